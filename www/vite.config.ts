@@ -1,37 +1,34 @@
-import { defineConfig, type Plugin } from "vite";
-
-/**
- * A policy that lets the built page talk to nobody but the server it came from. Only in the build: the dev server
- * writes inline scripts of its own.
- */
-const contentSecurityPolicy: Plugin = {
-  name: "content-security-policy",
-  apply: "build",
-  transformIndexHtml: () => [
-    {
-      tag: "meta",
-      attrs: {
-        "http-equiv": "Content-Security-Policy",
-        content:
-          "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; " +
-          "img-src 'self' data:; media-src 'self' data:; base-uri 'none'; form-action 'none'",
-      },
-      injectTo: "head-prepend",
-    },
-  ],
-};
+import { defineConfig } from "vite";
+import { offline } from "./plugins/offline.js";
+import { pages } from "./plugins/pages.js";
+import { sampleFolder } from "./plugins/sample-folder.js";
 
 export default defineConfig({
   // Relative addresses, so that the built page can stand in any folder of any server.
   base: "./",
-  plugins: [contentSecurityPolicy],
+  plugins: [sampleFolder(), pages(), offline()],
   // The package finds its wasm beside its own JavaScript; bundling it in advance would part the two.
-  optimizeDeps: { exclude: ["ctxweave"] },
+  optimizeDeps: { exclude: ["ctxweave", "ctxweave-vocab"] },
   // In development the sample trees are read from ../examples and the package from ../pkg.
   server: { fs: { allow: [".."] } },
   build: {
     target: ["chrome123", "edge123", "firefox128", "safari17.5"],
     // A sample tree is a file to fetch, never a string in the bundle.
     assetsInlineLimit: 0,
+    // All of the style is small enough to stand in the page itself (plugins/pages.ts).
+    cssCodeSplit: false,
+    rolldownOptions: {
+      output: {
+        // What views share is one file. By itself the bundler makes many small ones of it, each with a request of its own.
+        codeSplitting: {
+          groups: [{ name: "common", test: /www\/src\/(ui|shell)\/|node_modules\/@?preact\/|pkg\/dist\/shared\.js/u }],
+        },
+        // Each area's module is a `ctxweave.wasm`; the folder it lies in says which.
+        assetFileNames: ({ originalFileNames: [from = ""] }) => {
+          const area = /([a-z]+)\/ctxweave\.wasm$/u.exec(from)?.[1];
+          return `assets/${area ?? "[name]"}-[hash][extname]`;
+        },
+      },
+    },
   },
 });

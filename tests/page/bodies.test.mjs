@@ -99,7 +99,7 @@ describe("request bodies", () => {
         const { report } = requestBodyWithReport({ tree, media, tip: "agent-36", contextWindow: 8192, target });
         await eventually(async () => assert.deepEqual(await shownTotals(page), expectedTotals(report, 8192), provider));
         const cut = report.nodes.filter(({ fate }) => fate === "cut");
-        assert.equal(await page.locator(".overlay .fate-cut").count(), cut.length, provider);
+        assert.equal(await page.locator('[role="treeitem"][data-fate="cut"]').count(), cut.length, provider);
         await page.getByRole("tab", { name: /Report/ }).click();
         assert.deepEqual(
           (

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
-import { build, preview } from "vite";
+import { build, preview, runnerImport } from "vite";
 import { chromiumOptions } from "../chromium.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -21,8 +21,14 @@ export async function sample(name) {
   return { tree: JSON.parse(text), ...(Object.keys(media).length > 0 ? { media } : {}) };
 }
 
+/** The views that the page has: id, name, title and description. */
+export async function viewList() {
+  const { module } = await runnerImport(join(www, "src", "shell", "view-list.ts"));
+  return module.VIEW_LIST;
+}
+
 /** Each test file serves a build of its own, since they run at the same time. */
-export async function start(name) {
+export async function start(name, options = {}) {
   const outDir = join(root, "target", "page", name);
   await build({ root: www, logLevel: "warn", build: { outDir, emptyOutDir: true } });
   const server = await preview({
@@ -35,6 +41,9 @@ export async function start(name) {
   const profile = await mkdtemp(join(tmpdir(), "ctxweave-page-"));
   const context = await chromium.launchPersistentContext(profile, {
     ...chromiumOptions,
+    // What stands between the page and its server is a matter of its own: tests/page/delivery.test.mjs.
+    serviceWorkers: "block",
+    ...options,
     viewport: { width: 1440, height: 900 },
     permissions: ["clipboard-read", "clipboard-write"],
   });
@@ -61,7 +70,9 @@ export async function openPage(
   page.setDefaultTimeout(10_000);
   const complaints = [];
   page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) complaints.push(`console ${message.type()}: ${message.text()}`);
+    const blocked = message.text() === "Service Worker registration blocked by Playwright";
+    if (["error", "warning"].includes(message.type()) && !blocked)
+      complaints.push(`console ${message.type()}: ${message.text()}`);
   });
   page.on("pageerror", (error) => complaints.push(`uncaught: ${error.stack}`));
   page.on("requestfailed", (request) => {
@@ -83,7 +94,8 @@ export async function openPage(
   const debug = await context.newCDPSession(page);
   await debug.send("Storage.clearDataForOrigin", { origin: new URL(url).origin, storageTypes: "indexeddb" });
   await page.goto(url + hash);
-  await page.locator(".result-pane, .problem-panel").first().waitFor();
+  // On a small screen another pane is seen first.
+  await page.locator(".result-pane, .problem-panel").first().waitFor({ state: "attached" });
   return {
     page,
     close: async () => {
@@ -186,6 +198,12 @@ export function drop(page, name, text) {
     },
     [name, text],
   );
+}
+
+/** Shows a pane, where there is room for one at a time. */
+export async function showPane(page, name) {
+  const pane = page.getByRole("group", { name: "Pane" }).getByRole("radio", { name });
+  if (await pane.count()) await pane.check({ force: true });
 }
 
 /** Lets everything be replaced that is one's own, as somebody who says yes each time. */

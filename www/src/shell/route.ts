@@ -3,7 +3,8 @@
  * belongs to the view, and no view reads or writes another's.
  */
 export function currentView(): string {
-  return /^#\/([a-z-]+)/u.exec(location.hash)?.[1] ?? "loom";
+  // Each view has a page of its own, too, for those who link there.
+  return /^#\/([a-z-]+)/u.exec(location.hash)?.[1] ?? document.documentElement.dataset["view"] ?? "start";
 }
 
 /** What the address says to a view; nothing where it is another's. */

@@ -1,24 +1,38 @@
 import type { ComponentType } from "preact";
-import { ChatsView } from "../views/chats/view.js";
-import { CommitsView } from "../views/commits/view.js";
-import { FoldersView } from "../views/folders/view.js";
-import { LoomView } from "../views/loom/view.js";
-import { OperatorsView } from "../views/operators/view.js";
-import { WorkspaceView } from "../views/workspace/view.js";
+import { loadArea, type Area } from "./area.js";
+import { VIEW_LIST, type ViewEntry, type ViewId } from "./view-list.js";
 
-/** One page of the demo. A new one is a line here and a folder under views/. */
-export interface View {
-  /** Stands in the address. */
-  id: string;
-  name: string;
-  component: ComponentType;
+/** One page of the demo. A new one is an entry in view-list.ts, a line here, and a folder under views/. */
+export interface View extends ViewEntry {
+  /** The areas of the package that have to be there before it is shown. */
+  areas: readonly Area[];
+  component: () => Promise<ComponentType>;
 }
 
-export const VIEWS: readonly [View, ...View[]] = [
-  { id: "loom", name: "Loom", component: LoomView },
-  { id: "chats", name: "Chats", component: ChatsView },
-  { id: "workspace", name: "Workspace", component: WorkspaceView },
-  { id: "folders", name: "Folders", component: FoldersView },
-  { id: "operators", name: "Operators", component: OperatorsView },
-  { id: "commits", name: "Commits", component: CommitsView },
+const PARTS: Record<ViewId, Pick<View, "areas" | "component">> = {
+  start: { areas: ["chat"], component: async () => (await import("../views/start/view.js")).StartView },
+  loom: { areas: ["loom"], component: async () => (await import("../views/loom/view.js")).LoomView },
+  chats: { areas: ["chat"], component: async () => (await import("../views/chats/view.js")).ChatsView },
+  tokens: { areas: ["tokens"], component: async () => (await import("../views/tokens/view.js")).TokensView },
+  workspace: {
+    areas: ["workspace"],
+    component: async () => (await import("../views/workspace/view.js")).WorkspaceView,
+  },
+  folders: { areas: ["folders"], component: async () => (await import("../views/folders/view.js")).FoldersView },
+  operators: {
+    areas: ["operators"],
+    component: async () => (await import("../views/operators/view.js")).OperatorsView,
+  },
+  commits: { areas: ["commits"], component: async () => (await import("../views/commits/view.js")).CommitsView },
+};
+
+export const VIEWS = VIEW_LIST.map((entry) => ({ ...entry, ...PARTS[entry.id] })) as unknown as readonly [
+  View,
+  ...View[],
 ];
+
+/** Brings the code of a view and what it needs of the package. */
+export async function loadView({ areas, component }: View): Promise<ComponentType> {
+  const [loaded] = await Promise.all([component(), ...areas.map(loadArea)]);
+  return loaded;
+}

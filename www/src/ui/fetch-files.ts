@@ -1,12 +1,18 @@
+import { fetchFile } from "../shell/early.js";
 import type { OpenedFile } from "./open-folder.js";
 
-/** Fetches the files of a sample: addresses by path, as `import.meta.glob` gives them, all below the folder `base`. */
-export function fetchFiles(urls: Record<string, string>, base: string): Promise<OpenedFile[]> {
-  return Promise.all(
-    Object.entries(urls).map(async ([path, url]) => {
-      const response = await fetch(url);
-      if (!response.ok) throw new Error(`the sample could not be fetched (${response.status} ${response.statusText})`);
-      return { path: path.slice(base.length), bytes: new Uint8Array(await response.arrayBuffer()) };
-    }),
-  );
+/** Fetches the files of a sample, which come as one: the address as `import … from "…?folder"` gives it. */
+export async function fetchFiles(url: string): Promise<OpenedFile[]> {
+  const response = await fetchFile(url);
+  if (!response.ok) throw new Error(`the sample could not be fetched (${response.status} ${response.statusText})`);
+  const files = (await response.json()) as Record<string, string | { base64: string }>;
+  const encoder = new TextEncoder();
+  return Object.entries(files).map(([path, content]) => ({
+    path,
+    bytes: typeof content === "string" ? encoder.encode(content) : bytesOf(content.base64),
+  }));
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 }

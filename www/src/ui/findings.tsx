@@ -1,4 +1,4 @@
-import type { Diagnostic } from "ctxweave";
+import type { Diagnostic } from "ctxweave/loom";
 import { MessageText } from "./message.js";
 
 /** What the library found in files and what it did about it, with file and line. */

@@ -1,4 +1,4 @@
-import type { NodeReason, NodeReport, TruncationStrategy } from "ctxweave";
+import type { NodeReason, NodeReport, TruncationStrategy } from "ctxweave/loom";
 
 /** Each fate and reason of the report, in words. */
 export const FATES: Record<NodeReport["fate"], string> = {

@@ -1,7 +1,7 @@
 import { MessageText } from "../../ui/message.js";
 import { Field, NumberInput, Segmented } from "../../ui/fields.js";
 import { Findings } from "../../ui/findings.js";
-import { parseContextFile } from "ctxweave";
+import { parseContextFile } from "ctxweave/folders";
 import { change, file, open, restore, settings, textOf, told, type } from "./state.js";
 
 /** What is loaded beside the selection, and the file that somebody looks at, with those who are told when it changes. */

@@ -1,15 +1,13 @@
+import vault from "../../../../examples/vault?folder";
+import { fetchEarly } from "../../shell/early.js";
+import { currentView } from "../../shell/route.js";
 import { fetchFiles } from "../../ui/fetch-files.js";
 import type { OpenedFile } from "../../ui/open-folder.js";
 
-// Hidden folders and names with brackets are a part of what the sample is for.
-const urls = import.meta.glob<string>("../../../../examples/vault/**/*.md", {
-  query: "?url",
-  import: "default",
-  eager: true,
-  exhaustive: true,
-});
+// While the module of the area is on its way.
+if (currentView() === "folders") fetchEarly(vault);
 
-/** The Markdown files of the sample vault. */
+/** The files of the sample vault. */
 export function fetchSample(): Promise<OpenedFile[]> {
-  return fetchFiles(urls, "../../../../examples/vault/");
+  return fetchFiles(vault);
 }

@@ -6,8 +6,15 @@ import {
   discoverContextFolders,
   parseContextFile,
   renderContextPrompt,
-} from "ctxweave";
-import type { ChainRequest, ContextChain, ContextFile, CtxweaveError, ParsedContextFile, Notified } from "ctxweave";
+} from "ctxweave/folders";
+import type {
+  ChainRequest,
+  ContextChain,
+  ContextFile,
+  CtxweaveError,
+  ParsedContextFile,
+  Notified,
+} from "ctxweave/folders";
 import { linkParams, writeAddress } from "../../shell/route.js";
 import type { OpenedFolder } from "../../ui/open-folder.js";
 import { Own } from "../../ui/own.js";

@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { ContextChain } from "ctxweave";
+import type { ContextChain } from "ctxweave/folders";
 import { onAddress } from "../../shell/route.js";
+import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { CopyButton } from "../../ui/copy-button.js";
 import { Failed } from "../../ui/failed.js";
 import { Findings } from "../../ui/findings.js";
@@ -9,11 +10,20 @@ import { FolderSource } from "../../ui/folder-source.js";
 import { count, plural, tokens } from "../../ui/format.js";
 import { JsonView } from "../../ui/json-view.js";
 import { OwnTools } from "../../ui/own-tools.js";
+import { Panes } from "../../ui/panes.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar, toneAt, type Share } from "../../ui/token-bar.js";
+import { codeOfFolders } from "./code.js";
 import { SidePane } from "./editor.js";
 import { begin, keepLink, open, openSample, outcome, own, problem, settings, use, wants } from "./state.js";
 import { FolderTree } from "./tree.js";
+import "../../styles/files.css";
+
+const PANES = [
+  { id: "tree", name: "Folders" },
+  { id: "settings", name: "Settings" },
+  { id: "result", name: "Prompt" },
+] as const;
 
 /** Folders with AGENTS.md files on one side, what of them goes into the prompt beside it, and who is told of a change. */
 export function FoldersView() {
@@ -40,7 +50,12 @@ export function FoldersView() {
         wants={wants}
         onOpen={use}
         problem={problem}
-        tools={<OwnTools view="folders" own={own} content={() => open.value} />}
+        tools={
+          <>
+            <CopyAsCode code={codeOfFolders} />
+            <OwnTools view="folders" own={own} content={() => open.value} />
+          </>
+        }
       >
         {at ? (
           <>
@@ -49,11 +64,11 @@ export function FoldersView() {
         ) : undefined}
       </FolderSource>
       {at ? (
-        <div class="panes of-folders">
+        <Panes class="of-folders" panes={PANES}>
           <FolderTree />
           <SidePane />
           <Result />
-        </div>
+        </Panes>
       ) : null}
     </div>
   );

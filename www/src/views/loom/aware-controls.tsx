@@ -1,4 +1,4 @@
-import type { LoomTreeData } from "ctxweave";
+import type { LoomTreeData } from "ctxweave/loom";
 import { Field, Select } from "../../ui/fields.js";
 import { freshAware, sampleMemory, type AwareSettings } from "./aware.js";
 import { index, setOrClear, settings } from "./state.js";

@@ -1,4 +1,4 @@
-import type { LoomAware, LoomTreeData, Pinned } from "ctxweave";
+import type { LoomAware, LoomTreeData, Pinned } from "ctxweave/loom";
 
 /** What the page lets one decide about a loom-aware agent; texts that are empty add nothing. */
 export interface AwareSettings {

@@ -1,6 +1,6 @@
 /** Where a body goes, and what goes with it. */
 
-import type { Target, TargetProvider } from "ctxweave";
+import type { Target, TargetProvider } from "ctxweave/loom";
 
 type To = Target & { model: string };
 

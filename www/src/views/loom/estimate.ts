@@ -1,5 +1,5 @@
-import { countTokensBatch } from "ctxweave";
-import type { BufferAssembly, DialogueAssembly, Encoding, Part } from "ctxweave";
+import { countTokensBatch } from "ctxweave/loom";
+import type { BufferAssembly, DialogueAssembly, Encoding, Part } from "ctxweave/loom";
 
 /**
  * What the heuristic would have made of an assembly that was counted exactly: the same texts counted both ways. What

@@ -2,7 +2,7 @@ import { plural, tokens } from "../../ui/format.js";
 import { FATES, REASONS } from "../../ui/words.js";
 import { cursor, hovered, index, pickTip, rows, tip, toggleExcluded } from "./state.js";
 import { fullText, nodeName } from "./tree-index.js";
-import { authorClass } from "./tree-marks.js";
+import { authorClass } from "./authors.js";
 
 /** The node under the pointer or the keyboard, with its text. Its size is fixed, so that nothing jumps as one looks around. */
 export function Inspector() {

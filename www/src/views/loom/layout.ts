@@ -1,23 +1,43 @@
 import { hierarchy, tree as tidyTree } from "d3-hierarchy";
-import type { TreeIndex } from "./tree-index.js";
+import type { Link, TreeIndex } from "./tree-index.js";
 
 export interface Point {
   x: number;
   y: number;
 }
 
+/** A node at its place in the drawing. */
+export interface Placed extends Point {
+  id: string;
+  /** Its place in its level, from the left. */
+  slot: number;
+  /** The node above it, whose line leads here. */
+  parent: Placed | undefined;
+  /** What kind of line leads here from there. */
+  kind: Link["kind"];
+  /** Room for a label to the right of it, in pixels. */
+  room: number;
+}
+
+/** A line that is no part of the tree's own shape. */
+export interface Bow {
+  link: Link;
+  from: Placed;
+  to: Placed;
+}
+
 export interface Layout {
-  at: Map<string, Point>;
-  /** Node ids of each level, from left to right. */
-  levels: string[][];
-  /** Room for a label to the right of each node, in pixels. */
-  room: Map<string, number>;
+  at: Map<string, Placed>;
+  /** The nodes of each level, from left to right: what is in sight is found in them by halving. */
+  levels: Placed[][];
+  bows: Bow[];
   bounds: { left: number; top: number; right: number; bottom: number };
 }
 
 const COLUMN = 30;
-const ROW = 34;
-const SIDE = 60;
+export const ROW = 34;
+/** Lines that bow to the side go so far. */
+export const SIDE = 60;
 const WIDEST_LABEL = 230;
 const NARROWEST_LABEL = 110;
 const LABEL_GAP = 14;
@@ -27,48 +47,109 @@ export function layoutTree(index: TreeIndex): Layout {
   const root = hierarchy<string | undefined>(undefined, (id) =>
     id === undefined ? index.roots : index.children.get(id),
   );
-  const placed = tidyTree<string | undefined>()
+  const drawn = tidyTree<string | undefined>()
     .nodeSize([COLUMN, ROW])
     .separation((a, b) => (a.parent === b.parent ? 1 : 1.2))(root);
 
-  const at = new Map<string, Point>();
-  const levels: string[][] = [];
+  const isShape = ({ from, to }: Link): boolean => index.parent.get(to) === from;
+  const kinds = new Map<string, Link["kind"]>();
+  // The first line decides, as it does where a node is drawn.
+  for (const link of index.links) if (isShape(link) && !kinds.has(link.to)) kinds.set(link.to, link.kind);
+
+  const at = new Map<string, Placed>();
+  const levels: Placed[][] = [];
   const bounds = { left: 0, top: 0, right: 0, bottom: 0 };
-  placed.each((node) => {
+  // Level by level from the top, and in each from left to right: the parents are there before their children.
+  drawn.each((node) => {
     if (node.data === undefined) return;
-    const point = { x: node.x, y: node.y - ROW };
-    at.set(node.data, point);
-    (levels[node.depth - 1] ??= []).push(node.data);
-    bounds.left = Math.min(bounds.left, point.x);
-    bounds.right = Math.max(bounds.right, point.x);
-    bounds.bottom = Math.max(bounds.bottom, point.y);
+    const level = (levels[node.depth - 1] ??= []);
+    const id = node.data;
+    const above = node.parent?.data;
+    const placed: Placed = {
+      id,
+      x: node.x,
+      y: node.y - ROW,
+      slot: level.length,
+      parent: above === undefined ? undefined : at.get(above),
+      kind: kinds.get(id) ?? "continuation",
+      room: WIDEST_LABEL,
+    };
+    at.set(id, placed);
+    level.push(placed);
+    bounds.left = Math.min(bounds.left, placed.x);
+    bounds.right = Math.max(bounds.right, placed.x);
+    bounds.bottom = Math.max(bounds.bottom, placed.y);
   });
-
-  const room = new Map<string, number>();
   for (const level of levels) {
-    level.sort((a, b) => (at.get(a)?.x ?? 0) - (at.get(b)?.x ?? 0));
-    level.forEach((id, i) => {
-      const here = at.get(id)?.x ?? 0;
-      const next = at.get(level[i + 1] ?? "")?.x ?? Number.POSITIVE_INFINITY;
-      room.set(id, Math.min(WIDEST_LABEL, next - here - 2 * LABEL_GAP));
+    for (const placed of level) {
+      const next = level[placed.slot + 1]?.x ?? Number.POSITIVE_INFINITY;
+      placed.room = Math.min(WIDEST_LABEL, next - placed.x - 2 * LABEL_GAP);
       // Room for at least the beginning of each label at the right edge.
-      bounds.right = Math.max(bounds.right, here + Math.min(NARROWEST_LABEL, next - here));
-    });
+      bounds.right = Math.max(bounds.right, placed.x + Math.min(NARROWEST_LABEL, next - placed.x));
+    }
   }
-  // Lines that bow to the side need some room there.
+  const bows = index.links.flatMap((link) => {
+    const from = at.get(link.from);
+    const to = at.get(link.to);
+    return from && to && !isShape(link) ? [{ link, from, to }] : [];
+  });
   if (index.links.some(({ kind }) => kind !== "continuation")) bounds.left -= SIDE / 2;
-  return { at, levels, room, bounds };
+  return { at, levels, bows, bounds };
 }
 
-/** The curve from a node down to the next. */
-export function curve(from: Point, to: Point): string {
-  const middle = (from.y + to.y) / 2;
-  return `M${from.x},${from.y}C${from.x},${middle} ${to.x},${middle} ${to.x},${to.y}`;
+/** The first place in a level of which this holds, where it holds for all that come after it, too. */
+export function firstWhere(level: readonly Placed[], holds: (placed: Placed) => boolean, from = 0): number {
+  let low = from;
+  let high = level.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(level[middle] as Placed)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
-/** A bow to the side for a line that is not part of the tree's own shape, so that it is not taken for one. */
-export function bow(from: Point, to: Point): string {
-  const side = Math.min(SIDE, 14 + Math.hypot(to.x - from.x, to.y - from.y) / 6);
-  const x = Math.min(from.x, to.x) - side;
-  return `M${from.x},${from.y}C${x},${from.y + (to.y - from.y) / 4} ${x},${to.y - (to.y - from.y) / 4} ${to.x},${to.y}`;
+/** A part of the drawing. */
+export interface Box {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+/** The levels that a part of the drawing has, the first and the one after the last. */
+export function levelsIn({ levels }: Layout, { top, bottom }: Box): [number, number] {
+  const within = (row: number): number => Math.min(levels.length, Math.max(0, row));
+  return [within(Math.ceil(top / ROW)), within(Math.floor(bottom / ROW) + 1)];
+}
+
+/** The node at a point, or with its label there. */
+export function nodeAt(
+  layout: Layout,
+  point: Point,
+  reach: number,
+  labelled: (placed: Placed) => number,
+): string | undefined {
+  const [first, after] = levelsIn(layout, {
+    left: point.x,
+    right: point.x,
+    top: point.y - reach,
+    bottom: point.y + reach,
+  });
+  let nearest: { id: string; distance: number } | undefined;
+  for (const level of layout.levels.slice(first, after)) {
+    const next = firstWhere(level, ({ x }) => x >= point.x);
+    for (const placed of [level[next - 1], level[next]]) {
+      if (!placed) continue;
+      const distance = Math.hypot(placed.x - point.x, placed.y - point.y);
+      if (distance <= reach && distance < (nearest?.distance ?? Number.POSITIVE_INFINITY)) {
+        nearest = { id: placed.id, distance };
+      }
+    }
+    const before = level[next - 1];
+    if (!nearest && before && Math.abs(before.y - point.y) <= LABEL_GAP / 2 && point.x - before.x <= labelled(before)) {
+      nearest = { id: before.id, distance: reach };
+    }
+  }
+  return nearest?.id;
 }

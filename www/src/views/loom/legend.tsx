@@ -1,77 +1,53 @@
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { Author } from "./authors.js";
+import { paintFate, paintLink, paintMark, PLAIN } from "./paint-mark.js";
+import { palette, type Palette } from "./palette.js";
 import { index } from "./state.js";
+
+type Paint = (context: CanvasRenderingContext2D, colours: Palette) => void;
+
+const AUTHORS: readonly Author[] = ["model-0", "model-1", "model-2"];
+const FATES = ["kept", "cut", "excluded", "skipped"] as const;
+const KINDS = ["annotation", "context", "instruction", "version"] as const;
+const HUMAN = { ...PLAIN, author: "human" } as const;
 
 /** What the marks in the drawing mean. */
 export function Legend() {
   const agents = index.value?.agents ?? [];
   const models = agents.length > 0 ? agents.slice(0, 3) : ["model"];
+  const samples: { name: string; paint: Paint }[] = [
+    { name: "human", paint: (context, colours) => paintMark(context, colours, HUMAN, 0, 0) },
+    ...models.map((model, place) => ({
+      name: place === 2 && agents.length > 3 ? `${model} and others` : model,
+      paint: ((context, colours) =>
+        paintMark(context, colours, { ...PLAIN, author: AUTHORS[place] ?? "model-2" }, 0, 0)) as Paint,
+    })),
+    ...FATES.map((fate) => ({
+      name: fate as string,
+      paint: ((context, colours) => paintFate(context, colours, HUMAN, fate, 0, 0)) as Paint,
+    })),
+    {
+      name: "edit of another",
+      paint: (context, colours) => paintMark(context, colours, { ...HUMAN, edit: true }, 0, 0),
+    },
+    {
+      name: "marked excluded",
+      paint: (context, colours) => paintMark(context, colours, { ...HUMAN, excluded: true }, 0, 0),
+    },
+    { name: "pruned", paint: (context, colours) => paintMark(context, colours, { ...HUMAN, pruned: true }, 0, 0) },
+    ...KINDS.map((kind) => ({
+      name: kind === "version" ? "another version" : (kind as string),
+      paint: ((context, colours) => paintLink(context, colours, kind, true, 1, SLOPE)) as Paint,
+    })),
+  ];
   return (
     <details class="legend">
       <summary>What the marks mean</summary>
       <ul>
-        <li>
-          <Sample>
-            <g class="mark by-human">
-              <circle class="body" r={6} />
-            </g>
-          </Sample>
-          human
-        </li>
-        {models.map((name, i) => (
+        {samples.map(({ name, paint }) => (
           <li key={name}>
-            <Sample>
-              <g class={`mark by-model by-model-${i}`}>
-                <rect class="body" x={-6} y={-6} width={12} height={12} rx={2.4} />
-              </g>
-            </Sample>
+            <Sample paint={paint} />
             {name}
-            {i === 2 && agents.length > 3 ? " and others" : ""}
-          </li>
-        ))}
-        {(["kept", "cut", "excluded", "skipped"] as const).map((fate) => (
-          <li key={fate}>
-            <Sample>
-              <g class={`overlay fate fate-${fate} by-human`}>
-                <circle class="halo" r={8.5} />
-                <circle class="body" r={6} />
-                {fate === "cut" ? <path class="glyph" d="M-3.500,0h7" /> : null}
-                {fate === "excluded" ? <path class="glyph" d="M-3,-3l6,6M3,-3l-6,6" /> : null}
-                {fate === "skipped" ? <circle class="glyph" r={1.6} /> : null}
-              </g>
-            </Sample>
-            {fate}
-          </li>
-        ))}
-        <li>
-          <Sample>
-            <g class="mark by-human">
-              <circle class="edit-ring" r={9} />
-              <circle class="body" r={6} />
-            </g>
-          </Sample>
-          edit of another
-        </li>
-        {(
-          [
-            ["is-excluded", "M-4.500,4.500L4.500,-4.500", "marked excluded"],
-            ["is-pruned", "M-4,-4L4,4M4,-4L-4,4", "pruned"],
-          ] as const
-        ).map(([name, strike, text]) => (
-          <li key={name}>
-            <Sample>
-              <g class={`mark by-human ${name}`}>
-                <circle class="body" r={6} />
-                <path class="strike" d={strike} />
-              </g>
-            </Sample>
-            {text}
-          </li>
-        ))}
-        {(["annotation", "context", "instruction", "version"] as const).map((kind) => (
-          <li key={kind}>
-            <Sample>
-              <path class={`link used ${kind}`} d="M-10,5C-3,5 3,-5 10,-5" />
-            </Sample>
-            {kind === "version" ? "another version" : kind}
           </li>
         ))}
       </ul>
@@ -79,10 +55,20 @@ export function Legend() {
   );
 }
 
-function Sample({ children }: { children: preact.ComponentChildren }) {
-  return (
-    <svg viewBox="-11 -11 22 22" aria-hidden="true">
-      {children}
-    </svg>
-  );
+const SIDE = 22;
+const SLOPE = new Path2D("M-10,5C-3,5 3,-5 10,-5");
+
+function Sample({ paint }: { paint: Paint }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const colours = palette.value;
+  useLayoutEffect(() => {
+    const element = canvas.current;
+    const context = element?.getContext("2d");
+    if (!element || !context || !colours) return;
+    const ratio = devicePixelRatio || 1;
+    element.width = element.height = SIDE * ratio;
+    context.setTransform(ratio, 0, 0, ratio, (SIDE / 2) * ratio, (SIDE / 2) * ratio);
+    paint(context, colours);
+  });
+  return <canvas ref={canvas} aria-hidden="true" />;
 }

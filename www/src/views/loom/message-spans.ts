@@ -1,4 +1,4 @@
-import type { Message, MessageSpan, Part } from "ctxweave";
+import type { Message, MessageSpan, Part } from "ctxweave/loom";
 
 /** A stretch of a message: a node's, the marker's, a loom-aware block, or text that is of none of these. */
 export interface Segment {

@@ -1,8 +1,8 @@
 import { useSignalEffect, type Signal } from "@preact/signals";
-import type { NodeReport } from "ctxweave";
+import type { NodeReport } from "ctxweave/loom";
 import { useEffect, useRef } from "preact/hooks";
-import { theme } from "../../shell/theme.js";
 import type { Layout } from "./layout.js";
+import { palette, type Colour } from "./palette.js";
 import type { Size, Transform } from "./viewport.js";
 
 const WIDTH = 48;
@@ -35,29 +35,31 @@ export function Minimap(props: {
   const draw = (): void => {
     const element = canvas.current;
     const context = element?.getContext("2d");
-    if (!element || !context || size.value.height === 0) return;
+    const colours = palette.value;
+    if (!element || !context || !colours || size.value.height === 0) return;
     const { k, x, y, height } = scale();
     const ratio = devicePixelRatio || 1;
     element.width = WIDTH * ratio;
     element.height = height * ratio;
     element.style.height = `${height}px`;
-    const style = getComputedStyle(element);
-    const names = ["other", "path", "kept", "cut", "excluded", "skipped"] as const;
-    const colour = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--mini-${name}`)])) as Record<
-      (typeof names)[number],
-      string
-    >;
     context.scale(ratio, ratio);
-    const dots = (ids: Iterable<string>, fill: (id: string) => string, side: number): void => {
+    const taken = new Set<number>();
+    // Of the dots that fall on one another the first is painted, so what is on the path goes first.
+    const dots = (ids: Iterable<string>, colourOf: (id: string) => Colour, side: number): void => {
       for (const id of ids) {
         const at = layout.at.get(id);
         if (!at) continue;
-        context.fillStyle = fill(id);
-        context.fillRect(at.x * k + x - side / 2, at.y * k + y - side / 2, side, side);
+        const [left, top] = [Math.round(at.x * k + x - side / 2), Math.round(at.y * k + y - side / 2)];
+        const cell = top * WIDTH + left;
+        if (taken.has(cell)) continue;
+        taken.add(cell);
+        context.fillStyle = colours[colourOf(id)];
+        context.fillRect(left, top, side, side);
       }
     };
-    dots(layout.at.keys(), () => colour.other, 2);
-    dots(rows.size > 0 ? rows.keys() : path, (id) => colour[rows.get(id)?.fate ?? "path"], 3);
+    context.globalCompositeOperation = "destination-over";
+    dots(rows.size > 0 ? rows.keys() : path, (id) => rows.get(id)?.fate ?? "accent", 3);
+    dots(layout.at.keys(), () => "other", 2);
   };
 
   const place = (): void => {
@@ -75,20 +77,18 @@ export function Minimap(props: {
     element.style.height = `${Math.max(4, bottom - top)}px`;
   };
 
-  // Colours come from the style sheet, so a change of theme is a change of the drawing.
-  useSignalEffect(() => {
-    void theme.value;
-    draw();
-  });
+  // The effects stay, and draw what there is by then.
+  const drawing = useRef(draw);
+  drawing.current = draw;
   useSignalEffect(place);
+  useSignalEffect(() => {
+    void palette.value;
+    void size.value;
+    drawing.current();
+  });
   useEffect(() => {
     draw();
     place();
-  }, [layout, path, rows]);
-  useEffect(() => {
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    dark.addEventListener("change", draw);
-    return () => dark.removeEventListener("change", draw);
   }, [layout, path, rows]);
 
   const jump = (event: PointerEvent): void => {

@@ -1,12 +1,14 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import { plural } from "../../ui/format.js";
+import { LongList } from "../../ui/rows.js";
 import { FATES } from "../../ui/words.js";
 import { cursor, index, path, pickTip, rows, tip } from "./state.js";
 import { fullText, nodeName, snippet } from "./tree-index.js";
-import { authorClass } from "./tree-marks.js";
+import { authorClass } from "./authors.js";
 
-const MOST = 120;
+/** Of a row, in pixels. */
+const HEIGHT = 31;
 type Which = "tips" | "path" | "all";
 
 /** The tree as a list that can be searched: the way to a node without the drawing. */
@@ -58,30 +60,30 @@ export function NodeList() {
         {found.value.length === 0
           ? "No node matches."
           : `${plural(found.value.length, "node")}. Choose one to assemble from it.`}
-        {found.value.length > MOST ? ` The first ${MOST} are shown.` : ""}
       </p>
-      <ul>
-        {found.value.slice(0, MOST).map((id) => {
+      <LongList
+        items={found.value}
+        height={HEIGHT}
+        keyOf={(id) => id}
+        row={(id) => {
           const node = tree.node.get(id);
           const fate = rows.value.get(id)?.fate;
           return (
-            <li key={id}>
-              <button
-                type="button"
-                data-pick={id}
-                aria-current={id === tip.value ? "true" : undefined}
-                onClick={() => pickTip(id)}
-                onFocus={() => (cursor.value = id)}
-              >
-                <span class={`author dot ${authorClass(tree, id)}`} aria-hidden="true" />
-                <code>{nodeName(node, id)}</code>
-                <span class="list-text">{snippet(node, 80)}</span>
-                {fate ? <span class={`fate-word fate-${fate}`}>{FATES[fate]}</span> : null}
-              </button>
-            </li>
+            <button
+              type="button"
+              data-pick={id}
+              aria-current={id === tip.value ? "true" : undefined}
+              onClick={() => pickTip(id)}
+              onFocus={() => (cursor.value = id)}
+            >
+              <span class={`author dot ${authorClass(tree, id)}`} aria-hidden="true" />
+              <code>{nodeName(node, id)}</code>
+              <span class="list-text">{snippet(node, 80)}</span>
+              {fate ? <span class={`fate-word fate-${fate}`}>{FATES[fate]}</span> : null}
+            </button>
           );
-        })}
-      </ul>
+        }}
+      />
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { assembleDialogue, type CtxweaveError, type LoomTreeData, type Media } from "ctxweave";
+import { assembleDialogue, type CtxweaveError, type LoomTreeData, type Media } from "ctxweave/loom";
 
 /** A file that became a tree, or the reason why it did not. */
 export type Opened =

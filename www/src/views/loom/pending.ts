@@ -1,4 +1,4 @@
-import type { LoomEdge, LoomNode, LoomTreeData } from "ctxweave";
+import type { LoomEdge, LoomNode, LoomTreeData } from "ctxweave/loom";
 import type { TreeIndex } from "./tree-index.js";
 
 /** A message that is being written: the node that it will be, and the edge that leads to it from the tip. */

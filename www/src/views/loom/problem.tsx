@@ -1,4 +1,4 @@
-import type { Diagnostic } from "ctxweave";
+import type { Diagnostic } from "ctxweave/loom";
 import { count, plural } from "../../ui/format.js";
 import { MessageText } from "../../ui/message.js";
 import { NodeChip } from "./prompt.js";

@@ -1,6 +1,6 @@
 import { useComputed } from "@preact/signals";
-import { requestBodyWithReport } from "ctxweave";
-import type { BodyRequest, CtxweaveError, Diagnostic, Target, TargetProvider } from "ctxweave";
+import { requestBodyWithReport } from "ctxweave/loom";
+import type { BodyRequest, CtxweaveError, Diagnostic, Target, TargetProvider } from "ctxweave/loom";
 import { CopyButton } from "../../ui/copy-button.js";
 import { Field } from "../../ui/fields.js";
 import { count } from "../../ui/format.js";

@@ -1,4 +1,4 @@
-import { LoomTree } from "ctxweave";
+import { LoomTree } from "ctxweave/loom";
 import type {
   BufferAssembly,
   BufferRequest,
@@ -7,7 +7,7 @@ import type {
   LoomTreeData,
   Media,
   PathMeasure,
-} from "ctxweave";
+} from "ctxweave/loom";
 import type { Pending } from "./pending.js";
 
 /** The tree that is open, in the wasm, and what it was given last. */

@@ -1,4 +1,5 @@
-import type { LoomTreeData, Media } from "ctxweave";
+import type { LoomTreeData, Media } from "ctxweave/loom";
+import { fetchEarly, fetchFile } from "../../shell/early.js";
 import agent from "../../../../examples/trees/agent.json?url";
 import lighthouse from "../../../../examples/trees/lighthouse.json?url";
 import media from "../../../../examples/trees/media.json?url";
@@ -67,8 +68,15 @@ export async function fetchSample(sample: Sample): Promise<{ tree: LoomTreeData;
   };
 }
 
+/** Begins to fetch what the view will open: what the address names, or the first. */
+export function fetchSampleEarly(id: string | null): void {
+  if (id !== null && !SAMPLES.some((sample) => sample.id === id)) return;
+  const sample = SAMPLES.find((one) => one.id === id) ?? SAMPLES[0];
+  for (const url of sample ? [sample.url, media] : []) fetchEarly(url);
+}
+
 async function fetchJson<T>(url: string): Promise<T> {
-  const response = await fetch(url);
+  const response = await fetchFile(url);
   if (!response.ok) throw new Error(`the sample could not be fetched (${response.status} ${response.statusText})`);
   return (await response.json()) as T;
 }

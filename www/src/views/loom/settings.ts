@@ -8,7 +8,7 @@ import type {
   Target,
   TruncationStrategy,
   TargetProvider,
-} from "ctxweave";
+} from "ctxweave/loom";
 
 import { loomAwareOf, type AwareSettings } from "./aware.js";
 

@@ -9,7 +9,7 @@ import type {
   LoomTreeData,
   Media,
   NodeReport,
-} from "ctxweave";
+} from "ctxweave/loom";
 import { linkParams, writeAddress } from "../../shell/route.js";
 import { Own } from "../../ui/own.js";
 import { estimateOf } from "./estimate.js";
@@ -29,8 +29,8 @@ import {
   type ProviderName,
   type Settings,
 } from "./settings.js";
-import { drawnPath, indexTree, type TreeIndex } from "./tree-index.js";
-import { isLoaded, loadVocabulary } from "./vocabulary.js";
+import { drawnPath, indexTree, withNodes, type TreeIndex } from "./tree-index.js";
+import { isLoaded, loadVocabulary } from "../../ui/vocabularies.js";
 
 /** A tree that is open, and how it came here. */
 export interface OpenTree {
@@ -46,8 +46,8 @@ export interface OpenTree {
 }
 
 export type Outcome =
-  | { kind: "dialogue"; result: DialogueAssembly; milliseconds: number }
-  | { kind: "buffer"; result: BufferAssembly; milliseconds: number }
+  | { kind: "dialogue"; result: DialogueAssembly; milliseconds: number; first: boolean }
+  | { kind: "buffer"; result: BufferAssembly; milliseconds: number; first: boolean }
   | { kind: "error"; code: string; message: string; details: Record<string, unknown> };
 
 /** The tree that is open, and where in it one was, as a link says it. */
@@ -66,10 +66,12 @@ export const cursor = signal<string | undefined>(undefined);
 /** By itself, so that the tree is indexed and drawn again when it changes and not with every letter. */
 const excluded = computed(() => settings.value.excluded);
 
-export const index = computed<TreeIndex | undefined>(() => {
-  const at = open.value;
-  return at && indexTree(treeWithExclusions(at.tree, excluded.value));
-});
+/** The tree of the file; what hangs where does not change with what is excluded. */
+const fileIndex = computed(() => open.value && indexTree(open.value.tree));
+
+export const index = computed<TreeIndex | undefined>(
+  () => fileIndex.value && withNodes(fileIndex.value, treeWithExclusions(fileIndex.value.tree, excluded.value)),
+);
 
 /** The exact tokenizer that counts now: the one asked for, once its vocabulary is there. */
 export const tokenizer = computed<PageEncoding | undefined>(() => {
@@ -99,18 +101,41 @@ export const request = computed<DialogueRequest | BufferRequest | undefined>(() 
   return input && message ? { ...input, tree: withPending(input.tree, message) } : input;
 });
 
+/** The tree that was assembled last: its first assembly also pays for reading it. */
+let assembled: OpenTree | undefined;
+
 export const outcome = computed<Outcome | undefined>(() => {
   const input = asked.value;
   if (!input) return undefined;
+  const first = assembled !== open.value;
+  assembled = open.value;
   const begun = performance.now();
   try {
     return settings.value.mode === "dialogue"
-      ? { kind: "dialogue", result: liveDialogue(input, pending.value), milliseconds: performance.now() - begun }
-      : { kind: "buffer", result: liveBuffer(input), milliseconds: performance.now() - begun };
+      ? { kind: "dialogue", result: liveDialogue(input, pending.value), milliseconds: performance.now() - begun, first }
+      : { kind: "buffer", result: liveBuffer(input), milliseconds: performance.now() - begun, first };
   } catch (error) {
     const { code = "error", message, details = {} } = error as CtxweaveError;
     return { kind: "error", code, message, details: details as Record<string, unknown> };
   }
+});
+
+/** What an assembly takes once the tree was read: after a first one it is done once more, when there is time. */
+export const warmTime = signal<number | undefined>(undefined);
+
+effect(() => {
+  const made = outcome.value;
+  warmTime.value = undefined;
+  if (!made || made.kind === "error" || !made.first) return undefined;
+  const timer = setTimeout(() => {
+    const input = asked.peek();
+    if (!input || outcome.peek() !== made) return;
+    const begun = performance.now();
+    if (made.kind === "dialogue") liveDialogue(input, pending.peek());
+    else liveBuffer(input);
+    warmTime.value = performance.now() - begun;
+  }, 300);
+  return () => clearTimeout(timer);
 });
 
 /** While the count is exact: what the estimate would have said of the very same messages. */
@@ -296,7 +321,7 @@ export function lookAgain(): void {
 
 /** Goes where a link says, or where a tree begins. */
 function look(next: OpenTree, link: URLSearchParams | undefined): void {
-  const { tips } = indexTree(next.tree);
+  const { tips } = fileIndex.peek() ?? indexTree(next.tree);
   const linked = link?.get("tip") ?? undefined;
   // A tip that a link names and the tree does not have is asked for all the same: the error says which it is.
   const start = linked ?? next.firstTip ?? tips[0] ?? next.tree.nodes.at(-1)?.id;

@@ -1,4 +1,4 @@
-import type { AssemblyReport, BufferAssembly, DialogueAssembly, Message, NodeReport } from "ctxweave";
+import type { AssemblyReport, BufferAssembly, DialogueAssembly, Message, NodeReport } from "ctxweave/loom";
 import { segmentsOf, type Segment, type Surroundings } from "./message-spans.js";
 
 /** Nodes that are not in the result, at the place where they would have been. */

@@ -1,6 +1,11 @@
-import { useSignal, useSignalEffect } from "@preact/signals";
+import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { Icon } from "../../ui/icons.js";
+import { layoutTree, nodeAt, type Layout } from "./layout.js";
+import { Minimap } from "./minimap.js";
+import { FAR, labelReach, paintTree, type Scene } from "./paint-tree.js";
+import { keepPalette, palette } from "./palette.js";
+import { followPointer } from "./pointer.js";
 import {
   cursor,
   hovered,
@@ -12,39 +17,53 @@ import {
   rows,
   tip,
 } from "./state.js";
-import { Labels } from "./labels.js";
-import { layoutTree, type Layout } from "./layout.js";
-import { Minimap } from "./minimap.js";
-import { StaticTree, TreeOverlay } from "./tree-marks.js";
+import { domId, TreeItems } from "./tree-items.js";
 import { nodeName, type TreeIndex } from "./tree-index.js";
 import { centreOn, firstSight, fit, reveal, zoomAt, type Size, type Transform } from "./viewport.js";
 
-/** Below this zoom a node is a dot, and its label would not be read. */
-const FAR = 0.55;
+/** A node is hit this near to its middle, in the drawing and, from far away, on the screen. */
+const REACH = 14;
+const REACH_ON_SCREEN = 8;
 
 /**
- * The tree, drawn. The drawing itself is made once for a tree and never touched while one moves about in it: panning
- * and zooming set one transform, and a new assembly redraws only what lies on its path.
+ * The tree, drawn on a canvas: only what is in sight is painted, so that a wheel tick or a key costs the same in a large tree as in a
+ * small one. What a screen reader meets are the items above it (tree-items.tsx).
  */
 export function TreeGraph() {
   const index = indexSignal.value as TreeIndex;
-  const layout = useMemo(() => layoutTree(index), [index]);
-  const svg = useRef<SVGSVGElement>(null);
-  const world = useRef<SVGGElement>(null);
+  // An exclusion changes how a node looks, and not where it stands.
+  const layout = useMemo(() => layoutTree(index), [index.links]);
+  const surface = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const items = useRef<HTMLDivElement>(null);
   const transform = useSignal<Transform>({ x: 0, y: 0, k: 1 });
   const size = useSignal<Size>({ width: 0, height: 0 });
-  const frame = useRef<HTMLDivElement>(null);
+  const focused = useSignal(false);
+  const drawn = useSignal({ index, layout });
+  drawn.value = { index, layout };
+  const onPath = useComputed(() => new Set(pathSignal.value));
 
-  useSignalEffect(() => {
-    const { x, y, k } = transform.value;
-    world.current?.setAttribute("transform", `translate(${x},${y}) scale(${k})`);
-    if (frame.current) frame.current.dataset["far"] = String(k < FAR);
-  });
+  const scene = useComputed<Scene | undefined>(
+    () =>
+      palette.value && {
+        ...drawn.value,
+        colours: palette.value,
+        path: onPath.value,
+        rows: rows.value,
+        failed: outcome.value?.kind === "error",
+        tip: tip.value,
+        cursor: cursor.value,
+        hovered: hovered.value,
+        focused: focused.value,
+      },
+  );
+  usePainting(canvas, items, scene, transform, size);
+  useEffect(keepPalette, []);
 
   // A new tree opens with its own first sight; one that only changed keeps what is seen.
   const seen = useRef<unknown>(undefined);
   useLayoutEffect(() => {
-    const element = svg.current as SVGSVGElement;
+    const element = surface.current as HTMLDivElement;
     const measure = (): void => {
       size.value = { width: element.clientWidth, height: element.clientHeight };
       if (seen.current === open.value || size.value.width === 0) return;
@@ -58,18 +77,32 @@ export function TreeGraph() {
   }, [layout]);
 
   useSignalEffect(() => {
-    const point = layout.at.get(cursor.value ?? "");
+    const point = drawn.value.layout.at.get(cursor.value ?? "");
     if (point && size.peek().width > 0) transform.value = reveal(transform.peek(), point, size.peek());
   });
 
-  usePointer(svg, transform);
-
-  // Which one is chosen changes with every pick; the drawing is not made again for it.
-  useEffect(() => {
-    const chosen = tip.value === undefined ? null : document.getElementById(domId(tip.value));
-    chosen?.setAttribute("aria-selected", "true");
-    return () => chosen?.setAttribute("aria-selected", "false");
-  }, [tip.value, layout]);
+  useEffect(
+    () =>
+      followPointer(surface.current as HTMLDivElement, {
+        transform,
+        nodeAt: (point) => {
+          const { index, layout } = drawn.peek();
+          const { x, y, k } = transform.peek();
+          const at = { x: (point.x - x) / k, y: (point.y - y) / k };
+          const reach = Math.max(REACH, REACH_ON_SCREEN / k);
+          return nodeAt(layout, at, reach, (placed) => (k < FAR ? 0 : labelReach(index, placed)));
+        },
+        onHover: (id) => {
+          hovered.value = id;
+          if (surface.current) surface.current.dataset["over"] = String(id !== undefined);
+        },
+        onPick: (id, look) => {
+          if (look) cursor.value = id;
+          else pickTip(id);
+        },
+      }),
+    [],
+  );
 
   const zoom = (factor: number): void => {
     transform.value = zoomAt(transform.value, factor, { x: size.value.width / 2, y: size.value.height / 2 });
@@ -81,7 +114,7 @@ export function TreeGraph() {
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const at = cursor.value ?? tip.value;
-    const to = at === undefined ? undefined : step(event.key, at, index, layout, pathSignal.value, tip.value);
+    const to = at === undefined ? undefined : step(event.key, at, index, layout, onPath.value, tip.value);
     if (to !== undefined) cursor.value = to;
     else if ((event.key === "Enter" || event.key === " ") && at !== undefined) pickTip(at);
     else if (event.key === "+" || event.key === "=") zoom(1.25);
@@ -91,33 +124,25 @@ export function TreeGraph() {
     event.preventDefault();
   };
 
-  const drawing = useMemo(() => <StaticTree index={index} layout={layout} />, [index, layout]);
-  const failed = outcome.value?.kind === "error";
+  const active = cursor.value !== undefined && layout.at.has(cursor.value) ? domId(cursor.value) : undefined;
   return (
-    <div class="graph" ref={frame}>
-      <svg
-        ref={svg}
+    <div class="graph">
+      <div
+        ref={surface}
+        class="surface"
         role="tree"
         aria-label={`Tree: ${open.value?.tree.title ?? open.value?.name ?? ""}. Arrow keys move, Enter assembles from a node.`}
-        aria-activedescendant={cursor.value === undefined ? undefined : domId(cursor.value)}
-        tabindex={0}
+        aria-activedescendant={active}
+        tabIndex={0}
         onKeyDown={onKeyDown}
+        onFocus={() => (focused.value = surface.current?.matches(":focus-visible") ?? false)}
+        onBlur={() => (focused.value = false)}
       >
-        <g ref={world} role="presentation">
-          {drawing}
-          <Labels index={index} layout={layout} transform={transform} size={size} farBelow={FAR} />
-          <TreeOverlay
-            index={index}
-            layout={layout}
-            path={pathSignal.value}
-            rows={rows.value}
-            tip={tip.value}
-            cursor={cursor.value}
-            hovered={hovered.value}
-            failed={failed}
-          />
-        </g>
-      </svg>
+        <canvas ref={canvas} role="presentation" />
+        <div ref={items} class="items" role="presentation">
+          <TreeItems index={index} layout={layout} rows={rows.value} tip={tip.value} cursor={cursor.value} />
+        </div>
+      </div>
       <Minimap layout={layout} transform={transform} size={size} path={pathSignal.value} rows={rows.value} />
       <div class="graph-tools" role="group" aria-label="Drawing">
         <button type="button" aria-label="Zoom in" title="Zoom in (+)" onClick={() => zoom(1.25)}>
@@ -145,9 +170,33 @@ export function TreeGraph() {
   );
 }
 
-/** An id that is fit for the document whatever the tree's own ids hold. */
-export function domId(nodeId: string): string {
-  return `node-${encodeURIComponent(nodeId)}`;
+/** Paints at most once a frame, and only when something has changed. */
+function usePainting(
+  canvas: { current: HTMLCanvasElement | null },
+  items: { current: HTMLDivElement | null },
+  scene: { value: Scene | undefined },
+  transform: { value: Transform },
+  size: { value: Size },
+): void {
+  const frame = useRef(0);
+  useSignalEffect(() => {
+    const now = scene.value;
+    const at = transform.value;
+    const { width, height } = size.value;
+    cancelAnimationFrame(frame.current);
+    frame.current = requestAnimationFrame(() => {
+      const element = canvas.current;
+      if (!element || !now || width === 0 || height === 0) return;
+      const ratio = devicePixelRatio || 1;
+      const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
+      // To set the size is to clear it, even to what it was.
+      if (element.width !== across || element.height !== down) Object.assign(element, { width: across, height: down });
+      const context = element.getContext("2d");
+      if (context) paintTree(context, now, at, { width, height }, ratio);
+      if (items.current) items.current.style.transform = `translate(${at.x}px, ${at.y}px) scale(${at.k})`;
+    });
+  });
+  useEffect(() => () => cancelAnimationFrame(frame.current), []);
 }
 
 /** Where an arrow key leads. */
@@ -156,7 +205,7 @@ function step(
   at: string,
   index: TreeIndex,
   layout: Layout,
-  path: string[],
+  path: ReadonlySet<string>,
   tipId: string | undefined,
 ): string | undefined {
   switch (key) {
@@ -164,12 +213,13 @@ function step(
       return index.parent.get(at);
     case "ArrowDown": {
       const children = index.children.get(at) ?? [];
-      return children.find((id) => path.includes(id)) ?? children[0];
+      return children.find((id) => path.has(id)) ?? children[0];
     }
     case "ArrowLeft":
     case "ArrowRight": {
       const level = layout.levels[index.depth.get(at) ?? 0] ?? [];
-      return level[level.indexOf(at) + (key === "ArrowLeft" ? -1 : 1)];
+      const slot = layout.at.get(at)?.slot;
+      return slot === undefined ? undefined : level[slot + (key === "ArrowLeft" ? -1 : 1)]?.id;
     }
     case "Home":
       return index.roots[0];
@@ -178,86 +228,4 @@ function step(
     default:
       return undefined;
   }
-}
-
-/** Drag to pan, wheel to pan, pinch or Ctrl and wheel to zoom, click to pick. Shift and click only looks. */
-function usePointer(
-  svg: { current: SVGSVGElement | null },
-  transform: { value: Transform; peek: () => Transform },
-): void {
-  useEffect(() => {
-    const element = svg.current as SVGSVGElement;
-    const pointers = new Map<number, { x: number; y: number }>();
-    let moved = 0;
-    const nodeAt = (event: Event): string | undefined =>
-      (event.target as Element).closest?.("[data-node]")?.getAttribute("data-node") ?? undefined;
-    const local = (event: { clientX: number; clientY: number }): { x: number; y: number } => {
-      const box = element.getBoundingClientRect();
-      return { x: event.clientX - box.left, y: event.clientY - box.top };
-    };
-
-    const down = (event: PointerEvent): void => {
-      if (event.button !== 0) return;
-      pointers.set(event.pointerId, local(event));
-      if (pointers.size === 1) moved = 0;
-    };
-    const move = (event: PointerEvent): void => {
-      const before = pointers.get(event.pointerId);
-      if (!before) {
-        if (event.pointerType === "mouse") hovered.value = nodeAt(event);
-        return;
-      }
-      const now = local(event);
-      const t = transform.peek();
-      const other = [...pointers].find(([id]) => id !== event.pointerId)?.[1];
-      if (other) {
-        const was = Math.hypot(before.x - other.x, before.y - other.y) || 1;
-        transform.value = zoomAt(t, Math.hypot(now.x - other.x, now.y - other.y) / was, {
-          x: (now.x + other.x) / 2,
-          y: (now.y + other.y) / 2,
-        });
-        moved = Number.POSITIVE_INFINITY;
-      } else {
-        moved += Math.hypot(now.x - before.x, now.y - before.y);
-        if (moved > 4) {
-          if (!element.hasPointerCapture(event.pointerId)) element.setPointerCapture(event.pointerId);
-          element.dataset["dragging"] = "";
-          transform.value = { ...t, x: t.x + now.x - before.x, y: t.y + now.y - before.y };
-        }
-      }
-      pointers.set(event.pointerId, now);
-    };
-    const up = (event: PointerEvent): void => {
-      pointers.delete(event.pointerId);
-      delete element.dataset["dragging"];
-    };
-    const click = (event: MouseEvent): void => {
-      const id = nodeAt(event);
-      if (id === undefined || moved > 4) return;
-      if (event.shiftKey) cursor.value = id;
-      else pickTip(id);
-    };
-    const leave = (): void => {
-      hovered.value = undefined;
-    };
-    const wheel = (event: WheelEvent): void => {
-      event.preventDefault();
-      const t = transform.peek();
-      const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
-      if (event.ctrlKey || event.metaKey)
-        transform.value = zoomAt(t, Math.exp(-event.deltaY * unit * 0.006), local(event));
-      else transform.value = { ...t, x: t.x - event.deltaX * unit, y: t.y - event.deltaY * unit };
-    };
-
-    const off = new AbortController();
-    const listen = { signal: off.signal };
-    element.addEventListener("pointerdown", down, listen);
-    element.addEventListener("pointermove", move, listen);
-    element.addEventListener("pointerup", up, listen);
-    element.addEventListener("pointercancel", up, listen);
-    element.addEventListener("pointerleave", leave, listen);
-    element.addEventListener("click", click, listen);
-    element.addEventListener("wheel", wheel, { ...listen, passive: false });
-    return () => off.abort();
-  }, []);
 }

@@ -1,4 +1,4 @@
-import type { ContentBlock, LoomEdge, LoomNode, LoomTreeData, NodeContent } from "ctxweave";
+import type { ContentBlock, LoomEdge, LoomNode, LoomTreeData, NodeContent } from "ctxweave/loom";
 
 /** A line from one node to another, as it is drawn: one for each source of each edge. */
 export interface Link {
@@ -38,6 +38,7 @@ export function indexTree(tree: LoomTreeData): TreeIndex {
   const annotations = new Set<string>();
   const links: Link[] = [];
   const continued = new Set<string>();
+  const above = new Set<string>();
 
   for (const edge of tree.edges) {
     const annotation = edge.edgeType === "annotation";
@@ -56,10 +57,13 @@ export function indexTree(tree: LoomTreeData): TreeIndex {
       });
     }
     if (!annotation) for (const source of edge.sources) continued.add(source.nodeId);
-    if (main === undefined || !node.has(main) || !node.has(edge.targetNodeId)) continue;
+    if (main === undefined || main === edge.targetNodeId || !node.has(main) || !node.has(edge.targetNodeId)) continue;
     // The first edge decides where a node is drawn, and a continuation wins over an annotation.
-    const drawn = parent.get(edge.targetNodeId);
-    if (drawn === undefined && !leadsTo(parent, main, edge.targetNodeId)) parent.set(edge.targetNodeId, main);
+    if (parent.has(edge.targetNodeId)) continue;
+    // Only from below a node that has something below it can a way lead back to it.
+    if (above.has(edge.targetNodeId) && leadsTo(parent, main, edge.targetNodeId)) continue;
+    parent.set(edge.targetNodeId, main);
+    above.add(main);
   }
 
   const children = new Map<string, string[]>();
@@ -75,11 +79,13 @@ export function indexTree(tree: LoomTreeData): TreeIndex {
     .filter((id) => !continued.has(id) && !annotations.has(id))
     .sort((a, b) => (depth.get(b) ?? 0) - (depth.get(a) ?? 0));
 
-  const agents: string[] = [];
-  for (const n of tree.nodes) {
-    if (n.authorType === "model" && n.authorAgentId && !agents.includes(n.authorAgentId)) agents.push(n.authorAgentId);
-  }
+  const agents = [...new Set(tree.nodes.flatMap((n) => (n.authorType === "model" && n.authorAgentId) || []))];
   return { tree, node, incoming, parent, children, roots, links, tips, depth, annotations, agents };
+}
+
+/** The same tree with nodes that say other things; which there are, and how they hang together, is as it was. */
+export function withNodes(index: TreeIndex, tree: LoomTreeData): TreeIndex {
+  return tree === index.tree ? index : { ...index, tree, node: new Map(tree.nodes.map((n) => [n.id, n])) };
 }
 
 /** The sources of an edge that can be the predecessor: the primary ones, else the first. */

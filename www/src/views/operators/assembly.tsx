@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { CtxweaveError, type ContextAssembly, type ContextMatchRequest } from "ctxweave";
+import { CtxweaveError, type ContextAssembly, type ContextMatchRequest } from "ctxweave/operators";
 import { MessageText } from "../../ui/message.js";
 import {
   answer,

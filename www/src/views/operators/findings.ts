@@ -1,4 +1,4 @@
-import type { Diagnostic } from "ctxweave";
+import type { Diagnostic } from "ctxweave/operators";
 
 /** Something to underline: where, and how bad it is. */
 export interface Underline {

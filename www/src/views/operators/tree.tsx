@@ -1,4 +1,4 @@
-import type { ExplainedOperator, Look } from "ctxweave";
+import type { ExplainedOperator, Look } from "ctxweave/operators";
 import { MessageText } from "../../ui/message.js";
 import { jump } from "./editor.js";
 import { chosen, operator, parsed } from "./state.js";

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { GapRecord, LogEntry, WorkspaceContext } from "ctxweave";
+import type { GapRecord, LogEntry, WorkspaceContext } from "ctxweave/workspace";
 import { plural } from "../../ui/format.js";
 
 /** The response, in the order in which an agent reads it. */

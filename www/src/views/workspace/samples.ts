@@ -1,13 +1,13 @@
+import workspace from "../../../../examples/workspace?folder";
+import { fetchEarly } from "../../shell/early.js";
+import { currentView } from "../../shell/route.js";
 import { fetchFiles } from "../../ui/fetch-files.js";
 import type { OpenedFile } from "../../ui/open-folder.js";
 
-const urls = import.meta.glob<string>("../../../../examples/workspace/*/*", {
-  query: "?url",
-  import: "default",
-  eager: true,
-});
+// While the module of the area is on its way.
+if (currentView() === "workspace") fetchEarly(workspace);
 
 /** The files of the sample workspace. */
 export function fetchSample(): Promise<OpenedFile[]> {
-  return fetchFiles(urls, "../../../../examples/workspace/");
+  return fetchFiles(workspace);
 }

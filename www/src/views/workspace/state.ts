@@ -1,6 +1,6 @@
 import { computed, signal } from "@preact/signals";
-import { planContextLoading, readContext } from "ctxweave";
-import type { CtxweaveError, ReadContext, WorkspaceInput, WorkspaceLimits } from "ctxweave";
+import { planContextLoading, readContext } from "ctxweave/workspace";
+import type { CtxweaveError, ReadContext, WorkspaceInput, WorkspaceLimits } from "ctxweave/workspace";
 import type { OpenedFile, OpenedFolder } from "../../ui/open-folder.js";
 import { Own } from "../../ui/own.js";
 import { fetchSample } from "./samples.js";

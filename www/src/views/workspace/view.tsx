@@ -1,17 +1,26 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { onAddress } from "../../shell/route.js";
+import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { Failed } from "../../ui/failed.js";
 import { Findings } from "../../ui/findings.js";
 import { FolderSource } from "../../ui/folder-source.js";
 import { tokens } from "../../ui/format.js";
 import { JsonView } from "../../ui/json-view.js";
 import { OwnTools } from "../../ui/own-tools.js";
+import { Panes } from "../../ui/panes.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar, toneAt } from "../../ui/token-bar.js";
+import { codeOfWorkspace } from "./code.js";
 import { Editor } from "./editor.js";
 import { Response } from "./response.js";
 import { begin, open, openSample, outcome, own, problem, use, wants } from "./state.js";
+import "../../styles/files.css";
+
+const PANES = [
+  { id: "edit", name: "Files" },
+  { id: "result", name: "Response" },
+] as const;
 
 /** The files of a workspace on one side, what an agent's first turn gets of them on the other. */
 export function WorkspaceView() {
@@ -29,7 +38,12 @@ export function WorkspaceView() {
         wants={wants}
         onOpen={use}
         problem={problem}
-        tools={<OwnTools view="workspace" own={own} content={() => open.value} />}
+        tools={
+          <>
+            <CopyAsCode code={codeOfWorkspace} />
+            <OwnTools view="workspace" own={own} content={() => open.value} />
+          </>
+        }
       >
         {at ? (
           <>
@@ -38,10 +52,10 @@ export function WorkspaceView() {
         ) : undefined}
       </FolderSource>
       {at ? (
-        <div class="panes of-files">
+        <Panes class="of-files" panes={PANES}>
           <Editor />
           <Result />
-        </div>
+        </Panes>
       ) : null}
     </div>
   );

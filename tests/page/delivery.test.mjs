@@ -1,0 +1,215 @@
+// How the page comes: what is seen before its code is there, what a view fetches, that it works without a connection, its policy,
+// and what those see who link to it.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { openPage, start, viewList } from "./harness.mjs";
+
+let site;
+let views;
+before(async () => {
+  site = await start("delivery", { serviceWorkers: "allow" });
+  views = await viewList();
+});
+after(() => site.stop());
+
+const html = (name) => readFile(join(site.outDir, name), "utf8");
+const name = (url) => new URL(url).pathname.split("/").at(-1);
+
+/** The module that each view needs; no other is fetched. */
+const AREAS = {
+  loom: ["loom"],
+  chats: ["chat"],
+  workspace: ["workspace"],
+  folders: ["folders"],
+  operators: ["operators"],
+  commits: ["commits"],
+};
+
+/** A page that meets the server itself, as on a first visit. */
+async function freshPage() {
+  const page = await site.context.newPage();
+  const debug = await site.context.newCDPSession(page);
+  await debug.send("Network.enable");
+  await debug.send("Network.setBypassServiceWorker", { bypass: true });
+  return page;
+}
+
+/** What a visit to a view fetches, until its result is there. */
+async function fetchedBy(hash) {
+  const page = await freshPage();
+  const fetched = [];
+  page.on("request", (request) => fetched.push(request.url()));
+  await page.goto(site.url + hash);
+  await page.locator(".result-pane, .problem-panel").first().waitFor();
+  await page.close();
+  return fetched.map(name);
+}
+
+describe("a first visit", () => {
+  for (const [view, areas] of Object.entries(AREAS)) {
+    it(`${view}: has the module of its area and no other, each file once, and few of them`, async () => {
+      const fetched = await fetchedBy(`#/${view}`);
+      const modules = fetched.filter((file) => file.endsWith(".wasm")).map((file) => file.split("-")[0]);
+      assert.deepEqual(modules, areas);
+      assert.equal(fetched.filter((file) => file.endsWith(".bin")).length, 0);
+      assert.deepEqual(
+        fetched.filter((file, at) => file !== "icon.svg" && fetched.indexOf(file) !== at),
+        [],
+        "twice",
+      );
+      assert.ok(fetched.length < 20, `${fetched.length} requests`);
+    });
+  }
+
+  it("shows its frame, in the colours that were chosen, before any code is there", async () => {
+    const page = await freshPage();
+    await page.route(/\.js$/u, () => {});
+    await page.addInitScript(() => localStorage.setItem("ctxweave.theme", "dark"));
+    await page.goto(site.url, { waitUntil: "commit" });
+    await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Chats" }).waitFor();
+    assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme), "dark");
+    const bar = await page.locator(".top").boundingBox();
+    assert.ok(bar.height >= 48 && bar.height < 60, `${bar.height} high`);
+    await page.close();
+  });
+
+  it("the frame does not move when the code takes over", async () => {
+    const page = await freshPage();
+    const waiting = [];
+    let held = true;
+    await page.route(/\.js$/u, (route) => (held ? waiting.push(route) : route.continue()));
+    await page.goto(`${site.url}#/loom`, { waitUntil: "commit" });
+    const link = page.getByRole("link", { name: "Operators" });
+    const before = await link.boundingBox();
+    held = false;
+    for (const route of waiting) await route.continue();
+    await page.locator(".result-pane").waitFor();
+    assert.deepEqual(await link.boundingBox(), before);
+    await page.close();
+  });
+
+  it("a view that cannot be loaded says so, and comes on the second try", async () => {
+    const page = await freshPage();
+    await page.route(/operators-[^/]*\.wasm$/u, (route) => route.fulfill({ status: 503, body: "" }));
+    await page.goto(`${site.url}#/operators`);
+    await page.getByRole("alert").getByText("Operators could not be loaded").waitFor();
+    await page.unroute(/operators-[^/]*\.wasm$/u);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.locator(".result-pane").waitFor();
+    await page.close();
+  });
+});
+
+describe("without a connection", () => {
+  it("every view works after the first visit to one, also by a reload", async () => {
+    const page = await site.context.newPage();
+    await page.goto(`${site.url}#/loom`);
+    await page.locator(".result-pane").waitFor();
+    await page.evaluate(() => navigator.serviceWorker.ready);
+    await site.context.setOffline(true);
+    try {
+      await page.reload();
+      await page.locator(".result-pane").waitFor();
+      for (const { id } of views) {
+        await page.goto(`${site.url}#/${id}`);
+        await page.reload();
+        await page.locator(".result-pane, .problem-panel").first().waitFor();
+      }
+      await page.goto(`${site.url}chats.html`);
+      await page.getByRole("link", { name: "Chats" }).and(page.locator('[aria-current="page"]')).waitFor();
+    } finally {
+      await site.context.setOffline(false);
+    }
+    await page.close();
+  });
+
+  it("what is kept is what the build made, but for vocabularies and previews", async () => {
+    const worker = await html("service-worker.js");
+    const files = JSON.parse(/const FILES = (\[[^\]]*\])/u.exec(worker)[1]);
+    for (const file of files) await readFile(join(site.outDir, file));
+    assert.ok(files.includes("index.html") && files.some((file) => file.endsWith(".wasm")));
+    assert.deepEqual(
+      files.filter((file) => /\.bin$|preview/u.test(file)),
+      [],
+    );
+    assert.match(worker, /ctxweave page \$\{"[0-9a-f]{12}"\}/u);
+  });
+});
+
+describe("the policy", () => {
+  it("lets no text become code, and nothing go elsewhere", async () => {
+    const [, policy] = /Content-Security-Policy" content="([^"]*)"/u.exec(await html("index.html"));
+    assert.match(policy, /default-src 'self'/u);
+    assert.doesNotMatch(policy, /'unsafe-eval'|script-src[^;]*'unsafe-inline'|https?:/u);
+    const page = await site.context.newPage();
+    await page.goto(site.url);
+    await page.locator(".result-pane").waitFor();
+    const refused = await page.evaluate(async () => {
+      const violation = () =>
+        new Promise((resolve) =>
+          addEventListener("securitypolicyviolation", ({ effectiveDirective }) => resolve(effectiveDirective), {
+            once: true,
+          }),
+        );
+      const script = violation();
+      document.head.append(Object.assign(document.createElement("script"), { textContent: "globalThis.ran = true" }));
+      const found = [await script];
+      const elsewhere = violation();
+      await fetch("http://localhost:1/").catch(() => undefined);
+      found.push(await elsewhere);
+      try {
+        Function("globalThis.ran = true")();
+      } catch (error) {
+        found.push(error.name);
+      }
+      return [...found, globalThis.ran];
+    });
+    assert.deepEqual(refused, ["script-src-elem", "connect-src", "EvalError", undefined]);
+    await page.close();
+  });
+});
+
+describe("who links to a view", () => {
+  it("is shown its title, its description and its picture", async () => {
+    const seen = new Set();
+    for (const { id, title, description } of views) {
+      const text = await html(`${id}.html`);
+      const of = (pattern) => pattern.exec(text)?.[1];
+      assert.equal(of(/<title>(.*?)<\/title>/u), `${title} · ctxweave`);
+      assert.equal(of(/name="description" content="(.*?)"/u), description);
+      assert.equal(of(/og:title" content="(.*?)"/u), title);
+      const picture = of(/og:image" content="\.\/(.*?)"/u);
+      const bytes = await readFile(join(site.outDir, picture));
+      assert.ok(bytes.length < 120_000, `${picture}: ${bytes.length} bytes`);
+      seen.add(title).add(description).add(picture);
+    }
+    assert.equal(seen.size, 3 * views.length);
+  });
+
+  it("comes to that view, whose name the window has", async () => {
+    const { page, close } = await openPage(site, "folders.html");
+    await page.getByRole("link", { name: "Folders" }).and(page.locator('[aria-current="page"]')).waitFor();
+    assert.equal(await page.title(), "Folders with AGENTS.md files · ctxweave");
+    await page.getByRole("link", { name: "Chats" }).click();
+    await page.waitForFunction(() => document.title === "Chats · ctxweave");
+    await close();
+  });
+
+  it("can install it", async () => {
+    const manifest = JSON.parse(await html("manifest.webmanifest"));
+    assert.equal(manifest.display, "standalone");
+    for (const { src, sizes } of manifest.icons) {
+      const bytes = await readFile(join(site.outDir, src));
+      if (src.endsWith(".png")) assert.equal(`${bytes.readUInt32BE(16)}x${bytes.readUInt32BE(20)}`, sizes);
+    }
+    const page = await site.context.newPage();
+    await page.goto(site.url);
+    const session = await site.context.newCDPSession(page);
+    const { installabilityErrors } = await session.send("Page.getInstallabilityErrors");
+    assert.deepEqual(installabilityErrors, []);
+    await page.close();
+  });
+});

@@ -1,0 +1,27 @@
+// Makes the pictures of the page again, from the page as it is: `node www/pictures.mjs`. The icons in sizes, and for each view what a
+// link to it shows (1200 × 630).
+
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { openPage, start, viewList } from "../tests/page/harness.mjs";
+
+const to = (name) => fileURLToPath(new URL(`public/${name}`, import.meta.url));
+const site = await start("pictures");
+const icon = await readFile(to("icon.svg"), "utf8");
+
+for (const size of [192, 512]) {
+  const page = await site.context.newPage();
+  await page.setViewportSize({ width: size, height: size });
+  // The large one fills its square: whoever installs it cuts it to a shape of their own.
+  const drawn = size === 512 ? icon.replace('rx="8"', "") : icon;
+  await page.setContent(`<style>body { margin: 0 } svg { display: block; inline-size: 100vw }</style>${drawn}`);
+  await page.screenshot({ path: to(`icon-${size}.png`), omitBackground: true });
+  await page.close();
+}
+for (const { id } of await viewList()) {
+  const { page, close } = await openPage(site, `#/${id}`, { width: 1200, height: 630 });
+  await page.waitForTimeout(500);
+  await page.screenshot({ path: to(`preview/${id}.jpg`), type: "jpeg", quality: 60 });
+  await close();
+}
+await site.stop();

@@ -1,0 +1,53 @@
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { keepOffline } from "./offline.js";
+import { loadView, type View } from "./views.js";
+
+/** A view, once its code is there. Until then the frame stands, and says that something is on its way. */
+export function LazyView({ view }: { view: View }) {
+  const [loaded, setLoaded] = useState<{ view: View; component: ComponentType } | undefined>(undefined);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const load = (): (() => void) => {
+    let left = false;
+    setProblem(undefined);
+    loadView(view).then(
+      (component) => {
+        // A function in the place of a state would be called for it.
+        if (!left) setLoaded({ view, component });
+        keepOffline();
+      },
+      (error: unknown) => {
+        if (!left) setProblem((error as Error).message);
+      },
+    );
+    return () => {
+      left = true;
+    };
+  };
+  useEffect(load, [view]);
+  useEffect(() => {
+    document.title = `${view.title} · ctxweave`;
+    // On a narrow screen the names of the views are a strip to scroll.
+    document.querySelector(".top nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+  }, [view]);
+  if (problem !== undefined) {
+    return (
+      <section class="fatal" role="alert">
+        <h1>{view.name} could not be loaded</h1>
+        <p>{problem}</p>
+        <button type="button" class="quiet" onClick={load}>
+          Try again
+        </button>
+      </section>
+    );
+  }
+  if (loaded?.view !== view) {
+    return (
+      <p class="loading" role="status">
+        Loading…
+      </p>
+    );
+  }
+  const Shown = loaded.component;
+  return <Shown />;
+}
