@@ -49,6 +49,7 @@ export const menu = [
       { title: "Errors and diagnostics", file: "docs/errors.md" },
       { title: "Limits", file: "docs/limits.md" },
       { title: "Benchmarks", file: "docs/benchmarks.md" },
+      { title: "The page", file: "docs/page.md" },
       { title: "The estimator", file: "docs/estimator.md" },
       { title: "What it is built on", file: "docs/choices.md" },
       { title: "Changes", file: "CHANGELOG.md" },
