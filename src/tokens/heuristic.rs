@@ -74,6 +74,7 @@ static GRAMS: [u8; GRAMS_LEN.div_ceil(3)] = PACKED.0;
 /// from -2 to 3, then the others that occur.
 static TRIPLES: [[i8; 256]; 3] = PACKED.1;
 
+#[expect(clippy::indexing_slicing, reason = "where it is wrong it does not compile")]
 const PACKED: ([u8; GRAMS_LEN.div_ceil(3)], [[i8; 256]; 3]) = {
     let grams = WEIGHTS.split_at(2 * DENSE_LEN).1;
     let (mut packed, mut triples) = ([0; GRAMS_LEN.div_ceil(3)], [[0; 256]; 3]);
@@ -94,7 +95,8 @@ const PACKED: ([u8; GRAMS_LEN.div_ceil(3)], [[i8; 256]; 3]) = {
         }
         let [first, second, third] = triple;
         let mut found = 0;
-        while found < known && (triples[0][found] != first || triples[1][found] != second || triples[2][found] != third) {
+        while found < known && (triples[0][found] != first || triples[1][found] != second || triples[2][found] != third)
+        {
             found += 1;
         }
         if found == known {
@@ -297,7 +299,8 @@ impl Sink for Tally<'_> {
     #[inline(always)]
     fn gram(&mut self, cell: usize) {
         let triple = GRAMS.get(cell / 3).copied().unwrap_or(0);
-        let weight = TRIPLES.get(cell % 3).map_or(0, |weights| weights[usize::from(triple)]);
+        let weights = TRIPLES.get(cell % 3).and_then(|weights| weights.get(usize::from(triple)));
+        let weight = weights.copied().unwrap_or(0);
         self.open = self.open.wrapping_add(i32::from(weight).wrapping_mul(GRAM_UNIT));
     }
 

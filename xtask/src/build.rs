@@ -202,9 +202,16 @@ fn kept_wasm<'a>(project: &Project, build: &Build, name: &'a str, flavour: &'a F
             flavour.wasm_opt_level
         ));
         inputs = inputs.text(&flavour.imports.join(" "));
-        for path in
-            ["src", "docs/crate.md", "Cargo.toml", "Cargo.lock", ".cargo", "xtask/src/build.rs", "xtask/src/closures.rs", "xtask/src/order.rs"]
-        {
+        for path in [
+            "src",
+            "docs/crate.md",
+            "Cargo.toml",
+            "Cargo.lock",
+            ".cargo",
+            "xtask/src/build.rs",
+            "xtask/src/closures.rs",
+            "xtask/src/order.rs",
+        ] {
             inputs = inputs.path(&project.path(path))?;
         }
         inputs.path(&project.path("package-lock.json"))
