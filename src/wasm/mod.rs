@@ -18,7 +18,11 @@ mod tokenizers;
 #[cfg(feature = "count")]
 pub mod tokens;
 
+use talc::wasm::{WasmDynamicTalc, new_wasm_dynamic_allocator};
 use wasm_bindgen::prelude::*;
+
+#[global_allocator]
+static ALLOCATOR: WasmDynamicTalc = new_wasm_dynamic_allocator();
 
 /// The version of the crate.
 #[wasm_bindgen]

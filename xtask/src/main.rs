@@ -4,6 +4,7 @@
 mod bench;
 mod build;
 mod check;
+mod closures;
 mod count;
 mod demo;
 #[cfg(feature = "tiktoken")]

@@ -1,12 +1,10 @@
 //! How far a text that grows was counted.
 
-/// The last tokens of a piece that are kept have so many bytes to begin with. Where none of them is left once there is more text, twice as
-/// many are kept from then on.
-pub(super) const KEPT_BYTES: usize = 16;
-
-/// At least and at most so many tokens are kept.
-const KEPT: usize = 2;
+/// At most so many tokens of a long piece are kept.
 const MOST_KEPT: usize = 16;
+
+/// So many of them are looked at again at least.
+pub(super) const FEW: usize = 2;
 
 /// How far a text was counted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,20 +45,20 @@ pub(super) struct LongPiece {
     pub(super) tokens: u64,
     /// The classes of its characters but the first.
     pub(super) classes: u8,
+    /// Whether all its bytes are the same.
+    pub(super) same: bool,
     /// Where the last tokens begin, how many they are, and where each ends behind that.
     pub(super) from: usize,
     pub(super) kept: usize,
     pub(super) ends: [u16; MOST_KEPT],
-    /// The tokens that are kept shall have so many bytes.
-    pub(super) wanted: usize,
+    /// So many of them are looked at again, to begin with.
+    pub(super) few: usize,
 }
 
 impl LongPiece {
     /// Keeps the last tokens of a piece, of which these are the bounds of some, up to its end.
     pub(super) fn keep(&mut self, bounds: &[u32]) {
-        let end = bounds.last().map_or(0, |&end| end as usize);
-        let enough = bounds.partition_point(|&bound| bound as usize + self.wanted <= end).saturating_sub(1);
-        let first = enough.min(bounds.len().saturating_sub(KEPT + 1)).max(bounds.len().saturating_sub(MOST_KEPT + 1));
+        let first = bounds.len().saturating_sub(MOST_KEPT + 1);
         let Some((&from, ends)) = bounds.get(first..).and_then(<[u32]>::split_first) else { return };
         (self.from, self.kept) = (from as usize, ends.len());
         for (kept, end) in self.ends.iter_mut().zip(ends) {

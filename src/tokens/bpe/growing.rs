@@ -7,7 +7,7 @@
 //! holds (docs/counting.md, "Windows").
 
 use super::class::{self, BLANK, BREAK, CASELESS, LOWER, MARK, NUMBER, OTHER, UPPER};
-use super::counted::{Counted, KEPT_BYTES, LongPiece};
+use super::counted::{Counted, FEW, LongPiece};
 use super::merge::{Parts, meet};
 use super::merge_cache::MergeCache;
 #[cfg(feature = "tokenize")]
@@ -84,7 +84,7 @@ impl Vocabulary {
         let tokens = if end - at > LONG {
             // A new one takes the place of the one that is further back.
             let slot = known.unwrap_or(usize::from(long[1].start < long[0].start));
-            self.count_long(bytes, at, end, &mut long[slot], &mut room.parts)
+            self.count_long(bytes, at, end, &mut long[slot], room)
         } else {
             self.count_short(bytes, at, end, room)
         };
@@ -107,7 +107,7 @@ impl Vocabulary {
     }
 
     /// Counts a long piece, of which `known` may be the beginning, or another one.
-    fn count_long(&self, bytes: &[u8], at: usize, end: usize, known: &mut LongPiece, parts: &mut Parts) -> u64 {
+    fn count_long(&self, bytes: &[u8], at: usize, end: usize, known: &mut LongPiece, room: &mut Room<'_>) -> u64 {
         if self.whole_piece(bytes, at, end).is_some() {
             return 1;
         }
@@ -122,42 +122,59 @@ impl Vocabulary {
             classes |= if seen == at { 0 } else { class };
             seen += len.max(1);
         }
-        let (mut wanted, mut bounds, mut before) = (KEPT_BYTES, Vec::new(), 0);
+        let new = bytes.get(if goes_on { known.end } else { at }..end).unwrap_or_default();
+        let same = (known.same || !goes_on) && new.iter().all(|byte| Some(byte) == bytes.get(at));
+        let (mut bounds, mut before, mut few) = (Vec::new(), 0, FEW);
         if goes_on {
             let mut old = known.bounds();
-            self.bounds(bytes, known.from, end, parts, &mut bounds);
-            wanted = known.wanted;
-            if let Some((i, j)) = meet(&old, &bounds) {
-                before = known.tokens - known.kept as u64;
-                old.truncate(i + 1);
-                old.extend(bounds.drain(j + 1..));
-                bounds = old;
-            } else {
-                wanted = wanted.saturating_mul(2);
+            few = known.few;
+            loop {
+                let first = known.kept.saturating_sub(few);
+                let some = old.get(first..).unwrap_or_default();
+                self.bounds(bytes, some.first().map_or(at, |&from| from as usize), end, same, room, &mut bounds);
+                if let Some((i, j)) = meet(some, &bounds) {
+                    before = known.tokens - known.kept as u64;
+                    old.truncate(first + i + 1);
+                    old.extend(bounds.drain(j + 1..));
+                    bounds = old;
+                    few = (few - 1).max(FEW);
+                    break;
+                }
                 bounds.clear();
+                if first == 0 {
+                    break;
+                }
+                few *= 2;
             }
         }
         if bounds.is_empty() {
-            self.bounds(bytes, at, end, parts, &mut bounds);
+            self.bounds(bytes, at, end, same, room, &mut bounds);
         }
         let tokens = before + bounds.len() as u64 - 1;
-        *known = LongPiece { start: at, end, tokens, classes, wanted, ..LongPiece::default() };
+        *known = LongPiece { start: at, end, tokens, classes, same, few, ..LongPiece::default() };
         known.keep(&bounds);
         tokens
     }
 
-    /// Appends where the tokens of a part of a piece begin, and where the last ends.
-    fn bounds(&self, bytes: &[u8], at: usize, end: usize, parts: &mut Parts, bounds: &mut Vec<u32>) {
+    /// Where the tokens of a part of a piece begin, and where the last ends. All bytes of it may be the same.
+    fn bounds(&self, bytes: &[u8], at: usize, end: usize, same: bool, room: &mut Room<'_>, bounds: &mut Vec<u32>) {
+        let byte = bytes.get(at).copied().filter(|_| same);
+        if byte.is_some_and(|byte| room.cache.runs.bounds(byte, at, end - at, bounds)) {
+            return;
+        }
         bounds.push(at as u32);
         self.tables.joins.each_unit(bytes, at, end, |start, stop| {
             if self.is_token(bytes, start, stop) {
                 bounds.push(stop as u32);
             } else {
-                self.leaves(bytes, start, stop, &mut parts.bounds);
-                parts.merge(&self.tables.words, bytes);
-                bounds.extend(parts.bounds.iter().skip(1));
+                self.leaves(bytes, start, stop, &mut room.parts.bounds);
+                room.parts.merge(&self.tables.words, bytes);
+                bounds.extend(room.parts.bounds.iter().skip(1));
             }
         });
+        if let Some(byte) = byte {
+            room.cache.runs.learn(byte, bounds);
+        }
     }
 }
 

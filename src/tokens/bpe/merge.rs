@@ -107,9 +107,9 @@ impl Parts {
     }
 }
 
-/// The first token that two lists of bounds, which begin with the same, have in common: how many bounds there are before
-/// its end in each, the first not counted.
-pub(super) fn meet(one: &[u32], other: &[u32]) -> Option<(usize, usize)> {
+/// The first token that two lists of bounds have in common: how many bounds there are before its end in each, the first not
+/// counted.
+pub(crate) fn meet(one: &[u32], other: &[u32]) -> Option<(usize, usize)> {
     let (mut i, mut j) = (0, 0);
     while let ([a, b, ..], [c, d, ..]) = (one.get(i..)?, other.get(j..)?) {
         if (a, b) == (c, d) {

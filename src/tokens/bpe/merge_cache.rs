@@ -39,6 +39,9 @@ pub(super) struct MergeCache {
     left: usize,
     wanted: usize,
     with_tokens: bool,
+    /// Runs of one byte, of texts that grow.
+    #[cfg(feature = "growing")]
+    pub(super) runs: super::runs::Runs,
 }
 
 impl fmt::Debug for MergeCache {

@@ -38,6 +38,8 @@ mod normalize;
 mod pack;
 #[cfg(feature = "convert")]
 mod patterns;
+#[cfg(feature = "growing")]
+mod runs;
 mod split;
 mod splitter;
 mod vocabulary;
@@ -53,6 +55,8 @@ pub(crate) use counted::Counted;
 pub use encoding::Encoding;
 #[cfg(feature = "tiktoken")]
 pub(crate) use foreign::ForeignMerges;
+#[cfg(feature = "cut")]
+pub(crate) use merge::meet;
 #[cfg(feature = "tokenize")]
 pub use normalize::Form;
 #[cfg(feature = "tokenize")]

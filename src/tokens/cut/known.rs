@@ -8,6 +8,7 @@
 use std::rc::Rc;
 
 use crate::tokens::Counter;
+use crate::tokens::bpe::meet;
 use crate::tokens::codec::{Codec, PIECE};
 
 /// So many pieces before the end of a part may be others than those of the whole. How a piece ends depends on no more than the
@@ -16,6 +17,37 @@ const UNSETTLED: usize = 4;
 
 /// A piece that is longer is looked at by its tokens, a shorter one counted. No token is as long.
 const LONG_PIECE: usize = 256;
+
+/// A window has so many known tokens on both sides of a join, to begin with.
+const WINDOW: usize = 8;
+
+/// Two parts of a text with another text between them.
+struct Joined<'j> {
+    text: &'j str,
+    /// Where the first part begins and ends in the whole text.
+    from: usize,
+    head: usize,
+    /// Where the second one begins, in this text and in the whole one.
+    join: usize,
+    tail: usize,
+}
+
+impl Joined<'_> {
+    /// Where the first part has the byte at `at`.
+    fn before(&self, at: usize) -> Option<usize> {
+        self.from.checked_add(at).filter(|place| *place < self.head)
+    }
+
+    /// Where the second part has the byte at `at`, or ends there.
+    fn behind(&self, at: usize) -> Option<usize> {
+        at.checked_sub(self.join).map(|at| self.tail.saturating_add(at))
+    }
+
+    /// Where this text has what the second part has there.
+    fn place(&self, behind: usize) -> usize {
+        self.join.saturating_add(behind.saturating_sub(self.tail))
+    }
+}
 
 /// Where the tokens of a text end, from its beginning on.
 #[derive(Debug)]
@@ -73,6 +105,83 @@ impl<'t> Known<'t> {
             }
         }
         count
+    }
+
+    /// How many tokens the first `head` bytes of the text, another text and what stands behind byte `tail` have together.
+    pub(super) fn count_around(&self, head: usize, between: &str, tail: usize) -> u64 {
+        let Some(codec) = self.counter.codec() else { return 0 };
+        let settled = self.settled_before(0, head);
+        let from = self.end_of(settled);
+        let (kept, behind) = (self.text.get(from..head).unwrap_or_default(), self.text.get(tail..).unwrap_or_default());
+        let join = kept.len().saturating_add(between.len());
+        let joined = Joined { text: &[kept, between, behind].concat(), from, head, join, tail };
+        let (mut at, mut count) = (0, settled as u64);
+        while at < joined.text.len() {
+            if let Some(place) = joined.behind(at) {
+                let number = self.number_at(place);
+                if self.end_of(number) == place && self.ends_piece(number) {
+                    return count.saturating_add(self.ends.len().saturating_sub(number) as u64);
+                }
+            }
+            let rest = joined.text.get(at..).unwrap_or_default();
+            let next = at.saturating_add(codec.first_piece(rest).max(1));
+            let piece = joined.text.get(at..next).unwrap_or_default();
+            let long = if piece.len() > LONG_PIECE { self.count_long(codec, &joined, at, next) } else { None };
+            count = count.saturating_add(long.unwrap_or_else(|| self.counter.count(piece).into()));
+            at = next;
+        }
+        count
+    }
+
+    /// Counts a long piece of a joined text: known tokens up to some that a window around the join has, too, those of the window,
+    /// and known ones from some behind the join on that it has, too. Nothing where the known ones are of several pieces.
+    fn count_long(&self, codec: &dyn Codec, joined: &Joined<'_>, start: usize, end: usize) -> Option<u64> {
+        // The known tokens before the join, by the numbers of those that end where they begin and end, and those behind it.
+        let (before, behind) = (joined.before(start), joined.behind(end).filter(|place| *place > joined.tail));
+        let head = joined.head.min(joined.from.saturating_add(end));
+        let tail = joined.behind(start).unwrap_or(joined.tail);
+        let (first, last) = before.map_or((0, 0), |place| (self.number_at(place), self.number_at(head)));
+        let (mut next, to) = behind.map_or((0, 0), |place| (self.number_at(tail), self.number_at(place)));
+        next = next.saturating_add((behind.is_some() && self.end_of(next) < tail).into());
+        let ends = |place: Option<usize>, number: usize| place.is_none_or(|place| self.end_of(number) == place);
+        let is_piece = |from: usize, to: usize| !(from.saturating_add(1)..to).any(|number| self.ends_piece(number));
+        if next > to || !ends(before, first) || !ends(behind, to) || !is_piece(first, last) || !is_piece(next, to) {
+            return None;
+        }
+        let bounds = |from: usize, to: usize, place: &dyn Fn(usize) -> usize| -> Vec<u32> {
+            (from..=to).map(|number| place(self.end_of(number)) as u32).collect()
+        };
+        let mut many = WINDOW;
+        loop {
+            let (from, until) = (first.max(last.saturating_sub(many)), to.min(next.saturating_add(many)));
+            let (is_first, is_last) = (from == first, until == to);
+            let begin = if is_first { start } else { self.end_of(from).saturating_sub(joined.from) };
+            let stop = if is_last { end } else { joined.place(self.end_of(until)) };
+            // Nothing where it begins or ends inside a character.
+            let window = joined.text.get(begin..stop).and_then(|window| codec.token_ends(window, usize::MAX));
+            let window = window.filter(|ends| ends.iter().rev().skip(1).all(|end| end & PIECE == 0));
+            let met = window.and_then(|ends| {
+                let window: Vec<u32> =
+                    [0].into_iter().chain(ends).map(|end| begin.saturating_add(end & !PIECE) as u32).collect();
+                let (known, at) = if is_first {
+                    (0, 0)
+                } else {
+                    meet(&bounds(from, last, &|end| end.saturating_sub(joined.from)), &window)?
+                };
+                let new = window.get(at..)?;
+                let (new, skipped) = if is_last {
+                    (new.len().saturating_sub(1), until.saturating_sub(next))
+                } else {
+                    meet(new, &bounds(next, until, &|end| joined.place(end)))?
+                };
+                let known = from.saturating_sub(first).saturating_add(known);
+                Some(known.saturating_add(new).saturating_add(to.saturating_sub(next).saturating_sub(skipped)) as u64)
+            });
+            if met.is_some() || is_first && is_last {
+                return met;
+            }
+            many = many.saturating_mul(4);
+        }
     }
 
     /// The number of the last token behind which the pieces of the text up to `end` may be others than those of the whole; not before

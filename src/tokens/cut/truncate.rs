@@ -49,15 +49,22 @@ pub struct Truncated<'t> {
 /// More tokens than are looked for: a text that goes on may make fewer of its last ones.
 const MORE: usize = 64;
 
+/// A text of more bytes a token than these is taken to have more tokens.
+const PLENTY: usize = 4;
+
 /// What is left of a text so that it has at most `most` tokens: as much as fits, so that with what stands between it and the next place
 /// to cut at it would not. Where not even the marker fits, nothing.
 pub fn truncate<'t>(text: &'t str, most: u32, options: Truncate<'t>, counter: &dyn Counter) -> Truncated<'t> {
     let Truncate { side, boundary, marker } = options;
-    if let Some(tokens) = counter.count_up_to(text, most) {
+    let tokens = if side == Side::End { (most as usize).saturating_add(MORE) } else { usize::MAX };
+    // The tokens of what is much longer will be needed.
+    let is_long = text.len() / PLENTY > most as usize;
+    let known = if is_long { Known::new(text, tokens, counter) } else { None };
+    let is_more = known.as_ref().is_some_and(|known| known.number_at(text.len()) > most as usize);
+    if let Some(tokens) = if is_more { None } else { counter.count_up_to(text, most) } {
         return Truncated { head: text, marker: "", tail: "", tokens, truncated: false };
     }
-    let tokens = if side == Side::End { (most as usize).saturating_add(MORE) } else { usize::MAX };
-    let known = Known::new(text, tokens, counter);
+    let known = known.or_else(|| Known::new(text, tokens, counter));
     let places = Places::new(text, boundary, tokens, known.as_ref(), counter);
     let cut = |keep: usize| -> (usize, usize) {
         match side {
@@ -84,7 +91,8 @@ pub fn truncate<'t>(text: &'t str, most: u32, options: Truncate<'t>, counter: &d
             Some(known) if marker.is_empty() && (head == 0 || behind.is_empty()) => {
                 known.count(if head == 0 { tail } else { 0 }, if head == 0 { text.len() } else { head })
             }
-            _ => prefixes.borrow_mut().count(head, &[marker, behind].concat()),
+            Some(known) => known.count_around(head, marker, tail),
+            None => prefixes.borrow_mut().count(head, &[marker, behind].concat()),
         };
         counted.borrow_mut().push(((head, tail), tokens));
         tokens
