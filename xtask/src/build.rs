@@ -11,7 +11,7 @@ use crate::manifest::{Build, Flavour, Manifest, PACKAGE};
 use crate::process::{output, run as run_command, step, succeeded, watch};
 use crate::project::Project;
 use crate::stamp::Inputs;
-use crate::{features, imports, order, setup};
+use crate::{features, imports, order, panics, setup};
 
 /// The custom section by which the package knows its own module and its version.
 const VERSION_SECTION: &str = "ctxweave";
@@ -202,9 +202,16 @@ fn kept_wasm<'a>(project: &Project, build: &Build, name: &'a str, flavour: &'a F
             flavour.wasm_opt_level
         ));
         inputs = inputs.text(&flavour.imports.join(" "));
-        for path in
-            ["src", "docs/crate.md", "Cargo.toml", "Cargo.lock", ".cargo", "xtask/src/build.rs", "xtask/src/order.rs"]
-        {
+        for path in [
+            "src",
+            "docs/crate.md",
+            "Cargo.toml",
+            "Cargo.lock",
+            ".cargo",
+            "xtask/src/build.rs",
+            "xtask/src/order.rs",
+            "xtask/src/panics.rs",
+        ] {
             inputs = inputs.path(&project.path(path))?;
         }
         inputs.path(&project.path("package-lock.json"))
@@ -278,10 +285,12 @@ fn finish(project: &Project, build: &Build, job: Job<'_>, mut module: Vec<u8>) -
     step(&format!("wasm-opt ({name})"));
     fs::create_dir_all(&out)?;
     let module = out.join("ctxweave.wasm");
+    let trapping = bound.join("trapping.wasm");
+    fs::write(&trapping, panics::trap(&fs::read(bound.join("glue_bg.wasm"))?)?)?;
     let mut opt = project.npm_bin("wasm-opt");
     // Its passes run in the order in which they are given: the level, which stands for most of them, comes last.
     opt.args(&build.wasm_opt).arg(&flavour.wasm_opt_level);
-    run_command(opt.arg(bound.join("glue_bg.wasm")).arg("-o").arg(&module))?;
+    run_command(opt.arg(&trapping).arg("-o").arg(&module))?;
     let named = bound.join("named.wasm");
     fs::write(&named, order::named(&fs::read(&module)?)?)?;
     let features = build.wasm_opt.iter().filter(|flag| flag.starts_with("--enable-"));
