@@ -11,7 +11,7 @@ use crate::manifest::{Build, Flavour, Manifest, PACKAGE};
 use crate::process::{output, run as run_command, step, succeeded, watch};
 use crate::project::Project;
 use crate::stamp::Inputs;
-use crate::{closures, features, imports, order, setup};
+use crate::{closures, features, imports, order, panics, setup};
 
 /// The custom section by which the package knows its own module and its version.
 const VERSION_SECTION: &str = "ctxweave";
@@ -211,6 +211,7 @@ fn kept_wasm<'a>(project: &Project, build: &Build, name: &'a str, flavour: &'a F
             "xtask/src/build.rs",
             "xtask/src/closures.rs",
             "xtask/src/order.rs",
+            "xtask/src/panics.rs",
         ] {
             inputs = inputs.path(&project.path(path))?;
         }
@@ -285,14 +286,14 @@ fn finish(project: &Project, build: &Build, job: Job<'_>, mut module: Vec<u8>) -
     step(&format!("wasm-opt ({name})"));
     fs::create_dir_all(&out)?;
     let module = out.join("ctxweave.wasm");
+    let trapping = bound.join("trapping.wasm");
+    let mut glued = fs::read(bound.join("glue_bg.wasm"))?;
+    closures::unlist(&mut glued)?;
+    fs::write(&trapping, panics::trap(&glued)?)?;
     let mut opt = project.npm_bin("wasm-opt");
     // Its passes run in the order in which they are given: the level, which stands for most of them, comes last.
     opt.args(&build.wasm_opt).arg(&flavour.wasm_opt_level);
-    let mut glued = fs::read(bound.join("glue_bg.wasm"))?;
-    closures::unlist(&mut glued)?;
-    let unlisted = bound.join("unlisted.wasm");
-    fs::write(&unlisted, glued)?;
-    run_command(opt.arg(unlisted).arg("-o").arg(&module))?;
+    run_command(opt.arg(&trapping).arg("-o").arg(&module))?;
     let named = bound.join("named.wasm");
     fs::write(&named, order::named(&fs::read(&module)?)?)?;
     let features = build.wasm_opt.iter().filter(|flag| flag.starts_with("--enable-"));

@@ -15,6 +15,7 @@ mod manifest;
 mod matrix;
 mod models;
 mod order;
+mod panics;
 mod process;
 mod project;
 mod release;

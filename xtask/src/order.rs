@@ -64,7 +64,7 @@ fn alike_together(functions: &[&[u8]]) -> Vec<usize> {
     for (function, sequences) in sequences.iter().enumerate() {
         sequences.iter().for_each(|&sequence| holders[sequence].push(function));
     }
-    let weights: Vec<u64> = holders.iter().map(|holders| 1000 / (holders.len() as u64).isqrt()).collect();
+    let weights: Vec<u64> = holders.iter().map(|holders| 10_000 / holders.len() as u64).collect();
     let mut in_window = vec![0u32; holders.len()];
     let mut seen = vec![0u64; functions.len()];
     let mut left: Vec<usize> = (0..functions.len()).collect();
@@ -124,7 +124,7 @@ fn text(out: &mut Vec<u8>, text: &str) {
 }
 
 /// A number as WebAssembly writes it: LEB128.
-fn number(out: &mut Vec<u8>, mut number: usize) {
+pub fn number(out: &mut Vec<u8>, mut number: usize) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;

@@ -59,7 +59,7 @@ export function importOf({ name, file }: Pick<Session, "name" | "file">): Import
   const known = imports.get(file);
   if (known) return known;
   if (isLoomTree(file)) throw new Error("this is a Loom tree, not a session: open it in the view Loom");
-  const imported = importTranscript(formatOf({ name, file }), file, {
+  const imported = importTranscript(formatOf({ file }), file, {
     createdAt: new Date(0).toISOString(),
     principal: "page",
   });
