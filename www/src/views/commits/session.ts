@@ -55,7 +55,7 @@ function isLoomTree(bytes: Uint8Array): boolean {
 const imports = new WeakMap<Uint8Array, ImportedTranscript>();
 
 /** The commits of a file. Throws where it holds no conversation. */
-export function importOf({ name, file }: Pick<Session, "name" | "file">): ImportedTranscript {
+export function importOf({ file }: Pick<Session, "file">): ImportedTranscript {
   const known = imports.get(file);
   if (known) return known;
   if (isLoomTree(file)) throw new Error("this is a Loom tree, not a session: open it in the view Loom");
