@@ -23,6 +23,9 @@ struct Step {
     end: u32,
 }
 
+/// What is where no step is.
+const NO_STEP: Step = Step { start: 0, end: 0 };
+
 /// Where a text stands in a request as it is: behind this byte and five of its length, seven bits each, low ones first. To
 /// escape long texts and to read the escapes would take longer than all else. The npm package writes them, and says so by the
 /// same byte before all of the JSON.
@@ -89,7 +92,7 @@ impl<'t> Tape<'t> {
             None => Ok(()),
             Some(_) => Err(reader.stop("the end")),
         });
-        read.map(|()| reader.tape).map_err(|stopped| stopped.error(text, "the request"))
+        read.map(|()| reader.tape()).map_err(|stopped| stopped.error(text, "the request"))
     }
 
     /// Reads the value that the text begins with, and says where it ends.
@@ -102,7 +105,9 @@ impl<'t> Tape<'t> {
         let text = text.get(..text.floor_char_boundary(OFFSETS as usize - 1)).unwrap_or_default();
         let mut reader = Reader::new(text, 16);
         reader.depth = depth;
-        reader.value().map(|()| (reader.tape, reader.at))
+        reader.value()?;
+        let end = reader.at;
+        Ok((reader.tape(), end))
     }
 
     pub(super) fn lone_surrogates(&self) -> &[(u32, u32)] {
@@ -111,7 +116,7 @@ impl<'t> Tape<'t> {
 
     #[inline(always)]
     fn step(&self, at: u32) -> Step {
-        self.steps.get(at as usize).copied().unwrap_or(Step { start: 0, end: 0 })
+        self.steps.get(at as usize).copied().unwrap_or(NO_STEP)
     }
 
     pub(super) fn kind(&self, at: u32) -> Kind {
@@ -206,6 +211,8 @@ impl<'t> Tape<'t> {
 struct Reader<'t> {
     bytes: &'t [u8],
     at: usize,
+    /// How many steps there are. Behind them the tape's list has room, so that adding one is a store and no call.
+    count: usize,
     /// How deep lists and objects may be nested.
     depth: usize,
     tape: Tape<'t>,
@@ -248,8 +255,8 @@ type Read<T> = std::result::Result<T, Stopped>;
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str, steps: usize) -> Self {
-        let tape = Tape { text, steps: Vec::with_capacity(steps), has_texts: false, lone_surrogates: Vec::new() };
-        Self { bytes: text.as_bytes(), at: 0, depth: DEPTH_MAX, tape }
+        let tape = Tape { text, steps: vec![NO_STEP; steps], has_texts: false, lone_surrogates: Vec::new() };
+        Self { bytes: text.as_bytes(), at: 0, count: 0, depth: DEPTH_MAX, tape }
     }
 
     /// Reads one value.
@@ -260,7 +267,7 @@ impl<'t> Reader<'t> {
             if open.last().is_some_and(|open| open.is_object) {
                 self.key()?;
             }
-            let step = self.tape.steps.len() as u32;
+            let step = self.count as u32;
             let first = self.peek().ok_or_else(|| self.stop("a value"))?;
             match first {
                 b'{' | b'[' => {
@@ -287,7 +294,7 @@ impl<'t> Reader<'t> {
             loop {
                 let Some(top) = open.last_mut() else { return Ok(()) };
                 let next = self.peek();
-                let is_empty = top.step + 1 == self.tape.steps.len() as u32;
+                let is_empty = top.step + 1 == self.count as u32;
                 top.items += u32::from(!is_empty);
                 let close = if top.is_object { b'}' } else { b']' };
                 match next {
@@ -297,7 +304,7 @@ impl<'t> Reader<'t> {
                     }
                     Some(byte) if byte == close => {
                         let (step, items) = (top.step, top.items);
-                        let closing = self.tape.steps.len() as u32;
+                        let closing = self.count as u32;
                         self.push(Kind::Null, self.at, items);
                         self.at += 1;
                         if let Some(step) = self.tape.steps.get_mut(step as usize) {
@@ -313,7 +320,25 @@ impl<'t> Reader<'t> {
 
     #[inline(always)]
     fn push(&mut self, kind: Kind, start: usize, end: u32) {
-        self.tape.steps.push(Step { start: start as u32 + OFFSETS * kind as u32, end });
+        if self.count == self.tape.steps.len() {
+            self.make_room();
+        }
+        if let Some(step) = self.tape.steps.get_mut(self.count) {
+            *step = Step { start: start as u32 + OFFSETS * kind as u32, end };
+            self.count += 1;
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self) {
+        self.tape.steps.resize(2 * self.count + 16, NO_STEP);
+    }
+
+    /// What was read.
+    fn tape(mut self) -> Tape<'t> {
+        self.tape.steps.truncate(self.count);
+        self.tape
     }
 
     /// The next byte that is no white space.
@@ -364,7 +389,7 @@ impl<'t> Reader<'t> {
             }
         }
         if lone > 0 {
-            let step = self.tape.steps.len() as u32;
+            let step = self.count as u32;
             self.tape.lone_surrogates.push((step, lone));
         }
         self.push(Kind::String, start, self.at as u32 | escaped);

@@ -572,7 +572,7 @@ impl List<'_> {
 impl<'t> Iterator for List<'t> {
     type Item = Value<'t>;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Value<'t>> {
         let next = self.0.next();
         self.0.left -= usize::from(next.is_some());
@@ -647,7 +647,7 @@ impl<'t> Object<'t> {
     ///
     /// # Errors
     /// [`Code::InvalidInput`] where the object has one of them twice.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn fields<const N: usize>(self, names: [&str; N]) -> Result<[Option<Value<'t>>; N]> {
         let mut found = [None; N];
         self.find_fields(&names, &mut found)?;

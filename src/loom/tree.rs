@@ -335,7 +335,7 @@ impl<'t> Tree<'t> {
     }
 
     /// The node at this place; an empty one where there is none.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at(&self, ix: NodeIx) -> &Node<'t> {
         self.places.get(ix as usize).and_then(|place| place.node.as_ref()).unwrap_or(&NOTHING)
     }
@@ -346,12 +346,13 @@ impl<'t> Tree<'t> {
         self.edge_opt(ix).expect("the edge is there")
     }
 
+    #[inline(always)]
     fn edge_opt(&self, ix: EdgeIx) -> Option<&Linked<'t>> {
         self.edges.get(ix as usize).and_then(Option::as_ref)
     }
 
     /// The sources of an edge.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn sources(&self, ix: EdgeIx) -> &[Link] {
         self.edge_opt(ix).map_or(&[], |edge| &*edge.links)
     }
