@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fitMessages, init } from "ctxweave";
 import { findings } from "./axe.mjs";
-import { eventually, fitsAcross, number, screenshots, shownTotals, start, visit } from "./harness.mjs";
+import { eventually, fitsAcross, number, screenshots, showPane, shownTotals, start, visit } from "./harness.mjs";
 
 let site;
 before(async () => {
@@ -234,8 +234,11 @@ describe("how it looks", () => {
                 path: join(screenshots, `chats-${name}-${size}-${colorScheme}.png`),
                 fullPage: size === "narrow",
               });
+            await showPane(page, "Chat and settings");
             await page.getByLabel("Old tool results").selectOption("2");
             await limitField(page).fill("420");
+            assert.deepEqual(await findings(page), []);
+            await showPane(page, "What is sent");
             await page.locator("[data-added]").waitFor();
             await picture("fitted");
             assert.deepEqual(await findings(page), []);
@@ -243,7 +246,9 @@ describe("how it looks", () => {
             await page.getByRole("tab", { name: "JSON" }).click();
             assert.deepEqual(await findings(page), []);
             await fitsAcross(page);
+            await showPane(page, "Chat and settings");
             await field(page).fill('[{ "role": "user", "content": "Hi." }, { "rle": "user" }]');
+            await showPane(page, "What is sent");
             await page.locator(".problem-panel").waitFor();
             await picture("broken");
             assert.deepEqual(await findings(page), []);

@@ -168,6 +168,26 @@ describe("a folder from the disk", () => {
     });
   });
 
+  it("opens when it is dropped, as the file manager drops it", async () => {
+    await on("#/folders", async (page) => {
+      const debug = await page.context().newCDPSession(page);
+      const { x, y } = await page.locator(".result-pane").boundingBox();
+      const data = { items: [], files: [join(vaultDir, "Areas")], dragOperationsMask: 1 };
+      for (const type of ["dragEnter", "dragOver"]) {
+        await debug.send("Input.dispatchDragEvent", { type, x: x + 20, y: y + 20, data });
+      }
+      await page.getByText("Drop a folder or its files to open them").waitFor();
+      await debug.send("Input.dispatchDragEvent", { type: "drop", x: x + 20, y: y + 20, data });
+      const below = files.filter(({ path }) => path.startsWith("Areas/"));
+      await page.getByText(`${below.length} context files`).waitFor();
+      await page.locator(".source strong").getByText("Areas", { exact: true }).waitFor();
+      await folder(page, "taiji").check();
+      const mine = below.map(({ path, content }) => ({ path: path.slice("Areas/".length), content }));
+      const chain = buildContextChain({ files: mine, selected: ["", "taiji"] });
+      await eventually(async () => assert.equal(await prompt(page), renderContextPrompt(chain)));
+    });
+  });
+
   it("says when there is nothing in it, and keeps what was open", async () => {
     await on("#/folders", async (page) => {
       await openNothing(page);
@@ -186,8 +206,9 @@ describe("looks", () => {
       await on(
         "#/folders?select=&select=Projects%2Fparachute&select=Areas%2Ftaiji&max=400",
         async (page) => {
+          if (name === "narrow") await page.getByRole("radio", { name: "Prompt" }).check({ force: true });
           await page.locator("[data-prompt]").waitFor();
-          await page.screenshot({ path: join(screenshots, `folders-${name}.png`), fullPage: name === "narrow" });
+          await page.screenshot({ path: join(screenshots, `folders-${name}.png`) });
           await fitsAcross(page);
         },
         options,

@@ -94,7 +94,8 @@ export async function openPage(
   const debug = await context.newCDPSession(page);
   await debug.send("Storage.clearDataForOrigin", { origin: new URL(url).origin, storageTypes: "indexeddb" });
   await page.goto(url + hash);
-  await page.locator(".result-pane, .problem-panel").first().waitFor();
+  // On a small screen another pane is seen first.
+  await page.locator(".result-pane, .problem-panel").first().waitFor({ state: "attached" });
   return {
     page,
     close: async () => {
@@ -197,6 +198,12 @@ export function drop(page, name, text) {
     },
     [name, text],
   );
+}
+
+/** Shows a pane, where there is room for one at a time. */
+export async function showPane(page, name) {
+  const pane = page.getByRole("group", { name: "Pane" }).getByRole("radio", { name });
+  if (await pane.count()) await pane.check({ force: true });
 }
 
 /** Lets everything be replaced that is one's own, as somebody who says yes each time. */

@@ -1,6 +1,7 @@
-// A large tree, the same each time: mostly one node after the other, and now and then from somewhere earlier.
+// A large tree, the same each time: mostly one node after the other, and now and then from somewhere earlier;
+// with the chance 1 it is one long path.
 
-export function largeTree(count) {
+export function largeTree(count, chance = 0.9) {
   let state = 7;
   const random = () => (state = (state * 48271) % 2147483647) / 2147483647;
   const nodes = [];
@@ -12,23 +13,23 @@ export function largeTree(count) {
       authorType: i % 2 ? "model" : "human",
     });
     if (i === 0) continue;
-    const from = random() < 0.9 ? i - 1 : Math.floor(random() * i);
+    const from = random() < chance ? i - 1 : Math.floor(random() * i);
     edges.push({ id: `e${i}`, sources: [{ nodeId: `n${from}` }], targetNodeId: `n${i}` });
   }
   return { nodes, edges };
 }
 
 /** Opens it, as somebody would with a file; the file is made in the page, since it is larger than what a driver hands over. */
-export async function openLarge(page, count) {
+export async function openLarge(page, count, chance = 0.9) {
   // As one expression, since the page's own policy makes no functions of texts.
-  await page.evaluate(`(${offer})(${largeTree}, ${count})`);
+  await page.evaluate(`(${offer})(${largeTree}, ${count}, ${chance})`);
   await page.getByText("large.json").first().waitFor({ timeout: 60_000 });
 }
 
 /** Runs in the page. */
-function offer(make, count) {
+function offer(make, count, chance) {
   const made = new DataTransfer();
-  made.items.add(new File([JSON.stringify(make(count))], "large.json", { type: "application/json" }));
+  made.items.add(new File([JSON.stringify(make(count, chance))], "large.json", { type: "application/json" }));
   const input = document.querySelector("#tree-file");
   input.files = made.files;
   input.dispatchEvent(new Event("change", { bubbles: true }));

@@ -197,3 +197,18 @@ describe("ten thousand nodes", () => {
     });
   });
 });
+
+describe("one path of ten thousand nodes", () => {
+  it("is listed from its beginning, and more of it when that is asked for", async () => {
+    await visit(site, "#/loom?tree=agent", async (page) => {
+      await openLarge(page, COUNT, 1);
+      await page.locator(".gap summary").first().waitFor();
+      assert.ok((await page.evaluate(() => document.querySelectorAll("*").length)) < 6000);
+      await page.getByRole("tab", { name: /Report/ }).click();
+      await page.locator('[data-row="n0"]').waitFor();
+      assert.equal(await page.locator("[data-row]").count(), 300);
+      await page.getByRole("button", { name: "Show 300 more of 10,000" }).click();
+      await eventually(async () => assert.equal(await page.locator("[data-row]").count(), 600));
+    });
+  });
+});

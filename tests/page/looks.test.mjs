@@ -241,7 +241,7 @@ describe("both themes", () => {
 });
 
 describe("narrow", () => {
-  for (const [name, width] of [
+  for (const [size, width] of [
     ["narrow", 400],
     ["middling", 1000],
   ]) {
@@ -254,41 +254,104 @@ describe("narrow", () => {
         const { page, close } = await openPage(site, hash, { width, height: 900 });
         if (hash.includes("tokens=")) await page.locator("[data-estimate]").waitFor();
         assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, hash);
-        // The settings are folded at first; what they hold has to fit, too.
-        const settings = page.locator(".settings-pane details");
-        const folded = (await settings.getAttribute("open")) === null;
-        if (folded) await page.locator("summary", { hasText: "Settings" }).click();
-        // Only a table, a piece of code and the list of views may be wider than their place; these scroll by themselves.
-        const tooWide = await page.evaluate(() =>
-          [...document.querySelectorAll("#app *")]
-            .filter(
-              (e) =>
-                e.checkVisibility() &&
-                !e.closest("svg, .surface, .visually-hidden, .skip, .table-scroll, pre, .top nav"),
-            )
-            .filter((e) => {
-              const { overflowX, position } = getComputedStyle(e);
-              const spills = e.scrollWidth > e.clientWidth + 1 && ["auto", "scroll", "visible"].includes(overflowX);
-              return position !== "absolute" && e.clientWidth > 0 && spills;
-            })
-            .map((e) => `${e.tagName}.${e.className} ${e.scrollWidth} in ${e.clientWidth}`),
-        );
-        assert.deepEqual(tooWide, [], hash);
-        if (folded) await page.locator("summary", { hasText: "Settings" }).click();
+        const panes = page.getByRole("group", { name: "Pane" }).getByRole("radio");
         const tree = /tree=([a-z]+)/.exec(hash)[1];
-        await page.screenshot({ path: join(screenshots, `${name}-${tree}.png`), fullPage: true });
-        assert.deepEqual(await findings(page), []);
+        for (const pane of await panes.all()) {
+          await pane.check({ force: true });
+          const name = `${tree}-${await pane.getAttribute("value")}`;
+          // Only a table, a piece of code and the list of views may be wider than their place; these scroll by themselves.
+          const tooWide = await page.evaluate(() =>
+            [...document.querySelectorAll("#app *")]
+              .filter(
+                (e) =>
+                  e.checkVisibility() &&
+                  !e.closest("svg, .surface, .visually-hidden, .skip, .table-scroll, pre, .top nav"),
+              )
+              .filter((e) => {
+                const { overflowX, position } = getComputedStyle(e);
+                const spills = e.scrollWidth > e.clientWidth + 1 && ["auto", "scroll", "visible"].includes(overflowX);
+                return position !== "absolute" && e.clientWidth > 0 && spills;
+              })
+              .map((e) => `${e.tagName}.${e.className} ${e.scrollWidth} in ${e.clientWidth}`),
+          );
+          assert.deepEqual(tooWide, [], hash);
+          await page.screenshot({ path: join(screenshots, `${size}-${name}.png`) });
+          assert.deepEqual(await findings(page), []);
+        }
         await close();
       }
     });
   }
 
-  it("the settings are folded and open by key", async () => {
-    const { page, close } = await openPage(site, "#/loom?tree=agent", { width: 400 });
-    assert.equal(await page.getByLabel("Strategy", { exact: true }).isVisible(), false);
-    await page.locator("summary", { hasText: "Settings" }).focus();
+  for (const [view, panes, hash] of [
+    ["loom", ["Tree", "Settings", "Prompt"], "#/loom?tree=agent"],
+    ["folders", ["Folders", "Settings", "Prompt"], "#/folders"],
+    ["workspace", ["Files", "Response"], "#/workspace"],
+    ["operators", ["Template", "Operators", "Assembly"], "#/operators"],
+  ]) {
+    it(`${view}: at 390 pixels one pane at a time, by key, on a page that is no longer than the screen`, async () => {
+      for (const colorScheme of ["light", "dark"]) {
+        const { page, close } = await openPage(site, hash, { width: 390, height: 844, colorScheme });
+        const picker = page.getByRole("group", { name: "Pane" });
+        await picker.waitFor();
+        assert.deepEqual(await picker.locator("label").allTextContents(), panes);
+        await picker.getByRole("radio", { name: panes[0] }).focus();
+        for (const [at, name] of panes.entries()) {
+          if (at > 0) await page.keyboard.press("ArrowRight");
+          const pane = page.locator(".panes > .pane:visible");
+          assert.equal(await pane.count(), 1, name);
+          const { y, height } = await pane.boundingBox();
+          assert.ok(height > 250 && y + height <= 844, `${name}: ${y} + ${height}`);
+          assert.ok((await page.evaluate(() => document.documentElement.scrollHeight)) <= 844, name);
+          await page.screenshot({ path: join(screenshots, `small-${view}-${at}-${colorScheme}.png`) });
+          assert.deepEqual(await findings(page), [], name);
+        }
+        // The name of the view is in sight.
+        const { x, width } = await page.locator(".top nav [aria-current]").boundingBox();
+        const nav = await page.locator(".top nav").boundingBox();
+        assert.ok(x >= nav.x - 1 && x + width <= nav.x + nav.width + 1, view);
+        await close();
+      }
+    });
+  }
+
+  it("the skip link leads to the result, which another pane had covered", async () => {
+    const { page, close } = await openPage(site, "#/loom?tree=agent", { width: 390, height: 844 });
+    await page.getByRole("group", { name: "Pane" }).waitFor();
+    await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.activeElement?.id === "result");
+    assert.ok(await page.locator("#result").isVisible());
+    await close();
+  });
+
+  it("the bar stands by the slider that moves it", async () => {
+    const { page, close } = await openPage(site, "#/loom?tree=agent", { width: 390, height: 844 });
+    await page.getByRole("radio", { name: "Settings" }).check({ force: true });
+    const slider = await page.getByRole("slider", { name: "Context window" }).first().boundingBox();
+    const bar = await page.locator(".budget .bar").boundingBox();
+    assert.ok(slider.y < 844 && slider.y - bar.y < 420, `${slider.y - bar.y} apart`);
+    await close();
+  });
+
+  it("at 1024 × 768 the drawing has room, and the settings take its place", async () => {
+    const { page, close } = await openPage(site, "#/loom?tree=agent", { width: 1024, height: 768 });
+    const drawing = await page.getByRole("tree").boundingBox();
+    assert.ok(drawing.height > 300 && drawing.width > 260, `${drawing.width} × ${drawing.height}`);
+    await page.getByRole("group", { name: "Pane" }).getByRole("radio", { name: "Settings" }).check({ force: true });
     await page.getByLabel("Strategy", { exact: true }).waitFor();
+    assert.ok(await page.locator("#result").isVisible());
+    assert.deepEqual(await findings(page), []);
+    await close();
+  });
+
+  it("where the page scrolls, a wheel over the drawing scrolls it", async () => {
+    // A screen that is not high enough for the panes.
+    const { page, close } = await openPage(site, "#/loom?tree=agent", { width: 1440, height: 500 });
+    const box = await page.getByRole("tree").boundingBox();
+    await page.mouse.move(box.x + 50, box.y + 50);
+    await page.mouse.wheel(0, 80);
+    await page.waitForFunction(() => scrollY > 40);
     await close();
   });
 });
@@ -350,7 +413,7 @@ describe("keyboard", () => {
     const { page, close } = await openPage(site, "#/loom?tree=agent");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
-    assert.equal(await page.evaluate(() => document.activeElement.id), "result");
+    await page.waitForFunction(() => document.activeElement.id === "result");
     assert.match(page.url(), /tree=agent/, "the address stays");
     await close();
   });

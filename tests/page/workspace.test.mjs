@@ -128,8 +128,9 @@ describe("looks", () => {
       await on(
         "#/workspace",
         async (page) => {
+          if (name === "narrow") await page.getByRole("radio", { name: "Response" }).check({ force: true });
           await page.locator("[data-section]").first().waitFor();
-          await page.screenshot({ path: join(screenshots, `workspace-${name}.png`), fullPage: name === "narrow" });
+          await page.screenshot({ path: join(screenshots, `workspace-${name}.png`) });
           await fitsAcross(page);
         },
         options,

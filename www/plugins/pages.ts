@@ -66,7 +66,7 @@ function headOf({ id, title, description }: ViewEntry): string {
 
 /** What App draws around every view, so that nothing moves when it takes over. */
 function frame(): string {
-  const links = VIEW_LIST.map(({ id, name }) => `<li><a href="#/${id}">${name}</a></li>`).join("");
+  const links = VIEW_LIST.map(({ id, name }) => `<li><a href="#/${id}" data-name="${name}">${name}</a></li>`).join("");
   return (
     `<header class="top"><a class="brand" href="#/${VIEW_LIST[0].id}"><svg class="icon" aria-hidden="true"></svg>` +
     `<span class="brand-name">ctxweave</span></a><nav aria-label="Views"><ul>${links}</ul></nav></header>` +

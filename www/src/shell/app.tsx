@@ -3,10 +3,13 @@ import { version } from "ctxweave/package.json";
 import { AskDialog } from "../ui/ask.js";
 import { Drop } from "../ui/drop.js";
 import { Icon } from "../ui/icons.js";
+import { SHOW_RESULT } from "../ui/panes.js";
 import { LazyView } from "./lazy-view.js";
+import { Arrived } from "./arrived.js";
 import { currentView } from "./route.js";
 import { setTheme, theme, type Theme } from "./theme.js";
 import { VIEWS, type View } from "./views.js";
+import "../styles/arrived.css";
 
 function viewNow(): View {
   const id = currentView();
@@ -35,7 +38,7 @@ export function App() {
           <ul>
             {VIEWS.map(({ id, name }) => (
               <li key={id}>
-                <a href={`#/${id}`} aria-current={id === view.id ? "page" : undefined}>
+                <a href={`#/${id}`} data-name={name} aria-current={id === view.id ? "page" : undefined}>
                   {name}
                 </a>
               </li>
@@ -47,6 +50,7 @@ export function App() {
         </span>
         <ThemePicker />
       </header>
+      <Arrived />
       <main id="main">
         <LazyView view={view} />
       </main>
@@ -59,7 +63,9 @@ export function App() {
 /** The address belongs to the views, so the skip link moves the focus itself. */
 function skipToResult(event: Event): void {
   event.preventDefault();
-  document.getElementById("result")?.focus();
+  dispatchEvent(new Event(SHOW_RESULT));
+  // On a small screen it is shown first.
+  requestAnimationFrame(() => document.getElementById("result")?.focus());
 }
 
 const THEMES: readonly { value: Theme; name: string; icon: "auto" | "sun" | "moon" }[] = [

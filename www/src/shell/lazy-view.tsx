@@ -27,6 +27,8 @@ export function LazyView({ view }: { view: View }) {
   useEffect(load, [view]);
   useEffect(() => {
     document.title = `${view.title} · ctxweave`;
+    // On a narrow screen the names of the views are a strip to scroll.
+    document.querySelector(".top nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
   }, [view]);
   if (problem !== undefined) {
     return (

@@ -10,6 +10,13 @@ export interface ViewEntry {
 
 export const VIEW_LIST = [
   {
+    id: "start",
+    name: "Start",
+    title: "What your model sees",
+    description:
+      "What your model sees, what it costs, what was cut: drop a request, a session, a Loom, a folder or a text, and see it.",
+  },
+  {
     id: "loom",
     name: "Loom",
     title: "Loom trees",

@@ -1,50 +1,37 @@
-import type { FitFate, FitReason } from "ctxweave/chat";
+import { useFirstOf } from "../../ui/first-of.js";
 import { tokens } from "../../ui/format.js";
 import { textOf } from "./parts.js";
 import { systemOf } from "./request.js";
 import type { Fitted, Row } from "./state.js";
+import { FATES, REASONS } from "./words.js";
+
+/** A chat of a long day has thousands. */
+const MOST_ROWS = 300;
 
 /** Each message with its fate. */
 export function Messages({ now }: { now: Fitted }) {
   const system = textOf(systemOf(now.given));
+  const { shown, more } = useFirstOf(now.rows, MOST_ROWS);
   return (
-    <ol class="prompt dialogue">
-      {system ? (
-        <li class="message role-system" data-system>
-          <h3 class="role">system</h3>
-          <div class="message-body">
-            <p class="text">{excerpt(system)}</p>
-          </div>
-        </li>
-      ) : null}
-      {now.rows.map((row, at) => (
-        <MessageRow key={at} row={row} />
-      ))}
-      {now.rows.length === 0 ? <li class="empty">There are no messages.</li> : null}
-    </ol>
+    <>
+      <ol class="prompt dialogue">
+        {system ? (
+          <li class="message role-system" data-system>
+            <h3 class="role">system</h3>
+            <div class="message-body">
+              <p class="text">{excerpt(system)}</p>
+            </div>
+          </li>
+        ) : null}
+        {shown.map((row, at) => (
+          <MessageRow key={at} row={row} />
+        ))}
+        {now.rows.length === 0 ? <li class="empty">There are no messages.</li> : null}
+      </ol>
+      {more}
+    </>
   );
 }
-
-export const FATES: Record<FitFate, string> = {
-  kept: "Kept",
-  changed: "Changed",
-  cut: "Cut",
-  summarized: "Summarized",
-};
-
-const REASONS: Record<FitReason, string> = {
-  callRemoved: "an old call",
-  endOn: "after the end",
-  imageRemoved: "an old image",
-  nothingLeft: "nothing is left of it",
-  overLimit: "over the limit",
-  reasoningRemoved: "old reasoning",
-  replaced: "replaced by a new one",
-  resultCleared: "an old result was cleared",
-  resultShortened: "an old result was shortened",
-  shortened: "shortened to fit",
-  toolPairBroken: "half of a tool call",
-};
 
 function MessageRow({ row }: { row: Row }) {
   if (row.kind === "added") {

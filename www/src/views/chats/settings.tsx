@@ -1,13 +1,23 @@
+import type { ChatFormat } from "ctxweave/chat";
 import { Field, NumberInput, Select } from "../../ui/fields.js";
 import { count, tokens } from "../../ui/format.js";
-import { STRATEGY_NAMES } from "../../ui/words.js";
 import { MessageText } from "../../ui/message.js";
 import { loadVocabulary, vocabularyState } from "../../ui/vocabularies.js";
 import { choices, isExact, window, type KnownModel } from "./models.js";
 import { modelOf } from "./request.js";
-import { chosenLimit, chosenModel, clearsAlways, given, keptResults, limit, model, strategy, whole } from "./state.js";
-
-export const STRATEGIES = { ...STRATEGY_NAMES, keepStart: "Keep start" };
+import {
+  chosenLimit,
+  chosenModel,
+  clearsAlways,
+  given,
+  keptResults,
+  limit,
+  model,
+  strategy,
+  target,
+  whole,
+} from "./state.js";
+import { STRATEGIES } from "./words.js";
 
 const KEPT_RESULTS = ["all", "0", "1", "2", "3", "5", "10"] as const;
 
@@ -76,6 +86,33 @@ export function Settings() {
         )}
       </div>
     </div>
+  );
+}
+
+const FORMATS: readonly { value: ChatFormat; name: string }[] = [
+  { value: "openai", name: "OpenAI, Chat Completions" },
+  { value: "openai-responses", name: "OpenAI, Responses" },
+  { value: "openai-agents", name: "OpenAI Agents SDK" },
+  { value: "anthropic", name: "Anthropic" },
+  { value: "gemini", name: "Gemini" },
+  { value: "ai-sdk", name: "AI SDK, for models" },
+  { value: "ai-sdk-ui", name: "AI SDK, for pages" },
+  { value: "langchain", name: "LangChain" },
+];
+
+/** The format that the result is written in. */
+export function FormatPicker() {
+  return (
+    <Field label="Result as">
+      {({ id }) => (
+        <Select<ChatFormat | "">
+          id={id}
+          options={[{ value: "", name: "Its own format" }, ...FORMATS]}
+          value={target.value ?? ""}
+          onValue={(value) => (target.value = value === "" ? undefined : value)}
+        />
+      )}
+    </Field>
   );
 }
 

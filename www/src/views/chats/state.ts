@@ -1,6 +1,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import { convertMessages, fitMessages } from "ctxweave/chat";
 import type { ChatFormat, CtxweaveError, Diagnostic, FitOptions, FitReport } from "ctxweave/chat";
+import { linkParams, writeAddress } from "../../shell/route.js";
 import { Own } from "../../ui/own.js";
 import { countRequest, itemsOf, readMessages, type Read } from "./items.js";
 import { applyMarks, keptMarks, NO_MARKS, type Edit, type Marks } from "./marks.js";
@@ -29,6 +30,8 @@ export const strategy = signal<Strategy>("truncateMiddle");
 export const keptResults = signal<number | undefined>(undefined);
 /** Whether old results are cleared however few the tokens. */
 export const clearsAlways = signal(false);
+/** What is cut is rounded up to multiples of so many tokens, so that a prompt cache holds for many turns. */
+export const cutQuantum = signal(0);
 /** The model that was chosen, `""` for none; undefined for that which the request names. */
 export const chosenModel = signal<string | undefined>(undefined);
 /** The format that the result is wanted in; undefined for its own. */
@@ -51,9 +54,18 @@ export async function open(json: string, isOwn: boolean): Promise<void> {
   });
 }
 
-/** What a link carries, what was open last, or the first sample. */
+/** What a link carries, the sample that it names, what was open last, or the first sample. */
 export async function begin(): Promise<void> {
   await own.begin(linked);
+  const link = linkParams("chats");
+  const sample = SAMPLES.find(({ id }) => id === link.get("sample"));
+  if (sample) {
+    const asked = Number(link.get("limit"));
+    link.delete("sample");
+    link.delete("limit");
+    writeAddress("chats", link);
+    if (await own.offer(chatOfText(sample.json), false)) chosenLimit.value = asked >= 1 ? asked : undefined;
+  }
   const now = own.value.peek();
   if (now === undefined) own.show(chatOfText(SAMPLES[0].json), false);
   // Before there were marks, what was kept was the text alone.
@@ -166,6 +178,7 @@ export type Outcome = Fitted | Problem;
 export const options = computed((): FitOptions => ({
   maxTokens: limit.value,
   truncationStrategy: strategy.value,
+  ...(cutQuantum.value > 0 ? { cutQuantum: cutQuantum.value } : {}),
   ...counting.value,
   ...(keptResults.value === undefined
     ? {}

@@ -10,20 +10,29 @@ import { useOpener } from "../../ui/drop.js";
 import { JsonView } from "../../ui/json-view.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
+import { Panes } from "../../ui/panes.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar } from "../../ui/token-bar.js";
 import { loadVocabulary } from "../../ui/vocabularies.js";
+import { CachePanel } from "./cache-panel.js";
 import { codeOfChat } from "./code.js";
+import { ComparePanel } from "./compare-panel.js";
 import { Messages } from "./messages.js";
 import { ownPrices } from "./prices.js";
 import { SAMPLES } from "./samples.js";
-import { Settings } from "./settings.js";
-import { begin, edit, model, open, outcome, own, text } from "./state.js";
+import { FormatPicker, Settings } from "./settings.js";
+import { begin, edit, model, open, outcome, own, sent, text } from "./state.js";
 import { WindowPanel } from "./window.js";
 import "../../styles/prompt.css";
 import "../../styles/files.css";
 import "../../styles/chats.css";
 import "../../styles/window.css";
+
+/** Where there is room for one, what fills the window comes first. */
+const PANES = [
+  { id: "result", name: "What is sent" },
+  { id: "edit", name: "Chat and settings" },
+] as const;
 
 /** A chat as somebody has it on one side, what fills its window and what of it fits on the other. */
 export function ChatsView() {
@@ -43,7 +52,7 @@ export function ChatsView() {
       stopFollowing();
     };
   }, []);
-  useOpener({ hint: "Drop the chat to open it", onFile: read });
+  useOpener({ hint: "Drop the chat to open it", ready: own.value.value !== undefined, onFile: read });
   return (
     <div class="loom">
       <h1 class="visually-hidden">What fills the window of a chat, and what fits</h1>
@@ -65,11 +74,11 @@ export function ChatsView() {
         <CopyAsCode code={codeOfChat} />
         <OwnTools view="chats" own={own} content={() => own.value.value} />
       </div>
-      <div class="panes of-files">
+      <Panes class="of-files" panes={PANES}>
         <section class="pane edit-pane" aria-label="Chat">
           <Settings />
           <textarea
-            class="source-text code"
+            class={text.value.includes("\n") ? "source-text code" : "source-text"}
             aria-label="Chat messages, JSON"
             spellcheck={false}
             autocapitalize="off"
@@ -80,7 +89,7 @@ export function ChatsView() {
           />
         </section>
         <Result />
-      </div>
+      </Panes>
     </div>
   );
 }
@@ -92,7 +101,7 @@ const SHARES = [
   { id: "overhead", name: "Overhead", tone: 2 },
 ] as const;
 
-type Shown = "window" | "messages" | "json";
+type Shown = "window" | "messages" | "compare" | "cache" | "json";
 
 function Result() {
   const tab = useSignal<Shown>("window");
@@ -108,7 +117,7 @@ function Result() {
       </Failed>
     );
   }
-  const { report, fitted } = now;
+  const { report } = now;
   const { tokens: cost, diagnostics, edits = [] } = report;
   const shares = SHARES.map((share) => ({ ...share, tokens: cost[share.id] }));
   const rows = now.rows.flatMap((row) => (row.kind === "message" ? [row.row] : []));
@@ -146,6 +155,8 @@ function Result() {
         tabs={[
           { id: "window", name: "Window" },
           { id: "messages", name: "Messages", ...(diagnostics.length > 0 ? { count: diagnostics.length } : {}) },
+          { id: "compare", name: "Compare" },
+          { id: "cache", name: "Cache" },
           { id: "json", name: "JSON" },
         ]}
         chosen={tab.value}
@@ -158,9 +169,15 @@ function Result() {
             <Messages now={now} />
           </>
         ) : null}
+        {tab.value === "compare" ? <ComparePanel /> : null}
+        {tab.value === "cache" ? <CachePanel now={now} /> : null}
         {tab.value === "json" ? (
           <>
-            <JsonView name="messages" label="Copy fitted chat" value={fitted} />
+            <div class="json-format">
+              <FormatPicker />
+            </div>
+            <Findings list={sent.value?.diagnostics ?? []} />
+            <JsonView name="messages" label="Copy fitted chat" value={sent.value?.request} />
             <JsonView name="report" label="Copy report" value={report} />
           </>
         ) : null}

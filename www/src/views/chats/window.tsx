@@ -5,12 +5,12 @@ import { count, plural, share as percent, tokens } from "../../ui/format.js";
 import { Icon } from "../../ui/icons.js";
 import type { Item } from "./items.js";
 import type { Edit } from "./marks.js";
-import { FATES } from "./messages.js";
 import type { Kind } from "./parts.js";
 import { PriceTable } from "./price-table.js";
 import { dollars, money, priceOf } from "./prices.js";
 import { clearMarks, items, mark, marks, model, togglePin, whole, type Fitted } from "./state.js";
 import { Treemap } from "./treemap.js";
+import { FATES } from "./words.js";
 
 export const KINDS: Record<Kind, string> = {
   result: "Tool results",
@@ -91,7 +91,7 @@ export function WindowPanel({ now }: { now: Fitted }) {
         isGone={(item) => isGone(item) || (item.message !== undefined && fates.get(item.message)?.row.fate === "cut")}
         onChoose={choose}
       />
-      <div class="items-head">
+      <div class="window-items-head">
         <p class="quiet-text">{plural(found.length, "part")} of the request</p>
         <label for="items-order">Order</label>
         <Select
@@ -104,7 +104,7 @@ export function WindowPanel({ now }: { now: Fitted }) {
           onValue={(value) => (order.value = value)}
         />
       </div>
-      <ol class="items" ref={list}>
+      <ol class="window-items" ref={list}>
         {sorted.slice(0, most.value).map((item) => {
           const row = item.message === undefined ? undefined : fates.get(item.message);
           const fate = row?.excluded || !row || row.row.fate === "kept" ? undefined : row.row.fate;
@@ -149,8 +149,8 @@ function Saved({ now }: { now: Fitted }) {
         {cost(after)}
       </span>
       <strong data-saved={before - after}>
-        saves {tokens(before - after)}
-        {price ? ` and ${money(dollars(before - after, price.input))} a request` : ""}
+        {before === after ? "" : `saves ${tokens(before - after)}`}
+        {price && before !== after ? ` and ${money(dollars(before - after, price.input))} a request` : ""}
       </strong>
       {price ? null : <span class="quiet-text">Choose a model to see what it costs.</span>}
       {done > 0 ? (
@@ -177,7 +177,7 @@ function ItemRow(props: { item: Item; fate: string | undefined; chosen: boolean;
   const shows = open.value || props.chosen;
   return (
     <li
-      class="item"
+      class="window-item"
       data-item={item.id}
       data-kind={item.kind}
       data-edit={typeof edit === "object" ? "shorten" : edit}
@@ -185,27 +185,28 @@ function ItemRow(props: { item: Item; fate: string | undefined; chosen: boolean;
     >
       <button
         type="button"
-        class="item-name"
+        class="window-item-name"
         aria-expanded={shows}
         disabled={item.text === ""}
         onClick={() => (open.value = !shows)}
       >
         <span class="swatch" aria-hidden="true" />
-        <span class="item-title">{name}</span>
+        <span class="window-item-title">{name}</span>
         {item.message === undefined ? null : <span class="quiet-text">{item.message}</span>}
         {edit === "exclude" ? <span class="fate-word fate-excluded">Left out</span> : null}
         {edit !== "exclude" && edit !== undefined ? <span class="fate-word fate-changed">Changed</span> : null}
         {edit === undefined && fate ? <span class={`fate-word fate-${fate.toLowerCase()}`}>{fate}</span> : null}
+        <span class="window-item-first">{item.text.slice(0, 120)}</span>
       </button>
-      <span class="item-share" aria-hidden="true">
+      <span class="window-item-share" aria-hidden="true">
         <span style={{ inlineSize: `${Math.min(share, 100)}%` }} />
       </span>
-      <span class="item-tokens">
+      <span class="window-item-tokens">
         {count(item.tokens)} <span class="quiet-text">{percent(share)}</span>
       </span>
       <Actions item={item} label={label} edit={edit} isPinned={isPinned} />
       {shows && item.text !== "" ? (
-        <pre class="item-text" tabIndex={0} aria-label={`Text of ${label}`}>
+        <pre class="window-item-text" tabIndex={0} aria-label={`Text of ${label}`}>
           {item.text.length > 4000 ? `${item.text.slice(0, 4000)}…` : item.text}
         </pre>
       ) : null}
@@ -221,7 +222,7 @@ function Actions(props: { item: Item; label: string; edit: Edit | undefined; isP
   const toggle = (what: Edit): void =>
     mark(item.id, kind === (typeof what === "object" ? "shorten" : what) ? undefined : what);
   return (
-    <span class="item-actions" role="group" aria-label={label}>
+    <span class="window-item-actions" role="group" aria-label={label}>
       <button type="button" class="small" aria-pressed={edit === "exclude"} onClick={() => toggle("exclude")}>
         Exclude
       </button>

@@ -10,6 +10,7 @@ import { FolderSource } from "../../ui/folder-source.js";
 import { count, plural, tokens } from "../../ui/format.js";
 import { JsonView } from "../../ui/json-view.js";
 import { OwnTools } from "../../ui/own-tools.js";
+import { Panes } from "../../ui/panes.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar, toneAt, type Share } from "../../ui/token-bar.js";
 import { codeOfFolders } from "./code.js";
@@ -17,6 +18,12 @@ import { SidePane } from "./editor.js";
 import { begin, keepLink, open, openSample, outcome, own, problem, settings, use, wants } from "./state.js";
 import { FolderTree } from "./tree.js";
 import "../../styles/files.css";
+
+const PANES = [
+  { id: "tree", name: "Folders" },
+  { id: "settings", name: "Settings" },
+  { id: "result", name: "Prompt" },
+] as const;
 
 /** Folders with AGENTS.md files on one side, what of them goes into the prompt beside it, and who is told of a change. */
 export function FoldersView() {
@@ -57,11 +64,11 @@ export function FoldersView() {
         ) : undefined}
       </FolderSource>
       {at ? (
-        <div class="panes of-folders">
+        <Panes class="of-folders" panes={PANES}>
           <FolderTree />
           <SidePane />
           <Result />
-        </div>
+        </Panes>
       ) : null}
     </div>
   );

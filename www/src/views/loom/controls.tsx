@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Field, NumberInput, Segmented, Select, type Origin } from "../../ui/fields.js";
 import { count, tokens } from "../../ui/format.js";
+import { narrow } from "../../ui/media.js";
 import { STRATEGY_HINTS, STRATEGY_NAMES } from "../../ui/words.js";
 import { AwareControls } from "./aware-controls.js";
 import { AnnotationPicker, ChoicePickers, VersionPickers } from "./path-pickers.js";
@@ -29,21 +30,7 @@ export function Controls() {
         value={now.mode}
         onValue={setMode}
       />
-      {buffer ? (
-        <Draft
-          name="workingBuffer"
-          label="Working buffer"
-          hint="Text that is not yet a node; it stands at the end of the document."
-          placeholder="Write on…"
-        />
-      ) : (
-        <Draft
-          name="pendingMessage"
-          label="Pending message"
-          hint={<PendingHint />}
-          placeholder="Write the next message…"
-        />
-      )}
+      {narrow.value ? null : <Drafts buffer={buffer} />}
 
       <fieldset>
         <legend>Budget</legend>
@@ -51,6 +38,8 @@ export function Controls() {
         <NumberPreference name="tokenBuffer" label="Token buffer" hint="Kept free for the answer." tree={tree} />
         <TokenizerPicker />
       </fieldset>
+      {/* On a small screen the slider stands near the bar that it moves. */}
+      {narrow.value ? <Drafts buffer={buffer} /> : null}
 
       <fieldset>
         <legend>Over the limit</legend>
@@ -275,6 +264,20 @@ function Marker({ tree }: { tree: LoomTreeData }) {
         />
       )}
     </Field>
+  );
+}
+
+/** What is being written and is no node yet. */
+function Drafts({ buffer }: { buffer: boolean }) {
+  return buffer ? (
+    <Draft
+      name="workingBuffer"
+      label="Working buffer"
+      hint="Text that is not yet a node; it stands at the end of the document."
+      placeholder="Write on…"
+    />
+  ) : (
+    <Draft name="pendingMessage" label="Pending message" hint={<PendingHint />} placeholder="Write the next message…" />
   );
 }
 

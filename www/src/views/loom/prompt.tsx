@@ -1,4 +1,5 @@
 import type { BufferAssembly, DialogueAssembly } from "ctxweave/loom";
+import { useFirstOf } from "../../ui/first-of.js";
 import { plural, tokens } from "../../ui/format.js";
 import { FATES, PARTS, REASONS } from "../../ui/words.js";
 import { PartView } from "./parts.js";
@@ -121,12 +122,16 @@ export function NodeChip({ id }: { id: string }) {
   );
 }
 
+/** Of a gap. Of the nodes of a long path most are missing, and few people read what each of them says. */
+const MOST_MISSING = 200;
+
 /** Nodes that are not there: how many, why, and what each would have cost. */
 export function GapView({ gap }: { gap: Gap }) {
   const fates = (["cut", "excluded", "skipped"] as const).flatMap((fate) => {
     const of = gap.rows.filter((row) => row.fate === fate);
     return of.length > 0 ? [{ fate, count: of.length, tokens: of.reduce((sum, row) => sum + row.tokens, 0) }] : [];
   });
+  const { shown, more } = useFirstOf(gap.rows, MOST_MISSING);
   return (
     <details class={`gap gap-${fates[0]?.fate ?? "skipped"}`} open={gap.rows.length <= 2}>
       <summary>
@@ -137,7 +142,7 @@ export function GapView({ gap }: { gap: Gap }) {
         ))}
       </summary>
       <ul>
-        {gap.rows.map((row) => (
+        {shown.map((row) => (
           <li key={row.nodeId} data-missing={row.nodeId} data-fate={row.fate}>
             <NodeChip id={row.nodeId} />
             <span class="missing-text">{snippet(nodeWith(row.nodeId), 110)}</span>
@@ -151,6 +156,7 @@ export function GapView({ gap }: { gap: Gap }) {
             ) : null}
           </li>
         ))}
+        {more ? <li class="more">{more}</li> : null}
       </ul>
     </details>
   );

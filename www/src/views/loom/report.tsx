@@ -1,6 +1,7 @@
 import { useComputed, useSignal } from "@preact/signals";
 import type { AssemblyReport, NodeReport } from "ctxweave/loom";
 import { useId } from "preact/hooks";
+import { useFirstOf } from "../../ui/first-of.js";
 import { count, plural } from "../../ui/format.js";
 import { FATES, PARTS, REASONS, STRATEGY_NAMES } from "../../ui/words.js";
 import { NodeChip } from "./prompt.js";
@@ -57,10 +58,13 @@ function Fact({ name, value }: { name: string; value: string }) {
   );
 }
 
+const MOST_ROWS = 300;
+
 function Rows({ rows }: { rows: NodeReport[] }) {
   const only = useSignal<NodeReport["fate"] | "">("");
   const filterId = useId();
-  const shown = only.value === "" ? rows : rows.filter((row) => row.fate === only.value);
+  const chosen = only.value === "" ? rows : rows.filter((row) => row.fate === only.value);
+  const { shown, more } = useFirstOf(chosen, MOST_ROWS);
   return (
     <>
       <div class="rows-head">
@@ -113,6 +117,7 @@ function Rows({ rows }: { rows: NodeReport[] }) {
             ))}
           </tbody>
         </table>
+        {more ? <p class="more">{more}</p> : null}
       </div>
     </>
   );

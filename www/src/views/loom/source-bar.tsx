@@ -12,7 +12,7 @@ import { content, lookAgain, open, own, openFile, opening, openProblem, openSamp
 /** Which tree is open, and the ways to open another. */
 export function SourceBar() {
   const at = open.value;
-  useOpener({ hint: "Drop the file to open it", onFile: (file) => void read(file) });
+  useOpener({ hint: "Drop the file to open it", ready: at !== undefined, onFile: (file) => void read(file) });
   const options: { value: string; name: string }[] = SAMPLES.map(({ id, name }) => ({ value: id, name }));
   if (at?.source === "file") options.push({ value: "file", name: at.name });
   const sample = SAMPLES.find((s) => s.id === at?.source);

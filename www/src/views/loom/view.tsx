@@ -1,6 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { currentView, linkParams, onAddress } from "../../shell/route.js";
+import { narrow } from "../../ui/media.js";
+import { Panes } from "../../ui/panes.js";
 import { Tabs } from "../../ui/tabs.js";
 import { BudgetBar } from "./budget-bar.js";
 import { Controls } from "./controls.js";
@@ -23,8 +25,11 @@ import "../../styles/body.css";
 // While the module of the area is on its way.
 if (currentView() === "loom") fetchSampleEarly(linkParams("loom").get("tree"));
 
-/** On a small screen the settings begin folded, so that the prompt is not far below the tree. */
-const roomy = matchMedia("(min-width: 821px)").matches;
+const PANES = [
+  { id: "tree", name: "Tree" },
+  { id: "settings", name: "Settings" },
+  { id: "result", name: "Prompt" },
+] as const;
 
 /** A Loom tree becomes a prompt: the tree on one side, what comes of it beside it, and what shapes it. */
 export function LoomView() {
@@ -48,18 +53,21 @@ export function LoomView() {
       <h1 class="visually-hidden">A Loom tree becomes a prompt</h1>
       <SourceBar />
       {open.value && index.value ? (
-        <div class="panes">
-          <TreePane />
-          <aside class="pane settings-pane" aria-label="Settings">
-            <details open={roomy} class="fold">
-              <summary>
-                <h2>Settings</h2>
-              </summary>
-              <Controls />
-            </details>
-          </aside>
-          <ResultPane />
-        </div>
+        <>
+          {narrow.value ? <BudgetBar /> : null}
+          <Panes panes={PANES}>
+            <TreePane />
+            <aside class="pane settings-pane" aria-label="Settings">
+              <details open class="fold">
+                <summary>
+                  <h2>Settings</h2>
+                </summary>
+                <Controls />
+              </details>
+            </aside>
+            <ResultPane />
+          </Panes>
+        </>
       ) : null}
     </div>
   );
@@ -102,7 +110,8 @@ function ResultPane() {
   const failed = made.kind === "error";
   return (
     <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Assembled prompt">
-      <BudgetBar />
+      <h2 class="visually-hidden">Assembled prompt</h2>
+      {narrow.value ? null : <BudgetBar />}
       <Tabs<Shown>
         scrolls
         label="Result"

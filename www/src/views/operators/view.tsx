@@ -7,6 +7,7 @@ import { useOpener } from "../../ui/drop.js";
 import { Segmented } from "../../ui/fields.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
+import { Panes } from "../../ui/panes.js";
 import { useReachable } from "../../ui/reachable.js";
 import { Assembly } from "./assembly.js";
 import { codeOfOperators } from "./code.js";
@@ -15,6 +16,12 @@ import { SAMPLES } from "./samples.js";
 import { begin, exclusive, open, own, parsed, strict, xml } from "./state.js";
 import { OperatorTree } from "./tree.js";
 import "../../styles/operators.css";
+
+const PANES = [
+  { id: "source", name: "Template" },
+  { id: "operators", name: "Operators" },
+  { id: "result", name: "Assembly" },
+] as const;
 
 /** A task template decides what each of its steps may see: the template, its operators, one assembly. */
 export function OperatorsView() {
@@ -25,12 +32,12 @@ export function OperatorsView() {
   }, []);
   const tree = useReachable<HTMLElement>();
   const assembly = useReachable<HTMLElement>();
-  useOpener({ hint: "Drop the template to open it", onFile: read });
+  useOpener({ hint: "Drop the template to open it", ready: own.value.value !== undefined, onFile: read });
   return (
     <div class="operators">
       <h1 class="visually-hidden">Task templates decide what each step may see</h1>
       <Bar />
-      <div class="panes">
+      <Panes panes={PANES} turns={false}>
         <section class="pane source-pane" aria-label="Template">
           <Editor />
           <Findings />
@@ -41,7 +48,7 @@ export function OperatorsView() {
         <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Assembly" ref={assembly}>
           <Assembly />
         </section>
-      </div>
+      </Panes>
     </div>
   );
 }

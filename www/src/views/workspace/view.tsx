@@ -8,6 +8,7 @@ import { FolderSource } from "../../ui/folder-source.js";
 import { tokens } from "../../ui/format.js";
 import { JsonView } from "../../ui/json-view.js";
 import { OwnTools } from "../../ui/own-tools.js";
+import { Panes } from "../../ui/panes.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar, toneAt } from "../../ui/token-bar.js";
 import { codeOfWorkspace } from "./code.js";
@@ -15,6 +16,11 @@ import { Editor } from "./editor.js";
 import { Response } from "./response.js";
 import { begin, open, openSample, outcome, own, problem, use, wants } from "./state.js";
 import "../../styles/files.css";
+
+const PANES = [
+  { id: "edit", name: "Files" },
+  { id: "result", name: "Response" },
+] as const;
 
 /** The files of a workspace on one side, what an agent's first turn gets of them on the other. */
 export function WorkspaceView() {
@@ -46,10 +52,10 @@ export function WorkspaceView() {
         ) : undefined}
       </FolderSource>
       {at ? (
-        <div class="panes of-files">
+        <Panes class="of-files" panes={PANES}>
           <Editor />
           <Result />
-        </div>
+        </Panes>
       ) : null}
     </div>
   );

@@ -1,0 +1,15 @@
+import { signal, type ReadonlySignal } from "@preact/signals";
+
+function media(query: string): ReadonlySignal<boolean> {
+  const list = matchMedia(query);
+  const matches = signal(list.matches);
+  list.addEventListener("change", (event) => {
+    matches.value = event.matches;
+  });
+  return matches;
+}
+
+/** Room for one pane; the style sheets know the same widths. */
+export const narrow = media("(max-width: 820px)");
+/** Room for two beside each other. */
+export const middling = media("(min-width: 821px) and (max-width: 1180px)");
