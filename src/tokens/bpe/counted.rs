@@ -4,7 +4,7 @@
 const MOST_KEPT: usize = 16;
 
 /// So many of them are looked at again at least.
-pub(super) const FEW: usize = 4;
+pub(super) const FEW: usize = 2;
 
 /// How far a text was counted.
 #[derive(Clone, Copy, Debug, Default)]
