@@ -54,14 +54,16 @@ fn utf16_turn(bytes: &[u8], (mut at, mut to): (usize, usize), units: &mut [u16])
     let within = |byte: u8| u32::from(byte ^ 0x80);
     for _ in 0..2048 {
         let (Some(rest), Some(room)) = (bytes.get(at..), units.get_mut(to..)) else { break };
-        let ascii = rest.first_chunk::<16>().filter(|chunk| chunk.is_ascii());
-        if let (Some(ascii), Some(room)) = (ascii, room.first_chunk_mut::<16>()) {
-            *room = ascii.map(u16::from);
-            (at, to) = (at.saturating_add(16), to.saturating_add(16));
-            continue;
-        }
         let (code, len) = match *rest {
-            [first @ ..0x80, ..] => (u32::from(first), 1),
+            [first @ ..0x80, ..] => {
+                let ascii = rest.first_chunk::<16>().filter(|chunk| chunk.is_ascii());
+                if let (Some(ascii), Some(room)) = (ascii, room.first_chunk_mut::<16>()) {
+                    *room = ascii.map(u16::from);
+                    (at, to) = (at.saturating_add(16), to.saturating_add(16));
+                    continue;
+                }
+                (u32::from(first), 1)
+            }
             [first @ 0xe0..0xf0, second, third, ..] if within(second) | within(third) < 64 => {
                 let code = u32::from(first & 15) << 12 | within(second) << 6 | within(third);
                 (Some(code).filter(|code| !matches!(code, 0..0x800 | 0xd800..0xe000))?, 3)
@@ -74,13 +76,16 @@ fn utf16_turn(bytes: &[u8], (mut at, mut to): (usize, usize), units: &mut [u16])
             [] => break,
             _ => return None,
         };
-        let pair = match code {
-            0x1_0000.. => [0xd7c0_u32.wrapping_add(code >> 10), 0xdc00 | code & 0x3ff],
-            _ => [code, 0],
-        };
-        for (unit, half) in room.iter_mut().zip(pair).take(if len == 4 { 2 } else { 1 }) {
-            *unit = half as u16;
-            to = to.saturating_add(1);
+        match (code, room) {
+            (0x1_0000.., [high, low, ..]) => {
+                (*high, *low) = (0xd7c0_u32.wrapping_add(code >> 10) as u16, (0xdc00 | code & 0x3ff) as u16);
+                to = to.saturating_add(2);
+            }
+            (_, [unit, ..]) => {
+                *unit = code as u16;
+                to = to.saturating_add(1);
+            }
+            _ => break,
         }
         at = at.saturating_add(len);
     }

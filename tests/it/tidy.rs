@@ -219,6 +219,7 @@ fn each_dependency_has_one_home() {
         ("minicbor", "commits"),
         ("wasm_bindgen", "wasm"),
         ("js_sys", "wasm"),
+        ("talc", "wasm"),
         ("fast_glob", "folders"),
         ("saphyr_parser", "folders"),
     ];
