@@ -5,6 +5,7 @@
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
+import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { start, viewList } from "../../tests/page/harness.mjs";
 
@@ -15,7 +16,8 @@ const FAST_3G = {
   uploadThroughput: ((750 * 1000) / 8) * 0.9,
 };
 const SLOWER = 4;
-const RUNS = 3;
+const { values } = parseArgs({ options: { quick: { type: "boolean" } } });
+const RUNS = values.quick ? 1 : 3;
 const TYPES = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript",

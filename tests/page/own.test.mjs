@@ -61,7 +61,7 @@ const VIEWS = [
   {
     view: "tokens",
     file: ["mine.txt", "A text of mine"],
-    shown: (page) => page.locator(".result-pane").getByText("text", { exact: false }).first(),
+    shown: (page) => page.locator(".tok", { hasText: "mine" }),
     sample: (page) => page.getByRole("radio", { name: "Chinese" }).click({ force: true }),
     isSample: (page) => page.locator(".result-pane").getByText("织").first(),
   },

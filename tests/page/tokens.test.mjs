@@ -6,7 +6,18 @@ import { after, before, describe, it } from "node:test";
 import { init, splitText, tokenSpans, truncateText } from "ctxweave/tokens";
 import { file as tokenizerFile } from "../runtimes/tokenizer-json.mjs";
 import { findings } from "./axe.mjs";
-import { agreeing, drop, eventually, fitsAcross, number, openPage, screenshots, start, visit } from "./harness.mjs";
+import {
+  agreeing,
+  drop,
+  eventually,
+  fitsAcross,
+  number,
+  openPage,
+  screenshots,
+  showPane,
+  start,
+  visit,
+} from "./harness.mjs";
 
 let site;
 before(async () => {
@@ -50,7 +61,10 @@ function boxes(text, tokenizer) {
 }
 
 const written = (page) => page.getByRole("textbox", { name: "Text" });
-const ready = (page) => page.locator(".tok:not(.plain)").first().waitFor();
+const ready = async (page) => {
+  await showPane(page, "Tokens");
+  await page.locator(".tok:not(.plain)").first().waitFor();
+};
 const on = (hash, steps, options) =>
   visit(
     site,
@@ -305,12 +319,14 @@ describe("tokens", () => {
         await on(
           "#/tokens",
           async (page) => {
-            await fitsAcross(page);
-            await page.screenshot({
-              path: join(screenshots, `tokens-${name}-${colorScheme}.png`),
-              fullPage: width < 400,
-            });
-            assert.deepEqual(await findings(page), []);
+            // On a small screen one pane is shown at a time.
+            for (const pane of width < 400 ? ["Text", "Tokens"] : [""]) {
+              if (pane) await showPane(page, pane);
+              await fitsAcross(page);
+              const file = `tokens-${name}-${colorScheme}${pane && `-${pane.toLowerCase()}`}.png`;
+              await page.screenshot({ path: join(screenshots, file) });
+              assert.deepEqual(await findings(page), []);
+            }
           },
           { width, height, colorScheme },
         );

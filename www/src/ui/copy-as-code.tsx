@@ -33,6 +33,7 @@ function CodeDialog({ code, onClose }: { code: Code; onClose: () => void }) {
   const language = useSignal<Language>("javascript");
   useEffect(() => dialog.current?.showModal(), []);
   const program = code[language.value];
+  const files = code.files.filter(({ name }) => program.includes(JSON.stringify(name)));
   return (
     <dialog ref={dialog} class="ask code-dialog" aria-label="This view as code" onClose={onClose}>
       <Tabs<Language>
@@ -45,10 +46,10 @@ function CodeDialog({ code, onClose }: { code: Code; onClose: () => void }) {
           {program}
         </pre>
       </Tabs>
-      {code.files.length > 0 ? (
+      {files.length > 0 ? (
         <p class="hint code-files">
           It reads
-          {code.files.map(({ name, content }) => (
+          {files.map(({ name, content }) => (
             <button
               key={name}
               type="button"

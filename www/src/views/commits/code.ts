@@ -51,7 +51,9 @@ export function codeOfCommits(): Code | undefined {
       "use std::collections::HashMap;",
       "use std::io::Write;",
       "",
-      `use ctxweave::commits::{CommitGraph, ${forks.length > 0 ? "CommitType, " : ""}CrossFamily, Format, ImportOptions, PlanRequest, Provenance, ${forks.length > 0 ? "Record, " : ""}Stop, ${forks.length > 0 ? "artifact_ref, " : ""}import_transcript, materialize};`,
+      "use ctxweave::commits::formats::Format;",
+      "use ctxweave::commits::import::{ImportOptions, import_transcript};",
+      `use ctxweave::commits::{${usesOf(forks.length > 0).join(", ")}};`,
       "",
       "fn main() -> Result<(), Box<dyn std::error::Error>> {",
       "    let options = ImportOptions {",
@@ -97,6 +99,11 @@ export function codeOfCommits(): Code | undefined {
     files: filesOf(file),
   };
 }
+
+const usesOf = (forks: boolean): string[] => [
+  ...(forks ? ["CommitType", "Record", "artifact_ref"] : []),
+  ...["CommitGraph", "CrossFamily", "PlanRequest", "Provenance", "Stop", "materialize"],
+];
 
 function rustStop(stop: string): string {
   if (stop === "compaction" || stop === "root") return `Stop::${capital(stop)}`;

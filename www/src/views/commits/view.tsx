@@ -10,6 +10,7 @@ import { MessageText } from "../../ui/message.js";
 import { ProblemNotice } from "../../ui/notice.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
+import { Panes } from "../../ui/panes.js";
 import { codeOfCommits } from "./code.js";
 import { timeOf } from "./details.js";
 import { ResultPane } from "./result.js";
@@ -28,6 +29,11 @@ import {
 } from "./state.js";
 import { TimelineList } from "./timeline-list.js";
 
+const PANES = [
+  { id: "session", name: "Session" },
+  { id: "result", name: "Result" },
+] as const;
+
 /** A session from its first commit to its last on one side, what is materialised from a commit beside it. */
 export function CommitsView() {
   useEffect(() => {
@@ -40,13 +46,13 @@ export function CommitsView() {
       <h1 class="visually-hidden">A session becomes commits</h1>
       <SessionBar />
       {session.value ? (
-        <div class="panes">
-          <section class="pane graph-pane" aria-label="Session">
+        <Panes panes={PANES}>
+          <section class="pane session-pane" aria-label="Session">
             <TimelineList />
             <Chosen />
           </section>
           <ResultPane />
-        </div>
+        </Panes>
       ) : null}
     </div>
   );

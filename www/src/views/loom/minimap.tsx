@@ -2,11 +2,33 @@ import { useSignalEffect, type Signal } from "@preact/signals";
 import type { NodeReport } from "ctxweave/loom";
 import { useEffect, useRef } from "preact/hooks";
 import type { Layout } from "./layout.js";
-import { palette, type Colour } from "./palette.js";
+import { palette, type Palette } from "./palette.js";
 import type { Size, Transform } from "./viewport.js";
 
 const WIDTH = 48;
 const PAD = 6;
+
+/** Of the dots that fall on one another the first is painted. */
+function dots(
+  context: CanvasRenderingContext2D,
+  layout: Layout,
+  ids: Iterable<string>,
+  colourOf: (id: string) => string,
+  side: number,
+  { k, x, y }: Transform,
+): void {
+  const taken = new Set<number>();
+  for (const id of ids) {
+    const at = layout.at.get(id);
+    if (!at) continue;
+    const [left, top] = [Math.round(at.x * k + x - side / 2), Math.round(at.y * k + y - side / 2)];
+    const cell = top * WIDTH + left;
+    if (taken.has(cell)) continue;
+    taken.add(cell);
+    context.fillStyle = colourOf(id);
+    context.fillRect(left, top, side, side);
+  }
+}
 
 /**
  * The whole tree in a strip, with the part in sight framed. For the pointer only: keys have better ways to move. The
@@ -22,6 +44,7 @@ export function Minimap(props: {
   const { layout, transform, size, path, rows } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   const frame = useRef<HTMLDivElement>(null);
+  const others = useRef<{ layout: Layout; colours: Palette; height: number; kept: HTMLCanvasElement }>(undefined);
   const scale = (): { k: number; x: number; y: number; height: number } => {
     const { bounds } = layout;
     const height = Math.max(40, size.value.height);
@@ -43,23 +66,20 @@ export function Minimap(props: {
     element.height = height * ratio;
     element.style.height = `${height}px`;
     context.scale(ratio, ratio);
-    const taken = new Set<number>();
-    // Of the dots that fall on one another the first is painted, so what is on the path goes first.
-    const dots = (ids: Iterable<string>, colourOf: (id: string) => Colour, side: number): void => {
-      for (const id of ids) {
-        const at = layout.at.get(id);
-        if (!at) continue;
-        const [left, top] = [Math.round(at.x * k + x - side / 2), Math.round(at.y * k + y - side / 2)];
-        const cell = top * WIDTH + left;
-        if (taken.has(cell)) continue;
-        taken.add(cell);
-        context.fillStyle = colours[colourOf(id)];
-        context.fillRect(left, top, side, side);
-      }
-    };
-    context.globalCompositeOperation = "destination-over";
-    dots(rows.size > 0 ? rows.keys() : path, (id) => rows.get(id)?.fate ?? "accent", 3);
-    dots(layout.at.keys(), () => "other", 2);
+    const at = { k, x, y };
+    // All nodes are many, and the same for every assembly.
+    if (others.current?.layout !== layout || others.current.colours !== colours || others.current.height !== height) {
+      const kept = document.createElement("canvas");
+      kept.width = element.width;
+      kept.height = element.height;
+      const onto = kept.getContext("2d");
+      onto?.scale(ratio, ratio);
+      if (onto) dots(onto, layout, layout.at.keys(), () => colours.other, 2, at);
+      others.current = { layout, colours, height, kept };
+    }
+    context.drawImage(others.current.kept, 0, 0, WIDTH, height);
+    const shown = rows.size > 0 ? rows.keys() : path;
+    dots(context, layout, shown, (id) => colours[rows.get(id)?.fate ?? "accent"], 3, at);
   };
 
   const place = (): void => {

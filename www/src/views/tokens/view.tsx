@@ -7,12 +7,18 @@ import { count } from "../../ui/format.js";
 import { ProblemNotice } from "../../ui/notice.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
+import { Panes } from "../../ui/panes.js";
 import { codeOfTokens } from "./code.js";
 import { TokenizerPicker } from "./picker.js";
 import { Result } from "./result.js";
 import { SAMPLES } from "./samples.js";
 import "../../styles/token-text.css";
 import { begin, busy, follow, open, openFile, own, problem, settled, spans, text, total } from "./state.js";
+
+const PANES = [
+  { id: "edit", name: "Text" },
+  { id: "result", name: "Tokens" },
+] as const;
 
 /** A text on one side, its tokens on the other: where they end, which they are, and where a cut or a split would fall. */
 export function TokensView() {
@@ -46,7 +52,7 @@ export function TokensView() {
         <OwnTools view="tokens" own={own} content={() => text.value} />
         {problem.value ? <ProblemNotice problem={problem.value} onDismiss={() => (problem.value = undefined)} /> : null}
       </div>
-      <div class="panes of-files">
+      <Panes class="of-files" panes={PANES}>
         <section class="pane edit-pane" aria-label="Text">
           <div class="tokens-settings">
             <TokenizerPicker />
@@ -64,7 +70,7 @@ export function TokensView() {
           />
         </section>
         <Result />
-      </div>
+      </Panes>
     </div>
   );
 }
