@@ -117,7 +117,9 @@ describe("what is one's own", () => {
       // A page that has nothing of it.
       const { page, close } = await openPage(site, link.slice(link.indexOf("#")));
       await shown(page).waitFor();
-      assert.ok(!page.url().includes("own="), "what was read is not in the address any more");
+      await eventually(async () =>
+        assert.ok(!page.url().includes("own="), "what was read is not in the address any more"),
+      );
       await close();
     });
   }

@@ -167,7 +167,7 @@ describe("a message that is being written", () => {
       const buffer = Buffer.from(JSON.stringify(tree));
       await page.locator("#tree-file").setInputFiles({ name: "mine.json", mimeType: "application/json", buffer });
     };
-    await on("", async (page) => {
+    await on("#/loom", async (page) => {
       await open(page, { nodes, edges: [] });
       await page.locator('[data-segment="unsent"]').waitFor();
       await field(page).fill(text);

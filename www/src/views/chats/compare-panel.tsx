@@ -11,7 +11,7 @@ import { FormatPicker } from "./settings.js";
 import "../../styles/compare.css";
 
 /** So much of a text is shown, and so many differences at first. */
-const MOST_TEXT = 6000;
+const MOST_TEXT = 1200;
 const MOST_ROWS = 200;
 
 /** Two results beside each other, with what differs marked in the text. */
@@ -187,14 +187,22 @@ function DifferenceRow({ row }: { row: Difference }) {
         {kind === "left" && before ? <del>{cut(before.text)}</del> : null}
         {kind === "same" && before ? cut(before.text) : null}
         {pieces?.map(({ text, side }, at) =>
-          side === "right" ? null : side === "left" ? <del key={at}>{text}</del> : <span key={at}>{short(text)}</span>,
+          side === "right" ? null : side === "left" ? (
+            <del key={at}>{cut(text)}</del>
+          ) : (
+            <span key={at}>{short(text)}</span>
+          ),
         )}
       </div>
       <div class="difference-text" data-side="right">
         {kind === "right" && after ? <ins>{cut(after.text)}</ins> : null}
         {kind === "same" && after ? cut(after.text) : null}
         {pieces?.map(({ text, side }, at) =>
-          side === "left" ? null : side === "right" ? <ins key={at}>{text}</ins> : <span key={at}>{short(text)}</span>,
+          side === "left" ? null : side === "right" ? (
+            <ins key={at}>{cut(text)}</ins>
+          ) : (
+            <span key={at}>{short(text)}</span>
+          ),
         )}
       </div>
     </li>
