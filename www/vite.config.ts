@@ -8,7 +8,7 @@ export default defineConfig({
   base: "./",
   plugins: [sampleFolder(), pages(), offline()],
   // The package finds its wasm beside its own JavaScript; bundling it in advance would part the two.
-  optimizeDeps: { exclude: ["ctxweave"] },
+  optimizeDeps: { exclude: ["ctxweave", "ctxweave-vocab"] },
   // In development the sample trees are read from ../examples and the package from ../pkg.
   server: { fs: { allow: [".."] } },
   build: {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fitMessages, init } from "ctxweave";
 import { findings } from "./axe.mjs";
-import { eventually, fitsAcross, number, screenshots, shownTotals, start, visit } from "./harness.mjs";
+import { eventually, fitsAcross, number, screenshots, showPane, shownTotals, start, visit } from "./harness.mjs";
 
 let site;
 before(async () => {
@@ -14,7 +14,19 @@ before(async () => {
 });
 after(() => site.stop());
 
-const on = (steps, options) => visit(site, "#/chats", steps, options);
+const chooseTab = (page, name) => page.getByRole("tablist", { name: "Result" }).getByRole("tab", { name }).click();
+
+/** With the messages in sight: one begins at what fills the window. */
+const on = (steps, options) =>
+  visit(
+    site,
+    "#/chats",
+    async (page) => {
+      await chooseTab(page, "Messages");
+      await steps(page);
+    },
+    options,
+  );
 
 const field = (page) => page.getByLabel("Chat messages, JSON");
 const given = async (page) => JSON.parse(await field(page).inputValue());
@@ -60,7 +72,8 @@ async function agrees(page, chat, options) {
   return { messages, report };
 }
 
-const half = (chat) => Math.ceil(fitMessages(chat, { maxTokens: 1e9 }).report.tokens.total / 2);
+const whole = (chat) => fitMessages(chat, { maxTokens: 1e9 }).report.tokens.total;
+const half = (chat) => Math.ceil(whole(chat) / 2);
 
 describe("a chat", () => {
   for (const [name, format] of [
@@ -142,6 +155,7 @@ describe("a chat", () => {
         [generic, "generic"],
       ]) {
         await paste(page, JSON.stringify(chat));
+        await limitField(page).fill(String(half(chat)));
         const { report } = await agrees(page, chat, { maxTokens: half(chat) });
         assert.equal(report.format, format);
       }
@@ -196,6 +210,9 @@ describe("a chat", () => {
         mimeType: "application/json",
         buffer: Buffer.from(JSON.stringify(chat)),
       });
+      // Of one's own nothing is cut until a limit is set.
+      await agrees(page, chat, { maxTokens: whole(chat) });
+      await limitField(page).fill(String(half(chat)));
       const { messages } = await agrees(page, chat, { maxTokens: half(chat) });
       await page.getByRole("tab", { name: "JSON" }).click();
       await page.getByRole("button", { name: "Copy fitted chat" }).click();
@@ -217,8 +234,11 @@ describe("how it looks", () => {
                 path: join(screenshots, `chats-${name}-${size}-${colorScheme}.png`),
                 fullPage: size === "narrow",
               });
+            await showPane(page, "Chat and settings");
             await page.getByLabel("Old tool results").selectOption("2");
             await limitField(page).fill("420");
+            assert.deepEqual(await findings(page), []);
+            await showPane(page, "What is sent");
             await page.locator("[data-added]").waitFor();
             await picture("fitted");
             assert.deepEqual(await findings(page), []);
@@ -226,7 +246,9 @@ describe("how it looks", () => {
             await page.getByRole("tab", { name: "JSON" }).click();
             assert.deepEqual(await findings(page), []);
             await fitsAcross(page);
+            await showPane(page, "Chat and settings");
             await field(page).fill('[{ "role": "user", "content": "Hi." }, { "rle": "user" }]');
+            await showPane(page, "What is sent");
             await page.locator(".problem-panel").waitFor();
             await picture("broken");
             assert.deepEqual(await findings(page), []);

@@ -1,12 +1,13 @@
-// The Commits view in a real browser: a session is imported, drawn, forked and materialised, and is there after a reload.
+// The Commits view in a real browser: a session is imported, shown as a timeline, forked, converted and saved.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { CommitGraph, importTranscript, init } from "ctxweave";
-import { agreeing, fitsAcross, screenshots, start, visit } from "./harness.mjs";
+import { CommitGraph, importTranscript, init, transcriptToMessages } from "ctxweave/commits";
+import { findings } from "./axe.mjs";
+import { agreeing, drop, eventually, fitsAcross, openPage, screenshots, showPane, start, visit } from "./harness.mjs";
 
 const sample = fileURLToPath(new URL("../../examples/sessions/claude-code.jsonl", import.meta.url));
 
@@ -57,10 +58,12 @@ describe("commits", () => {
       const drawn = await page.locator("[data-commit]").evaluateAll((all) => all.map((e) => e.dataset.commit));
       assert.deepEqual(drawn.sort(), imported.records.map(({ id }) => id).sort());
       await page.getByRole("button", { name: "Sample" }).click();
-      await page.locator(`[data-commit="${imported.tip}"][aria-pressed="true"]`).waitFor();
+      await page.locator(`[data-commit="${imported.tip}"][aria-selected="true"]`).waitFor();
       await page.locator('[data-tier="native"]').waitFor();
+      const shown = await page.locator(".said [data-role]").count();
+      assert.match(await page.locator("[data-tier]").textContent(), new RegExp(`^${shown} messages`));
       assert.equal(await shownBytes(page), expected({ commit: imported.tip }));
-      await page.screenshot({ path: join(screenshots, "commits-light-wide.png") });
+      await page.screenshot({ path: join(screenshots, "commits-bytes.png") });
     });
   });
 
@@ -84,26 +87,93 @@ describe("commits", () => {
     });
   });
 
-  it("materialises in another format", async () => {
+  it("converts to another agent's format, turn by turn or as a narrative, and saves what that agent finds again", async () => {
     await on(async (page) => {
-      await commit(page, imported.tip).click();
-      await page.getByLabel("As", { exact: true }).selectOption("generic-v1");
-      await page.locator('[data-tier="rendering"]').waitFor();
-      assert.equal(await shownBytes(page), expected({ commit: imported.tip, format: "generic-v1" }));
+      for (const [format, name] of [
+        ["codex-v1", /^rollout-2026-03-02T09-00-[0-9]{2}-[-0-9a-f]{36}\.jsonl$/],
+        ["gemini-v1", /^session-[-0-9a-f]{36}\.jsonl$/],
+        ["generic-v1", /^ctx-[0-9a-f]{16}\.jsonl$/],
+      ]) {
+        await page.getByLabel("As", { exact: true }).selectOption(format);
+        for (const [crossFamily, tier] of [
+          ["transcode", "transcode"],
+          ["render", "rendering"],
+        ]) {
+          await page.getByLabel("From another agent").selectOption(crossFamily);
+          await page.locator(`[data-tier="${tier}"]`).waitFor();
+          const bytes = expected({ commit: imported.tip, format, crossFamily });
+          assert.equal(await shownBytes(page), bytes);
+          const [saved] = await Promise.all([
+            page.waitForEvent("download"),
+            page.getByRole("button", { name: "Save as a file" }).click(),
+          ]);
+          assert.equal(await readFile(await saved.path(), "utf8"), bytes);
+          assert.match(saved.suggestedFilename(), name);
+        }
+      }
     });
   });
 
-  it("forks, materialises the fork, and has it after a reload", async () => {
+  it("resumes from any commit as a file of its own agent", async () => {
+    await on(async (page) => {
+      const from = imported.records[2].id;
+      await commit(page, from).click();
+      await page.getByText("claude --resume 7d1f6c2e-90a4-4d8e-a1f3-5b2c60c8e001").waitFor();
+      const [saved] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name: "Save as a file" }).click(),
+      ]);
+      assert.equal(saved.suggestedFilename(), "7d1f6c2e-90a4-4d8e-a1f3-5b2c60c8e001.jsonl");
+      assert.equal(await readFile(await saved.path(), "utf8"), expected({ commit: from }));
+    });
+  });
+
+  it("shows first words, tools, tokens, compactions and branches", async () => {
+    await on(async (page) => {
+      for (const { id, commit_type, artifact_ref, format, token_count } of imported.records) {
+        const row = commit(page, id);
+        const text = await row.textContent();
+        assert.match(text, new RegExp(`${token_count} token`), id);
+        if (commit_type === "compaction") assert.match(text, /^Compaction/);
+        const { messages } = transcriptToMessages(format, blobs.get(artifact_ref));
+        for (const { content } of messages) {
+          for (const part of Array.isArray(content) ? content : []) {
+            if (part.type === "toolCall") assert.match(text, new RegExp(part.name), id);
+          }
+        }
+      }
+      await page.getByText("The invoice total is off by a cent. Here is what the customer sees:").first().waitFor();
+      const branch = imported.branches.find(({ sideChain }) => !sideChain);
+      assert.match(await commit(page, branch.tip).textContent(), /^BranchYes, all of them\./);
+      const agent = imported.branches.find(({ sideChain }) => sideChain);
+      assert.match(await commit(page, agent.tip).textContent(), /^Another agentFind every place/);
+      assert.match(await page.getByLabel("Back to").textContent(), /Use decimals instead/);
+    });
+  });
+
+  it("arrow keys choose, and the one that is chosen is told", async () => {
+    await on(async (page) => {
+      const list = page.getByRole("listbox");
+      await list.focus();
+      await page.keyboard.press("Home");
+      await page.locator(`[data-commit="${imported.records[0].id}"][aria-selected="true"]`).waitFor();
+      await page.keyboard.press("ArrowDown");
+      await page.locator(`[data-commit="${imported.records[1].id}"][aria-selected="true"]`).waitFor();
+      const active = await list.getAttribute("aria-activedescendant");
+      assert.equal(await page.locator(`#${active}`).getAttribute("data-commit"), imported.records[1].id);
+      await page.keyboard.press("End");
+      await page.locator('[data-commit][aria-selected="true"]').last().waitFor();
+    });
+  });
+
+  it("forks, materialises the fork, has it after a reload, and takes it back", async () => {
     await on(async (page) => {
       const from = imported.records[1].id;
       await commit(page, from).click();
       await page.getByLabel("Go on from here with").fill("What if it were the other way round?");
       await page.getByRole("button", { name: "Fork" }).click();
-      const made = page.locator('[data-commit][aria-pressed="true"]');
-      await page.waitForFunction(
-        (count) => document.querySelectorAll("[data-commit]").length > count,
-        imported.records.length,
-      );
+      const made = page.locator('[data-commit][aria-selected="true"]').filter({ hasText: "What if" });
+      await made.waitFor();
       const id = await made.getAttribute("data-commit");
       const bytes = await shownBytes(page);
       const before = expected({ commit: from });
@@ -111,16 +181,71 @@ describe("commits", () => {
       assert.match(bytes.slice(before.length), /What if it were the other way round\?/);
       await tab(page, "Conversation").click();
       await page.locator(".said").getByText("What if it were the other way round?").waitFor();
+      await page.getByText("Kept in this browser").waitFor();
       await page.reload();
       await commit(page, id).click();
-      assert.equal(await shownBytes(page), bytes, "blobs and records are in the browser's database");
-      await page.getByRole("button", { name: "Forget everything" }).click();
+      assert.equal(await shownBytes(page), bytes, "the session is in the browser's database");
+      await page.getByRole("button", { name: "Sample" }).click();
       // Any action lets it be replaced.
       await tab(page, "Why").click();
-      await page.waitForFunction(
-        (count) => document.querySelectorAll("[data-commit]").length === count,
-        imported.records.length,
+      await eventually(async () => assert.equal(await commit(page, id).count(), 0));
+      await page.getByRole("button", { name: "Undo" }).click();
+      await commit(page, id).waitFor();
+    });
+  });
+
+  it("a link carries the session, what was said to it, and where one is in it", async () => {
+    let link;
+    let bytes;
+    await on(async (page) => {
+      await commit(page, imported.records[3].id).click();
+      await page.getByLabel("Go on from here with").fill("Once more, with feeling");
+      await page.getByRole("button", { name: "Fork" }).click();
+      await page.locator('[data-commit][aria-selected="true"]').filter({ hasText: "Once more" }).waitFor();
+      await page.getByLabel("As", { exact: true }).selectOption("codex-v1");
+      await page.locator('[data-tier="transcode"]').waitFor();
+      bytes = await shownBytes(page);
+      await page.getByRole("button", { name: "Copy link" }).click();
+      await page
+        .getByText(/what is yours is in the link/)
+        .first()
+        .waitFor();
+      link = await page.evaluate(() => navigator.clipboard.readText());
+      assert.ok(link.length < 30_000, `${link.length}`);
+    });
+    const { page, close } = await openPage(site, link.slice(link.indexOf("#")));
+    await page.locator('[data-commit][aria-selected="true"]').filter({ hasText: "Once more" }).waitFor();
+    assert.equal(await shownBytes(page), bytes);
+    assert.ok(!page.url().includes("own="));
+    await close();
+  });
+
+  it("a long session is a windowed timeline that is as quick as a short one", async () => {
+    await on(async (page) => {
+      const lines = Array.from({ length: 6000 }, (_, at) =>
+        JSON.stringify({ role: at % 2 ? "assistant" : "user", content: `Turn ${at}: ${"words ".repeat(20)}` }),
       );
+      await drop(page, "long.jsonl", lines.join("\n"));
+      await page.locator(".about").getByText("3,000 commits").waitFor();
+      assert.ok((await page.locator("[data-commit]").count()) < 60, "only what is in sight is drawn");
+      // The newest is chosen, and in sight.
+      await page.locator('[data-commit][aria-selected="true"]').getByText("Turn 5998").waitFor();
+      await page.getByRole("listbox").focus();
+      const took = await page.evaluate(async () => {
+        const times = [];
+        for (let key = 0; key < 5; key++) {
+          const began = performance.now();
+          document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowUp", bubbles: true }));
+          await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+          times.push(performance.now() - began);
+        }
+        return times.sort((a, b) => a - b)[2];
+      });
+      console.log(`a step in 3,000 commits: ${took.toFixed(0)} ms`);
+      assert.ok(took < 400, `${took} ms`);
+      await page.keyboard.press("Home");
+      await page.locator('[data-commit][aria-selected="true"]').getByText("Turn 0").waitFor();
+      await page.screenshot({ path: join(screenshots, "commits-long.png") });
     });
   });
 
@@ -152,7 +277,6 @@ describe("commits", () => {
         .setInputFiles({ ...file, name: "none.jsonl", buffer: Buffer.from("no session") });
       await page.getByRole("alert").waitFor();
       assert.ok((await page.locator("[data-commit]").count()) > 0, "what was open is still there");
-      await page.getByRole("button", { name: "Forget everything" }).click();
     });
   });
 
@@ -169,23 +293,34 @@ describe("commits", () => {
       })) {
         await page.locator("#session-file").setInputFiles(join(dirname(sample), file));
         await page.locator(".about strong").getByText(file, { exact: true }).waitFor();
-        await page.locator(".chosen dd").getByText(format, { exact: true }).waitFor();
-        await page.locator(".said li").first().waitFor();
+        await page.locator(".chosen dd").getByText(format, { exact: true }).waitFor({ state: "attached" });
+        await page.locator(".said [data-role]").first().waitFor();
         assert.equal(await page.getByRole("alert").count(), 0, file);
       }
-      await page.getByRole("button", { name: "Forget everything" }).click();
     });
   });
 
-  it("has no sideways scrolling on a small screen, in the dark", async () => {
-    await on(
-      async (page) => {
-        await fitsAcross(page);
-        const tops = await page.locator(".pane").evaluateAll((all) => all.map((e) => e.getBoundingClientRect().top));
-        assert.ok(tops[0] < tops[1] && tops[1] < 1500, `the graph comes first, and then the result: ${tops}`);
-        await page.screenshot({ path: join(screenshots, "commits-dark-narrow.png"), fullPage: true });
-      },
-      { width: 390, height: 844, colorScheme: "dark" },
-    );
-  });
+  for (const [name, width, height] of [
+    ["wide", 1440, 900],
+    ["middling", 1024, 768],
+    ["narrow", 390, 844],
+  ]) {
+    for (const colorScheme of ["light", "dark"]) {
+      it(`looks right: ${name}, ${colorScheme}`, async () => {
+        await on(
+          async (page) => {
+            // On a small screen one pane is shown at a time.
+            for (const pane of width < 400 ? ["Session", "Result"] : [""]) {
+              if (pane) await showPane(page, pane);
+              await fitsAcross(page);
+              const file = `commits-${name}-${colorScheme}${pane && `-${pane.toLowerCase()}`}.png`;
+              await page.screenshot({ path: join(screenshots, file) });
+              assert.deepEqual(await findings(page), []);
+            }
+          },
+          { width, height, colorScheme },
+        );
+      });
+    }
+  }
 });

@@ -200,6 +200,12 @@ export function drop(page, name, text) {
   );
 }
 
+/** Shows a pane, where there is room for one at a time. */
+export async function showPane(page, name) {
+  const pane = page.getByRole("group", { name: "Pane" }).getByRole("radio", { name });
+  if (await pane.count()) await pane.check({ force: true });
+}
+
 /** Lets everything be replaced that is one's own, as somebody who says yes each time. */
 export function agreeing(page) {
   const yes = page.getByRole("button", { name: "Replace it" });

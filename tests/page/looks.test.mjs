@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { findings } from "./axe.mjs";
+import { findings, slips } from "./axe.mjs";
 import { openNothing, openPage, screenshots, start } from "./harness.mjs";
 
 let site;
@@ -143,12 +143,12 @@ const VIEWS = [
   },
   { name: "folders-nothing-opened", hash: "#/folders", steps: openNothing },
 
-  { name: "commits", hash: "#/commits", steps: (page) => page.locator(".said li").first().waitFor() },
+  { name: "commits", hash: "#/commits", steps: (page) => page.locator(".said [data-role]").first().waitFor() },
   {
     name: "commits-why",
     hash: "#/commits",
     steps: async (page) => {
-      await page.locator(".said li").first().waitFor();
+      await page.locator(".said [data-role]").first().waitFor();
       await chooseTab(page, "Why");
       await page.locator("[data-step]").first().waitFor();
     },
@@ -157,7 +157,7 @@ const VIEWS = [
     name: "commits-fork",
     hash: "#/commits",
     steps: async (page) => {
-      await page.locator(".said li").first().waitFor();
+      await page.locator(".said [data-role]").first().waitFor();
       await page.getByLabel("Go on from here with").fill("What if it were the other way round?");
       await page.getByRole("button", { name: "Fork" }).click();
       await page.locator(".said").getByText("What if it were the other way round?").waitFor();
@@ -168,8 +168,9 @@ const VIEWS = [
     hash: "#/commits",
     steps: async (page) => {
       // What is opened sets the format back to its own.
-      await page.locator(".said li").first().waitFor();
+      await page.locator(".said [data-role]").first().waitFor();
       await page.getByLabel("As", { exact: true }).selectOption("generic-v1");
+      await page.getByLabel("From another agent").selectOption("render");
       await page.locator('[data-tier="rendering"]').waitFor();
       await chooseTab(page, "Bytes");
     },
@@ -178,7 +179,7 @@ const VIEWS = [
     name: "commits-refused",
     hash: "#/commits",
     steps: async (page) => {
-      await page.locator(".said li").first().waitFor();
+      await page.locator(".said [data-role]").first().waitFor();
       const last = await page.locator("[data-commit]").last().getAttribute("data-commit");
       await page.locator(`[data-commit="${last}"]`).click();
       await page.getByLabel("Back to").selectOption(last);
@@ -202,7 +203,7 @@ const VIEWS = [
     steps: async (page) => {
       await page.locator("#session-file").setInputFiles(join(root, "examples", "sessions", "codex-v0.jsonl"));
       await page.getByText("codex-v0.jsonl").waitFor();
-      await page.locator(".said li").first().waitFor();
+      await page.locator(".said [data-role]").first().waitFor();
     },
   },
 
@@ -217,6 +218,7 @@ describe("both themes", () => {
         await steps?.(page);
         await page.screenshot({ path: join(screenshots, `${name}-${colorScheme}.png`) });
         assert.deepEqual(await findings(page), []);
+        assert.deepEqual(await slips(page), []);
         await close();
       });
     }

@@ -58,6 +58,20 @@ const VIEWS = [
     sample: (page) => page.getByRole("radio", { name: "Reduce" }).click({ force: true }),
     isSample: (page) => page.getByText("Sum up all inputs").first(),
   },
+  {
+    view: "tokens",
+    file: ["mine.txt", "A text of mine"],
+    shown: (page) => page.locator(".tok", { hasText: "mine" }),
+    sample: (page) => page.getByRole("radio", { name: "Chinese" }).click({ force: true }),
+    isSample: (page) => page.locator(".result-pane").getByText("织").first(),
+  },
+  {
+    view: "commits",
+    file: ["mine.jsonl", '{"role":"user","content":"A session of mine"}\n'],
+    shown: (page) => page.locator(".said").getByText("A session of mine"),
+    sample: (page) => page.getByRole("button", { name: "Sample" }).click(),
+    isSample: (page) => page.locator(".about strong").getByText("claude-code.jsonl"),
+  },
 ];
 
 const kept = (page) => page.getByText("Kept in this browser");
@@ -112,7 +126,7 @@ describe("what is one's own", () => {
     await visit(site, "#/chats", async (page) => {
       const noise = Array.from({ length: 40_000 }, () => Math.random().toString(36).slice(2, 4)).join(" ");
       await drop(page, "long.json", JSON.stringify([{ role: "user", content: noise }]));
-      await page.locator('[data-message="0"]').waitFor();
+      await page.locator('[data-item="0.0"]').waitFor();
       await page.getByRole("button", { name: "Copy link" }).click();
       await page
         .getByText(/Too much for a link: .* 30 kB is the most/)
@@ -141,7 +155,7 @@ describe("addresses", () => {
         await page.locator(".result-pane").waitFor();
       };
       await page.locator('[data-node="agent-36"]').first().waitFor();
-      for (const name of ["Folders", "Operators", "Commits", "Chats", "Workspace", "Loom"]) {
+      for (const name of ["Folders", "Operators", "Commits", "Tokens", "Chats", "Workspace", "Loom"]) {
         await to(name);
         await page.locator("[aria-current=page]").getByText(name).waitFor();
         await new Promise((resolve) => setTimeout(resolve, 200));
@@ -150,7 +164,7 @@ describe("addresses", () => {
         const own = { Folders: ["select", "file"], Loom: ["tree", "tip"] }[name] ?? [];
         assert.deepEqual([...new Set(keys)], own, name);
       }
-      for (const name of ["Workspace", "Chats", "Commits", "Operators", "Folders", "Loom"]) {
+      for (const name of ["Workspace", "Chats", "Tokens", "Commits", "Operators", "Folders", "Loom"]) {
         await page.goBack();
         await page.locator("[aria-current=page]").getByText(name).waitFor();
       }
@@ -191,10 +205,10 @@ describe("sessions", () => {
       const notes = await page.locator(".notes summary").textContent();
       const first = page.locator("[data-commit]").first();
       await first.click();
-      await page.locator('[data-commit][aria-pressed="true"]').waitFor();
-      const id = await page.locator('[data-commit][aria-pressed="true"]').getAttribute("data-commit");
+      await page.locator('[data-commit][aria-selected="true"]').waitFor();
+      const id = await page.locator('[data-commit][aria-selected="true"]').getAttribute("data-commit");
       await page.reload();
-      await page.locator(`[data-commit="${id}"][aria-pressed="true"]`).waitFor();
+      await page.locator(`[data-commit="${id}"][aria-selected="true"]`).waitFor();
       assert.equal(await page.locator(".notes summary").textContent(), notes);
     });
   });
@@ -207,7 +221,8 @@ describe("sessions", () => {
       await page.getByRole("button", { name: "Sample" }).click();
       await page.getByRole("button", { name: "Keep mine" }).click();
       await opened(page, "own.jsonl");
-      await drop(page, "tree.json", await readFile(join(root, "examples", "trees", "agent.json"), "utf8"));
+      // Dropped, a Loom tree opens in its own view; as a session it is refused.
+      await page.locator("#session-file").setInputFiles(join(root, "examples", "trees", "agent.json"));
       await page
         .getByRole("alert")
         .getByText(/this is a Loom tree/)
@@ -232,17 +247,19 @@ describe("sessions", () => {
     await visit(site, "#/commits", async (page) => {
       await page.locator("[data-commit]").first().waitFor();
       await page.getByLabel("As", { exact: true }).selectOption("codex-v1");
+      await page.locator('[data-tier="transcode"]').waitFor();
+      await page.getByLabel("From another agent").selectOption("render");
       await page.locator('[data-tier="rendering"]').waitFor();
       await page.getByLabel("From another agent").selectOption("transcode");
-      await page.locator('[data-tier="transcoding"], [data-tier="transcode"], [data-tier="transcoded"]').waitFor();
-      assert.ok((await page.locator(".said li").count()) > 1, "turn by turn");
+      await page.locator('[data-tier="transcode"]').waitFor();
+      assert.ok((await page.locator(".said [data-role]").count()) > 1, "turn by turn");
       await page.getByRole("tab", { name: "Bytes" }).click();
       const bytes = await page.locator("pre.bytes").textContent();
       await page.getByRole("button", { name: "Copy", exact: true }).click();
       await eventually(async () => assert.equal(await page.evaluate(() => navigator.clipboard.readText()), bytes));
       const [saved] = await Promise.all([
         page.waitForEvent("download"),
-        page.getByRole("button", { name: "Save" }).click(),
+        page.getByRole("button", { name: "Save as a file" }).click(),
       ]);
       assert.equal(await readFile(await saved.path(), "utf8"), bytes);
       await page.locator("#session-file").setInputFiles(join(sessions, "bureau-agent.cbor"));

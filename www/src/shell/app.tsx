@@ -5,9 +5,11 @@ import { Drop } from "../ui/drop.js";
 import { Icon } from "../ui/icons.js";
 import { SHOW_RESULT } from "../ui/panes.js";
 import { LazyView } from "./lazy-view.js";
+import { Arrived } from "./arrived.js";
 import { currentView } from "./route.js";
 import { setTheme, theme, type Theme } from "./theme.js";
 import { VIEWS, type View } from "./views.js";
+import "../styles/arrived.css";
 
 function viewNow(): View {
   const id = currentView();
@@ -48,6 +50,7 @@ export function App() {
         </span>
         <ThemePicker />
       </header>
+      <Arrived />
       <main id="main">
         <LazyView view={view} />
       </main>

@@ -7,6 +7,7 @@ import loom from "ctxweave/loom/ctxweave.wasm?url";
 import operators from "ctxweave/operators/ctxweave.wasm?url";
 import tokens from "ctxweave/tokens/ctxweave.wasm?url";
 import workspace from "ctxweave/workspace/ctxweave.wasm?url";
+import { loadIntoNewArea } from "../ui/vocabularies.js";
 
 /** An area of the package that a view can need. */
 export type Area = "chat" | "commits" | "folders" | "import" | "loom" | "operators" | "tokens" | "workspace";
@@ -35,7 +36,7 @@ export function loadArea(name: Area): Promise<void> {
     const { wasm, start } = AREAS[name];
     const module = fetchFile(wasm);
     load = Promise.all([module, start(module)]).then(
-      () => undefined,
+      () => loadIntoNewArea(),
       (error: unknown) => {
         loads.delete(name);
         throw error;

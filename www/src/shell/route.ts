@@ -4,7 +4,7 @@
  */
 export function currentView(): string {
   // Each view has a page of its own, too, for those who link there.
-  return /^#\/([a-z-]+)/u.exec(location.hash)?.[1] ?? document.documentElement.dataset["view"] ?? "loom";
+  return /^#\/([a-z-]+)/u.exec(location.hash)?.[1] ?? document.documentElement.dataset["view"] ?? "start";
 }
 
 /** What the address says to a view; nothing where it is another's. */

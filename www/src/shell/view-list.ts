@@ -10,6 +10,13 @@ export interface ViewEntry {
 
 export const VIEW_LIST = [
   {
+    id: "start",
+    name: "Start",
+    title: "What your model sees",
+    description:
+      "What your model sees, what it costs, what was cut: drop a request, a session, a Loom, a folder or a text, and see it.",
+  },
+  {
     id: "loom",
     name: "Loom",
     title: "Loom trees",
@@ -21,6 +28,13 @@ export const VIEW_LIST = [
     name: "Chats",
     title: "Chats",
     description: "Paste a chat of any provider, turn the limit, and see what becomes of each message.",
+  },
+  {
+    id: "tokens",
+    name: "Tokens",
+    title: "Tokens of a text",
+    description:
+      "See where the tokens of a text end, which they are, what each costs, and where a cut or a split falls.",
   },
   {
     id: "workspace",

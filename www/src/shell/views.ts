@@ -10,8 +10,10 @@ export interface View extends ViewEntry {
 }
 
 const PARTS: Record<ViewId, Pick<View, "areas" | "component">> = {
+  start: { areas: ["chat"], component: async () => (await import("../views/start/view.js")).StartView },
   loom: { areas: ["loom"], component: async () => (await import("../views/loom/view.js")).LoomView },
   chats: { areas: ["chat"], component: async () => (await import("../views/chats/view.js")).ChatsView },
+  tokens: { areas: ["tokens"], component: async () => (await import("../views/tokens/view.js")).TokensView },
   workspace: {
     areas: ["workspace"],
     component: async () => (await import("../views/workspace/view.js")).WorkspaceView,

@@ -1,7 +1,7 @@
 /** This browser's database. Nothing in it leaves the browser. */
 
 const NAME = "ctxweave";
-const STORES = ["records", "blobs", "views"] as const;
+const STORES = ["views"] as const;
 export type StoreName = (typeof STORES)[number];
 
 function done<T>(request: IDBRequest<T>): Promise<T> {
@@ -15,9 +15,13 @@ let opened: Promise<IDBDatabase> | undefined;
 
 function database(): Promise<IDBDatabase> {
   opened ??= (async () => {
-    const request = indexedDB.open(NAME, 1);
+    const request = indexedDB.open(NAME, 2);
     request.onupgradeneeded = () => {
-      for (const store of STORES) request.result.createObjectStore(store);
+      const { objectStoreNames: before } = request.result;
+      // Of an earlier version of the page.
+      for (const store of [...before])
+        if (!STORES.includes(store as StoreName)) request.result.deleteObjectStore(store);
+      for (const store of STORES) if (!before.contains(store)) request.result.createObjectStore(store);
     };
     const found = await done(request);
     // A newer page in another tab is not to wait for this one.

@@ -1,43 +1,41 @@
-import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { readFolder, type FoundFile, type OpenedFolder } from "./open-folder.js";
+import { arrive, arriveText, opener, type Opener } from "../shell/arrivals.js";
+import { currentView } from "../shell/route.js";
+import type { FoundFile } from "./open-folder.js";
 
-/** What a view does with files that are dropped: it takes one, or a folder. */
-export type Opener = { hint: string } & (
-  | { onFile: (file: File) => void }
-  | {
-      wants: (path: string) => boolean;
-      onOpen: (folder: OpenedFolder) => void;
-      onProblem: (message: string) => void;
-    }
-);
-
-const opener = signal<Opener | undefined>(undefined);
-
-/** Says what the view that is open does with what is dropped. */
+/** Says what the view that is open does with what comes. */
 export function useOpener(mine: Opener): void {
+  // The address may be another view's already when this one is drawn for the last time.
+  const [view] = useState(currentView);
   useEffect(() => {
-    opener.value = mine;
+    opener.value = { ...mine, view };
   });
   useEffect(
     () => () => {
-      opener.value = undefined;
+      if (opener.peek()?.view === view) opener.value = undefined;
     },
     [],
   );
 }
 
-/** Files may be dropped anywhere, and never make the browser leave the page. As one is held over it, the view's hint is shown. */
+/** Whether it is written into; what is pasted there is the field's. */
+const isField = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest("textarea, input, select, [contenteditable]") !== null;
+
+/** Anything may be dropped or pasted anywhere, and nothing makes the browser leave the page. */
 export function Drop() {
   const [over, setOver] = useState(false);
   useEffect(() => {
     const off = new AbortController();
     const listen = { signal: off.signal };
-    const carriesFile = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") ?? false;
+    const carries = ({ dataTransfer }: DragEvent): boolean => {
+      const types = dataTransfer?.types ?? [];
+      return types.includes("Files") || types.includes("text/plain");
+    };
     addEventListener(
       "dragover",
       (event) => {
-        if (!carriesFile(event)) return;
+        if (!carries(event) || (!event.dataTransfer?.types.includes("Files") && isField(event.target))) return;
         event.preventDefault();
         setOver(true);
       },
@@ -53,40 +51,52 @@ export function Drop() {
     addEventListener(
       "drop",
       (event) => {
-        if (!carriesFile(event)) return;
-        event.preventDefault();
         setOver(false);
-        if (event.dataTransfer && opener.value) take(opener.value, event.dataTransfer);
+        if (!carries(event) || (!event.dataTransfer?.types.includes("Files") && isField(event.target))) return;
+        event.preventDefault();
+        if (event.dataTransfer) take(event.dataTransfer);
+      },
+      listen,
+    );
+    addEventListener(
+      "paste",
+      (event) => {
+        if (isField(event.target) || !event.clipboardData) return;
+        event.preventDefault();
+        take(event.clipboardData);
       },
       listen,
     );
     return () => off.abort();
   }, []);
-  return over && opener.value ? (
+  return over ? (
     <div class="drop" aria-hidden="true">
-      <p>{opener.value.hint}</p>
+      <p>
+        {opener.value?.hint ?? "Drop it to open it"}
+        <span class="quiet-text">What is for another view opens there.</span>
+      </p>
     </div>
   ) : null;
 }
 
-function take(to: Opener, { items, files }: DataTransfer): void {
-  const first = files[0];
-  if ("onFile" in to) {
-    if (first) to.onFile(first);
+function take(data: DataTransfer): void {
+  const { items, files } = data;
+  const text = data.getData("text/plain");
+  if (files.length === 0) {
+    if (text.trim() !== "") void arriveText(text);
     return;
   }
   // Both lists are empty once the event is over.
-  const entries = [...items].flatMap((item) => item.webkitGetAsEntry() ?? []);
+  const entries = [...items].flatMap((item) => item.webkitGetAsEntry?.() ?? []);
   const single = [...files].map((file): FoundFile => ({ path: file.name, file: async () => file }));
   void (async () => {
     const found: FoundFile[] = [];
     const [only] = entries;
     const folder = entries.length === 1 && only?.isDirectory ? only : undefined;
     for (const entry of entries) await walk(entry, folder ? "" : entry.name, found);
-    const all = entries.length > 0 ? found : single;
-    const wanted = all.filter(({ path }) => to.wants(path));
-    to.onOpen(await readFolder(folder?.name ?? first?.name ?? "what was dropped", wanted));
-  })().catch((error: unknown) => to.onProblem((error as Error).message));
+    const name = folder?.name ?? files[0]?.name ?? "what was dropped";
+    await arrive(name, entries.length > 0 ? found : single);
+  })();
 }
 
 async function walk(entry: FileSystemEntry, path: string, found: FoundFile[]): Promise<void> {

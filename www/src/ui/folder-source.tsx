@@ -22,7 +22,8 @@ export function FolderSource(props: {
     problem.value = message;
   };
   const onOpen = (folder: OpenedFolder): void => void props.onOpen(folder);
-  useOpener({ hint: "Drop a folder or its files to open them", wants: props.wants, onOpen, onProblem });
+  const ready = props.children !== undefined || problem.value !== undefined;
+  useOpener({ hint: "Drop a folder or its files to open them", ready, wants: props.wants, onOpen, onProblem });
   return (
     <div class="source">
       <button type="button" class="quiet" onClick={() => void props.onSample()}>

@@ -4,7 +4,7 @@
 export const LONGEST_LINK = 30_000;
 
 /** Bytes that are text are written as text, which is read as the same; others in a list of their own. */
-function plain(_: string, value: unknown): unknown {
+export function plain(_: string, value: unknown): unknown {
   if (!(value instanceof Uint8Array)) return value;
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(value);

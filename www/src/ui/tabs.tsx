@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId, useRef } from "preact/hooks";
+import { useReachable } from "./reachable.js";
 
 export interface Tab<Id extends string> {
   id: Id;
@@ -20,6 +21,7 @@ export function Tabs<Id extends string>(props: {
 }) {
   const base = useId();
   const list = useRef<HTMLDivElement>(null);
+  const panel = useReachable<HTMLDivElement>();
   const { tabs, chosen, onChoose } = props;
   const move = (event: KeyboardEvent): void => {
     const at = tabs.findIndex((tab) => tab.id === chosen);
@@ -57,7 +59,8 @@ export function Tabs<Id extends string>(props: {
         role="tabpanel"
         id={`${base}-panel`}
         aria-labelledby={`${base}-tab-${chosen}`}
-        tabIndex={props.scrolls ? 0 : undefined}
+        ref={panel}
+        {...(props.scrolls ? { tabIndex: 0 } : {})}
         class="tab-panel"
         data-panel={chosen}
       >

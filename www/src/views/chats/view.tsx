@@ -1,50 +1,61 @@
-import { useSignal } from "@preact/signals";
+import { effect, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { FitFate, FitReason } from "ctxweave/chat";
 import { onAddress } from "../../shell/route.js";
 import { Failed } from "../../ui/failed.js";
-import { Field, NumberInput, Segmented, Select } from "../../ui/fields.js";
+import { Segmented } from "../../ui/fields.js";
 import { Findings } from "../../ui/findings.js";
 import { count, plural, tokens } from "../../ui/format.js";
+import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { useOpener } from "../../ui/drop.js";
 import { JsonView } from "../../ui/json-view.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
+import { Panes } from "../../ui/panes.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar } from "../../ui/token-bar.js";
-import { STRATEGY_NAMES } from "../../ui/words.js";
+import { loadVocabulary } from "../../ui/vocabularies.js";
+import { CachePanel } from "./cache-panel.js";
+import { codeOfChat } from "./code.js";
+import { ComparePanel } from "./compare-panel.js";
+import { Messages } from "./messages.js";
+import { ownPrices } from "./prices.js";
 import { SAMPLES } from "./samples.js";
-import {
-  begin,
-  chosenLimit,
-  keptResults,
-  limit,
-  open,
-  outcome,
-  own,
-  strategy,
-  systemOf,
-  text,
-  whole,
-  type Outcome,
-  type Row,
-} from "./state.js";
+import { FormatPicker, Settings } from "./settings.js";
+import { begin, edit, model, open, outcome, own, sent, text } from "./state.js";
+import { WindowPanel } from "./window.js";
 import "../../styles/prompt.css";
 import "../../styles/files.css";
 import "../../styles/chats.css";
+import "../../styles/window.css";
 
-/** A chat as somebody has it on one side, what of it fits on the other. */
+/** Where there is room for one, what fills the window comes first. */
+const PANES = [
+  { id: "result", name: "What is sent" },
+  { id: "edit", name: "Chat and settings" },
+] as const;
+
+/** A chat as somebody has it on one side, what fills its window and what of it fits on the other. */
 export function ChatsView() {
   const sample = SAMPLES.find(({ json }) => json === text.value);
   const read = (file: File): void => void file.text().then((json) => open(json, true));
   useEffect(() => {
     void begin();
-    return onAddress("chats", () => void begin());
+    if (ownPrices.value.peek() === undefined) void ownPrices.begin((prices) => prices as never);
+    // The vocabulary of a model is fetched when the model is chosen.
+    const stop = effect(() => {
+      const { vocabulary } = model.value ?? {};
+      if (vocabulary) void loadVocabulary(vocabulary);
+    });
+    const stopFollowing = onAddress("chats", () => void begin());
+    return () => {
+      stop();
+      stopFollowing();
+    };
   }, []);
-  useOpener({ hint: "Drop the chat to open it", onFile: read });
+  useOpener({ hint: "Drop the chat to open it", ready: own.value.value !== undefined, onFile: read });
   return (
     <div class="loom">
-      <h1 class="visually-hidden">A chat is fitted to its limit</h1>
+      <h1 class="visually-hidden">What fills the window of a chat, and what fits</h1>
       <div class="source">
         <Segmented
           label="Sample"
@@ -60,82 +71,25 @@ export function ChatsView() {
           onFile={read}
         />
         <p class="about">Paste any chat. Nothing leaves this page.</p>
-        <OwnTools view="chats" own={own} content={() => text.value} />
+        <CopyAsCode code={codeOfChat} />
+        <OwnTools view="chats" own={own} content={() => own.value.value} />
       </div>
-      <div class="panes of-files">
+      <Panes class="of-files" panes={PANES}>
         <section class="pane edit-pane" aria-label="Chat">
           <Settings />
           <textarea
-            class="source-text code"
+            class={text.value.includes("\n") ? "source-text code" : "source-text"}
             aria-label="Chat messages, JSON"
             spellcheck={false}
             autocapitalize="off"
             autocomplete="off"
-            placeholder="An array of messages, or { system, messages }"
+            placeholder="A request body, or an array of messages"
             value={text.value}
-            onInput={(event) => own.edit(event.currentTarget.value)}
+            onInput={(event) => edit(event.currentTarget.value)}
           />
         </section>
         <Result />
-      </div>
-    </div>
-  );
-}
-
-const STRATEGIES = { ...STRATEGY_NAMES, keepStart: "Keep start" };
-
-const KEPT_RESULTS = ["all", "0", "1", "2", "3", "5", "10"] as const;
-
-function Settings() {
-  const most = whole.value ?? limit.value;
-  return (
-    <div class="chat-settings">
-      <Field
-        label="Limit in tokens"
-        origin={chosenLimit.value === undefined ? "default" : "set"}
-        onReset={() => (chosenLimit.value = undefined)}
-      >
-        {({ id }) => (
-          <div class="slider">
-            <input
-              type="range"
-              aria-label="Limit in tokens, slider"
-              aria-valuetext={tokens(limit.value)}
-              min={1}
-              max={most}
-              value={Math.min(limit.value, most)}
-              onInput={(event) => (chosenLimit.value = Number(event.currentTarget.value))}
-            />
-            <NumberInput id={id} value={limit.value} min={1} onValue={(value) => (chosenLimit.value = value)} />
-          </div>
-        )}
-      </Field>
-      <Field label="Strategy">
-        {({ id }) => (
-          <Select
-            id={id}
-            options={(Object.keys(STRATEGIES) as (keyof typeof STRATEGIES)[]).map((value) => ({
-              value,
-              name: STRATEGIES[value],
-            }))}
-            value={strategy.value}
-            onValue={(value) => (strategy.value = value)}
-          />
-        )}
-      </Field>
-      <Field label="Old tool results">
-        {({ id }) => (
-          <Select
-            id={id}
-            options={KEPT_RESULTS.map((value) => ({
-              value,
-              name: value === "all" ? "Stay" : value === "0" ? "Clear any" : `Clear all but ${value}`,
-            }))}
-            value={KEPT_RESULTS.find((value) => value === String(keptResults.value)) ?? "all"}
-            onValue={(value) => (keptResults.value = value === "all" ? undefined : Number(value))}
-          />
-        )}
-      </Field>
+      </Panes>
     </div>
   );
 }
@@ -147,26 +101,28 @@ const SHARES = [
   { id: "overhead", name: "Overhead", tone: 2 },
 ] as const;
 
-type Shown = "messages" | "json";
+type Shown = "window" | "messages" | "compare" | "cache" | "json";
 
 function Result() {
-  const tab = useSignal<Shown>("messages");
+  const tab = useSignal<Shown>("window");
   const now = outcome.value;
   if (now.kind === "error") {
     return (
       <Failed label="Fitted chat" code={now.code} message={now.message}>
         <p class="hint">
           A chat is a JSON array of the messages of one provider or library, or an object that has it:{" "}
-          <code>{"{ system, messages }"}</code>, <code>{"{ systemInstruction, contents }"}</code>.
+          <code>{"{ system, messages }"}</code>, <code>{"{ systemInstruction, contents }"}</code>,{" "}
+          <code>{"{ instructions, input }"}</code>.
         </p>
       </Failed>
     );
   }
-  const { report, fitted } = now;
+  const { report } = now;
   const { tokens: cost, diagnostics, edits = [] } = report;
   const shares = SHARES.map((share) => ({ ...share, tokens: cost[share.id] }));
+  const rows = now.rows.flatMap((row) => (row.kind === "message" ? [row.row] : []));
   const fates = (["kept", "changed", "cut"] as const).map(
-    (fate) => [fate, report.messages.filter((row) => row.fate === fate).length] as const,
+    (fate) => [fate, rows.filter((row) => row.fate === fate).length] as const,
   );
   return (
     <section class="pane result-pane" id="result" tabIndex={-1} aria-labelledby="result-title">
@@ -186,8 +142,8 @@ function Result() {
               {count(many)} {fate}
             </span>
           ))}
-          {edits.map(({ edit, count: many, tokens: freed }) => (
-            <span key={edit} data-edit={edit}>
+          {edits.map(({ edit: name, count: many, tokens: freed }) => (
+            <span key={name} data-edit={name}>
               {plural(many, "edit")} freed {tokens(freed)}
             </span>
           ))}
@@ -197,103 +153,35 @@ function Result() {
         scrolls
         label="Result"
         tabs={[
+          { id: "window", name: "Window" },
           { id: "messages", name: "Messages", ...(diagnostics.length > 0 ? { count: diagnostics.length } : {}) },
+          { id: "compare", name: "Compare" },
+          { id: "cache", name: "Cache" },
           { id: "json", name: "JSON" },
         ]}
         chosen={tab.value}
         onChoose={(id) => (tab.value = id)}
       >
-        {tab.value === "json" ? (
-          <>
-            <JsonView name="messages" label="Copy fitted chat" value={fitted} />
-            <JsonView name="report" label="Copy report" value={report} />
-          </>
-        ) : (
+        {tab.value === "window" ? <WindowPanel now={now} /> : null}
+        {tab.value === "messages" ? (
           <>
             <Findings list={diagnostics} />
             <Messages now={now} />
           </>
-        )}
+        ) : null}
+        {tab.value === "compare" ? <ComparePanel /> : null}
+        {tab.value === "cache" ? <CachePanel now={now} /> : null}
+        {tab.value === "json" ? (
+          <>
+            <div class="json-format">
+              <FormatPicker />
+            </div>
+            <Findings list={sent.value?.diagnostics ?? []} />
+            <JsonView name="messages" label="Copy fitted chat" value={sent.value?.request} />
+            <JsonView name="report" label="Copy report" value={report} />
+          </>
+        ) : null}
       </Tabs>
     </section>
   );
-}
-
-function Messages({ now }: { now: Outcome & { kind: "fitted" } }) {
-  const system = systemOf(now.given);
-  return (
-    <ol class="prompt dialogue">
-      {system ? (
-        <li class="message role-system" data-system>
-          <h3 class="role">system</h3>
-          <div class="message-body">
-            <p class="text">{excerpt(system)}</p>
-          </div>
-        </li>
-      ) : null}
-      {now.rows.map((row, at) => (
-        <MessageRow key={at} row={row} />
-      ))}
-      {now.rows.length === 0 ? <li class="empty">There are no messages.</li> : null}
-    </ol>
-  );
-}
-
-const FATES: Record<FitFate, string> = { kept: "Kept", changed: "Changed", cut: "Cut", summarized: "Summarized" };
-
-const REASONS: Record<FitReason, string> = {
-  callRemoved: "an old call",
-  endOn: "after the end",
-  imageRemoved: "an old image",
-  nothingLeft: "nothing is left of it",
-  overLimit: "over the limit",
-  reasoningRemoved: "old reasoning",
-  replaced: "replaced by a new one",
-  resultCleared: "an old result was cleared",
-  resultShortened: "an old result was shortened",
-  shortened: "shortened to fit",
-  toolPairBroken: "half of a tool call",
-};
-
-function MessageRow({ row }: { row: Row }) {
-  if (row.kind === "added") {
-    const { kind, text, tokens: cost } = row.added;
-    return (
-      <li class="message role-user" data-added={kind}>
-        <h3 class="role">user</h3>
-        <div class="message-body">
-          <div class="segment marker">
-            <span class="tag">{kind}</span>
-            <p class="text">{text}</p>
-            <span class="chat-cost">{tokens(cost)}</span>
-          </div>
-        </div>
-      </li>
-    );
-  }
-  const { index, fate, reason, tokens: cost, parts = [] } = row.row;
-  const why = reason ?? parts.find((part) => part.reason)?.reason;
-  return (
-    <li class={`message role-${row.role} chat-${fate}`} data-message={index} data-fate={fate}>
-      <h3 class="role">
-        {row.role}
-        <span class="merged">{index}</span>
-      </h3>
-      <div class="message-body">
-        <div class="segment">
-          <p class="segment-head">
-            <span class={`fate-word fate-${fate}`}>{FATES[fate]}</span>
-            {why ? <span class="quiet-text">{REASONS[why]}</span> : null}
-            <span class="chat-cost">{tokens(cost)}</span>
-          </p>
-          {row.text ? <p class="text">{excerpt(row.text)}</p> : null}
-        </div>
-      </div>
-    </li>
-  );
-}
-
-/** The beginning of what may be long. */
-function excerpt(text: string): string {
-  return text.length > 420 ? `${text.slice(0, 400)}…` : text;
 }

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { ContextChain } from "ctxweave/folders";
 import { onAddress } from "../../shell/route.js";
+import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { CopyButton } from "../../ui/copy-button.js";
 import { Failed } from "../../ui/failed.js";
 import { Findings } from "../../ui/findings.js";
@@ -12,6 +13,7 @@ import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar, toneAt, type Share } from "../../ui/token-bar.js";
+import { codeOfFolders } from "./code.js";
 import { SidePane } from "./editor.js";
 import { begin, keepLink, open, openSample, outcome, own, problem, settings, use, wants } from "./state.js";
 import { FolderTree } from "./tree.js";
@@ -48,7 +50,12 @@ export function FoldersView() {
         wants={wants}
         onOpen={use}
         problem={problem}
-        tools={<OwnTools view="folders" own={own} content={() => open.value} />}
+        tools={
+          <>
+            <CopyAsCode code={codeOfFolders} />
+            <OwnTools view="folders" own={own} content={() => open.value} />
+          </>
+        }
       >
         {at ? (
           <>

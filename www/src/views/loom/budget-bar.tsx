@@ -1,9 +1,9 @@
 import type { AssemblyReport } from "ctxweave/loom";
-import { count, plural } from "../../ui/format.js";
+import { change, count, milliseconds, plural } from "../../ui/format.js";
 import { Icon } from "../../ui/icons.js";
 import { effective } from "./settings.js";
-import { estimate, open, outcome, settings } from "./state.js";
-import { vocabularyState } from "./vocabulary.js";
+import { estimate, open, outcome, settings, warmTime, type Outcome } from "./state.js";
+import { vocabularyState } from "../../ui/vocabularies.js";
 
 interface Piece {
   id: string;
@@ -158,7 +158,7 @@ function Summary() {
       </span>
       {report.minimumRecentNodesMet ? null : <span class="warn">fewer recent nodes than asked for</span>}
       <span class="quiet-text">
-        {tokenizer} count · {made.milliseconds < 0.1 ? "under 0.1" : made.milliseconds.toFixed(1)} ms
+        {tokenizer} count · {speedOf(made)}
       </span>
     </p>
   );
@@ -180,11 +180,12 @@ function Unloaded() {
 
 /** By how much one number is above another, in percent: `+2.3 %`. */
 function difference(value: number, from: number): string {
-  return from > 0 ? `${signed.format((100 * (value - from)) / from)} %` : "±0 %";
+  return change(from > 0 ? (100 * (value - from)) / from : 0);
 }
 
-const signed = new Intl.NumberFormat("en", {
-  signDisplay: "exceptZero",
-  minimumFractionDigits: 1,
-  maximumFractionDigits: 1,
-});
+/** What an assembly takes. What is read and compiled the first time is not that. */
+function speedOf({ milliseconds: took, first }: Exclude<Outcome, { kind: "error" }>): string {
+  const warm = warmTime.value;
+  if (!first) return milliseconds(took);
+  return warm === undefined ? `${milliseconds(took)}, the first time` : milliseconds(warm);
+}

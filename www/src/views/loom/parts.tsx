@@ -1,4 +1,5 @@
 import type { AudioPart, ImagePart, JsonValue, Part } from "ctxweave/loom";
+import { decimal } from "../../ui/format.js";
 import { Icon } from "../../ui/icons.js";
 
 /** One part of a message, as what it is. */
@@ -85,7 +86,7 @@ function Recording({ part }: { part: AudioPart }) {
         <span class="quiet-text">
           {" "}
           {part.mimeType}
-          {part.durationMs ? `, ${(part.durationMs / 1000).toFixed(1)} s` : ""}
+          {part.durationMs ? `, ${decimal(part.durationMs / 1000)} s` : ""}
           {"url" in part ? <> · {part.url}</> : null}
         </span>
       </figcaption>

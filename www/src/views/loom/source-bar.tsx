@@ -1,16 +1,18 @@
+import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { useOpener } from "../../ui/drop.js";
 import { count } from "../../ui/format.js";
 import { Segmented } from "../../ui/fields.js";
 import { ProblemNotice } from "../../ui/notice.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
+import { codeOfLoom } from "./code.js";
 import { SAMPLES } from "./samples.js";
 import { content, lookAgain, open, own, openFile, opening, openProblem, openSample } from "./state.js";
 
 /** Which tree is open, and the ways to open another. */
 export function SourceBar() {
   const at = open.value;
-  useOpener({ hint: "Drop the file to open it", onFile: (file) => void read(file) });
+  useOpener({ hint: "Drop the file to open it", ready: at !== undefined, onFile: (file) => void read(file) });
   const options: { value: string; name: string }[] = SAMPLES.map(({ id, name }) => ({ value: id, name }));
   if (at?.source === "file") options.push({ value: "file", name: at.name });
   const sample = SAMPLES.find((s) => s.id === at?.source);
@@ -45,6 +47,7 @@ export function SourceBar() {
           "Loading…"
         )}
       </p>
+      <CopyAsCode code={codeOfLoom} />
       <OwnTools view="loom" own={own} content={content} onUndo={lookAgain} />
       {openProblem.value ? (
         <ProblemNotice problem={openProblem.value} onDismiss={() => (openProblem.value = undefined)} />

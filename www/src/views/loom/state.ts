@@ -30,7 +30,7 @@ import {
   type Settings,
 } from "./settings.js";
 import { drawnPath, indexTree, withNodes, type TreeIndex } from "./tree-index.js";
-import { isLoaded, loadVocabulary } from "./vocabulary.js";
+import { isLoaded, loadVocabulary } from "../../ui/vocabularies.js";
 
 /** A tree that is open, and how it came here. */
 export interface OpenTree {
@@ -46,8 +46,8 @@ export interface OpenTree {
 }
 
 export type Outcome =
-  | { kind: "dialogue"; result: DialogueAssembly; milliseconds: number }
-  | { kind: "buffer"; result: BufferAssembly; milliseconds: number }
+  | { kind: "dialogue"; result: DialogueAssembly; milliseconds: number; first: boolean }
+  | { kind: "buffer"; result: BufferAssembly; milliseconds: number; first: boolean }
   | { kind: "error"; code: string; message: string; details: Record<string, unknown> };
 
 /** The tree that is open, and where in it one was, as a link says it. */
@@ -101,18 +101,41 @@ export const request = computed<DialogueRequest | BufferRequest | undefined>(() 
   return input && message ? { ...input, tree: withPending(input.tree, message) } : input;
 });
 
+/** The tree that was assembled last: its first assembly also pays for reading it. */
+let assembled: OpenTree | undefined;
+
 export const outcome = computed<Outcome | undefined>(() => {
   const input = asked.value;
   if (!input) return undefined;
+  const first = assembled !== open.value;
+  assembled = open.value;
   const begun = performance.now();
   try {
     return settings.value.mode === "dialogue"
-      ? { kind: "dialogue", result: liveDialogue(input, pending.value), milliseconds: performance.now() - begun }
-      : { kind: "buffer", result: liveBuffer(input), milliseconds: performance.now() - begun };
+      ? { kind: "dialogue", result: liveDialogue(input, pending.value), milliseconds: performance.now() - begun, first }
+      : { kind: "buffer", result: liveBuffer(input), milliseconds: performance.now() - begun, first };
   } catch (error) {
     const { code = "error", message, details = {} } = error as CtxweaveError;
     return { kind: "error", code, message, details: details as Record<string, unknown> };
   }
+});
+
+/** What an assembly takes once the tree was read: after a first one it is done once more, when there is time. */
+export const warmTime = signal<number | undefined>(undefined);
+
+effect(() => {
+  const made = outcome.value;
+  warmTime.value = undefined;
+  if (!made || made.kind === "error" || !made.first) return undefined;
+  const timer = setTimeout(() => {
+    const input = asked.peek();
+    if (!input || outcome.peek() !== made) return;
+    const begun = performance.now();
+    if (made.kind === "dialogue") liveDialogue(input, pending.peek());
+    else liveBuffer(input);
+    warmTime.value = performance.now() - begun;
+  }, 300);
+  return () => clearTimeout(timer);
 });
 
 /** While the count is exact: what the estimate would have said of the very same messages. */

@@ -1,7 +1,9 @@
 import { useEffect, useRef } from "preact/hooks";
 import { useSignalEffect } from "@preact/signals";
 import { signal } from "@preact/signals";
+import { plural } from "../../ui/format.js";
 import { MessageText } from "../../ui/message.js";
+import { useReachable } from "../../ui/reachable.js";
 import { offsetOf, pieces } from "./findings.js";
 import { findings, own, underlines, xml } from "./state.js";
 
@@ -66,10 +68,11 @@ export function Editor() {
 /** What there is to say about the template. A click leads to the place. */
 export function Findings() {
   const list = findings.value;
+  const part = useReachable<HTMLDivElement>();
   return (
-    <div class="findings" id="findings">
+    <div class="findings" id="findings" ref={part}>
       <p class="visually-hidden" role="status">
-        {list.length === 0 ? "Nothing to complain about" : `${list.length} findings`}
+        {list.length === 0 ? "Nothing to complain about" : plural(list.length, "finding")}
       </p>
       {list.length === 0 ? <p class="hint">Nothing to complain about.</p> : null}
       <ol aria-label="Findings">

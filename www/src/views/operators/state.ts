@@ -122,18 +122,19 @@ export const matches = signal("reports/last-week.md\nteam.md");
 /** The question that was answered last, with its answer: a question that has changed since is open again. */
 export const answered = signal<{ question: string; result: ContextAssembly | CtxweaveError } | undefined>(undefined);
 
+/** The answer as the package takes it. */
+export function given(): { context: string; matches: [path: string, score: null][] } {
+  const paths = matches.value.split("\n").map((line) => line.trim());
+  return { context: answer.value, matches: paths.filter(Boolean).map((path) => [path, null]) };
+}
+
 /** Answers the question that is open. */
 export function giveAnswer(): void {
   const now = begun.value;
   if (!now || !("status" in now) || now.status !== "match") return;
-  const paths = matches.value.split("\n").map((line) => line.trim());
-  const given = {
-    context: answer.value,
-    matches: paths.filter(Boolean).map((path): [string, null] => [path, null]),
-  };
   let result: ContextAssembly | CtxweaveError;
   try {
-    result = finishContextAssembly(now.state, given);
+    result = finishContextAssembly(now.state, given());
   } catch (error) {
     result = error as CtxweaveError;
   }

@@ -1,13 +1,16 @@
 import { writeTask } from "ctxweave/operators";
 import { useEffect } from "preact/hooks";
 import { onAddress } from "../../shell/route.js";
+import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { CopyButton } from "../../ui/copy-button.js";
 import { useOpener } from "../../ui/drop.js";
 import { Segmented } from "../../ui/fields.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
+import { useReachable } from "../../ui/reachable.js";
 import { Assembly } from "./assembly.js";
+import { codeOfOperators } from "./code.js";
 import { Editor, Findings } from "./editor.js";
 import { SAMPLES } from "./samples.js";
 import { begin, exclusive, open, own, parsed, strict, xml } from "./state.js";
@@ -27,7 +30,9 @@ export function OperatorsView() {
     void begin();
     return onAddress("operators", () => void begin());
   }, []);
-  useOpener({ hint: "Drop the template to open it", onFile: read });
+  const tree = useReachable<HTMLElement>();
+  const assembly = useReachable<HTMLElement>();
+  useOpener({ hint: "Drop the template to open it", ready: own.value.value !== undefined, onFile: read });
   return (
     <div class="operators">
       <h1 class="visually-hidden">Task templates decide what each step may see</h1>
@@ -37,10 +42,10 @@ export function OperatorsView() {
           <Editor />
           <Findings />
         </section>
-        <section class="pane operators-pane" aria-label="Operators">
+        <section class="pane operators-pane" aria-label="Operators" ref={tree}>
           <OperatorTree />
         </section>
-        <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Assembly">
+        <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Assembly" ref={assembly}>
           <Assembly />
         </section>
       </Panes>
@@ -94,6 +99,7 @@ function Bar() {
       >
         Make defaults explicit
       </button>
+      <CopyAsCode code={codeOfOperators} />
       <OwnTools view="operators" own={own} content={() => xml.value} />
       <CopyButton label="Copy XML" text={() => xml.value} />
     </div>

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { onAddress } from "../../shell/route.js";
+import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { Failed } from "../../ui/failed.js";
 import { Findings } from "../../ui/findings.js";
 import { FolderSource } from "../../ui/folder-source.js";
@@ -10,6 +11,7 @@ import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar, toneAt } from "../../ui/token-bar.js";
+import { codeOfWorkspace } from "./code.js";
 import { Editor } from "./editor.js";
 import { Response } from "./response.js";
 import { begin, open, openSample, outcome, own, problem, use, wants } from "./state.js";
@@ -36,7 +38,12 @@ export function WorkspaceView() {
         wants={wants}
         onOpen={use}
         problem={problem}
-        tools={<OwnTools view="workspace" own={own} content={() => open.value} />}
+        tools={
+          <>
+            <CopyAsCode code={codeOfWorkspace} />
+            <OwnTools view="workspace" own={own} content={() => open.value} />
+          </>
+        }
       >
         {at ? (
           <>

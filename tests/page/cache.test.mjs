@@ -1,0 +1,166 @@
+// The cache of a chat, in a real browser: what stays the same from turn to turn, where a breakpoint pays, what an edit costs.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { fitMessages, init } from "ctxweave/chat";
+import { findings } from "./axe.mjs";
+import { drop, eventually, fitsAcross, screenshots, showPane, start, visit } from "./harness.mjs";
+import { anthropic, gemini, openai, responses } from "./requests.mjs";
+
+let site;
+before(async () => {
+  await init();
+  site = await start("cache");
+});
+after(() => site.stop());
+
+const chooseTab = (page, name) => page.getByRole("tablist", { name: "Result" }).getByRole("tab", { name }).click();
+
+const on = (request, steps, options) =>
+  visit(
+    site,
+    "#/chats",
+    async (page) => {
+      await drop(page, "request.json", JSON.stringify(request));
+      const field = page.getByLabel("Chat messages, JSON");
+      await eventually(async () => assert.equal(await field.inputValue(), JSON.stringify(request)));
+      await chooseTab(page, "Cache");
+      await page.locator("[data-turn]").first().waitFor();
+      await steps(page);
+    },
+    options,
+  );
+
+const turns = (page) =>
+  page
+    .locator("[data-turn]")
+    .evaluateAll((all) =>
+      all.map(({ dataset }) => [Number(dataset.turn), Number(dataset.turnTotal), Number(dataset.turnCached)]),
+    );
+
+const limit = (page) => page.getByLabel("Limit in tokens", { exact: true });
+const share = async (page) => Number(/^\d+/.exec(await page.locator("[data-cached]").textContent())[0]);
+
+describe("turn by turn", () => {
+  it("each answer was a request, and begins with the one before it", async () => {
+    const body = anthropic();
+    const options = { maxTokens: 136_000, model: body.model };
+    const total = (length) =>
+      fitMessages({ ...body, messages: body.messages.slice(0, length) }, options).report.tokens.total;
+    let before = 0;
+    const expected = Array.from({ length: 11 }, (_, at) => {
+      const length = 2 * at + 1;
+      const now = total(length);
+      const cached = before >= 1024 ? before : 0;
+      before = now;
+      return [length, now, cached];
+    });
+    await on(body, async (page) => eventually(async () => assert.deepEqual(await turns(page), expected)));
+  });
+
+  for (const [name, body] of [
+    ["OpenAI", openai],
+    ["OpenAI's Responses", responses],
+    ["Gemini", gemini],
+  ]) {
+    it(`${name}: eleven requests`, async () => {
+      await on(body(), async (page) => {
+        const list = await turns(page);
+        assert.equal(list.length, 11);
+        assert.ok(list.at(-1)[2] > 1024, "the last one is mostly cached");
+        assert.equal(list.at(-1)[2], list.at(-2)[1], "by the one before it");
+      });
+    });
+  }
+
+  it("a cut that moves loses the cache, and in steps it moves less", async () => {
+    const chat = Array.from({ length: 80 }, (_, at) => ({
+      role: at % 2 ? "assistant" : "user",
+      content: `Turn ${at}: ${"and so on ".repeat(20)}`,
+    }));
+    await on(chat, async (page) => {
+      assert.ok((await share(page)) > 90, "nothing is cut yet");
+      await page.getByLabel("Strategy").selectOption("rollingWindow");
+      await limit(page).fill("2500");
+      await page.locator("[data-moved]").waitFor();
+      const moved = async () => Number(await page.locator("[data-moved]").getAttribute("data-moved"));
+      const [often, low] = [await moved(), await share(page)];
+      assert.ok(often > 15 && low < 60, `${often} times, ${low} %`);
+      await page.getByLabel("Cut in steps of so many tokens").fill("1000");
+      await eventually(async () => {
+        const [seldom, high] = [await moved(), await share(page)];
+        assert.ok(seldom < often / 2 && high > low, `${seldom} times, ${high} %`);
+      });
+      const options = { maxTokens: 2500, truncationStrategy: "rollingWindow", cutQuantum: 1000 };
+      const [total] = /^[\d,]+/.exec(await page.locator("[data-total]").textContent());
+      assert.equal(Number(total.replaceAll(",", "")), fitMessages(chat, options).report.tokens.total);
+    });
+  });
+
+  it("where a breakpoint pays, in money", async () => {
+    await on(anthropic(), async (page) => {
+      const rows = page.locator("[data-turn]");
+      assert.match(await rows.nth(0).textContent(), /is not read again/);
+      const [, total, cached] = (await turns(page))[6];
+      const saved = (total * (3 - 0.3) - (total - cached) * (3.75 - 3)) / 1e6;
+      assert.ok((await rows.nth(6).textContent()).includes(`pays: $${saved.toPrecision(3)}`));
+      await page.getByLabel("Model").selectOption("");
+      await page.getByText("Choose a model to see what it costs.").waitFor();
+    });
+  });
+});
+
+describe("a change in the middle", () => {
+  it("sends all behind it as new, and says when it has paid", async () => {
+    await on(anthropic(), async (page) => {
+      const cost = page.locator("[data-edit-after]");
+      const numbers = async () => [
+        Number(await cost.getAttribute("data-edit-before")),
+        Number(await cost.getAttribute("data-edit-after")),
+      ];
+      const slider = page.getByRole("slider", { name: "At message" });
+      await slider.focus();
+      await page.keyboard.press("Home");
+      const [first, all] = await numbers();
+      await page.keyboard.press("End");
+      const [most, last] = await numbers();
+      assert.equal(first + all, most + last);
+      assert.ok(all > last && last > 0);
+      await chooseTab(page, "Window");
+      await page.locator('[data-item="6.0"]').getByRole("button", { name: "Clear" }).click();
+      await chooseTab(page, "Cache");
+      assert.match(
+        await page.locator("[data-edit-pays]").textContent(),
+        /begin at message 6 .* pay after \d+ requests?/,
+      );
+      assert.equal(await slider.inputValue(), "6");
+    });
+  });
+});
+
+describe("how it looks", () => {
+  for (const [width, height] of [
+    [1440, 900],
+    [1024, 768],
+    [390, 844],
+  ]) {
+    for (const colorScheme of ["light", "dark"]) {
+      it(`${width} pixels, ${colorScheme}`, async () => {
+        await on(
+          anthropic(),
+          async (page) => {
+            await showPane(page, "Chat and settings");
+            await limit(page).fill("2600");
+            await showPane(page, "What is sent");
+            await page.locator("[data-moved]").waitFor();
+            await fitsAcross(page);
+            assert.deepEqual(await findings(page), []);
+            await page.screenshot({ path: join(screenshots, `cache-${width}-${colorScheme}.png`) });
+          },
+          { width, height, colorScheme },
+        );
+      });
+    }
+  }
+});

@@ -1,0 +1,165 @@
+import { plain } from "./share.js";
+import { isEncoding } from "./vocabularies.js";
+
+/** What a view does, as programs, and the files that they read. */
+export interface Code {
+  javascript: string;
+  rust: string;
+  files: readonly CodeFile[];
+}
+
+export interface CodeFile {
+  name: string;
+  content: string | Uint8Array<ArrayBuffer>;
+}
+
+/** So long may content be that stands in the program itself. */
+const INLINE = 2000;
+
+/** Content of a program: in it, or in a file that it reads. */
+export interface Content {
+  javascript: string;
+  /** A `&str`, or for bytes a `&[u8]`. */
+  rust: string;
+  file?: CodeFile;
+}
+
+/** A text. */
+export function textContent(name: string, text: string): Content {
+  if (text.length <= INLINE) return { javascript: JSON.stringify(text), rust: raw(text) };
+  return {
+    javascript: `readFileSync(${JSON.stringify(name)}, "utf8")`,
+    rust: `include_str!(${JSON.stringify(name)})`,
+    file: { name, content: text },
+  };
+}
+
+/** The bytes of a file. */
+export function bytesContent(name: string, content: Uint8Array<ArrayBuffer>): Content {
+  return {
+    javascript: `readFileSync(${JSON.stringify(name)})`,
+    rust: `include_bytes!(${JSON.stringify(name)})`,
+    file: { name, content },
+  };
+}
+
+/** A value that is written as JSON. Bytes that are text are text; others are lists of numbers until they are read. */
+export function jsonContent(name: string, value: unknown): Content {
+  const json = JSON.stringify(value, plain, 2);
+  const isPlain = !json.includes('"$bytes"');
+  if (isPlain && json.length <= INLINE) return { javascript: json, rust: raw(json) };
+  const reviver = isPlain ? "" : ", (_, value) => (value?.$bytes ? Uint8Array.from(value.$bytes) : value)";
+  const read = textContent(name, json);
+  return { ...read, javascript: `JSON.parse(${read.javascript}${reviver})` };
+}
+
+/** A text as Rust has it: nothing in it is escaped, but where a raw one cannot have it. */
+export function raw(text: string): string {
+  if (text.includes("\r")) {
+    const escaped = text.replace(/[\\"]/g, "\\$&").replaceAll("\r", "\\r").replaceAll("\n", "\\n");
+    return `"${escaped}"`;
+  }
+  let marks = "#";
+  while (text.includes(`"${marks}`)) marks += "#";
+  return `r${marks}"${text}"${marks}`;
+}
+
+/** The files of contents. */
+export function filesOf(...contents: readonly (Content | undefined)[]): readonly CodeFile[] {
+  return contents.flatMap((content) => content?.file ?? []);
+}
+
+const moduleOf = (encoding: string): string =>
+  /^(p50k|r50k|gpt2)/.test(encoding) ? `ctxweave-vocab/${encoding}` : `ctxweave/vocab/${encoding}`;
+
+/** A program of JavaScript that begins with what it needs. */
+export function javascript(program: {
+  /** The entry point. */
+  area: string;
+  /** What is imported beside `init`. */
+  uses: readonly string[];
+  /** The tokenizer that it counts by: an encoding is loaded, one of one's own is read from its `tokenizer.json`. */
+  tokenizer?: string | undefined;
+  isOwnTokenizer?: boolean;
+  lines: readonly string[];
+}): string {
+  const { area, uses, tokenizer, isOwnTokenizer = false, lines } = program;
+  const encoding = tokenizer !== undefined && !isOwnTokenizer && isEncoding(tokenizer) ? tokenizer : undefined;
+  const own = isOwnTokenizer
+    ? [`loadVocabulary(${JSON.stringify(tokenizer)}, vocabularyOf(readFileSync("tokenizer.json")));`]
+    : [];
+  const names = [...uses, ...(own.length > 0 ? ["loadVocabulary", "vocabularyOf"] : []), "init"].sort();
+  const body = [...own, ...lines].join("\n");
+  return [
+    ...(body.includes("readFileSync(") ? ['import { readFileSync } from "node:fs";'] : []),
+    `import { ${names.join(", ")} } from "ctxweave/${area}";`,
+    ...(encoding ? [`import { load } from "${moduleOf(encoding)}";`] : []),
+    "",
+    encoding ? "await Promise.all([init(), load()]);" : "await init();",
+    body,
+    "",
+  ].join("\n");
+}
+
+/** A program of Rust that makes one of the crate's calls, by its name, with JSON. */
+export function rustCall(call: {
+  name: string;
+  /** JSON of the request, as Rust. */
+  request: string;
+  /** Bytes that the request refers to. */
+  bytes?: readonly Uint8Array[];
+  tokenizer?: string | undefined;
+  /** A call that is given the answer of the first, as this argument. */
+  then?: { name: string; argument: string };
+}): string {
+  const { name, request, bytes = [], tokenizer, then } = call;
+  const encoding = tokenizer !== undefined && isEncoding(tokenizer) ? tokenizer : undefined;
+  return [
+    "use ctxweave::call::Host;",
+    "",
+    "fn main() -> Result<(), ctxweave::Error> {",
+    encoding ? "    let mut host = Host::default();" : "    let host = Host::default();",
+    ...(encoding ? loading(encoding, "host.tokenizers") : []),
+    `    let request = ${request};`,
+    `    let bytes: Vec<Vec<u8>> = vec![${bytes.map((one) => `vec![${one.join(", ")}]`).join(", ")}];`,
+    "    let find = |name: &str| ctxweave::CALLS.iter().copied().flatten().find(|call| call.name == name).expect(name);",
+    `    let answer = find(${JSON.stringify(name)}).answer(&mut (), request.as_bytes(), &bytes, &host)?;`,
+    ...(then
+      ? [
+          `    let request = format!(r#"{{"${then.argument}":{}}}"#, String::from_utf8_lossy(&answer.json));`,
+          `    let answer = find(${JSON.stringify(then.name)}).answer(&mut (), request.as_bytes(), &[], &host)?;`,
+        ]
+      : []),
+    '    println!("{}", String::from_utf8_lossy(&answer.json));',
+    "    Ok(())",
+    "}",
+    "",
+  ].join("\n");
+}
+
+/** Lines that load a vocabulary from the file of the npm package. */
+export function loading(encoding: string, tokenizers: string): string[] {
+  return [
+    `    // The file \`vocab/*.bin\` of the npm package.`,
+    `    ${tokenizers}.load(${JSON.stringify(encoding)}, include_bytes!("${encoding}.bin"))?;`,
+  ];
+}
+
+/** A request as Rust has it: bytes are referred to by their place in a list. */
+export function rustRequest(name: string, value: unknown): { content: Content; bytes: Uint8Array[] } {
+  const bytes: Uint8Array[] = [];
+  const json = JSON.stringify(
+    value,
+    (key, one: unknown) => {
+      const text = plain(key, one);
+      if (!(one instanceof Uint8Array) || typeof text === "string") return text;
+      return { "\u0000bytes": bytes.push(one) - 1 };
+    },
+    2,
+  );
+  return { content: textContent(name, json), bytes };
+}
+
+/** Options as they are written in a program. */
+export const literal = (value: unknown): string =>
+  JSON.stringify(value, null, 2).replace(/^( *)"([A-Za-z_]\w*)":/gm, "$1$2:");

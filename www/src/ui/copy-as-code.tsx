@@ -1,0 +1,77 @@
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import "../styles/copy-as-code.css";
+import { CopyButton } from "./copy-button.js";
+import type { Code } from "./code.js";
+import { Icon } from "./icons.js";
+import { saveFile } from "./save.js";
+import { Tabs } from "./tabs.js";
+
+type Language = "javascript" | "rust";
+
+const LANGUAGES = [
+  { id: "javascript", name: "JavaScript" },
+  { id: "rust", name: "Rust" },
+] as const;
+
+/** Shows what the view does as a program that does exactly this with the package, to be copied. */
+export function CopyAsCode({ code }: { code: () => Code | undefined }) {
+  const shown = useSignal<Code | undefined>(undefined);
+  return (
+    <>
+      <button type="button" class="quiet" onClick={() => (shown.value = code())}>
+        <Icon name="copy" />
+        Copy as code
+      </button>
+      {shown.value ? <CodeDialog code={shown.value} onClose={() => (shown.value = undefined)} /> : null}
+    </>
+  );
+}
+
+function CodeDialog({ code, onClose }: { code: Code; onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const language = useSignal<Language>("javascript");
+  useEffect(() => dialog.current?.showModal(), []);
+  const program = code[language.value];
+  const files = code.files.filter(({ name }) => program.includes(JSON.stringify(name)));
+  return (
+    <dialog ref={dialog} class="ask code-dialog" aria-label="This view as code" onClose={onClose}>
+      <Tabs<Language>
+        label="Language"
+        tabs={LANGUAGES}
+        chosen={language.value}
+        onChoose={(id) => (language.value = id)}
+      >
+        <pre tabIndex={0} aria-label="Program" data-code={language.value}>
+          {program}
+        </pre>
+      </Tabs>
+      {files.length > 0 ? (
+        <p class="hint code-files">
+          It reads
+          {files.map(({ name, content }) => (
+            <button
+              key={name}
+              type="button"
+              class="small"
+              data-file-of-code={name}
+              onClick={() => saveFile(name, bytesOf(content))}
+            >
+              Save {name}
+            </button>
+          ))}
+        </p>
+      ) : null}
+      <div class="ask-answers">
+        <CopyButton label="Copy" text={() => program} />
+        <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
+          Close
+        </button>
+      </div>
+    </dialog>
+  );
+}
+
+function bytesOf(content: string | Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  return typeof content === "string" ? new TextEncoder().encode(content) : content;
+}

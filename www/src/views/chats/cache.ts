@@ -1,0 +1,142 @@
+import { computed } from "@preact/signals";
+import { Chat, countChatTokens } from "ctxweave/chat";
+import type { FitReport } from "ctxweave/chat";
+import { readMessages, type Read } from "./items.js";
+import { roleOf } from "./parts.js";
+import { chatOf, messagesOf, systemOf, toolsOf } from "./request.js";
+import { counting, given, marked, marks, options, outcome } from "./state.js";
+
+/** Providers keep nothing shorter than this; some models begin at twice or four times as much. */
+export const SHORTEST = 1024;
+
+/** More turns than this are not followed: the last ones are. */
+const MOST_TURNS = 400;
+
+/** A request of the conversation: each answer of the model was one. */
+export interface Turn {
+  /** So many messages had been said. */
+  length: number;
+  /** Tokens of the request. */
+  total: number;
+  /** Tokens at its beginning that are those of the request before it, so that a cache has them. */
+  cached: number;
+  /** Whether the cut moved, so that what comes behind it is another prompt. */
+  moved: boolean;
+}
+
+/** Whether the model said it. What it calls is, too, in formats where a call is an item of its own. */
+const isModels = ({ message, parts }: Read): boolean =>
+  roleOf(message) === "assistant" || parts.every(({ kind }) => kind === "call" || kind === "reasoning");
+
+/** Where the requests of the conversation end: before each answer, and at the end unless an answer is there. */
+function ends(messages: readonly Read[]): number[] {
+  const found: number[] = [];
+  for (const [place, read] of messages.entries()) {
+    const before = messages[place - 1];
+    if (place > 0 && isModels(read) && before && !isModels(before)) found.push(place);
+  }
+  const last = messages.at(-1);
+  if (last && !isModels(last)) found.push(messages.length);
+  return found;
+}
+
+/** The conversation turn by turn, each fitted as it is now, and what of it the one before had already. */
+export const turns = computed((): { list: readonly Turn[]; skipped: number } | { problem: string } => {
+  const all = given.value;
+  const request = marked.value?.request;
+  if (all.kind === "error" || request === undefined) return { list: [], skipped: 0 };
+  const messages = messagesOf(request);
+  const places = ends(readMessages(request));
+  const { beside } = chatOf(request);
+  const system = systemOf(request);
+  const tools = toolsOf(request).map(({ alone }) => alone[0]);
+  const format = all.report.format;
+  const pinned = new Set(
+    marks.value.pinned.map((place) => marked.value?.places.indexOf(place)).filter((place) => place !== undefined),
+  );
+  try {
+    const chat = new Chat({
+      ...options.value,
+      format,
+      ...(system === undefined ? {} : { system }),
+      ...(tools.length > 0 ? { tools } : {}),
+      ...beside,
+      ...(pinned.size > 0 ? { pinned: (_: unknown, place: number) => pinned.has(place) } : {}),
+    });
+    try {
+      return follow(chat, messages, places, (message) => countChatTokens([message], { ...counting.value, format }));
+    } finally {
+      chat.free();
+    }
+  } catch (error) {
+    return { problem: (error as Error).message };
+  }
+});
+
+function follow(
+  chat: Chat,
+  messages: readonly unknown[],
+  places: readonly number[],
+  count: (message: unknown) => number,
+): { list: readonly Turn[]; skipped: number } {
+  const list: Turn[] = [];
+  const skipped = Math.max(places.length - MOST_TURNS, 0);
+  let said = 0;
+  let before: readonly unknown[] | undefined;
+  for (const length of places.slice(skipped)) {
+    chat.append(...messages.slice(said, length));
+    said = length;
+    const { messages: fitted, report } = chat.fit() as { messages: readonly unknown[]; report: FitReport };
+    const costs = costsOf(fitted, report, count);
+    const { total } = report.tokens;
+    const beside = total - costs.reduce((sum, one) => sum + one, 0);
+    const shared = before ? sharedLength(before, fitted) : 0;
+    const tokens = beside + costs.slice(0, shared).reduce((sum, one) => sum + one, 0);
+    const cached = before && tokens >= SHORTEST ? tokens : 0;
+    list.push({ length, total, cached, moved: before !== undefined && shared < before.length });
+    before = fitted;
+  }
+  return { list, skipped };
+}
+
+/** What each message that came out costs. */
+function costsOf(fitted: readonly unknown[], report: FitReport, count: (message: unknown) => number): number[] {
+  const costs: number[] = [];
+  for (const { fate, tokens } of report.messages) {
+    if (costs.length === report.added?.index) costs.push(report.added.tokens);
+    if (fate === "kept") costs.push(tokens);
+    // A request costs 3 tokens beside its messages.
+    else if (fate === "changed") costs.push(count(fitted[costs.length]) - 3);
+  }
+  if (costs.length === report.added?.index) costs.push(report.added.tokens);
+  return costs;
+}
+
+/** How many messages both begin with. */
+function sharedLength(before: readonly unknown[], after: readonly unknown[]): number {
+  const same = (one: unknown, other: unknown): boolean =>
+    one === other || JSON.stringify(one) === JSON.stringify(other);
+  const most = Math.min(before.length, after.length);
+  for (let place = 0; place < most; place++) if (!same(before[place], after[place])) return place;
+  return most;
+}
+
+/** All turns together. */
+export const sums = computed(() => {
+  const now = turns.value;
+  const list = "list" in now ? now.list : [];
+  const total = list.reduce((sum, turn) => sum + turn.total, 0);
+  const cached = list.reduce((sum, turn) => sum + turn.cached, 0);
+  return { total, cached, moved: list.filter(({ moved }) => moved).length };
+});
+
+/** What is sent again where the conversation is changed at a message: all that comes from there on. */
+export function behind(place: number): { before: number; after: number } {
+  const now = outcome.value;
+  if (now.kind === "error") return { before: 0, after: 0 };
+  const kept = now.rows.flatMap((row) =>
+    row.kind === "message" && row.row.fate !== "cut" && row.row.index >= place ? [row.row.tokens] : [],
+  );
+  const after = kept.reduce((sum, one) => sum + one, 0);
+  return { before: Math.max(now.report.tokens.total - after, 0), after };
+}

@@ -1,0 +1,36 @@
+import { filesOf, javascript, jsonContent, literal, rustCall, rustRequest, type Code } from "../../ui/code.js";
+import { fitCall, model, outcome, target } from "./state.js";
+
+/** The fit, as code: the request with what was left out or changed, and the options of what is shown. */
+export function codeOfChat(): Code | undefined {
+  const now = outcome.value;
+  const call = fitCall.value;
+  if (now.kind === "error" || !call) return undefined;
+  const { chat, options } = call;
+  const content = jsonContent("chat.json", chat);
+  const { format } = now.report;
+  const to = target.value === format ? undefined : target.value;
+  const counted = options.tokenizer === undefined ? model.value?.vocabulary : undefined;
+  const request = rustRequest("request.json", { messages: chat, options });
+  return {
+    javascript: javascript({
+      area: "chat",
+      uses: ["fitMessages", ...(to ? ["convertMessages"] : [])],
+      tokenizer: counted,
+      lines: [
+        `const chat = ${content.javascript};`,
+        `const { messages } = fitMessages(chat, ${literal(options)});`,
+        to
+          ? `console.log(JSON.stringify(convertMessages(messages, ${literal({ from: format, to })}), null, 2));`
+          : "console.log(JSON.stringify(messages, null, 2));",
+      ],
+    }),
+    rust: rustCall({
+      name: "fitMessages",
+      request: request.content.rust,
+      bytes: request.bytes,
+      tokenizer: counted,
+    }),
+    files: filesOf(content, request.content),
+  };
+}

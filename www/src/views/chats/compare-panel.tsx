@@ -1,0 +1,209 @@
+import { useComputed, useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { Field, Segmented, Select } from "../../ui/fields.js";
+import { useFirstOf } from "../../ui/first-of.js";
+import { count, plural } from "../../ui/format.js";
+import { Icon } from "../../ui/icons.js";
+import { asJson, candidates, choose, differences, left, pinResult, pins, right } from "./compare.js";
+import type { Difference, Snapshot } from "./compare.js";
+import { dollars, money, priceOf } from "./prices.js";
+import { FormatPicker } from "./settings.js";
+import "../../styles/compare.css";
+
+/** So much of a text is shown, and so many differences at first. */
+const MOST_TEXT = 6000;
+const MOST_ROWS = 200;
+
+/** Two results beside each other, with what differs marked in the text. */
+export function ComparePanel() {
+  const diff = useSignal<typeof import("diff") | undefined>(undefined);
+  const problem = useSignal<string | undefined>(undefined);
+  const onlyChanges = useSignal(true);
+  useEffect(() => {
+    import("diff").then(
+      (found) => (diff.value = found),
+      (error: unknown) => (problem.value = (error as Error).message),
+    );
+  }, []);
+  const list = useComputed(() => {
+    const [one, other] = [left.value, right.value];
+    return diff.value && one && other ? differences(diff.value, one.request, other.request) : undefined;
+  });
+  const [one, other] = [left.value, right.value];
+  const many = (kind: Difference["kind"]): number => list.value?.filter((row) => row.kind === kind).length ?? 0;
+  return (
+    <div class="compare">
+      <div class="compare-tools">
+        <button type="button" class="quiet" onClick={pinResult}>
+          <Icon name="plus" />
+          Pin this result
+        </button>
+        <p class="hint">
+          {pins.value.length === 0
+            ? "Pin it, change the strategy, the limit, the model, the format or the text, and see what differs."
+            : `${plural(pins.value.length, "result")} pinned, as long as this page is open.`}
+        </p>
+        {pins.value.length > 0 ? (
+          <button type="button" class="small" onClick={() => (pins.value = [])}>
+            Unpin all
+          </button>
+        ) : null}
+      </div>
+      <div class="compare-fields">
+        <Side side="left" label="Left" now={one} />
+        <Side side="right" label="Right" now={other} />
+        <FormatPicker />
+      </div>
+      {one && other ? <Facts one={one} other={other} /> : null}
+      <div class="compare-tools">
+        <Segmented
+          label="What is compared"
+          options={[
+            { value: "text", name: "Text" },
+            { value: "json", name: "JSON" },
+          ]}
+          value={asJson.value ? "json" : "text"}
+          onValue={(value) => (asJson.value = value === "json")}
+        />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={onlyChanges.value}
+            onChange={(event) => (onlyChanges.value = event.currentTarget.checked)}
+          />
+          Only what differs
+        </label>
+        <p class="summary" role="status" data-differences>
+          {list.value === undefined
+            ? (problem.value ?? "Comparing…")
+            : `${count(many("changed"))} changed, ${count(many("left"))} only left, ${count(many("right"))} only right, ${count(many("same"))} the same`}
+        </p>
+      </div>
+      <Rows list={list.value ?? []} onlyChanges={onlyChanges.value} />
+    </div>
+  );
+}
+
+function Side({ side, label, now }: { side: "left" | "right"; label: string; now: Snapshot | undefined }) {
+  return (
+    <Field label={label}>
+      {({ id }) => (
+        <Select
+          id={id}
+          options={candidates.value.map(({ id: value, name }) => ({ value, name }))}
+          value={now?.id ?? ""}
+          onValue={(value) => choose(side, value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** What both cost, and what became of their messages. */
+function Facts({ one, other }: { one: Snapshot; other: Snapshot }) {
+  const facts = ({ report, model }: Snapshot): Record<string, string> => {
+    const price = priceOf(model);
+    const of = (fate: string): number => report.messages.filter((row) => row.fate === fate).length;
+    return {
+      Tokens: count(report.tokens.total),
+      ...(price ? { Cost: money(dollars(report.tokens.total, price.input)) } : {}),
+      Kept: count(of("kept")),
+      Changed: count(of("changed")),
+      Cut: count(of("cut")),
+    };
+  };
+  const [a, b] = [facts(one), facts(other)];
+  return (
+    <table class="compare-facts">
+      <thead>
+        <tr>
+          <td />
+          {Object.keys({ ...a, ...b }).map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {(
+          [
+            ["left", a],
+            ["right", b],
+          ] as const
+        ).map(([side, values]) => (
+          <tr key={side} data-facts={side}>
+            <th scope="row">{side === "left" ? "Left" : "Right"}</th>
+            {Object.keys({ ...a, ...b }).map((name) => (
+              <td key={name} class={a[name] === b[name] ? undefined : "differs"}>
+                {values[name] ?? "–"}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Rows({ list, onlyChanges }: { list: readonly Difference[]; onlyChanges: boolean }) {
+  const rows: { at: number; row?: Difference; same?: number }[] = [];
+  for (const [at, row] of list.entries()) {
+    const last = rows.at(-1);
+    if (!onlyChanges || row.kind !== "same") rows.push({ at, row });
+    else if (last?.same) last.same += 1;
+    else rows.push({ at, same: 1 });
+  }
+  const { shown, more } = useFirstOf(rows, MOST_ROWS);
+  return (
+    <>
+      <ol class="differences" aria-label="Differences">
+        {shown.map(({ at, row, same }) =>
+          row ? (
+            <DifferenceRow key={at} row={row} />
+          ) : (
+            <li key={at} class="same-run" data-same={same}>
+              {plural(same ?? 0, "part")} the same
+            </li>
+          ),
+        )}
+      </ol>
+      {more}
+    </>
+  );
+}
+
+const WORDS = { same: "The same", left: "Only left", right: "Only right", changed: "Changed" };
+
+function DifferenceRow({ row }: { row: Difference }) {
+  const { kind, left: before, right: after, pieces } = row;
+  const block = before ?? after;
+  return (
+    <li class={`difference of-${kind}`} data-difference={kind}>
+      <p class="difference-head">
+        <strong>{block?.head}</strong> <span class="quiet-text">{WORDS[kind]}</span>
+      </p>
+      <div class="difference-text" data-side="left">
+        {kind === "left" && before ? <del>{cut(before.text)}</del> : null}
+        {kind === "same" && before ? cut(before.text) : null}
+        {pieces?.map(({ text, side }, at) =>
+          side === "right" ? null : side === "left" ? <del key={at}>{text}</del> : <span key={at}>{short(text)}</span>,
+        )}
+      </div>
+      <div class="difference-text" data-side="right">
+        {kind === "right" && after ? <ins>{cut(after.text)}</ins> : null}
+        {kind === "same" && after ? cut(after.text) : null}
+        {pieces?.map(({ text, side }, at) =>
+          side === "left" ? null : side === "right" ? <ins key={at}>{text}</ins> : <span key={at}>{short(text)}</span>,
+        )}
+      </div>
+    </li>
+  );
+}
+
+const cut = (text: string): string => (text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text);
+
+/** What is the same on both sides, around what is not. */
+function short(text: string): string {
+  return text.length > 600 ? `${text.slice(0, 280)}\n…\n${text.slice(-280)}` : text;
+}

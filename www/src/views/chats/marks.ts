@@ -1,0 +1,121 @@
+import { fitMessages } from "ctxweave/chat";
+import type { ChatFormat, CountMessagesOptions } from "ctxweave/chat";
+import { partId, SYSTEM, toolId, type Read } from "./items.js";
+import { at, only, pathAlone, put, without, type Part } from "./parts.js";
+import { messagesOf, withMessages, withoutSystem, withTools, toolsOf } from "./request.js";
+
+/** What somebody did to one thing in the window: left it out, cleared a result, or shortened it to so many tokens. */
+export type Edit = "exclude" | "clear" | { shorten: number };
+
+/** What was done to a request, by the ids of its items; and which of its messages are to stay. */
+export interface Marks {
+  edits: Readonly<Record<string, Edit>>;
+  pinned: readonly number[];
+}
+
+export const NO_MARKS: Marks = { edits: {}, pinned: [] };
+
+export interface Marked {
+  request: unknown;
+  /** The place among the given messages of each that is left. */
+  places: readonly number[];
+  /** What in the given messages was changed first; undefined where all are as they were. */
+  firstChanged?: number;
+}
+
+/** The request as it is with what was done to it. Halves of calls that this leaves are taken out by the fit. */
+export function applyMarks(
+  request: unknown,
+  messages: readonly Read[],
+  { edits }: Marks,
+  options: CountMessagesOptions & { format: ChatFormat },
+): Marked {
+  const places: number[] = [];
+  const list: unknown[] = [];
+  let firstChanged: number | undefined;
+  for (const [place, read] of messages.entries()) {
+    const next = edited(messages, place, edits, options);
+    if (next !== read.message) firstChanged ??= place;
+    if (next === undefined) continue;
+    places.push(place);
+    list.push(next);
+  }
+  let marked =
+    list.length === messagesOf(request).length && firstChanged === undefined ? request : withMessages(request, list);
+  if (edits[SYSTEM] === "exclude") marked = withoutSystem(marked);
+  if (toolsOf(request).some((_, place) => edits[toolId(place)] === "exclude"))
+    marked = withTools(marked, (place) => edits[toolId(place)] !== "exclude");
+  // What stands before the messages changes all of the prompt.
+  if (edits[SYSTEM] || Object.keys(edits).some((id) => id.startsWith("tool-"))) firstChanged = 0;
+  return { request: marked, places, ...(firstChanged === undefined ? {} : { firstChanged }) };
+}
+
+function edited(
+  messages: readonly Read[],
+  place: number,
+  edits: Marks["edits"],
+  options: CountMessagesOptions & { format: ChatFormat },
+): unknown {
+  const { message, parts } = messages[place] as Read;
+  const edit = (part: number): Edit | undefined => edits[partId(place, part)];
+  if (!parts.some((_, part) => edit(part))) return message;
+  let next = message;
+  for (const [number, part] of parts.entries()) {
+    const what = edit(number);
+    if (what === undefined || what === "exclude") continue;
+    const maxTokens = typeof what === "object" ? what.shorten : undefined;
+    next = put(next, part.path, smaller(messages, place, part, maxTokens, options));
+  }
+  const gone = parts.filter((_, number) => edit(number) === "exclude");
+  return gone.length === parts.length ? undefined : without(next, gone);
+}
+
+/** A part as the package shortens it, or where no length is given clears it, in a message of its own. */
+function smaller(
+  messages: readonly Read[],
+  place: number,
+  part: Part,
+  maxTokens: number | undefined,
+  options: CountMessagesOptions & { format: ChatFormat },
+): unknown {
+  const { message, parts } = messages[place] as Read;
+  const alone = only(message, parts, part);
+  try {
+    const list = part.kind === "result" ? [...callOf(messages, place, part), alone] : [alone];
+    const toolResults = { keepLast: 0, ...(maxTokens === undefined ? {} : { maxTokens }) };
+    const { messages: shorter } = fitMessages(
+      list,
+      part.kind === "result"
+        ? { ...options, repair: "off", maxTokens: 1e9, edits: { when: "always", toolResults } }
+        : // Beside its text a message costs 3 tokens and its role, a request 3.
+          { ...options, repair: "off", maxTokens: (maxTokens ?? 0) + 7 },
+    );
+    if (shorter.length === list.length) return at(shorter.at(-1), pathAlone(part));
+  } catch {
+    // What cannot be shortened, as a system message, stays.
+  }
+  return at(message, part.path);
+}
+
+/** The call that a result is of, alone: only a result that has one is old. */
+function callOf(messages: readonly Read[], place: number, result: Part): unknown[] {
+  for (const { message, parts } of messages.slice(0, place).toReversed()) {
+    const call = parts.find(
+      ({ kind, name, callId }) => kind === "call" && (result.callId ? callId === result.callId : name === result.name),
+    );
+    if (call) return [only(message, parts, call)];
+  }
+  return [];
+}
+
+/** The marks that still say something of a request whose text was changed: those of messages that are as they were. */
+export function keptMarks({ edits, pinned }: Marks, before: readonly unknown[], after: readonly unknown[]): Marks {
+  const same = (place: number): boolean =>
+    place < after.length && JSON.stringify(before[place]) === JSON.stringify(after[place]);
+  return {
+    edits: Object.fromEntries(
+      Object.entries(edits).filter(([id]) => !/^\d/u.test(id) || same(Number.parseInt(id, 10))),
+    ),
+    pinned: pinned.filter(same),
+  };
+}

@@ -1,0 +1,78 @@
+import { useFirstOf } from "../../ui/first-of.js";
+import { tokens } from "../../ui/format.js";
+import { textOf } from "./parts.js";
+import { systemOf } from "./request.js";
+import type { Fitted, Row } from "./state.js";
+import { FATES, REASONS } from "./words.js";
+
+/** A chat of a long day has thousands. */
+const MOST_ROWS = 300;
+
+/** Each message with its fate. */
+export function Messages({ now }: { now: Fitted }) {
+  const system = textOf(systemOf(now.given));
+  const { shown, more } = useFirstOf(now.rows, MOST_ROWS);
+  return (
+    <>
+      <ol class="prompt dialogue">
+        {system ? (
+          <li class="message role-system" data-system>
+            <h3 class="role">system</h3>
+            <div class="message-body">
+              <p class="text">{excerpt(system)}</p>
+            </div>
+          </li>
+        ) : null}
+        {shown.map((row, at) => (
+          <MessageRow key={at} row={row} />
+        ))}
+        {now.rows.length === 0 ? <li class="empty">There are no messages.</li> : null}
+      </ol>
+      {more}
+    </>
+  );
+}
+
+function MessageRow({ row }: { row: Row }) {
+  if (row.kind === "added") {
+    const { kind, text, tokens: cost } = row.added;
+    return (
+      <li class="message role-user" data-added={kind}>
+        <h3 class="role">user</h3>
+        <div class="message-body">
+          <div class="segment marker">
+            <span class="tag">{kind}</span>
+            <p class="text">{text}</p>
+            <span class="chat-cost">{tokens(cost)}</span>
+          </div>
+        </div>
+      </li>
+    );
+  }
+  const { index, fate, reason, tokens: cost, parts = [] } = row.row;
+  const why = reason ?? parts.find((part) => part.reason)?.reason;
+  const said = row.excluded ? "left out by you" : why && REASONS[why];
+  return (
+    <li class={`message role-${row.role} chat-${fate}`} data-message={index} data-fate={fate}>
+      <h3 class="role">
+        {row.role}
+        <span class="merged">{index}</span>
+      </h3>
+      <div class="message-body">
+        <div class="segment">
+          <p class="segment-head">
+            <span class={`fate-word fate-${fate}`}>{FATES[fate]}</span>
+            {said ? <span class="quiet-text">{said}</span> : null}
+            <span class="chat-cost">{tokens(cost)}</span>
+          </p>
+          {row.text ? <p class="text">{excerpt(row.text)}</p> : null}
+        </div>
+      </div>
+    </li>
+  );
+}
+
+/** The beginning of what may be long. */
+export function excerpt(text: string): string {
+  return text.length > 420 ? `${text.slice(0, 400)}…` : text;
+}

@@ -1,0 +1,58 @@
+import { computed } from "@preact/signals";
+import { fitMessages, modelInfo } from "ctxweave/chat";
+import type { Encoding, ModelInfo } from "ctxweave/chat";
+import { isEncoding, isLoaded } from "../../ui/vocabularies.js";
+
+/** Models to choose from; what is known of them is the package's (`modelInfo`). */
+export const MODELS: readonly { vendor: string; names: readonly string[] }[] = [
+  {
+    vendor: "Anthropic",
+    names: ["claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-sonnet-4-5", "claude-haiku-4-5"],
+  },
+  {
+    vendor: "OpenAI",
+    names: ["gpt-6.1-sol", "gpt-6.1-terra", "gpt-6-luna", "gpt-5.6", "gpt-5-mini", "gpt-4.1", "gpt-4o", "gpt-4"],
+  },
+  { vendor: "Google", names: ["gemini-3.1-pro-preview", "gemini-3.8-flash", "gemini-2.5-pro"] },
+  { vendor: "Others", names: ["deepseek-v4-pro", "mistral-large-latest", "qwen3-32b"] },
+];
+
+export interface KnownModel extends ModelInfo {
+  name: string;
+  /** Tokens that a request may have. */
+  limit: number;
+  /** The vocabulary of its exact counts, where there is one. */
+  vocabulary?: Encoding;
+}
+
+/** What the package knows of a model. */
+export function knownModel(name: string | undefined): KnownModel | undefined {
+  const info = name === undefined ? undefined : modelInfo(name);
+  if (!name || !info) return undefined;
+  const { tokenizer, contextWindow, outputLimit = 0 } = info;
+  // Where an answer may be as long as the window, there is no room that is the request's alone: the default is.
+  const room = outputLimit < contextWindow ? { model: name } : { contextWindow };
+  const { limit } = fitMessages([], room).report;
+  return {
+    ...info,
+    name,
+    limit,
+    ...(isEncoding(tokenizer) ? { vocabulary: tokenizer } : {}),
+  };
+}
+
+/** Whether the counts of a model are exact now: its vocabulary is published, and is there. */
+export const isExact = (model: KnownModel): boolean => model.vocabulary !== undefined && isLoaded(model.vocabulary);
+
+/** All that can be chosen, with what is known of them. */
+export const choices = computed(() =>
+  MODELS.map(({ vendor, names }) => ({
+    vendor,
+    models: names.flatMap((name) => knownModel(name) ?? []),
+  })),
+);
+
+/** `200k`, `1M` */
+export function window(tokens: number): string {
+  return tokens >= 1e6 ? `${Number((tokens / 1e6).toFixed(2))}M` : `${Math.round(tokens / 1000)}k`;
+}

@@ -1,0 +1,197 @@
+import type { ChatFormat } from "ctxweave/chat";
+import { Field, NumberInput, Select } from "../../ui/fields.js";
+import { count, tokens } from "../../ui/format.js";
+import { MessageText } from "../../ui/message.js";
+import { loadVocabulary, vocabularyState } from "../../ui/vocabularies.js";
+import { choices, isExact, window, type KnownModel } from "./models.js";
+import { modelOf } from "./request.js";
+import {
+  chosenLimit,
+  chosenModel,
+  clearsAlways,
+  given,
+  keptResults,
+  limit,
+  model,
+  strategy,
+  target,
+  whole,
+} from "./state.js";
+import { STRATEGIES } from "./words.js";
+
+const KEPT_RESULTS = ["all", "0", "1", "2", "3", "5", "10"] as const;
+
+/** Whom the chat is for, how much of it there may be, and what goes first. */
+export function Settings() {
+  const most = Math.max(whole.value ?? limit.value, 1);
+  return (
+    <div class="chat-settings">
+      <ModelPicker />
+      <Field
+        label="Limit in tokens"
+        origin={chosenLimit.value === undefined ? "default" : "set"}
+        onReset={() => (chosenLimit.value = undefined)}
+      >
+        {({ id }) => (
+          <div class="slider">
+            <input
+              type="range"
+              aria-label="Limit in tokens, slider"
+              aria-valuetext={tokens(limit.value)}
+              min={1}
+              max={most}
+              value={Math.min(limit.value, most)}
+              onInput={(event) => (chosenLimit.value = Number(event.currentTarget.value))}
+            />
+            <NumberInput id={id} value={limit.value} min={1} onValue={(value) => (chosenLimit.value = value)} />
+          </div>
+        )}
+      </Field>
+      <Field label="Strategy">
+        {({ id }) => (
+          <Select
+            id={id}
+            options={(Object.keys(STRATEGIES) as (keyof typeof STRATEGIES)[]).map((value) => ({
+              value,
+              name: STRATEGIES[value],
+            }))}
+            value={strategy.value}
+            onValue={(value) => (strategy.value = value)}
+          />
+        )}
+      </Field>
+      <div>
+        <Field label="Old tool results">
+          {({ id }) => (
+            <Select
+              id={id}
+              options={KEPT_RESULTS.map((value) => ({
+                value,
+                name: value === "all" ? "Stay" : value === "0" ? "Clear any" : `Clear all but ${value}`,
+              }))}
+              value={KEPT_RESULTS.find((value) => value === String(keptResults.value)) ?? "all"}
+              onValue={(value) => (keptResults.value = value === "all" ? undefined : Number(value))}
+            />
+          )}
+        </Field>
+        {keptResults.value === undefined ? null : (
+          <label class="check clears-always">
+            <input
+              type="checkbox"
+              checked={clearsAlways.value}
+              onChange={(event) => (clearsAlways.value = event.currentTarget.checked)}
+            />
+            Under the limit, too
+          </label>
+        )}
+      </div>
+    </div>
+  );
+}
+
+const FORMATS: readonly { value: ChatFormat; name: string }[] = [
+  { value: "openai", name: "OpenAI, Chat Completions" },
+  { value: "openai-responses", name: "OpenAI, Responses" },
+  { value: "openai-agents", name: "OpenAI Agents SDK" },
+  { value: "anthropic", name: "Anthropic" },
+  { value: "gemini", name: "Gemini" },
+  { value: "ai-sdk", name: "AI SDK, for models" },
+  { value: "ai-sdk-ui", name: "AI SDK, for pages" },
+  { value: "langchain", name: "LangChain" },
+];
+
+/** The format that the result is written in. */
+export function FormatPicker() {
+  return (
+    <Field label="Result as">
+      {({ id }) => (
+        <Select<ChatFormat | "">
+          id={id}
+          options={[{ value: "", name: "Its own format" }, ...FORMATS]}
+          value={target.value ?? ""}
+          onValue={(value) => (target.value = value === "" ? undefined : value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** Which model the chat is for: its window, and how its tokens are counted. */
+function ModelPicker() {
+  const now = given.value;
+  const named = now.kind === "chat" ? modelOf(now.request) : undefined;
+  const listed = choices.value.some(({ models }) => models.some(({ name }) => name === named));
+  const chosen = model.value;
+  return (
+    <Field
+      label="Model"
+      origin={chosenModel.value === undefined ? "default" : "set"}
+      onReset={() => (chosenModel.value = undefined)}
+      hint={<ModelHint known={chosen} named={chosenModel.value ?? named} />}
+    >
+      {({ id, describedBy }) => (
+        <select
+          id={id}
+          aria-describedby={describedBy}
+          value={chosenModel.value ?? named ?? ""}
+          onChange={(event) => {
+            chosenModel.value = event.currentTarget.value;
+            chosenLimit.value = undefined;
+          }}
+        >
+          <option value="">None</option>
+          {named !== undefined && !listed ? <option value={named}>{named}</option> : null}
+          {choices.value.map(({ vendor, models }) => (
+            <optgroup key={vendor} label={vendor}>
+              {models.map(({ name, contextWindow }) => (
+                <option key={name} value={name}>
+                  {name} ({window(contextWindow)})
+                </option>
+              ))}
+            </optgroup>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+function ModelHint({ known, named }: { known: KnownModel | undefined; named: string | undefined }) {
+  if (!known) {
+    return named ? (
+      <span data-counts="unknown">
+        <code>{named}</code> is not known: choose the model that is nearest.
+      </span>
+    ) : (
+      <span data-counts="estimate">Counts are estimates.</span>
+    );
+  }
+  return (
+    <span data-counts={isExact(known) ? "exact" : "estimate"}>
+      Window {window(known.contextWindow)}, at most {count(known.limit)} in. <Counts known={known} />
+    </span>
+  );
+}
+
+function Counts({ known }: { known: KnownModel }) {
+  const { vocabulary } = known;
+  if (vocabulary === undefined) {
+    const now = given.value;
+    const error = now.kind === "chat" ? now.report.tokens.tokenizerError : undefined;
+    return (
+      <>Counts are estimates{error === undefined ? "" : `, up to ${error} % off`}: the vendor publishes no tokenizer.</>
+    );
+  }
+  const state = vocabularyState(vocabulary);
+  if (state?.kind === "loaded") return <>Counts are exact ({vocabulary}).</>;
+  if (state?.kind !== "failed") return <>Estimates, until {vocabulary} is loaded…</>;
+  return (
+    <>
+      Estimates: {vocabulary} could not be loaded (<MessageText text={state.message} />
+      ).{" "}
+      <button type="button" class="small" onClick={() => void loadVocabulary(vocabulary)}>
+        Try again
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,27 @@
+import type { FitFate, FitReason } from "ctxweave/chat";
+import { STRATEGY_NAMES } from "../../ui/words.js";
+
+/** The words of the package's reports and options, as the view shows them. */
+
+export const STRATEGIES = { ...STRATEGY_NAMES, keepStart: "Keep start" };
+
+export const FATES: Record<FitFate, string> = {
+  kept: "Kept",
+  changed: "Changed",
+  cut: "Cut",
+  summarized: "Summarized",
+};
+
+export const REASONS: Record<FitReason, string> = {
+  callRemoved: "an old call",
+  endOn: "after the end",
+  imageRemoved: "an old image",
+  nothingLeft: "nothing is left of it",
+  overLimit: "over the limit",
+  reasoningRemoved: "old reasoning",
+  replaced: "replaced by a new one",
+  resultCleared: "an old result was cleared",
+  resultShortened: "an old result was shortened",
+  shortened: "shortened to fit",
+  toolPairBroken: "half of a tool call",
+};

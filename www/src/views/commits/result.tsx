@@ -1,0 +1,283 @@
+import { useSignal } from "@preact/signals";
+import type { Materialized, MaterializationPlan, TranscriptMessage } from "ctxweave/commits";
+import { CopyButton } from "../../ui/copy-button.js";
+import { Field, Select } from "../../ui/fields.js";
+import { plural, tokens } from "../../ui/format.js";
+import { Icon } from "../../ui/icons.js";
+import { MessageText } from "../../ui/message.js";
+import { saveFile } from "../../ui/save.js";
+import { Tabs } from "../../ui/tabs.js";
+import { Windowed } from "../../ui/windowed.js";
+import { nameOf } from "./details.js";
+import { resumeFile } from "./resume.js";
+import { FORMATS } from "./session.js";
+import {
+  choose,
+  chosen,
+  conversation,
+  crossFamily,
+  format,
+  plan,
+  record,
+  result,
+  session,
+  stop,
+  timeline,
+} from "./state.js";
+
+type Shown = "conversation" | "why" | "bytes";
+
+const CROSS_FAMILY = [
+  { value: "transcode", name: "turn by turn" },
+  { value: "render", name: "a narrative of one message" },
+] as const;
+
+/** What is materialised from the commit that is chosen: to be read, copied, converted, and resumed from as a file. */
+export function ResultPane() {
+  const shown = useSignal<Shown>("conversation");
+  const planned = plan.value;
+  const made = result.value;
+  const own = record.value?.format;
+  return (
+    <section class="pane result-pane" id="result" tabIndex={-1} aria-labelledby="result-title">
+      <div class="materialize">
+        <h2 id="result-title">Resume from here</h2>
+        <Field label="Back to">
+          {({ id }) => (
+            <Select id={id} options={stops()} value={stop.value} onValue={(value) => (stop.value = value)} />
+          )}
+        </Field>
+        <Field label="As">
+          {({ id }) => (
+            <Select
+              id={id}
+              options={[{ value: "", name: "as stored" }, ...FORMATS]}
+              value={format.value}
+              onValue={(value) => (format.value = value)}
+            />
+          )}
+        </Field>
+        {format.value && format.value !== own ? (
+          <Field label="From another agent">
+            {({ id }) => (
+              <Select
+                id={id}
+                options={CROSS_FAMILY}
+                value={crossFamily.value}
+                onValue={(value) => (crossFamily.value = value)}
+              />
+            )}
+          </Field>
+        ) : null}
+        {made?.ok ? <Resume made={made.value} /> : null}
+      </div>
+      <Tabs<Shown>
+        label="Result"
+        tabs={[
+          { id: "conversation", name: "Conversation" },
+          { id: "why", name: "Why" },
+          { id: "bytes", name: "Bytes" },
+        ]}
+        chosen={shown.value}
+        onChoose={(id) => (shown.value = id)}
+      >
+        {made && !made.ok ? (
+          <div class="notice problem" role="alert">
+            <p>
+              <MessageText text={made.message} /> ({made.code})
+            </p>
+          </div>
+        ) : shown.value === "why" ? (
+          planned?.ok ? (
+            <Why plan={planned.value} />
+          ) : null
+        ) : made?.ok ? (
+          shown.value === "bytes" ? (
+            <pre class="bytes" tabIndex={0} aria-label="Bytes">
+              {isText(made.value) ? beginningOf(made.value) : hexOf(made.value.bytes)}
+            </pre>
+          ) : (
+            <Conversation made={made.value} />
+          )
+        ) : null}
+      </Tabs>
+    </section>
+  );
+}
+
+/** What the result is, and the file that an agent goes on from. */
+function Resume({ made }: { made: Materialized }) {
+  const { name, where } = resumeFile(made, chosen.value ?? "session");
+  const notes = made.diagnostics;
+  const said = conversation.value;
+  const messages = said?.ok ? said.value.length : made.messageCount;
+  return (
+    <>
+      <p class="quiet-text" role="status" data-tier={made.tier}>
+        {plural(messages, "message")}, about {tokens(made.tokenCount)}, {plural(made.bytes.length, "byte")}, {made.tier}
+      </p>
+      <div class="result-tools">
+        <button type="button" class="quiet" onClick={() => saveFile(name, made.bytes)} title={`Save as ${name}`}>
+          <Icon name="file" />
+          Save as a file
+        </button>
+        {isText(made) ? <CopyButton label="Copy" text={() => new TextDecoder().decode(made.bytes)} /> : null}
+        <p class="hint resume-where">
+          <MessageText text={where} />
+        </p>
+      </div>
+      {notes.length > 0 ? (
+        <details class="lost">
+          <summary>{plural(notes.length, "note")} on the result</summary>
+          <ul tabIndex={0} aria-label="Notes">
+            {notes.slice(0, 50).map(({ code, message }, at) => (
+              <li key={at} data-finding={code}>
+                <MessageText text={message} sentence />
+              </li>
+            ))}
+          </ul>
+        </details>
+      ) : null}
+    </>
+  );
+}
+
+/** All formats are lines of JSON but one, which is CBOR. */
+const isText = ({ format }: Materialized): boolean => format !== "bureau-agent-v1";
+
+/** So much is shown of a long file: all of it is in what is saved and copied. */
+const MOST_TEXT = 200_000;
+
+function beginningOf({ bytes }: Materialized): string {
+  const text = new TextDecoder().decode(bytes.subarray(0, MOST_TEXT));
+  const rest = bytes.length - MOST_TEXT;
+  return rest > 0 ? `${text}\n… ${plural(rest, "byte")} more` : text;
+}
+
+/** So many bytes are shown of what is no text. */
+const MOST_BYTES = 4096;
+
+/** Bytes that are no text, sixteen in a line. */
+function hexOf(bytes: Uint8Array): string {
+  const lines: string[] = [];
+  for (let at = 0; at < Math.min(bytes.length, MOST_BYTES); at += 16) {
+    const row = [...bytes.subarray(at, at + 16)];
+    const hex = row.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
+    const letters = row.map((byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : "·")).join("");
+    lines.push(`${at.toString(16).padStart(6, "0")}  ${hex.padEnd(47)}  ${letters}`);
+  }
+  const rest = bytes.length - MOST_BYTES;
+  return `${lines.join("\n")}\n${rest > 0 ? `… ${plural(rest, "byte")} more` : ""}`;
+}
+
+/** So many of the nearest commits are offered to go back to; of those further back the ones where something begins. */
+const NEAREST = 30;
+
+function stops(): { value: string; name: string }[] {
+  const open = session.value;
+  const from = plan.value?.ok ? plan.value.value.commit : chosen.value;
+  const history = open && from ? chain(from) : [];
+  const turning = new Set(timeline.value.filter(({ begins }) => begins).map(({ record }) => record.id));
+  const offered = history.filter(
+    (one, at) => at < NEAREST || one.commit_type !== "delta" || turning.has(one.id) || one.id === stop.value,
+  );
+  const fixed = [
+    { value: "compaction", name: "the nearest compaction" },
+    { value: "root", name: "the root, all deltas" },
+  ];
+  const ancestors = offered.map((one) => ({ value: one.id, name: open ? nameOf(open, one) : one.id }));
+  // A stop of another branch stays to be seen, with the error that it is.
+  const other =
+    stop.value.startsWith("ctx-") && !offered.some(({ id }) => id === stop.value)
+      ? [{ value: stop.value, name: stop.value }]
+      : [];
+  return [...fixed, ...ancestors, ...other];
+}
+
+function chain(id: string): ReturnType<NonNullable<typeof session.value>["graph"]["history"]> {
+  try {
+    return session.value?.graph.history(id) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+const REASONS = {
+  start: "the result begins with it",
+  delta: "what was new",
+  summarised: "left out: what it summarises is there itself",
+  repeated: "left out: what it repeats is there itself",
+} as const;
+
+/** Which commits are part of the result, and why. */
+function Why({ plan: { steps } }: { plan: MaterializationPlan }) {
+  const open = session.value;
+  if (!open) return null;
+  return (
+    <Windowed
+      class="why"
+      role="list"
+      label="Which commits are part of the result, and why"
+      count={steps.length}
+      estimate={() => 52}
+      itemProps={(at) =>
+        ({ role: "listitem", "data-step": steps[at]?.id, "data-included": steps[at]?.included }) as object
+      }
+      item={(at) => {
+        const { id, commitType, reason } = steps[at] as MaterializationPlan["steps"][number];
+        return (
+          <>
+            <button type="button" class="why-name" onClick={() => choose(id)}>
+              {nameOf(open, open.graph.show(id))}
+            </button>
+            <span class="quiet-text">
+              {commitType}: {REASONS[reason]}
+            </span>
+          </>
+        );
+      }}
+    />
+  );
+}
+
+/** The result, read as messages. */
+function Conversation({ made }: { made: Materialized }) {
+  const said = conversation.value;
+  if (!said) return null;
+  if (!said.ok) return <p class="empty">{said.message}</p>;
+  const read = said.value;
+  if (read.length === 0) return <p class="empty">Nobody says anything.</p>;
+  return (
+    <Windowed
+      key={made.artifactRef}
+      class="said"
+      role="list"
+      label="The conversation"
+      count={read.length}
+      estimate={() => 90}
+      itemProps={(at) => ({ role: "listitem", "data-role": read[at]?.role }) as object}
+      item={(at) => {
+        const { role, content } = read[at] as TranscriptMessage;
+        return (
+          <div class="said-one">
+            <h3>{role}</h3>
+            {texts(content).map((text, part) => (
+              <p key={part}>{text}</p>
+            ))}
+          </div>
+        );
+      }}
+    />
+  );
+}
+
+/** The parts of a message as texts. */
+function texts(content: unknown): string[] {
+  if (typeof content === "string") return [content];
+  if (!Array.isArray(content)) return [];
+  return content.map((part: Record<string, unknown>) => {
+    if (typeof part["text"] === "string") return part["text"];
+    const { type, name, arguments: args, content: inner } = part;
+    return `[${[type, name].filter(Boolean).join(" ")}] ${args === undefined ? texts(inner).join("\n") : JSON.stringify(args)}`;
+  });
+}

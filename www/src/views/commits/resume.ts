@@ -1,0 +1,41 @@
+import type { Materialized } from "ctxweave/commits";
+
+/** A file that an agent goes on from: what it is called, and where that agent looks for it. */
+export interface ResumeFile {
+  name: string;
+  /** Markdown-like, with code between backticks. */
+  where: string;
+}
+
+/** What an agent needs of a conversation to find it again stands in its first lines. */
+export function resumeFile({ format, bytes }: Materialized, fallback: string): ResumeFile {
+  const start = new TextDecoder().decode(bytes.subarray(0, 16_384));
+  const field = (name: string): string | undefined => new RegExp(`"${name}":"([^"]+)"`).exec(start)?.[1];
+  switch (format) {
+    case "claude-code-v1": {
+      const id = field("sessionId") ?? fallback;
+      return {
+        name: `${id}.jsonl`,
+        where: `Claude Code looks for it in \`~/.claude/projects\`, in the folder of the project: \`claude --resume ${id}\``,
+      };
+    }
+    case "codex-v1":
+    case "codex-v0": {
+      const id = field("id") ?? fallback;
+      const time = (field("timestamp") ?? "").slice(0, 19).replaceAll(":", "-");
+      return {
+        name: `rollout-${time ? `${time}-` : ""}${id}.jsonl`,
+        where: `Codex looks for it in \`~/.codex/sessions\`, by year, month and day: \`codex resume ${id}\``,
+      };
+    }
+    case "gemini-v1":
+      return {
+        name: `session-${field("sessionId") ?? fallback}.json${start.trimStart().startsWith('{"sessionId"') ? "l" : ""}`,
+        where: "Gemini CLI looks for it in `~/.gemini/tmp`, in the folder of the project",
+      };
+    case "bureau-agent-v1":
+      return { name: `${fallback}.cbor`, where: "A CBOR array of messages" };
+    default:
+      return { name: `${fallback}.jsonl`, where: "A line of JSON for each message" };
+  }
+}

@@ -1,0 +1,36 @@
+import { filesOf, javascript, literal, rustCall, rustRequest, textContent, type Code } from "../../ui/code.js";
+import { exclusive, given, operator, request, strict, xml } from "./state.js";
+
+/** What the chosen operator may see, as code: from the template to its context. */
+export function codeOfOperators(): Code | undefined {
+  const at = operator.value;
+  const asked = request.value;
+  if (!at || !asked) return undefined;
+  const { task: _, ...rest } = asked;
+  const content = textContent("task.xml", xml.value);
+  const forRust = rustRequest("request.json", asked);
+  const fields = "{ type, role, id, description, contextManagement, origins }";
+  return {
+    javascript: javascript({
+      area: "operators",
+      uses: ["beginContextAssembly", "explainTask", "finishContextAssembly", "parseTask"],
+      lines: [
+        `const xml = ${content.javascript};`,
+        `const { task } = parseTask(xml, ${literal({ mode: strict.value ? "strict" : "compat", exclusive: exclusive.value })});`,
+        `const ${fields} = explainTask(task).find(({ path }) => path === ${JSON.stringify(at.path)});`,
+        `const begun = beginContextAssembly({ task: ${fields}, ...${literal(rest)} });`,
+        "// What your memory answers to `begun.text`.",
+        `const answer = ${literal(given())};`,
+        'const result = begun.status === "match" ? finishContextAssembly(begun.state, answer) : begun.result;',
+        "console.log(JSON.stringify(result, null, 2));",
+      ],
+    }),
+    rust: `// Where the answer says \`match\`, its \`state\` and what your memory says go to \`finishContextAssembly\`.\n${rustCall(
+      {
+        name: "beginContextAssembly",
+        request: forRust.content.rust,
+      },
+    )}`,
+    files: filesOf(content, forRust.content),
+  };
+}

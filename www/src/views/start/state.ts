@@ -1,0 +1,35 @@
+import { computed, signal } from "@preact/signals";
+import { fitMessages } from "ctxweave/chat";
+import type { FitReport } from "ctxweave/chat";
+import { partsOf, roleOf, textOf } from "../chats/parts.js";
+import { SAMPLES } from "../chats/samples.js";
+
+/** The conversation that is shown: what a coding agent sends after ten turns. */
+export const SAMPLE = "agent";
+
+const chat = JSON.parse(SAMPLES.find(({ id }) => id === SAMPLE)?.json ?? "[]") as { messages: unknown[] };
+
+/** Tokens of the window. The conversation has more. */
+export const window = signal(6000);
+/** Whether old results of tools are cleared before a message is cut. */
+export const clears = signal(false);
+
+export const whole = computed(() => fitMessages(chat, { maxTokens: 1e9 }).report);
+
+export interface Row {
+  role: string;
+  text: string;
+  /** What kind of thing most of it is. */
+  kind: string;
+  row: FitReport["messages"][number];
+}
+
+export const fitted = computed(() => {
+  const edits = clears.value ? { edits: { toolResults: { keepLast: 2 } } } : {};
+  const { report } = fitMessages(chat, { maxTokens: window.value, ...edits });
+  const rows = report.messages.map((row): Row => {
+    const message = chat.messages[row.index];
+    return { role: roleOf(message), text: textOf(message), kind: partsOf(message)[0]?.kind ?? "user", row };
+  });
+  return { report, rows };
+});

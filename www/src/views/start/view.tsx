@@ -1,0 +1,178 @@
+import { useRef } from "preact/hooks";
+import { arrive, arriveText } from "../../shell/arrivals.js";
+import { CopyButton } from "../../ui/copy-button.js";
+import { count, tokens } from "../../ui/format.js";
+import { OpenFile } from "../../ui/open-file.js";
+import { OpenFolder, type OpenedFolder } from "../../ui/open-folder.js";
+import { TokenBar } from "../../ui/token-bar.js";
+import { dollars, LIST_PRICES, money } from "../chats/prices.js";
+import { FATES } from "../chats/words.js";
+import { clears, fitted, SAMPLE, whole, window, type Row } from "./state.js";
+import "../../styles/start.css";
+
+/** What this is, shown at once on a conversation that is over its window; and the place for one's own. */
+export function StartView() {
+  return (
+    <div class="start">
+      <section class="start-words" aria-labelledby="start-title">
+        <h1 id="start-title">What your model sees, what it costs, what was cut</h1>
+        <p>
+          ctxweave assembles the context of language models: chats, agents' sessions, Loom trees, folders and templates
+          become requests that fit. This page runs it in your browser. Your files never leave it.
+        </p>
+        <Bring />
+        <div class="install">
+          <code>npm install ctxweave</code>
+          <CopyButton label="Copy" text={() => "npm install ctxweave"} />
+        </div>
+        <p class="hint">
+          For Node, Deno, Bun, Workers and browsers, in Rust too. The documentation comes with the package: its README,
+          and <code>node_modules/ctxweave/dist/docs</code>.
+        </p>
+      </section>
+      <Shown />
+    </div>
+  );
+}
+
+/** Where one's own comes in. The whole page takes it, too. */
+function Bring() {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const open = (text: string): void => {
+    if (text.trim() !== "") void arriveText(text);
+  };
+  const openFolder = ({ name, files }: OpenedFolder): void => {
+    const found = files.map(({ path, bytes }) => ({ path, file: async () => new File([bytes as BlobPart], path) }));
+    void arrive(name, found);
+  };
+  return (
+    <div class="bring">
+      <label for="bring-text">Drop anything here, or paste it</label>
+      <textarea
+        id="bring-text"
+        ref={field}
+        rows={4}
+        spellcheck={false}
+        autocapitalize="off"
+        autocomplete="off"
+        aria-describedby="bring-what"
+        onPaste={(event) => {
+          const text = event.clipboardData?.getData("text/plain") ?? "";
+          // What is pasted into what is there already is a part of it.
+          if (text.trim() === "" || event.currentTarget.value !== "") return;
+          event.preventDefault();
+          open(text);
+        }}
+      />
+      <div class="bring-tools">
+        <button type="button" class="quiet strong" onClick={() => open(field.current?.value ?? "")}>
+          Open
+        </button>
+        <OpenFile
+          label="A file…"
+          id="any-file"
+          accept="*/*"
+          about="A file of your own, of any kind"
+          onFile={(file) => void arrive(file.name, [{ path: file.name, file: async () => file }])}
+        />
+        <OpenFolder
+          label="A folder…"
+          wants={(path) => /\.(md|jsonl?)$/iu.test(path)}
+          onOpen={openFolder}
+          onProblem={(message) => void arriveText(message)}
+        />
+      </div>
+      <p class="hint" id="bring-what">
+        A request to Anthropic, OpenAI or Gemini, an array of messages, a session of Claude Code, Codex or Gemini CLI, a
+        Loom or an export of chats, a folder with AGENTS.md files, a task template, or a text. What it is is found out.
+      </p>
+    </div>
+  );
+}
+
+const SHARES = [
+  { id: "system", name: "System", tone: 3 },
+  { id: "messages", name: "Messages", tone: 1 },
+  { id: "tools", name: "Tools", tone: 4 },
+  { id: "overhead", name: "Overhead", tone: 2 },
+] as const;
+
+/** The model whose list price is shown. */
+const PRICED = "claude-sonnet-5-5";
+
+function Shown() {
+  const { report, rows } = fitted.value;
+  const { tokens: cost, limit } = report;
+  const all = whole.value.tokens.total;
+  const price = LIST_PRICES[PRICED]?.input ?? 0;
+  const changed = rows.filter(({ row }) => row.fate === "changed").length;
+  const cut = rows.filter(({ row }) => row.fate === "cut").length;
+  const free = { id: "free", name: "Free", tokens: limit - cost.total, tone: 0 };
+  return (
+    <section class="pane result-pane start-shown" id="result" tabIndex={-1} aria-labelledby="shown-title">
+      <div class="start-head">
+        <h2 id="shown-title">A coding agent after ten turns: {tokens(all)}</h2>
+        <label class="start-window">
+          Window
+          <input
+            type="range"
+            min={1500}
+            max={all}
+            step={100}
+            value={window.value}
+            aria-valuetext={tokens(window.value)}
+            onInput={(event) => (window.value = Number(event.currentTarget.value))}
+          />
+          <output>{count(window.value)}</output>
+        </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={clears.value}
+            onChange={(event) => (clears.value = event.currentTarget.checked)}
+          />
+          Clear old tool results first
+        </label>
+      </div>
+      <TokenBar shares={[...SHARES.map((share) => ({ ...share, tokens: cost[share.id] })), free]}>
+        <p class="summary" role="status">
+          <span data-total>
+            {count(cost.total)} of {tokens(limit)}
+          </span>
+          <span data-many="cut" class={cut > 0 ? "warn" : undefined}>
+            {count(cut)} of {count(rows.length)} messages cut
+          </span>
+          <span data-many="changed">{count(changed)} changed</span>
+          <span data-money>
+            {money(dollars(cost.total, price))} in place of {money(dollars(all, price))} a request ({PRICED})
+          </span>
+        </p>
+      </TokenBar>
+      <ol class="start-rows" tabIndex={0} aria-label="What becomes of each message">
+        {rows.map((row) => (
+          <ShownRow key={row.row.index} {...row} whole={all} />
+        ))}
+      </ol>
+      <p class="start-more">
+        <a href={`#/chats?sample=${SAMPLE}&limit=${window.value}`}>See what fills it, and change it</a>
+      </p>
+    </section>
+  );
+}
+
+const NAMES: Record<string, string> = { result: "tool result", call: "tool call" };
+
+function ShownRow({ role, text, kind, row, whole: all }: Row & { whole: number }) {
+  const first = text.split("\n")[0] ?? "";
+  return (
+    <li data-message={row.index} data-fate={row.fate} class={`chat-${row.fate}`}>
+      <span class={`fate-word fate-${row.fate}`}>{FATES[row.fate]}</span>
+      <span class="start-role">{NAMES[kind] ?? role}</span>
+      <span class="start-text">{first.length > 120 ? `${first.slice(0, 120)}…` : first}</span>
+      <span class="start-share" aria-hidden="true">
+        <span style={{ inlineSize: `${Math.min((300 * row.tokens) / all, 100)}%` }} />
+      </span>
+      <span class="start-tokens">{count(row.tokens)}</span>
+    </li>
+  );
+}

@@ -1,0 +1,80 @@
+/** How a text is taken apart to be drawn: boxes of one token or more, and blocks of boxes that are drawn together. */
+
+/** Boxes in the order of the text. Most are one token; tokens that end inside of a character are one box with the next. */
+export interface Boxes {
+  /** Where each ends, in UTF-16 code units. */
+  ends: Uint32Array;
+  /** The first token of each, and behind the last how many there are. */
+  tokens: Uint32Array;
+  /** The number of each token; none where the tokenizer only estimates. */
+  ids?: Uint32Array;
+}
+
+/** The first box of each block, and behind the last how many there are. */
+export type Blocks = readonly number[];
+
+export function boxesOf({ ids, ends }: { ids: Uint32Array; ends: Uint32Array }): Boxes {
+  const boxEnds = new Uint32Array(ends.length);
+  const tokens = new Uint32Array(ends.length + 1);
+  let boxes = 0;
+  let before = 0;
+  for (const [token, end] of ends.entries()) {
+    if (end === before) continue;
+    boxEnds[boxes] = end;
+    boxes += 1;
+    tokens[boxes] = token + 1;
+    before = end;
+  }
+  return { ends: boxEnds.subarray(0, boxes), tokens: tokens.subarray(0, boxes + 1), ids };
+}
+
+/** A text whose tokens nobody knows: its lines, long ones in pieces. */
+const LONGEST = 200;
+
+export function linesOf(text: string): Boxes {
+  const ends: number[] = [];
+  for (let at = 0; at < text.length;) {
+    const line = text.indexOf("\n", at);
+    const end = Math.min(line < 0 ? text.length : line + 1, at + LONGEST);
+    // Not inside of a character of two units.
+    at = end < text.length && /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) ? end + 1 : end;
+    ends.push(at);
+  }
+  return { ends: Uint32Array.from(ends), tokens: new Uint32Array(ends.length + 1) };
+}
+
+/** A block ends with a line behind so many boxes, and with any box behind so many. */
+const FEW = 120;
+const MANY = 600;
+
+export function blocksOf(text: string, { ends }: Boxes): Blocks {
+  const blocks = [0];
+  let first = 0;
+  for (const [at, end] of ends.entries()) {
+    const boxes = at + 1 - first;
+    if (boxes >= MANY || (boxes >= FEW && text.charCodeAt(end - 1) === 10)) {
+      first = at + 1;
+      blocks.push(first);
+    }
+  }
+  if (first < ends.length) blocks.push(ends.length);
+  return blocks;
+}
+
+/** The block that has the place in it. */
+export function blockAt(boxes: Boxes, blocks: Blocks, place: number): number {
+  let low = 0;
+  let high = blocks.length - 2;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((boxes.ends[(blocks[middle + 1] as number) - 1] as number) <= place) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** How dear the characters of a text are, 0 to 4: four or more characters a token are nothing to speak of. */
+export function heatOf(characters: number, tokens: number): number {
+  const each = tokens === 0 ? 4 : characters / tokens;
+  return each >= 4 ? 0 : each >= 3 ? 1 : each >= 2 ? 2 : each >= 1 ? 3 : 4;
+}

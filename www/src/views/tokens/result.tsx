@@ -1,0 +1,186 @@
+import { Field, NumberInput, Segmented, Select } from "../../ui/fields.js";
+import { CopyButton } from "../../ui/copy-button.js";
+import { MessageText } from "../../ui/message.js";
+import { Tabs } from "../../ui/tabs.js";
+import { tokens } from "../../ui/format.js";
+import { BOUNDARIES, SIDES, type Shown } from "./settings.js";
+import { change, cut, limit, piece, pieces, settings, spans, summary, total } from "./state.js";
+import { TokenText } from "./text.js";
+
+const TABS = [
+  { id: "tokens", name: "Tokens" },
+  { id: "cut", name: "Cut" },
+  { id: "split", name: "Split" },
+] as const;
+
+/** The text with its tokens, and what a cut or a split makes of it. */
+export function Result() {
+  const { shown } = settings.value;
+  const failed = shown === "cut" ? cut.value : shown === "split" ? pieces.value : undefined;
+  return (
+    <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Tokens of the text">
+      <Tabs<Shown> label="Result" tabs={TABS} chosen={shown} onChoose={(id) => change({ shown: id })}>
+        <div class="tokens-controls">
+          {shown === "tokens" ? <TokensControls /> : shown === "cut" ? <CutControls /> : <SplitControls />}
+          <p class="quiet-text" role="status">
+            {summary.value}
+          </p>
+        </div>
+        {failed?.ok === false ? (
+          <div class="notice problem" role="alert">
+            <p>
+              <MessageText text={failed.message} sentence /> <code data-error-code>{failed.code}</code>
+            </p>
+          </div>
+        ) : (
+          <TokenText />
+        )}
+      </Tabs>
+    </section>
+  );
+}
+
+const COLOURS = [
+  { value: "tokens", name: "Tokens" },
+  { value: "heat", name: "Heat" },
+] as const;
+
+function TokensControls() {
+  const { colours, ids } = settings.value;
+  const exact = spans.value;
+  return (
+    <>
+      <Segmented label="Colours" options={COLOURS} value={colours} onValue={(value) => change({ colours: value })} />
+      {colours === "heat" ? <HeatLegend /> : null}
+      <label class="check">
+        <input type="checkbox" checked={ids} onChange={(event) => change({ ids: event.currentTarget.checked })} />
+        Numbers
+      </label>
+      {exact ? (
+        <CopyButton label="Copy numbers" text={() => JSON.stringify([...exact.ids])} />
+      ) : (
+        <p class="hint">An estimate knows no tokens: choose an exact tokenizer to see them.</p>
+      )}
+    </>
+  );
+}
+
+/** What the colours of heat mean. */
+function HeatLegend() {
+  return (
+    <p class="heat-legend">
+      <span class="hint">4 characters a token</span>
+      {[0, 1, 2, 3, 4].map((level) => (
+        <span key={level} class={`swatch heat-${level}`} aria-hidden="true" />
+      ))}
+      <span class="hint">less than 1</span>
+    </p>
+  );
+}
+
+function Limit(props: { label: string; value: number; set: boolean; onValue: (value: number | undefined) => void }) {
+  const most = Math.max(total.value, 1);
+  return (
+    <Field label={props.label} origin={props.set ? "set" : "default"} onReset={() => props.onValue(undefined)}>
+      {({ id }) => (
+        <div class="slider">
+          <input
+            type="range"
+            aria-label={`${props.label}, slider`}
+            aria-valuetext={tokens(props.value)}
+            min={1}
+            max={most}
+            value={Math.min(props.value, most)}
+            onInput={(event) => props.onValue(Number(event.currentTarget.value))}
+          />
+          <NumberInput id={id} value={props.value} min={1} onValue={props.onValue} />
+        </div>
+      )}
+    </Field>
+  );
+}
+
+function Boundary() {
+  return (
+    <Field label="Where to cut">
+      {({ id }) => (
+        <Select
+          id={id}
+          options={BOUNDARIES}
+          value={settings.value.boundary ?? ""}
+          onValue={(value) => change({ boundary: value || undefined })}
+        />
+      )}
+    </Field>
+  );
+}
+
+function CutControls() {
+  const { side, marker, limit: set } = settings.value;
+  const left = cut.value;
+  return (
+    <>
+      <Limit
+        label="Tokens that stay"
+        value={limit.value}
+        set={set !== undefined}
+        onValue={(value) => change({ limit: value })}
+      />
+      <Field label="What goes">
+        {({ id }) => <Select id={id} options={SIDES} value={side} onValue={(value) => change({ side: value })} />}
+      </Field>
+      <Boundary />
+      <Field label="Marker">
+        {({ id }) => (
+          <input
+            id={id}
+            type="text"
+            value={marker}
+            placeholder="none"
+            onInput={(event) => change({ marker: event.currentTarget.value })}
+          />
+        )}
+      </Field>
+      {left?.ok ? <CopyButton label="Copy what stays" text={() => left.value.text} /> : null}
+    </>
+  );
+}
+
+function SplitControls() {
+  const { overlap, markdown, piece: set } = settings.value;
+  const parts = pieces.value;
+  return (
+    <>
+      <Limit
+        label="Tokens of a piece"
+        value={piece.value}
+        set={set !== undefined}
+        onValue={(value) => change({ piece: value })}
+      />
+      <Field label="Overlap">
+        {({ id }) => <NumberInput id={id} value={overlap} min={0} onValue={(value) => change({ overlap: value })} />}
+      </Field>
+      <Boundary />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={markdown}
+          onChange={(event) => change({ markdown: event.currentTarget.checked })}
+        />
+        Markdown
+      </label>
+      {parts?.ok ? (
+        <CopyButton
+          label="Copy pieces"
+          text={() =>
+            JSON.stringify(
+              parts.value.map(({ text }) => text),
+              null,
+              2,
+            )
+          }
+        />
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,177 @@
+import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { count, plural } from "../../ui/format.js";
+import { Windowed } from "../../ui/windowed.js";
+import { blockAt, heatOf, type Boxes } from "./layout.js";
+import type { Mark, Marks, Stretch } from "./marks.js";
+import { blocks, boxes, marks, settings, settled, spans, tokenizer } from "./state.js";
+
+/** So many characters are taken to stand in a line, as long as a block was not drawn. */
+const IN_A_LINE = 70;
+const LINE = 27;
+
+/** The block that the map of the text was clicked for. */
+const inSight = signal<number | undefined>(undefined);
+
+/** The text, box by box. Only the blocks in sight are drawn, so that a megabyte is as quick as a line. */
+export function TokenText() {
+  const text = settled.value;
+  const all = blocks.value;
+  if (text === "") return <p class="empty">There is no text.</p>;
+  const at = (block: number): [number, number] => [all[block] as number, all[block + 1] as number];
+  const ends = boxes.value.ends;
+  const estimate = (block: number): number => {
+    const [from, to] = at(block);
+    const characters = (ends[to - 1] as number) - (from === 0 ? 0 : (ends[from - 1] as number));
+    return Math.max(1, Math.ceil(characters / IN_A_LINE)) * LINE;
+  };
+  const { colours, ids, shown } = settings.value;
+  return (
+    <div class="token-area">
+      <Windowed
+        // Another text, another width of what is drawn: nothing of what was measured holds.
+        key={`${text.length} ${all.length} ${tokenizer.value} ${ids} ${shown}`}
+        class={`token-text by-${shown === "tokens" ? colours : "tokens"}`}
+        label="The text with its tokens"
+        count={all.length - 1}
+        estimate={estimate}
+        inSight={inSight.value}
+        item={(block) => <Block range={at(block)} boxes={boxes.value} marks={marks.value} />}
+      />
+      {all.length > 3 ? <HeatMap /> : null}
+    </div>
+  );
+}
+
+/** The tokens of one block. */
+function Block({ range: [from, to], boxes, marks }: { range: [number, number]; boxes: Boxes; marks: Marks }) {
+  const { ids: withIds } = settings.value;
+  const text = settled.value;
+  const drawn: ComponentChildren[] = [];
+  let start = from === 0 ? 0 : (boxes.ends[from - 1] as number);
+  let mark = firstAt(marks.marks, start, ({ at }) => at);
+  let stretch = firstAt(marks.stretches, start, ({ end }) => end - 1);
+  const last = boxes.ends[to - 1] as number;
+  const isLast = last === text.length;
+  for (let box = from; box < to; box++) {
+    const end = boxes.ends[box] as number;
+    const ids = idsOf(boxes, box);
+    const cost = boxes.ids ? (boxes.tokens[box + 1] as number) - (boxes.tokens[box] as number) : 0;
+    const look = boxes.ids ? `tok box-${box % 4} heat-${heatOf(end - start, cost)}` : "tok plain";
+    const title = ids.length > 0 ? `${ids.join(" ")}: ${plural(end - start, "character")}` : undefined;
+    let at = start;
+    while (at < end) {
+      while (marks.marks[mark]?.at === at)
+        drawn.push(<MarkLabel key={`mark ${mark}`} mark={marks.marks[mark++] as Mark} />);
+      while ((marks.stretches[stretch]?.end ?? Infinity) <= at) stretch += 1;
+      const over: Stretch | undefined = marks.stretches[stretch];
+      const inside = over !== undefined && over.start <= at;
+      const stop = Math.min(end, marks.marks[mark]?.at ?? end, over ? (inside ? over.end : over.start) : end);
+      drawn.push(
+        <Token
+          key={at}
+          text={text.slice(at, stop)}
+          look={inside ? `${look} ${over.kind}` : look}
+          title={title}
+          ids={withIds && stop === end ? ids : undefined}
+        />,
+      );
+      at = stop;
+    }
+    start = end;
+  }
+  if (isLast) {
+    for (; mark < marks.marks.length; mark++)
+      drawn.push(<MarkLabel key={`mark ${mark}`} mark={marks.marks[mark] as Mark} />);
+  }
+  return <div class="token-block">{drawn}</div>;
+}
+
+/** The first of a list in order whose place is not before this one. */
+function firstAt<T>(list: readonly T[], place: number, placeOf: (one: T) => number): number {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (placeOf(list[middle] as T) < place) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function idsOf({ ids, tokens }: Boxes, box: number): readonly number[] {
+  return ids ? [...ids.subarray(tokens[box] as number, tokens[box + 1] as number)] : [];
+}
+
+/** What would not be seen is shown by a sign: the end of a line stands before the line's end itself. */
+function Token(props: { text: string; look: string; title: string | undefined; ids: readonly number[] | undefined }) {
+  const { text, look, title, ids } = props;
+  // A box with numbers below it is not broken: the ends of lines that it ends with stand behind it.
+  const ends = ids ? (/\n+$/.exec(text)?.[0] ?? "") : "";
+  const lines = text.slice(0, text.length - ends.length).split("\n");
+  return (
+    <>
+      <span class={look} title={title}>
+        {lines.flatMap((line, at) => (at === 0 ? [line] : [<LineEnd key={at} />, "\n", line]))}
+        {[...ends].map((_, at) => (
+          <LineEnd key={`end ${at}`} />
+        ))}
+        {ids ? (
+          <small class="token-ids" data-ids={ids.join(" ")}>
+            {ids.join(" ")}
+          </small>
+        ) : null}
+      </span>
+      {ends}
+    </>
+  );
+}
+
+function LineEnd() {
+  return (
+    <span class="line-end" aria-hidden="true">
+      ↵
+    </span>
+  );
+}
+
+function MarkLabel({ mark }: { mark: Mark }) {
+  return (
+    <span class={`mark-label ${mark.kind}`} data-mark={mark.at}>
+      {mark.text}
+    </span>
+  );
+}
+
+/** So many stripes are enough to see where a text is dear. */
+const STRIPES = 120;
+
+/** How dear the text is from its beginning to its end; a click leads there. */
+function HeatMap() {
+  const tokens = spans.value;
+  if (!tokens) return null;
+  const { ends } = tokens;
+  const stripes = Array.from({ length: STRIPES }, (_, at) => {
+    const from = Math.floor((at * ends.length) / STRIPES);
+    const to = Math.floor(((at + 1) * ends.length) / STRIPES);
+    const characters = (ends[to - 1] ?? 0) - (ends[from - 1] ?? 0);
+    return { level: heatOf(characters, to - from), characters, tokens: to - from };
+  });
+  return (
+    <div
+      class="heat-map"
+      aria-hidden="true"
+      title="How dear the text is, from its beginning to its end: click to go there"
+      onClick={(event) => {
+        const { top, height } = event.currentTarget.getBoundingClientRect();
+        const part = (event.clientY - top) / height;
+        const place = ends[Math.min(Math.floor(part * ends.length), ends.length - 1)] ?? 0;
+        inSight.value = blockAt(boxes.value, blocks.value, place);
+      }}
+    >
+      {stripes.map(({ level, characters, tokens }, at) => (
+        <span key={at} class={`heat-${level}`} title={`${count(tokens)} tokens, ${plural(characters, "character")}`} />
+      ))}
+    </div>
+  );
+}

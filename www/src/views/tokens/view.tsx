@@ -1,0 +1,98 @@
+import { useEffect } from "preact/hooks";
+import { onAddress } from "../../shell/route.js";
+import { CopyAsCode } from "../../ui/copy-as-code.js";
+import { useOpener } from "../../ui/drop.js";
+import { Segmented } from "../../ui/fields.js";
+import { count } from "../../ui/format.js";
+import { ProblemNotice } from "../../ui/notice.js";
+import { OpenFile } from "../../ui/open-file.js";
+import { OwnTools } from "../../ui/own-tools.js";
+import { Panes } from "../../ui/panes.js";
+import { codeOfTokens } from "./code.js";
+import { TokenizerPicker } from "./picker.js";
+import { Result } from "./result.js";
+import { SAMPLES } from "./samples.js";
+import "../../styles/token-text.css";
+import { begin, busy, follow, open, openFile, own, problem, settled, spans, text, total } from "./state.js";
+
+const PANES = [
+  { id: "edit", name: "Text" },
+  { id: "result", name: "Tokens" },
+] as const;
+
+/** A text on one side, its tokens on the other: where they end, which they are, and where a cut or a split would fall. */
+export function TokensView() {
+  const sample = SAMPLES.find((one) => one.text === text.value);
+  useEffect(() => {
+    void begin();
+    return onAddress("tokens", () => void begin());
+  }, []);
+  useEffect(follow, []);
+  const ready = own.value.value !== undefined;
+  useOpener({ hint: "Drop a text, or a model's tokenizer.json", ready, onFile: (file) => void openFile(file) });
+  return (
+    <div class="loom tokens-view">
+      <h1 class="visually-hidden">A text and its tokens</h1>
+      <div class="source">
+        <Segmented
+          label="Sample"
+          options={SAMPLES.map(({ id, name }) => ({ value: id, name }))}
+          value={sample?.id ?? ""}
+          onValue={(id) => void open(SAMPLES.find((one) => one.id === id)?.text ?? "", false)}
+        />
+        <OpenFile
+          label="Open a file…"
+          id="text-file"
+          accept="*/*"
+          about="A text, or the tokenizer.json of a model"
+          onFile={(file) => void openFile(file)}
+        />
+        <p class="about">{busy.value || "Write or paste any text. Nothing leaves this page."}</p>
+        <CopyAsCode code={codeOfTokens} />
+        <OwnTools view="tokens" own={own} content={() => text.value} />
+        {problem.value ? <ProblemNotice problem={problem.value} onDismiss={() => (problem.value = undefined)} /> : null}
+      </div>
+      <Panes class="of-files" panes={PANES}>
+        <section class="pane edit-pane" aria-label="Text">
+          <div class="tokens-settings">
+            <TokenizerPicker />
+            <Figures />
+          </div>
+          <textarea
+            class="source-text"
+            aria-label="Text"
+            spellcheck={false}
+            autocapitalize="off"
+            autocomplete="off"
+            placeholder="Any text"
+            value={text.value}
+            onInput={(event) => own.edit(event.currentTarget.value)}
+          />
+        </section>
+        <Result />
+      </Panes>
+    </div>
+  );
+}
+
+/** What the text has of everything. */
+function Figures() {
+  const all = total.value;
+  const characters = settled.value.length;
+  const per = all === 0 ? "0" : new Intl.NumberFormat("en", { maximumFractionDigits: 2 }).format(characters / all);
+  const figures: [string, string, string][] = [
+    ["total", spans.value || all === 0 ? "tokens" : "tokens, estimated", count(all)],
+    ["characters", characters === 1 ? "character" : "characters", count(characters)],
+    ["each", "characters a token", per],
+  ];
+  return (
+    <dl class="token-figures">
+      {figures.map(([id, name, value]) => (
+        <div key={id}>
+          <dt>{name}</dt>
+          <dd data-figure={id}>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

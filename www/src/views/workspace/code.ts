@@ -1,0 +1,23 @@
+import { filesOf, javascript, jsonContent, rustCall, rustRequest, type Code } from "../../ui/code.js";
+import { input } from "./state.js";
+
+/** The first turn, as code. */
+export function codeOfWorkspace(): Code | undefined {
+  const given = input.value;
+  if (!given) return undefined;
+  const content = jsonContent("workspace.json", given);
+  const request = rustRequest("request.json", given);
+  return {
+    javascript: javascript({
+      area: "workspace",
+      uses: ["readContext"],
+      lines: [
+        `const workspace = ${content.javascript};`,
+        "const { context } = readContext(workspace);",
+        "console.log(JSON.stringify(context, null, 2));",
+      ],
+    }),
+    rust: rustCall({ name: "readContext", request: request.content.rust, bytes: request.bytes }),
+    files: filesOf(content, request.content),
+  };
+}
