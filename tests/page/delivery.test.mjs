@@ -108,7 +108,10 @@ describe("without a connection", () => {
     const page = await site.context.newPage();
     await page.goto(`${site.url}#/loom`);
     await page.locator(".result-pane").waitFor();
-    await page.evaluate(() => navigator.serviceWorker.ready);
+    await page.evaluate(() => {
+      const late = new Promise((_, no) => setTimeout(() => no(new Error("there is no service worker")), 30_000));
+      return Promise.race([navigator.serviceWorker.ready.then(() => true), late]);
+    });
     await site.context.setOffline(true);
     try {
       await page.reload();

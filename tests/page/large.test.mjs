@@ -183,7 +183,7 @@ describe("ten thousand nodes", () => {
       await page.getByLabel("Which nodes").selectOption("all");
       await page.getByText("10,000 nodes.").waitFor();
       assert.ok((await page.locator("[data-pick]").count()) < 80);
-      const list = page.locator(".node-list ul");
+      const list = page.locator(".found-nodes");
       await list.evaluate((e) => e.scrollTo(0, e.scrollHeight));
       await page.locator('[data-pick="n9999"]').click();
       await eventually(async () =>

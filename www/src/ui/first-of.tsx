@@ -2,8 +2,8 @@ import { useState } from "preact/hooks";
 import { count } from "./format.js";
 
 /**
- * The first of a long list, and a button for as many more, which is undefined where there are none: for lists whose rows are not
- * all equally high, and which are seldom long (rows.tsx is for the others).
+ * The first of a long list, and a button for as many more, which is undefined where there are none: for lists that are part of
+ * a page that scrolls as a whole (windowed.tsx is for the others).
  */
 export function useFirstOf<T>(items: readonly T[], step: number) {
   const [most, setMost] = useState(step);

@@ -17,6 +17,8 @@ export function Windowed(props: {
   itemProps?: (at: number) => ItemProps;
   /** An item to bring into sight, when it becomes another. */
   inSight?: number | undefined;
+  /** So many items beyond what is in sight are there, for the next key: more where each of them takes the focus. */
+  overscan?: number;
   label: string;
   class?: string;
   role?: "region" | "list" | "listbox";
@@ -29,7 +31,7 @@ export function Windowed(props: {
     count: props.count,
     getScrollElement: () => outer.current,
     estimateSize: props.estimate,
-    overscan: 3,
+    overscan: props.overscan ?? 3,
     scrollToFn: elementScroll,
     observeElementRect,
     observeElementOffset,

@@ -1,7 +1,7 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import { plural } from "../../ui/format.js";
-import { LongList } from "../../ui/rows.js";
+import { Windowed } from "../../ui/windowed.js";
 import { FATES } from "../../ui/words.js";
 import { cursor, index, path, pickTip, rows, tip } from "./state.js";
 import { fullText, nodeName, snippet } from "./tree-index.js";
@@ -61,11 +61,17 @@ export function NodeList() {
           ? "No node matches."
           : `${plural(found.value.length, "node")}. Choose one to assemble from it.`}
       </p>
-      <LongList
-        items={found.value}
-        height={HEIGHT}
-        keyOf={(id) => id}
-        row={(id) => {
+      <Windowed
+        key={which.value}
+        label="Nodes"
+        role="list"
+        class="found-nodes"
+        count={found.value.length}
+        estimate={() => HEIGHT}
+        overscan={12}
+        itemProps={(at) => ({ role: "listitem", "aria-setsize": found.value.length, "aria-posinset": at + 1 })}
+        item={(at) => {
+          const id = found.value[at] ?? "";
           const node = tree.node.get(id);
           const fate = rows.value.get(id)?.fate;
           return (
