@@ -12,6 +12,7 @@ import {
   number,
   sample,
   screenshots,
+  showPane,
   shownTotals,
   start,
   visit,
@@ -32,6 +33,7 @@ const on = (steps, options) =>
     site,
     hash,
     async (page) => {
+      await showPane(page, "Prompt");
       await page.getByRole("tab", { name: "Request" }).click();
       await steps(page);
     },

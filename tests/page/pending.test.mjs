@@ -13,6 +13,7 @@ import {
   fitsAcross,
   sample,
   screenshots,
+  showPane,
   shownTotals,
   start,
   visit,
@@ -193,8 +194,8 @@ describe("how it looks", () => {
         await on(
           hash,
           async (page) => {
+            await showPane(page, "Prompt");
             await page.locator(".segment.pending").waitFor();
-            if (width < 800) await page.locator("summary", { hasText: "Settings" }).click();
             await page.screenshot({
               path: join(screenshots, `pending-${width}-${colorScheme}.png`),
               fullPage: width < 800,
