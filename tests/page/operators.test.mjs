@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { beginContextAssembly, explainTask, finishContextAssembly, init, parseTask, writeTask } from "ctxweave";
 import { findings } from "./axe.mjs";
-import { eventually, fitsAcross, screenshots, start, visit } from "./harness.mjs";
+import { eventually, fitsAcross, screenshots, showPane, start, visit } from "./harness.mjs";
 
 let site;
 before(async () => {
@@ -216,7 +216,9 @@ describe("how it looks", () => {
             await open(page, "Mistakes");
             await page.screenshot({ path: join(screenshots, `operators-mistakes-${size}-${colorScheme}.png`) });
             await open(page, "Report");
+            await showPane(page, "Operators");
             await page.locator('[data-operator="task.steps[1]"] > button').click();
+            await showPane(page, "Assembly");
             await page.getByRole("button", { name: "Answer" }).click();
             await page.locator("[data-result]").waitFor();
             await page.screenshot({
