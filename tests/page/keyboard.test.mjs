@@ -1,0 +1,91 @@
+// Each view by keyboard alone, at three sizes: everything that can be used is reached, the focus is seen, and nothing holds it.
+
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { openPage, start } from "./harness.mjs";
+
+let site;
+before(async () => {
+  site = await start("keyboard");
+});
+after(() => site.stop());
+
+const VIEWS = [
+  "start",
+  "loom?tree=agent",
+  "chats",
+  "tokens?shown=split",
+  "workspace",
+  "folders",
+  "operators",
+  "commits",
+];
+const SIZES = [
+  [1440, 900],
+  [1024, 768],
+  [390, 844],
+];
+
+/** Gives each thing that takes the focus a number, and says which there are. Of radio buttons and tabs one is enough. */
+const number = (page) =>
+  page.evaluate(() => {
+    const all = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")];
+    return all.flatMap((e, at) => {
+      e.dataset.stop = String(at);
+      const { width } = e.getBoundingClientRect();
+      const isOne = e.matches("input[type=radio]:not(:checked), [role=tab][tabindex='-1']");
+      if (e.disabled || e.tabIndex < 0 || isOne || width === 0 || !e.checkVisibility({ visibilityProperty: true }))
+        return [];
+      return [{ at, what: e.getAttribute("aria-label") ?? e.labels?.[0]?.textContent ?? e.textContent.slice(0, 40) }];
+    });
+  });
+
+/** Where the focus is, and whether that is seen. */
+const focus = (page) =>
+  page.evaluate(() => {
+    const e = document.activeElement;
+    if (!e || e === document.body) return undefined;
+    // What is shown of a radio button stands beside it.
+    const beside = e.closest(".segmented label, .body-providers label") ? e.nextElementSibling : e;
+    // And of the editor around it.
+    const shown = e.closest(".code-frame") ?? beside;
+    const { outlineStyle, outlineWidth } = getComputedStyle(shown);
+    return {
+      at: Number(e.dataset.stop ?? -1),
+      what: e.getAttribute("aria-label") ?? e.textContent.slice(0, 40),
+      seen: outlineStyle !== "none" && Number.parseFloat(outlineWidth) >= 1,
+    };
+  });
+
+describe("keyboard", () => {
+  for (const [width, height] of SIZES) {
+    for (const view of VIEWS) {
+      it(`${view} at ${width}`, async () => {
+        const { page, close } = await openPage(site, `#/${view}`, { width, height });
+        await page.locator("main h1").first().waitFor({ state: "attached" });
+        await page.waitForTimeout(500);
+        const wanted = await number(page);
+        assert.ok(wanted.length > 10, `${wanted.length} things to use`);
+        const reached = new Set();
+        const unseen = [];
+        let left = false;
+        for (let key = 0; key < wanted.length + 40 && !left; key++) {
+          await page.keyboard.press("Tab");
+          const stop = await focus(page);
+          left = stop === undefined || (key > 0 && reached.size > 1 && stop.at === 0);
+          if (left) break;
+          reached.add(stop.at);
+          if (!stop.seen) unseen.push(stop.what);
+        }
+        assert.ok(left, "the focus comes out at the end");
+        assert.deepEqual(unseen, [], "the focus is seen everywhere");
+        assert.deepEqual(
+          wanted.filter(({ at }) => !reached.has(at)).map(({ what }) => what),
+          [],
+          "everything is reached",
+        );
+        await close();
+      });
+    }
+  }
+});
