@@ -105,7 +105,8 @@ fn assemble(tree: &mut Js, options: &Value) -> Option<Value> {
 /// What two documents share from their beginning, in tokens; nothing unless both are documents.
 fn shared_tokens(one: &Value, other: &Value) -> Option<u32> {
     let (one, other) = (one["document"].as_str()?, other["document"].as_str()?);
-    let shared: String = one.chars().zip(other.chars()).take_while(|(one, other)| one == other).map(|it| it.0).collect();
+    let shared: String =
+        one.chars().zip(other.chars()).take_while(|(one, other)| one == other).map(|it| it.0).collect();
     Some(Heuristic.count(&shared))
 }
 

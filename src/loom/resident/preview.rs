@@ -127,8 +127,7 @@ impl LoomTree {
         let first = self.account(before, &known, &self.dialogue)?;
         let trial = self.begin_trial(change, limits, after)?;
         let second = self.account(after, &known, self.state_beside(after));
-        let compared =
-            second.map(|second| self.comparison(first, second, after.counter, &trial.rewritten, &trial.ids));
+        let compared = second.map(|second| self.comparison(first, second, after.counter, &trial.rewritten, &trial.ids));
         self.end_trial(trial)?;
         compared
     }
