@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { openPage, start, viewList } from "../tests/page/harness.mjs";
 
 const to = (name) => fileURLToPath(new URL(`public/${name}`, import.meta.url));
-const site = await start("pictures");
+const site = await start();
 const icon = await readFile(to("icon.svg"), "utf8");
 
 for (const size of [192, 512]) {

@@ -6,7 +6,7 @@ import { openLarge } from "../../tests/page/large-tree.mjs";
 import { openPage, start } from "../../tests/page/harness.mjs";
 
 const { values } = parseArgs({ options: { quick: { type: "boolean" } } });
-const site = await start("bench-large");
+const site = await start();
 const rows = [];
 for (const count of values.quick ? [50, 1000] : [50, 1000, 10_000, 100_000]) {
   const { page, close } = await openPage(site, "#/loom?tree=agent");

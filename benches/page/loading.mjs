@@ -28,7 +28,7 @@ const TYPES = {
   ".webmanifest": "application/manifest+json",
 };
 
-const site = await start("bench-loading");
+const site = await start();
 const packed = new Map();
 const server = createServer(async (request, response) => {
   const name = new URL(request.url, "http://localhost").pathname.replace(/\/$/u, "/index.html");

@@ -21,7 +21,7 @@ import {
 let site;
 before(async () => {
   await init();
-  site = await start("bodies");
+  site = await start();
 });
 after(() => site.stop());
 

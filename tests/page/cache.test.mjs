@@ -12,7 +12,7 @@ import { anthropic, gemini, openai, responses } from "./requests.mjs";
 let site;
 before(async () => {
   await init();
-  site = await start("cache");
+  site = await start();
 });
 after(() => site.stop());
 

@@ -10,7 +10,7 @@ import { eventually, fitsAcross, number, screenshots, showPane, shownTotals, sta
 let site;
 before(async () => {
   await init();
-  site = await start("chats");
+  site = await start();
 });
 after(() => site.stop());
 

@@ -17,7 +17,7 @@ const programs = join(root, "target", "page", "programs");
 
 let site;
 before(async () => {
-  site = await start("code");
+  site = await start();
 });
 after(async () => {
   await site.stop();

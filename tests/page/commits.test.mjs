@@ -17,7 +17,7 @@ let graph;
 let blobs;
 before(async () => {
   await init();
-  site = await start("commits");
+  site = await start();
   imported = importTranscript("claude-code-v1", await readFile(sample), {
     createdAt: new Date(0).toISOString(),
     principal: "page",

@@ -11,7 +11,7 @@ import { anthropic, openai } from "./requests.mjs";
 let site;
 before(async () => {
   await init();
-  site = await start("compare");
+  site = await start();
 });
 after(() => site.stop());
 

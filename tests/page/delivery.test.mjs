@@ -10,7 +10,7 @@ import { openPage, start, viewList } from "./harness.mjs";
 let site;
 let views;
 before(async () => {
-  site = await start("delivery", { serviceWorkers: "allow" });
+  site = await start({ serviceWorkers: "allow" });
   views = await viewList();
 });
 after(() => site.stop());

@@ -12,7 +12,7 @@ import { anthropic, gemini, openai, responses } from "./requests.mjs";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 let site;
 before(async () => {
-  site = await start("drop-anything");
+  site = await start();
 });
 after(() => site.stop());
 

@@ -22,7 +22,7 @@ before(async () => {
       content: await readFile(join(parentPath, name)),
     })),
   );
-  site = await start("folders");
+  site = await start();
 });
 after(() => site.stop());
 

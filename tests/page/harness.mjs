@@ -1,7 +1,9 @@
 // Builds the page, serves it on this machine, and opens it in Chromium. What is started here is ended here, by handle.
 
 import assert from "node:assert/strict";
-import { mkdtemp, mkdir, readFile, rm } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdtemp, mkdir, readFile, readdir, rename, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,10 +29,36 @@ export async function viewList() {
   return module.VIEW_LIST;
 }
 
-/** Each test file serves a build of its own, since they run at the same time. */
-export async function start(name, options = {}) {
-  const outDir = join(root, "target", "page", name);
-  await build({ root: www, logLevel: "warn", build: { outDir, emptyOutDir: true } });
+/** What the page is made of: names, sizes and times of change of all of it. */
+async function fingerprint() {
+  const hash = createHash("sha256");
+  for (const folder of ["www", "pkg/dist", "pkg/vocabularies/dist", "examples"]) {
+    const files = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
+    const paths = files.filter((file) => file.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+    for (const path of paths.filter((path) => !path.includes("node_modules")).sort()) {
+      const { size, mtimeMs } = await stat(path);
+      hash.update(`${path} ${size} ${mtimeMs}\n`);
+    }
+  }
+  return hash.digest("hex").slice(0, 16);
+}
+
+/** The folder with the page, which is built once for all test files. */
+async function built() {
+  const folder = join(root, "target", "page");
+  const outDir = join(folder, await fingerprint());
+  if (existsSync(outDir)) return outDir;
+  await mkdir(folder, { recursive: true });
+  const making = await mkdtemp(join(folder, "making-"));
+  await build({ root: www, logLevel: "warn", build: { outDir: making, emptyOutDir: true } });
+  // Another test file may have been faster.
+  await rename(making, outDir).catch(() => rm(making, { recursive: true }));
+  return outDir;
+}
+
+/** Serves the page and opens Chromium. */
+export async function start(options = {}) {
+  const outDir = await built();
   const server = await preview({
     root: www,
     logLevel: "warn",

@@ -6,7 +6,7 @@ import { openPage, start } from "./harness.mjs";
 
 let site;
 before(async () => {
-  site = await start("keyboard");
+  site = await start();
 });
 after(() => site.stop());
 

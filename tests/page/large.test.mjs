@@ -10,7 +10,7 @@ import { largeTree, openLarge } from "./large-tree.mjs";
 let site;
 before(async () => {
   await init();
-  site = await start("large");
+  site = await start();
 });
 after(() => site.stop());
 

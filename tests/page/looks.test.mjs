@@ -9,7 +9,7 @@ import { openNothing, openPage, screenshots, start } from "./harness.mjs";
 
 let site;
 before(async () => {
-  site = await start("looks");
+  site = await start();
 });
 after(() => site.stop());
 

@@ -25,7 +25,7 @@ const AREAS = ["chat", "commits", "folders", "import", "loom", "operators", "tok
 let site;
 before(async () => {
   await Promise.all([init(), o200k.load(), cl100k.load()]);
-  site = await start("loom");
+  site = await start();
 });
 after(() => site.stop());
 

@@ -10,7 +10,7 @@ import { eventually, fitsAcross, screenshots, showPane, start, visit } from "./h
 let site;
 before(async () => {
   await init();
-  site = await start("operators");
+  site = await start();
 });
 after(() => site.stop());
 

@@ -10,7 +10,7 @@ import { drop, eventually, openPage, screenshots, start, visit } from "./harness
 const root = fileURLToPath(new URL("../../", import.meta.url));
 let site;
 before(async () => {
-  site = await start("own");
+  site = await start();
 });
 after(() => site.stop());
 

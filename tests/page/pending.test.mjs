@@ -22,7 +22,7 @@ import {
 let site;
 before(async () => {
   await init();
-  site = await start("pending");
+  site = await start();
 });
 after(() => site.stop());
 

@@ -8,7 +8,7 @@ import { eventually, fitsAcross, number, screenshots, start, visit } from "./har
 
 let site;
 before(async () => {
-  site = await start("start");
+  site = await start();
 });
 after(() => site.stop());
 

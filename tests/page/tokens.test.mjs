@@ -30,7 +30,7 @@ before(async () => {
       (await import(`ctxweave-vocab/${name}`)).load(),
     ),
   ]);
-  site = await start("tokens");
+  site = await start();
 });
 after(() => site.stop());
 

@@ -29,7 +29,7 @@ before(async () => {
     log: await text("manta/log.jsonl"),
     gaps: await text("manta/vocabulary_gaps.jsonl"),
   };
-  site = await start("workspace");
+  site = await start();
 });
 after(() => site.stop());
 
