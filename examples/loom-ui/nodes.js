@@ -8,7 +8,7 @@ export function marking(loom, mark) {
   const { tip } = view;
   const shown = shownVersion(loom);
   const ids = mark === "pruned" ? [tip, shown, ...tree.descendants(tip).map(({ id }) => id)] : [shown];
-  const nodes = loom.tree.node(ids);
+  const nodes = tree.node([...new Set(ids)]);
   const isSet = nodes.some(({ id, metadata }) => id === shown && metadata?.[mark]);
   const marked = nodes.map((node) => ({ ...node, metadata: { ...node.metadata, [mark]: !isSet } }));
   // A pruned branch is left for what it goes on from.
@@ -31,7 +31,7 @@ export function textOf(loom) {
 export function rewrite(loom, content) {
   const { tree, view } = loom;
   const editedFrom = shownVersion(loom);
-  const { authorType } = loom.tree.node(editedFrom);
+  const { authorType } = tree.node(editedFrom);
   const node = newNode(authorType, content, { editedFrom });
   const versions = { ...view.versions, [tree.versions(view.tip)[0].id]: node.id };
   loom.edit({ upsert: { nodes: [node] } }, { versions });

@@ -239,7 +239,9 @@ fn limit(options: Object<'_>, model: Option<&models::Model>, found: &mut Vec<Dia
             .value()
             .invalid(|place| format!("{place} says no limit; give `maxTokens`, `contextWindow` or `model`")));
     };
-    let buffer = buffer.unwrap_or(model.output_limit.map_or(DEFAULT_BUFFER, u64::from));
+    // An answer that may be as long as the window is no room that could be kept free for it.
+    let longest = model.output_limit.filter(|&longest| longest < model.context_window);
+    let buffer = buffer.unwrap_or(longest.map_or(DEFAULT_BUFFER, u64::from));
     let limit = budget::limit(f64::from(model.context_window), buffer)?;
     Ok(model.input_limit.map_or(limit, |most| limit.min(u64::from(most))))
 }
