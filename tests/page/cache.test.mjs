@@ -6,7 +6,17 @@ import { isDeepStrictEqual } from "node:util";
 import { after, before, describe, it } from "node:test";
 import { fitMessages, init } from "ctxweave/chat";
 import { findings } from "./axe.mjs";
-import { drop, eventually, fitsAcross, screenshots, showPane, start, visit } from "./harness.mjs";
+import {
+  chooseTab,
+  eventually,
+  fitsAcross,
+  LOOKS,
+  screenshots,
+  showPane,
+  start,
+  visit,
+  visitChat,
+} from "./harness.mjs";
 import { anthropic, gemini, openai, responses } from "./requests.mjs";
 
 let site;
@@ -16,17 +26,12 @@ before(async () => {
 });
 after(() => site.stop());
 
-const chooseTab = (page, name) => page.getByRole("tablist", { name: "Result" }).getByRole("tab", { name }).click();
-
 const on = (request, steps, options) =>
-  visit(
+  visitChat(
     site,
-    "#/chats",
+    request,
+    "Cache",
     async (page) => {
-      await drop(page, "request.json", JSON.stringify(request));
-      const field = page.getByLabel("Chat messages, JSON");
-      await eventually(async () => assert.equal(await field.inputValue(), JSON.stringify(request)));
-      await chooseTab(page, "Cache");
       await page.locator("[data-turn]").first().waitFor();
       await steps(page);
     },
@@ -169,27 +174,21 @@ describe("a change in the middle", () => {
 });
 
 describe("how it looks", () => {
-  for (const [width, height] of [
-    [1440, 900],
-    [1024, 768],
-    [390, 844],
-  ]) {
-    for (const colorScheme of ["light", "dark"]) {
-      it(`${width} pixels, ${colorScheme}`, async () => {
-        await on(
-          anthropic(),
-          async (page) => {
-            await showPane(page, "Chat and settings");
-            await limit(page).fill("2600");
-            await showPane(page, "What is sent");
-            await page.locator("[data-moved]").waitFor();
-            await fitsAcross(page);
-            assert.deepEqual(await findings(page), []);
-            await page.screenshot({ path: join(screenshots, `cache-${width}-${colorScheme}.png`) });
-          },
-          { width, height, colorScheme },
-        );
-      });
-    }
+  for (const { width, height, colorScheme } of LOOKS) {
+    it(`${width} pixels, ${colorScheme}`, async () => {
+      await on(
+        anthropic(),
+        async (page) => {
+          await showPane(page, "Chat and settings");
+          await limit(page).fill("2600");
+          await showPane(page, "What is sent");
+          await page.locator("[data-moved]").waitFor();
+          await fitsAcross(page);
+          assert.deepEqual(await findings(page), []);
+          await page.screenshot({ path: join(screenshots, `cache-${width}-${colorScheme}.png`) });
+        },
+        { width, height, colorScheme },
+      );
+    });
   }
 });

@@ -7,7 +7,18 @@ import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { CommitGraph, importTranscript, init, transcriptToMessages } from "ctxweave/commits";
 import { findings } from "./axe.mjs";
-import { agreeing, drop, eventually, fitsAcross, openPage, screenshots, showPane, start, visit } from "./harness.mjs";
+import {
+  agreeing,
+  drop,
+  eventually,
+  fitsAcross,
+  LOOKS,
+  openPage,
+  screenshots,
+  showPane,
+  start,
+  visit,
+} from "./harness.mjs";
 
 const sample = fileURLToPath(new URL("../../examples/sessions/claude-code.jsonl", import.meta.url));
 
@@ -302,27 +313,21 @@ describe("commits", () => {
     });
   });
 
-  for (const [name, width, height] of [
-    ["wide", 1440, 900],
-    ["middling", 1024, 768],
-    ["narrow", 390, 844],
-  ]) {
-    for (const colorScheme of ["light", "dark"]) {
-      it(`looks right: ${name}, ${colorScheme}`, async () => {
-        await on(
-          async (page) => {
-            // On a small screen one pane is shown at a time.
-            for (const pane of width < 400 ? ["Session", "Result"] : [""]) {
-              if (pane) await showPane(page, pane);
-              await fitsAcross(page);
-              const file = `commits-${name}-${colorScheme}${pane && `-${pane.toLowerCase()}`}.png`;
-              await page.screenshot({ path: join(screenshots, file) });
-              assert.deepEqual(await findings(page), []);
-            }
-          },
-          { width, height, colorScheme },
-        );
-      });
-    }
+  for (const { size: name, width, height, colorScheme } of LOOKS) {
+    it(`looks right: ${name}, ${colorScheme}`, async () => {
+      await on(
+        async (page) => {
+          // On a small screen one pane is shown at a time.
+          for (const pane of width < 400 ? ["Session", "Result"] : [""]) {
+            if (pane) await showPane(page, pane);
+            await fitsAcross(page);
+            const file = `commits-${name}-${colorScheme}${pane && `-${pane.toLowerCase()}`}.png`;
+            await page.screenshot({ path: join(screenshots, file) });
+            assert.deepEqual(await findings(page), []);
+          }
+        },
+        { width, height, colorScheme },
+      );
+    });
   }
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { convertMessages, init } from "ctxweave/chat";
 import { findings } from "./axe.mjs";
-import { drop, eventually, fitsAcross, screenshots, showPane, start, visit } from "./harness.mjs";
+import { chooseTab, eventually, fitsAcross, LOOKS, screenshots, showPane, start, visitChat } from "./harness.mjs";
 import { anthropic, openai } from "./requests.mjs";
 
 let site;
@@ -15,21 +15,7 @@ before(async () => {
 });
 after(() => site.stop());
 
-const chooseTab = (page, name) => page.getByRole("tablist", { name: "Result" }).getByRole("tab", { name }).click();
-
-const on = (request, steps, options) =>
-  visit(
-    site,
-    "#/chats",
-    async (page) => {
-      await drop(page, "request.json", JSON.stringify(request));
-      const field = page.getByLabel("Chat messages, JSON");
-      await eventually(async () => assert.equal(await field.inputValue(), JSON.stringify(request)));
-      await chooseTab(page, "Compare");
-      await steps(page);
-    },
-    options,
-  );
+const on = (request, steps, options) => visitChat(site, request, "Compare", steps, options);
 
 const differences = (page, kind) => page.locator(`[data-difference="${kind}"]`);
 
@@ -130,28 +116,22 @@ describe("two beside each other", () => {
 });
 
 describe("how it looks", () => {
-  for (const [width, height] of [
-    [1440, 900],
-    [1024, 768],
-    [390, 844],
-  ]) {
-    for (const colorScheme of ["light", "dark"]) {
-      it(`${width} pixels, ${colorScheme}`, async () => {
-        await on(
-          anthropic(),
-          async (page) => {
-            await showPane(page, "Chat and settings");
-            await page.getByLabel("Old tool results").selectOption("2");
-            await limit(page).fill("2400");
-            await showPane(page, "What is sent");
-            await differences(page, "changed").first().waitFor();
-            await fitsAcross(page);
-            assert.deepEqual(await findings(page), []);
-            await page.screenshot({ path: join(screenshots, `compare-${width}-${colorScheme}.png`) });
-          },
-          { width, height, colorScheme },
-        );
-      });
-    }
+  for (const { width, height, colorScheme } of LOOKS) {
+    it(`${width} pixels, ${colorScheme}`, async () => {
+      await on(
+        anthropic(),
+        async (page) => {
+          await showPane(page, "Chat and settings");
+          await page.getByLabel("Old tool results").selectOption("2");
+          await limit(page).fill("2400");
+          await showPane(page, "What is sent");
+          await differences(page, "changed").first().waitFor();
+          await fitsAcross(page);
+          assert.deepEqual(await findings(page), []);
+          await page.screenshot({ path: join(screenshots, `compare-${width}-${colorScheme}.png`) });
+        },
+        { width, height, colorScheme },
+      );
+    });
   }
 });

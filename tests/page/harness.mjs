@@ -239,3 +239,30 @@ export function agreeing(page) {
   const yes = page.getByRole("button", { name: "Replace it" });
   return page.addLocatorHandler(yes, () => yes.click());
 }
+
+/** Every size and theme that a view is looked at in. */
+export const LOOKS = [
+  ["wide", 1440, 900],
+  ["middling", 1024, 768],
+  ["narrow", 390, 844],
+].flatMap(([size, width, height]) => ["light", "dark"].map((colorScheme) => ({ size, width, height, colorScheme })));
+
+/** Chooses a tab of Chats' result. */
+export const chooseTab = (page, name) =>
+  page.getByRole("tablist", { name: "Result" }).getByRole("tab", { name }).click();
+
+/** Opens Chats with a request that is dropped there, on one tab of its result. */
+export const visitChat = (site, request, tab, steps, options) =>
+  visit(
+    site,
+    "#/chats",
+    async (page) => {
+      const text = JSON.stringify(request);
+      await drop(page, "request.json", text);
+      const field = page.getByLabel("Chat messages, JSON");
+      await eventually(async () => assert.equal(await field.inputValue(), text));
+      await chooseTab(page, tab);
+      await steps(page);
+    },
+    options,
+  );

@@ -7,6 +7,7 @@ import { init, splitText, tokenSpans, truncateText } from "ctxweave/tokens";
 import { file as tokenizerFile } from "../runtimes/tokenizer-json.mjs";
 import { findings } from "./axe.mjs";
 import {
+  LOOKS,
   agreeing,
   drop,
   eventually,
@@ -309,28 +310,22 @@ describe("tokens", () => {
     });
   });
 
-  for (const [name, width, height] of [
-    ["wide", 1440, 900],
-    ["middling", 1024, 768],
-    ["narrow", 390, 844],
-  ]) {
-    for (const colorScheme of ["light", "dark"]) {
-      it(`looks right: ${name}, ${colorScheme}`, async () => {
-        await on(
-          "#/tokens",
-          async (page) => {
-            // On a small screen one pane is shown at a time.
-            for (const pane of width < 400 ? ["Text", "Tokens"] : [""]) {
-              if (pane) await showPane(page, pane);
-              await fitsAcross(page);
-              const file = `tokens-${name}-${colorScheme}${pane && `-${pane.toLowerCase()}`}.png`;
-              await page.screenshot({ path: join(screenshots, file) });
-              assert.deepEqual(await findings(page), []);
-            }
-          },
-          { width, height, colorScheme },
-        );
-      });
-    }
+  for (const { size: name, width, height, colorScheme } of LOOKS) {
+    it(`looks right: ${name}, ${colorScheme}`, async () => {
+      await on(
+        "#/tokens",
+        async (page) => {
+          // On a small screen one pane is shown at a time.
+          for (const pane of width < 400 ? ["Text", "Tokens"] : [""]) {
+            if (pane) await showPane(page, pane);
+            await fitsAcross(page);
+            const file = `tokens-${name}-${colorScheme}${pane && `-${pane.toLowerCase()}`}.png`;
+            await page.screenshot({ path: join(screenshots, file) });
+            assert.deepEqual(await findings(page), []);
+          }
+        },
+        { width, height, colorScheme },
+      );
+    });
   }
 });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fitMessages, init, modelInfo } from "ctxweave/chat";
 import { findings } from "./axe.mjs";
-import { drop, eventually, fitsAcross, number, screenshots, start, visit } from "./harness.mjs";
+import { drop, eventually, fitsAcross, LOOKS, number, screenshots, start, visit } from "./harness.mjs";
 import { anthropic, gemini, openai, responses } from "./requests.mjs";
 
 let site;
@@ -280,28 +280,22 @@ describe("the model", () => {
 });
 
 describe("how it looks", () => {
-  for (const [width, height] of [
-    [1440, 900],
-    [1024, 768],
-    [390, 844],
-  ]) {
-    for (const colorScheme of ["light", "dark"]) {
-      it(`${width} pixels, ${colorScheme}`, async () => {
-        await on(
-          anthropic(),
-          async (page) => {
-            await press(page, "2.0", "Exclude");
-            await press(page, "6.0", "Shorten");
-            await item(page, "6.0").locator(".window-item-name").click();
-            await page.locator(".prices summary").click();
-            await fitsAcross(page);
-            assert.deepEqual(await findings(page), []);
-            await page.locator(".saved").scrollIntoViewIfNeeded();
-            await page.screenshot({ path: join(screenshots, `window-${width}-${colorScheme}.png`) });
-          },
-          { width, height, colorScheme },
-        );
-      });
-    }
+  for (const { width, height, colorScheme } of LOOKS) {
+    it(`${width} pixels, ${colorScheme}`, async () => {
+      await on(
+        anthropic(),
+        async (page) => {
+          await press(page, "2.0", "Exclude");
+          await press(page, "6.0", "Shorten");
+          await item(page, "6.0").locator(".window-item-name").click();
+          await page.locator(".prices summary").click();
+          await fitsAcross(page);
+          assert.deepEqual(await findings(page), []);
+          await page.locator(".saved").scrollIntoViewIfNeeded();
+          await page.screenshot({ path: join(screenshots, `window-${width}-${colorScheme}.png`) });
+        },
+        { width, height, colorScheme },
+      );
+    });
   }
 });

@@ -1,6 +1,14 @@
 import type { ComponentChildren } from "preact";
 import { count } from "./format.js";
 
+/** What the tokens of a chat go to, as its report has them. */
+export const CHAT_SHARES = [
+  { id: "system", name: "System", tone: 3 },
+  { id: "messages", name: "Messages", tone: 1 },
+  { id: "tools", name: "Tools", tone: 4 },
+  { id: "overhead", name: "Overhead", tone: 2 },
+] as const;
+
 /** A part of a whole, in tokens. `tone` 0 is what is free. */
 export interface Share {
   id: string;

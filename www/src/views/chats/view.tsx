@@ -12,7 +12,7 @@ import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
 import { Tabs } from "../../ui/tabs.js";
-import { TokenBar } from "../../ui/token-bar.js";
+import { CHAT_SHARES, TokenBar } from "../../ui/token-bar.js";
 import { loadVocabulary } from "../../ui/vocabularies.js";
 import { CachePanel } from "./cache-panel.js";
 import { codeOfChat } from "./code.js";
@@ -94,13 +94,6 @@ export function ChatsView() {
   );
 }
 
-const SHARES = [
-  { id: "system", name: "System", tone: 3 },
-  { id: "messages", name: "Messages", tone: 1 },
-  { id: "tools", name: "Tools", tone: 4 },
-  { id: "overhead", name: "Overhead", tone: 2 },
-] as const;
-
 type Shown = "window" | "messages" | "compare" | "cache" | "json";
 
 function Result() {
@@ -119,7 +112,7 @@ function Result() {
   }
   const { report } = now;
   const { tokens: cost, diagnostics, edits = [] } = report;
-  const shares = SHARES.map((share) => ({ ...share, tokens: cost[share.id] }));
+  const shares = CHAT_SHARES.map((share) => ({ ...share, tokens: cost[share.id] }));
   const rows = now.rows.flatMap((row) => (row.kind === "message" ? [row.row] : []));
   const fates = (["kept", "changed", "cut"] as const).map(
     (fate) => [fate, rows.filter((row) => row.fate === fate).length] as const,

@@ -4,7 +4,7 @@ import { CopyButton } from "../../ui/copy-button.js";
 import { count, tokens } from "../../ui/format.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OpenFolder, type OpenedFolder } from "../../ui/open-folder.js";
-import { TokenBar } from "../../ui/token-bar.js";
+import { CHAT_SHARES, TokenBar } from "../../ui/token-bar.js";
 import { dollars, LIST_PRICES, money } from "../chats/prices.js";
 import { FATES } from "../chats/words.js";
 import { clears, fitted, SAMPLE, whole, window, type Row } from "./state.js";
@@ -90,13 +90,6 @@ function Bring() {
   );
 }
 
-const SHARES = [
-  { id: "system", name: "System", tone: 3 },
-  { id: "messages", name: "Messages", tone: 1 },
-  { id: "tools", name: "Tools", tone: 4 },
-  { id: "overhead", name: "Overhead", tone: 2 },
-] as const;
-
 /** The model whose list price is shown. */
 const PRICED = "claude-sonnet-5-5";
 
@@ -134,7 +127,7 @@ function Shown() {
           Clear old tool results first
         </label>
       </div>
-      <TokenBar shares={[...SHARES.map((share) => ({ ...share, tokens: cost[share.id] })), free]}>
+      <TokenBar shares={[...CHAT_SHARES.map((share) => ({ ...share, tokens: cost[share.id] })), free]}>
         <p class="summary" role="status">
           <span data-total>
             {count(cost.total)} of {tokens(limit)}
