@@ -95,7 +95,7 @@ export async function openPage(
   { width = 1440, height = 900, colorScheme = "light" } = {},
 ) {
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   const complaints = [];
   page.on("console", (message) => {
     const blocked = message.text() === "Service Worker registration blocked by Playwright";
@@ -182,7 +182,7 @@ export function expectedTotals(report, contextWindow) {
 }
 
 /** Waits for what is shown to become what is expected; the page may be a frame behind. */
-export async function eventually(check, timeout = 5000) {
+export async function eventually(check, timeout = 20_000) {
   const end = Date.now() + timeout;
   for (;;) {
     try {
