@@ -1,4 +1,9 @@
 #![doc = include_str!("../docs/crate.md")]
+// What one area does not use or export of the code that they share, another does; where none does, the checks of all areas say so.
+#![cfg_attr(
+    not(all(feature = "import", feature = "package")),
+    allow(dead_code, unreachable_pub, unused_imports, reason = "other areas use it")
+)]
 
 #[cfg(any(feature = "chat", feature = "loom"))]
 mod assembly;

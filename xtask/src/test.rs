@@ -87,7 +87,8 @@ fn suites(project: &Project) -> Result<Vec<(&'static str, Command)>> {
         let found = test_files(&project.path(folder))?;
         if !found.is_empty() {
             let mut node = project.node();
-            node.args(["--expose-gc", "--test", "--test-reporter=spec"]).args(found);
+            // Two files at a time: one of them always waits, for a browser or a bundler.
+            node.args(["--expose-gc", "--test", "--test-concurrency=2", "--test-reporter=spec"]).args(found);
             suites.push((name, node));
         }
     }
