@@ -21,7 +21,7 @@ import { Messages } from "./messages.js";
 import { ownPrices } from "./prices.js";
 import { SAMPLES } from "./samples.js";
 import { FormatPicker, Settings } from "./settings.js";
-import { begin, edit, model, open, outcome, own, sent, text } from "./state.js";
+import { begin, edit, follow, model, open, outcome, own, sample, sent, text } from "./state.js";
 import { WindowPanel } from "./window.js";
 import "../../styles/prompt.css";
 import "../../styles/files.css";
@@ -36,12 +36,12 @@ const PANES = [
 
 /** A chat as somebody has it on one side, what fills its window and what of it fits on the other. */
 export function ChatsView() {
-  const sample = SAMPLES.find(({ json }) => json === text.value);
   const read = (file: File): void => void file.text().then((json) => open(json, true));
   useEffect(() => {
     void begin();
     if (ownPrices.value.peek() === undefined) void ownPrices.begin((prices) => prices as never);
     // The vocabulary of a model is fetched when the model is chosen.
+    const stopWriting = follow();
     const stop = effect(() => {
       const { vocabulary } = model.value ?? {};
       if (vocabulary) void loadVocabulary(vocabulary);
@@ -49,6 +49,7 @@ export function ChatsView() {
     const stopFollowing = onAddress("chats", () => void begin());
     return () => {
       stop();
+      stopWriting();
       stopFollowing();
     };
   }, []);
@@ -60,7 +61,7 @@ export function ChatsView() {
         <Segmented
           label="Sample"
           options={SAMPLES.map(({ id, name }) => ({ value: id, name }))}
-          value={sample?.id ?? ""}
+          value={sample.value?.id ?? ""}
           onValue={(id) => void open(SAMPLES.find((one) => one.id === id)?.json ?? "", false)}
         />
         <OpenFile

@@ -14,19 +14,7 @@ import { Panes } from "../../ui/panes.js";
 import { codeOfCommits } from "./code.js";
 import { timeOf } from "./details.js";
 import { ResultPane } from "./result.js";
-import {
-  begin,
-  busy,
-  fork,
-  keepAddress,
-  openFile,
-  openSample,
-  own,
-  problem,
-  record,
-  session,
-  timeline,
-} from "./state.js";
+import { begin, busy, fork, follow, openFile, openSample, own, problem, record, session, timeline } from "./state.js";
 import { TimelineList } from "./timeline-list.js";
 
 const PANES = [
@@ -40,7 +28,7 @@ export function CommitsView() {
     void begin();
     return onAddress("commits", () => void begin());
   }, []);
-  useEffect(keepAddress, []);
+  useEffect(follow, []);
   return (
     <div class="loom commits">
       <h1 class="visually-hidden">A session becomes commits</h1>

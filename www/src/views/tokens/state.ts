@@ -1,7 +1,7 @@
 import { computed, effect, signal, untracked } from "@preact/signals";
 import { countTokens, splitText, tokenSpans, truncateText } from "ctxweave/tokens";
 import type { CtxweaveError, TextPiece, TokenSpans, TruncatedText } from "ctxweave/tokens";
-import { linkParams, writeAddress } from "../../shell/route.js";
+import { keepAddress, linkParams, paramsOf } from "../../shell/route.js";
 import { count, plural, tokens } from "../../ui/format.js";
 import { Own } from "../../ui/own.js";
 import { isEncoding, isLoaded, loadVocabulary } from "../../ui/vocabularies.js";
@@ -9,7 +9,7 @@ import { blocksOf, boxesOf, linesOf, type Blocks, type Boxes } from "./layout.js
 import { marksOfCut, marksOfPieces, NO_MARKS, type Marks } from "./marks.js";
 import { bringOwnVocabularies, bringVocabulary, isTokenizerFile, ownVocabularies } from "./own-vocabularies.js";
 import { SAMPLES } from "./samples.js";
-import { cutOptions, DEFAULTS, fromParams, splitOptions, toParams, type Settings } from "./settings.js";
+import { cutOptions, DEFAULTS, fromParams, splitOptions, type Settings } from "./settings.js";
 
 export const own = new Own<string>("tokens");
 export const text = computed(() => own.value.value ?? "");
@@ -154,13 +154,7 @@ export function follow(): () => void {
     const { tokenizer: name } = settings.value;
     if (isEncoding(name)) void untracked(() => loadVocabulary(name));
   });
-  const writes = effect(() => {
-    const params = toParams(settings.value);
-    const packed = linkParams("tokens").get("own");
-    // What a link carries is taken out by what reads it.
-    if (packed !== null) params.set("own", packed);
-    writeAddress("tokens", params);
-  });
+  const writes = keepAddress("tokens", () => paramsOf(settings.value, DEFAULTS));
   return () => {
     loads();
     writes();
