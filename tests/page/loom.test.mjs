@@ -765,7 +765,7 @@ describe("links", () => {
       await eventually(async () =>
         assert.match(await page.getByRole("alert").textContent(), /no sample named nonesuch/),
       );
-      await page.locator(".document").waitFor();
+      await page.locator("[data-message]").first().waitFor();
     });
   });
 
