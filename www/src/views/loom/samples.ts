@@ -63,7 +63,7 @@ export const OWN_WINDOW = 8192;
 export async function fetchSample(sample: Sample): Promise<{ tree: LoomTreeData; media: Record<string, Media> }> {
   const [tree, allMedia] = await Promise.all([
     fetchJson<LoomTreeData>(sample.url),
-    sample.media ? fetchJson<Record<string, Media>>(media) : {},
+    sample.media ? fetchJson<Record<string, Media>>(media) : ({} as Record<string, Media>),
   ]);
   // The samples share one file of media; a request carries only what its own tree names.
   const text = JSON.stringify(tree);
