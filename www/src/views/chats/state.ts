@@ -66,7 +66,7 @@ const fromParams = (params: URLSearchParams): Settings => ({
 /** The sample that is open. */
 export const sample = computed(() => SAMPLES.find(({ json }) => json === text.value));
 
-export const chatOfText = (json: string): OpenChat => ({ text: json, marks: NO_MARKS });
+const chatOfText = (json: string): OpenChat => ({ text: json, marks: NO_MARKS });
 
 /** What a link carries: the text alone, as links did before there were marks, or both. */
 export function linked(content: unknown): OpenChat {
@@ -98,7 +98,6 @@ export async function begin(): Promise<void> {
 /** Writes what is set into the address, and which sample is open; gives back the way to stop. */
 export const follow = (): (() => void) =>
   keepAddress("chats", () => {
-    if (own.value.value === undefined) return undefined;
     const params = paramsOf(settings.value, DEFAULTS);
     const open = own.isOwn.value ? undefined : sample.value;
     if (open && open !== SAMPLES[0]) params.set("sample", open.id);

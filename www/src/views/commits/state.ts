@@ -1,8 +1,9 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { transcriptToMessages } from "ctxweave/commits";
-import type { CtxweaveError, MaterializationPlan, Materialized, TranscriptFormat } from "ctxweave/commits";
+import type { MaterializationPlan, Materialized, TranscriptFormat } from "ctxweave/commits";
 import sampleUrl from "../../../../examples/sessions/claude-code.jsonl?url";
 import { keepAddress, linkParams, paramsOf, wordIn } from "../../shell/route.js";
+import { attempt, type Attempt } from "../../ui/attempt.js";
 import { Own } from "../../ui/own.js";
 import { forkFrom, importOf, opened, sessionOf, type OpenSession, type Session } from "./session.js";
 import { timelineOf } from "./timeline.js";
@@ -63,17 +64,6 @@ effect(() => {
 });
 
 export const record = computed(() => timeline.value.find(({ record: { id } }) => id === chosen.value)?.record);
-
-type Attempt<T> = { ok: true; value: T } | { ok: false; code: string; message: string };
-
-function attempt<T>(action: () => T): Attempt<T> {
-  try {
-    return { ok: true, value: action() };
-  } catch (error) {
-    const { code = "error", message } = error as CtxweaveError;
-    return { ok: false, code, message };
-  }
-}
 
 /** What would be materialised, and why. */
 export const plan = computed<Attempt<MaterializationPlan> | undefined>(() => {

@@ -1,7 +1,8 @@
 import { computed, effect, signal, untracked } from "@preact/signals";
 import { countTokens, splitText, tokenSpans, truncateText } from "ctxweave/tokens";
-import type { CtxweaveError, TextPiece, TokenSpans, TruncatedText } from "ctxweave/tokens";
+import type { TextPiece, TokenSpans, TruncatedText } from "ctxweave/tokens";
 import { keepAddress, linkParams, paramsOf } from "../../shell/route.js";
+import { attempt, type Attempt } from "../../ui/attempt.js";
 import { count, plural, tokens } from "../../ui/format.js";
 import { Own } from "../../ui/own.js";
 import { isEncoding, isLoaded, loadVocabulary } from "../../ui/vocabularies.js";
@@ -38,17 +39,6 @@ effect(() => {
   const timer = setTimeout(() => (settled.value = now), PAUSE);
   return () => clearTimeout(timer);
 });
-
-export type Attempt<T> = { ok: true; value: T } | { ok: false; code: string; message: string };
-
-function attempt<T>(action: () => T): Attempt<T> {
-  try {
-    return { ok: true, value: action() };
-  } catch (error) {
-    const { code = "error", message } = error as CtxweaveError;
-    return { ok: false, code, message };
-  }
-}
 
 /** Tokenizers that have no tokens: they say how many there would be. */
 export const ESTIMATES = ["heuristic", "claude", "claude-3", "gemini"];
