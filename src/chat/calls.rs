@@ -8,6 +8,7 @@ use super::detect::Format;
 use super::fit::Fit;
 use super::formats;
 use super::given::Given;
+use super::measure::measured;
 use super::message::Message;
 use super::messages::{Messages, Sum};
 use super::options::{Options, Phase};
@@ -23,6 +24,7 @@ pub const CALLS: &[Call] = &[
         fit_messages(request, host)
     }),
     Call::new("countMessages", &["messages", "options"], |_, request, host| count_messages(request, host)),
+    Call::new("measureMessages", &["messages", "options"], |_, request, host| measure_messages(request, host)),
     Call::new("convertMessages", &["messages", "options"], |_, request, _| convert_messages(request)),
     Call::new("chatToLoomTree", &["messages", "options"], |_, request, _| to_loom_tree(request)),
 ];
@@ -66,10 +68,14 @@ fn fit_messages(request: Value<'_>, host: &Host) -> Result<Answer> {
 
 /// The cost of a chat as it is: the total that a fit reports if it changes nothing.
 fn count_messages(request: Value<'_>, host: &Host) -> Result<Answer> {
-    let request = request.object("a chat and options, an object")?;
-    let object = request.need("options")?.object("options, an object")?;
-    let read = Read::new(request.need("messages")?, object, &Options::of_count(object, host)?)?;
+    let read = Read::to_count(request, host)?;
     Answer::of(&read.messages.iter().map(Message::now).fold(read.beside.tokens(), u64::saturating_add))
+}
+
+/// The same, by message and part.
+fn measure_messages(request: Value<'_>, host: &Host) -> Result<Answer> {
+    let read = Read::to_count(request, host)?;
+    Answer::of(&measured(read.format, &read.messages, read.beside))
 }
 
 /// A chat, read in the format that the options name or that its shape says.
@@ -80,6 +86,13 @@ struct Read<'t> {
 }
 
 impl<'t> Read<'t> {
+    /// A chat and options for counting it.
+    fn to_count(request: Value<'t>, host: &Host) -> Result<Self> {
+        let request = request.object("a chat and options, an object")?;
+        let object = request.need("options")?.object("options, an object")?;
+        Self::new(request.need("messages")?, object, &Options::of_count(object, host)?)
+    }
+
     fn new(given: Value<'t>, object: Object<'_>, options: &Options) -> Result<Self> {
         let given = Given::read(given)?;
         let format = given.format(options.format)?;

@@ -39,6 +39,17 @@ pub(super) enum Role {
     Tool,
 }
 
+impl Role {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+        }
+    }
+}
+
 /// The names that formats have for roles.
 pub(super) const ROLES: &[(&str, Role)] = &[
     ("system", Role::System),

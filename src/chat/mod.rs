@@ -15,6 +15,7 @@ mod fit;
 mod formats;
 mod given;
 mod layout;
+mod measure;
 mod message;
 mod messages;
 mod neutral;

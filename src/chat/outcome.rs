@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::detect::Format;
 use super::fit::{Cut, Fit, SUMMARY_PREFIX};
 use super::formats::{text_of, user_message};
-use super::message::{Change, Kind, Message, PER_REQUEST, Piece, Role, Step};
+use super::message::{Change, Kind, Message, PER_REQUEST, Piece, Step};
 use super::options::Phase;
 use super::pairs::Atom;
 use super::report::{Added, Edit, Fate, Reason, Report, Row, Tokens};
@@ -308,12 +308,6 @@ impl Fit<'_> {
 
 /// Adds what of a message is cut to the text that is to be summarized.
 fn transcribe(message: &Message<'_>, is_gone: impl Fn(usize) -> bool, text: &mut String) {
-    let who = match message.role {
-        Role::System => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
-    };
     let gone = message.pieces.iter().enumerate().filter(|&(place, piece)| is_gone(place) && piece.is_there());
     for (_, piece) in gone {
         let texts: Vec<&str> = piece.texts.iter().map(|text| &*text.text).filter(|text| !is_blank(text)).collect();
@@ -325,7 +319,7 @@ fn transcribe(message: &Message<'_>, is_gone: impl Fn(usize) -> bool, text: &mut
             _ => texts.join("\n").into(),
         };
         text.push_str(if text.is_empty() { "" } else { "\n\n" });
-        text.push_str(who);
+        text.push_str(message.role.name());
         text.push_str(": ");
         text.push_str(&line);
     }

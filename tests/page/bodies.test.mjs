@@ -74,7 +74,9 @@ describe("request bodies", () => {
         await eventually(async () => assert.deepEqual(JSON.parse(await copies(page, "body")), expected, provider));
         const command = await copies(page, "curl");
         assert.match(command, /^curl 'https:/);
-        assert.ok(command.includes(await page.locator("[data-endpoint]").textContent()), command.slice(0, 200));
+        await eventually(async () =>
+          assert.ok(command.includes(await page.locator("[data-endpoint]").textContent()), command.slice(0, 200)),
+        );
         // What a shell makes of the command: a stand-in for curl shows its arguments and its input.
         const fake = "curl() { printf '%s\\n' \"$@\"; echo ---; cat; }\n";
         const { stdout } = spawnSync("sh", ["-c", fake + command], {
@@ -92,7 +94,9 @@ describe("request bodies", () => {
   it("bar, tree, report and body are of one assembly, for each provider and for none", async () => {
     const { tree, media } = await sample("agent");
     await on(async (page) => {
-      assert.equal(await page.locator('[data-json="body"]').count(), 0, "for nobody there is no body");
+      await eventually(async () =>
+        assert.equal(await page.locator('[data-json="body"]').count(), 0, "for nobody there is no body"),
+      );
       for (const provider of PROVIDERS) {
         await page.getByRole("tab", { name: "Request" }).click();
         await pick(page, provider);
@@ -101,24 +105,30 @@ describe("request bodies", () => {
         const { report } = requestBodyWithReport({ tree, media, tip: "agent-36", contextWindow: 8192, target });
         await eventually(async () => assert.deepEqual(await shownTotals(page), expectedTotals(report, 8192), provider));
         const cut = report.nodes.filter(({ fate }) => fate === "cut");
-        assert.equal(await page.locator('[role="treeitem"][data-fate="cut"]').count(), cut.length, provider);
-        await page.getByRole("tab", { name: /Report/ }).click();
-        assert.deepEqual(
-          (
-            await page.locator('[data-row][data-fate="cut"]').evaluateAll((all) => all.map((e) => e.dataset.row))
-          ).sort(),
-          cut.map(({ nodeId }) => nodeId).sort(),
+        await eventually(async () =>
+          assert.equal(await page.locator('[role="treeitem"][data-fate="cut"]').count(), cut.length, provider),
         );
-        assert.equal(number(await page.locator("[data-total]").textContent()), report.tokens.total);
+        await page.getByRole("tab", { name: /Report/ }).click();
+        await eventually(async () => {
+          assert.deepEqual(
+            (
+              await page.locator('[data-row][data-fate="cut"]').evaluateAll((all) => all.map((e) => e.dataset.row))
+            ).sort(),
+            cut.map(({ nodeId }) => nodeId).sort(),
+          );
+          assert.equal(number(await page.locator("[data-total]").textContent()), report.tokens.total);
+        });
         const asked = new URLSearchParams(page.url().split("?")[1]);
         assert.deepEqual([asked.get("provider"), asked.get("model")], [provider, "some-model"]);
       }
       await page.reload();
       await page.getByRole("tab", { name: "Request" }).click();
-      assert.equal(await page.locator('input[name="body-provider"]:checked').inputValue(), "completion");
+      await eventually(async () =>
+        assert.equal(await page.locator('input[name="body-provider"]:checked').inputValue(), "completion"),
+      );
       // A document is not for a provider of messages, nor messages for one of documents.
       await page.getByRole("radio", { name: "Dialogue" }).check({ force: true });
-      assert.equal(await page.locator('input[name="body-provider"]:checked').count(), 0);
+      await eventually(async () => assert.equal(await page.locator('input[name="body-provider"]:checked').count(), 0));
     });
   });
 
@@ -130,7 +140,9 @@ describe("request bodies", () => {
         assert.ok((await page.locator(".diagnostic").allTextContents()).some((text) => /reasoning/i.test(text))),
       );
       await pick(page, "anthropic");
-      assert.ok(!(await page.locator('[data-json="body"]').textContent()).includes("cache_control"));
+      await eventually(async () =>
+        assert.ok(!(await page.locator('[data-json="body"]').textContent()).includes("cache_control")),
+      );
       await page.getByLabel("Cache breakpoints").check();
       await eventually(async () =>
         assert.ok((await page.locator('[data-json="body"]').textContent()).includes("cache_control")),

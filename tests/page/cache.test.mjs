@@ -114,7 +114,7 @@ describe("turn by turn", () => {
       content: `Turn ${at}: ${"and so on ".repeat(20)}`,
     }));
     await on(chat, async (page) => {
-      assert.ok((await share(page)) > 90, "nothing is cut yet");
+      await eventually(async () => assert.ok((await share(page)) > 90, "nothing is cut yet"));
       await page.getByLabel("Strategy").selectOption("rollingWindow");
       await limit(page).fill("2500");
       await page.locator("[data-moved]").waitFor();
@@ -135,10 +135,12 @@ describe("turn by turn", () => {
   it("where a breakpoint pays, in money", async () => {
     await on(anthropic(), async (page) => {
       const rows = page.locator("[data-turn]");
-      assert.match(await rows.nth(0).textContent(), /is not read again/);
+      await eventually(async () => assert.match(await rows.nth(0).textContent(), /is not read again/));
       const [, total, cached] = (await turns(page))[6];
       const saved = (total * (3 - 0.3) - (total - cached) * (3.75 - 3)) / 1e6;
-      assert.ok((await rows.nth(6).textContent()).includes(`pays: $${saved.toPrecision(3)}`));
+      await eventually(async () =>
+        assert.ok((await rows.nth(6).textContent()).includes(`pays: $${saved.toPrecision(3)}`)),
+      );
       await page.getByLabel("Model").selectOption("");
       await page.getByText("Choose a model to see what it costs.").waitFor();
     });
@@ -164,11 +166,13 @@ describe("a change in the middle", () => {
       await chooseTab(page, "Window");
       await page.locator('[data-item="6.0"]').getByRole("button", { name: "Clear" }).click();
       await chooseTab(page, "Cache");
-      assert.match(
-        await page.locator("[data-edit-pays]").textContent(),
-        /begin at message 6 .* pay after \d+ requests?/,
-      );
-      assert.equal(await slider.inputValue(), "6");
+      await eventually(async () => {
+        assert.match(
+          await page.locator("[data-edit-pays]").textContent(),
+          /begin at message 6 .* pay after \d+ requests?/,
+        );
+        assert.equal(await slider.inputValue(), "6");
+      });
     });
   });
 });

@@ -5,7 +5,17 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fitMessages, init } from "ctxweave";
 import { findings } from "./axe.mjs";
-import { eventually, fitsAcross, number, screenshots, showPane, shownTotals, start, visit } from "./harness.mjs";
+import {
+  eventually,
+  fitsAcross,
+  number,
+  openPage,
+  screenshots,
+  showPane,
+  shownTotals,
+  start,
+  visit,
+} from "./harness.mjs";
 
 let site;
 before(async () => {
@@ -88,7 +98,9 @@ describe("a chat", () => {
         const { report } = await agrees(page, chat, { maxTokens: half(chat) });
         assert.equal(report.format, format);
         assert.ok(report.truncated);
-        assert.equal(await page.locator("[data-system]").count(), format === "anthropic" ? 1 : 0);
+        await eventually(async () =>
+          assert.equal(await page.locator("[data-system]").count(), format === "anthropic" ? 1 : 0),
+        );
       });
     });
   }
@@ -100,7 +112,9 @@ describe("a chat", () => {
       const at = rows.indexOf("marker");
       assert.match(rows[at - 1], / kept$/);
       assert.match(rows[at + 1], / cut$/);
-      assert.equal(await page.locator("[data-added] .text").textContent(), report.added.text);
+      await eventually(async () =>
+        assert.equal(await page.locator("[data-added] .text").textContent(), report.added.text),
+      );
     });
   });
 
@@ -116,8 +130,10 @@ describe("a chat", () => {
       await page.getByLabel("Old tool results").selectOption("1");
       const edits = { toolResults: { keepLast: 1 } };
       const { report } = await agrees(page, chat, { maxTokens: 700, truncationStrategy: "keepStart", edits });
-      assert.equal(await page.locator("[data-edit]").count(), report.edits.length);
-      assert.match(await page.locator('[data-fate="changed"]').first().textContent(), /an old result was cleared/);
+      await eventually(async () => {
+        assert.equal(await page.locator("[data-edit]").count(), report.edits.length);
+        assert.match(await page.locator('[data-fate="changed"]').first().textContent(), /an old result was cleared/);
+      });
       await page.getByRole("button", { name: "Reset: Limit in tokens" }).click();
       await eventually(async () => assert.equal(await limitField(page).inputValue(), String(half(chat))));
     });
@@ -173,8 +189,10 @@ describe("a chat", () => {
       );
       await limitField(page).fill("60");
       await page.locator('[data-finding="tool_pair_broken"]').waitFor();
-      assert.match(await page.locator('[data-message="1"]').textContent(), /half of a tool call/);
-      assert.match(await page.locator('[data-message="0"]').textContent(), /shortened to fit/);
+      await eventually(async () => {
+        assert.match(await page.locator('[data-message="1"]').textContent(), /half of a tool call/);
+        assert.match(await page.locator('[data-message="0"]').textContent(), /shortened to fit/);
+      });
     });
   });
 
@@ -184,11 +202,13 @@ describe("a chat", () => {
       const code = page.locator("[data-error-code]");
       await paste(page, '[{ "role": "user", "content": "Hi." }, { "rle": "user" }]');
       await notice.waitFor();
-      assert.equal(await code.textContent(), "invalid_input");
-      assert.match(await notice.textContent(), /messages\[1\] is no chat message; expected/);
+      await eventually(async () => {
+        assert.equal(await code.textContent(), "invalid_input");
+        assert.match(await notice.textContent(), /messages\[1\] is no chat message; expected/);
+      });
       await paste(page, '[{ "role": "user", ');
       await eventually(async () => assert.equal(await code.textContent(), "invalid_json"));
-      assert.match(await notice.textContent(), /not JSON/);
+      await eventually(async () => assert.match(await notice.textContent(), /not JSON/));
       for (const text of ["3", "null", '"text"', "{}", "[3]"]) {
         await paste(page, text);
         await eventually(async () => assert.equal(await code.textContent(), "invalid_input"), text);
@@ -220,6 +240,87 @@ describe("a chat", () => {
         assert.deepEqual(JSON.parse(await page.evaluate(() => navigator.clipboard.readText())), messages),
       );
     });
+  });
+});
+
+describe("a link", () => {
+  it("carries what is set: limit, strategy, model, edits and format, and which sample is open", async () => {
+    let link;
+    const settings = async (page) => ({
+      limit: await limitField(page).inputValue(),
+      strategy: await page.getByLabel("Strategy", { exact: true }).inputValue(),
+      model: await page.getByLabel("Model", { exact: true }).inputValue(),
+      results: await page.getByLabel("Old tool results").inputValue(),
+      always: await page.getByLabel("Under the limit, too").isChecked(),
+      messages: await shown(page),
+    });
+    let before;
+    await on(async (page) => {
+      await page.getByRole("radio", { name: "Anthropic" }).check({ force: true });
+      await page.getByLabel("Model", { exact: true }).selectOption("gpt-4o");
+      await page.getByLabel("Strategy").selectOption("keepStart");
+      await page.getByLabel("Old tool results").selectOption("2");
+      await page.getByLabel("Under the limit, too").check();
+      await limitField(page).fill("450");
+      await page.locator('[data-counts="exact"]').waitFor();
+      await chooseTab(page, "Cache");
+      await page.getByLabel("Cut in steps of so many tokens").fill("100");
+      await chooseTab(page, "JSON");
+      await page.getByLabel("Result as").selectOption("gemini");
+      await chooseTab(page, "Messages");
+      before = await settings(page);
+      await page.getByRole("button", { name: "Copy link" }).click();
+      await eventually(async () => {
+        link = await page.evaluate(() => navigator.clipboard.readText());
+        assert.match(link, /#\/chats\?/);
+      });
+    });
+    const asked = Object.fromEntries(new URLSearchParams(link.split("?")[1]));
+    assert.deepEqual(asked, {
+      limit: "450",
+      strategy: "keepStart",
+      results: "2",
+      always: "true",
+      quantum: "100",
+      model: "gpt-4o",
+      as: "gemini",
+      sample: "anthropic",
+    });
+    const { page, close } = await openPage(site, link.slice(link.indexOf("#")));
+    await chooseTab(page, "Messages");
+    await eventually(async () => assert.deepEqual(await settings(page), before));
+    await chooseTab(page, "JSON");
+    await eventually(async () => assert.equal(await page.getByLabel("Result as").inputValue(), "gemini"));
+    // Whoever comes back by the list of views finds it as it was left; an address that cannot be is passed over.
+    await page.getByRole("link", { name: "Chats" }).click();
+    await eventually(async () => assert.equal(await limitField(page).inputValue(), "450"));
+    await page.evaluate(() => (location.hash = "#/chats?limit=none&strategy=guess&as=verse"));
+    await eventually(async () => {
+      assert.equal(await page.getByLabel("Strategy").inputValue(), "truncateMiddle");
+      assert.equal(await page.getByLabel("Result as").inputValue(), "");
+      assert.equal(new URL(page.url()).hash, "#/chats?sample=anthropic");
+    });
+    await close();
+  });
+
+  it("carries a chat of one's own together with what is set", async () => {
+    let link;
+    await on(async (page) => {
+      await paste(page, JSON.stringify([{ role: "user", content: "word ".repeat(500) }]));
+      await limitField(page).fill("60");
+      await page.getByRole("button", { name: "Copy link" }).click();
+      await page
+        .getByText(/what is yours is in the link/)
+        .first()
+        .waitFor();
+      link = await page.evaluate(() => navigator.clipboard.readText());
+    });
+    const { page, close } = await openPage(site, link.slice(link.indexOf("#")));
+    await chooseTab(page, "Messages");
+    await page.locator('[data-message="0"]').getByText("shortened to fit").waitFor();
+    assert.equal(await limitField(page).inputValue(), "60");
+    assert.equal(new URL(page.url()).hash, "#/chats?limit=60");
+    await close();
   });
 });
 

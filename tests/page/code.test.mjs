@@ -71,7 +71,7 @@ describe("copy as code", () => {
         if (hash.includes("tokens=")) await page.locator("[data-estimate]").waitFor();
         const result = JSON.parse(await run(page, "loom"));
         await tab(page, "JSON").click();
-        assert.deepEqual(result, await shownJson(page, "result"));
+        await eventually(async () => assert.deepEqual(result, await shownJson(page, "result")));
       });
     });
   }
@@ -83,7 +83,7 @@ describe("copy as code", () => {
         await page.locator("[data-format]").waitFor();
         const result = JSON.parse(await run(page, "chats"));
         await tab(page, "JSON").click();
-        assert.deepEqual(result, await shownJson(page, "messages"), name);
+        await eventually(async () => assert.deepEqual(result, await shownJson(page, "messages"), name));
       }
       await drop(page, "small.json", JSON.stringify([{ role: "user", content: 'A `chat` with\r\n"quotes"' }]));
       await page.getByText("Kept in this browser").waitFor();
@@ -124,7 +124,7 @@ describe("copy as code", () => {
     await on("#/workspace", async (page) => {
       const result = JSON.parse(await run(page, "workspace"));
       await tab(page, "JSON").click();
-      assert.deepEqual(result, await shownJson(page, "read_context"));
+      await eventually(async () => assert.deepEqual(result, await shownJson(page, "read_context")));
     });
   });
 
@@ -163,7 +163,7 @@ describe("copy as code", () => {
       await page.locator('[data-tier="transcode"]').waitFor();
       const printed = await run(page, "commits");
       await tab(page, "Bytes").click();
-      assert.equal(printed, await page.locator("pre.bytes").textContent());
+      await eventually(async () => assert.equal(printed, await page.locator("pre.bytes").textContent()));
       const [saved] = await Promise.all([
         page.waitForEvent("download"),
         page.getByRole("button", { name: "Save as a file" }).click(),
@@ -195,7 +195,9 @@ describe("copy as code", () => {
           assert.deepEqual(await findings(page), []);
           await page.keyboard.press("Escape");
           await page.getByRole("dialog").waitFor({ state: "detached" });
-          assert.equal(await page.evaluate(() => document.activeElement.textContent), "Copy as code");
+          await eventually(async () =>
+            assert.equal(await page.evaluate(() => document.activeElement.textContent), "Copy as code"),
+          );
         },
         { width, height, colorScheme },
       );

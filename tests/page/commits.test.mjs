@@ -72,8 +72,10 @@ describe("commits", () => {
       await page.locator(`[data-commit="${imported.tip}"][aria-selected="true"]`).waitFor();
       await page.locator('[data-tier="native"]').waitFor();
       const shown = await page.locator(".said [data-role]").count();
-      assert.match(await page.locator("[data-tier]").textContent(), new RegExp(`^${shown} messages`));
-      assert.equal(await shownBytes(page), expected({ commit: imported.tip }));
+      await eventually(async () => {
+        assert.match(await page.locator("[data-tier]").textContent(), new RegExp(`^${shown} messages`));
+        assert.equal(await shownBytes(page), expected({ commit: imported.tip }));
+      });
       await page.screenshot({ path: join(screenshots, "commits-bytes.png") });
     });
   });
@@ -94,7 +96,7 @@ describe("commits", () => {
           shown,
           steps.map(({ id, included }) => [id, included]),
         );
-        assert.equal(await shownBytes(page), expected({ commit: imported.tip, stop }));
+        await eventually(async () => assert.equal(await shownBytes(page), expected({ commit: imported.tip, stop })));
       }
     });
   });
@@ -114,7 +116,7 @@ describe("commits", () => {
           await page.getByLabel("From another agent").selectOption(crossFamily);
           await page.locator(`[data-tier="${tier}"]`).waitFor();
           const bytes = expected({ commit: imported.tip, format, crossFamily });
-          assert.equal(await shownBytes(page), bytes);
+          await eventually(async () => assert.equal(await shownBytes(page), bytes));
           const [saved] = await Promise.all([
             page.waitForEvent("download"),
             page.getByRole("button", { name: "Save as a file" }).click(),
@@ -156,10 +158,14 @@ describe("commits", () => {
       }
       await page.getByText("The invoice total is off by a cent. Here is what the customer sees:").first().waitFor();
       const branch = imported.branches.find(({ sideChain }) => !sideChain);
-      assert.match(await commit(page, branch.tip).textContent(), /^BranchYes, all of them\./);
+      await eventually(async () =>
+        assert.match(await commit(page, branch.tip).textContent(), /^BranchYes, all of them\./),
+      );
       const agent = imported.branches.find(({ sideChain }) => sideChain);
-      assert.match(await commit(page, agent.tip).textContent(), /^Another agentFind every place/);
-      assert.match(await page.getByLabel("Back to").textContent(), /Use decimals instead/);
+      await eventually(async () => {
+        assert.match(await commit(page, agent.tip).textContent(), /^Another agentFind every place/);
+        assert.match(await page.getByLabel("Back to").textContent(), /Use decimals instead/);
+      });
     });
   });
 
@@ -173,7 +179,7 @@ describe("commits", () => {
       await page.keyboard.press("ArrowDown");
       await page.locator(`[data-commit="${next}"][aria-selected="true"]`).waitFor();
       const active = await list.getAttribute("aria-activedescendant");
-      assert.equal(await page.locator(`#${active}`).getAttribute("data-commit"), next);
+      await eventually(async () => assert.equal(await page.locator(`#${active}`).getAttribute("data-commit"), next));
       await page.keyboard.press("End");
       await page.locator('[data-commit][aria-selected="true"]').last().waitFor();
     });
@@ -197,7 +203,9 @@ describe("commits", () => {
       await page.getByText("Kept in this browser").waitFor();
       await page.reload();
       await commit(page, id).click();
-      assert.equal(await shownBytes(page), bytes, "the session is in the browser's database");
+      await eventually(async () =>
+        assert.equal(await shownBytes(page), bytes, "the session is in the browser's database"),
+      );
       await page.getByRole("button", { name: "Sample" }).click();
       // Any action lets it be replaced.
       await tab(page, "Why").click();
@@ -228,7 +236,7 @@ describe("commits", () => {
     });
     const { page, close } = await openPage(site, link.slice(link.indexOf("#")));
     await page.locator('[data-commit][aria-selected="true"]').filter({ hasText: "Once more" }).waitFor();
-    assert.equal(await shownBytes(page), bytes);
+    await eventually(async () => assert.equal(await shownBytes(page), bytes));
     assert.ok(!page.url().includes("own="));
     await close();
   });
@@ -240,7 +248,9 @@ describe("commits", () => {
       );
       await drop(page, "long.jsonl", lines.join("\n"));
       await page.locator(".about").getByText("3,000 commits").waitFor();
-      assert.ok((await page.locator("[data-commit]").count()) < 60, "only what is in sight is drawn");
+      await eventually(async () =>
+        assert.ok((await page.locator("[data-commit]").count()) < 60, "only what is in sight is drawn"),
+      );
       // The newest is chosen, and in sight.
       await page.locator('[data-commit][aria-selected="true"]').getByText("Turn 5998").waitFor();
       await page.getByRole("listbox").focus();
@@ -262,9 +272,11 @@ describe("commits", () => {
       await name.getByText("claude-code.jsonl").waitFor();
       await page.reload();
       await name.getByText("claude-code.jsonl").waitFor();
-      assert.deepEqual(
-        (await page.locator("[data-commit]").evaluateAll((all) => all.map((e) => e.dataset.commit))).sort(),
-        imported.records.map(({ id }) => id).sort(),
+      await eventually(async () =>
+        assert.deepEqual(
+          (await page.locator("[data-commit]").evaluateAll((all) => all.map((e) => e.dataset.commit))).sort(),
+          imported.records.map(({ id }) => id).sort(),
+        ),
       );
     });
   });
@@ -280,7 +292,9 @@ describe("commits", () => {
         .locator("#session-file")
         .setInputFiles({ ...file, name: "none.jsonl", buffer: Buffer.from("no session") });
       await page.getByRole("alert").waitFor();
-      assert.ok((await page.locator("[data-commit]").count()) > 0, "what was open is still there");
+      await eventually(async () =>
+        assert.ok((await page.locator("[data-commit]").count()) > 0, "what was open is still there"),
+      );
     });
   });
 
@@ -299,7 +313,7 @@ describe("commits", () => {
         await page.locator(".about strong").getByText(file, { exact: true }).waitFor();
         await page.locator(".chosen dd").getByText(format, { exact: true }).waitFor({ state: "attached" });
         await page.locator(".said [data-role]").first().waitFor();
-        assert.equal(await page.getByRole("alert").count(), 0, file);
+        await eventually(async () => assert.equal(await page.getByRole("alert").count(), 0, file));
       }
     });
   });

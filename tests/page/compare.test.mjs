@@ -34,9 +34,9 @@ describe("two beside each other", () => {
       await eventually(async () =>
         assert.deepEqual(await counts(page), { changed: 0, left: 0, right: 0, same: 1 + 3 + 21 }),
       );
-      assert.equal(await page.locator("[data-difference]").count(), 0);
+      await eventually(async () => assert.equal(await page.locator("[data-difference]").count(), 0));
       await page.getByLabel("Only what differs").uncheck();
-      assert.equal(await differences(page, "same").count(), 25);
+      await eventually(async () => assert.equal(await differences(page, "same").count(), 25));
     });
   });
 
@@ -52,9 +52,11 @@ describe("two beside each other", () => {
         const { left, right } = await counts(page);
         assert.ok(left > 0 && right > 0, `${left}, ${right}`);
       });
-      assert.match(await page.getByLabel("Left").locator("option:checked").textContent(), /^1: .*Truncate middle/);
-      assert.match(await page.getByLabel("Right").locator("option:checked").textContent(), /^Now: .*Keep start/);
-      assert.equal(await differences(page, "left").count(), (await counts(page)).left);
+      await eventually(async () => {
+        assert.match(await page.getByLabel("Left").locator("option:checked").textContent(), /^1: .*Truncate middle/);
+        assert.match(await page.getByLabel("Right").locator("option:checked").textContent(), /^Now: .*Keep start/);
+        assert.equal(await differences(page, "left").count(), (await counts(page)).left);
+      });
       // Against another one.
       await page.getByLabel("Left").selectOption("given");
       await eventually(async () => assert.equal((await counts(page)).right, 0));
@@ -71,7 +73,9 @@ describe("two beside each other", () => {
         assert.match(await page.locator('[data-facts="right"]').textContent(), new RegExp(`^Right${now}\\$`));
       });
       const left = await page.locator('[data-facts="left"]').textContent();
-      assert.notEqual(left.slice(4), (await page.locator('[data-facts="right"]').textContent()).slice(5));
+      await eventually(async () =>
+        assert.notEqual(left.slice(4), (await page.locator('[data-facts="right"]').textContent()).slice(5)),
+      );
     });
   });
 
@@ -83,10 +87,14 @@ describe("two beside each other", () => {
       await page.getByLabel("Chat messages, JSON").fill(JSON.stringify(chat));
       await eventually(async () => assert.equal((await counts(page)).changed, 1));
       const row = differences(page, "changed");
-      assert.deepEqual(await row.locator("del").allTextContents(), ["two"]);
-      assert.equal((await row.locator("ins").allTextContents()).join(" ").trim(), "three long");
+      await eventually(async () => {
+        assert.deepEqual(await row.locator("del").allTextContents(), ["two"]);
+        assert.equal((await row.locator("ins").allTextContents()).join(" ").trim(), "three long");
+      });
       const side = row.locator('[data-side="right"]');
-      assert.equal(await side.textContent(), "Write the note for the release, in three long sentences.");
+      await eventually(async () =>
+        assert.equal(await side.textContent(), "Write the note for the release, in three long sentences."),
+      );
     });
   });
 
@@ -95,7 +103,9 @@ describe("two beside each other", () => {
       await page.getByLabel("Result as").selectOption("anthropic");
       await page.locator(".compare").getByRole("radio", { name: "JSON" }).check({ force: true });
       await eventually(async () => assert.ok((await counts(page)).left > 0));
-      assert.ok((await page.locator("ins").allTextContents()).join("").includes("tool_use"));
+      await eventually(async () =>
+        assert.ok((await page.locator("ins").allTextContents()).join("").includes("tool_use")),
+      );
       await chooseTab(page, "JSON");
       const sent = JSON.parse(await page.locator('[data-json="messages"]').textContent());
       const { system, messages } = convertMessages(openai().messages, { to: "anthropic" });
@@ -108,7 +118,9 @@ describe("two beside each other", () => {
       await page.getByRole("button", { name: "Pin this result" }).press("Enter");
       await page.keyboard.press("Tab");
       await page.keyboard.press("Tab");
-      assert.equal(await page.getByLabel("Left").evaluate((field) => field === document.activeElement), true);
+      await eventually(async () =>
+        assert.equal(await page.getByLabel("Left").evaluate((field) => field === document.activeElement), true),
+      );
       await page.keyboard.press("Home");
       await eventually(async () => assert.equal(await page.getByLabel("Left").inputValue(), "given"));
     });

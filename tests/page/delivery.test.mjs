@@ -2,10 +2,11 @@
 // and what those see who link to it.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { openPage, start, viewList } from "./harness.mjs";
+import { gzipSync } from "node:zlib";
+import { eventually, openPage, start, viewList } from "./harness.mjs";
 
 let site;
 let views;
@@ -18,15 +19,23 @@ after(() => site.stop());
 const html = (name) => readFile(join(site.outDir, name), "utf8");
 const name = (url) => new URL(url).pathname.split("/").at(-1);
 
-/** The module that each view needs; no other is fetched. */
-const AREAS = {
-  loom: ["loom"],
-  chats: ["chat"],
-  workspace: ["workspace"],
-  folders: ["folders"],
-  operators: ["operators"],
-  commits: ["commits"],
+/** Each view: the module that it needs, no other is fetched; and what a first visit may transfer, in kB of gzip, vocabularies left out. */
+const VIEWS = {
+  start: { area: "chat", most: 275 },
+  loom: { area: "loom", most: 435 },
+  chats: { area: "chat", most: 290 },
+  tokens: { area: "tokens", most: 185 },
+  workspace: { area: "workspace", most: 170 },
+  folders: { area: "folders", most: 240 },
+  operators: { area: "operators", most: 200 },
+  commits: { area: "commits", most: 315 },
 };
+
+/** The bytes of a file as a host sends it: the page itself where it has no name. */
+async function transferred(file) {
+  const found = (await readdir(site.outDir, { recursive: true })).find((path) => path.split("/").at(-1) === file);
+  return gzipSync(await readFile(join(site.outDir, found ?? "index.html"))).length;
+}
 
 /** A page that meets the server itself, as on a first visit. */
 async function freshPage() {
@@ -49,18 +58,26 @@ async function fetchedBy(hash) {
 }
 
 describe("a first visit", () => {
-  for (const [view, areas] of Object.entries(AREAS)) {
-    it(`${view}: has the module of its area and no other, each file once, and few of them`, async () => {
+  it("has a row here for each view", () =>
+    assert.deepEqual(Object.keys(VIEWS).sort(), views.map(({ id }) => id).sort()));
+
+  for (const [view, { area, most }] of Object.entries(VIEWS)) {
+    it(`${view}: has the module of its area and no other, each file once, few of them and none too large`, async () => {
       const fetched = await fetchedBy(`#/${view}`);
       const modules = fetched.filter((file) => file.endsWith(".wasm")).map((file) => file.split("-")[0]);
-      assert.deepEqual(modules, areas);
-      assert.equal(fetched.filter((file) => file.endsWith(".bin")).length, 0);
+      assert.deepEqual(modules, [area]);
+      // Tokens counts by a vocabulary, which comes once the view is there.
+      const vocabularies = fetched.filter((file) => file.endsWith(".bin"));
+      assert.ok(vocabularies.length <= (view === "tokens" ? 1 : 0), `${vocabularies}`);
       assert.deepEqual(
         fetched.filter((file, at) => file !== "icon.svg" && fetched.indexOf(file) !== at),
         [],
         "twice",
       );
       assert.ok(fetched.length < 20, `${fetched.length} requests`);
+      const sizes = await Promise.all(fetched.filter((file) => !file.endsWith(".bin")).map(transferred));
+      const kilobytes = sizes.reduce((sum, size) => sum + size, 0) / 1000;
+      assert.ok(kilobytes < most, `${view}: ${kilobytes.toFixed(0)} kB`);
     });
   }
 
@@ -70,7 +87,9 @@ describe("a first visit", () => {
     await page.addInitScript(() => localStorage.setItem("ctxweave.theme", "dark"));
     await page.goto(site.url, { waitUntil: "commit" });
     await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Chats" }).waitFor();
-    assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme), "dark");
+    await eventually(async () =>
+      assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme), "dark"),
+    );
     const bar = await page.locator(".top").boundingBox();
     assert.ok(bar.height >= 48 && bar.height < 60, `${bar.height} high`);
     await page.close();
@@ -195,7 +214,7 @@ describe("who links to a view", () => {
   it("comes to that view, whose name the window has", async () => {
     const { page, close } = await openPage(site, "folders.html");
     await page.getByRole("link", { name: "Folders" }).and(page.locator('[aria-current="page"]')).waitFor();
-    assert.equal(await page.title(), "Folders with AGENTS.md files · ctxweave");
+    await eventually(async () => assert.equal(await page.title(), "Folders with AGENTS.md files · ctxweave"));
     await page.getByRole("link", { name: "Chats" }).click();
     await page.waitForFunction(() => document.title === "Chats · ctxweave");
     await close();

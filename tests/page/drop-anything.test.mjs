@@ -143,9 +143,11 @@ describe("what is dropped on the start view", () => {
       await visit(site, "", async (page) => {
         assert.ok(await drop(page, name, given), "the browser does not leave the page");
         await seen(page).waitFor();
-        assert.match(await said(page), expected);
-        assert.equal(await view(page), opens);
-        assert.equal(await page.locator("#open-as").inputValue(), opens);
+        await eventually(async () => {
+          assert.match(await said(page), expected);
+          assert.equal(await view(page), opens);
+          assert.equal(await page.locator("#open-as").inputValue(), opens);
+        });
         // It stays there.
         await page.waitForTimeout(150);
         await seen(page).waitFor();
@@ -173,7 +175,7 @@ describe("what is dropped on the start view", () => {
         document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
       });
       await page.locator(".result-pane").getByText("Of mine").waitFor();
-      assert.equal(await view(page), "folders");
+      await eventually(async () => assert.equal(await view(page), "folders"));
     });
   });
 
@@ -225,7 +227,9 @@ describe("wherever it comes", () => {
       await page.locator('[data-operator="task"]').waitFor();
       await drop(page, "request.json", JSON.stringify(anthropic()));
       await page.getByRole("button", { name: "Keep mine" }).click();
-      assert.match(await page.getByLabel("Chat messages, JSON").inputValue(), /A chat of mine/);
+      await eventually(async () =>
+        assert.match(await page.getByLabel("Chat messages, JSON").inputValue(), /A chat of mine/),
+      );
     });
   });
 
@@ -236,7 +240,7 @@ describe("wherever it comes", () => {
       await page.locator(".brand").focus();
       await page.keyboard.press("Control+V");
       await page.locator('[data-format]:text("gemini")').waitFor();
-      assert.match(await said(page), /^Pasted looks like a request body of Gemini/);
+      await eventually(async () => assert.match(await said(page), /^Pasted looks like a request body of Gemini/));
       await page.getByRole("button", { name: "Dismiss" }).press("Enter");
       await eventually(async () => assert.equal(await page.locator(".arrived").count(), 0));
     });
@@ -263,8 +267,10 @@ describe("wherever it comes", () => {
       await page.keyboard.press("Control+A");
       await page.keyboard.press("Control+V");
       await eventually(async () => assert.equal(await page.getByLabel("Chat messages, JSON").inputValue(), TEMPLATE));
-      assert.equal(await view(page), "chats");
-      assert.equal(await page.locator(".arrived").count(), 0);
+      await eventually(async () => {
+        assert.equal(await view(page), "chats");
+        assert.equal(await page.locator(".arrived").count(), 0);
+      });
     });
   });
 
@@ -275,7 +281,7 @@ describe("wherever it comes", () => {
       // As a tree, which it becomes, and as nothing but a text.
       await page.getByLabel("Opened as").selectOption("loom");
       await page.locator("[data-node]").first().waitFor();
-      assert.equal(await view(page), "loom");
+      await eventually(async () => assert.equal(await view(page), "loom"));
       await page.getByLabel("Opened as").selectOption("tokens");
       await page.locator("[data-figure]").first().waitFor();
       await eventually(async () =>
@@ -293,7 +299,7 @@ describe("wherever it comes", () => {
         .getByRole("alert")
         .getByText(/odd\.json is nothing that is known/)
         .waitFor();
-      assert.equal(await view(page), undefined);
+      await eventually(async () => assert.equal(await view(page), undefined));
       await page.getByLabel("Open as").selectOption("tokens");
       await eventually(async () => assert.equal(await view(page), "tokens"));
       await page.getByRole("textbox", { name: "Text" }).waitFor();

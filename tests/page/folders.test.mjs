@@ -34,7 +34,9 @@ const prompt = (page) => page.locator("[data-prompt]").textContent();
 async function shows(page, request) {
   const chain = buildContextChain({ files, ...request });
   await eventually(async () => assert.equal(await prompt(page), renderContextPrompt(chain)));
-  assert.equal(number((await page.locator("[data-total]").textContent()).replace(/ tokens?/, "")), chain.totalTokens);
+  await eventually(async () =>
+    assert.equal(number((await page.locator("[data-total]").textContent()).replace(/ tokens?/, "")), chain.totalTokens),
+  );
   return chain;
 }
 
@@ -81,9 +83,11 @@ describe("the sample vault", () => {
         chain.files.some(({ truncated }) => truncated) && chain.omitted.length > 0,
         "the sample is large enough",
       );
-      assert.match(
-        await page.locator("[data-omitted]").textContent(),
-        new RegExp(`^${chain.omitted.length} files? omitted`),
+      await eventually(async () =>
+        assert.match(
+          await page.locator("[data-omitted]").textContent(),
+          new RegExp(`^${chain.omitted.length} files? omitted`),
+        ),
       );
       assert.match(page.url(), /max=150/);
       await page.reload();
@@ -191,7 +195,7 @@ describe("a folder from the disk", () => {
   it("says when there is nothing in it, and keeps what was open", async () => {
     await on("#/folders", async (page) => {
       await openNothing(page);
-      assert.ok((await page.locator("[data-folder]").count()) >= 60);
+      await eventually(async () => assert.ok((await page.locator("[data-folder]").count()) >= 60));
     });
   });
 });

@@ -14,6 +14,8 @@ import { chromiumOptions } from "../chromium.mjs";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const www = join(root, "www");
 export const screenshots = join(root, "target", "screenshots");
+/** So many times slower the page runs: what a test does not wait for is seen with `CTXWEAVE_SLOWER=6`. */
+const slower = Number(process.env.CTXWEAVE_SLOWER ?? 1);
 
 /** A sample tree and its media, as the page sends them: only the media that the tree names. */
 export async function sample(name) {
@@ -121,6 +123,7 @@ export async function openPage(
   // What the tests before made is kept in this browser; a page of its own begins without it.
   const debug = await context.newCDPSession(page);
   await debug.send("Storage.clearDataForOrigin", { origin: new URL(url).origin, storageTypes: "indexeddb" });
+  if (slower > 1) await debug.send("Emulation.setCPUThrottlingRate", { rate: slower });
   await page.goto(url + hash);
   // On a small screen another pane is seen first.
   await page.locator(".result-pane, .problem-panel").first().waitFor({ state: "attached" });

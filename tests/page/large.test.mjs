@@ -58,7 +58,9 @@ describe("ten thousand nodes", () => {
     await on(async (page) => {
       const items = await page.getByRole("treeitem").count();
       assert.ok(items > 5 && items < 100, `${items} items`);
-      assert.ok((await page.evaluate(() => document.querySelectorAll("*").length)) < 2500);
+      await eventually(async () =>
+        assert.ok((await page.evaluate(() => document.querySelectorAll("*").length)) < 2500),
+      );
       const surface = await tree(page).boundingBox();
       const boxes = await Promise.all((await page.getByRole("treeitem").all()).map((item) => item.boundingBox()));
       const inSight = boxes.filter(
@@ -84,7 +86,7 @@ describe("ten thousand nodes", () => {
       await page.keyboard.press("0");
       const box = await tree(page).boundingBox();
       await page.waitForTimeout(300);
-      assert.ok((await paintedIn(page, [box]))[0] > 2000);
+      await eventually(async () => assert.ok((await paintedIn(page, [box]))[0] > 2000));
     });
   });
 
@@ -98,8 +100,10 @@ describe("ten thousand nodes", () => {
       await page.keyboard.press("ArrowUp");
       const up = above.get(above.get(tip));
       await eventually(async () => assert.equal(await active(page), up));
-      assert.equal(await shown(page), up);
-      assert.equal(await selected(page), tip, "moving is not picking");
+      await eventually(async () => {
+        assert.equal(await shown(page), up);
+        assert.equal(await selected(page), tip, "moving is not picking");
+      });
       await page.keyboard.press("Enter");
       await eventually(async () => assert.equal(await selected(page), up));
       const { report } = assembleDialogue({ tree: data, tip: up, contextWindow: 8192 });
@@ -107,7 +111,7 @@ describe("ten thousand nodes", () => {
       await page.keyboard.press("Home");
       await eventually(async () => assert.equal(await active(page), "n0"));
       const item = page.locator('[data-node="n0"]');
-      assert.equal(await item.getAttribute("aria-level"), "1");
+      await eventually(async () => assert.equal(await item.getAttribute("aria-level"), "1"));
       const [box, surface] = [await item.boundingBox(), await tree(page).boundingBox()];
       assert.ok(box.y >= surface.y && box.y < surface.y + surface.height, "it came into sight");
       for (const key of ["ArrowDown", "ArrowDown", "ArrowDown"]) await page.keyboard.press(key);
@@ -118,7 +122,9 @@ describe("ten thousand nodes", () => {
         beside.push(await active(page));
       }
       assert.ok(new Set(beside).size > 1, `${beside}`);
-      assert.equal(await page.locator(`[data-node="${deep}"]`).getAttribute("aria-level"), "4");
+      await eventually(async () =>
+        assert.equal(await page.locator(`[data-node="${deep}"]`).getAttribute("aria-level"), "4"),
+      );
       await page.keyboard.press("End");
       await eventually(async () => assert.equal(await active(page), up));
     });
@@ -139,7 +145,7 @@ describe("ten thousand nodes", () => {
       const other = near.find((id) => id !== tip);
       await page.locator(`[data-node="${other}"]`).click({ modifiers: ["Shift"] });
       await eventually(async () => assert.equal(await active(page), other));
-      assert.equal(await selected(page), tip);
+      await eventually(async () => assert.equal(await selected(page), tip));
       await page.locator(`[data-node="${other}"]`).click();
       await eventually(async () => assert.equal(await selected(page), other));
     });
@@ -173,7 +179,9 @@ describe("ten thousand nodes", () => {
       await page.getByRole("button", { name: "Exclude", exact: true }).click();
       await page.getByRole("button", { name: "Include again" }).waitFor();
       assert.deepEqual(await page.locator(`[data-node="${tip}"]`).boundingBox(), before);
-      assert.match(await page.locator(`[data-node="${tip}"]`).getAttribute("aria-label"), /excluded/);
+      await eventually(async () =>
+        assert.match(await page.locator(`[data-node="${tip}"]`).getAttribute("aria-label"), /excluded/),
+      );
     });
   });
 
@@ -182,7 +190,7 @@ describe("ten thousand nodes", () => {
       await page.getByRole("tab", { name: "List" }).click();
       await page.getByLabel("Which nodes").selectOption("all");
       await page.getByText("10,000 nodes.").waitFor();
-      assert.ok((await page.locator("[data-pick]").count()) < 80);
+      await eventually(async () => assert.ok((await page.locator("[data-pick]").count()) < 80));
       const list = page.locator(".found-nodes");
       await list.evaluate((e) => e.scrollTo(0, e.scrollHeight));
       await page.locator('[data-pick="n9999"]').click();
@@ -193,7 +201,7 @@ describe("ten thousand nodes", () => {
       await list.evaluate((e) => e.scrollTo(0, 0));
       await page.locator('[data-pick="n0"]').focus();
       for (let i = 0; i < 60; i++) await page.keyboard.press("Tab");
-      assert.equal(await page.evaluate(() => document.activeElement.dataset.pick), "n60");
+      await eventually(async () => assert.equal(await page.evaluate(() => document.activeElement.dataset.pick), "n60"));
     });
   });
 });
@@ -203,10 +211,12 @@ describe("one path of ten thousand nodes", () => {
     await visit(site, "#/loom?tree=agent", async (page) => {
       await openLarge(page, COUNT, 1);
       await page.locator(".gap summary").first().waitFor();
-      assert.ok((await page.evaluate(() => document.querySelectorAll("*").length)) < 6000);
+      await eventually(async () =>
+        assert.ok((await page.evaluate(() => document.querySelectorAll("*").length)) < 6000),
+      );
       await page.getByRole("tab", { name: /Report/ }).click();
       await page.locator('[data-row="n0"]').waitFor();
-      assert.equal(await page.locator("[data-row]").count(), 300);
+      await eventually(async () => assert.equal(await page.locator("[data-row]").count(), 300));
       await page.getByRole("button", { name: "Show 300 more of 10,000" }).click();
       await eventually(async () => assert.equal(await page.locator("[data-row]").count(), 600));
     });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { findings, slips } from "./axe.mjs";
-import { openNothing, openPage, screenshots, start } from "./harness.mjs";
+import { eventually, openNothing, openPage, screenshots, start } from "./harness.mjs";
 
 let site;
 before(async () => {
@@ -253,7 +253,9 @@ describe("narrow", () => {
       ]) {
         const { page, close } = await openPage(site, hash, { width, height: 900 });
         if (hash.includes("tokens=")) await page.locator("[data-estimate]").waitFor();
-        assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, hash);
+        await eventually(async () =>
+          assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, hash),
+        );
         const panes = page.getByRole("group", { name: "Pane" }).getByRole("radio");
         const tree = /tree=([a-z]+)/.exec(hash)[1];
         for (const pane of await panes.all()) {
@@ -294,15 +296,17 @@ describe("narrow", () => {
         const { page, close } = await openPage(site, hash, { width: 390, height: 844, colorScheme });
         const picker = page.getByRole("group", { name: "Pane" });
         await picker.waitFor();
-        assert.deepEqual(await picker.locator("label").allTextContents(), panes);
+        await eventually(async () => assert.deepEqual(await picker.locator("label").allTextContents(), panes));
         await picker.getByRole("radio", { name: panes[0] }).focus();
         for (const [at, name] of panes.entries()) {
           if (at > 0) await page.keyboard.press("ArrowRight");
           const pane = page.locator(".panes > .pane:visible");
-          assert.equal(await pane.count(), 1, name);
+          await eventually(async () => assert.equal(await pane.count(), 1, name));
           const { y, height } = await pane.boundingBox();
           assert.ok(height > 250 && y + height <= 844, `${name}: ${y} + ${height}`);
-          assert.ok((await page.evaluate(() => document.documentElement.scrollHeight)) <= 844, name);
+          await eventually(async () =>
+            assert.ok((await page.evaluate(() => document.documentElement.scrollHeight)) <= 844, name),
+          );
           await page.screenshot({ path: join(screenshots, `small-${view}-${at}-${colorScheme}.png`) });
           assert.deepEqual(await findings(page), [], name);
         }
@@ -321,7 +325,7 @@ describe("narrow", () => {
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => document.activeElement?.id === "result");
-    assert.ok(await page.locator("#result").isVisible());
+    await eventually(async () => assert.ok(await page.locator("#result").isVisible()));
     await close();
   });
 
@@ -340,7 +344,7 @@ describe("narrow", () => {
     assert.ok(drawing.height > 300 && drawing.width > 260, `${drawing.width} × ${drawing.height}`);
     await page.getByRole("group", { name: "Pane" }).getByRole("radio", { name: "Settings" }).check({ force: true });
     await page.getByLabel("Strategy", { exact: true }).waitFor();
-    assert.ok(await page.locator("#result").isVisible());
+    await eventually(async () => assert.ok(await page.locator("#result").isVisible()));
     assert.deepEqual(await findings(page), []);
     await close();
   });

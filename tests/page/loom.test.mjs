@@ -75,13 +75,17 @@ describe("samples", () => {
       await on("#/loom", async (page) => {
         await page.getByRole("radio", { name: button }).check({ force: true });
         await eventually(async () => assert.equal(await page.locator('[role="treeitem"]').count(), tree.nodes.length));
-        assert.equal(await page.locator('[role="treeitem"][aria-selected="true"]').getAttribute("data-node"), tip);
-        assert.deepEqual(await shownTotals(page), expectedTotals(report, contextWindow));
-        assert.equal(number(await page.locator("[data-total]").textContent()), report.tokens.total);
+        await eventually(async () => {
+          assert.equal(await page.locator('[role="treeitem"][aria-selected="true"]').getAttribute("data-node"), tip);
+          assert.deepEqual(await shownTotals(page), expectedTotals(report, contextWindow));
+          assert.equal(number(await page.locator("[data-total]").textContent()), report.tokens.total);
+        });
         // Each fate of the report is in the drawing.
         for (const fate of ["kept", "cut", "excluded", "skipped"]) {
           const ids = new Set(report.nodes.filter((row) => row.fate === fate).map((row) => row.nodeId));
-          assert.equal(await page.locator(`[role="treeitem"][data-fate="${fate}"]`).count(), ids.size, fate);
+          await eventually(async () =>
+            assert.equal(await page.locator(`[role="treeitem"][data-fate="${fate}"]`).count(), ids.size, fate),
+          );
         }
       });
     });
@@ -169,9 +173,11 @@ describe("samples", () => {
     const parts = messages.flatMap((m) => (typeof m.content === "string" ? [] : m.content));
     const of = (type) => parts.filter((part) => part.type === type).length;
     await on("#/loom?tree=agent&window=200000", async (page) => {
-      assert.equal(await page.locator(".tool-call").count(), of("toolCall"));
-      assert.equal(await page.locator(".tool-result").count(), of("toolResult"));
-      assert.equal(await page.locator(".reasoning").count(), of("reasoning"));
+      await eventually(async () => {
+        assert.equal(await page.locator(".tool-call").count(), of("toolCall"));
+        assert.equal(await page.locator(".tool-result").count(), of("toolResult"));
+        assert.equal(await page.locator(".reasoning").count(), of("reasoning"));
+      });
       const loaded = await page.locator(".part.image img").evaluateAll((all) => all.map((img) => img.naturalWidth > 0));
       assert.ok(loaded.length > 0 && loaded.every(Boolean));
     });
@@ -216,9 +222,11 @@ describe("budget and strategies", () => {
         });
         assert.ok(report.cut, "something is cut");
         await eventually(async () => assert.deepEqual(await shownTotals(page), expectedTotals(report, 6000)));
-        assert.equal(
-          await page.locator('[role="treeitem"][data-fate="cut"]').count(),
-          report.nodes.filter((row) => row.fate === "cut").length,
+        await eventually(async () =>
+          assert.equal(
+            await page.locator('[role="treeitem"][data-fate="cut"]').count(),
+            report.nodes.filter((row) => row.fate === "cut").length,
+          ),
         );
       }
     });
@@ -237,10 +245,14 @@ describe("budget and strategies", () => {
     await on("#/loom?tree=agent&window=6000", async (page) => {
       await label(page, "Strategy").selectOption("stopAtLimit");
       const panel = page.getByRole("alert");
-      assert.equal(await panel.locator("[data-error-code]").textContent(), "context_too_long");
+      await eventually(async () =>
+        assert.equal(await panel.locator("[data-error-code]").textContent(), "context_too_long"),
+      );
       assert.equal(error.code, "context_too_long");
       for (const key of ["limit", "required", "overBy"]) {
-        assert.equal(number(await panel.locator(`[data-detail="${key}"]`).textContent()), error.details[key], key);
+        await eventually(async () =>
+          assert.equal(number(await panel.locator(`[data-detail="${key}"]`).textContent()), error.details[key], key),
+        );
       }
       const costs = await panel
         .locator("[data-cost]")
@@ -249,11 +261,13 @@ describe("budget and strategies", () => {
         );
       const byId = ([a], [b]) => (a < b ? -1 : 1);
       assert.deepEqual(costs.sort(byId), error.details.nodes.map(({ nodeId, tokens }) => [nodeId, tokens]).sort(byId));
-      assert.deepEqual(await shownTotals(page), {
-        over: error.details.limit,
-        reserve: 6000 - error.details.limit,
-        beyond: error.details.overBy,
-      });
+      await eventually(async () =>
+        assert.deepEqual(await shownTotals(page), {
+          over: error.details.limit,
+          reserve: 6000 - error.details.limit,
+          beyond: error.details.overBy,
+        }),
+      );
 
       // Leaving nodes out, one click each, brings it under the limit.
       for (let i = 0; i < 60 && (await panel.count()) > 0; i++)
@@ -267,7 +281,9 @@ describe("budget and strategies", () => {
           tree.nodes.filter((node) => node.metadata?.excluded).length,
       );
       await showPrompt(page);
-      assert.deepEqual(await shownTotals(page), expectedTotals(assembleDialogue(sent).report, 6000));
+      await eventually(async () =>
+        assert.deepEqual(await shownTotals(page), expectedTotals(assembleDialogue(sent).report, 6000)),
+      );
     });
   });
 
@@ -304,7 +320,7 @@ describe("budget and strategies", () => {
       assert.deepEqual(result, JSON.parse(JSON.stringify(assembleDialogue({ tree, media, ...rest }))));
       // What is set can be given back.
       await page.getByRole("button", { name: "Reset: Token buffer" }).click();
-      assert.equal(await label(page, "Token buffer").inputValue(), "1024");
+      await eventually(async () => assert.equal(await label(page, "Token buffer").inputValue(), "1024"));
       await label(page, "Strategy").selectOption("rollingWindow");
       await label(page, "Start on").selectOption("user");
       assert.equal((await copied(page, "Copy request")).preferences.startOn, "user");
@@ -314,7 +330,9 @@ describe("budget and strategies", () => {
   it("a budget that makes no sense is said so", async () => {
     await on("#/loom?tree=agent", async (page) => {
       await label(page, "Context window").fill("100");
-      assert.equal(await page.locator("[data-error-code]").textContent(), "invalid_budget");
+      await eventually(async () =>
+        assert.equal(await page.locator("[data-error-code]").textContent(), "invalid_budget"),
+      );
       await label(page, "Context window").fill("8192");
       await page.locator("[data-message]").first().waitFor();
     });
@@ -330,7 +348,9 @@ describe("budget and strategies", () => {
       const row = assembleBuffer(request).report.nodes.find((r) => r.nodeId === request.includeAnnotations[0]);
       assert.equal(row.fate, "kept");
       await page.getByRole("tab", { name: /Report/ }).click();
-      assert.equal(await page.locator(`[data-row="${row.nodeId}"]`).getAttribute("data-fate"), "kept");
+      await eventually(async () =>
+        assert.equal(await page.locator(`[data-row="${row.nodeId}"]`).getAttribute("data-fate"), "kept"),
+      );
     });
   });
 });
@@ -359,7 +379,9 @@ describe("exact counts", () => {
         await label(page, "Tokens").selectOption(tokenizer);
         const { report } = assembleDialogue({ ...request, ...(tokenizer ? { tokenizer } : {}) });
         await eventually(async () => assert.deepEqual(await shownTotals(page), expectedTotals(report, 8192)));
-        assert.equal(number(await page.locator("[data-total]").textContent()), report.tokens.total);
+        await eventually(async () =>
+          assert.equal(number(await page.locator("[data-total]").textContent()), report.tokens.total),
+        );
         assert.equal(new URLSearchParams(page.url().split("?")[1]).get("tokens") ?? "", tokenizer);
         return report.tokens.total;
       };
@@ -369,7 +391,7 @@ describe("exact counts", () => {
       assert.deepEqual(fetched, ["o200k_base"]);
       await counted("cl100k_base");
       await counted("");
-      assert.equal(await page.locator("[data-estimate]").count(), 0);
+      await eventually(async () => assert.equal(await page.locator("[data-estimate]").count(), 0));
       await counted("o200k_base");
       assert.deepEqual(fetched, ["o200k_base", "cl100k_base"], "each only once");
       const sent = await copied(page, "Copy request");
@@ -397,7 +419,7 @@ describe("exact counts", () => {
       await says();
       await page.reload();
       await says();
-      assert.equal(await label(page, "Tokens").inputValue(), "o200k_base");
+      await eventually(async () => assert.equal(await label(page, "Tokens").inputValue(), "o200k_base"));
 
       // Where something is cut, it is still the estimate of what is shown. The tokenizer outlasts a change of trees.
       await page.getByRole("radio", { name: "Story" }).check({ force: true });
@@ -410,7 +432,9 @@ describe("exact counts", () => {
       });
       assert.ok(report.cut);
       await eventually(async () => assert.deepEqual(await shownTotals(page), expectedTotals(report, 4096)));
-      assert.equal(await estimateShown(page), countTokens(document) + report.tokens.overhead);
+      await eventually(async () =>
+        assert.equal(await estimateShown(page), countTokens(document) + report.tokens.overhead),
+      );
     });
   });
 
@@ -429,20 +453,24 @@ describe("exact counts", () => {
       });
       await label(page, "Tokens").selectOption("cl100k_base");
       await page.getByRole("progressbar", { name: "Loading cl100k_base" }).waitFor();
-      assert.match(await page.locator(".summary").textContent(), /estimate until cl100k_base is loaded/);
-      assert.deepEqual(await shownTotals(page), estimate);
+      await eventually(async () => {
+        assert.match(await page.locator(".summary").textContent(), /estimate until cl100k_base is loaded/);
+        assert.deepEqual(await shownTotals(page), estimate);
+      });
       answer();
       await page.getByRole("alert").waitFor();
-      assert.match(
-        await page.getByRole("alert").textContent(),
-        /cl100k_base could not be loaded: an HTML page came from/,
-      );
-      assert.match(await page.locator(".summary").textContent(), /estimate, since cl100k_base could not be loaded/);
-      assert.deepEqual(await shownTotals(page), estimate);
+      await eventually(async () => {
+        assert.match(
+          await page.getByRole("alert").textContent(),
+          /cl100k_base could not be loaded: an HTML page came from/,
+        );
+        assert.match(await page.locator(".summary").textContent(), /estimate, since cl100k_base could not be loaded/);
+        assert.deepEqual(await shownTotals(page), estimate);
+      });
       await page.unroute(asset);
       await page.getByRole("button", { name: "Try again" }).click();
       await eventually(async () => assert.deepEqual(await shownTotals(page), exact));
-      assert.equal(await page.getByRole("alert").count(), 0);
+      await eventually(async () => assert.equal(await page.getByRole("alert").count(), 0));
     });
   });
 });
@@ -466,7 +494,9 @@ describe("buffer mode", () => {
       });
       assert.ok(withSystem.system);
       await eventually(async () => assert.deepEqual(await shownTotals(page), expectedTotals(withSystem.report, 4096)));
-      assert.equal(await page.locator(".role-system .text").textContent(), withSystem.system);
+      await eventually(async () =>
+        assert.equal(await page.locator(".role-system .text").textContent(), withSystem.system),
+      );
       await page.getByRole("radio", { name: "Dialogue" }).check({ force: true });
       await page.locator("[data-message]").first().waitFor();
     });
@@ -502,7 +532,12 @@ describe("picking a tip", () => {
       await page.mouse.up();
       const now = await node.boundingBox();
       assert.ok(Math.abs(now.x - box.x - 40) < 2 && Math.abs(now.y - box.y + 60) < 2, "the drawing went along");
-      assert.equal(await page.locator('[role="treeitem"][aria-selected="true"]').getAttribute("data-node"), "agent-36");
+      await eventually(async () =>
+        assert.equal(
+          await page.locator('[role="treeitem"][aria-selected="true"]').getAttribute("data-node"),
+          "agent-36",
+        ),
+      );
       // The wheel pans, with Ctrl it zooms.
       await page.mouse.wheel(0, 50);
       await eventually(async () => assert.ok((await node.boundingBox()).y < now.y - 40));
@@ -518,12 +553,14 @@ describe("picking a tip", () => {
       const id = tree.edges.find((edge) => edge.targetNodeId === "agent-35").sources[0].nodeId;
       await shows(page, id);
       const active = await page.getByRole("tree").getAttribute("aria-activedescendant");
-      assert.equal(await page.locator(`#${active}`).getAttribute("data-node"), id);
-      assert.equal(
-        await page.locator('[role="treeitem"][aria-selected="true"]').getAttribute("data-node"),
-        "agent-36",
-        "moving is not picking",
-      );
+      await eventually(async () => {
+        assert.equal(await page.locator(`#${active}`).getAttribute("data-node"), id);
+        assert.equal(
+          await page.locator('[role="treeitem"][aria-selected="true"]').getAttribute("data-node"),
+          "agent-36",
+          "moving is not picking",
+        );
+      });
       await page.keyboard.press("Enter");
       const { report } = assembleDialogue({ tree, media, tip: id, contextWindow: 8192 });
       await eventually(async () => assert.deepEqual(await shownTotals(page), expectedTotals(report, 8192)));
@@ -546,7 +583,9 @@ describe("picking a tip", () => {
       await page.locator('[data-pick="shore-16"]').click();
       const { report } = assembleBuffer({ tree, tip: "shore-16", contextWindow: 4096 });
       await eventually(async () => assert.deepEqual(await shownTotals(page), expectedTotals(report, 4096)));
-      assert.equal(await page.locator('[data-pick="shore-16"]').getAttribute("aria-current"), "true");
+      await eventually(async () =>
+        assert.equal(await page.locator('[data-pick="shore-16"]').getAttribute("aria-current"), "true"),
+      );
       await page.getByLabel("Search the nodes").fill("no such words anywhere");
       await page.getByText("No node matches.").waitFor();
     });
@@ -569,7 +608,7 @@ describe("choices and versions", () => {
     const base = { tree, media, tip: "a-16", contextWindow: 20_000 };
     const error = failure(() => assembleDialogue(base));
     await on("#/loom?tree=sources&tip=a-16&window=20000", async (page) => {
-      assert.equal(await page.locator("[data-error-code]").textContent(), error.code);
+      await eventually(async () => assert.equal(await page.locator("[data-error-code]").textContent(), error.code));
       assert.equal(error.code, "ambiguous_path");
       const ways = await page.locator("[data-choice]").evaluateAll((all) => all.map((e) => e.dataset.choice));
       assert.deepEqual(ways.sort(), ["e-q-14-left", "e-q-14-right"]);
@@ -580,7 +619,9 @@ describe("choices and versions", () => {
         await eventually(async () => assert.deepEqual(await shownTotals(page), expectedTotals(report, 20_000)));
       }
       await page.getByRole("button", { name: /^Reset: Into/ }).click();
-      assert.equal(await page.locator("[data-error-code]").textContent(), "ambiguous_path");
+      await eventually(async () =>
+        assert.equal(await page.locator("[data-error-code]").textContent(), "ambiguous_path"),
+      );
     });
   });
 
@@ -591,7 +632,7 @@ describe("choices and versions", () => {
     assert.ok(latest.report.path.includes("alice-004-v3"));
     await on("#/loom?tree=story&tip=alice-010&window=100000", async (page) => {
       const picker = page.getByLabel("Version of alice-004");
-      assert.equal(await picker.inputValue(), "alice-004-v3");
+      await eventually(async () => assert.equal(await picker.inputValue(), "alice-004-v3"));
       await picker.selectOption("alice-004");
       const earlier = assembleBuffer({ ...base, versionSelections: { "alice-004": "alice-004" } });
       assert.notEqual(earlier.document, latest.document);
@@ -621,10 +662,14 @@ describe("files of one's own", () => {
       await page.getByRole("radio", { name: "mine.json" }).waitFor({ state: "attached" });
       const { report } = assembleDialogue({ tree: mine, tip: "b", contextWindow: 8192 });
       await eventually(async () => assert.deepEqual(await shownTotals(page), expectedTotals(report, 8192)));
-      assert.equal(await page.locator('[data-segment="a"] .text').textContent(), "Hello <b>there</b>");
+      await eventually(async () =>
+        assert.equal(await page.locator('[data-segment="a"] .text').textContent(), "Hello <b>there</b>"),
+      );
       await page.reload();
       await page.locator('[data-segment="a"]').waitFor();
-      assert.equal(await page.getByRole("radio", { name: "mine.json" }).isChecked(), true);
+      await eventually(async () =>
+        assert.equal(await page.getByRole("radio", { name: "mine.json" }).isChecked(), true),
+      );
     });
   });
 
@@ -639,7 +684,7 @@ describe("files of one's own", () => {
       await page.getByText("Drop the file to open it").waitFor();
       await page.dispatchEvent("body", "drop", { dataTransfer: data });
       await page.locator('[data-segment="b"]').waitFor();
-      assert.equal(await page.getByText("Drop the file to open it").count(), 0);
+      await eventually(async () => assert.equal(await page.getByText("Drop the file to open it").count(), 0));
     });
   });
 
@@ -661,12 +706,14 @@ describe("files of one's own", () => {
         await upload(page, "bad.json", text);
         const notice = page.getByRole("alert");
         await eventually(async () => assert.match(await notice.textContent(), expected));
-        assert.match(await notice.textContent(), /bad\.json/);
-        assert.deepEqual(await shownTotals(page), before);
+        await eventually(async () => {
+          assert.match(await notice.textContent(), /bad\.json/);
+          assert.deepEqual(await shownTotals(page), before);
+        });
       }
-      assert.equal(await page.getByRole("radio", { name: "Agent" }).isChecked(), true);
+      await eventually(async () => assert.equal(await page.getByRole("radio", { name: "Agent" }).isChecked(), true));
       await page.getByRole("button", { name: "Dismiss" }).click();
-      assert.equal(await page.getByRole("alert").count(), 0);
+      await eventually(async () => assert.equal(await page.getByRole("alert").count(), 0));
       await upload(page, "mine.json", JSON.stringify(mine));
       await page.locator('[data-segment="b"]').waitFor();
     });
@@ -699,7 +746,9 @@ describe("links", () => {
 
   it("a link to a node that is not there says so, and back and forth works", async () => {
     await on("#/loom?tree=agent&tip=nobody", async (page) => {
-      assert.equal(await page.locator("[data-error-code]").textContent(), "node_not_found");
+      await eventually(async () =>
+        assert.equal(await page.locator("[data-error-code]").textContent(), "node_not_found"),
+      );
       await page.evaluate(() => (location.hash = "#/loom?tree=agent&tip=agent-12"));
       await page.locator('[data-segment="agent-12"]').waitFor();
       await page.evaluate(() => (location.hash = "#/loom?tree=story&tip=alice-010"));
@@ -716,14 +765,16 @@ describe("links", () => {
       await eventually(async () =>
         assert.match(await page.getByRole("alert").textContent(), /no sample named nonesuch/),
       );
-      await page.locator(".document").waitFor();
+      await page.locator("[data-message]").first().waitFor();
     });
   });
 
   it("a link to somebody else's file says that the file is not here", async () => {
     const other = await openPage(site, "#/loom?tree=file&tip=b");
     await other.page.getByRole("alert").waitFor();
-    assert.match(await other.page.getByRole("alert").textContent(), /this browser does not have/);
+    await eventually(async () =>
+      assert.match(await other.page.getByRole("alert").textContent(), /this browser does not have/),
+    );
     await other.close();
   });
 });
@@ -759,7 +810,12 @@ describe("diagnostics and report", () => {
         report.nodes.map(({ nodeId, fate }) => [nodeId, fate]),
       );
       await label(page, "Show").selectOption("cut");
-      assert.equal(await page.locator("[data-row]").count(), report.nodes.filter(({ fate }) => fate === "cut").length);
+      await eventually(async () =>
+        assert.equal(
+          await page.locator("[data-row]").count(),
+          report.nodes.filter(({ fate }) => fate === "cut").length,
+        ),
+      );
     });
   });
 });
@@ -772,7 +828,7 @@ describe("loom-aware", () => {
   it("a sample memory, headers and the loom block are the ones Node gives, each in its place", async () => {
     const { tree, media } = await sample("lighthouse");
     await on(`#/loom?tree=lighthouse&tip=${tip}`, async (page) => {
-      assert.equal(await page.locator("[data-block], .node-header").count(), 0);
+      await eventually(async () => assert.equal(await page.locator("[data-block], .node-header").count(), 0));
       await group(page).getByLabel("The agent knows the tree").check();
       await label(page, "Now").fill(now);
       await group(page).getByRole("button", { name: "Fill with a sample" }).click();
@@ -799,7 +855,7 @@ describe("loom-aware", () => {
       const names = new Map(report.localIds.map(({ nodeId, localId }) => [nodeId, localId]));
       assert.equal(headers.length, 11);
       for (const [nodeId, header] of headers) assert.ok(header.startsWith(`[${names.get(nodeId)}] `), header);
-      assert.deepEqual(await shownTotals(page), expectedTotals(report, 8192));
+      await eventually(async () => assert.deepEqual(await shownTotals(page), expectedTotals(report, 8192)));
       await page.getByRole("tab", { name: /Report/ }).click();
       const { addendum, headers: cost } = report.tokens.loomAware;
       await page.getByText(`addendum ${addendum} · memory`).waitFor();
@@ -813,7 +869,7 @@ describe("loom-aware", () => {
     const hash = `#/loom?tree=lighthouse&tip=${tip}&window=1600&aware=headers+loomBlock&now=${now}&trace=viewed+it`;
     await on(hash, async (page) => {
       for (const block of ["memory", "loom", "marker"]) await page.locator(`[data-block="${block}"]`).waitFor();
-      assert.ok((await page.locator("[data-missing]").count()) > 3);
+      await eventually(async () => assert.ok((await page.locator("[data-missing]").count()) > 3));
       const whole = await accounted(page);
       assert.equal(new Set([...whole.held, ...whole.missing]).size, rows);
       await group(page).getByLabel("Loom block at the end").uncheck();
@@ -823,7 +879,7 @@ describe("loom-aware", () => {
       await page.locator('[data-block="memory"]').waitFor();
       await page.reload();
       await page.locator('[data-block="memory"]').waitFor();
-      assert.equal(await page.locator('.node-header, [data-block="loom"]').count(), 0);
+      await eventually(async () => assert.equal(await page.locator('.node-header, [data-block="loom"]').count(), 0));
       await label(page, "Now").fill("yesterday");
       await page.getByRole("alert").filter({ hasText: "loomAware.now must be a date and time" }).waitFor();
       await group(page).getByLabel("The agent knows the tree").uncheck();

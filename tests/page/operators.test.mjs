@@ -69,9 +69,11 @@ describe("the template", () => {
           sample === "Mistakes",
         );
         await eventually(async () => assert.deepEqual(await shown(page), expected(xml)));
-        assert.deepEqual(
-          await places(page),
-          diagnostics.map(({ code, severity, line, column }) => `${code} ${severity} ${line}:${column}`),
+        await eventually(async () =>
+          assert.deepEqual(
+            await places(page),
+            diagnostics.map(({ code, severity, line, column }) => `${code} ${severity} ${line}:${column}`),
+          ),
         );
       });
     });
@@ -102,14 +104,16 @@ describe("the template", () => {
     await on(async (page) => {
       await editor(page).fill('<task type="atomic">\n  <description>a</descriptiom>\n</task>');
       await page.locator("[data-no-tree]").waitFor();
-      assert.deepEqual(await places(page), ["invalid_xml error 2:17"]);
-      assert.deepEqual(await underlined(page), [["</descriptiom>", "error"]]);
-      assert.equal(await editor(page).getAttribute("aria-invalid"), "true");
+      await eventually(async () => {
+        assert.deepEqual(await places(page), ["invalid_xml error 2:17"]);
+        assert.deepEqual(await underlined(page), [["</descriptiom>", "error"]]);
+        assert.equal(await editor(page).getAttribute("aria-invalid"), "true");
+      });
       await editor(page).fill("<!DOCTYPE task><task/>");
-      assert.deepEqual(await places(page), ["invalid_xml error 1:1"]);
+      await eventually(async () => assert.deepEqual(await places(page), ["invalid_xml error 1:1"]));
       await editor(page).fill('<task type="atomic"/>');
       await eventually(async () => assert.deepEqual(await shown(page), expected('<task type="atomic"/>')));
-      assert.deepEqual(await places(page), []);
+      await eventually(async () => assert.deepEqual(await places(page), []));
     });
   });
 
@@ -130,9 +134,11 @@ describe("the template", () => {
       await page.getByRole("checkbox", { name: "Exclusive" }).check();
       const xml = await editor(page).inputValue();
       const { diagnostics } = parseTask(xml, { mode: "strict", exclusive: true });
-      assert.deepEqual(
-        await places(page),
-        diagnostics.map(({ code, severity, line, column }) => `${code} ${severity} ${line}:${column}`),
+      await eventually(async () =>
+        assert.deepEqual(
+          await places(page),
+          diagnostics.map(({ code, severity, line, column }) => `${code} ${severity} ${line}:${column}`),
+        ),
       );
     });
   });
@@ -144,7 +150,7 @@ describe("the template", () => {
       await page.getByRole("button", { name: "Make defaults explicit" }).click();
       const written = writeTask(parseTask(xml).task);
       await eventually(async () => assert.equal(await editor(page).inputValue(), written));
-      assert.equal(await page.locator(".setting.default").count(), 0);
+      await eventually(async () => assert.equal(await page.locator(".setting.default").count(), 0));
     });
   });
 });
@@ -156,7 +162,7 @@ describe("an assembly", () => {
   it("asks the user, who is the memory system, and shows what becomes of the answer", async () => {
     await on(async (page) => {
       await choose(page, "task.steps[1]");
-      assert.equal(await page.locator("[data-assembled]").textContent(), "task.steps[1]");
+      await eventually(async () => assert.equal(await page.locator("[data-assembled]").textContent(), "task.steps[1]"));
       await page.locator('[data-input="parent"]').fill("One. Two.");
       await page.locator('[data-input="read-notes"]').fill("All was read.");
       const { task } = parseTask(await editor(page).inputValue());
@@ -167,8 +173,10 @@ describe("an assembly", () => {
         accumulation: "notes_only",
       });
       await eventually(async () => assert.equal(await page.locator("[data-question]").textContent(), begun.text));
-      assert.equal(await page.locator("[data-asked]").getAttribute("data-asked"), "filter");
-      assert.equal(await page.locator("[data-result]").count(), 0);
+      await eventually(async () => {
+        assert.equal(await page.locator("[data-asked]").getAttribute("data-asked"), "filter");
+        assert.equal(await page.locator("[data-result]").count(), 0);
+      });
       await page.locator('[data-input="answer"]').fill("Two.");
       await page.locator('[data-input="matches"]').fill("z.md\na.md");
       await page.getByRole("button", { name: "Answer" }).click();
@@ -179,10 +187,12 @@ describe("an assembly", () => {
           ["a.md", null],
         ],
       });
-      assert.equal(await part(page, "inherited"), result.inherited);
-      assert.equal(await part(page, "accumulated"), result.accumulated);
-      assert.equal(await page.locator('[data-part="fresh"]').count(), 0);
-      assert.deepEqual(await page.locator(".matches li").allTextContents(), ["z.md", "a.md"]);
+      await eventually(async () => {
+        assert.equal(await part(page, "inherited"), result.inherited);
+        assert.equal(await part(page, "accumulated"), result.accumulated);
+        assert.equal(await page.locator('[data-part="fresh"]').count(), 0);
+        assert.deepEqual(await page.locator(".matches li").allTextContents(), ["z.md", "a.md"]);
+      });
       // Another question is not answered yet.
       await page.locator('[data-input="parent"]').fill("Three.");
       await eventually(async () => assert.equal(await page.locator("[data-result]").count(), 0));
@@ -193,8 +203,10 @@ describe("an assembly", () => {
     await on(async (page) => {
       await choose(page, "task.steps[2]");
       await page.locator('[data-asked="no"]').waitFor();
-      assert.equal(await part(page, "accumulated"), "### read\n\nNotes of read.\n\n### draft\n\nNotes of draft.");
-      assert.equal(await page.locator('[data-part="inherited"]').count(), 0);
+      await eventually(async () => {
+        assert.equal(await part(page, "accumulated"), "### read\n\nNotes of read.\n\n### draft\n\nNotes of draft.");
+        assert.equal(await page.locator('[data-part="inherited"]').count(), 0);
+      });
     });
   });
 
@@ -202,7 +214,9 @@ describe("an assembly", () => {
     await on(async (page) => {
       await open(page, "Mistakes");
       await choose(page, "task.steps[1]");
-      assert.equal(await page.locator("[data-error-code]").textContent(), "missing_setting");
+      await eventually(async () =>
+        assert.equal(await page.locator("[data-error-code]").textContent(), "missing_setting"),
+      );
     });
   });
 });

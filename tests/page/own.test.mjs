@@ -144,7 +144,7 @@ describe("what is one's own", () => {
       await kept(page).waitFor();
       await page.reload();
       await page.locator('[data-operator="task"]').getByText("Mine", { exact: true }).waitFor();
-      assert.equal(await page.getByLabel("Task template, XML").inputValue(), XML);
+      await eventually(async () => assert.equal(await page.getByLabel("Task template, XML").inputValue(), XML));
     });
   });
 });
@@ -211,7 +211,7 @@ describe("sessions", () => {
       const id = await page.locator('[data-commit][aria-selected="true"]').getAttribute("data-commit");
       await page.reload();
       await page.locator(`[data-commit="${id}"][aria-selected="true"]`).waitFor();
-      assert.equal(await page.locator(".notes summary").textContent(), notes);
+      await eventually(async () => assert.equal(await page.locator(".notes summary").textContent(), notes));
     });
   });
 
@@ -254,7 +254,7 @@ describe("sessions", () => {
       await page.locator('[data-tier="rendering"]').waitFor();
       await page.getByLabel("From another agent").selectOption("transcode");
       await page.locator('[data-tier="transcode"]').waitFor();
-      assert.ok((await page.locator(".said [data-role]").count()) > 1, "turn by turn");
+      await eventually(async () => assert.ok((await page.locator(".said [data-role]").count()) > 1, "turn by turn"));
       await page.getByRole("tab", { name: "Bytes" }).click();
       const bytes = await page.locator("pre.bytes").textContent();
       await page.getByRole("button", { name: "Copy", exact: true }).click();

@@ -52,7 +52,7 @@ async function shows(page, request) {
   await eventually(async () =>
     assert.deepEqual(await shownTotals(page), expectedTotals(report, request.contextWindow)),
   );
-  assert.equal(await page.locator("[data-message]").count(), messages.length);
+  await eventually(async () => assert.equal(await page.locator("[data-message]").count(), messages.length));
   return report;
 }
 
@@ -70,9 +70,11 @@ describe("a message that is being written", () => {
       await field(page).fill(text);
       const request = await requestOf("agent", "agent-36", 8192, text);
       await shows(page, request);
-      assert.equal(await page.locator(".segment.pending .text").last().textContent(), text);
-      assert.equal(await page.locator(".segment.pending .tag").textContent(), "not sent");
-      assert.equal(await page.locator('[role="treeitem"]').count(), nodes, "it is not drawn in the tree");
+      await eventually(async () => {
+        assert.equal(await page.locator(".segment.pending .text").last().textContent(), text);
+        assert.equal(await page.locator(".segment.pending .tag").textContent(), "not sent");
+        assert.equal(await page.locator('[role="treeitem"]').count(), nodes, "it is not drawn in the tree");
+      });
       assert.deepEqual(await copied(page, "Copy request"), request);
       assert.deepEqual(await copied(page, "Copy result"), JSON.parse(JSON.stringify(assembleDialogue(request))));
       await field(page).fill("");
@@ -98,18 +100,20 @@ describe("a message that is being written", () => {
       const shown = () => cost.evaluate(({ dataset }) => [dataset.pendingTokens, dataset.remaining].map(Number));
       await eventually(async () => assert.deepEqual(await shown(), [countTokens(text), measure(100_000)]));
       assert.ok(measure(100_000) > 0);
-      assert.match(await cost.textContent(), /leaves [\d,]+ of the limit/);
+      await eventually(async () => assert.match(await cost.textContent(), /leaves [\d,]+ of the limit/));
       await page.getByLabel("Context window", { exact: true }).fill("6000");
       await eventually(async () => assert.deepEqual(await shown(), [countTokens(text), measure(6000)]));
       assert.ok(measure(6000) < 0);
-      assert.match(await cost.textContent(), /over the limit by [\d,]+/);
+      await eventually(async () => assert.match(await cost.textContent(), /over the limit by [\d,]+/));
       // The error of the strategy that cuts nothing says the same.
       await page.getByLabel("Strategy", { exact: true }).selectOption("stopAtLimit");
       const over = await page.locator('[data-detail="overBy"]').textContent();
       assert.equal(Number(over.replaceAll(",", "")), -measure(6000));
       const row = page.locator('[data-cost="unsent"]');
-      assert.match(await row.textContent(), /not sent/);
-      assert.equal(await row.getByRole("button").count(), 0, "what is not sent is not excluded but not written");
+      await eventually(async () => {
+        assert.match(await row.textContent(), /not sent/);
+        assert.equal(await row.getByRole("button").count(), 0, "what is not sent is not excluded but not written");
+      });
     });
   });
 
@@ -118,27 +122,29 @@ describe("a message that is being written", () => {
       await field(page).fill(text);
       await shows(page, await requestOf("sources", "q-12", 8192, text));
       await page.getByRole("tab", { name: "List" }).click();
-      assert.equal(await page.getByText("unsent").count(), 0);
+      await eventually(async () => assert.equal(await page.getByText("unsent").count(), 0));
       await page.evaluate(() => (location.hash = location.hash.replace("tip=q-12", "tip=a-11")));
       await shows(page, await requestOf("sources", "a-11", 8192, text));
-      assert.equal(await field(page).inputValue(), text);
+      await eventually(async () => assert.equal(await field(page).inputValue(), text));
       await page.reload();
       await shows(page, await requestOf("sources", "a-11", 8192, text));
 
       await page.getByRole("radio", { name: "Buffer" }).check({ force: true });
       await page.locator(".document").waitFor();
-      assert.equal(await field(page).count(), 0);
+      await eventually(async () => assert.equal(await field(page).count(), 0));
       const { tree, tip } = await copied(page, "Copy request");
       assert.equal(tip, "a-11");
       assert.deepEqual(tree, (await sample("sources")).tree);
       await page.getByRole("tab", { name: "Document" }).click();
-      assert.ok(!(await page.locator(".document").textContent()).includes("the keeper say to that"));
+      await eventually(async () =>
+        assert.ok(!(await page.locator(".document").textContent()).includes("the keeper say to that")),
+      );
       await page.getByRole("radio", { name: "Dialogue" }).check({ force: true });
       await shows(page, await requestOf("sources", "a-11", 8192, text));
 
       await page.getByRole("radio", { name: "Agent" }).check({ force: true });
       await shows(page, await requestOf("agent", "agent-36", 8192));
-      assert.equal(await field(page).inputValue(), "");
+      await eventually(async () => assert.equal(await field(page).inputValue(), ""));
     });
   });
 
@@ -158,7 +164,9 @@ describe("a message that is being written", () => {
           assert.deepEqual(shown, JSON.parse(new TextDecoder().decode(body)));
         });
       }
-      assert.match(await page.locator('[data-json="body"]').textContent(), /the keeper say to that/);
+      await eventually(async () =>
+        assert.match(await page.locator('[data-json="body"]').textContent(), /the keeper say to that/),
+      );
     });
   });
 

@@ -19,9 +19,11 @@ describe("the start view", () => {
     await visit(site, "", async (page) => {
       await page.getByRole("heading", { name: "What your model sees, what it costs, what was cut" }).waitFor();
       await page.locator("[aria-current=page]").getByText("Start").waitFor();
-      assert.ok((await cut(page)) > 0);
-      assert.equal(await page.locator('[data-message][data-fate="cut"]').count(), await cut(page));
-      assert.match(await page.locator("[data-money]").textContent(), /\$0\.0\d+ in place of \$0\.0\d+ a request/);
+      await eventually(async () => {
+        assert.ok((await cut(page)) > 0);
+        assert.equal(await page.locator('[data-message][data-fate="cut"]').count(), await cut(page));
+        assert.match(await page.locator("[data-money]").textContent(), /\$0\.0\d+ in place of \$0\.0\d+ a request/);
+      });
     });
   });
 
@@ -34,13 +36,15 @@ describe("the start view", () => {
       await eventually(async () => assert.ok((await cut(page)) < before));
       await page.getByLabel("Clear old tool results first").press("Space");
       await eventually(async () => assert.equal(await cut(page), 0));
-      assert.ok((await page.locator('[data-fate="changed"]').count()) > 0);
+      await eventually(async () => assert.ok((await page.locator('[data-fate="changed"]').count()) > 0));
       await page.keyboard.press("Tab");
       await page.getByRole("link", { name: "See what fills it, and change it" }).press("Enter");
       await page.locator("[data-item]").first().waitFor();
       const limit = page.getByLabel("Limit in tokens", { exact: true });
       await eventually(async () => assert.equal(await limit.inputValue(), "7500"));
-      assert.equal(await page.getByRole("radio", { name: "Coding agent" }).isChecked(), true);
+      await eventually(async () =>
+        assert.equal(await page.getByRole("radio", { name: "Coding agent" }).isChecked(), true),
+      );
     });
   });
 

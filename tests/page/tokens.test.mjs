@@ -89,8 +89,10 @@ describe("tokens", () => {
           return text;
         });
         const { ids } = tokenSpans(text, { tokenizer: "o200k_base" });
-        assert.equal(number(await page.locator('[data-figure="total"]').textContent()), ids.length);
-        assert.equal(number(await page.locator('[data-figure="characters"]').textContent()), text.length);
+        await eventually(async () => {
+          assert.equal(number(await page.locator('[data-figure="total"]').textContent()), ids.length);
+          assert.equal(number(await page.locator('[data-figure="characters"]').textContent()), text.length);
+        });
       }
     });
   });
@@ -119,7 +121,7 @@ describe("tokens", () => {
           [257, 258, 32, 261],
         );
       await eventually(own);
-      assert.equal(await written(page).inputValue(), "the the abc", "the text stays");
+      await eventually(async () => assert.equal(await written(page).inputValue(), "the the abc", "the text stays"));
       await page.getByText("Kept in this browser").waitFor();
       await page.reload();
       await eventually(own);
@@ -249,7 +251,7 @@ describe("tokens", () => {
       await page.getByRole("tab", { name: "Cut" }).click();
       await eventually(async () => assert.match(await written(page).inputValue(), /^export function/));
       await page.getByRole("button", { name: "Undo" }).click();
-      assert.equal(await written(page).inputValue(), "A text of mine, to be cut");
+      await eventually(async () => assert.equal(await written(page).inputValue(), "A text of mine, to be cut"));
       await page.getByLabel("Tokens that stay", { exact: true }).fill("3");
       await page.getByRole("button", { name: "Copy link" }).click();
       await page
@@ -260,8 +262,10 @@ describe("tokens", () => {
     });
     const { page, close } = await openPage(site, link.slice(link.indexOf("#")));
     await eventually(async () => assert.equal(await written(page).inputValue(), "A text of mine, to be cut"));
-    assert.equal(await page.getByLabel("Tokenizer", { exact: true }).inputValue(), "cl100k_base");
-    assert.equal(await page.getByLabel("Tokens that stay", { exact: true }).inputValue(), "3");
+    await eventually(async () => {
+      assert.equal(await page.getByLabel("Tokenizer", { exact: true }).inputValue(), "cl100k_base");
+      assert.equal(await page.getByLabel("Tokens that stay", { exact: true }).inputValue(), "3");
+    });
     await close();
   });
 
@@ -272,7 +276,9 @@ describe("tokens", () => {
       await eventually(async () =>
         assert.ok(number(await page.locator('[data-figure="characters"]').textContent()) > 1e6),
       );
-      assert.ok((await page.locator(".tok").count()) < 6000, "only what is in sight is drawn");
+      await eventually(async () =>
+        assert.ok((await page.locator(".tok").count()) < 6000, "only what is in sight is drawn"),
+      );
       const scroller = page.locator(".token-text");
       await scroller.evaluate((e) => (e.scrollTop = e.scrollHeight));
       await eventually(async () => assert.match(await page.locator(".token-block").last().textContent(), /inch\./));

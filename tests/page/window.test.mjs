@@ -85,7 +85,9 @@ describe("what fills the window", () => {
         // What is left is three tokens of the request, and the roles of messages with several parts.
         const whole = Number(await page.locator("[data-before]").getAttribute("data-before"));
         assert.ok(whole - sum(list) >= 3 && whole - sum(list) < 0.1 * whole, `${sum(list)} of ${whole}`);
-        assert.match(await rows(page).first().textContent(), /Result of (run_tests|read_file)/);
+        await eventually(async () =>
+          assert.match(await rows(page).first().textContent(), /Result of (run_tests|read_file)/),
+        );
       });
     });
   }
@@ -108,7 +110,9 @@ describe("what fills the window", () => {
       const tile = page.locator('[data-tile="2.0"]');
       await tile.click();
       await page.locator('[data-item="2.0"][data-chosen]').waitFor();
-      assert.match(await item(page, "2.0").locator("pre").textContent(), /not ok 1 - tide at hour 1/);
+      await eventually(async () =>
+        assert.match(await item(page, "2.0").locator("pre").textContent(), /not ok 1 - tide at hour 1/),
+      );
     });
   });
 });
@@ -126,8 +130,10 @@ describe("what is done with a part", () => {
         "and no message that says nothing",
       );
       assert.ok(text.includes("toolu_1") && text.includes("I look."), "all else is");
-      assert.equal(await saved(page), before - (await total(page)));
-      assert.ok((await saved(page)) > 500);
+      await eventually(async () => {
+        assert.equal(await saved(page), before - (await total(page)));
+        assert.ok((await saved(page)) > 500);
+      });
       await page.getByRole("button", { name: "Undo" }).click();
       await eventually(async () => assert.equal(await total(page), before));
     });
@@ -201,10 +207,10 @@ describe("what is done with a part", () => {
   it("old results are cleared, under the limit, too", async () => {
     await on(anthropic(), async (page) => {
       await page.getByLabel("Old tool results").selectOption("1");
-      assert.equal(await page.locator("[data-edit]").count(), 0);
+      await eventually(async () => assert.equal(await page.locator("[data-edit]").count(), 0));
       await page.getByLabel("Under the limit, too").check();
       await page.locator('[data-edit="toolResults"]').waitFor();
-      assert.ok((await saved(page)) > 1000);
+      await eventually(async () => assert.ok((await saved(page)) > 1000));
     });
   });
 
@@ -234,13 +240,17 @@ describe("the model", () => {
   it("is the one that the body names, with its window, and exact where its vocabulary is published", async () => {
     await on(openai(), async (page) => {
       await page.locator('[data-counts="exact"]').waitFor();
-      assert.equal(await page.getByLabel("Model").inputValue(), "gpt-4o");
+      await eventually(async () => assert.equal(await page.getByLabel("Model").inputValue(), "gpt-4o"));
       const { contextWindow, outputLimit } = modelInfo("gpt-4o");
       const limit = String(contextWindow - outputLimit);
-      assert.equal(await page.getByLabel("Limit in tokens", { exact: true }).inputValue(), limit);
+      await eventually(async () =>
+        assert.equal(await page.getByLabel("Limit in tokens", { exact: true }).inputValue(), limit),
+      );
       await page.getByLabel("Model").selectOption("claude-sonnet-5-5");
       await page.getByText(/up to 35 % off/).waitFor();
-      assert.equal(await page.getByLabel("Limit in tokens", { exact: true }).inputValue(), "872000");
+      await eventually(async () =>
+        assert.equal(await page.getByLabel("Limit in tokens", { exact: true }).inputValue(), "872000"),
+      );
     });
   });
 
@@ -263,7 +273,9 @@ describe("the model", () => {
       await press(page, "2.0", "Exclude");
       const tokens = await saved(page);
       const money = () => page.locator("[data-saved]").textContent();
-      assert.ok((await money()).includes(`$${((tokens * 3) / 1e6).toPrecision(3)}`), await money());
+      await eventually(async () =>
+        assert.ok((await money()).includes(`$${((tokens * 3) / 1e6).toPrecision(3)}`), await money()),
+      );
       await page.locator(".prices summary").click();
       await page.getByLabel("Input, claude-sonnet-4-5").fill("6");
       await page.keyboard.press("Tab");

@@ -42,9 +42,13 @@ async function responds(page, input) {
   await eventually(async () =>
     assert.deepEqual(JSON.parse(await page.locator('[data-json="read_context"]').textContent()), context),
   );
-  assert.equal(number((await page.locator("[data-total]").textContent()).replace(/ tokens?/, "")), tokens.total);
+  await eventually(async () =>
+    assert.equal(number((await page.locator("[data-total]").textContent()).replace(/ tokens?/, "")), tokens.total),
+  );
   for (const section of ["tastes", "brief", "notes", "recentLog", "recentGaps"]) {
-    assert.equal(number(await page.locator(`[data-tokens="${section}"]`).textContent()), tokens[section], section);
+    await eventually(async () =>
+      assert.equal(number(await page.locator(`[data-tokens="${section}"]`).textContent()), tokens[section], section),
+    );
   }
   await page.getByRole("tab", { name: /Response/ }).click();
   return context;
@@ -59,12 +63,14 @@ describe("the sample workspace", () => {
   it("shows the response, what was truncated and what was damaged", async () => {
     await on("#/workspace", async (page) => {
       const context = await responds(page, sample);
-      assert.equal(await page.locator("[data-conflict]").count(), context.tastes.conflicts.length);
-      assert.match(await page.locator(".elided").textContent(), /^\.\.\. \[\d+ lines elided\] \.\.\.$/);
+      await eventually(async () => {
+        assert.equal(await page.locator("[data-conflict]").count(), context.tastes.conflicts.length);
+        assert.match(await page.locator(".elided").textContent(), /^\.\.\. \[\d+ lines elided\] \.\.\.$/);
+      });
       await page.getByText("notes truncated").waitFor();
       const codes = await page.locator("[data-finding]").evaluateAll((all) => all.map((one) => one.dataset.finding));
       assert.deepEqual(codes.sort(), ["malformed_line", "taste_not_declared", "torn_line"]);
-      assert.equal(await page.locator('[data-section="recent_log"] li').count(), 10);
+      await eventually(async () => assert.equal(await page.locator('[data-section="recent_log"] li').count(), 10));
     });
   });
 
@@ -82,7 +88,7 @@ describe("the sample workspace", () => {
       now = { ...now, notes: "Short now." };
       await edit(page, "Notes", "notes.md", now.notes);
       assert.equal((await responds(page, now)).notes.truncated, false);
-      assert.equal(await page.locator(".elided").count(), 0);
+      await eventually(async () => assert.equal(await page.locator(".elided").count(), 0));
       now = { ...now, log: '{"op":"a"}\nx\n{"op":"b"}\n' };
       await edit(page, "Log", "log.jsonl", now.log);
       await responds(page, now);
@@ -106,7 +112,7 @@ describe("a folder from the disk", () => {
       await page.locator(".about strong").filter({ hasText: "manta" }).waitFor();
       const { tastes: _, ...rest } = sample;
       await responds(page, rest);
-      assert.equal(await page.locator('[data-finding="taste_missing"]').count(), 2);
+      await eventually(async () => assert.equal(await page.locator('[data-finding="taste_missing"]').count(), 2));
     });
   });
 

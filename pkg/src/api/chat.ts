@@ -9,6 +9,7 @@ import type {
   FitReport,
   FitResult,
   FitState,
+  MeasuredMessages,
   Fitted,
   MessageOf,
   PlannedFit,
@@ -120,6 +121,19 @@ export function countChatTokens<Chat extends AnyChat>(
     return countTexts(messages as readonly ChatMessage[], options as ChatCountOptions);
   }
   return callJson("countMessages", { messages: plainChat(messages), options }, "sizes") as number;
+}
+
+/**
+ * What a chat costs, message by message and part by part: each text, call, result, thought and image with its tokens, where it
+ * stands, and of a result its call. Together it is what {@link countChatTokens} gives.
+ *
+ * @throws {CtxweaveError} `vocabulary_not_loaded` where the `model` is counted by a vocabulary that is not loaded
+ */
+export function measureMessages<Chat extends AnyChat>(
+  messages: Chat,
+  options: ReadonlyData<CountMessagesOptions> = {},
+): MeasuredMessages {
+  return callJson("measureMessages", { messages: plainChat(messages), options }, "sizes") as MeasuredMessages;
 }
 
 async function summaryOf<Message>(

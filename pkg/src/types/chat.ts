@@ -94,6 +94,39 @@ export interface FitOptions<Message = unknown> {
 /** How to count a chat. A `model` brings its tokenizer, which must be loaded, and what images cost there. */
 export type CountMessagesOptions = Pick<FitOptions, "format" | "tokenizer" | "model" | "tools" | "system">;
 
+/** What each part of a chat costs, by `measureMessages`. */
+export interface MeasuredMessages {
+  format: ChatFormat;
+  /** As `countChatTokens` gives it: `system`, `tools`, all messages, and 3 tokens of the request. */
+  total: number;
+  /** The system context beside the messages. */
+  system: number;
+  /** The definitions of the tools. */
+  tools: number;
+  /** A row for each message, in their order. */
+  messages: MeasuredMessage[];
+}
+
+export interface MeasuredMessage {
+  /** Who it is from, in one word for all formats; developers are `system`, functions `tool`. */
+  role: "system" | "user" | "assistant" | "tool";
+  /** Its parts, its role and name, and 3 tokens of being a message. */
+  tokens: number;
+  parts: MeasuredPart[];
+}
+
+export interface MeasuredPart {
+  /** `callAndResult` is a call with its result in one, `approval` asks whether a call may be made or answers that, `other` is a file and what is not known. */
+  kind: "text" | "call" | "result" | "callAndResult" | "reasoning" | "image" | "approval" | "other";
+  tokens: number;
+  /** Everywhere it stands in the message, as the keys and indices that lead there; `[]` is the whole message. */
+  paths: (string | number)[][];
+  /** The tool's, of a call and of a result whose call is there. */
+  name?: string;
+  /** Of a result: where its call is. */
+  call?: { index: number; part: number };
+}
+
 /**
  * What is taken out of messages before whole ones are cut, in this order, oldest first, only as far as the limit needs; each
  * is counted in `report.edits`.

@@ -23,7 +23,7 @@ export type Opener = {
 export const opener = signal<(Opener & { view: string }) | undefined>(undefined);
 
 /** What came last, what it was taken for, and where it was opened. */
-export interface Arrival {
+interface Arrival {
   name: string;
   guess: Guess;
   view: Target | undefined;

@@ -1,3 +1,5 @@
+import { effect } from "@preact/signals";
+
 /**
  * The address says which view is open and what it shows: `#/loom?tree=story&tip=…`. The part after the question mark
  * belongs to the view, and no view reads or writes another's.
@@ -33,4 +35,40 @@ export function onAddress(view: string, follow: () => void): () => void {
   };
   addEventListener("hashchange", listener);
   return () => removeEventListener("hashchange", listener);
+}
+
+/** Writes what is set into the address for as long as the view is open; gives back the way to stop. */
+export function keepAddress(view: string, write: () => URLSearchParams | undefined): () => void {
+  return effect(() => {
+    const params = write();
+    if (!params) return;
+    // What of one's own a link carries is taken out by what reads it.
+    const packed = linkParams(view).get("own");
+    if (packed !== null) params.set("own", packed);
+    writeAddress(view, params);
+  });
+}
+
+/** Settings as parameters: those that are not the default. */
+export function paramsOf<Settings extends object>(settings: Settings, defaults: Settings): URLSearchParams {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(settings)) {
+    if (value !== undefined && value !== defaults[name as keyof Settings]) params.set(name, String(value));
+  }
+  return params;
+}
+
+/** A parameter that is one of several words. Anybody may have written an address: what cannot be is not there. */
+export function wordIn<Word extends string>(
+  params: URLSearchParams,
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
+  return words.find((word) => word === params.get(name));
+}
+
+/** A parameter that is a whole number, and not too small. */
+export function numberIn(params: URLSearchParams, name: string, least: number): number | undefined {
+  const value = Number(params.get(name) ?? Number.NaN);
+  return Number.isInteger(value) && value >= least ? value : undefined;
 }

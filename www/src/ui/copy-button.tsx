@@ -1,14 +1,20 @@
 import { useEffect, useState } from "preact/hooks";
 import { Icon, type IconName } from "./icons.js";
 
-/** Copies a text that is made only when asked for, and says so, to the eye and to a screen reader. */
-export function CopyButton({ text, label, icon = "copy" }: { text: () => string; label: string; icon?: IconName }) {
-  const [said, setSaid] = useState<"" | "Copied" | "Copying was refused">("");
+/** What a button says in the place of its name, for a while. */
+export function useSaid(milliseconds: number): [said: string, say: (text: string) => void] {
+  const [said, setSaid] = useState("");
   useEffect(() => {
     if (!said) return;
-    const timer = setTimeout(() => setSaid(""), 2000);
+    const timer = setTimeout(() => setSaid(""), milliseconds);
     return () => clearTimeout(timer);
   }, [said]);
+  return [said, setSaid];
+}
+
+/** Copies a text that is made only when asked for, and says so, to the eye and to a screen reader. */
+export function CopyButton({ text, label, icon = "copy" }: { text: () => string; label: string; icon?: IconName }) {
+  const [said, setSaid] = useSaid(2000);
   const copy = (): void => {
     navigator.clipboard.writeText(text()).then(
       () => setSaid("Copied"),

@@ -134,7 +134,10 @@ function bodyOf(value: Fields): Guess | undefined {
   const { messages, contents, input, model } = value;
   const body = (whose: string): Guess => ({ view: "chats", what: `a request body of ${whose}` });
   if (isChat(contents)) return body("Gemini");
-  const isResponse = isChat(input) || (typeof input === "string" && typeof model === "string");
+  // Items of Responses are of many types, and more come.
+  const isItem = (item: unknown): boolean => isMessage(item) || (isFields(item) && typeof item["type"] === "string");
+  const isInput = isList(input) && input.some(isMessage) && input.every(isItem);
+  const isResponse = isInput || (typeof input === "string" && typeof model === "string");
   if (isResponse) return body("OpenAI (Responses)");
   if (!isChat(messages) || "projectHash" in value) return undefined;
   const text = JSON.stringify(messages.slice(0, 200));

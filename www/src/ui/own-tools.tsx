@@ -1,6 +1,7 @@
 import { batch } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { linkParams } from "../shell/route.js";
+import { useSaid } from "./copy-button.js";
 import { count } from "./format.js";
 import { Icon } from "./icons.js";
 import { MessageText } from "./message.js";
@@ -67,13 +68,8 @@ export function OwnTools<T>(props: {
 }
 
 /** A link that opens the same elsewhere: what is one's own is in it, as long as it is not too long. */
-export function CopyLink({ view, own, content }: { view: string; own: boolean; content: () => unknown }) {
-  const [said, setSaid] = useState("");
-  useEffect(() => {
-    if (!said) return;
-    const timer = setTimeout(() => setSaid(""), 4000);
-    return () => clearTimeout(timer);
-  }, [said]);
+function CopyLink({ view, own, content }: { view: string; own: boolean; content: () => unknown }) {
+  const [said, setSaid] = useSaid(4000);
   const copy = async (): Promise<void> => {
     const params = linkParams(view);
     if (own) params.set("own", await pack(content()));

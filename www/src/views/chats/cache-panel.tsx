@@ -4,7 +4,7 @@ import { count, plural, tokens } from "../../ui/format.js";
 import { MessageText } from "../../ui/message.js";
 import { behind, SHORTEST, sums, turns, type Turn } from "./cache.js";
 import { dollars, money, priceOf, type Price } from "./prices.js";
-import { cutQuantum, model, whole, type Fitted } from "./state.js";
+import { change, model, settings, whole, type Fitted } from "./state.js";
 import "../../styles/cache.css";
 
 /** What of the prompt stays the same from turn to turn, and what that is worth. */
@@ -31,8 +31,8 @@ export function CachePanel({ now }: { now: Fitted }) {
             describedBy={describedBy}
             min={0}
             step={500}
-            value={cutQuantum.value}
-            onValue={(value) => (cutQuantum.value = Math.max(0, Math.round(value)))}
+            value={settings.value.quantum}
+            onValue={(value) => change({ quantum: Math.max(0, Math.round(value)) })}
           />
         )}
       </Field>

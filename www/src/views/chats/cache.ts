@@ -1,8 +1,7 @@
 import { computed } from "@preact/signals";
 import { Chat, countChatTokens } from "ctxweave/chat";
 import type { FitReport } from "ctxweave/chat";
-import { readMessages, type Read } from "./items.js";
-import { roleOf } from "./parts.js";
+import type { Read } from "./parts.js";
 import { chatOf, messagesOf, systemOf, toolsOf } from "./request.js";
 import { counting, given, marked, marks, options, outcome } from "./state.js";
 
@@ -24,9 +23,7 @@ export interface Turn {
   moved: boolean;
 }
 
-/** Whether the model said it. What it calls is, too, in formats where a call is an item of its own. */
-const isModels = ({ message, parts }: Read): boolean =>
-  roleOf(message) === "assistant" || parts.every(({ kind }) => kind === "call" || kind === "reasoning");
+const isModels = ({ role }: Read): boolean => role === "assistant";
 
 /** Where the requests of the conversation end: before each answer, and at the end unless an answer is there. */
 function ends(messages: readonly Read[]): number[] {
@@ -43,17 +40,15 @@ function ends(messages: readonly Read[]): number[] {
 /** The conversation turn by turn, each fitted as it is now, and what of it the one before had already. */
 export const turns = computed((): { list: readonly Turn[]; skipped: number } | { problem: string } => {
   const all = given.value;
-  const request = marked.value?.request;
-  if (all.kind === "error" || request === undefined) return { list: [], skipped: 0 };
+  if (all.kind === "error" || !marked.value) return { list: [], skipped: 0 };
+  const { request, places: left } = marked.value;
   const messages = messagesOf(request);
-  const places = ends(readMessages(request));
+  const places = ends(left.flatMap((place) => all.read[place] ?? []));
   const { beside } = chatOf(request);
   const system = systemOf(request);
   const tools = toolsOf(request).map(({ alone }) => alone[0]);
   const format = all.report.format;
-  const pinned = new Set(
-    marks.value.pinned.map((place) => marked.value?.places.indexOf(place)).filter((place) => place !== undefined),
-  );
+  const pinned = new Set(marks.value.pinned.map((place) => left.indexOf(place)));
   try {
     const chat = new Chat({
       ...options.value,

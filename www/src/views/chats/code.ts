@@ -1,5 +1,5 @@
 import { filesOf, javascript, jsonContent, literal, rustCall, rustRequest, type Code } from "../../ui/code.js";
-import { fitCall, model, outcome, target } from "./state.js";
+import { fitCall, model, outcome, settings } from "./state.js";
 
 /** The fit, as code: the request with what was left out or changed, and the options of what is shown. */
 export function codeOfChat(): Code | undefined {
@@ -9,7 +9,7 @@ export function codeOfChat(): Code | undefined {
   const { chat, options } = call;
   const content = jsonContent("chat.json", chat);
   const { format } = now.report;
-  const to = target.value === format ? undefined : target.value;
+  const to = settings.value.as === format ? undefined : settings.value.as;
   const counted = options.tokenizer === undefined ? model.value?.vocabulary : undefined;
   const request = rustRequest("request.json", { messages: chat, options });
   return {

@@ -1,9 +1,10 @@
 import { computed, signal } from "@preact/signals";
+import { measureMessages } from "ctxweave/chat";
 import type { FitReport } from "ctxweave/chat";
 import { plural, tokens } from "../../ui/format.js";
-import { partsOf, roleOf, textOf } from "./parts.js";
-import { messagesOf, systemOf, toolsOf } from "./request.js";
-import { given, keptResults, marks, model, outcome, sent, strategy, target } from "./state.js";
+import { roleOf, textOf } from "./parts.js";
+import { chatOf, messagesOf, systemOf, toolsOf } from "./request.js";
+import { given, marks, model, outcome, sent, settings } from "./state.js";
 import { STRATEGIES } from "./words.js";
 
 type Diff = typeof import("diff");
@@ -52,12 +53,13 @@ export const candidates = computed<readonly Snapshot[]>(() => {
 const setting = computed(() => {
   const result = outcome.value;
   const done = Object.keys(marks.value.edits).length + marks.value.pinned.length;
+  const { strategy, results, as } = settings.value;
   return [
     model.value?.name,
     result.kind === "fitted" ? tokens(result.report.limit) : undefined,
-    STRATEGIES[strategy.value],
-    keptResults.value === undefined ? undefined : `old results cleared but ${keptResults.value}`,
-    target.value && `as ${target.value}`,
+    STRATEGIES[strategy],
+    results === undefined ? undefined : `old results cleared but ${results}`,
+    as && `as ${as}`,
     done > 0 ? plural(done, "change") : undefined,
   ]
     .filter(Boolean)
@@ -100,13 +102,13 @@ interface Block {
 function blocksOf(request: unknown, json: boolean): Block[] {
   const said = (value: unknown): string => (json ? JSON.stringify(value, null, 2) : textOf(value));
   const system = systemOf(request);
+  const { messages: rows } = measureMessages(chatOf(request).chat);
   return [
     ...(system === undefined ? [] : [{ head: "system", text: said(system) }]),
     ...toolsOf(request).map(({ name, value }) => ({ head: `tool ${name}`, text: JSON.stringify(value, null, 2) })),
-    ...messagesOf(request).map((message) => {
-      const kinds = new Set(partsOf(message).map(({ kind }) => kind));
-      const head = kinds.has("result") ? "tool result" : roleOf(message);
-      return { head, text: said(message) };
+    ...messagesOf(request).map((message, place) => {
+      const isResult = rows[place]?.parts.some(({ kind }) => kind === "result" || kind === "callAndResult");
+      return { head: isResult ? "tool result" : roleOf(message), text: said(message) };
     }),
   ];
 }

@@ -1,7 +1,7 @@
 import { fitMessages } from "ctxweave/chat";
 import type { ChatFormat, CountMessagesOptions } from "ctxweave/chat";
-import { partId, SYSTEM, toolId, type Read } from "./items.js";
-import { at, only, pathAlone, put, without, type Part } from "./parts.js";
+import { partId, SYSTEM, toolId } from "./items.js";
+import { at, only, pathAlone, put, without, type Part, type Read } from "./parts.js";
 import { messagesOf, withMessages, withoutSystem, withTools, toolsOf } from "./request.js";
 
 /** What somebody did to one thing in the window: left it out, cleared a result, or shortened it to so many tokens. */
@@ -81,7 +81,10 @@ function smaller(
   const { message, parts } = messages[place] as Read;
   const alone = only(message, parts, part);
   try {
-    const list = part.kind === "result" ? [...callOf(messages, place, part), alone] : [alone];
+    // Only a result that has a call is old.
+    const call = part.call && messages[part.call.index];
+    const called = call?.parts[part.call?.part ?? 0];
+    const list = call && called ? [only(call.message, call.parts, called), alone] : [alone];
     const toolResults = { keepLast: 0, ...(maxTokens === undefined ? {} : { maxTokens }) };
     const { messages: shorter } = fitMessages(
       list,
@@ -95,17 +98,6 @@ function smaller(
     // What cannot be shortened, as a system message, stays.
   }
   return at(message, part.path);
-}
-
-/** The call that a result is of, alone: only a result that has one is old. */
-function callOf(messages: readonly Read[], place: number, result: Part): unknown[] {
-  for (const { message, parts } of messages.slice(0, place).toReversed()) {
-    const call = parts.find(
-      ({ kind, name, callId }) => kind === "call" && (result.callId ? callId === result.callId : name === result.name),
-    );
-    if (call) return [only(message, parts, call)];
-  }
-  return [];
 }
 
 /** The marks that still say something of a request whose text was changed: those of messages that are as they were. */

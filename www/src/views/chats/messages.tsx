@@ -73,6 +73,6 @@ function MessageRow({ row }: { row: Row }) {
 }
 
 /** The beginning of what may be long. */
-export function excerpt(text: string): string {
+function excerpt(text: string): string {
   return text.length > 420 ? `${text.slice(0, 400)}…` : text;
 }

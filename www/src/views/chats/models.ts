@@ -29,16 +29,8 @@ export interface KnownModel extends ModelInfo {
 export function knownModel(name: string | undefined): KnownModel | undefined {
   const info = name === undefined ? undefined : modelInfo(name);
   if (!name || !info) return undefined;
-  const { tokenizer, contextWindow, outputLimit = 0 } = info;
-  // Where an answer may be as long as the window, there is no room that is the request's alone: the default is.
-  const room = outputLimit < contextWindow ? { model: name } : { contextWindow };
-  const { limit } = fitMessages([], room).report;
-  return {
-    ...info,
-    name,
-    limit,
-    ...(isEncoding(tokenizer) ? { vocabulary: tokenizer } : {}),
-  };
+  const { limit } = fitMessages([], { model: name }).report;
+  return { ...info, name, limit, ...(isEncoding(info.tokenizer) ? { vocabulary: info.tokenizer } : {}) };
 }
 
 /** Whether the counts of a model are exact now: its vocabulary is published, and is there. */

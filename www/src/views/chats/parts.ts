@@ -1,3 +1,4 @@
+import type { MeasuredMessage, MeasuredMessages, MeasuredPart } from "ctxweave/chat";
 import { fieldsOf } from "./request.js";
 
 /** What fills a window. */
@@ -5,25 +6,24 @@ export type Kind = "system" | "user" | "assistant" | "reasoning" | "call" | "res
 
 type Path = readonly (string | number)[];
 
-/** A part of a message: where it stands in it, and what it is. */
-export interface Part {
+/** A part of a message, as the package measures it: where it stands, and what it is. */
+export interface Part extends Pick<MeasuredPart, "tokens" | "paths" | "call"> {
+  /** The first of its places. */
   path: Path;
   kind: Kind;
-  /** Of a call or a result the tool, else who says it. */
+  /** Of a call or a result the tool, of a file its name, else who says it. */
   name: string;
-  /** Of a call or a result, where it has one: what joins the two. */
-  callId?: string;
 }
 
-/** The fields of a message whose elements are its parts, or which are a part by themselves. */
-const SLOTS = ["reasoning_content", "content", "parts", "tool_calls", "function_call"] as const;
-
-/** Where LangChain's serialised messages have the fields of others. */
-const INNER = ["kwargs", "data"] as const;
+/** A message and its parts. */
+export interface Read extends Pick<MeasuredMessage, "role" | "tokens"> {
+  message: unknown;
+  parts: readonly Part[];
+}
 
 const ROLES: Record<string, string> = { human: "user", ai: "assistant", model: "assistant" };
 
-/** Who speaks, in one word for all formats. */
+/** Who speaks, in the words of the message. */
 export function roleOf(message: unknown): string {
   const { role, type, id } = fieldsOf(message);
   const last = Array.isArray(id) ? String(id.at(-1)).replace(/Message(Chunk)?$/u, "") : undefined;
@@ -33,71 +33,40 @@ export function roleOf(message: unknown): string {
   return ROLES[name] ?? name;
 }
 
-/** The parts of a message, whatever its format: where it has none, it is one itself. */
-export function partsOf(message: unknown): Part[] {
-  const role = roleOf(message);
-  const inner = INNER.find((field) => "content" in fieldsOf(fieldsOf(message)[field]));
-  const fields = inner ? fieldsOf(fieldsOf(message)[inner]) : fieldsOf(message);
-  const name = String(fields["name"] ?? fields["tool_name"] ?? "");
-  const callId = fields["tool_call_id"] as string | undefined;
-  const base: Path = inner ? [inner] : [];
-  const parts: Part[] = [];
-  for (const slot of SLOTS) {
-    const value = fields[slot];
-    const path = [...base, slot];
-    if (Array.isArray(value)) {
-      for (const [at, one] of value.entries()) parts.push({ path: [...path, at], ...kindOf(one, role, slot) });
-    } else if (value !== undefined && value !== null && value !== "") {
-      parts.push({ path, ...kindOf(value, role, slot) });
-    }
-  }
-  // A call that LangChain has among the blocks, too, is one call.
-  const listed = new Set(parts.filter(({ path }) => path.at(-2) === "tool_calls").map(({ callId }) => callId));
-  const found = parts.filter(
-    ({ path, kind, callId }) => kind !== "call" || path.at(-2) !== "content" || !listed.has(callId),
-  );
-  if (found.length === 0) return [{ path: [], ...kindOf(message, role, "") }];
-  // What a message with the role of a tool says is a result, in every form of it.
-  if (role !== "tool" && role !== "function") return found;
-  return found.map((part) => ({
-    ...part,
-    ...(part.kind === "user" || part.kind === "assistant"
-      ? { kind: "result" as const, name, ...(callId === undefined ? {} : { callId }) }
-      : {}),
-  }));
-}
+/** Messages with what was measured of them. */
+export const readParts = (messages: readonly unknown[], { messages: rows }: MeasuredMessages): Read[] =>
+  rows.map(({ role, tokens, parts }, place) => {
+    const message = messages[place];
+    const read = parts.map((part) => {
+      const path = part.paths[0] ?? [];
+      return { ...part, path, ...kindOf(part, role, at(message, path), roleOf(message)) };
+    });
+    return { message, role, tokens, parts: read };
+  });
 
-function kindOf(value: unknown, role: string, slot: string): Omit<Part, "path"> {
-  const fields = fieldsOf(value);
-  const type = String(fields["type"] ?? "");
-  const call = fieldsOf(fields["functionCall"] ?? fields["function_call"] ?? fields["function"]);
-  const response = fieldsOf(fields["functionResponse"] ?? fields["function_response"]);
-  const name = String(
-    fields["toolName"] ?? fields["tool_name"] ?? call["name"] ?? response["name"] ?? fields["name"] ?? "",
-  );
-  const id = fields["tool_use_id"] ?? fields["toolCallId"] ?? fields["call_id"] ?? fields["callId"] ?? fields["id"];
-  const joined = typeof id === "string" ? { callId: id } : {};
-  const is = (kind: Kind): Omit<Part, "path"> => ({ kind, name, ...joined });
-  if (slot === "reasoning_content" || fields["thought"] === true) return { kind: "reasoning", name: role };
-  if (/^(thinking|redacted_thinking|reasoning)/u.test(type)) return { kind: "reasoning", name: role };
-  if (/result$|_output$/u.test(type) || "functionResponse" in fields || "function_response" in fields)
-    return is("result");
-  if (/^(tool-|dynamic-tool)/u.test(type) && type !== "tool-call")
-    return { kind: "result", name: name || type.replace(/^tool-/u, ""), ...joined };
-  if (slot === "tool_calls" || slot === "function_call" || /(_|-|^)call$|_use$/u.test(type)) return is("call");
-  if ("functionCall" in fields || "function_call" in fields) return is("call");
-  const media = mediaOf(fields);
-  if (/image/u.test(type) || media?.startsWith("image/")) return { kind: "image", name: role };
-  if (media !== undefined || /^(file|document|input_file|input_audio|audio|video)$/u.test(type))
-    return { kind: "file", name: String(fields["filename"] ?? fields["title"] ?? role) };
-  if (role === "system" || role === "developer") return { kind: "system", name: role };
-  return { kind: role === "assistant" ? "assistant" : "user", name: role };
-}
+const KINDS: Partial<Record<MeasuredPart["kind"], Kind>> = {
+  call: "call",
+  approval: "call",
+  result: "result",
+  callAndResult: "result",
+  reasoning: "reasoning",
+  image: "image",
+};
 
-function mediaOf(fields: Record<string, unknown>): string | undefined {
-  const data = fieldsOf(fields["inlineData"] ?? fields["inline_data"] ?? fields["fileData"] ?? fields["source"]);
-  const media = fields["mediaType"] ?? data["mimeType"] ?? data["mime_type"] ?? data["media_type"];
-  return typeof media === "string" ? media : undefined;
+function kindOf(
+  { kind, name }: MeasuredPart,
+  role: MeasuredMessage["role"],
+  value: unknown,
+  speaker: string,
+): { kind: Kind; name: string } {
+  const known = KINDS[kind];
+  if (known === "call" || known === "result") return { kind: known, name: name ?? known };
+  if (known) return { kind: known, name: speaker };
+  if (kind === "text") return { kind: role === "tool" ? "result" : role, name: speaker };
+  const { type, filename, title } = fieldsOf(value);
+  const called = /_(call|output)$/u.exec(String(type));
+  if (called) return { kind: called[1] === "call" ? "call" : "result", name: String(type) };
+  return { kind: "file", name: String(filename ?? title ?? speaker) };
 }
 
 /** What stands at a path. */
@@ -125,8 +94,10 @@ export function put(value: unknown, path: Path, next: unknown): unknown {
 
 /** A message without some of its parts. */
 export function without(message: unknown, parts: readonly Part[]): unknown {
-  // From the end, so that the places of the others hold.
-  return parts.toReversed().reduce((rest: unknown, { path }) => put(rest, path, undefined), message);
+  const place = (path: Path): number => (typeof path.at(-1) === "number" ? (path.at(-1) as number) : 0);
+  // Of a list from its end, so that the places of the others hold.
+  const paths = parts.flatMap((part) => part.paths).toSorted((one, other) => place(other) - place(one));
+  return paths.reduce((rest: unknown, path) => put(rest, path, undefined), message);
 }
 
 /** A message with one of its parts alone. */

@@ -5,32 +5,22 @@ import { MessageText } from "../../ui/message.js";
 import { loadVocabulary, vocabularyState } from "../../ui/vocabularies.js";
 import { choices, isExact, window, type KnownModel } from "./models.js";
 import { modelOf } from "./request.js";
-import {
-  chosenLimit,
-  chosenModel,
-  clearsAlways,
-  given,
-  keptResults,
-  limit,
-  model,
-  strategy,
-  target,
-  whole,
-} from "./state.js";
-import { STRATEGIES } from "./words.js";
+import { change, given, limit, model, settings, whole } from "./state.js";
+import { FORMATS, STRATEGIES } from "./words.js";
 
 const KEPT_RESULTS = ["all", "0", "1", "2", "3", "5", "10"] as const;
 
 /** Whom the chat is for, how much of it there may be, and what goes first. */
 export function Settings() {
   const most = Math.max(whole.value ?? limit.value, 1);
+  const { limit: chosen, strategy, results, always } = settings.value;
   return (
     <div class="chat-settings">
       <ModelPicker />
       <Field
         label="Limit in tokens"
-        origin={chosenLimit.value === undefined ? "default" : "set"}
-        onReset={() => (chosenLimit.value = undefined)}
+        origin={chosen === undefined ? "default" : "set"}
+        onReset={() => change({ limit: undefined })}
       >
         {({ id }) => (
           <div class="slider">
@@ -41,9 +31,9 @@ export function Settings() {
               min={1}
               max={most}
               value={Math.min(limit.value, most)}
-              onInput={(event) => (chosenLimit.value = Number(event.currentTarget.value))}
+              onInput={(event) => change({ limit: Number(event.currentTarget.value) })}
             />
-            <NumberInput id={id} value={limit.value} min={1} onValue={(value) => (chosenLimit.value = value)} />
+            <NumberInput id={id} value={limit.value} min={1} onValue={(value) => change({ limit: value })} />
           </div>
         )}
       </Field>
@@ -55,8 +45,8 @@ export function Settings() {
               value,
               name: STRATEGIES[value],
             }))}
-            value={strategy.value}
-            onValue={(value) => (strategy.value = value)}
+            value={strategy}
+            onValue={(value) => change({ strategy: value })}
           />
         )}
       </Field>
@@ -69,17 +59,17 @@ export function Settings() {
                 value,
                 name: value === "all" ? "Stay" : value === "0" ? "Clear any" : `Clear all but ${value}`,
               }))}
-              value={KEPT_RESULTS.find((value) => value === String(keptResults.value)) ?? "all"}
-              onValue={(value) => (keptResults.value = value === "all" ? undefined : Number(value))}
+              value={KEPT_RESULTS.find((value) => value === String(results)) ?? "all"}
+              onValue={(value) => change({ results: value === "all" ? undefined : Number(value) })}
             />
           )}
         </Field>
-        {keptResults.value === undefined ? null : (
+        {results === undefined ? null : (
           <label class="check clears-always">
             <input
               type="checkbox"
-              checked={clearsAlways.value}
-              onChange={(event) => (clearsAlways.value = event.currentTarget.checked)}
+              checked={always}
+              onChange={(event) => change({ always: event.currentTarget.checked })}
             />
             Under the limit, too
           </label>
@@ -89,17 +79,6 @@ export function Settings() {
   );
 }
 
-const FORMATS: readonly { value: ChatFormat; name: string }[] = [
-  { value: "openai", name: "OpenAI, Chat Completions" },
-  { value: "openai-responses", name: "OpenAI, Responses" },
-  { value: "openai-agents", name: "OpenAI Agents SDK" },
-  { value: "anthropic", name: "Anthropic" },
-  { value: "gemini", name: "Gemini" },
-  { value: "ai-sdk", name: "AI SDK, for models" },
-  { value: "ai-sdk-ui", name: "AI SDK, for pages" },
-  { value: "langchain", name: "LangChain" },
-];
-
 /** The format that the result is written in. */
 export function FormatPicker() {
   return (
@@ -108,8 +87,8 @@ export function FormatPicker() {
         <Select<ChatFormat | "">
           id={id}
           options={[{ value: "", name: "Its own format" }, ...FORMATS]}
-          value={target.value ?? ""}
-          onValue={(value) => (target.value = value === "" ? undefined : value)}
+          value={settings.value.as ?? ""}
+          onValue={(value) => change({ as: value === "" ? undefined : value })}
         />
       )}
     </Field>
@@ -122,22 +101,20 @@ function ModelPicker() {
   const named = now.kind === "chat" ? modelOf(now.request) : undefined;
   const listed = choices.value.some(({ models }) => models.some(({ name }) => name === named));
   const chosen = model.value;
+  const { model: asked } = settings.value;
   return (
     <Field
       label="Model"
-      origin={chosenModel.value === undefined ? "default" : "set"}
-      onReset={() => (chosenModel.value = undefined)}
-      hint={<ModelHint known={chosen} named={chosenModel.value ?? named} />}
+      origin={asked === undefined ? "default" : "set"}
+      onReset={() => change({ model: undefined })}
+      hint={<ModelHint known={chosen} named={asked ?? named} />}
     >
       {({ id, describedBy }) => (
         <select
           id={id}
           aria-describedby={describedBy}
-          value={chosenModel.value ?? named ?? ""}
-          onChange={(event) => {
-            chosenModel.value = event.currentTarget.value;
-            chosenLimit.value = undefined;
-          }}
+          value={asked ?? named ?? ""}
+          onChange={(event) => change({ model: event.currentTarget.value, limit: undefined })}
         >
           <option value="">None</option>
           {named !== undefined && !listed ? <option value={named}>{named}</option> : null}

@@ -1,14 +1,15 @@
-import { batch, computed, signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { convertMessages, fitMessages } from "ctxweave/chat";
 import type { ChatFormat, CtxweaveError, Diagnostic, FitOptions, FitReport } from "ctxweave/chat";
-import { linkParams, writeAddress } from "../../shell/route.js";
+import { keepAddress, linkParams, numberIn, paramsOf, wordIn } from "../../shell/route.js";
 import { Own } from "../../ui/own.js";
-import { countRequest, itemsOf, readMessages, type Read } from "./items.js";
+import { countRequest, itemsOf, readMessages } from "./items.js";
 import { applyMarks, keptMarks, NO_MARKS, type Edit, type Marks } from "./marks.js";
 import { isExact, knownModel } from "./models.js";
-import { roleOf, textOf } from "./parts.js";
+import { roleOf, textOf, type Read } from "./parts.js";
 import { chatOf, fieldsOf, messagesOf, modelOf, readRequest, requestOf, systemOf } from "./request.js";
 import { SAMPLES } from "./samples.js";
+import { FORMATS, STRATEGIES } from "./words.js";
 
 type Strategy = NonNullable<FitOptions["truncationStrategy"]>;
 
@@ -23,21 +24,49 @@ export const own = new Own<OpenChat>("chats");
 const opened = computed<OpenChat>(() => own.value.value ?? chatOfText(SAMPLES[0].json));
 export const text = computed(() => opened.value.text);
 export const marks = computed(() => opened.value.marks);
-/** The limit that was chosen. Without one it is the model's; without a model, of a sample half of what it costs, else all. */
-export const chosenLimit = signal<number | undefined>(undefined);
-export const strategy = signal<Strategy>("truncateMiddle");
-/** How many tool results are never cleared; all of them where it is not given. */
-export const keptResults = signal<number | undefined>(undefined);
-/** Whether old results are cleared however few the tokens. */
-export const clearsAlways = signal(false);
-/** What is cut is rounded up to multiples of so many tokens, so that a prompt cache holds for many turns. */
-export const cutQuantum = signal(0);
-/** The model that was chosen, `""` for none; undefined for that which the request names. */
-export const chosenModel = signal<string | undefined>(undefined);
-/** The format that the result is wanted in; undefined for its own. */
-export const target = signal<ChatFormat | undefined>(undefined);
 
-export const chatOfText = (json: string): OpenChat => ({ text: json, marks: NO_MARKS });
+/** What is asked of the chat, under the names that the address has for it. What is absent is the default. */
+export interface Settings {
+  /** In tokens. Without one it is the model's; without a model, of a sample half of what it costs, else all. */
+  limit?: number | undefined;
+  strategy: Strategy;
+  /** How many tool results are never cleared; all of them where it is not given. */
+  results?: number | undefined;
+  /** Whether old results are cleared however few the tokens. */
+  always: boolean;
+  /** What is cut is rounded up to multiples of so many tokens, so that a prompt cache holds for many turns. */
+  quantum: number;
+  /** `""` for none; undefined for the one that the request names. */
+  model?: string | undefined;
+  /** The format that the result is wanted in; undefined for its own. */
+  as?: ChatFormat | undefined;
+}
+
+const DEFAULTS: Settings = { strategy: "truncateMiddle", always: false, quantum: 0 };
+export const settings = signal(DEFAULTS);
+
+export function change(fields: Partial<Settings>): void {
+  settings.value = { ...settings.value, ...fields };
+}
+
+const fromParams = (params: URLSearchParams): Settings => ({
+  limit: numberIn(params, "limit", 1),
+  strategy: wordIn(params, "strategy", Object.keys(STRATEGIES) as Strategy[]) ?? DEFAULTS.strategy,
+  results: numberIn(params, "results", 0),
+  always: params.get("always") === "true",
+  quantum: numberIn(params, "quantum", 0) ?? DEFAULTS.quantum,
+  model: params.get("model") ?? undefined,
+  as: wordIn(
+    params,
+    "as",
+    FORMATS.map(({ value }) => value),
+  ),
+});
+
+/** The sample that is open. */
+export const sample = computed(() => SAMPLES.find(({ json }) => json === text.value));
+
+const chatOfText = (json: string): OpenChat => ({ text: json, marks: NO_MARKS });
 
 /** What a link carries: the text alone, as links did before there were marks, or both. */
 export function linked(content: unknown): OpenChat {
@@ -48,29 +77,32 @@ export function linked(content: unknown): OpenChat {
 /** A sample replaces what is one's own only when that was agreed to. */
 export async function open(json: string, isOwn: boolean): Promise<void> {
   if (!(await own.offer(chatOfText(json), isOwn))) return;
-  batch(() => {
-    chosenLimit.value = undefined;
-    chosenModel.value = undefined;
-  });
+  change({ limit: undefined, model: undefined });
 }
 
 /** What a link carries, the sample that it names, what was open last, or the first sample. */
 export async function begin(): Promise<void> {
-  await own.begin(linked);
   const link = linkParams("chats");
-  const sample = SAMPLES.find(({ id }) => id === link.get("sample"));
-  if (sample) {
-    const asked = Number(link.get("limit"));
-    link.delete("sample");
-    link.delete("limit");
-    writeAddress("chats", link);
-    if (await own.offer(chatOfText(sample.json), false)) chosenLimit.value = asked >= 1 ? asked : undefined;
-  }
+  // An address that says nothing, as in the link to this view, leaves what is set.
+  const before = settings.peek();
+  if (link.size > 0) settings.value = fromParams(link);
+  await own.begin(linked);
+  const asked = SAMPLES.find(({ id }) => id === link.get("sample"));
+  if (asked && asked !== sample.peek() && !(await own.offer(chatOfText(asked.json), false))) settings.value = before;
   const now = own.value.peek();
   if (now === undefined) own.show(chatOfText(SAMPLES[0].json), false);
   // Before there were marks, what was kept was the text alone.
   else if (typeof now === "string") own.note(chatOfText(now));
 }
+
+/** Writes what is set into the address, and which sample is open; gives back the way to stop. */
+export const follow = (): (() => void) =>
+  keepAddress("chats", () => {
+    const params = paramsOf(settings.value, DEFAULTS);
+    const open = own.isOwn.value ? undefined : sample.value;
+    if (open && open !== SAMPLES[0]) params.set("sample", open.id);
+    return params;
+  });
 
 export function edit(json: string): void {
   const before = marks.peek();
@@ -125,7 +157,7 @@ const parsed = computed<{ kind: "request"; request: unknown } | Problem>(() => {
 /** The model whose window, counts and prices hold. */
 export const model = computed(() => {
   const now = parsed.value;
-  return knownModel(chosenModel.value ?? (now.kind === "request" ? modelOf(now.request) : undefined));
+  return knownModel(settings.value.model ?? (now.kind === "request" ? modelOf(now.request) : undefined));
 });
 
 /** How is counted: by the model's tokenizer, where that needs no vocabulary, or the vocabulary is there. */
@@ -141,7 +173,8 @@ export const given = computed<{ kind: "chat"; request: unknown; read: Read[]; re
   if (now.kind === "error") return now;
   try {
     const report = countRequest(now.request, counting.value);
-    return { kind: "chat", request: now.request, read: readMessages(now.request), report };
+    const read = readMessages(now.request, { ...counting.value, format: report.format });
+    return { kind: "chat", request: now.request, read, report };
   } catch (error) {
     return problemOf(error);
   }
@@ -158,8 +191,8 @@ export const whole = computed(() => (given.value.kind === "chat" ? given.value.r
 
 export const limit = computed(() => {
   const all = whole.value ?? 0;
-  const free = own.isOwn.value && !SAMPLES.some(({ json }) => json === text.value) ? all : Math.ceil(all / 2);
-  return chosenLimit.value ?? model.value?.limit ?? Math.max(free, 16);
+  const free = own.isOwn.value && !sample.value ? all : Math.ceil(all / 2);
+  return settings.value.limit ?? model.value?.limit ?? Math.max(free, 16);
 });
 
 export interface Fitted {
@@ -175,20 +208,18 @@ export interface Fitted {
 export type Outcome = Fitted | Problem;
 
 /** The options of the fit, but for what is pinned. */
-export const options = computed((): FitOptions => ({
-  maxTokens: limit.value,
-  truncationStrategy: strategy.value,
-  ...(cutQuantum.value > 0 ? { cutQuantum: cutQuantum.value } : {}),
-  ...counting.value,
-  ...(keptResults.value === undefined
-    ? {}
-    : {
-        edits: {
-          ...(clearsAlways.value ? { when: "always" as const } : {}),
-          toolResults: { keepLast: keptResults.value },
-        },
-      }),
-}));
+export const options = computed((): FitOptions => {
+  const { strategy, results, always, quantum } = settings.value;
+  return {
+    maxTokens: limit.value,
+    truncationStrategy: strategy,
+    ...(quantum > 0 ? { cutQuantum: quantum } : {}),
+    ...counting.value,
+    ...(results === undefined
+      ? {}
+      : { edits: { ...(always ? { when: "always" } : {}), toolResults: { keepLast: results } } }),
+  };
+});
 
 /** The request with what was done to it, before it is fitted. */
 export const marked = computed(() => {
@@ -241,7 +272,7 @@ export const outcome = computed<Outcome>(() => {
 export const sent = computed<{ request: unknown; diagnostics: readonly Diagnostic[] } | undefined>(() => {
   const now = outcome.value;
   if (now.kind === "error") return undefined;
-  const to = target.value;
+  const to = settings.value.as;
   if (to === undefined || to === now.report.format) return { request: now.fitted, diagnostics: [] };
   try {
     const { system, messages, diagnostics } = convertMessages(containerOf(now.fitted), { from: now.report.format, to });

@@ -1,6 +1,5 @@
 import { effect, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { onAddress } from "../../shell/route.js";
 import { Failed } from "../../ui/failed.js";
 import { Segmented } from "../../ui/fields.js";
 import { Findings } from "../../ui/findings.js";
@@ -11,9 +10,11 @@ import { JsonView } from "../../ui/json-view.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
+import { ResultPane } from "../../ui/result-pane.js";
 import { Tabs } from "../../ui/tabs.js";
 import { CHAT_SHARES, TokenBar } from "../../ui/token-bar.js";
 import { loadVocabulary } from "../../ui/vocabularies.js";
+import { useAddress } from "../../ui/use-address.js";
 import { CachePanel } from "./cache-panel.js";
 import { codeOfChat } from "./code.js";
 import { ComparePanel } from "./compare-panel.js";
@@ -21,7 +22,7 @@ import { Messages } from "./messages.js";
 import { ownPrices } from "./prices.js";
 import { SAMPLES } from "./samples.js";
 import { FormatPicker, Settings } from "./settings.js";
-import { begin, edit, model, open, outcome, own, sent, text } from "./state.js";
+import { begin, edit, follow, model, open, outcome, own, sample, sent, text } from "./state.js";
 import { WindowPanel } from "./window.js";
 import "../../styles/prompt.css";
 import "../../styles/files.css";
@@ -36,21 +37,15 @@ const PANES = [
 
 /** A chat as somebody has it on one side, what fills its window and what of it fits on the other. */
 export function ChatsView() {
-  const sample = SAMPLES.find(({ json }) => json === text.value);
   const read = (file: File): void => void file.text().then((json) => open(json, true));
+  useAddress("chats", begin, follow);
   useEffect(() => {
-    void begin();
     if (ownPrices.value.peek() === undefined) void ownPrices.begin((prices) => prices as never);
     // The vocabulary of a model is fetched when the model is chosen.
-    const stop = effect(() => {
+    return effect(() => {
       const { vocabulary } = model.value ?? {};
       if (vocabulary) void loadVocabulary(vocabulary);
     });
-    const stopFollowing = onAddress("chats", () => void begin());
-    return () => {
-      stop();
-      stopFollowing();
-    };
   }, []);
   useOpener({ hint: "Drop the chat to open it", ready: own.value.value !== undefined, onFile: read });
   return (
@@ -60,7 +55,7 @@ export function ChatsView() {
         <Segmented
           label="Sample"
           options={SAMPLES.map(({ id, name }) => ({ value: id, name }))}
-          value={sample?.id ?? ""}
+          value={sample.value?.id ?? ""}
           onValue={(id) => void open(SAMPLES.find((one) => one.id === id)?.json ?? "", false)}
         />
         <OpenFile
@@ -118,10 +113,7 @@ function Result() {
     (fate) => [fate, rows.filter((row) => row.fate === fate).length] as const,
   );
   return (
-    <section class="pane result-pane" id="result" tabIndex={-1} aria-labelledby="result-title">
-      <h2 id="result-title" class="visually-hidden">
-        Fitted chat
-      </h2>
+    <ResultPane label="Fitted chat">
       <TokenBar shares={[...shares, { id: "free", name: "Free", tokens: report.limit - cost.total, tone: 0 }]}>
         <p class="summary" role="status">
           <span>
@@ -175,6 +167,6 @@ function Result() {
           </>
         ) : null}
       </Tabs>
-    </section>
+    </ResultPane>
   );
 }

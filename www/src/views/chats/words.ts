@@ -1,9 +1,20 @@
-import type { FitFate, FitReason } from "ctxweave/chat";
+import type { ChatFormat, FitFate, FitReason } from "ctxweave/chat";
 import { STRATEGY_NAMES } from "../../ui/words.js";
 
 /** The words of the package's reports and options, as the view shows them. */
 
 export const STRATEGIES = { ...STRATEGY_NAMES, keepStart: "Keep start" };
+
+export const FORMATS: readonly { value: ChatFormat; name: string }[] = [
+  { value: "openai", name: "OpenAI, Chat Completions" },
+  { value: "openai-responses", name: "OpenAI, Responses" },
+  { value: "openai-agents", name: "OpenAI Agents SDK" },
+  { value: "anthropic", name: "Anthropic" },
+  { value: "gemini", name: "Gemini" },
+  { value: "ai-sdk", name: "AI SDK, for models" },
+  { value: "ai-sdk-ui", name: "AI SDK, for pages" },
+  { value: "langchain", name: "LangChain" },
+];
 
 export const FATES: Record<FitFate, string> = {
   kept: "Kept",

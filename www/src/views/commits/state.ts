@@ -1,8 +1,9 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { transcriptToMessages } from "ctxweave/commits";
-import type { CtxweaveError, MaterializationPlan, Materialized, TranscriptFormat } from "ctxweave/commits";
+import type { MaterializationPlan, Materialized, TranscriptFormat } from "ctxweave/commits";
 import sampleUrl from "../../../../examples/sessions/claude-code.jsonl?url";
-import { linkParams, writeAddress } from "../../shell/route.js";
+import { keepAddress, linkParams, paramsOf, wordIn } from "../../shell/route.js";
+import { attempt, type Attempt } from "../../ui/attempt.js";
 import { Own } from "../../ui/own.js";
 import { forkFrom, importOf, opened, sessionOf, type OpenSession, type Session } from "./session.js";
 import { timelineOf } from "./timeline.js";
@@ -12,11 +13,18 @@ export const own = new Own<Session>("commits");
 export const problem = signal<{ name: string; message: string } | undefined>(undefined);
 export const busy = signal(false);
 
+/** What is in the address only where it is something else. */
+const DEFAULTS: { commit?: string | undefined; stop: string; as: string; how: string } = {
+  stop: "compaction",
+  as: "",
+  how: "transcode",
+};
+
 /** The commit that was chosen; without one it is the newest of the conversation. */
 const wanted = signal<string | undefined>(undefined);
-export const stop = signal<string>("compaction");
+export const stop = signal(DEFAULTS.stop);
 /** The format of the result; empty for that of the commit. */
-export const format = signal<string>("");
+export const format = signal(DEFAULTS.as);
 /** What is done where a conversation is wanted in another agent's format. */
 export const crossFamily = signal<"render" | "transcode">("transcode");
 
@@ -57,17 +65,6 @@ effect(() => {
 
 export const record = computed(() => timeline.value.find(({ record: { id } }) => id === chosen.value)?.record);
 
-type Attempt<T> = { ok: true; value: T } | { ok: false; code: string; message: string };
-
-function attempt<T>(action: () => T): Attempt<T> {
-  try {
-    return { ok: true, value: action() };
-  } catch (error) {
-    const { code = "error", message } = error as CtxweaveError;
-    return { ok: false, code, message };
-  }
-}
-
 /** What would be materialised, and why. */
 export const plan = computed<Attempt<MaterializationPlan> | undefined>(() => {
   const open = session.value;
@@ -105,8 +102,8 @@ export function choose(id: string): void {
 /** What was chosen in the session before is nothing to this one. */
 function startAnew(): void {
   wanted.value = undefined;
-  stop.value = "compaction";
-  format.value = "";
+  stop.value = DEFAULTS.stop;
+  format.value = DEFAULTS.as;
 }
 
 async function open(session: Session, isOwn: boolean): Promise<void> {
@@ -161,27 +158,19 @@ export async function begin(): Promise<void> {
   const params = linkParams("commits");
   batch(() => {
     wanted.value = params.get("commit") ?? undefined;
-    stop.value = params.get("stop") ?? "compaction";
-    format.value = params.get("as") ?? "";
-    crossFamily.value = params.get("how") === "render" ? "render" : "transcode";
+    stop.value = params.get("stop") ?? DEFAULTS.stop;
+    format.value = params.get("as") ?? DEFAULTS.as;
+    crossFamily.value = wordIn(params, "how", ["render"]) ?? "transcode";
   });
   const there = (await own.begin(sessionOf)) || own.value.peek() !== undefined;
   if (!there) await openSample();
 }
 
 /** Writes what is chosen into the address; gives back the way to stop. */
-export function keepAddress(): () => void {
-  return effect(() => {
-    const params = new URLSearchParams();
-    if (wanted.value !== undefined) params.set("commit", wanted.value);
-    if (stop.value !== "compaction") params.set("stop", stop.value);
-    if (format.value) params.set("as", format.value);
-    if (crossFamily.value === "render") params.set("how", "render");
-    const packed = linkParams("commits").get("own");
-    if (packed !== null) params.set("own", packed);
-    writeAddress("commits", params);
-  });
-}
+export const follow = (): (() => void) =>
+  keepAddress("commits", () =>
+    paramsOf({ commit: wanted.value, stop: stop.value, as: format.value, how: crossFamily.value }, DEFAULTS),
+  );
 
 /** A branch from the chosen commit: one message, in the format of what it goes on from. */
 export function fork(text: string): void {

@@ -19,7 +19,7 @@ export interface Edge {
 }
 
 /** Further branches are not drawn beside each other. */
-export const MOST_LANES = 8;
+const MOST_LANES = 8;
 
 interface Branch {
   /** Row of the commit that it leaves; none of a root. */

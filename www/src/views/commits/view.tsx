@@ -1,7 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 import "../../styles/commits.css";
-import { onAddress } from "../../shell/route.js";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { useOpener } from "../../ui/drop.js";
 import { count, plural } from "../../ui/format.js";
@@ -11,22 +9,11 @@ import { ProblemNotice } from "../../ui/notice.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
+import { useAddress } from "../../ui/use-address.js";
 import { codeOfCommits } from "./code.js";
 import { timeOf } from "./details.js";
 import { ResultPane } from "./result.js";
-import {
-  begin,
-  busy,
-  fork,
-  keepAddress,
-  openFile,
-  openSample,
-  own,
-  problem,
-  record,
-  session,
-  timeline,
-} from "./state.js";
+import { begin, busy, fork, follow, openFile, openSample, own, problem, record, session, timeline } from "./state.js";
 import { TimelineList } from "./timeline-list.js";
 
 const PANES = [
@@ -36,11 +23,7 @@ const PANES = [
 
 /** A session from its first commit to its last on one side, what is materialised from a commit beside it. */
 export function CommitsView() {
-  useEffect(() => {
-    void begin();
-    return onAddress("commits", () => void begin());
-  }, []);
-  useEffect(keepAddress, []);
+  useAddress("commits", begin, follow);
   return (
     <div class="loom commits">
       <h1 class="visually-hidden">A session becomes commits</h1>

@@ -1,4 +1,4 @@
-import { batch, computed, effect, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import {
   bubble,
   buildContextChain,
@@ -15,7 +15,7 @@ import type {
   ParsedContextFile,
   Notified,
 } from "ctxweave/folders";
-import { linkParams, writeAddress } from "../../shell/route.js";
+import { keepAddress, linkParams } from "../../shell/route.js";
 import type { OpenedFolder } from "../../ui/open-folder.js";
 import { Own } from "../../ui/own.js";
 import { fetchSample } from "./samples.js";
@@ -224,8 +224,8 @@ function look(link: URLSearchParams): void {
 
 /** Writes what is selected into the address; gives back the way to stop. */
 export function keepLink(): () => void {
-  return effect(() => {
-    if (!open.value) return;
+  return keepAddress(VIEW, () => {
+    if (!open.value) return undefined;
     const { includeWatched, parentChain, maxTokens } = settings.value;
     const link = new URLSearchParams();
     for (const path of selected.value) link.append("select", path);
@@ -234,6 +234,6 @@ export function keepLink(): () => void {
     if (parentChain) link.set("parents", "1");
     if (maxTokens > 0) link.set("max", String(maxTokens));
     if (file.value) link.set("file", file.value);
-    writeAddress(VIEW, link);
+    return link;
   });
 }

@@ -1,7 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 import type { ContextChain } from "ctxweave/folders";
-import { onAddress } from "../../shell/route.js";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { CopyButton } from "../../ui/copy-button.js";
 import { Failed } from "../../ui/failed.js";
@@ -11,8 +9,10 @@ import { count, plural, tokens } from "../../ui/format.js";
 import { JsonView } from "../../ui/json-view.js";
 import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
+import { ResultPane } from "../../ui/result-pane.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar, toneAt, type Share } from "../../ui/token-bar.js";
+import { useAddress } from "../../ui/use-address.js";
 import { codeOfFolders } from "./code.js";
 import { SidePane } from "./editor.js";
 import { begin, keepLink, open, openSample, outcome, own, problem, settings, use, wants } from "./state.js";
@@ -27,19 +27,7 @@ const PANES = [
 
 /** Folders with AGENTS.md files on one side, what of them goes into the prompt beside it, and who is told of a change. */
 export function FoldersView() {
-  useEffect(() => {
-    let stop: (() => void) | undefined;
-    let left = false;
-    void begin().then(() => {
-      if (!left) stop = keepLink();
-    });
-    const stopFollowing = onAddress("folders", () => void begin());
-    return () => {
-      left = true;
-      stop?.();
-      stopFollowing();
-    };
-  }, []);
+  useAddress("folders", begin, keepLink);
   const at = open.value;
   return (
     <div class="loom">
@@ -84,10 +72,7 @@ function Result() {
   const { chain, prompt } = made;
   const { diagnostics } = chain;
   return (
-    <section class="pane result-pane" id="result" tabIndex={-1} aria-labelledby="result-title">
-      <h2 id="result-title" class="visually-hidden">
-        Prompt
-      </h2>
+    <ResultPane label="Prompt">
       <TokenBar shares={shares(chain)}>
         <p class="summary">
           <span data-total>{tokens(chain.totalTokens)}</span>
@@ -130,7 +115,7 @@ function Result() {
           <p class="empty">Nothing is loaded. Tick a folder.</p>
         )}
       </Tabs>
-    </section>
+    </ResultPane>
   );
 }
 

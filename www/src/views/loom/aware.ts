@@ -17,7 +17,7 @@ export interface AwareSettings {
 }
 
 /** Five minutes after the newest node: a tree looks the same whenever the page is opened. */
-export function nowFor(tree: LoomTreeData): string {
+function nowFor(tree: LoomTreeData): string {
   const times = tree.nodes
     .map((node) => new Date(node.createdAt ?? "").getTime())
     .filter((time) => !Number.isNaN(time));

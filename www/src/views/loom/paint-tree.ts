@@ -160,7 +160,7 @@ function paintDots(context: CanvasRenderingContext2D, { index, layout, colours }
 }
 
 /** How a node looks by itself. */
-export function lookOf(index: TreeIndex, id: string): Look {
+function lookOf(index: TreeIndex, id: string): Look {
   const { editedFrom, metadata } = index.node.get(id) ?? {};
   return {
     author: authorOf(index, id),

@@ -126,7 +126,7 @@ export function NodeChip({ id }: { id: string }) {
 const MOST_MISSING = 200;
 
 /** Nodes that are not there: how many, why, and what each would have cost. */
-export function GapView({ gap }: { gap: Gap }) {
+function GapView({ gap }: { gap: Gap }) {
   const fates = (["cut", "excluded", "skipped"] as const).flatMap((fate) => {
     const of = gap.rows.filter((row) => row.fate === fate);
     return of.length > 0 ? [{ fate, count: of.length, tokens: of.reduce((sum, row) => sum + row.tokens, 0) }] : [];

@@ -13,11 +13,22 @@ export interface Sample {
   url: string;
   /** A window small enough that something has to go. */
   contextWindow: number;
+  /** Whether its tree names media. */
+  media?: true;
   /** Where it opens: the way there shows most of what the sample is for. */
   tip: string;
 }
 
 export const SAMPLES: readonly Sample[] = [
+  {
+    id: "agent",
+    name: "Agent",
+    about: "parallel tool calls, reasoning and images",
+    url: agent,
+    media: true,
+    contextWindow: 8192,
+    tip: "agent-36",
+  },
   {
     id: "story",
     name: "Story",
@@ -27,18 +38,11 @@ export const SAMPLES: readonly Sample[] = [
     tip: "alice-108",
   },
   {
-    id: "agent",
-    name: "Agent",
-    about: "parallel tool calls, reasoning and images",
-    url: agent,
-    contextWindow: 8192,
-    tip: "agent-36",
-  },
-  {
     id: "sources",
     name: "Sources",
     about: "edges from several nodes at once",
     url: sources,
+    media: true,
     contextWindow: 8192,
     tip: "q-12",
   },
@@ -47,6 +51,7 @@ export const SAMPLES: readonly Sample[] = [
     name: "Lighthouse",
     about: "several people and models in one tree, for a loom-aware agent",
     url: lighthouse,
+    media: true,
     contextWindow: 8192,
     tip: "01KNZ1KSR0X8FZ0SGS9TEEBYY1",
   },
@@ -58,7 +63,7 @@ export const OWN_WINDOW = 8192;
 export async function fetchSample(sample: Sample): Promise<{ tree: LoomTreeData; media: Record<string, Media> }> {
   const [tree, allMedia] = await Promise.all([
     fetchJson<LoomTreeData>(sample.url),
-    fetchJson<Record<string, Media>>(media),
+    sample.media ? fetchJson<Record<string, Media>>(media) : ({} as Record<string, Media>),
   ]);
   // The samples share one file of media; a request carries only what its own tree names.
   const text = JSON.stringify(tree);
@@ -72,7 +77,7 @@ export async function fetchSample(sample: Sample): Promise<{ tree: LoomTreeData;
 export function fetchSampleEarly(id: string | null): void {
   if (id !== null && !SAMPLES.some((sample) => sample.id === id)) return;
   const sample = SAMPLES.find((one) => one.id === id) ?? SAMPLES[0];
-  for (const url of sample ? [sample.url, media] : []) fetchEarly(url);
+  for (const url of sample ? [sample.url, ...(sample.media ? [media] : [])] : []) fetchEarly(url);
 }
 
 async function fetchJson<T>(url: string): Promise<T> {

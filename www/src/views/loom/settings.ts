@@ -61,7 +61,7 @@ export const FIRST_MODELS: Record<ProviderName, string> = {
 };
 
 /** What a provider takes: the plain completion a document, all others messages. */
-export function modeOf(provider: ProviderName): Mode {
+function modeOf(provider: ProviderName): Mode {
   return provider === "completion" ? "buffer" : "dialogue";
 }
 

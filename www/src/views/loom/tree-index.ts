@@ -89,7 +89,7 @@ export function withNodes(index: TreeIndex, tree: LoomTreeData): TreeIndex {
 }
 
 /** The sources of an edge that can be the predecessor: the primary ones, else the first. */
-export function primariesOf(edge: LoomEdge): string[] {
+function primariesOf(edge: LoomEdge): string[] {
   const primaries = edge.sources.filter((s) => (s.role ?? "primary") === "primary").map((s) => s.nodeId);
   const first = edge.sources[0];
   return primaries.length > 0 || first === undefined ? primaries : [first.nodeId];
@@ -169,7 +169,7 @@ export function nodeName(node: LoomNode | undefined, id: string): string {
 }
 
 /** All versions of one node that stand side by side as primary sources of one edge on the path. */
-export interface VersionSet {
+interface VersionSet {
   target: string;
   versions: string[];
 }
@@ -188,7 +188,7 @@ export function versionSets(index: TreeIndex, path: string[]): VersionSet[] {
 }
 
 /** One way to arrive at a node. */
-export interface Candidate {
+interface Candidate {
   edgeId: string;
   from: string;
 }

@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { currentView, linkParams, onAddress } from "../../shell/route.js";
+import { currentView, linkParams } from "../../shell/route.js";
 import { narrow } from "../../ui/media.js";
 import { Panes } from "../../ui/panes.js";
 import { Tabs } from "../../ui/tabs.js";
+import { useAddress } from "../../ui/use-address.js";
 import { BudgetBar } from "./budget-bar.js";
 import { Controls } from "./controls.js";
 import { Inspector } from "./inspector.js";
@@ -33,21 +34,8 @@ const PANES = [
 
 /** A Loom tree becomes a prompt: the tree on one side, what comes of it beside it, and what shapes it. */
 export function LoomView() {
-  useEffect(() => {
-    let stop: (() => void) | undefined;
-    let left = false;
-    const stopLoading = keepVocabulary();
-    void followLink().then(() => {
-      if (!left) stop = keepLink();
-    });
-    const stopFollowing = onAddress("loom", () => void followLink());
-    return () => {
-      left = true;
-      stop?.();
-      stopLoading();
-      stopFollowing();
-    };
-  }, []);
+  useAddress("loom", followLink, keepLink);
+  useEffect(keepVocabulary, []);
   return (
     <div class="loom">
       <h1 class="visually-hidden">A Loom tree becomes a prompt</h1>

@@ -1,6 +1,4 @@
 import { writeTask } from "ctxweave/operators";
-import { useEffect } from "preact/hooks";
-import { onAddress } from "../../shell/route.js";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { CopyButton } from "../../ui/copy-button.js";
 import { useOpener } from "../../ui/drop.js";
@@ -9,6 +7,7 @@ import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
 import { useReachable } from "../../ui/reachable.js";
+import { useAddress } from "../../ui/use-address.js";
 import { Assembly } from "./assembly.js";
 import { codeOfOperators } from "./code.js";
 import { Editor, Findings } from "./editor.js";
@@ -26,10 +25,7 @@ const PANES = [
 /** A task template decides what each of its steps may see: the template, its operators, one assembly. */
 export function OperatorsView() {
   const read = (file: File): void => void file.text().then((text) => open(text, true));
-  useEffect(() => {
-    void begin();
-    return onAddress("operators", () => void begin());
-  }, []);
+  useAddress("operators", begin);
   const tree = useReachable<HTMLElement>();
   const assembly = useReachable<HTMLElement>();
   useOpener({ hint: "Drop the template to open it", ready: own.value.value !== undefined, onFile: read });

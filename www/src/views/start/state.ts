@@ -1,7 +1,7 @@
 import { computed, signal } from "@preact/signals";
-import { fitMessages } from "ctxweave/chat";
+import { fitMessages, measureMessages } from "ctxweave/chat";
 import type { FitReport } from "ctxweave/chat";
-import { partsOf, roleOf, textOf } from "../chats/parts.js";
+import { roleOf, textOf } from "../chats/parts.js";
 import { SAMPLES } from "../chats/samples.js";
 
 /** The conversation that is shown: what a coding agent sends after ten turns. */
@@ -13,6 +13,8 @@ const chat = JSON.parse(SAMPLES.find(({ id }) => id === SAMPLE)?.json ?? "[]") a
 export const window = signal(6000);
 /** Whether old results of tools are cleared before a message is cut. */
 export const clears = signal(false);
+
+const kinds = computed(() => measureMessages(chat).messages.map(({ parts }) => parts[0]?.kind));
 
 export const whole = computed(() => fitMessages(chat, { maxTokens: 1e9 }).report);
 
@@ -29,7 +31,7 @@ export const fitted = computed(() => {
   const { report } = fitMessages(chat, { maxTokens: window.value, ...edits });
   const rows = report.messages.map((row): Row => {
     const message = chat.messages[row.index];
-    return { role: roleOf(message), text: textOf(message), kind: partsOf(message)[0]?.kind ?? "user", row };
+    return { role: roleOf(message), text: textOf(message), kind: kinds.value[row.index] ?? "text", row };
   });
   return { report, rows };
 });

@@ -1,4 +1,5 @@
 import type { SplitOptions, TextBoundary, TruncateOptions } from "ctxweave/tokens";
+import { numberIn, wordIn } from "../../shell/route.js";
 
 export type Shown = "tokens" | "cut" | "split";
 export type Side = NonNullable<TruncateOptions["side"]>;
@@ -49,37 +50,21 @@ export const BOUNDARIES: readonly { value: TextBoundary | ""; name: string }[] =
   { value: "sentence", name: "behind sentences" },
 ];
 
-/** The settings as parameters of the address: those that are not the default. */
-export function toParams(settings: Settings): URLSearchParams {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(settings)) {
-    if (value !== undefined && value !== DEFAULTS[name as keyof Settings]) params.set(name, String(value));
-  }
-  return params;
-}
-
-/** Reads an address that anybody may have written: what cannot be is the default. */
+/** What an address says. */
 export function fromParams(params: URLSearchParams): Settings {
-  const one = <Value extends string>(name: string, options: readonly Value[], standard: Value): Value =>
-    options.find((option) => option === params.get(name)) ?? standard;
-  const number = (name: string, least: number): number | undefined => {
-    const value = Number(params.get(name) ?? Number.NaN);
-    return Number.isInteger(value) && value >= least ? value : undefined;
-  };
-  const boundary = BOUNDARIES.find(({ value }) => value !== "" && value === params.get("boundary"))?.value;
-  const [limit, piece] = [number("limit", 0), number("piece", 1)];
+  const boundaries = BOUNDARIES.flatMap(({ value }) => (value === "" ? [] : [value]));
   return {
     tokenizer: params.get("tokenizer") ?? DEFAULTS.tokenizer,
-    shown: one("shown", ["tokens", "cut", "split"], DEFAULTS.shown),
-    colours: one("colours", ["tokens", "heat"], DEFAULTS.colours),
+    shown: wordIn(params, "shown", ["tokens", "cut", "split"]) ?? DEFAULTS.shown,
+    colours: wordIn(params, "colours", ["tokens", "heat"]) ?? DEFAULTS.colours,
     ids: params.get("ids") === "true",
-    side: one("side", ["end", "start", "middle"], DEFAULTS.side),
+    side: wordIn(params, "side", ["end", "start", "middle"]) ?? DEFAULTS.side,
     marker: params.get("marker") ?? DEFAULTS.marker,
-    overlap: number("overlap", 0) ?? DEFAULTS.overlap,
+    overlap: numberIn(params, "overlap", 0) ?? DEFAULTS.overlap,
     markdown: params.get("markdown") === "true",
-    ...(boundary ? { boundary } : {}),
-    ...(limit === undefined ? {} : { limit }),
-    ...(piece === undefined ? {} : { piece }),
+    boundary: wordIn(params, "boundary", boundaries),
+    limit: numberIn(params, "limit", 0),
+    piece: numberIn(params, "piece", 1),
   };
 }
 

@@ -1,7 +1,8 @@
 import { computed, effect, signal, untracked } from "@preact/signals";
 import { countTokens, splitText, tokenSpans, truncateText } from "ctxweave/tokens";
-import type { CtxweaveError, TextPiece, TokenSpans, TruncatedText } from "ctxweave/tokens";
-import { linkParams, writeAddress } from "../../shell/route.js";
+import type { TextPiece, TokenSpans, TruncatedText } from "ctxweave/tokens";
+import { keepAddress, linkParams, paramsOf } from "../../shell/route.js";
+import { attempt, type Attempt } from "../../ui/attempt.js";
 import { count, plural, tokens } from "../../ui/format.js";
 import { Own } from "../../ui/own.js";
 import { isEncoding, isLoaded, loadVocabulary } from "../../ui/vocabularies.js";
@@ -9,7 +10,7 @@ import { blocksOf, boxesOf, linesOf, type Blocks, type Boxes } from "./layout.js
 import { marksOfCut, marksOfPieces, NO_MARKS, type Marks } from "./marks.js";
 import { bringOwnVocabularies, bringVocabulary, isTokenizerFile, ownVocabularies } from "./own-vocabularies.js";
 import { SAMPLES } from "./samples.js";
-import { cutOptions, DEFAULTS, fromParams, splitOptions, toParams, type Settings } from "./settings.js";
+import { cutOptions, DEFAULTS, fromParams, splitOptions, type Settings } from "./settings.js";
 
 export const own = new Own<string>("tokens");
 export const text = computed(() => own.value.value ?? "");
@@ -38,17 +39,6 @@ effect(() => {
   const timer = setTimeout(() => (settled.value = now), PAUSE);
   return () => clearTimeout(timer);
 });
-
-export type Attempt<T> = { ok: true; value: T } | { ok: false; code: string; message: string };
-
-function attempt<T>(action: () => T): Attempt<T> {
-  try {
-    return { ok: true, value: action() };
-  } catch (error) {
-    const { code = "error", message } = error as CtxweaveError;
-    return { ok: false, code, message };
-  }
-}
 
 /** Tokenizers that have no tokens: they say how many there would be. */
 export const ESTIMATES = ["heuristic", "claude", "claude-3", "gemini"];
@@ -154,13 +144,7 @@ export function follow(): () => void {
     const { tokenizer: name } = settings.value;
     if (isEncoding(name)) void untracked(() => loadVocabulary(name));
   });
-  const writes = effect(() => {
-    const params = toParams(settings.value);
-    const packed = linkParams("tokens").get("own");
-    // What a link carries is taken out by what reads it.
-    if (packed !== null) params.set("own", packed);
-    writeAddress("tokens", params);
-  });
+  const writes = keepAddress("tokens", () => paramsOf(settings.value, DEFAULTS));
   return () => {
     loads();
     writes();

@@ -1,5 +1,3 @@
-import { useEffect } from "preact/hooks";
-import { onAddress } from "../../shell/route.js";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { useOpener } from "../../ui/drop.js";
 import { Segmented } from "../../ui/fields.js";
@@ -8,6 +6,7 @@ import { ProblemNotice } from "../../ui/notice.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
+import { useAddress } from "../../ui/use-address.js";
 import { codeOfTokens } from "./code.js";
 import { TokenizerPicker } from "./picker.js";
 import { Result } from "./result.js";
@@ -23,11 +22,7 @@ const PANES = [
 /** A text on one side, its tokens on the other: where they end, which they are, and where a cut or a split would fall. */
 export function TokensView() {
   const sample = SAMPLES.find((one) => one.text === text.value);
-  useEffect(() => {
-    void begin();
-    return onAddress("tokens", () => void begin());
-  }, []);
-  useEffect(follow, []);
+  useAddress("tokens", begin, follow);
   const ready = own.value.value !== undefined;
   useOpener({ hint: "Drop a text, or a model's tokenizer.json", ready, onFile: (file) => void openFile(file) });
   return (

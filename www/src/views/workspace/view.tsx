@@ -1,6 +1,4 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import { onAddress } from "../../shell/route.js";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { Failed } from "../../ui/failed.js";
 import { Findings } from "../../ui/findings.js";
@@ -9,8 +7,10 @@ import { tokens } from "../../ui/format.js";
 import { JsonView } from "../../ui/json-view.js";
 import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
+import { ResultPane } from "../../ui/result-pane.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar, toneAt } from "../../ui/token-bar.js";
+import { useAddress } from "../../ui/use-address.js";
 import { codeOfWorkspace } from "./code.js";
 import { Editor } from "./editor.js";
 import { Response } from "./response.js";
@@ -24,10 +24,7 @@ const PANES = [
 
 /** The files of a workspace on one side, what an agent's first turn gets of them on the other. */
 export function WorkspaceView() {
-  useEffect(() => {
-    void begin();
-    return onAddress("workspace", () => void begin());
-  }, []);
+  useAddress("workspace", begin);
   const at = open.value;
   return (
     <div class="loom">
@@ -78,10 +75,7 @@ function Result() {
   if (made.kind === "error") return <Failed label="Response" code={made.code} message={made.message} />;
   const { context, tokens: cost, diagnostics } = made.result;
   return (
-    <section class="pane result-pane" id="result" tabIndex={-1} aria-labelledby="result-title">
-      <h2 id="result-title" class="visually-hidden">
-        Response
-      </h2>
+    <ResultPane label="Response">
       <TokenBar shares={SECTIONS.map(({ id, name }, at) => ({ id, name, tokens: cost[id], tone: toneAt(at) }))}>
         <p class="summary">
           <span data-total>{tokens(cost.total)}</span>
@@ -108,6 +102,6 @@ function Result() {
           </>
         )}
       </Tabs>
-    </section>
+    </ResultPane>
   );
 }

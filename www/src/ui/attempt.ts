@@ -1,0 +1,13 @@
+import type { CtxweaveError } from "ctxweave/loom";
+
+/** What a call gave, or why it threw. */
+export type Attempt<T> = { ok: true; value: T } | { ok: false; code: string; message: string };
+
+export function attempt<T>(action: () => T): Attempt<T> {
+  try {
+    return { ok: true, value: action() };
+  } catch (error) {
+    const { code = "error", message } = error as CtxweaveError;
+    return { ok: false, code, message };
+  }
+}
