@@ -132,7 +132,7 @@ fn server_content(content: Option<&Value>) -> Vec<Block<'static>> {
     match content {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::String(text)) => vec![Block::text(text.clone())],
-        Some(other) => vec![Block::text(other.to_string())],
+        Some(other) => vec![Block::text(crate::json::text(other))],
     }
 }
 

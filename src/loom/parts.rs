@@ -6,6 +6,7 @@ use crate::assembly::render::{JOIN, content, push_text};
 use crate::assembly::size_bound::Size;
 use crate::content::{Audio, Block, Image, Media};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::json;
 use crate::loom::node_content::NodeContent;
 use crate::loom::tree::Node;
 use crate::maps::SortedMap;
@@ -118,7 +119,7 @@ fn add_bytes(size: &mut Size, bytes: usize) {
 fn add_block_size(size: &mut Size, block: &Block, prices: &Prices<'_>) {
     let (bytes, tokens) = match block {
         Block::Text(text) | Block::Reasoning { text, .. } => (text.len(), 0),
-        Block::ToolCall { name, arguments, .. } => (name.len().saturating_add(arguments.to_string().len()), 0),
+        Block::ToolCall { name, arguments, .. } => (name.len().saturating_add(json::text(arguments).len()), 0),
         Block::ToolResult { content, .. } => {
             content.iter().for_each(|block| add_block_size(size, block, prices));
             (0, 0)
