@@ -35,7 +35,9 @@ fn sorted(count: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Ve
             let (mut left, mut right) = pair.split_at_checked(width).unwrap_or((pair, &[]));
             // What is in order already needs no comparison but this one.
             let mut is_open = matches!((left, right), ([.., last], [first, ..]) if compare(*first, *last).is_lt());
-            while is_open && let (Some((&one, ones)), Some((&other, others))) = (left.split_first(), right.split_first()) {
+            while is_open
+                && let (Some((&one, ones)), Some((&other, others))) = (left.split_first(), right.split_first())
+            {
                 let takes_other = compare(other, one).is_lt();
                 merged.push(if takes_other { other } else { one });
                 (left, right) = if takes_other { (left, others) } else { (ones, right) };

@@ -73,10 +73,14 @@ fn push_media<'a>(
 ) {
     let mut part = block.borrowed();
     let (reference, place, kind, words) = match &mut part {
-        Block::Image(Image { reference, media, alt_text, .. }) => {
+        Block::Image(image) => {
+            let Image { reference, media, alt_text, .. } = &mut **image;
             (reference.as_deref().unwrap_or_default(), media, "image", alt_text.as_deref())
         }
-        Block::Audio(Audio { reference, media, .. }) => (&**reference, media, "audio", None),
+        Block::Audio(audio) => {
+            let Audio { reference, media, .. } = &mut **audio;
+            (&**reference, media, "audio", None)
+        }
         _ => return,
     };
     *place = media.get(reference).map(Media::borrowed);
@@ -119,7 +123,7 @@ fn add_bytes(size: &mut Size, bytes: usize) {
 fn add_block_size(size: &mut Size, block: &Block, prices: &Prices<'_>) {
     let (bytes, tokens) = match block {
         Block::Text(text) | Block::Reasoning { text, .. } => (text.len(), 0),
-        Block::ToolCall { name, arguments, .. } => (name.len().saturating_add(json::text(arguments).len()), 0),
+        Block::ToolCall { name, arguments, .. } => (name.len().saturating_add(json::text(&***arguments).len()), 0),
         Block::ToolResult { content, .. } => {
             content.iter().for_each(|block| add_block_size(size, block, prices));
             (0, 0)

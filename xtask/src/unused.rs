@@ -212,44 +212,46 @@ impl Linked {
 
     /// Everything that the module's exports come to, and which functions have to be in the table for that.
     fn used(&self, module: &[u8], never: &BTreeSet<u32>) -> Result<(BTreeSet<Item>, BTreeSet<u32>)> {
-        let mut used = BTreeSet::new();
         let mut listed = BTreeSet::new();
-        let mut open: Vec<Item> = self.exported.iter().map(|&function| Item::Function(function)).collect();
         let mut calls: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for &(from, to) in &self.calls {
             calls.entry(from).or_default().push(to);
         }
-        while let Some(item) = open.pop() {
-            if !used.insert(item) {
+        // What there is, each with whether a function that prints a value as `{:?}` comes to it.
+        let mut known = BTreeSet::new();
+        let mut open: Vec<(Item, bool)> =
+            self.exported.iter().map(|&function| (Item::Function(function), false)).collect();
+        while let Some((item, by_print)) = open.pop() {
+            let prints = by_print || matches!(item, Item::Function(function) if self.prints(function));
+            if !known.insert((item, prints)) {
                 continue;
             }
-            let (range, prints) = match item {
-                Item::Object(object) => (self.objects.get(object), false),
+            let range = match item {
+                Item::Object(object) => self.objects.get(object),
                 Item::Function(function) => {
                     let Some(own) = function.checked_sub(self.imported) else { continue };
                     if never.contains(&own) {
                         continue;
                     }
-                    open.extend(calls.get(&function).into_iter().flatten().map(|&called| Item::Function(called)));
-                    (self.bodies.get(own as usize), self.prints(function))
+                    let called = calls.get(&function).into_iter().flatten();
+                    open.extend(called.map(|&called| (Item::Function(called), prints)));
+                    self.bodies.get(own as usize)
                 }
             };
             for reference in self.in_range(range.context("an item is nowhere")?) {
-                let is_idle = match reference.to {
-                    Item::Function(function) => {
-                        if reference.listed {
-                            listed.insert(function);
-                        }
-                        false
+                match reference.to {
+                    Item::Object(object) if self.is_location(module, object) => continue,
+                    // Many a list of methods has the one that prints the value; but for panics, only those call it that print themselves.
+                    Item::Function(function) if matches!(item, Item::Object(_)) && !prints && self.prints(function) => {
+                        continue;
                     }
-                    Item::Object(object) => self.is_location(module, object) || !prints && self.only_prints(object),
-                };
-                if !is_idle {
-                    open.push(reference.to);
+                    Item::Function(function) if reference.listed => _ = listed.insert(function),
+                    _ => {}
                 }
+                open.push((reference.to, prints));
             }
         }
-        Ok((used, listed))
+        Ok((known.into_iter().map(|(item, _)| item).collect(), listed))
     }
 
     /// Whether a function prints a value as `{:?}`.
@@ -269,16 +271,6 @@ impl Linked {
             module.get(start..start + length)
         };
         *at == range.start && text().is_some_and(|text| text.ends_with(b".rs"))
-    }
-
-    /// Whether an object is the `dyn Debug` of a type. What prints a value hands it to what prints its parts; elsewhere it is for
-    /// `expect` and `assert_eq!`.
-    fn only_prints(&self, object: usize) -> bool {
-        let Some(range) = self.objects.get(object).filter(|range| range.len() == 16) else { return false };
-        let Some(Reference { at, to: Item::Function(function), .. }) = self.in_range(range).last() else {
-            return false;
-        };
-        *at == range.start + 12 && self.prints(*function)
     }
 }
 
