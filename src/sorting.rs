@@ -1,4 +1,5 @@
-//! Sorting lists: one sort for all types.
+//! Sorting lists: one sort for all types. It merges, as that of the standard library does, which is 4 KB of code for what it does
+//! beyond that.
 
 use std::cmp::Ordering;
 
@@ -27,7 +28,28 @@ pub(crate) fn sort_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) {
 #[inline(never)]
 fn sorted(count: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
-    order.sort_by(|&one, &other| compare(one, other));
+    let mut merged = Vec::with_capacity(count);
+    let mut width = 1;
+    while width < count {
+        for pair in order.chunks(width.saturating_mul(2)) {
+            let (mut left, mut right) = pair.split_at_checked(width).unwrap_or((pair, &[]));
+            // What is in order already needs no comparison but this one.
+            let mut is_open = matches!((left, right), ([.., last], [first, ..]) if compare(*first, *last).is_lt());
+            while is_open
+                && let (Some((&one, ones)), Some((&other, others))) = (left.split_first(), right.split_first())
+            {
+                let takes_other = compare(other, one).is_lt();
+                merged.push(if takes_other { other } else { one });
+                (left, right) = if takes_other { (left, others) } else { (ones, right) };
+                is_open = !left.is_empty();
+            }
+            merged.extend_from_slice(left);
+            merged.extend_from_slice(right);
+        }
+        std::mem::swap(&mut order, &mut merged);
+        merged.clear();
+        width = width.saturating_mul(2);
+    }
     order
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
-use crate::json::number;
+use crate::json::{self, number};
 
 /// The strategy when the context is over the limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -118,7 +118,7 @@ pub(crate) fn whole(setting: &str, value: f64) -> Result<u64> {
         return Ok(value as u64);
     }
     // As JavaScript writes numbers: the formatter of floats would be 11 KB of wasm for this message alone.
-    let shown = if value.is_finite() { number(value).to_string() } else { "not a finite number".to_owned() };
+    let shown = if value.is_finite() { json::text(&number(value)) } else { "not a finite number".to_owned() };
     Err(Error::new(Code::InvalidBudget, format!("`{setting}` is {shown}; it must be a whole number, 0 or more"))
         .with("setting", setting)
         .with("value", shown))

@@ -120,7 +120,7 @@ pub(super) fn to_loom_tree(request: Value<'_>) -> Result<Answer> {
 /// A call with its arguments read, as trees have them.
 fn with_object(mut block: Block<'static>) -> Block<'static> {
     if let Block::ToolCall { arguments, .. } = &mut block {
-        *arguments = Cow::Owned(match arguments.as_ref() {
+        **arguments = Cow::Owned(match &***arguments {
             Json::Null => Json::Object(Map::new()),
             Json::String(text) => parse_arguments(text),
             other => other.clone(),

@@ -326,7 +326,7 @@ impl<'t> Maker<'t> {
             None => Json::Null,
         };
         let name = if name.is_empty() { kind.unwrap_or_default() } else { name.clone() };
-        Ok(Block::ToolCall { id, name, arguments: Cow::Owned(arguments), server: false })
+        Ok(Block::ToolCall { id, name, arguments: Box::new(Cow::Owned(arguments)), server: false })
     }
 
     /// Whether the arguments of a call may be JSON in a text.
@@ -444,10 +444,10 @@ impl<'t> Maker<'t> {
             let (mime_type, media) = found.map_or((Cow::default(), None), |(mime, media)| (mime, Some(media)));
             let mime_type = if mime_type.starts_with("image/") { mime_type } else { Cow::Borrowed("image/*") };
             let alt_text = text_in(object, "altText");
-            return Some(Block::Image(Image { mime_type, media, alt_text, ..Image::default() }));
+            return Some(Block::Image(Box::new(Image { mime_type, media, alt_text, ..Image::default() })));
         }
         if let (true, Some((mime_type, media))) = (mime.starts_with("audio/"), found) {
-            return Some(Block::Audio(Audio { mime_type, media: Some(media), ..Audio::default() }));
+            return Some(Block::Audio(Box::new(Audio { mime_type, media: Some(media), ..Audio::default() })));
         }
         // A document that is a text.
         let source = object_in(object, "source")

@@ -136,7 +136,7 @@ impl Chat {
         }
         let pinned = request.read("pinned", |pinned| {
             let index = |index: Value<'_>| Ok(index.whole(u32::MAX)? as usize);
-            pinned.list("a list of indices")?.map(index).collect::<Result<Vec<usize>>>()
+            pinned.list("a list of indices")?.read(index)
         })?;
         self.check_counter()?;
         // Nothing can fail from here on.

@@ -13,9 +13,9 @@ pub enum Block<'a> {
     /// Text.
     Text(Cow<'a, str>),
     /// An image.
-    Image(Image<'a>),
+    Image(Box<Image<'a>>),
     /// A recording.
-    Audio(Audio<'a>),
+    Audio(Box<Audio<'a>>),
     /// A call that the model made.
     ToolCall {
         /// Pairs the call with its result.
@@ -23,7 +23,7 @@ pub enum Block<'a> {
         /// The tool.
         name: Cow<'a, str>,
         /// Any JSON value. A string is the JSON text of the arguments; in a transcript, the text that a tool takes.
-        arguments: Cow<'a, Value>,
+        arguments: Box<Cow<'a, Value>>,
         /// Whether the vendor ran the tool. Only transcripts say so.
         server: bool,
     },
@@ -149,24 +149,24 @@ impl<'a> Block<'a> {
     pub fn borrowed(&self) -> Block<'_> {
         match self {
             Self::Text(text) => Block::Text(Cow::Borrowed(text)),
-            Self::Image(image) => Block::Image(Image {
+            Self::Image(image) => Block::Image(Box::new(Image {
                 reference: image.reference.as_deref().map(Cow::Borrowed),
                 mime_type: Cow::Borrowed(&image.mime_type),
                 alt_text: image.alt_text.as_deref().map(Cow::Borrowed),
                 media: image.media.as_ref().map(Media::borrowed),
-                ..*image
-            }),
-            Self::Audio(audio) => Block::Audio(Audio {
+                ..**image
+            })),
+            Self::Audio(audio) => Block::Audio(Box::new(Audio {
                 reference: Cow::Borrowed(&audio.reference),
                 mime_type: Cow::Borrowed(&audio.mime_type),
                 transcript_ref: audio.transcript_ref.as_deref().map(Cow::Borrowed),
                 media: audio.media.as_ref().map(Media::borrowed),
-                ..*audio
-            }),
+                ..**audio
+            })),
             Self::ToolCall { id, name, arguments, server } => Block::ToolCall {
                 id: Cow::Borrowed(id),
                 name: Cow::Borrowed(name),
-                arguments: Cow::Borrowed(arguments),
+                arguments: Box::new(Cow::Borrowed(arguments)),
                 server: *server,
             },
             Self::ToolResult { tool_call_id, content, is_error, server } => Block::ToolResult {
@@ -193,24 +193,27 @@ impl<'a> Block<'a> {
         };
         match self {
             Self::Text(text) => Block::Text(own(text)),
-            Self::Image(image) => Block::Image(Image {
+            Self::Image(image) => Block::Image(Box::new(Image {
                 reference: image.reference.map(own),
                 mime_type: own(image.mime_type),
                 width: image.width,
                 height: image.height,
                 alt_text: image.alt_text.map(own),
                 media: image.media.map(own_media),
-            }),
-            Self::Audio(audio) => Block::Audio(Audio {
+            })),
+            Self::Audio(audio) => Block::Audio(Box::new(Audio {
                 reference: own(audio.reference),
                 mime_type: own(audio.mime_type),
                 duration_ms: audio.duration_ms,
                 transcript_ref: audio.transcript_ref.map(own),
                 media: audio.media.map(own_media),
-            }),
-            Self::ToolCall { id, name, arguments, server } => {
-                Block::ToolCall { id: own(id), name: own(name), arguments: Cow::Owned(arguments.into_owned()), server }
-            }
+            })),
+            Self::ToolCall { id, name, arguments, server } => Block::ToolCall {
+                id: own(id),
+                name: own(name),
+                arguments: Box::new(Cow::Owned(arguments.into_owned())),
+                server,
+            },
             Self::ToolResult { tool_call_id, content, is_error, server } => Block::ToolResult {
                 tool_call_id: own(tool_call_id),
                 content: content.into_iter().map(Block::into_owned).collect(),

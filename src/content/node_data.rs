@@ -134,9 +134,12 @@ impl Named {
     pub(crate) fn named(&mut self, block: Block<'static>) -> Block<'static> {
         match block {
             Block::Reasoning { text, signature, .. } => Block::Reasoning { text, signature, redacted: false },
-            Block::ToolCall { id, name, arguments, .. } => {
-                Block::ToolCall { id, name, arguments: Cow::Owned(arguments_object(arguments)), server: false }
-            }
+            Block::ToolCall { id, name, arguments, .. } => Block::ToolCall {
+                id,
+                name,
+                arguments: Box::new(Cow::Owned(arguments_object(*arguments))),
+                server: false,
+            },
             Block::ToolResult { tool_call_id, content, is_error, .. } => {
                 let mut content: Vec<_> = content.into_iter().map(|block| self.named(block)).collect();
                 if content.is_empty() {

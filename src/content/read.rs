@@ -70,21 +70,21 @@ impl<'t, 'b> ContentReader<'t, 'b> {
             content.object("a string or a block with a `type`; several parts are `{ type: \"mixed\", blocks }`")?;
         let block = match fields.need("type")?.one_of(KINDS)? {
             Kind::Text => Block::Text(self.text(fields, "text")?),
-            Kind::Image => Block::Image(Image {
+            Kind::Image => Block::Image(Box::new(Image {
                 reference: Some(self.text(fields, "ref")?),
                 mime_type: self.text(fields, "mimeType")?,
                 width: fields.read("width", size)?,
                 height: fields.read("height", size)?,
                 alt_text: self.text_opt(fields, "altText")?,
                 media: None,
-            }),
-            Kind::Audio => Block::Audio(Audio {
+            })),
+            Kind::Audio => Block::Audio(Box::new(Audio {
                 reference: self.text(fields, "ref")?,
                 mime_type: self.text(fields, "mimeType")?,
                 duration_ms: fields.read("durationMs", size)?,
                 transcript_ref: self.text_opt(fields, "transcriptRef")?,
                 media: None,
-            }),
+            })),
             Kind::Mixed => {
                 let inner = fields.need("blocks")?.list("a list of blocks")?;
                 limits::check("contentBlocks", self.blocks.saturating_add(inner.len()), self.limits.content_blocks)?;
@@ -97,7 +97,7 @@ impl<'t, 'b> ContentReader<'t, 'b> {
             Kind::ToolCall => Block::ToolCall {
                 id: self.text(fields, "id")?,
                 name: self.text(fields, "name")?,
-                arguments: Cow::Owned(self.arguments(fields, depth)?),
+                arguments: Box::new(Cow::Owned(self.arguments(fields, depth)?)),
                 server: false,
             },
             Kind::ToolResult => {

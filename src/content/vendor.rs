@@ -76,12 +76,12 @@ fn read(block: &Value, notes: &mut dyn Unknown) -> Option<Block<'static>> {
         "tool_use" | "server_tool_use" | "mcp_tool_use" | "toolCall" => Block::ToolCall {
             id: owned(map, "id").unwrap_or_default(),
             name: owned(map, "name").unwrap_or_default(),
-            arguments: Cow::Owned(match map.get("input").or_else(|| map.get("arguments")) {
+            arguments: Box::new(Cow::Owned(match map.get("input").or_else(|| map.get("arguments")) {
                 // A Loom tree may hold the JSON text of the arguments.
                 Some(Value::String(json)) if kind == "toolCall" => parse_arguments(json),
                 Some(value) => value.clone(),
                 None => json!({}),
-            }),
+            })),
             server: kind.starts_with("server") || kind.starts_with("mcp") || flag(map, "server"),
         },
         "toolResult" => {
@@ -98,10 +98,10 @@ fn read(block: &Value, notes: &mut dyn Unknown) -> Option<Block<'static>> {
             let id = object(map, "source").and_then(|source| text(source, "file_id")).unwrap_or_default();
             Block::text(format!("[image: {id}]"))
         }
-        "image" => Block::Image(image_of(map).or_else(|| lacking(kind, notes))?),
+        "image" => Block::Image(Box::new(image_of(map).or_else(|| lacking(kind, notes))?)),
         "image_url" | "input_image" => {
             let url = text(map, "image_url").or_else(|| text(object(map, "image_url")?, "url"));
-            Block::Image(url.map(image_at).or_else(|| lacking(kind, notes))?)
+            Block::Image(Box::new(url.map(image_at).or_else(|| lacking(kind, notes))?))
         }
         "mixed" => {
             notes.unknown("a block within blocks");
@@ -132,7 +132,7 @@ fn server_content(content: Option<&Value>) -> Vec<Block<'static>> {
     match content {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::String(text)) => vec![Block::text(text.clone())],
-        Some(other) => vec![Block::text(other.to_string())],
+        Some(other) => vec![Block::text(crate::json::text(other))],
     }
 }
 
@@ -187,10 +187,10 @@ pub(crate) fn chat_calls(map: &Map<String, Value>, notes: &mut dyn Unknown) -> V
         calls.push(Block::ToolCall {
             id: id.unwrap_or_default(),
             name: owned(function, "name").unwrap_or_default(),
-            arguments: Cow::Owned(match function.get("input") {
+            arguments: Box::new(Cow::Owned(match function.get("input") {
                 Some(input) if !function.contains_key("arguments") => input.clone(),
                 _ => arguments(function.get("arguments")),
-            }),
+            })),
             server: false,
         });
     }
@@ -245,12 +245,12 @@ pub(crate) fn gemini_part(map: &Map<String, Value>, notes: &mut dyn Unknown) -> 
         notes.unknown("an image without its data");
         return None;
     };
-    Some(Block::Image(image(mime_type, media)))
+    Some(Block::Image(Box::new(image(mime_type, media))))
 }
 
 /// A call of Gemini's.
 pub(crate) fn gemini_call(id: String, call: &Map<String, Value>) -> Block<'static> {
-    let arguments = Cow::Owned(call.get("args").cloned().unwrap_or_else(|| json!({})));
+    let arguments = Box::new(Cow::Owned(call.get("args").cloned().unwrap_or_else(|| json!({}))));
     Block::ToolCall { id: id.into(), name: owned(call, "name").unwrap_or_default(), arguments, server: false }
 }
 

@@ -91,7 +91,7 @@ impl Serialize for WrittenBlock<'_, '_> {
                 fields.text("type", "toolCall")?;
                 fields.text("id", id)?;
                 fields.text("name", name)?;
-                fields.0.serialize_entry("arguments", arguments)?;
+                fields.0.serialize_entry("arguments", &***arguments)?;
                 fields.some("server", server.then_some(true))?;
             }
             Block::ToolResult { tool_call_id, content, is_error, server } => {

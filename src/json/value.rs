@@ -368,7 +368,7 @@ impl<'t> Value<'t> {
 
     /// A list of strings.
     pub(crate) fn strings(self) -> Result<Vec<String>> {
-        self.list("a list of strings")?.map(Value::string).collect()
+        self.list("a list of strings")?.read(Value::string)
     }
 
     /// An object; `expected` says what it is.
@@ -449,7 +449,7 @@ impl<'t> Value<'t> {
             Kind::String => self.string()?.into(),
             Kind::List => {
                 let levels = deeper()?;
-                List(self.inside()).map(|item| item.to_json_within(levels)).collect::<Result<_>>()?
+                List(self.inside()).read(|item| item.to_json_within(levels))?.into()
             }
             Kind::Object => {
                 let levels = deeper()?;
@@ -560,6 +560,17 @@ impl<'t> Steps<'t> {
 
 /// The items of a list.
 pub(crate) struct List<'t>(Steps<'t>);
+
+impl<'t> List<'t> {
+    /// The items, each read by a function: `collect` would be more code for each type.
+    pub(crate) fn read<T>(self, mut read: impl FnMut(Value<'t>) -> Result<T>) -> Result<Vec<T>> {
+        let mut items = Vec::with_capacity(self.len());
+        for item in self {
+            items.push(read(item)?);
+        }
+        Ok(items)
+    }
+}
 
 impl List<'_> {
     /// How many bytes the whole request has.

@@ -6,6 +6,7 @@ use crate::assembly::render::{JOIN, content, push_text};
 use crate::assembly::size_bound::Size;
 use crate::content::{Audio, Block, Image, Media};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::json;
 use crate::loom::node_content::NodeContent;
 use crate::loom::tree::Node;
 use crate::maps::SortedMap;
@@ -72,10 +73,14 @@ fn push_media<'a>(
 ) {
     let mut part = block.borrowed();
     let (reference, place, kind, words) = match &mut part {
-        Block::Image(Image { reference, media, alt_text, .. }) => {
+        Block::Image(image) => {
+            let Image { reference, media, alt_text, .. } = &mut **image;
             (reference.as_deref().unwrap_or_default(), media, "image", alt_text.as_deref())
         }
-        Block::Audio(Audio { reference, media, .. }) => (&**reference, media, "audio", None),
+        Block::Audio(audio) => {
+            let Audio { reference, media, .. } = &mut **audio;
+            (&**reference, media, "audio", None)
+        }
         _ => return,
     };
     *place = media.get(reference).map(Media::borrowed);
@@ -118,7 +123,7 @@ fn add_bytes(size: &mut Size, bytes: usize) {
 fn add_block_size(size: &mut Size, block: &Block, prices: &Prices<'_>) {
     let (bytes, tokens) = match block {
         Block::Text(text) | Block::Reasoning { text, .. } => (text.len(), 0),
-        Block::ToolCall { name, arguments, .. } => (name.len().saturating_add(arguments.to_string().len()), 0),
+        Block::ToolCall { name, arguments, .. } => (name.len().saturating_add(json::text(&***arguments).len()), 0),
         Block::ToolResult { content, .. } => {
             content.iter().for_each(|block| add_block_size(size, block, prices));
             (0, 0)

@@ -250,11 +250,7 @@ pub(crate) fn nodes<'t, 'b>(list: List<'t>, limits: &Limits, keep: Keep<'t, 'b>)
     let fits =
         limits.content_blocks > 0 && limits.json_depth > 0 && list.request_bytes() <= limits.input_bytes as usize;
     let may_wait = fits && matches!(keep(Cow::Borrowed("")), Cow::Borrowed(_));
-    let mut nodes = Vec::with_capacity(list.len());
-    for value in list {
-        nodes.push(node(value, &mut contents, keep, may_wait)?);
-    }
-    Ok(nodes)
+    list.read(|value| node(value, &mut contents, keep, may_wait))
 }
 
 /// Reads a node, whose text may stay escaped where it `may_wait`.
@@ -296,11 +292,7 @@ fn node<'t, 'b>(
 
 /// Reads edges.
 pub(crate) fn edges<'t, 'b>(list: List<'t>, limits: &Limits, keep: Keep<'t, 'b>) -> Result<Vec<Edge<'b>>> {
-    let mut edges = Vec::with_capacity(list.len());
-    for value in list {
-        edges.push(edge(value, limits, keep)?);
-    }
-    Ok(edges)
+    list.read(|value| edge(value, limits, keep))
 }
 
 fn edge<'t, 'b>(value: Value<'t>, limits: &Limits, keep: Keep<'t, 'b>) -> Result<Edge<'b>> {
@@ -310,10 +302,7 @@ fn edge<'t, 'b>(value: Value<'t>, limits: &Limits, keep: Keep<'t, 'b>) -> Result
     let read = || {
         let list = sources.ok_or_else(|| value.lacks("sources"))?.list("a list of edge sources")?;
         limits::check("edgeSources", list.len(), limits.edge_sources)?;
-        let mut sources = Vec::with_capacity(list.len());
-        for value in list {
-            sources.push(source(value, keep)?);
-        }
+        let sources = list.read(|value| source(value, keep))?;
         let kinds = [("continuation", EdgeKind::Continuation), ("annotation", EdgeKind::Annotation)];
         Ok(Edge {
             id: id.clone(),
@@ -348,7 +337,7 @@ fn of_entity(error: Error, key: &'static str, id: &str) -> Error {
 fn path_of(path: Value<'_>, limits: &Limits) -> Result<Vec<String>> {
     let ids = path.list("a list of node ids")?;
     limits::check("pathNodes", ids.len(), limits.path_nodes)?;
-    ids.map(Value::string).collect()
+    ids.read(Value::string)
 }
 
 fn names(value: Value<'_>, expected: &str) -> Result<SortedMap<String, String>> {
@@ -367,8 +356,7 @@ fn annotations(value: Value<'_>) -> Result<Annotations> {
 }
 
 fn pending_sources(value: Value<'_>) -> Result<Vec<Source<'static>>> {
-    let list = value.list("a list of edge sources")?;
-    list.map(|value| source(value, own)).collect()
+    value.list("a list of edge sources")?.read(|value| source(value, own))
 }
 
 /// Reads preferences; those that are not known are reported where there is a list for that.

@@ -173,7 +173,7 @@ impl Hasher {
                 self.word(13);
                 self.text(id);
                 self.text(name);
-                self.text(&json::text(arguments));
+                self.text(&json::text(&***arguments));
             }
             Block::ToolResult { tool_call_id, content, is_error, .. } => {
                 self.word(14);

@@ -104,7 +104,7 @@ fn decode_token_bytes(request: Value<'_>, host: &Host) -> Result<Answer> {
     let ids = arguments.need("ids")?;
     let tokens: Vec<Rank> = match ids.bytes() {
         Some(bytes) => bytes.as_chunks().0.iter().map(|number| Rank::from_le_bytes(*number)).collect(),
-        None => ids.list("a list of tokens")?.map(|id| id.whole(u32::MAX)).collect::<Result<_>>()?,
+        None => ids.list("a list of tokens")?.read(|id| id.whole(u32::MAX))?,
     };
     with_codec(options, host, |codec| Ok(Answer { json: Vec::new(), bytes: vec![codec::decode(codec, &tokens)?] }))
 }

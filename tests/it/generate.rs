@@ -258,14 +258,14 @@ impl Grower {
         match piece {
             Piece::Say { author, text, mark, extras } => self.grow(author, vec![Block::text(text)], mark, extras),
             Piece::Look { alt } => {
-                let image = Block::Image(Image {
+                let image = Block::Image(Box::new(Image {
                     reference: Some("img".into()),
                     mime_type: "image/png".into(),
                     width: Some(300),
                     height: Some(200),
                     alt_text: Some(alt.clone().into()),
                     media: None,
-                });
+                }));
                 self.grow(Author::Human, vec![Block::text(alt), image, Block::text("What is it?".to_owned())], 0, 0);
             }
             Piece::Act { thought, calls, together, spoken, results, broken } => {
@@ -279,7 +279,7 @@ impl Grower {
                 let call = |id: &String| Block::ToolCall {
                     id: id.clone().into(),
                     name: "look_up".into(),
-                    arguments: Cow::Owned(json!({ "query": "weather", "limit": 3 })),
+                    arguments: Box::new(Cow::Owned(json!({ "query": "weather", "limit": 3 }))),
                     server: false,
                 };
                 let content = spoken.map(Block::text).into_iter().chain(ids.iter().map(call)).collect();

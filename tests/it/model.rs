@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use ctxweave::content::{Block, Image};
+use ctxweave::content::Block;
 use ctxweave::loom::{Options, StartOn, Strategy as Cut, Tree, assemble_dialogue};
 use ctxweave::tokens::Counter;
 use proptest::prelude::*;
@@ -322,9 +322,9 @@ pub(crate) fn parts(tree: &Tree, id: &str, options: &Options, broken: &BTreeSet<
                 let stand_in = if alt.is_empty() { "[image]".to_owned() } else { format!("[image: {alt}]") };
                 text(&mut parts, &stand_in);
             }
-            Block::Image(Image { reference, mime_type, width, height, alt_text, .. }) => parts.push(json!({
-                "type": "image", "ref": reference, "mimeType": mime_type, "width": width, "height": height,
-                "altText": alt_text, "data": "iVBORw0KGgo=",
+            Block::Image(image) => parts.push(json!({
+                "type": "image", "ref": image.reference, "mimeType": image.mime_type, "width": image.width,
+                "height": image.height, "altText": image.alt_text, "data": "iVBORw0KGgo=",
             })),
             Block::ToolCall { id, .. } if broken.contains(&**id) => {}
             Block::ToolCall { id, name, arguments, .. } => {

@@ -150,7 +150,7 @@ fn block() -> impl Strategy<Value = Block<'static>> {
     let call = (0..4u8).prop_map(|call| Block::ToolCall {
         id: format!("c{call}").into(),
         name: "look".into(),
-        arguments: Cow::Owned(json!({"q": call})),
+        arguments: Box::new(Cow::Owned(json!({"q": call}))),
         server: false,
     });
     let result = (0..4u8, text()).prop_map(|(call, text)| Block::ToolResult {
@@ -159,14 +159,14 @@ fn block() -> impl Strategy<Value = Block<'static>> {
         is_error: None,
         server: false,
     });
-    let image = Just(Block::Image(Image {
+    let image = Just(Block::Image(Box::new(Image {
         reference: Some("img".into()),
         mime_type: "image/png".into(),
         width: Some(20),
         height: Some(30),
         alt_text: Some("a cat".into()),
         media: None,
-    }));
+    })));
     prop_oneof![
         4 => text().prop_map(Block::text),
         2 => call,
@@ -721,7 +721,7 @@ fn the_first_image_costs_what_the_question_says() {
         media: None,
     };
     tree.upsert(
-        vec![Node::new("n3", Author::Model, vec![Block::text("message 3"), Block::Image(image)])],
+        vec![Node::new("n3", Author::Model, vec![Block::text("message 3"), Block::Image(Box::new(image))])],
         vec![],
         &limits,
     )

@@ -209,7 +209,7 @@ fn gemini_sessions_are_read_as_gemini_resumes_them() {
 /// SPEC §5 "bureau-agent-v1 item": the keys, `Input` a byte string, RFC 8949 §4.2.1 order.
 #[test]
 fn bureau_items_are_written_in_deterministic_order() {
-    let arguments = Cow::Owned(json!({ "a": 1 }));
+    let arguments = Box::new(Cow::Owned(json!({ "a": 1 })));
     let call = Block::ToolCall { id: "t".into(), name: "n".into(), arguments, server: false };
     let transcript = Transcript { turns: vec![Turn { blocks: vec![call], ..Turn::new(Role::Assistant) }] };
     let (bytes, found) = Format::BureauAgentV1.write(&transcript, "").unwrap();
@@ -789,7 +789,7 @@ fn arguments() -> impl Strategy<Value = Value> {
 fn image() -> impl Strategy<Value = Block<'static>> {
     "[A-Za-z0-9+/]{4,8}".prop_map(|data| {
         let media = Some(Media::Data(data.into()));
-        Block::Image(Image { mime_type: "image/png".into(), media, ..Image::default() })
+        Block::Image(Box::new(Image { mime_type: "image/png".into(), media, ..Image::default() }))
     })
 }
 
@@ -819,7 +819,7 @@ fn conversation(images: bool) -> impl Strategy<Value = Transcript> {
             let mut results = Vec::new();
             for (at, (name, arguments, content, is_error)) in calls.into_iter().enumerate() {
                 let id = format!("call-{number}-{at}");
-                let (name, arguments) = (name.into(), Cow::Owned(arguments));
+                let (name, arguments) = (name.into(), Box::new(Cow::Owned(arguments)));
                 blocks.push(Block::ToolCall { id: id.clone().into(), name, arguments, server: false });
                 let is_error = is_error.then_some(true);
                 results.push(Block::ToolResult { tool_call_id: id.into(), content, is_error, server: false });

@@ -11,7 +11,7 @@ use crate::manifest::{Build, Flavour, Manifest, PACKAGE};
 use crate::process::{output, run as run_command, step, succeeded, watch};
 use crate::project::Project;
 use crate::stamp::Inputs;
-use crate::{closures, features, imports, order, panics, setup};
+use crate::{closures, features, imports, order, panics, setup, unused};
 
 /// The custom section by which the package knows its own module and its version.
 const VERSION_SECTION: &str = "ctxweave";
@@ -212,6 +212,7 @@ fn kept_wasm<'a>(project: &Project, build: &Build, name: &'a str, flavour: &'a F
             "xtask/src/closures.rs",
             "xtask/src/order.rs",
             "xtask/src/panics.rs",
+            "xtask/src/unused.rs",
         ] {
             inputs = inputs.path(&project.path(path))?;
         }
@@ -270,9 +271,10 @@ fn wasm_of_all(project: &Project, manifest: &Manifest, out: &Path) -> Result<()>
 }
 
 /// Makes `ctxweave.wasm` and `glue.js` out of what cargo compiled.
-fn finish(project: &Project, build: &Build, job: Job<'_>, mut module: Vec<u8>) -> Result<()> {
+fn finish(project: &Project, build: &Build, job: Job<'_>, module: Vec<u8>) -> Result<()> {
     let Job { name, flavour, out, stamp } = job;
     step(&format!("wasm-bindgen ({name})"));
+    let mut module = unused::empty(&module)?;
     features::disclaim(&mut module, &build.without_features)?;
     let bound = project.scratch().join("bindgen").join(name);
     remove(&bound)?;
@@ -352,7 +354,8 @@ fn cargo_rustc(project: &Project, build: &Build, flavour: &Flavour) -> Result<Op
     // The crate type is given here, not in Cargo.toml: with more than one cargo turns LTO off (rust-lang/cargo#9672).
     cargo.args(["rustc", "--package", "ctxweave", "--lib", "--crate-type", "cdylib", "--target", TARGET]);
     cargo.args(["--locked", "--verbose", "--profile", &build.profile]).args(cargo_features(flavour));
-    cargo.arg("--").args(&flavour.rustc);
+    // The relocations are for `unused`.
+    cargo.arg("--").args(&flavour.rustc).arg("-Clink-arg=--emit-relocs");
     cargo.env("CARGO_ENCODED_RUSTFLAGS", rustflags(project, build)?).env("CARGO_TERM_COLOR", "never");
     let mut lto = None;
     let status = watch(&mut cargo, |line| {

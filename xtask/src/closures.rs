@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, ensure};
 use wasmparser::{ElementItems, ExternalKind, KnownCustom, Name, Parser, Payload};
 
+use crate::unused::first_import;
+
 /// Functions by which JavaScript would call closures, and what js-sys has for promises: the table lists them for functions of
 /// js-sys that nothing here uses. JavaScript cannot reach the table, and no closure ever leaves the module.
 const IDLE: [&str; 2] = ["wasm_bindgen::convert::closures::_::invoke", "js_sys::futures::"];
@@ -45,13 +47,7 @@ pub fn unlist(module: &mut [u8]) -> Result<()> {
     }
     for (at, function) in entries {
         if idle.contains(&function) {
-            // Zero in as many bytes as there are.
-            for byte in module.get_mut(usize::try_from(at)?..).context("the table ends early")? {
-                *byte &= 0x80;
-                if *byte == 0 {
-                    break;
-                }
-            }
+            first_import(module, usize::try_from(at)?)?;
         }
     }
     Ok(())

@@ -25,6 +25,7 @@ mod size;
 mod stamp;
 mod test;
 mod tidy;
+mod unused;
 #[cfg(feature = "tiktoken")]
 mod vocab;
 

@@ -80,7 +80,7 @@ fn trapping(section: &[u8], never: &BTreeSet<u32>) -> Result<Vec<u8>> {
 }
 
 /// Which of the module's own functions never return.
-fn never_returning(module: &[u8]) -> Result<BTreeSet<u32>> {
+pub fn never_returning(module: &[u8]) -> Result<BTreeSet<u32>> {
     let mut imported = 0;
     let mut found = BTreeSet::new();
     for payload in Parser::new(0).parse_all(module) {
@@ -108,13 +108,20 @@ fn never_returning(module: &[u8]) -> Result<BTreeSet<u32>> {
     Ok(found)
 }
 
-/// Whether a function with this name never returns. The compiler puts numbers into names of libraries:
-/// `core[0123456789abcdef]::panicking::panic_fmt`.
-fn never_returns(name: &str) -> bool {
+/// The name of a function as it is in the source: the compiler's own form of it, which wasm-bindgen undoes, goes, and so do the
+/// numbers in names of libraries: `core[0123456789abcdef]::panicking::panic_fmt`.
+pub fn plain_name(name: &str) -> String {
+    let name = format!("{:#}", rustc_demangle::demangle(name));
     let mut plain = String::new();
     for part in name.split(']') {
         plain += part.split_once('[').map_or(part, |(before, _)| before);
     }
+    plain
+}
+
+/// Whether a function with this name never returns.
+fn never_returns(name: &str) -> bool {
+    let plain = plain_name(name);
     let last = plain.rsplit("::").find(|part| !part.starts_with('<')).unwrap_or_default();
     let library = plain.trim_start_matches('<').split("::").next().unwrap_or_default();
     let of_library = ["alloc", "core", "hashbrown", "std"].contains(&library);
@@ -132,6 +139,7 @@ mod tests {
             "core[c5930c85a12de822]::panicking::assert_failed::<usize, usize>",
             "<alloc[3ca501edff3f0c7c]::vec::Vec<_, _>>::remove::assert_failed",
             "hashbrown::raw::Fallibility::capacity_overflow",
+            "_RNvNtCsgXGp5Oqx2Ny_4core9panicking18panic_bounds_check",
             "__rustc[b7974e8690430dd9]::rust_panic",
         ] {
             assert!(never_returns(name), "{name}");

@@ -1,6 +1,6 @@
 /** Assembly of Loom trees. */
 
-import { callJson, fromAnswer, rawAnswerOf } from "../json.js";
+import { callJson, rawAnswerOf } from "../json.js";
 import type { ReadonlyData } from "../types/common.js";
 import type { BufferAssembly, BufferRequest, DialogueAssembly, DialogueRequest } from "../types/loom.js";
 import { unpackAssembly } from "./packed.js";
@@ -12,12 +12,12 @@ import { unpackAssembly } from "./packed.js";
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
 export function assembleDialogue(request: ReadonlyData<DialogueRequest>): DialogueAssembly {
-  let isPacked = false;
+  let hasNodes = false;
   const answer = rawAnswerOf((wasm, { json, bytes, isExact }, tokenizer) => {
-    isPacked = isExact;
-    return wasm.call(isExact ? "packDialogue" : "assembleDialogue", json, bytes, tokenizer);
+    hasNodes = isExact;
+    return wasm.call(isExact ? "packDialogue" : "packDialogueWithTexts", json, bytes, tokenizer);
   }, request);
-  return isPacked ? unpackAssembly(answer, request.tree.nodes) : (fromAnswer(answer) as DialogueAssembly);
+  return unpackAssembly(answer, hasNodes ? request.tree.nodes : []);
 }
 
 /**

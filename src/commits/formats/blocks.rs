@@ -29,7 +29,7 @@ fn anthropic(block: &Block, notes: &mut Notes) -> Value {
         }
         Block::ToolCall { id, name, arguments, server } => {
             let kind = if *server { "server_tool_use" } else { "tool_use" };
-            json!({ "type": kind, "id": id, "name": name, "input": arguments_object(arguments.clone()) })
+            json!({ "type": kind, "id": id, "name": name, "input": arguments_object(*arguments.clone()) })
         }
         Block::ToolResult { tool_call_id, content, is_error, server } => {
             let content = text_or(content, |blocks| to_anthropic(blocks, notes));

@@ -132,10 +132,10 @@ fn read_block(block: &Item<'_>, notes: &mut Notes) -> Option<Block<'static>> {
         Block::ToolCall {
             id: text(call, "ID"),
             name: text(call, "Name"),
-            arguments: Cow::Owned(match text(call, "Input") {
+            arguments: Box::new(Cow::Owned(match text(call, "Input") {
                 input if input.is_empty() => Value::Object(Map::new()),
                 input => parse_arguments(&input),
-            }),
+            })),
             server: key.starts_with("Server"),
         }
     };

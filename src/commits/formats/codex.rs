@@ -158,7 +158,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
     let call = |name: String, arguments: Value, server: bool| Block::ToolCall {
         id: call_id(server),
         name: name.into(),
-        arguments: Cow::Owned(arguments),
+        arguments: Box::new(Cow::Owned(arguments)),
         server,
     };
     let name = || match text(item, "namespace") {
@@ -203,7 +203,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
             let prompt = json!({ "prompt": text(item, "revised_prompt").unwrap_or_default() });
             push(turns, Role::Assistant, call("image_generation".to_owned(), prompt, true), timestamp);
             let Some(data) = owned(item, "result") else { return };
-            let content = vec![Block::Image(image("image/png".to_owned(), Media::Data(data)))];
+            let content = vec![Block::Image(Box::new(image("image/png".to_owned(), Media::Data(data))))];
             let tool_call_id = call_id(true);
             (Role::Assistant, Block::ToolResult { tool_call_id, content, is_error: None, server: true })
         }

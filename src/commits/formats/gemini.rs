@@ -362,7 +362,7 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
                     thoughts.push(json!({ "subject": "", "description": text, "timestamp": timestamp }));
                 }
                 Block::ToolCall { id, name, arguments, .. } => {
-                    let mut call = json!({ "id": id, "name": name, "args": arguments_object(arguments.clone()) });
+                    let mut call = json!({ "id": id, "name": name, "args": arguments_object(*arguments.clone()) });
                     let result = results.get(&**id);
                     let failed = matches!(result, Some(Block::ToolResult { is_error: Some(true), .. }));
                     if let Some(Block::ToolResult { content, .. }) = result {

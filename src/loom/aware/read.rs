@@ -34,10 +34,10 @@ pub(crate) fn read(
         ..LoomAware::default()
     };
     if let Some(list) = fields.get("pinned")? {
-        aware.pinned = list.list("a list of what is pinned")?.map(pinned).collect::<Result<_>>()?;
+        aware.pinned = list.list("a list of what is pinned")?.read(pinned)?;
     }
     if let Some(list) = fields.get("stashes")? {
-        aware.stashes = list.list("a list of stashes")?.map(stash).collect::<Result<_>>()?;
+        aware.stashes = list.list("a list of stashes")?.read(stash)?;
     }
     if let Some(authors) = fields.get("authors")? {
         aware.authors = authors.object("an object of names by the ids of agents")?.map(Value::string)?;

@@ -103,9 +103,9 @@ impl Handle {
                 options.object("options, an object")?.only(&["ignoreCase", "ignoreAccents", "fields", "limit"])?;
             search.ignore_case = options.bool("ignoreCase")?.unwrap_or_default();
             search.ignore_accents = options.bool("ignoreAccents")?.unwrap_or_default();
-            let fields = options.read("fields", |fields| fields.list("a list of fields"))?;
-            search.fields =
-                fields.into_iter().flatten().map(|field| field.one_of(&Field::NAMES)).collect::<Result<_>>()?;
+            if let Some(fields) = options.get("fields")? {
+                search.fields = fields.list("a list of fields")?.read(|field| field.one_of(&Field::NAMES))?;
+            }
             search.limit = options.read("limit", |limit| limit.whole(u32::MAX))?.map(|limit| limit as usize);
         }
         Answer::of(&self.tree.search(&search))
@@ -172,8 +172,9 @@ impl Handle {
             place(&mut change.nodes, before, "nodes", |node| &node.id)?;
             place(&mut change.edges, before, "edges", |edge| &edge.id)?;
         }
-        let endings = fields.read("endings", |endings| endings.list("a list of endings of texts"))?;
-        change.endings = endings.into_iter().flatten().map(read_ending).collect::<Result<_>>()?;
+        if let Some(endings) = fields.get("endings")? {
+            change.endings = endings.list("a list of endings of texts")?.read(read_ending)?;
+        }
         if let Some(given) = fields.get("settings")? {
             let known = [read::TREE_SETTINGS, &["fields"]].concat();
             let given = given.object("settings, an object")?.only(&known)?;

@@ -242,8 +242,7 @@ pub(super) fn extras<'t>(
     name: &str,
     of: impl Fn(Value<'t>) -> Result<Extra>,
 ) -> Result<Vec<Extra>> {
-    let list = fields.read(name, |list| list.list("a list"))?;
-    list.into_iter().flatten().map(of).collect()
+    fields.get(name)?.map_or_else(|| Ok(Vec::new()), |list| list.list("a list")?.read(of))
 }
 
 /// The extras of all nodes, or of all edges, by place. Where none has any, it takes no room.

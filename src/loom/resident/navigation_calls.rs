@@ -67,8 +67,7 @@ fn each<T: Serialize>(ids: Value<'_>, answer: impl Fn(&str) -> Result<T>) -> Res
         return Answer::of(&answer(&id)?);
     }
     let ids = ids.list("an id or a list of ids")?;
-    let answers: Vec<T> = ids.map(|id| answer(&id.text()?)).collect::<Result<_>>()?;
-    Answer::of(&answers)
+    Answer::of(&ids.read(|id| answer(&id.text()?))?)
 }
 
 fn relatives(

@@ -104,12 +104,13 @@ fn shown(block: &Block<'_>) -> String {
     match block {
         Block::Text(text) => trim(text).to_owned(),
         Block::Reasoning { text, .. } => quoted(text),
-        Block::Image(Image { reference, alt_text, .. }) => {
+        Block::Image(image) => {
+            let Image { reference, alt_text, .. } = &**image;
             let alt = alt_text.as_deref().unwrap_or("image").replace(['[', ']', '\n'], " ");
             format!("![{alt}](<{}>)", reference.as_deref().unwrap_or_default())
         }
         Block::Audio(audio) => format!("[audio](<{}>)", audio.reference),
-        Block::ToolCall { name, arguments, .. } => fenced(&format!("{name} {}", json::text(arguments))),
+        Block::ToolCall { name, arguments, .. } => fenced(&format!("{name} {}", json::text(&***arguments))),
         Block::ToolResult { content, .. } => fenced(&content.iter().map(shown).collect::<Vec<_>>().join("\n")),
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn message_blocks(message: Object<'_>, id: &str, context: &mut Contex
 /// A call whose arguments are a text: the object that it is the JSON of, else `{ input: text }`.
 pub(super) fn call(id: &str, name: &str, arguments: &str) -> Block<'static> {
     let arguments = arguments_object(std::borrow::Cow::Owned(parse_arguments(arguments)));
-    let arguments = std::borrow::Cow::Owned(arguments);
+    let arguments = Box::new(std::borrow::Cow::Owned(arguments));
     Block::ToolCall { id: id.to_owned().into(), name: name.to_owned().into(), arguments, server: false }
 }
 

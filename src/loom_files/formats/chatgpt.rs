@@ -251,18 +251,18 @@ fn part_block(part: Value<'_>, id: &str, blocks: &mut Vec<Block<'static>>, conte
     let audio =
         |reference: String| Audio { reference: reference.into(), mime_type: "audio/*".into(), ..Audio::default() };
     match (part.text_at("content_type").as_deref(), part.text_at("asset_pointer")) {
-        (Some("image_asset_pointer"), Some(pointer)) => blocks.push(Block::Image(Image {
+        (Some("image_asset_pointer"), Some(pointer)) => blocks.push(Block::Image(Box::new(Image {
             reference: Some(pointer.into()),
             mime_type: "image/*".into(),
             width: size("width"),
             height: size("height"),
             ..Image::default()
-        })),
-        (Some("audio_asset_pointer"), Some(pointer)) => blocks.push(Block::Audio(audio(pointer))),
+        }))),
+        (Some("audio_asset_pointer"), Some(pointer)) => blocks.push(Block::Audio(Box::new(audio(pointer)))),
         (Some("audio_transcription"), _) => blocks.extend(part.text_at("text").map(Block::text)),
         (Some("real_time_user_audio_video_asset_pointer"), _) => {
             let pointer = part.object_at("audio_asset_pointer").and_then(|audio| audio.text_at("asset_pointer"));
-            blocks.extend(pointer.map(|pointer| Block::Audio(audio(pointer))));
+            blocks.extend(pointer.map(|pointer| Block::Audio(Box::new(audio(pointer)))));
         }
         (kind, _) => {
             let kind: String = kind.unwrap_or("no").chars().take(40).collect();

@@ -62,7 +62,7 @@ fn entry(key: String, message: Object<'_>, context: &mut Context<'_>) -> Entry {
     let mut has_others = false;
     for file in message.items_at("files").filter_map(Value::as_object) {
         match file.text_at("url").filter(|_| file.text_at("type").as_deref() == Some("image")) {
-            Some(url) => blocks.push(Block::Image(image_at(&url))),
+            Some(url) => blocks.push(Block::Image(Box::new(image_at(&url)))),
             None => has_others = true,
         }
     }

@@ -172,7 +172,7 @@ impl Target {
         target.stream = given.bool("stream")?;
         if let Some(tools) = given.get("tools")? {
             let tool = |tool: Value<'_>| tool.object("a tool, an object")?.value().to_json();
-            target.tools = tools.list("a list of tools")?.map(tool).collect::<Result<_>>()?;
+            target.tools = tools.list("a list of tools")?.read(tool)?;
         }
         target.drop_reasoning = given.bool("dropReasoning")?.unwrap_or_default();
         if let Some(opening) = given.get("openingText")? {
@@ -220,5 +220,5 @@ fn cache_messages(value: Value<'_>) -> Result<CacheMessages> {
         #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
         place.map(|place| place as i64).ok_or_else(|| value.mismatch(EXPECTED))
     };
-    value.list(EXPECTED)?.map(place).collect::<Result<_>>().map(CacheMessages::At)
+    value.list(EXPECTED)?.read(place).map(CacheMessages::At)
 }

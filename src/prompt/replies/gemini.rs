@@ -87,7 +87,7 @@ fn read_part(part: &Map<String, Value>, reply: &mut Reply, notes: &mut Notes) {
     if let Some(audio) = inline.filter(|data| text(data, "mimeType").is_some_and(|mime| mime.starts_with("audio/"))) {
         let mime_type = owned(audio, "mimeType").unwrap_or_default();
         let media = owned(audio, "data").map(Media::Data);
-        return reply.add(Block::Audio(Audio { mime_type, media, ..Audio::default() }), notes);
+        return reply.add(Block::Audio(Box::new(Audio { mime_type, media, ..Audio::default() })), notes);
     }
     if part.keys().any(|name| name != "thoughtSignature" && name != "thought") {
         gemini_part(part, notes).into_iter().for_each(|block| reply.add(block, notes));

@@ -75,7 +75,7 @@ fn read_message(message: &Map<String, Value>, reply: &mut Reply, notes: &mut Not
         if let (Block::ToolCall { arguments, .. }, Some(_)) = (&mut block, calls.next().and_then(|it| it.get("custom")))
         {
             notes.aside("a call of a custom tool, written as a call of a function with the text as `input`");
-            *arguments.to_mut() = arguments_object(std::mem::take(arguments));
+            *arguments.to_mut() = arguments_object(std::mem::take(&mut **arguments));
         }
         reply.add(block, notes);
     }

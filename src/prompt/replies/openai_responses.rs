@@ -132,7 +132,7 @@ fn read_item(item: &Map<String, Value>, reply: &mut Reply, refuses: &mut bool, n
             notes.aside("a call that the vendor itself answers, of which the image was taken");
             let mime_type = ["image/", text(item, "output_format").unwrap_or("png")].concat();
             if let Some(data) = owned(item, "result") {
-                reply.add(Block::Image(image(mime_type, Media::Data(data))), notes);
+                reply.add(Block::Image(Box::new(image(mime_type, Media::Data(data)))), notes);
             }
             return;
         }

@@ -154,7 +154,7 @@ impl Reply {
         self.blocks.push(Block::ToolCall {
             id: id.to_owned().into(),
             name: name.to_owned().into(),
-            arguments: Cow::Owned(arguments),
+            arguments: Box::new(Cow::Owned(arguments)),
             server: false,
         });
     }

@@ -50,13 +50,13 @@ fn conversation() -> impl Strategy<Value = Vec<(Role, Vec<Seed>)>> {
 }
 
 fn image(mime: usize) -> Block<'static> {
-    Block::Image(Image {
+    Block::Image(Box::new(Image {
         reference: Some("r".into()),
         mime_type: MIMES[mime].into(),
         alt_text: Some("a cat".into()),
         media: Some(Media::Data("AAAA".into())),
         ..Image::default()
-    })
+    }))
 }
 
 fn messages<'a>(seeds: &'a [(Role, Vec<Seed>)], arguments: &'a [Value]) -> Vec<Message<'a>> {
@@ -65,7 +65,7 @@ fn messages<'a>(seeds: &'a [(Role, Vec<Seed>)], arguments: &'a [Value]) -> Vec<M
         Seed::Call(id, tool, at) => Block::ToolCall {
             id: IDS[*id].into(),
             name: TOOLS[*tool].into(),
-            arguments: Cow::Borrowed(&arguments[*at]),
+            arguments: Box::new(Cow::Borrowed(&arguments[*at])),
             server: false,
         },
         Seed::Answer(id, text, failed, mime) => Block::ToolResult {
@@ -263,7 +263,12 @@ fn every_byte_is_escaped_in_every_place() {
 #[test]
 fn many_calls_of_one_id_are_no_trouble() {
     let none = json!({});
-    let call = || Block::ToolCall { id: "a".into(), name: "f".into(), arguments: Cow::Borrowed(&none), server: false };
+    let call = || Block::ToolCall {
+        id: "a".into(),
+        name: "f".into(),
+        arguments: Box::new(Cow::Borrowed(&none)),
+        server: false,
+    };
     let answer = || Block::ToolResult {
         tool_call_id: "a".into(),
         content: vec![Block::text("x")],

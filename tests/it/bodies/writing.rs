@@ -23,7 +23,7 @@ fn say(text: &str) -> Block<'_> {
 }
 
 fn call<'a>(id: &'a str, name: &'a str, arguments: &'a Value) -> Block<'a> {
-    Block::ToolCall { id: id.into(), name: name.into(), arguments: Cow::Borrowed(arguments), server: false }
+    Block::ToolCall { id: id.into(), name: name.into(), arguments: Box::new(Cow::Borrowed(arguments)), server: false }
 }
 
 fn answer<'a>(id: &'a str, text: &'a str) -> Block<'a> {
@@ -119,13 +119,13 @@ fn a_result_without_its_call_is_never_sent() {
 #[test]
 fn what_a_provider_cannot_show_is_said() {
     let image = |mime_type: &'static str| {
-        Block::Image(Image {
+        Block::Image(Box::new(Image {
             reference: Some("r".into()),
             mime_type: mime_type.into(),
             alt_text: Some("a cat".into()),
             media: Some(Media::Data("AAAA".into())),
             ..Image::default()
-        })
+        }))
     };
     let messages = [parts(Role::User, vec![image("image/jpg"), image("image/tiff")])];
     let (anthropic, codes) = body(Provider::Anthropic, None, &messages);
@@ -294,11 +294,11 @@ fn a_failed_result_is_a_text() {
         assert_eq!(content, json!([result(json!("The tool failed and said nothing.")), so]));
         assert!(codes.contains(&DiagnosticCode::BodyPartReplaced));
     }
-    let image = Block::Image(Image {
+    let image = Block::Image(Box::new(Image {
         mime_type: "image/png".into(),
         media: Some(Media::Data("AAAA".into())),
         ..Image::default()
-    });
+    }));
     let (content, codes) = of(vec![say("No light."), image]);
     let shown = json!({ "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": "AAAA" } });
     let texts = json!([{ "type": "text", "text": "No light." }, { "type": "text", "text": "[image]" }]);
@@ -547,7 +547,7 @@ fn no_signature_of_a_thought_is_lost() {
 #[test]
 fn an_image_of_any_kind_is_shown() {
     let image = |mime: &'static str, media: Media<'static>| {
-        Block::Image(Image { mime_type: mime.into(), media: Some(media), ..Image::default() })
+        Block::Image(Box::new(Image { mime_type: mime.into(), media: Some(media), ..Image::default() }))
     };
     let data = |data: &'static str| image("image/*", Media::Data(data.into()));
     let at = |mime, url: &'static str| image(mime, Media::Url(url.into()));
@@ -716,7 +716,11 @@ fn an_item_of_reasoning_stands_once() {
 #[test]
 fn an_image_is_what_its_bytes_are() {
     let image = |mime: &'static str, data: &'static str| {
-        Block::Image(Image { mime_type: mime.into(), media: Some(Media::Data(data.into())), ..Image::default() })
+        Block::Image(Box::new(Image {
+            mime_type: mime.into(),
+            media: Some(Media::Data(data.into())),
+            ..Image::default()
+        }))
     };
     for (mime, data, real, told) in [
         ("image/jpeg", "iVBORw0KGgoAAAAN", "image/png", true),
