@@ -131,7 +131,7 @@ if (process.argv[2] === "measure") {
         console.log(
           `| ${format} | ${way} | ${numbers.join(" | ")} | ${result.seconds.toFixed(1)} | ${result.count} | ${result.largest} |`,
         );
-        if (!quick) assert.ok(memory < (way === "pieces" ? 64 : 330), `${way}: ${memory} MB`);
+        if (!quick) assert.ok(memory < (way === "pieces" ? 64 : 300), `${way}: ${memory} MB`);
         return result;
       });
       const [once, pieces] = results.map(({ hashes, tip, count }) => ({ hashes, tip, count }));

@@ -21,7 +21,7 @@ use crate::commits::transcript::Transcript;
 use crate::commits::translate::{CrossFamily, Delta, Materialized, TranslateOptions, translate};
 use crate::commits::walk::ChainWalk;
 use crate::error::{self, Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
-use crate::json::{Document, Object, Value, bytes_reference, range_reference, refuse_unknown};
+use crate::json::{Document, Object, Value, bytes_reference, refuse_unknown};
 use crate::limits::{self, Limits};
 use crate::time::Timestamp;
 
@@ -477,8 +477,40 @@ fn pending(commits: Vec<PendingCommit>, repaired: &[Diagnostic]) -> Answer {
     Answer { json: json.into_bytes(), bytes: commits.into_iter().map(|commit| commit.blob).collect() }
 }
 
+/// For each record where its blob is, as JSON: two numbers, from where to where in the bytes that were given, or bytes that are copied. It is
+/// null where a record before has that blob.
+fn blob_places(
+    records: &[Record],
+    blobs: Vec<(String, Cow<'_, [u8]>)>,
+    given: Option<&[u8]>,
+) -> (String, Vec<Vec<u8>>) {
+    let (mut places, mut copied) = (String::new(), Vec::new());
+    // They come in the order of the records that name them first.
+    let mut blobs = blobs.iter();
+    for record in records {
+        places.push(if places.is_empty() { '[' } else { ',' });
+        let next = blobs.as_slice().first().filter(|(name, _)| *name == record.artifact_ref);
+        let Some((_, blob)) = next else {
+            places.push_str("null");
+            continue;
+        };
+        blobs.next();
+        if let (Cow::Borrowed(blob), Some(given)) = (blob, given) {
+            let start = blob.as_ptr().addr().saturating_sub(given.as_ptr().addr());
+            places.push_str(&start.to_string());
+            places.push(',');
+            places.push_str(&start.saturating_add(blob.len()).to_string());
+        } else {
+            places.push_str(&bytes_reference(copied.len()).to_string());
+            copied.push(blob.to_vec());
+        }
+    }
+    places.push_str(if places.is_empty() { "[]" } else { "]" });
+    (places, copied)
+}
+
 /// About the JSON of a record and of what stands for its blob, in bytes.
-const ROOM: usize = 500;
+const ROOM: usize = 400;
 
 fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
     const OTHERS: &[&str] =
@@ -507,26 +539,13 @@ fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
     let mut import = import_transcript(format, &bytes, &options)?;
     error::put_before(found, &mut import.diagnostics);
     // What came beside the request the caller has: of that a blob is a range.
-    let is_beside = matches!(bytes, Cow::Borrowed(_));
-    let mut copied = Vec::new();
-    let blobs = import.blobs.into_iter().map(|(artifact_ref, blob)| {
-        let reference = match blob {
-            Cow::Borrowed(blob) if is_beside => {
-                let start = blob.as_ptr().addr().saturating_sub(bytes.as_ptr().addr());
-                range_reference(start, start.saturating_add(blob.len()))
-            }
-            blob => {
-                copied.push(blob.into_owned());
-                bytes_reference(copied.len().saturating_sub(1))
-            }
-        };
-        json!({ "artifactRef": artifact_ref, "bytes": reference }).to_string()
-    });
+    let given = if matches!(bytes, Cow::Borrowed(_)) { Some(&*bytes) } else { None };
+    let (places, copied) = blob_places(&import.records, std::mem::take(&mut import.blobs), given);
     let mut out = JsonObject::default();
     out.reserve(import.records.len().saturating_mul(ROOM));
     out.text("tip", import.tip.as_deref());
     out.list("records", import.records.into_iter().map(|record| record_json(&record)));
-    out.list("blobs", blobs);
+    out.raw("blobs", &places);
     out.raw("branches", &json!(import.branches).to_string());
     if !import.titles.is_empty() {
         out.raw("titles", &json!(import.titles).to_string());

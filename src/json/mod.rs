@@ -17,8 +17,6 @@ pub(crate) use tape::Kind;
 pub(crate) use value::bytes_reference;
 #[cfg(feature = "loom")]
 pub(crate) use value::lone_surrogates;
-#[cfg(feature = "commits")]
-pub(crate) use value::range_reference;
 pub(crate) use value::{Document, List, Object, Value, refuse_unknown, unescape, unknown_value};
 #[cfg(any(feature = "chat", feature = "loom"))]
 pub(crate) use write::append;

@@ -26,10 +26,6 @@ const NOT_JSON: &str = "\0";
 /// The key of an object that stands for bytes that came beside the text: `{ "\u0000bytes": 3 }` for the fourth.
 const BYTES: &str = "\0bytes";
 
-/// The key of an object in a result that stands for a range of bytes which came beside the request: `{ "\u0000range": [from, to] }`.
-#[cfg(feature = "commits")]
-const RANGE: &str = "\0range";
-
 /// How many unknown options of one object are named; the rest is counted.
 const MOST_UNKNOWN: usize = 100;
 
@@ -799,12 +795,6 @@ pub(crate) fn refuse_unknown(diagnostics: &[Diagnostic]) -> Result<()> {
 #[cfg(any(feature = "commits", feature = "loom"))]
 pub(crate) fn bytes_reference(index: usize) -> serde_json::Value {
     super::object([(BYTES, index.into())])
-}
-
-/// The value that stands for a range of the first bytes that came beside the request.
-#[cfg(feature = "commits")]
-pub(crate) fn range_reference(start: usize, end: usize) -> serde_json::Value {
-    super::object([(RANGE, serde_json::json!([start, end]))])
 }
 
 /// Whether a name is that of a field in a field.

@@ -1,4 +1,7 @@
-/** The service of examples/deno-edge, in real Deno with Deno KV in a file: written to, killed, started again, read. */
+/**
+ * The service of examples/deno-edge, started by the command of its README, in real Deno with Deno KV in a file: written to, killed, started
+ * again, read.
+ */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -7,6 +10,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { folder, root } from "../packaging/packed.mjs";
+import { serviceCommands } from "./readme.mjs";
 
 const line = (content) => `${JSON.stringify({ role: "user", content })}\n`;
 
@@ -24,16 +28,8 @@ test("Deno: the service keeps what it has acknowledged", { timeout: 300_000 }, a
     TOKEN: "secret",
     NO_COLOR: "1",
   };
-  const flags = [
-    "--quiet",
-    "--no-prompt",
-    "--unstable-kv",
-    "--unstable-cron",
-    "--allow-net",
-    "--allow-env",
-    "--allow-read",
-    "--allow-write",
-  ];
+  const { start: words, path, body } = serviceCommands("deno-edge");
+  assert.deepEqual(words.splice(0, 3), ["npx", "deno", "run"]);
   // npm's own starter of Deno would be another process between.
   const platform = `${process.platform}-${process.arch}`;
   const places = [platform, `${platform}-glibc`].map((name) => join(root, `node_modules/@deno/${name}/deno`));
@@ -48,7 +44,8 @@ test("Deno: the service keeps what it has acknowledged", { timeout: 300_000 }, a
     };
   };
   const start = async () => {
-    const child = spawn(executable, ["run", ...flags, join(root, "examples/deno-edge/main.mjs")], {
+    const child = spawn(executable, ["run", "--quiet", "--no-prompt", ...words], {
+      cwd: root,
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -105,6 +102,7 @@ test("Deno: the service keeps what it has acknowledged", { timeout: 300_000 }, a
     assert.ok((await ask("POST", "/trees/story/body", JSON.stringify(options))).body.messages.length > 0);
     const again = await commit("main", 0, large, { parent: "" });
     assert.equal(again.body.id, first.body.id, "asked again");
+    assert.equal((await ask("POST", path, body)).status, 201, "the request of the README");
     assert.equal((await commit("main", 99, line("x"), { colour: "red" })).status, 400);
     assert.equal((await ask("GET", "/heads", undefined, {})).status, 401);
     assert.equal(service.printed().replace(/^Listening on .*\n/m, ""), "", "the console is silent");

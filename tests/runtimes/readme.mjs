@@ -1,5 +1,6 @@
 /** The examples of the docs, to be run unchanged. */
 
+import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../packaging/packed.mjs";
@@ -23,4 +24,19 @@ export function examples() {
       ...groups,
     }));
   });
+}
+
+/**
+ * What the README of a service says: after `cargo xtask build` the words of the one command that starts it, and the request that
+ * `curl` makes, `{ path, body }`.
+ */
+export function serviceCommands(name) {
+  const readme = readFileSync(join(root, "examples", name, "README.md"), "utf8");
+  const [run, ask] = [...readme.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, commands]) => commands.trim());
+  const [build, start, ...more] = run.split("\n");
+  assert.deepEqual([build, more], ["cargo xtask build", []], "one command builds, one runs");
+  const { body, path } = /^curl --data-binary '(?<body>.*)' \\\n +'http:\/\/127\.0\.0\.1:\d+(?<path>\/.*)'$/.exec(
+    ask,
+  ).groups;
+  return { start: start.split(" "), path, body };
 }

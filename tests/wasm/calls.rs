@@ -17,7 +17,7 @@ pub(crate) fn call(name: &str, args: &Array) -> Option<Result<JsValue, JsValue>>
         }
     };
     let answer = ctxweave::wasm::call::call(name, &json, &bytes, &JsValue::UNDEFINED).map(|answer| result(&answer));
-    let answer = answer.map(|answer| with_ranges_in_place(answer, &bytes));
+    let answer = answer.map(|answer| with_blobs(answer, &bytes));
     Some(answer.map(|answer| match name {
         "fitMessages" => of_chat(&args.get(0), &answer, &|chat, answer| crate::chat::fitted(chat, &answer)),
         "convertMessages" => of_chat(&args.get(0), &answer, &crate::chat::converted),
@@ -96,22 +96,30 @@ pub(crate) fn result(answer: &JsValue) -> JsValue {
     with_bytes_in_place(JSON::parse(&parts.get(0).as_string().unwrap()).unwrap(), parts)
 }
 
-/// The ranges in a result of the first bytes that came beside the request.
-fn with_ranges_in_place(value: JsValue, given: &JsValue) -> JsValue {
-    if Array::is_array(&value) {
-        let list = value.unchecked_ref::<Array>().iter();
-        return list.map(|item| with_ranges_in_place(item, given)).collect::<Array>().into();
+/// The result of an import, with the blobs that the npm package makes of their places in the bytes that were given.
+fn with_blobs(result: JsValue, given: &JsValue) -> JsValue {
+    let list = |name: &str| Reflect::get(&result, &name.into()).ok()?.dyn_into::<Array>().ok();
+    let (Some(records), Some(places)) = (list("records"), list("blobs")) else { return result };
+    let mut places = places.iter();
+    let blobs = Array::new();
+    for record in records.iter() {
+        let mut bytes = places.next().unwrap();
+        if bytes.is_null() {
+            continue;
+        }
+        if let Some(start) = bytes.as_f64() {
+            let end = places.next().unwrap().as_f64().unwrap();
+            let given = given.unchecked_ref::<Array>().get(0).unchecked_into::<Uint8Array>();
+            bytes = given.slice(start as u32, end as u32).into();
+        }
+        let blob = Object::new();
+        let artifact_ref = Reflect::get(&record, &"artifact_ref".into()).unwrap();
+        Reflect::set(&blob, &"artifactRef".into(), &artifact_ref).unwrap();
+        Reflect::set(&blob, &"bytes".into(), &bytes).unwrap();
+        blobs.push(&blob);
     }
-    let Some(object) = value.dyn_ref::<Object>().filter(|_| !value.has_type::<Uint8Array>()) else { return value };
-    if let Ok(range) = Reflect::get(&value, &"\0range".into()).unwrap().dyn_into::<Array>() {
-        let at = |place| range.get(place).as_f64().unwrap() as u32;
-        return given.unchecked_ref::<Array>().get(0).unchecked_into::<Uint8Array>().slice(at(0), at(1)).into();
-    }
-    for key in Object::keys(object).iter() {
-        let inner = with_ranges_in_place(Reflect::get(&value, &key).unwrap(), given);
-        Reflect::set(&value, &key, &inner).unwrap();
-    }
-    value
+    Reflect::set(&result, &"blobs".into(), &blobs).unwrap();
+    result
 }
 
 fn with_bytes_in_place(value: JsValue, parts: &Array) -> JsValue {

@@ -28,13 +28,19 @@ export function importTranscript(
   options?: ImportOptions,
 ): ImportedTranscript {
   const imported = callJson("importTranscript", { format, bytes, options }) as Omit<ImportedTranscript, "blobs"> & {
-    blobs: { artifactRef: string; bytes: Uint8Array | { "\0range": [number, number] } }[];
+    // For each record: its blob, from where to where that is in the bytes, or null where it was there before.
+    blobs: (Uint8Array | number | null)[];
   };
-  const given = asBytes(bytes);
-  for (const blob of imported.blobs) {
-    if ("\0range" in blob.bytes && given) blob.bytes = given.subarray(...blob.bytes["\0range"]);
+  const given = asBytes(bytes) as Uint8Array;
+  const places = imported.blobs;
+  const blobs: ImportedTranscript["blobs"] = [];
+  let at = 0;
+  for (const { artifact_ref: artifactRef } of imported.records) {
+    const place = places[at++];
+    if (typeof place === "number") blobs.push({ artifactRef, bytes: given.subarray(place, places[at++] as number) });
+    else if (place) blobs.push({ artifactRef, bytes: place });
   }
-  return imported as ImportedTranscript;
+  return { ...imported, blobs };
 }
 
 /**

@@ -1,6 +1,7 @@
 //! Makes commits of lines.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::mem::take;
 
 use serde_json::Value;
@@ -14,7 +15,7 @@ use crate::commits::record::{CommitType, Provenance, Record, Trigger};
 use crate::commits::transcript::Notes;
 use crate::content::Block;
 use crate::error::{Code, Diagnostic, Error, Result};
-use crate::maps::SortedSet;
+use crate::order::Order;
 use crate::text::Clusters;
 use crate::time::Timestamp;
 
@@ -85,9 +86,10 @@ pub(super) struct Builder<'b, 'o> {
     pub side_chain_of: Option<Option<String>>,
     /// Whether anything in the blobs is conversation.
     pub speaks: bool,
-    known_blobs: SortedSet<String>,
-    known_ids: SortedSet<String>,
     pub import: Import<'b>,
+    /// The records in the order of their ids, and the blobs in that of their refs.
+    ids: Order,
+    refs: Order,
     /// Of each record, whether it is of a side chain.
     pub sides: Vec<bool>,
     pub settled: Settled<'o>,
@@ -98,11 +100,28 @@ pub(super) struct Builder<'b, 'o> {
     until: Option<&'o Resume>,
 }
 
-/// Makes room for one more, and for a quarter more than there are: of what is long, not all of it again.
-fn make_room<T>(list: &mut Vec<T>) {
-    if list.len() == list.capacity() {
-        list.reserve_exact(list.len() / 4 + 16);
+/// Adds to what is kept in the order of its names; false where there is one of that name already. `read` is how much of the file was read
+/// for what there is so far, and all that there is to read.
+fn add<T>(list: &mut Vec<T>, order: &mut Order, item: T, name: fn(&T) -> &str, read: (usize, usize)) -> bool {
+    let place = order.find(&mut |number| list.get(number).map_or(Ordering::Less, |known| name(known).cmp(name(&item))));
+    if place.found.is_some() {
+        return false;
     }
+    order.insert(place, list.len());
+    if list.len() == list.capacity() {
+        list.reserve_exact(room(list.len(), read));
+    }
+    list.push(item);
+    true
+}
+
+/// For how many more there should be room: for as many as the rest of the file seems to have. A long list that grows bit by bit leaves a hole in
+/// memory each time, which the next one does not fit into.
+fn room(len: usize, (read, all): (usize, usize)) -> usize {
+    let rest = (len as u64).wrapping_mul(all.saturating_sub(read) as u64) / (read as u64).max(1);
+    // The beginning of a file may be unlike the rest.
+    let rest = usize::try_from(rest).unwrap_or(usize::MAX).min(len.saturating_mul(3));
+    rest.saturating_add(len / 8 + 16)
 }
 
 impl<'b, 'o> Builder<'b, 'o> {
@@ -118,9 +137,9 @@ impl<'b, 'o> Builder<'b, 'o> {
             time: None,
             side_chain_of: None,
             speaks: false,
-            known_blobs: SortedSet::new(),
-            known_ids: SortedSet::new(),
             import: Import::default(),
+            ids: Order::new(),
+            refs: Order::new(),
             sides: Vec::new(),
             settled: Settled::default(),
             notes: Notes::default(),
@@ -196,7 +215,7 @@ impl<'b, 'o> Builder<'b, 'o> {
         // What is new begins here.
         self.until = None;
         self.notes = Notes::default();
-        (self.known_blobs, self.known_ids) = (SortedSet::new(), SortedSet::new());
+        (self.ids, self.refs) = (Order::new(), Order::new());
         self.import.records.clear();
         self.import.blobs.clear();
         self.sides.clear();
@@ -253,14 +272,11 @@ impl<'b, 'o> Builder<'b, 'o> {
         let id = record.id.clone();
         self.parent = Some(id.clone());
         // A history that was written twice gives its commits once.
-        if self.known_ids.insert(id.clone()) {
-            make_room(&mut self.import.records);
-            self.import.records.push(record);
+        let read = (self.settled.at, self.file.len());
+        let Import { records, blobs, .. } = &mut self.import;
+        add(blobs, &mut self.refs, (reference, blob), |(known, _)| known, read);
+        if add(records, &mut self.ids, record, |known| &known.id, read) {
             self.sides.push(false);
-        }
-        if self.known_blobs.insert(reference.clone()) {
-            make_room(&mut self.import.blobs);
-            self.import.blobs.push((reference, blob));
         }
         self.import.tip = Some(id.clone());
         Ok(id)

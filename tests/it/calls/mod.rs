@@ -31,7 +31,7 @@ fn of_a_table(name: &str, args: &[Value]) -> Option<Result<Value, Error>> {
         _ => request(call, args),
     };
     let answer = call.answer(&mut (), &request, &bytes, &Host::default());
-    let answer = answer.map(|answer| with_ranges_in_place(result(&answer), &bytes));
+    let answer = answer.map(|answer| with_blobs(result(&answer), &bytes));
     Some(answer.map(|answer| match name {
         "fitMessages" => chat::fitted(&args[0], &answer),
         "convertMessages" => chat::converted(&args[0], answer),
@@ -85,19 +85,27 @@ fn with_bytes_in_place(value: Value, beside: &[Vec<u8>]) -> Value {
     }
 }
 
-/// The ranges in a result of the first bytes that came beside the request.
-fn with_ranges_in_place(value: Value, given: &[Vec<u8>]) -> Value {
-    match value {
-        Value::Object(object) => match object.get("\0range") {
-            Some(range) => {
-                let at = |place: usize| range[place].as_u64().unwrap() as usize;
-                written(&given[0][at(0)..at(1)])
+/// The result of an import, with the blobs that the npm package makes of their places in the bytes that were given.
+fn with_blobs(mut result: Value, given: &[Vec<u8>]) -> Value {
+    let (Some(records), Some(places)) = (result["records"].as_array(), result["blobs"].as_array()) else {
+        return result;
+    };
+    let mut places = places.iter();
+    let mut blobs = Vec::new();
+    for record in records {
+        let bytes = match places.next().unwrap() {
+            Value::Null => continue,
+            Value::Number(start) => {
+                let [start, end] = [start, places.next().unwrap().as_number().unwrap()].map(|at| at.as_u64().unwrap());
+                written(&given[0][start as usize..end as usize])
             }
-            None => object.into_iter().map(|(key, value)| (key, with_ranges_in_place(value, given))).collect(),
-        },
-        Value::Array(values) => values.into_iter().map(|value| with_ranges_in_place(value, given)).collect(),
-        other => other,
+            bytes => bytes.clone(),
+        };
+        blobs.push(json!({ "artifactRef": record["artifact_ref"], "bytes": bytes }));
     }
+    assert_eq!(places.next(), None);
+    result["blobs"] = Value::Array(blobs);
+    result
 }
 
 /// Whether an argument is bytes.
