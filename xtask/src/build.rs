@@ -289,7 +289,9 @@ fn finish(project: &Project, build: &Build, job: Job<'_>, mut module: Vec<u8>) -
     let trapping = bound.join("trapping.wasm");
     let mut glued = fs::read(bound.join("glue_bg.wasm"))?;
     closures::unlist(&mut glued)?;
-    fs::write(&trapping, panics::trap(&glued)?)?;
+    let mut trapped = panics::trap(&glued)?;
+    panics::blank(&mut trapped)?;
+    fs::write(&trapping, trapped)?;
     let mut opt = project.npm_bin("wasm-opt");
     // Its passes run in the order in which they are given: the level, which stands for most of them, comes last.
     opt.args(&build.wasm_opt).arg(&flavour.wasm_opt_level);

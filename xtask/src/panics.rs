@@ -2,12 +2,13 @@
 //!
 //! A panic of Rust makes a message and looks for somebody to give it to. In the module there is nobody: it imports no
 //! console. So the functions that never return are made to trap at once, and wasm-opt leaves out what only they needed:
-//! messages, the formatting of their values, the places in the source.
+//! messages, the formatting of their values. Their places in the source and their words, which stay in the data, become zeros.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use anyhow::{Context, Result, ensure};
-use wasmparser::{BinaryReader, KnownCustom, Name, Parser, Payload, TypeRef};
+use wasmparser::{BinaryReader, DataKind, KnownCustom, Name, Operator, Parser, Payload, TypeRef};
 
 use crate::order::number;
 
@@ -79,6 +80,78 @@ fn trapping(section: &[u8], never: &BTreeSet<u32>) -> Result<Vec<u8>> {
     Ok(out)
 }
 
+/// What only panics say, in the words of the standard library.
+const MESSAGES: &[&str] = &[
+    " but ends at ",
+    " but the index is ",
+    " out of range for slice of length ",
+    ") does not match destination slice length (",
+    ") should be <= len (is ",
+    "Attempted to initialize thread-local while it is being dropped",
+    "assertion `left ",
+    "assertion failed: ",
+    "attempt to join into collection with len > usize::MAX",
+    "cannot access a Thread Local Storage value during or after destruction: ",
+    "copy_from_slice: source slice length (",
+    "index out of bounds: the len is ",
+    "insertion index (is ",
+    "min > max. min = ",
+    "range end index ",
+    "range start index ",
+    "removal index (is ",
+    "slice index starts at ",
+    "swap_remove index (is ",
+];
+
+/// Bytes of a place in the source as a module has it: where its file's name is, how long that is, line and column.
+const PLACE: usize = 16;
+
+/// Puts zeros in the place of what nobody reads once panics trap: where in the source they are, and what they say. The data
+/// stays as long as it is, since the code has addresses.
+pub fn blank(module: &mut [u8]) -> Result<()> {
+    let mut blanks = Vec::new();
+    for (address, data) in data_of(module)? {
+        let bytes = &module[data.clone()];
+        let range_of = |from: u32, len: u32| {
+            let from = from.checked_sub(address)? as usize;
+            bytes.get(from..from.checked_add(len as usize)?).map(|name| (data.start + from, name))
+        };
+        let padding = address.next_multiple_of(4) - address;
+        for at in (padding as usize..bytes.len().saturating_sub(PLACE - 1)).step_by(4) {
+            let number = |field: usize| bytes[at + 4 * field..].first_chunk().map_or(0, |it| u32::from_le_bytes(*it));
+            let is_place =
+                matches!(number(1), 4..300) && matches!(number(2), 1..100_000) && matches!(number(3), 1..1000);
+            let Some((from, name)) = range_of(number(0), number(1)).filter(|_| is_place) else { continue };
+            if name.ends_with(b".rs") && name.iter().all(u8::is_ascii_graphic) {
+                blanks.extend([data.start + at..data.start + at + PLACE, from..from + name.len()]);
+            }
+        }
+        for message in MESSAGES {
+            let found = bytes.windows(message.len()).enumerate().filter(|(_, window)| *window == message.as_bytes());
+            blanks.extend(found.map(|(at, _)| data.start + at..data.start + at + message.len()));
+        }
+    }
+    ensure!(!blanks.is_empty(), "the module has no places of panics: has the compiler another layout for them?");
+    blanks.into_iter().for_each(|blank| module[blank].fill(0));
+    Ok(())
+}
+
+/// The parts of the memory that the module brings: the address of each, and where its bytes are.
+fn data_of(module: &[u8]) -> Result<Vec<(u32, Range<usize>)>> {
+    let mut found = Vec::new();
+    for payload in Parser::new(0).parse_all(module) {
+        let Payload::DataSection(section) = payload.context("the module is damaged")? else { continue };
+        for data in section {
+            let data = data?;
+            let DataKind::Active { offset_expr, .. } = data.kind else { continue };
+            let Operator::I32Const { value } = offset_expr.get_operators_reader().read()? else { continue };
+            let end = usize::try_from(data.range.end)?;
+            found.push((value.cast_unsigned(), end - data.data.len()..end));
+        }
+    }
+    Ok(found)
+}
+
 /// Which of the module's own functions never return.
 fn never_returning(module: &[u8]) -> Result<BTreeSet<u32>> {
     let mut imported = 0;
@@ -145,6 +218,21 @@ mod tests {
         ] {
             assert!(!never_returns(name), "{name}");
         }
+    }
+
+    #[test]
+    fn places_and_messages_of_panics_are_blank() {
+        // Memory from 8 on: a number, a place, its file, a message, and what looks like a place and has no such name.
+        let place = |name: u32| [name, 8, 7, 30].map(u32::to_le_bytes).concat();
+        let data = [&[1, 2, 3, 4], &place(28)[..], b"src/a.rs", b"range end index 9", &[0; 3], &place(45)[..]].concat();
+        let memory = [b"\x01\0\x41\x08\x0b", &[data.len() as u8][..], &data].concat();
+        let before = [b"\0asm\x01\0\0\0\x05\x03\x01\0\x01\x0b".as_slice(), &[memory.len() as u8], &memory].concat();
+        let mut after = before.clone();
+        blank(&mut after).unwrap();
+        let expected = [&[1, 2, 3, 4], &[0; 40][..], b"9", &[0; 3], &place(45)[..]].concat();
+        assert_eq!(after, [&before[..before.len() - data.len()], &expected].concat());
+        let error = blank(&mut after).unwrap_err().to_string();
+        assert!(error.contains("no places of panics"), "{error}");
     }
 
     #[test]
