@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use crate::error::Result;
-use crate::json::{self, Document, Value};
+use crate::json::{self, Document, Small, Value};
 use crate::tokens::{Counter, Tokenizers};
 
 /// The environment of a call beside its request.
@@ -42,6 +42,11 @@ pub struct Answer {
 impl Answer {
     pub(crate) fn of(result: &impl serde::Serialize) -> Result<Self> {
         Ok(Self { json: json::write(result)?, bytes: Vec::new() })
+    }
+
+    /// The same of a small result, without serde.
+    pub(crate) fn small(result: Small<'_>) -> Self {
+        Self { json: result.json().into_bytes(), bytes: Vec::new() }
     }
 }
 

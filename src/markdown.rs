@@ -30,7 +30,7 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
         if rest.is_empty() {
             return None;
         }
-        let at = rest.find(['\n', '\r']).unwrap_or(rest.len());
+        let at = rest.bytes().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
         let (line, after) = rest.split_at_checked(at)?;
         let end = if after.starts_with("\r\n") { 2 } else { after.len().min(1) };
         let found = Line { text: line, start, end: start.saturating_add(at).saturating_add(end) };
@@ -95,7 +95,7 @@ impl Blocks {
     pub(crate) fn is_code(&mut self, line: &str) -> bool {
         let Some((mark, length, after)) = fence(line) else { return self.fence.is_some() };
         match self.fence {
-            None if mark == '`' && after.contains('`') => return false,
+            None if mark == '`' && after.as_bytes().contains(&b'`') => return false,
             None => self.fence = Some((mark, length)),
             Some((open, least)) => {
                 if open == mark && length >= least && is_blank(after) {
@@ -104,6 +104,11 @@ impl Blocks {
             }
         }
         true
+    }
+
+    /// Whether a fence is open.
+    pub(crate) fn is_open(&self) -> bool {
+        self.fence.is_some()
     }
 
     /// The line that closes the open fence.
@@ -123,32 +128,31 @@ pub(crate) fn delimiter_found(heading: &str, path: &str) -> Diagnostic {
     Diagnostic::new(DiagnosticCode::PromptDelimiterInFile, Severity::Warning, message).at_path(path)
 }
 
+/// How many of a character a text begins with, and what follows them. The character is of ASCII.
+fn run(text: &str, mark: char) -> (usize, &str) {
+    let length = text.bytes().take_while(|&byte| char::from(byte) == mark).count();
+    (length, text.get(length..).unwrap_or_default())
+}
+
 /// A fence's character, its length and what follows it on its line.
 pub(crate) fn fence(line: &str) -> Option<(char, usize, &str)> {
-    let inner = line.trim_start_matches(' ');
-    if line.len().saturating_sub(inner.len()) > 3 {
-        return None;
-    }
-    let mark = inner.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
-    let after = inner.trim_start_matches(mark);
-    let length = inner.len().saturating_sub(after.len());
+    let (indent, inner) = run(line, ' ');
+    let mark = inner.chars().next().filter(|mark| indent <= 3 && matches!(mark, '`' | '~'))?;
+    let (length, after) = run(inner, mark);
     (length >= 3).then_some((mark, length, after))
 }
 
 /// The level and the text of an ATX heading, `## Facts` or `## Facts ##`.
 pub(crate) fn heading(line: &str) -> Option<(usize, &str)> {
-    let inner = line.trim_start_matches(' ');
-    if line.len().saturating_sub(inner.len()) > 3 {
-        return None;
-    }
-    let text = inner.trim_start_matches('#');
-    let level = inner.len().saturating_sub(text.len());
-    if !(1..=6).contains(&level) || !(text.is_empty() || text.starts_with([' ', '\t'])) {
+    let (indent, inner) = run(line, ' ');
+    let (level, text) = run(inner, '#');
+    let is_part = |byte: &u8| matches!(byte, b' ' | b'\t');
+    if indent > 3 || !(1..=6).contains(&level) || !text.as_bytes().first().is_none_or(is_part) {
         return None;
     }
     let text = trim(text);
-    let open = text.trim_end_matches('#');
-    Some((level, if open.is_empty() || open.ends_with([' ', '\t']) { trim(open) } else { text }))
+    let open = text.bytes().rposition(|byte| byte != b'#').map_or("", |last| text.get(..=last).unwrap_or(text));
+    Some((level, if open.as_bytes().last().is_none_or(is_part) { trim(open) } else { text }))
 }
 
 #[cfg(test)]

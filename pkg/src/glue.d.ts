@@ -57,6 +57,8 @@ export class Chat {
 export class TokenCounter {
   constructor(request: Uint8Array, tokenizer: unknown);
   append(delta: string, isHalf: boolean): number;
+  /** -1 where it cannot. */
+  appendCharacter(code: number): number;
   reset(): void;
   free(): void;
 }

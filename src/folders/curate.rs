@@ -159,7 +159,7 @@ impl<'a> File<'a> {
         }
         let mut blocks = Blocks::default();
         lines.iter().for_each(|line| _ = blocks.next(line));
-        if blocks.closing_fence().is_some() || blocks.in_comment() {
+        if blocks.is_open() || blocks.in_comment() {
             let message =
                 "the content leaves a code block or a comment open, which would swallow what follows; close it";
             return Err(self.invalid(section, message));
@@ -203,7 +203,7 @@ impl<'a> File<'a> {
             }
             after_blank = false;
         }
-        if blocks.closing_fence().is_some() || blocks.in_comment() {
+        if blocks.is_open() || blocks.in_comment() {
             let message = "the section ends within a code block or a comment that is not closed; close it first";
             return Err(self.invalid(section, message));
         }

@@ -22,4 +22,4 @@ pub(crate) use value::{Document, List, Object, Value, refuse_unknown, unescape, 
 pub(crate) use write::append;
 #[cfg(any(feature = "chat", feature = "commits", feature = "import", feature = "loom"))]
 pub(crate) use write::object;
-pub(crate) use write::{text, write};
+pub(crate) use write::{Small, text, write};

@@ -242,8 +242,9 @@ impl Stopped {
         }
         let Self { at, expected, .. } = self;
         let before = text.get(..at).unwrap_or_default();
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().map_or(0, |line| line.encode_utf16().count()) + 1;
+        let line_start = before.bytes().rposition(|byte| byte == b'\n').map_or(0, |at| at + 1);
+        let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
+        let column = crate::text::utf16_len(before.get(line_start..).unwrap_or_default()) + 1;
         let found = text.get(at..).and_then(|rest| rest.chars().next());
         let found = found.map_or_else(|| "the end".to_owned(), |found| format!("`{}`", found.escape_default()));
         let message = format!("{what} is not JSON: {found} at line {line} column {column} where {expected} should be");

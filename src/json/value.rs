@@ -19,6 +19,7 @@ use crate::text::trim;
 use super::number::{float, number, whole};
 use super::special::plain_bytes;
 use super::tape::{DEPTH_MAX, Kind, Stopped, Tape, code_unit, is_high, is_low};
+use super::write::Small;
 
 /// The key of an object that stands for something JSON cannot carry: `{ "\u0000": "NaN" }`. The npm package writes it.
 const NOT_JSON: &str = "\0";
@@ -197,7 +198,7 @@ impl<'t> Value<'t> {
         if self.document.tape.is_plain() {
             return Cow::Borrowed(self.document.json(self));
         }
-        let quoted = |value: Self| super::text(&value.as_text().unwrap_or_default());
+        let quoted = |value: Self| Small::Text(&value.as_text().unwrap_or_default()).json();
         let joined = |items: Vec<String>, [open, close]: [&str; 2]| [open, &items.join(","), close].concat();
         Cow::Owned(match self.kind() {
             Kind::String => quoted(self),
@@ -740,9 +741,19 @@ impl<'t> Object<'t> {
     /// # Errors
     /// The error of [`refuse_unknown`].
     pub(crate) fn only(self, known: &[&str]) -> Result<Self> {
-        let mut found = Vec::new();
-        self.report_unknown(known, &mut found);
-        refuse_unknown(&found).map(|()| self)
+        match self.unknown(known).next() {
+            None => Ok(self),
+            Some(key) => {
+                let path = self.0.path();
+                Err(invalid(no_option(&key, known), &inner_path(&path, &key)))
+            }
+        }
+    }
+
+    /// The keys that are not among the known ones. A name with a dot says where an option lives that is often put here by mistake.
+    fn unknown(self, known: &[&str]) -> impl Iterator<Item = Cow<'t, str>> {
+        let keys = self.entries().map(|(key, _)| key.as_text().unwrap_or_default());
+        keys.filter(|key| is_nested(key) || !known.contains(&&**key))
     }
 
     /// Reports fields that are not among the known ones, with the nearest known name. For options only: nodes, edges,
@@ -753,21 +764,16 @@ impl<'t> Object<'t> {
         let is_far = diagnostics.len() > 10 * MOST_UNKNOWN;
         let mut path = None;
         let mut count = 0_usize;
-        for (key, _) in self.entries() {
-            let key = key.as_text().unwrap_or_default();
-            // A name with a dot says where an option lives that is often put here by mistake.
-            if known.contains(&&*key) && !is_nested(&key) {
-                continue;
-            }
+        for key in self.unknown(known) {
             count = count.saturating_add(1);
             if count > MOST_UNKNOWN {
                 continue;
             }
-            let message = format!("there is no option `{key}`{}", suggestion(&key, known));
+            let message = no_option(&key, known);
             let mut found = Diagnostic::new(DiagnosticCode::UnknownOption, Severity::Warning, message);
             if !is_far {
                 let path: &String = path.get_or_insert_with(|| self.0.path());
-                found.path = Some([path.as_str(), if path.is_empty() { "" } else { "." }, &*key].concat());
+                found.path = Some(inner_path(path, &key));
             }
             diagnostics.push(found);
         }
@@ -797,6 +803,17 @@ pub(crate) fn bytes_reference(index: usize) -> serde_json::Value {
     super::object([(BYTES, index.into())])
 }
 
+/// What is said of an option that is not known.
+#[cold]
+fn no_option(key: &str, known: &[&str]) -> String {
+    format!("there is no option `{key}`{}", suggestion(key, known))
+}
+
+/// The path of a field of what is at a path.
+fn inner_path(path: &str, key: &str) -> String {
+    [path, if path.is_empty() { "" } else { "." }, key].concat()
+}
+
 /// Whether a name is that of a field in a field.
 fn is_nested(name: &str) -> bool {
     name.as_bytes().contains(&b'.')
@@ -822,7 +839,8 @@ fn nearest<'n>(name: &str, names: &mut dyn Iterator<Item = &'n str>, likeness: f
     let lower = name.to_ascii_lowercase();
     let (mut best, mut nearest) = (likeness, None);
     for other in names.take(MOST_UNKNOWN).filter(|other| other.len().max(name.len()) <= LONGEST) {
-        let last = other.rsplit('.').next().unwrap_or(other);
+        let last =
+            other.bytes().rposition(|byte| byte == b'.').map_or(other, |at| other.get(at + 1..).unwrap_or(other));
         let alike = strsim::normalized_levenshtein(&lower, &last.to_ascii_lowercase());
         if alike >= best {
             (best, nearest) = (alike, Some(other));

@@ -1,7 +1,5 @@
 //! Factors for a tokenizer that is not public, fitted to what a provider counted.
 
-use serde::Serialize;
-
 use super::families::{CALIBRATED, MOST};
 use super::heuristic::{self, Scale};
 use crate::error::Result;
@@ -15,14 +13,14 @@ pub(super) struct Sample {
 }
 
 /// A fitted tokenizer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Calibration {
     /// What to give as `tokenizer`.
-    tokenizer: String,
+    pub(super) tokenizer: String,
     /// By how many percent its counts may be off: the largest error on the samples, and at least [`LEAST_ERROR`].
-    error: u32,
+    pub(super) error: u32,
     /// How many samples it was fitted to.
-    samples: usize,
+    pub(super) samples: usize,
 }
 
 /// A few texts say little of all others.

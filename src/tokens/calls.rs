@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::call::{Answer, Call, Host};
 use crate::error::Result;
-use crate::json::{Object, Value};
+use crate::json::{Object, Small, Value};
 use crate::tokens::chat::{ChatOverhead, count_chat, count_tools};
 use crate::tokens::{Counter, models};
 
@@ -31,20 +31,21 @@ fn options<'t>(arguments: Object<'t>, known: &[&str], host: &Host) -> Result<(Op
 fn count(request: Value<'_>, host: &Host) -> Result<Answer> {
     let arguments = arguments(request)?;
     let (_, counter) = options(arguments, &["tokenizer"], host)?;
-    Answer::of(&counter.count(&arguments.text("text")?))
+    Ok(Answer::small(Small::Number(counter.count(&arguments.text("text")?).into())))
 }
 
 fn count_up_to(request: Value<'_>, host: &Host) -> Result<Answer> {
     let arguments = arguments(request)?;
     let (_, counter) = options(arguments, &["tokenizer"], host)?;
     let limit = arguments.need("limit")?.whole(u32::MAX)?;
-    Answer::of(&counter.count_up_to(&arguments.text("text")?, limit))
+    let count = counter.count_up_to(&arguments.text("text")?, limit);
+    Ok(Answer::small(count.map_or(Small::Null, |count| Small::Number(count.into()))))
 }
 
 /// The name of the tokenizer that the options of a count ask for, once they have been looked at.
 fn tokenizer_name(request: Value<'_>, host: &Host) -> Result<Answer> {
     let (_, counter) = options(arguments(request)?, &["tokenizer"], host)?;
-    Answer::of(&counter.name())
+    Ok(Answer::small(Small::Text(counter.name())))
 }
 
 fn count_chat_tokens(request: Value<'_>, host: &Host) -> Result<Answer> {
@@ -74,11 +75,19 @@ fn count_chat_tokens(request: Value<'_>, host: &Host) -> Result<Answer> {
         options.map(|options| options.read("tools", |tools| count_tools(tools, counter.as_ref()))).transpose()?;
     let model = model.as_ref().map_or("", |(name, _)| name);
     let messages = count_chat(arguments.need("messages")?, overhead, model, counter.as_ref())?;
-    Answer::of(&messages.saturating_add(tools.flatten().unwrap_or(0)))
+    Ok(Answer::small(Small::Number(messages.saturating_add(tools.flatten().unwrap_or(0)))))
 }
 
 const CHAT_OPTIONS: &[&str] = &["format", "model", "perMessage", "perName", "perRequest", "tokenizer", "tools"];
 
 fn model_info(request: Value<'_>) -> Result<Answer> {
-    Answer::of(&models::model(&arguments(request)?.text("name")?))
+    let Some(model) = models::model(&arguments(request)?.text("name")?) else { return Ok(Answer::small(Small::Null)) };
+    let number = |number: u32| Small::Number(number.into());
+    Ok(Answer::small(Small::Object(&[
+        ("family", Some(Small::Text(model.family))),
+        ("tokenizer", Some(Small::Text(model.tokenizer))),
+        ("contextWindow", Some(number(model.context_window))),
+        ("inputLimit", model.input_limit.map(number)),
+        ("outputLimit", model.output_limit.map(number)),
+    ])))
 }

@@ -38,7 +38,7 @@ pub trait Counter {
     }
 
     /// The count of a text that was counted with the same `grown` when it was shorter. Where the counter knows what of it
-    /// stays as it was, only the end is looked at again.
+    /// stays as it was, only the end is looked at again. One that may fail leaves `grown` as it is.
     #[cfg(feature = "growing")]
     fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
         let _ = grown;

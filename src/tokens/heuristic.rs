@@ -30,7 +30,7 @@
 //! real tokenizer: one more letter may complete a frequent word. It stays an estimate: docs/estimator.md has
 //! its measured errors.
 
-use super::heuristic_ranges::{CLASSES, How, RANGES};
+use super::heuristic_ranges::{CLASSES, How, RANGES, Ranges};
 use super::heuristic_words::{Word, Words};
 use super::utf8::code_point;
 
@@ -61,10 +61,16 @@ pub(crate) const GRAM_UNIT: i32 = 12;
 /// [`GRAM_UNIT`]s, a byte each. Fitted to counts of `o200k_base`; docs/estimator.md has the errors.
 const WEIGHTS: &[u8; 2 * DENSE_LEN + GRAMS_LEN] = include_bytes!("heuristic_weights.bin");
 
-/// The weights by kind of character and piece.
-static DENSE: [[u8; 2]; DENSE_LEN] = {
-    let mut dense = [[0; 2]; DENSE_LEN];
-    dense.copy_from_slice(WEIGHTS.split_at(2 * DENSE_LEN).0.as_chunks().0);
+/// The weights by kind of character and piece: their low bytes, then their high ones, which are much alike.
+#[expect(clippy::indexing_slicing, reason = "where it is wrong it does not compile")]
+static DENSE: [[u8; DENSE_LEN]; 2] = {
+    let mut dense = [[0; DENSE_LEN]; 2];
+    let mut id = 0;
+    while id < DENSE_LEN {
+        dense[0][id] = WEIGHTS[2 * id];
+        dense[1][id] = WEIGHTS[2 * id + 1];
+        id += 1;
+    }
     dense
 };
 
@@ -257,15 +263,6 @@ impl Tally<'_> {
         if text.is_empty() { 0 } else { tokens.max(1) }
     }
 
-    /// Adds a piece that costs so many units and ends there; whether that is too much. Not inline: there are many who close.
-    #[inline(never)]
-    fn closed(&mut self, end: usize, cost: u32) -> bool {
-        self.last = (self.from, cost);
-        self.open = 0;
-        self.from = end;
-        self.add(cost.into())
-    }
-
     #[inline(always)]
     fn add(&mut self, cost: u64) -> bool {
         self.total = self.total.saturating_add(cost.saturating_mul(self.scale.of(self.character)));
@@ -289,9 +286,10 @@ impl Sink for Tally<'_> {
         if id < D_START {
             self.character = id;
         }
-        let weight = match DENSE.get(id) {
-            Some(bytes) => i16::from_le_bytes(*bytes),
-            None => 0,
+        let [low, high] = &DENSE;
+        let weight = match (low.get(id), high.get(id)) {
+            (Some(low), Some(high)) => i16::from_le_bytes([*low, *high]),
+            _ => 0,
         };
         self.open = self.open.wrapping_add(i32::from(weight));
     }
@@ -304,12 +302,16 @@ impl Sink for Tally<'_> {
         self.open = self.open.wrapping_add(i32::from(weight).wrapping_mul(GRAM_UNIT));
     }
 
-    #[inline(always)]
+    // There are many who close.
+    #[inline(never)]
     fn close(&mut self, end: usize, least: u32) -> bool {
         let cost = u32::try_from(self.open).unwrap_or(0).max(least);
         let most = (end.saturating_sub(self.from) as u64).saturating_mul(UNIT * MOST_PER_BYTE);
         let cost = if u64::from(cost) > most { most as u32 } else { cost };
-        self.closed(end, cost)
+        self.last = (self.from, cost);
+        self.open = 0;
+        self.from = end;
+        self.add(cost.into())
     }
 
     fn paragraph(&mut self) {
@@ -993,8 +995,9 @@ fn classify(c: char) -> (usize, Kind) {
 /// [`classify`] beyond ASCII: the last range that begins at or before the character.
 fn classify_wide(c: char) -> (usize, Kind) {
     let code = u32::from(c);
-    let index = RANGES.partition_point(|range| range.0 <= code).saturating_sub(1);
-    let Some(&(start, class, how)) = RANGES.get(index) else {
+    let Ranges { starts, classes, hows } = &RANGES;
+    let index = starts.partition_point(|&start| start <= code).saturating_sub(1);
+    let (Some(&start), Some(&class), Some(how)) = (starts.get(index), classes.get(index), hows.get(index)) else {
         return (5, Kind::Sign);
     };
     let class = usize::from(class);

@@ -45,23 +45,22 @@ impl TokenStream {
     /// Adds to the text. Where what comes next is known to begin with the second half of a character, `half` stands for the first
     /// half: it is counted, and not kept. Where the counter fails, nothing changes.
     pub fn append(&mut self, delta: &str, half: &str) -> u32 {
-        let (before, grown, tokens) = (self.rest.len(), self.grown, self.tokens);
-        let mut kept = (before, grown);
+        let (before, tokens) = (self.rest.len(), self.tokens);
         if !delta.is_empty() {
             self.rest.push_str(delta);
             self.tokens = self.counter.count_grown(&self.rest, &mut self.grown);
-            kept = (self.rest.len(), self.grown);
         }
         if !half.is_empty() {
+            let (whole, grown) = (self.rest.len(), self.grown);
             self.rest.push_str(half);
             self.tokens = self.counter.count_grown(&self.rest, &mut self.grown);
-            self.rest.truncate(kept.0);
-            self.grown = kept.1;
+            self.rest.truncate(whole);
+            self.grown = grown;
         }
         if self.counter.has_failed() {
             self.rest.truncate(before);
-            (self.grown, self.tokens) = (grown, tokens);
-        } else if let Some(forgotten) = self.counter.forget(&self.rest, &mut self.grown) {
+            self.tokens = tokens;
+        } else if let Some(forgotten @ 1..) = self.counter.forget(&self.rest, &mut self.grown) {
             self.rest.drain(..forgotten);
         }
         self.tokens

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::call::{Answer, Call, Host};
 use crate::error::Result;
-use crate::json::{Object, Value, unknown_value};
+use crate::json::{Object, Small, Value, unknown_value};
 use crate::maps::SortedMap;
 use crate::tokens::Counter;
 use crate::tokens::bpe::Rank;
@@ -15,9 +15,7 @@ use crate::tokens::codec::{self, Codec, Specials};
 pub const TEXT_CALLS: &[Call] = &[
     Call::new("encodeTokens", &["text", "options"], |_, request, host| encode_tokens(request, host)),
     Call::new("decodeTokenBytes", &["ids", "options"], |_, request, host| decode_token_bytes(request, host)),
-    Call::new("calibrate", &["samples"], |_, request, _| {
-        Answer::of(&calibrate::fit(&calibrate::samples(request.object("arguments, an object")?.need("samples")?)?))
-    }),
+    Call::new("calibrate", &["samples"], |_, request, _| calibrated(request)),
     Call::new("tokenSpans", &["text", "options"], |_, request, host| token_spans(request, host)),
     #[cfg(feature = "convert")]
     Call::new("vocabularyOf", &["tokenizerJson"], |_, request, _| vocabulary_of(request)),
@@ -117,6 +115,16 @@ fn token_spans(request: Value<'_>, host: &Host) -> Result<Answer> {
         let spans = codec::spans(codec, &text, &specials(options, codec)?);
         Ok(numbers(&[&[number(spans.ids.len())], &spans.ids, &spans.ends, &spans.splits]))
     })
+}
+
+fn calibrated(request: Value<'_>) -> Result<Answer> {
+    let samples = calibrate::samples(request.object("arguments, an object")?.need("samples")?)?;
+    let fitted = calibrate::fit(&samples);
+    Ok(Answer::small(Small::Object(&[
+        ("tokenizer", Some(Small::Text(&fitted.tokenizer))),
+        ("error", Some(Small::Number(fitted.error.into()))),
+        ("samples", Some(Small::Number(fitted.samples as u64))),
+    ])))
 }
 
 pub(super) fn number(number: usize) -> u32 {

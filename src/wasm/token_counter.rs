@@ -48,6 +48,16 @@ impl TokenCounter {
         Ok(count)
     }
 
+    /// Adds one character, and gives the tokens so far; -1 where it cannot, which [`Self::append`] has an error for. A character
+    /// crosses sooner as a number than as a text.
+    #[wasm_bindgen(js_name = appendCharacter)]
+    pub fn append_character(&self, code: u32) -> f64 {
+        match (char::from_u32(code), self.stream.try_borrow_mut(), &self.counter) {
+            (Some(character), Ok(mut stream), None) => f64::from(stream.append(character.encode_utf8(&mut [0; 4]), "")),
+            _ => -1.0,
+        }
+    }
+
     /// Begins again, without a text.
     pub fn reset(&self) {
         if let Ok(mut stream) = self.stream.try_borrow_mut() {

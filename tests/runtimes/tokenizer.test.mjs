@@ -202,6 +202,12 @@ for (const [name, flavour] of Object.entries(flavours)) {
       counter.reset();
       assert.equal(counter.count, 0);
       assert.equal(counter.append("again"), flavour.countTokens("again", options));
+      counter.reset();
+      let so_far = "";
+      for (const character of text) {
+        so_far += character;
+        assert.equal(counter.append(character), flavour.countTokens(so_far, options), so_far.slice(-9));
+      }
       counter.free();
       counter.free();
       assert.throws(() => counter.count, { code: "handle_freed" });
@@ -222,6 +228,7 @@ for (const [name, flavour] of Object.entries(flavours)) {
           assert.ok(cut.tokens <= 100 && cut.tokens > 60 && cut.truncated, JSON.stringify([boundary, side, cut]));
           const [head, tail] = cut.text.split("…");
           assert.ok(long.startsWith(head) && long.endsWith(tail));
+          assert.deepEqual([cut.head, cut.tail], [head.length, tail.length]);
         }
         const pieces = flavour.splitText(long, { tokenizer, maxTokens: 64, overlap: 20, boundary });
         let end = 0;
@@ -235,11 +242,19 @@ for (const [name, flavour] of Object.entries(flavours)) {
         assert.equal(end, long.length);
       }
     }
-    assert.deepEqual(flavour.truncateText("short", 10), { text: "short", tokens: 1, truncated: false });
+    assert.deepEqual(flavour.truncateText("short", 10), {
+      text: "short",
+      tokens: 1,
+      truncated: false,
+      head: 5,
+      tail: 0,
+    });
     assert.deepEqual(flavour.truncateText("long enough to cut", 0, { marker: "…" }), {
       text: "",
       tokens: 0,
       truncated: true,
+      head: 0,
+      tail: 0,
     });
   });
 

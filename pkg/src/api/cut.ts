@@ -35,6 +35,10 @@ export interface TruncatedText {
   tokens: number;
   /** Whether something was cut out. */
   truncated: boolean;
+  /** How many UTF-16 code units of the beginning of the text are left: all of them where nothing was cut out. */
+  head: number;
+  /** How many of its end are left, behind the marker: 0 where nothing was cut out. */
+  tail: number;
 }
 
 /**
@@ -51,9 +55,9 @@ export function truncateText(text: string, maxTokens: number, options?: Readonly
     truncated: boolean;
   };
   const { head, tail, marked, tokens, truncated } = left;
-  if (!truncated) return { text, tokens, truncated };
+  if (!truncated) return { text, tokens, truncated, head, tail };
   const marker = marked ? (options?.marker ?? "") : "";
-  return { text: text.slice(0, head) + marker + text.slice(text.length - tail), tokens, truncated };
+  return { text: text.slice(0, head) + marker + text.slice(text.length - tail), tokens, truncated, head, tail };
 }
 
 /** How to split a text. */

@@ -179,6 +179,13 @@ interface StreamHandle extends Handle {
 
 const handles = new Handles<StreamHandle>("token counter", "text");
 
+/** The code point of a text that is one character; -1 for any other text. */
+function onlyCharacter(text: string): number {
+  const code = text.codePointAt(0) ?? -1;
+  const isCharacter = text.length === (code > 0xffff ? 2 : 1) && (code < 0xd800 || code > 0xdfff);
+  return isCharacter ? code : -1;
+}
+
 /**
  * Counts a text that grows, as a reply that streams. The count is that of the whole text after each delta, and a delta costs what it is
  * long: of an exact tokenizer's text the last words are kept and looked at again, of the estimate's a few characters. A
@@ -204,6 +211,9 @@ export class TokenCounter {
   append(delta: string): number {
     const text = checkedText(delta, "delta");
     return handles.use(this, (handle) => {
+      const character = handle.half === "" ? onlyCharacter(text) : -1;
+      const count = character < 0 ? -1 : call(() => handle.raw.appendCharacter(character));
+      if (count >= 0) return (handle.count = count);
       const all = handle.half + text;
       const last = all.charCodeAt(all.length - 1);
       const half = last >= 0xd800 && last < 0xdc00 ? all.slice(-1) : "";

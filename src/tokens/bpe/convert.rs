@@ -125,18 +125,16 @@ fn flattened<'t>(value: Value<'t>, list: &str, found: &mut Vec<Object<'t>>) -> R
 fn form_of(normalizer: Value<'_>) -> Result<Option<Form>> {
     let mut stages = Vec::new();
     flattened(normalizer, "normalizers", &mut stages)?;
-    match stages.as_slice() {
-        [] => Ok(None),
-        [one] if one.need("type")?.is_string("NFC") => Ok(Some(Form::Nfc)),
-        [one] if one.need("type")?.is_string("NFKC") => Ok(Some(Form::Nfkc)),
-        stages => {
-            let mut names = String::new();
-            for stage in stages {
-                names.push_str(if names.is_empty() { "" } else { "`, `" });
-                names.push_str(&stage.text("type")?);
-            }
-            Err(refused(normalizer, format_args!("is `{names}`, and only `NFC` or `NFKC` alone can be converted")))
-        }
+    let mut names = String::new();
+    for stage in &stages {
+        names.push_str(if names.is_empty() { "" } else { "`, `" });
+        names.push_str(&stage.text("type")?);
+    }
+    match &*names {
+        _ if stages.is_empty() => Ok(None),
+        "NFC" => Ok(Some(Form::Nfc)),
+        "NFKC" => Ok(Some(Form::Nfkc)),
+        _ => Err(refused(normalizer, format_args!("is `{names}`, and only `NFC` or `NFKC` alone can be converted"))),
     }
 }
 

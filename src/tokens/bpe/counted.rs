@@ -22,6 +22,9 @@ impl Counted {
     /// From now on the text is without what comes before the last two pieces: so many bytes.
     pub(crate) fn forget(&mut self) -> usize {
         let (bytes, tokens) = self.end;
+        if bytes == 0 {
+            return 0;
+        }
         self.end = (0, tokens);
         for long in &mut self.long {
             *long = match long.start.checked_sub(bytes) {
@@ -56,21 +59,25 @@ pub(super) struct LongPiece {
 }
 
 impl LongPiece {
-    /// Keeps the last tokens of a piece, of which these are the bounds of some, up to its end.
-    pub(super) fn keep(&mut self, bounds: &[u32]) {
-        let first = bounds.len().saturating_sub(MOST_KEPT + 1);
-        let Some((&from, ends)) = bounds.get(first..).and_then(<[u32]>::split_first) else { return };
-        (self.from, self.kept) = (from as usize, ends.len());
-        for (kept, end) in self.ends.iter_mut().zip(ends) {
+    /// Keeps the last tokens of a piece, of which these two lists together are the bounds of some, up to its end.
+    pub(super) fn keep(&mut self, before: &[u32], bounds: &[u32]) {
+        let first = (before.len() + bounds.len()).saturating_sub(MOST_KEPT + 1);
+        let mut last = before.iter().chain(bounds).skip(first);
+        let from = last.next().copied().unwrap_or_default();
+        (self.from, self.kept) = (from as usize, 0);
+        for (kept, end) in self.ends.iter_mut().zip(last) {
             // A token has at most 1024 bytes.
             *kept = (end - from) as u16;
+            self.kept += 1;
         }
     }
 
-    /// The bounds of the tokens that are kept.
-    pub(super) fn bounds(&self) -> Vec<u32> {
-        let from = self.from as u32;
-        let ends = self.ends.iter().take(self.kept).map(|&end| from + u32::from(end));
-        [from].into_iter().chain(ends).collect()
+    /// The bounds of the tokens that are kept; what is behind them means nothing.
+    pub(super) fn bounds(&self) -> [u32; MOST_KEPT + 1] {
+        let mut bounds = [self.from as u32; MOST_KEPT + 1];
+        for (bound, end) in bounds.iter_mut().skip(1).zip(self.ends) {
+            *bound += u32::from(end);
+        }
+        bounds
     }
 }

@@ -32,11 +32,15 @@ impl Vocabulary {
         }
         let bytes = text.as_bytes();
         cache.size_for(bytes.len().saturating_sub(counted.end.0));
-        let mut room = Room { parts: Parts::default(), cache };
+        let (parts, mut bounds) = std::mem::take(&mut cache.room);
+        let mut room = Room { parts, cache };
         let (mut last, mut here) = (counted.end, counted.end);
         while here.0 < bytes.len() {
             (counted.end, last) = (last, here);
-            here = self.count_next(bytes, here, &mut counted.long, &mut room);
+            here = self.count_next(bytes, here, &mut counted.long, &mut room, &mut bounds);
+        }
+        if room.parts.is_small() && bounds.capacity() <= LONG {
+            room.cache.room = (room.parts, bounds);
         }
         here.1
     }
@@ -59,7 +63,7 @@ impl Vocabulary {
                 end = (place, last.1);
             }
             last = here;
-            here = self.count_next(bytes, here, &mut [LongPiece::default(); 2], &mut room);
+            here = self.count_next(bytes, here, &mut [LongPiece::default(); 2], &mut room, &mut Vec::new());
         }
         counted.end = (counted.end.0 + end.0, end.1);
         counted.fixed = counted.end.0;
@@ -74,6 +78,7 @@ impl Vocabulary {
         (at, count): (usize, u64),
         long: &mut [LongPiece; 2],
         room: &mut Room<'_>,
+        bounds: &mut Vec<u32>,
     ) -> (usize, u64) {
         let known = long.iter().position(|long| long.start == at && long.end > at);
         let end = if known.is_some_and(|known| self.goes_on(bytes, &long[known])) {
@@ -84,7 +89,7 @@ impl Vocabulary {
         let tokens = if end - at > LONG {
             // A new one takes the place of the one that is further back.
             let slot = known.unwrap_or(usize::from(long[1].start < long[0].start));
-            self.count_long(bytes, at, end, &mut long[slot], room)
+            self.count_long(bytes, (at, end), &mut long[slot], room, bounds)
         } else {
             self.count_short(bytes, at, end, room)
         };
@@ -106,8 +111,15 @@ impl Vocabulary {
         true
     }
 
-    /// Counts a long piece, of which `known` may be the beginning, or another one.
-    fn count_long(&self, bytes: &[u8], at: usize, end: usize, known: &mut LongPiece, room: &mut Room<'_>) -> u64 {
+    /// Counts a long piece, of which `known` may be the beginning, or another one. `bounds` is room.
+    fn count_long(
+        &self,
+        bytes: &[u8],
+        (at, end): (usize, usize),
+        known: &mut LongPiece,
+        room: &mut Room<'_>,
+        bounds: &mut Vec<u32>,
+    ) -> u64 {
         if self.whole_piece(bytes, at, end).is_some() {
             return 1;
         }
@@ -124,19 +136,20 @@ impl Vocabulary {
         }
         let new = bytes.get(if goes_on { known.end } else { at }..end).unwrap_or_default();
         let same = (known.same || !goes_on) && new.iter().all(|byte| Some(byte) == bytes.get(at));
-        let (mut bounds, mut before, mut few) = (Vec::new(), 0, FEW);
+        // Of the tokens before what is new those that hold, up to the end of the last of them, and how many they are.
+        let (old, mut held, mut tokens, mut few) = (known.bounds(), 0, 0, FEW);
+        bounds.clear();
         if goes_on {
-            let mut old = known.bounds();
+            let old = old.get(..=known.kept).unwrap_or_default();
             few = known.few;
-            loop {
+            while held == 0 {
                 let first = known.kept.saturating_sub(few);
                 let some = old.get(first..).unwrap_or_default();
-                self.bounds(bytes, some.first().map_or(at, |&from| from as usize), end, same, room, &mut bounds);
-                if let Some((i, j)) = meet(some, &bounds) {
-                    before = known.tokens - known.kept as u64;
-                    old.truncate(first + i + 1);
-                    old.extend(bounds.drain(j + 1..));
-                    bounds = old;
+                self.bounds(bytes, some.first().map_or(at, |&from| from as usize), end, same, room, bounds);
+                if let Some((i, j)) = meet(some, bounds) {
+                    held = first + i + 1;
+                    tokens = known.tokens - (known.kept - (first + i)) as u64;
+                    bounds.drain(..=j);
                     few = (few - 1).max(FEW);
                     break;
                 }
@@ -147,12 +160,14 @@ impl Vocabulary {
                 few *= 2;
             }
         }
-        if bounds.is_empty() {
-            self.bounds(bytes, at, end, same, room, &mut bounds);
+        if held == 0 {
+            self.bounds(bytes, at, end, same, room, bounds);
+            tokens = bounds.len() as u64 - 1;
+        } else {
+            tokens += bounds.len() as u64;
         }
-        let tokens = before + bounds.len() as u64 - 1;
         *known = LongPiece { start: at, end, tokens, classes, same, few, ..LongPiece::default() };
-        known.keep(&bounds);
+        known.keep(old.get(..held).unwrap_or_default(), bounds);
         tokens
     }
 

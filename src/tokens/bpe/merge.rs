@@ -44,6 +44,12 @@ impl Parts {
         self.bounds.extend(start as u32..=end as u32);
     }
 
+    /// Whether there is so little room that it may be kept.
+    #[cfg(feature = "growing")]
+    pub(super) fn is_small(&self) -> bool {
+        self.bounds.capacity().max(self.all.capacity()) <= 16 * FEW
+    }
+
     /// How many parts there are.
     pub(super) fn len(&self) -> usize {
         self.bounds.len().saturating_sub(1)

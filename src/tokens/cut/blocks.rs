@@ -33,7 +33,7 @@ pub(super) fn blocks(text: &str) -> Blocks {
     let mut open = Open::Nothing;
     let mut is_behind_heading = false;
     for line in lines(text) {
-        let was_code = open == Open::Code && fences.closing_fence().is_some();
+        let was_code = open == Open::Code && fences.is_open();
         if fences.is_code(line.text) {
             if !was_code {
                 begin(&mut found, line.start, &mut is_behind_heading);
@@ -84,12 +84,11 @@ fn begin(found: &mut Blocks, start: usize, is_behind_heading: &mut bool) {
 
 /// Whether a line begins an item of a list: `- `, `* `, `+ `, `1. `, `1) `.
 fn is_item(line: &str) -> bool {
-    let line = line.trim_start();
-    let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let rest = match line.len().saturating_sub(digits.len()) {
-        0 => line.strip_prefix(['-', '*', '+']),
-        1..=9 => digits.strip_prefix(['.', ')']),
-        _ => None,
-    };
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+    let line = line.trim_start().as_bytes();
+    let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let marks: &[u8] = if digits == 0 { b"-*+" } else { b".)" };
+    match line.get(digits..) {
+        Some([mark, rest @ ..]) => digits < 10 && marks.contains(mark) && matches!(rest, [] | [b' ' | b'\t', ..]),
+        _ => false,
+    }
 }

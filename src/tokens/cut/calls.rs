@@ -1,11 +1,9 @@
 //! The calls that cut and split texts by their tokens (SPEC §7).
 
-use serde::Serialize;
-
 use super::{Boundary, Side, Split, Truncate, split, truncate};
 use crate::call::{Answer, Call, Host};
 use crate::error::Result;
-use crate::json::Value;
+use crate::json::{Small, Value};
 use crate::text::{Utf16Offsets, utf16_len};
 use crate::tokens::text_calls::{arguments, counter, number, numbers};
 
@@ -25,16 +23,7 @@ const BOUNDARIES: &[(&str, Boundary)] = &[
 
 const SIDES: &[(&str, Side)] = &[("end", Side::End), ("start", Side::Start), ("middle", Side::Middle)];
 
-/// What is left of a text: its first and its last UTF-16 code units, and the marker between them where something was cut out.
-#[derive(Serialize)]
-struct Left {
-    head: usize,
-    tail: usize,
-    marked: bool,
-    tokens: u32,
-    truncated: bool,
-}
-
+/// What is left of a text: how many of its first and its last UTF-16 code units, and whether the marker stands between them.
 fn truncate_text(request: Value<'_>, host: &Host) -> Result<Answer> {
     let (arguments, options) = arguments(request, &["boundary", "marker", "side", "tokenizer"])?;
     let text = arguments.text("text")?;
@@ -47,13 +36,14 @@ fn truncate_text(request: Value<'_>, host: &Host) -> Result<Answer> {
         Truncate { side: side.unwrap_or_default(), boundary: boundary.unwrap_or_default(), marker: &marker };
     let counter = counter(options, host)?;
     let left = truncate(&text, most, options_of, counter.as_ref());
-    Answer::of(&Left {
-        head: utf16_len(left.head),
-        tail: utf16_len(left.tail),
-        marked: !left.marker.is_empty(),
-        tokens: left.tokens,
-        truncated: left.truncated,
-    })
+    let length = |text: &str| Some(Small::Number(utf16_len(text) as u64));
+    Ok(Answer::small(Small::Object(&[
+        ("head", length(left.head)),
+        ("tail", length(left.tail)),
+        ("marked", Some(Small::Bool(!left.marker.is_empty()))),
+        ("tokens", Some(Small::Number(left.tokens.into()))),
+        ("truncated", Some(Small::Bool(left.truncated))),
+    ])))
 }
 
 /// For each piece where it begins and ends, and its tokens.

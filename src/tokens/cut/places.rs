@@ -206,6 +206,6 @@ fn ends_sentence(head: &str, before: char, behind: char) -> bool {
     }
     let said = head.trim_end_matches(is_whitespace);
     let white = head.get(said.len()..).unwrap_or_default();
-    let breaks = white.matches('\n').count();
+    let breaks = white.bytes().filter(|&byte| byte == b'\n').count();
     breaks >= 2 || !is_lower_case(behind) && without_closers(said).is_some_and(|end| ENDS.contains(&end))
 }

@@ -12,7 +12,8 @@ pub(crate) fn truncated(args: &[Value], answer: &Value) -> Value {
         true => text(&units[..length("head")]) + marker + &text(&units[units.len() - length("tail")..]),
         false => text(&units),
     };
-    json!({ "text": text, "tokens": answer["tokens"], "truncated": answer["truncated"] })
+    let [tokens, truncated, head, tail] = ["tokens", "truncated", "head", "tail"].map(|name| &answer[name]);
+    json!({ "text": text, "tokens": tokens, "truncated": truncated, "head": head, "tail": tail })
 }
 
 /// The result of `splitText`: the pieces with their texts.
