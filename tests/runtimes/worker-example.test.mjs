@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { folder, root } from "../packaging/packed.mjs";
+import { serviceCommands } from "./readme.mjs";
 
 const encoder = new TextEncoder();
 const example = join(root, "examples/cloudflare-worker");
@@ -54,20 +55,25 @@ async function started(options, tries = 5) {
     `import { serve } from ${JSON.stringify(pathToFileURL(join(example, "serve.mjs")).href)};
 console.log(String((await serve(${JSON.stringify(given)})).url));\n`,
   );
-  const child = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", tries > 1 ? "ignore" : "inherit"] });
+  const worker = await listening([script], { stdio: ["ignore", "pipe", tries > 1 ? "ignore" : "inherit"] });
+  if (worker) return { ...worker, url: worker.printed };
+  assert.ok(tries > 1, "the Worker did not start");
+  return started(options, tries - 1);
+}
+
+/** Runs a program of Node until it says where it listens; undefined where it ends before. `workerd` are the processes that it started. */
+async function listening(words, options) {
+  const child = spawn(process.execPath, words, options);
   const exited = new Promise((resolve) => child.on("exit", resolve));
   let printed = "";
   const isUp = await new Promise((resolve) => {
     child.stdout.on("data", (text) => (printed += text).includes("\n") && resolve(true));
     void exited.then(() => resolve(false));
   });
-  if (!isUp) {
-    assert.ok(tries > 1, "the Worker did not start");
-    return started(options, tries - 1);
-  }
+  if (!isUp) return undefined;
   const workerd = childrenOf(child.pid);
   return {
-    url: printed.trim(),
+    printed: printed.trim(),
     workerd,
     async kill() {
       for (const pid of [...workerd, child.pid]) process.kill(pid, "SIGKILL");
@@ -270,6 +276,21 @@ describe("the service", () => {
       else assert.deepEqual(found, [status, code], `${method} ${path}`);
     }
     assert.equal((await ask("GET", "/heads", undefined, {})).status, 401);
+  });
+
+  test("the command and the request of the README work", async () => {
+    const { start, path, body } = serviceCommands("cloudflare-worker");
+    const [port, DATA] = [await freePort(), join(data, "readme")];
+    assert.equal(start.shift(), "node");
+    const env = { ...process.env, PORT: `${port}`, DATA };
+    const service = await listening(start, { cwd: root, env, stdio: ["ignore", "pipe", "inherit"] });
+    try {
+      assert.equal(service?.printed, `listening on http://127.0.0.1:${port}/`);
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", body });
+      assert.equal(response.status, 201);
+    } finally {
+      await service?.kill();
+    }
   });
 
   test("the schema is the one of the package", () => {
