@@ -1,3 +1,4 @@
+import { useEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import "../../styles/commits.css";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
@@ -23,7 +24,9 @@ const PANES = [
 
 /** A session from its first commit to its last on one side, what is materialised from a commit beside it. */
 export function CommitsView() {
-  useAddress("commits", begin, follow);
+  // At once: what is set while it begins is in the address, which may be read again.
+  useEffect(follow, []);
+  useAddress("commits", begin);
   return (
     <div class="loom commits">
       <h1 class="visually-hidden">A session becomes commits</h1>

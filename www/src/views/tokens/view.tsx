@@ -1,3 +1,4 @@
+import { useEffect } from "preact/hooks";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { useOpener } from "../../ui/drop.js";
 import { Segmented } from "../../ui/fields.js";
@@ -22,7 +23,9 @@ const PANES = [
 /** A text on one side, its tokens on the other: where they end, which they are, and where a cut or a split would fall. */
 export function TokensView() {
   const sample = SAMPLES.find((one) => one.text === text.value);
-  useAddress("tokens", begin, follow);
+  // At once: what is set while it begins is in the address, which may be read again.
+  useEffect(follow, []);
+  useAddress("tokens", begin);
   const ready = own.value.value !== undefined;
   useOpener({ hint: "Drop a text, or a model's tokenizer.json", ready, onFile: (file) => void openFile(file) });
   return (
