@@ -1,3 +1,5 @@
+//! Unit tests of what is private in `src/json/write.rs`.
+
 use super::*;
 
 #[test]
