@@ -23,10 +23,13 @@ const scratch = join(root, "target", "real");
 const run = promisify(execFile);
 
 const npm = (name) => (cwd) => run("npm", ["pack", "--silent", name], { cwd });
+// The tests of a package are in its sources, which need not be built to be read.
 const pypi = (name) => (cwd) =>
-  run("python3", ["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest", cwd, name], {
-    cwd,
-  });
+  run(
+    "python3",
+    ["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", name.split("==")[0], "--dest", cwd, name],
+    { cwd },
+  );
 
 /** Where each comes from, and of what kind it is. */
 const PACKAGES = {

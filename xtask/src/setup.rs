@@ -21,7 +21,7 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
 /// Everything.
 pub fn all(project: &Project) -> Result<()> {
     lints(project)?;
-    chromium(project)?;
+    test_programs(project)?;
     for_build(project)
 }
 
@@ -60,11 +60,16 @@ fn wasm_target(project: &Project) -> Result<()> {
     })
 }
 
-/// The browser for the tests, and the driver through which wasm-bindgen-test speaks to it.
-fn chromium(project: &Project) -> Result<()> {
-    let missing: Vec<_> = [("chromium", "chromium"), ("chromedriver", "chromium-driver")]
+/// The browser for the tests, the driver through which wasm-bindgen-test speaks to it, and pip, which fetches real files.
+fn test_programs(project: &Project) -> Result<()> {
+    let programs: [(&[&str], _); 3] = [
+        (&["chromium"], "chromium"),
+        (&["chromedriver"], "chromium-driver"),
+        (&["python3", "-m", "pip"], "python3-pip"),
+    ];
+    let missing: Vec<_> = programs
         .into_iter()
-        .filter(|(program, _)| !works(project.command(program).arg("--version")))
+        .filter(|(command, _)| !works(project.command(command[0]).args(&command[1..]).arg("--version")))
         .map(|(_, package)| package)
         .collect();
     if missing.is_empty() {
@@ -72,7 +77,7 @@ fn chromium(project: &Project) -> Result<()> {
     }
     let advice = format!("install `{0}` (Debian: `apt-get install {0}`)", missing.join(" "));
     if !works(project.command("apt-get").arg("--version")) || output(project.command("id").arg("-u"))?.trim() != "0" {
-        bail!("the browser tests need Chromium and ChromeDriver: {advice}");
+        bail!("the tests need Chromium, ChromeDriver and pip: {advice}");
     }
     step(&format!("apt-get install {} (a minute or two)", missing.join(" ")));
     let apt = || {
