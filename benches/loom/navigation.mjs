@@ -186,6 +186,46 @@ for (const size of sizes) {
 console.log("\n## Questions to a tree, median milliseconds\n");
 console.table(Object.fromEntries(table));
 
+console.log(
+  "\n## An edit looked at: `preview`, beside doing it, taking it back and summing up after each, median milliseconds\n",
+);
+{
+  const rows = {};
+  for (const size of sizes) {
+    const { data } = tree(size);
+    const path = data.nodes.filter((_, at) => at % 10 < 8).map(({ id }) => id);
+    const mine = new LoomTree(data);
+    mine.configure({ contextWindow: 128_000, tip: path.at(-1) });
+    const places = { "at the tip": path.at(-1), "600 nodes before": path.at(-600) ?? path[1], "at the root": path[0] };
+    for (const [where, id] of Object.entries(places)) {
+      const before = mine.node(id);
+      const change = { upsert: { nodes: [{ ...before, content: `${before.content} More of it.` }] } };
+      const doAndUndo = () => {
+        const { inverse } = mine.apply(change);
+        const during = mine.summarizeDialogue().report.tokens;
+        mine.apply(inverse);
+        mine.summarizeDialogue();
+        return during;
+      };
+      mine.summarizeDialogue();
+      assert.deepEqual(mine.preview(change).after, doAndUndo(), where);
+      const times = { preview: [], "do and undo": [] };
+      for (const [name, way] of Object.entries({ preview: () => mine.preview(change), "do and undo": doAndUndo })) {
+        for (let at = 0; at < rounds + 2; at += 1) {
+          const begun = performance.now();
+          way();
+          if (at >= 2) times[name].push(performance.now() - begun);
+        }
+      }
+      rows[`${size}, ${where}`] = Object.fromEntries(
+        Object.entries(times).map(([name, taken]) => [name, Number(median(taken).toFixed(3))]),
+      );
+    }
+    mine.free();
+  }
+  console.table(rows);
+}
+
 console.log("\n## A reply of 8,000 deltas, in milliseconds\n");
 {
   const deltas = Array.from({ length: values.quick ? 100 : 8000 }, (_, at) => ` word${at % 97}`);

@@ -193,11 +193,6 @@ impl<'a> DialoguePlan<'_, 'a> {
         (self.tokens(self.plan.whole(), 0..members + framing), members)
     }
 
-    /// The nodes of the path, oldest first.
-    pub(crate) fn path_nodes(&self) -> impl Iterator<Item = NodeIx> {
-        self.state.path.steps.iter().map(|step| step.node)
-    }
-
     /// The nodes of which something is sent, and the tokens of each content: first those of the system context.
     pub(crate) fn sent_nodes(&self, choice: &Choice<'a>) -> impl Iterator<Item = (NodeIx, u64)> {
         let PathContext { tree, prices, .. } = self.context;

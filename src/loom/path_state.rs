@@ -36,6 +36,8 @@ pub(crate) struct PathState {
     dangling: bool,
     /// The first step that may have changed since.
     dirty: usize,
+    /// How many of the first steps are as they were when [`PathState::take_unchanged`] was last asked.
+    unchanged: usize,
 }
 
 #[derive(Debug)]
@@ -139,6 +141,16 @@ impl PathState {
         self.steps.iter().map(|step| &*tree.at(step.node).id).collect()
     }
 
+    /// How many of the first steps are as they were when this was last asked.
+    pub(crate) fn take_unchanged(&mut self) -> usize {
+        std::mem::replace(&mut self.unchanged, usize::MAX)
+    }
+
+    /// Which step a node is.
+    pub(crate) fn step_of(&self, node: NodeIx) -> Option<usize> {
+        self.on_path.get(node as usize).and_then(|&step| (step as usize).checked_sub(1))
+    }
+
     /// Makes this the path of the options, for which it has to [be](Self::is_for). Gives how many entries of the selection
     /// stayed as they were.
     pub(crate) fn advance(&mut self, context: &PathContext<'_>) -> Result<usize> {
@@ -183,7 +195,7 @@ impl PathState {
         let mut new = match &options.position {
             Position::Tip(tip) => {
                 let known = |node: NodeIx| {
-                    let step = self.on_path.get(node as usize).and_then(|&step| (step as usize).checked_sub(1))?;
+                    let step = self.step_of(node)?;
                     let edge = self.steps.get(step).filter(|_| step < self.dirty)?.edge;
                     Some((step, edge))
                 };
@@ -216,6 +228,7 @@ impl PathState {
     }
 
     fn truncate(&mut self, keep: usize) {
+        self.unchanged = self.unchanged.min(keep);
         self.selected.truncate(keep, &self.steps);
         for step in self.steps.drain(keep.min(self.steps.len())..) {
             if let Some(place) = self.on_path.get_mut(step.node as usize) {

@@ -1,7 +1,7 @@
 //! A tree that is changed in place, with what is remembered of it.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use serde::Serialize;
 
@@ -51,6 +51,8 @@ pub struct LoomTree {
     pub(super) document: RefCell<PathState>,
     /// The last path of a dialogue that was only looked at, beside the others.
     pub(super) beside: RefCell<DialogueState>,
+    /// How many of the first steps of both paths of dialogues were the same when they were last compared.
+    pub(super) shared_steps: Cell<usize>,
     /// The last dialogue, so that the next can say how much of it is the same.
     pub(super) previous: RefCell<Option<PreviousDialogue>>,
     /// The messages that the last delta was about.
@@ -113,6 +115,7 @@ impl LoomTree {
             dialogue: RefCell::default(),
             document: RefCell::default(),
             beside: RefCell::default(),
+            shared_steps: Cell::default(),
             previous: RefCell::default(),
             kept: RefCell::default(),
             last_body: RefCell::default(),

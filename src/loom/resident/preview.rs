@@ -20,6 +20,7 @@ use crate::loom::request::Options;
 use crate::loom::select::Mode;
 use crate::loom::tree::{EdgeIx, Node, NodeIx, TreeMode};
 use crate::maps::{SortedMap, SortedSet};
+use crate::sorting;
 use crate::text::common_prefix;
 use crate::tokens::Counter;
 use crate::tokens::memory::CachingCounter;
@@ -91,10 +92,12 @@ pub struct Question<'q> {
 #[derive(Debug)]
 struct Account {
     tokens: Tokens,
-    nodes: Vec<PromptNode>,
+    /// What is sent, and the tokens of each alone.
+    nodes: Vec<(NodeIx, u64)>,
     cut: Option<CutSummary>,
     cut_ends: Option<CutEnds>,
-    path: Vec<NodeIx>,
+    /// The nodes of the path, oldest first; nothing where the state of dialogues that made it has them still.
+    path: Option<Vec<NodeIx>>,
     cached_tokens: u64,
     document: Option<String>,
 }
@@ -106,9 +109,9 @@ impl LoomTree {
     /// As [`LoomTree::assemble_dialogue`], of either.
     pub fn compare(&mut self, before: Question<'_>, after: Question<'_>) -> Result<Comparison> {
         let known = RefCell::new(self.previous.borrow().clone());
-        let first = self.account(before, &known, &self.dialogue)?;
+        let first = self.first_account(before, after, &known)?;
         let second = self.account(after, &known, self.state_beside(after))?;
-        Ok(self.comparison(first, second, after.counter, &SortedSet::new(), &SortedMap::new()))
+        Ok(self.comparison(first, second, after, &SortedSet::new(), &SortedMap::new()))
     }
 
     /// What a change would do, and perhaps other options with it: what [`LoomTree::apply`] and two assemblies would show. The
@@ -124,10 +127,10 @@ impl LoomTree {
         after: Question<'_>,
     ) -> Result<Comparison> {
         let known = RefCell::new(self.previous.borrow().clone());
-        let first = self.account(before, &known, &self.dialogue)?;
+        let first = self.first_account(before, after, &known)?;
         let trial = self.begin_trial(change, limits, after)?;
         let second = self.account(after, &known, self.state_beside(after));
-        let compared = second.map(|second| self.comparison(first, second, after.counter, &trial.rewritten, &trial.ids));
+        let compared = second.map(|second| self.comparison(first, second, after, &trial.rewritten, &trial.ids));
         self.end_trial(trial)?;
         compared
     }
@@ -136,6 +139,20 @@ impl LoomTree {
     /// by that one alone.
     fn state_beside(&self, question: Question<'_>) -> &RefCell<DialogueState> {
         if question.options.loom_aware.is_some() { &self.dialogue } else { &self.beside }
+    }
+
+    /// Keeps the path where the account of `after` needs the state of this one.
+    fn first_account(
+        &self,
+        before: Question<'_>,
+        after: Question<'_>,
+        known: &RefCell<Option<PreviousDialogue>>,
+    ) -> Result<Account> {
+        let mut first = self.account(before, known, &self.dialogue)?;
+        if std::ptr::eq(self.state_beside(after), &raw const self.dialogue) {
+            first.path = Some(first.path_in(&self.dialogue));
+        }
+        Ok(first)
     }
 
     fn account(
@@ -151,12 +168,10 @@ impl LoomTree {
         plan_dialogue(context, &mut state.borrow_mut(), Purpose::Send, |plan: DialoguePlan<'_, '_>| {
             let mut planned = plan.choose()?;
             let report = plan.summary(&mut planned, Some(known));
-            let node =
-                |(node, tokens): (NodeIx, u64)| PromptNode { node_id: self.tree.at(node).id.to_string(), tokens };
             Ok(Account {
-                nodes: plan.sent_nodes(&planned.choice).map(node).collect(),
+                nodes: plan.sent_nodes(&planned.choice).collect(),
                 cut_ends: plan.cut_ends(&planned.choice),
-                path: plan.path_nodes().collect(),
+                path: None,
                 cached_tokens: report.cache.map_or(0, |cached| cached.tokens),
                 tokens: report.tokens,
                 cut: report.cut,
@@ -175,13 +190,13 @@ impl LoomTree {
             let is_sent = |row: &&NodeReport<'_>| row.fate == Fate::Kept || row.reason == Some(Reason::Shortened);
             let rows = report.nodes.iter().filter(is_sent);
             let rows = rows.filter(move |row| (row.part == NodePart::Instruction) == of_system);
-            rows.map(|row| PromptNode { node_id: row.node_id.to_owned(), tokens: row.tokens })
+            rows.filter_map(|row| Some((self.tree.find_opt(row.node_id)?, row.tokens)))
         };
         Ok(Account {
             nodes: sent(true).chain(sent(false)).collect(),
             cut_ends: report.cut.as_ref().map(|_| document_cut_ends(&report.nodes)),
             cut: report.cut.as_ref().map(CutSummary::of),
-            path: report.path.iter().filter_map(|id| self.tree.find_opt(id)).collect(),
+            path: Some(report.path.iter().filter_map(|id| self.tree.find_opt(id)).collect()),
             cached_tokens: 0,
             tokens: report.tokens,
             document: Some(assembly.document),
@@ -194,23 +209,33 @@ impl LoomTree {
         &self,
         first: Account,
         second: Account,
-        counter: &CachingCounter<'_>,
+        after: Question<'_>,
         rewritten: &SortedSet<String>,
         ids: &SortedMap<NodeIx, String>,
     ) -> Comparison {
-        let id_of = |nodes: &[PromptNode]| SortedSet::from_iter(nodes.iter().map(|node| node.node_id.clone()));
-        let only = |nodes: &[PromptNode], other: &[PromptNode]| -> Vec<PromptNode> {
-            let there = id_of(other);
-            let differs = |node: &&PromptNode| rewritten.contains(&node.node_id) || !there.contains(&node.node_id);
-            nodes.iter().filter(differs).cloned().collect()
-        };
         // Another node may have come to a place that became free.
         let other_nodes: Vec<NodeIx> =
             ids.iter().filter(|(place, id)| **id != *self.tree.at(**place).id).map(|(&place, _)| place).collect();
-        let same = |(one, other): &(&NodeIx, &NodeIx)| one == other && !other_nodes.contains(one);
-        let shared = first.path.iter().zip(&second.path).take_while(same).last();
+        let id_before = |place: NodeIx| ids.get(&place).map_or(&*self.tree.at(place).id, String::as_str);
+        let id_after = |place: NodeIx| &*self.tree.at(place).id;
+        // Where a node of the first stands now.
+        let moved = |place: NodeIx| {
+            if holds(&other_nodes, place) { self.tree.find_opt(id_before(place)) } else { Some(place) }
+        };
+        let rewritten = sorted(rewritten.iter().filter_map(|id| self.tree.find_opt(id)));
+        let places_before = sorted(first.nodes.iter().filter_map(|&(place, _)| moved(place)));
+        let places_after = sorted(second.nodes.iter().map(|&(place, _)| place));
+        let differs = |place: NodeIx, there: &[NodeIx]| holds(&rewritten, place) || !holds(there, place);
+        let removed =
+            first.nodes.iter().filter(|(place, _)| moved(*place).is_none_or(|place| differs(place, &places_after)));
+        let removed =
+            removed.map(|&(place, tokens)| PromptNode { node_id: id_before(place).to_owned(), tokens }).collect();
+        let added = second.nodes.iter().filter(|(place, _)| differs(*place, &places_before));
+        let added = added.map(|&(place, tokens)| PromptNode { node_id: id_after(place).to_owned(), tokens }).collect();
+        let parts_after =
+            self.last_shared(&first, &second, after, &other_nodes).map(|place| id_after(place).to_owned());
         let cached_tokens = match (&first.document, &second.document) {
-            (Some(one), Some(other)) => counter.count(common_prefix(one, other)).into(),
+            (Some(one), Some(other)) => after.counter.count(common_prefix(one, other)).into(),
             (None, None) => second.cached_tokens,
             _ => 0,
         };
@@ -222,16 +247,40 @@ impl LoomTree {
                 overhead: more(|tokens| tokens.overhead),
                 total: more(|tokens| tokens.total),
             },
-            added: only(&second.nodes, &first.nodes),
-            removed: only(&first.nodes, &second.nodes),
+            added,
+            removed,
             cut_moved: first.cut_ends != second.cut_ends,
             cached_tokens,
-            parts_after: shared.map(|(&node, _)| self.tree.at(node).id.to_string()),
+            parts_after,
             before: first.tokens,
             after: second.tokens,
             cut_before: first.cut,
             cut_after: second.cut,
         }
+    }
+
+    /// The last of the first nodes that both paths share; `other_nodes` are places where a node came instead of another.
+    fn last_shared(
+        &self,
+        first: &Account,
+        second: &Account,
+        after: Question<'_>,
+        other_nodes: &[NodeIx],
+    ) -> Option<NodeIx> {
+        if first.path.is_some() || second.path.is_some() {
+            let (one, other) = (first.path_in(&self.dialogue), second.path_in(self.state_beside(after)));
+            let same = |(one, other): &(&NodeIx, &NodeIx)| one == other && !holds(other_nodes, **one);
+            return one.iter().zip(&other).take_while(same).last().map(|(&place, _)| place);
+        }
+        let (mut one, mut other) = (self.dialogue.borrow_mut(), self.beside.borrow_mut());
+        let (one, other) = (&mut one.path, &mut other.path);
+        // What was the same and did not change is not looked at again.
+        let known = self.shared_steps.get().min(one.take_unchanged()).min(other.take_unchanged());
+        let [ones, others] = [&one.steps, &other.steps].map(|steps| steps.get(known..).unwrap_or_default());
+        let same = known + ones.iter().zip(others).take_while(|(one, other)| one.node == other.node).count();
+        self.shared_steps.set(same);
+        let same = other_nodes.iter().filter_map(|&place| one.step_of(place)).fold(same, usize::min);
+        one.steps.get(same.checked_sub(1)?).map(|step| step.node)
     }
 
     /// Makes a change that will be taken back.
@@ -306,6 +355,14 @@ impl LoomTree {
     }
 }
 
+impl Account {
+    /// The nodes of the path, oldest first; `state` is the one that made it.
+    fn path_in(&self, state: &RefCell<DialogueState>) -> Vec<NodeIx> {
+        let steps = || state.borrow().path.steps.iter().map(|step| step.node).collect();
+        self.path.clone().unwrap_or_else(steps)
+    }
+}
+
 /// A change that was made and will be taken back.
 #[derive(Debug)]
 struct Trial {
@@ -330,6 +387,18 @@ fn document_cut_ends(nodes: &[NodeReport<'_>]) -> CutEnds {
     let first = rows.next();
     let last = rows.next_back().or_else(|| first.clone());
     CutEnds { before: first, after: last }
+}
+
+/// In order.
+fn sorted(nodes: impl Iterator<Item = NodeIx>) -> Vec<NodeIx> {
+    let mut nodes: Vec<NodeIx> = nodes.collect();
+    sorting::sort(&mut nodes);
+    nodes
+}
+
+/// Whether a place is among some in order.
+fn holds(places: &[NodeIx], place: NodeIx) -> bool {
+    places.binary_search(&place).is_ok()
 }
 
 fn signed(value: u64) -> i64 {
