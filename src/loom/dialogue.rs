@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::assembly::budget;
 use crate::assembly::message_index::PreviousDialogue;
 use crate::assembly::plan::{Choice, Plan, Planned, SystemText};
-use crate::assembly::report::{Cached, Totals};
+use crate::assembly::report::{Cached, Removed, Totals};
 use crate::assembly::settings::DIALOGUE_MARKER;
 use crate::assembly::size_bound::{Size, fits};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
@@ -82,12 +82,11 @@ pub(crate) struct DialoguePlan<'l, 'a> {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// Where a cut begins and ends: in a dialogue the nodes before and after it, in a document the first and the last that it
-/// takes something from.
+/// Where a cut begins and ends: the first and the last node that it takes something from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CutEnds {
-    pub(crate) before: Option<String>,
-    pub(crate) after: Option<String>,
+    pub(crate) first: Option<String>,
+    pub(crate) last: Option<String>,
 }
 
 /// The previous dialogue of a resident tree.
@@ -208,8 +207,10 @@ impl<'a> DialoguePlan<'_, 'a> {
     pub(crate) fn cut_ends(&self, choice: &Choice<'a>) -> Option<CutEnds> {
         let id = |at: usize| Some(self.context.tree.at(self.items.member(at)?.entry.node).id.to_string());
         choice.truncated().then(|| {
-            let before = choice.kept.head.checked_sub(1).and_then(id);
-            CutEnds { before, after: id(choice.kept.tail) }
+            let Removed { whole, partial, .. } = self.plan.removed(choice);
+            let ends = [whole.start, whole.end.saturating_sub(1)].into_iter().filter(|_| !whole.is_empty());
+            let items = ends.chain(partial);
+            CutEnds { first: items.clone().min().and_then(id), last: items.max().and_then(id) }
         })
     }
 

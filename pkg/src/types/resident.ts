@@ -145,7 +145,7 @@ export interface PromptComparison {
   cutBefore?: CutSummary;
   /** What is cut from the second. */
   cutAfter?: CutSummary;
-  /** Whether the cut begins or ends between other nodes, or there is one in only one of them. */
+  /** Whether the cut begins or ends at another node, or there is one in only one of them. */
   cutMoved: boolean;
   /** Tokens at the beginning that are the same in both, so that the provider's prompt cache knows them again. */
   cachedTokens: number;

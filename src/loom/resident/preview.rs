@@ -45,7 +45,7 @@ pub struct Comparison {
     /// What is cut from the second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut_after: Option<CutSummary>,
-    /// Whether the cut begins or ends between other nodes, or there is one in only one of them.
+    /// Whether the cut begins or ends at another node, or there is one in only one of them.
     pub cut_moved: bool,
     /// Tokens at the beginning that are the same in both, so that a provider's prompt cache knows them again.
     pub cached_tokens: u64,
@@ -380,13 +380,13 @@ struct Trial {
     in_its_own_state: bool,
 }
 
-/// The first and the last node that a cut in a document takes something from.
+/// Where a cut in a document begins and ends.
 fn document_cut_ends(nodes: &[NodeReport<'_>]) -> CutEnds {
     let is_cut = |row: &&NodeReport<'_>| row.fate == Fate::Cut;
     let mut rows = nodes.iter().filter(is_cut).map(|row| row.node_id.to_owned());
     let first = rows.next();
     let last = rows.next_back().or_else(|| first.clone());
-    CutEnds { before: first, after: last }
+    CutEnds { first, last }
 }
 
 /// In order.
