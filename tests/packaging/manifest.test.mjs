@@ -100,7 +100,7 @@ test("the smaller flavours have their areas and no other", () => {
     commits: ["artifactRef", "importTranscript"],
     folders: ["buildContextChain", "parseContextFile"],
     import: ["importLoom", "exportLoom"],
-    loom: ["assembleDialogue", "assembleBuffer"],
+    loom: ["assembleBuffer", "requestBody"],
     operators: ["parseTask", "writeTask"],
     tokens: ["countTokens", "countChatTokens"],
     workspace: ["readContext", "planContextLoading"],

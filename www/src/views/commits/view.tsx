@@ -24,9 +24,9 @@ const PANES = [
 
 /** A session from its first commit to its last on one side, what is materialised from a commit beside it. */
 export function CommitsView() {
-  // At once: what is set while it begins is in the address, which may be read again.
-  useEffect(follow, []);
   useAddress("commits", begin);
+  // Once the address was read, and not only when all has begun: what is set meanwhile is in the address, which may be read again.
+  useEffect(follow, []);
   return (
     <div class="loom commits">
       <h1 class="visually-hidden">A session becomes commits</h1>

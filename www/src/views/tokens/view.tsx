@@ -23,9 +23,9 @@ const PANES = [
 /** A text on one side, its tokens on the other: where they end, which they are, and where a cut or a split would fall. */
 export function TokensView() {
   const sample = SAMPLES.find((one) => one.text === text.value);
-  // At once: what is set while it begins is in the address, which may be read again.
-  useEffect(follow, []);
   useAddress("tokens", begin);
+  // Once the address was read, and not only when all has begun: what is set meanwhile is in the address, which may be read again.
+  useEffect(follow, []);
   const ready = own.value.value !== undefined;
   useOpener({ hint: "Drop a text, or a model's tokenizer.json", ready, onFile: (file) => void openFile(file) });
   return (
