@@ -10,6 +10,7 @@ import {
   fitsAcross,
   number,
   openPage,
+  ownLink,
   screenshots,
   showPane,
   shownTotals,
@@ -308,12 +309,7 @@ describe("a link", () => {
     await on(async (page) => {
       await paste(page, JSON.stringify([{ role: "user", content: "word ".repeat(500) }]));
       await limitField(page).fill("60");
-      await page.getByRole("button", { name: "Copy link" }).click();
-      await page
-        .getByText(/what is yours is in the link/)
-        .first()
-        .waitFor();
-      link = await page.evaluate(() => navigator.clipboard.readText());
+      link = await ownLink(page);
     });
     const { page, close } = await openPage(site, link.slice(link.indexOf("#")));
     await chooseTab(page, "Messages");

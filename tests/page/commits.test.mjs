@@ -8,12 +8,13 @@ import { fileURLToPath } from "node:url";
 import { CommitGraph, importTranscript, init, transcriptToMessages } from "ctxweave/commits";
 import { findings } from "./axe.mjs";
 import {
+  LOOKS,
   agreeing,
   drop,
   eventually,
   fitsAcross,
-  LOOKS,
   openPage,
+  ownLink,
   screenshots,
   showPane,
   start,
@@ -226,12 +227,7 @@ describe("commits", () => {
       await page.getByLabel("As", { exact: true }).selectOption("codex-v1");
       await page.locator('[data-tier="transcode"]').waitFor();
       bytes = await shownBytes(page);
-      await page.getByRole("button", { name: "Copy link" }).click();
-      await page
-        .getByText(/what is yours is in the link/)
-        .first()
-        .waitFor();
-      link = await page.evaluate(() => navigator.clipboard.readText());
+      link = await ownLink(page);
       assert.ok(link.length < 30_000, `${link.length}`);
     });
     const { page, close } = await openPage(site, link.slice(link.indexOf("#")));

@@ -211,6 +211,16 @@ export async function copied(page, label) {
   return eventually(async () => JSON.parse(await page.evaluate(() => navigator.clipboard.readText())));
 }
 
+/** The link that the page copies where it carries what is one's own. */
+export async function ownLink(page) {
+  await page.getByRole("button", { name: "Copy link" }).click();
+  await page
+    .getByText(/what is yours is in the link/)
+    .first()
+    .waitFor();
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
 /** The message or document tab again. */
 export async function showPrompt(page) {
   await page.getByRole("tablist", { name: "Result" }).getByRole("tab").first().click();

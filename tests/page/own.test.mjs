@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { drop, eventually, openPage, screenshots, start, visit } from "./harness.mjs";
+import { drop, eventually, openPage, ownLink, screenshots, start, visit } from "./harness.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 let site;
@@ -106,12 +106,7 @@ describe("what is one's own", () => {
       await visit(site, `#/${view}`, async (page) => {
         await drop(page, ...file);
         await shown(page).waitFor();
-        await page.getByRole("button", { name: "Copy link" }).click();
-        await page
-          .getByText(/what is yours is in the link/)
-          .first()
-          .waitFor();
-        link = await page.evaluate(() => navigator.clipboard.readText());
+        link = await ownLink(page);
         assert.ok(link.length < 1000, link);
       });
       // A page that has nothing of it.

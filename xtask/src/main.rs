@@ -37,7 +37,7 @@ use project::Project;
 const USAGE: &str = "\
 cargo xtask <command>
 
-  setup              install what the other commands need: wasm target, wasm-bindgen, npm packages, Chromium
+  setup              install what the other commands need: wasm target, wasm-bindgen, npm packages, Chromium, pip
   build              the wasm and the npm package, into pkg/dist
                        --manifest FILE  another wasm-pack.toml      --out DIR  the wasm only, into DIR
                        --only NAMES     of the flavours only these, as `loom,tokens`; the others stay as they were last built
