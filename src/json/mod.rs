@@ -11,7 +11,7 @@ mod write;
 pub(crate) use number::float;
 pub(crate) use number::number;
 #[cfg(any(feature = "chat", feature = "loom"))]
-pub(crate) use special::{CHUNK, first_special, is_special};
+pub(crate) use special::{CHUNK, first_special};
 pub(crate) use tape::Kind;
 #[cfg(any(feature = "commits", feature = "loom"))]
 pub(crate) use value::bytes_reference;

@@ -19,7 +19,7 @@ pub(crate) fn plain_bytes(bytes: &[u8]) -> usize {
 
 /// Whether a byte cannot stand in a string as it is.
 #[inline(always)]
-pub(crate) fn is_special(byte: u8) -> bool {
+fn is_special(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 

@@ -3,7 +3,7 @@
 //! The output is that of `JSON.stringify`, byte for byte: the same short escapes, lower-case hexadecimal digits, and
 //! nothing escaped that need not be.
 
-use crate::json::{CHUNK, first_special, is_special};
+use crate::json::{CHUNK, first_special};
 
 /// Appends `text` as it stands between the quotes of a JSON string.
 ///
@@ -16,12 +16,17 @@ pub fn escape_into(out: &mut Vec<u8>, text: &str) {
         let written = escape_chunks(out.get_mut(start..).unwrap_or_default(), &mut rest);
         out.truncate(start + written);
     }
-    for &byte in rest {
-        if is_special(byte) {
+    // What is left is looked at as a chunk, too, filled up with spaces.
+    while !rest.is_empty() {
+        let mut chunk = [b' '; CHUNK];
+        chunk.iter_mut().zip(rest).for_each(|(to, &byte)| *to = byte);
+        let plain = first_special(&chunk).unwrap_or(rest.len());
+        out.extend_from_slice(rest.get(..plain).unwrap_or_default());
+        rest = rest.get(plain..).unwrap_or_default();
+        if let Some((&byte, behind)) = rest.split_first() {
             let escape = escape(byte);
             out.extend_from_slice(escape.get(..length(escape)).unwrap_or_default());
-        } else {
-            out.push(byte);
+            rest = behind;
         }
     }
 }

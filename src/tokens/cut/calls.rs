@@ -68,9 +68,14 @@ fn split_text(request: Value<'_>, host: &Host) -> Result<Answer> {
     let boundary = boundary.unwrap_or(if markdown { Boundary::Line } else { Boundary::Token });
     let counter = counter(Some(options), host)?;
     let pieces = split(&text, Split { most, overlap, boundary, markdown }, counter.as_ref())?;
-    // Starts and ends are in order, each by itself.
-    let (mut starts, mut ends) = (Utf16Offsets::new(&text), Utf16Offsets::new(&text));
-    let rows =
-        pieces.iter().flat_map(|piece| [number(starts.at(piece.start)), number(ends.at(piece.end)), piece.tokens]);
-    Ok(numbers(&[&rows.collect::<Vec<u32>>()]))
+    let (mut ends, mut rows) = (Utf16Offsets::new(&text), Vec::with_capacity(pieces.len().saturating_mul(3)));
+    let mut last = 0;
+    for piece in &pieces {
+        // A piece begins where the one before ends, or a little before that.
+        let again = text.get(piece.start..last).map_or(0, utf16_len);
+        let start = ends.at(last).saturating_sub(again);
+        last = piece.end;
+        rows.extend([number(start), number(ends.at(last)), piece.tokens]);
+    }
+    Ok(numbers(&[&rows]))
 }
