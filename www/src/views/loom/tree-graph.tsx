@@ -19,7 +19,7 @@ import {
 } from "./state.js";
 import { domId, TreeItems } from "./tree-items.js";
 import { nodeName, type TreeIndex } from "./tree-index.js";
-import { centreOn, firstSight, fit, reveal, zoomAt, type Size, type Transform } from "./viewport.js";
+import { centreOn, firstSight, fit, resized, reveal, zoomAt, type Size, type Transform } from "./viewport.js";
 
 /** A node is hit this near to its middle, in the drawing and, from far away, on the screen. */
 const REACH = 14;
@@ -60,13 +60,21 @@ export function TreeGraph() {
   usePainting(canvas, items, scene, transform, size);
   useEffect(keepPalette, []);
 
-  // A new tree opens with its own first sight; one that only changed keeps what is seen.
+  // A new tree opens with its own first sight; one that only changed, or has other room, keeps what is in the middle.
   const seen = useRef<unknown>(undefined);
+  const room = useRef<Size>({ width: 0, height: 0 });
   useLayoutEffect(() => {
     const element = surface.current as HTMLDivElement;
     const measure = (): void => {
       size.value = { width: element.clientWidth, height: element.clientHeight };
-      if (seen.current === open.value || size.value.width === 0) return;
+      if (size.value.width === 0) return;
+      const before = room.current;
+      room.current = size.value;
+      if (seen.current === open.value) {
+        const point = layout.at.get(cursor.peek() ?? tip.peek() ?? "");
+        transform.value = resized(transform.peek(), before, size.value, point);
+        return;
+      }
       seen.current = open.value;
       transform.value = firstSight(layout, layout.at.get(tip.value ?? ""), size.value);
     };

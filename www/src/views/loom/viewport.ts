@@ -47,6 +47,17 @@ export function reveal(t: Transform, point: Point, size: Size): Transform {
   return { k: t.k, x: t.x + into(x, size.width), y: t.y + into(y, size.height) };
 }
 
+/** The same middle with more or less room, and a point in sight that was. */
+export function resized(t: Transform, before: Size, now: Size, point: Point | undefined): Transform {
+  const [wider, higher] = [now.width - before.width, now.height - before.height];
+  if (wider === 0 && higher === 0) return t;
+  const moved = { k: t.k, x: t.x + wider / 2, y: t.y + higher / 2 };
+  if (!point) return moved;
+  const isIn = (value: number, length: number): boolean => value >= 0 && value <= length;
+  const wasSeen = isIn(point.x * t.k + t.x, before.width) && isIn(point.y * t.k + t.y, before.height);
+  return wasSeen ? reveal(moved, point, now) : moved;
+}
+
 /** What a tree opens with: all of it where it can be read, else the surroundings of the tip. */
 export function firstSight(layout: Layout, tip: Point | undefined, size: Size): Transform {
   const all = fit(layout, size);
