@@ -29,7 +29,7 @@ pub fn utf16_len(text: &str) -> usize {
 /// The same of eight bytes: the top bit of each says what it is.
 #[inline(always)]
 fn units_of_eight(bytes: u64) -> usize {
-    const TOP: u64 = u64::MAX / 0xFF << 7;
+    const TOP: u64 = (u64::MAX / 0xFF) << 7;
     let within = bytes & !(bytes << 1) & TOP;
     let of_four = bytes & bytes << 1 & bytes << 2 & bytes << 3 & TOP;
     (8 - within.count_ones() + of_four.count_ones()) as usize
