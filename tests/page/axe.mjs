@@ -1,7 +1,10 @@
 // What axe says of a page.
 
+import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { join } from "node:path";
+import { LOOKS, eventually, fitsAcross, screenshots } from "./harness.mjs";
 
 const axe = readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -25,4 +28,25 @@ export async function findings(page) {
         `${id}, ${impact}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join(" | ")}`,
     );
   });
+}
+
+/** The page as it stands, at every size, in both themes, every pane of it: nothing sticks out, and axe finds nothing. */
+export async function inEveryLook(page, name) {
+  for (const { size, width, height, colorScheme } of LOOKS) {
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    // The picker of panes comes and goes with the size, a frame later.
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    const picker = page.getByRole("group", { name: "Pane" });
+    // What stands behind a dialog cannot be reached.
+    const isAsked = (await page.locator("dialog[open]").count()) > 0;
+    const panes = isAsked ? [] : await picker.getByRole("radio").evaluateAll((all) => all.map(({ value }) => value));
+    for (const pane of panes.length > 0 ? panes : [undefined]) {
+      if (pane !== undefined) await picker.locator(`input[value="${pane}"]`).check({ force: true });
+      await eventually(() => fitsAcross(page));
+      const shown = `${name}-${size}-${colorScheme}${pane === undefined ? "" : `-${pane}`}`;
+      await page.screenshot({ path: join(screenshots, `${shown}.png`) });
+      await eventually(async () => assert.deepEqual(await findings(page), [], shown), 2000);
+    }
+  }
 }

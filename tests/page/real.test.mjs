@@ -19,19 +19,8 @@ import { importLoom, init as initImport } from "ctxweave/import";
 import { explainTask, init as initOperators, parseTask } from "ctxweave/operators";
 import { countTokens, init as initTokens, loadVocabulary, vocabularyOf } from "ctxweave/tokens";
 import { init as initWorkspace, readContext } from "ctxweave/workspace";
-import { findings } from "./axe.mjs";
-import {
-  LOOKS,
-  agreeing,
-  chooseTab,
-  drop,
-  eventually,
-  fitsAcross,
-  number,
-  screenshots,
-  start,
-  visit,
-} from "./harness.mjs";
+import { findings, inEveryLook } from "./axe.mjs";
+import { agreeing, chooseTab, drop, eventually, number, start, visit } from "./harness.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const scratch = join(root, "target", "real");
@@ -124,25 +113,6 @@ const dropped = (name, text, steps) =>
     assert.deepEqual(await findings(page), []);
   });
 
-/** The page as it stands, at every size, in both themes, every pane of it. */
-async function inEveryLook(page, name) {
-  for (const { size, width, height, colorScheme } of LOOKS) {
-    await page.setViewportSize({ width, height });
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    const picker = page.getByRole("group", { name: "Pane" }).getByRole("radio");
-    // The picker comes and goes with the size, a frame later.
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-    const panes = await picker.evaluateAll((all) => all.map(({ value }) => value));
-    for (const pane of panes.length > 0 ? panes : [undefined]) {
-      if (pane !== undefined) await page.locator(`input[type=radio][value="${pane}"]`).check({ force: true });
-      await eventually(() => fitsAcross(page));
-      const shown = `${name}-${size}-${colorScheme}${pane === undefined ? "" : `-${pane}`}`;
-      await page.screenshot({ path: join(screenshots, `real-${shown}.png`) });
-      assert.deepEqual(await findings(page), [], shown);
-    }
-  }
-}
-
 const opened = (page, said, view) =>
   eventually(async () => {
     assert.match(await page.locator(".arrived p").textContent(), said);
@@ -189,7 +159,7 @@ describe("bodies that were recorded on their way", () => {
         await eventually(async () => assert.equal(await ofMessages.count(), parts.length));
         await chooseTab(page, "Messages");
         await eventually(async () => assert.equal(await page.locator("[data-message]").count(), list.length));
-        if (name === "test_generate_content_with_automatic_tool_calling") await inEveryLook(page, "chats");
+        if (name === "test_generate_content_with_automatic_tool_calling") await inEveryLook(page, "real-chats");
       });
     });
   }
@@ -201,7 +171,7 @@ describe("bodies that were recorded on their way", () => {
       await page.locator("#open-as").selectOption("loom");
       const { nodes } = importLoom(JSON.parse(text)).trees[0].tree;
       await eventually(async () => assert.equal(await page.locator('[role="treeitem"]').count(), nodes.length));
-      await inEveryLook(page, "loom");
+      await inEveryLook(page, "real-loom");
     });
   });
 });
@@ -270,7 +240,7 @@ describe("records of other agents' sessions", () => {
           const expected = new TextDecoder().decode(bytes);
           await eventually(async () => assert.equal(await page.locator("pre.bytes").textContent(), expected));
         }
-        if (name === "Codex") await inEveryLook(page, "commits");
+        if (name === "Codex") await inEveryLook(page, "real-commits");
       });
     });
   }
@@ -337,7 +307,7 @@ describe("task files of another tool", () => {
         );
         await page.locator('[data-operator="task"] > button').click();
         await page.locator("[data-question]").waitFor();
-        if (name === "workflow") await inEveryLook(page, "operators");
+        if (name === "workflow") await inEveryLook(page, "real-operators");
       });
     });
   }
@@ -389,7 +359,7 @@ describe("a workspace of real files", () => {
         );
         await page.getByRole("tab", { name: /Response/ }).click();
         await eventually(async () => assert.equal(await page.locator('[data-section="recent_log"] li').count(), 10));
-        await inEveryLook(page, "workspace");
+        await inEveryLook(page, "real-workspace");
       });
     } finally {
       await rm(folder, { recursive: true });
@@ -405,7 +375,7 @@ describe("other files", () => {
       await opened(page, /a context file/, "folders");
       await page.locator("[data-prompt]").getByText("cborg agent guide").waitFor();
       assert.ok(number((await page.locator("[data-total]").textContent()).replace(/ tokens?/, "")) > 500);
-      await inEveryLook(page, "folders");
+      await inEveryLook(page, "real-folders");
     });
   });
 
@@ -423,7 +393,7 @@ describe("other files", () => {
       await eventually(async () =>
         assert.equal(number(await page.locator('[data-figure="total"]').textContent()), total),
       );
-      await inEveryLook(page, "tokens");
+      await inEveryLook(page, "real-tokens");
     });
   });
 });
