@@ -69,12 +69,15 @@ const STATES = {
       await page.locator(".loading").waitFor();
     },
   ],
-  "a view that cannot be loaded": [
+  "a view that cannot be loaded, and the skip link leads to it": [
     "",
     async (page) => {
       await nowhere(page, /\.(js|wasm)$/);
       await goTo(page, "#/commits");
       await page.locator(".fatal").waitFor();
+      await page.locator(".skip").focus();
+      await page.keyboard.press("Enter");
+      await page.waitForFunction(() => document.activeElement?.id === "main");
     },
     "noisy",
   ],
@@ -282,8 +285,7 @@ const STATES = {
   "workspace, a sample that cannot be fetched": [
     "",
     async (page) => {
-      // Of all that is fetched for it the files alone do not come.
-      await nowhere(page, /(brief|notes|workspace[^/]*\.(json|txt|bin|files))/);
+      await nowhere(page, /workspace-[^/]+\.json$/);
       await goTo(page, "#/workspace");
       await page.getByRole("alert").first().waitFor();
     },
@@ -307,6 +309,15 @@ const STATES = {
   "folders, asked before the sample replaces one's own": [
     "#/folders",
     (page) => asked(page, "AGENTS.md", "Mine", () => page.getByRole("button", { name: "Sample vault" }).click()),
+  ],
+  "folders, a sample that cannot be fetched": [
+    "",
+    async (page) => {
+      await nowhere(page, /vault-[^/]+\.json$/);
+      await goTo(page, "#/folders");
+      await page.getByRole("alert").first().waitFor();
+    },
+    "noisy",
   ],
 
   "operators, XML that is broken": [
