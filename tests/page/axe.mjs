@@ -1,7 +1,10 @@
 // What axe says of a page.
 
+import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { join } from "node:path";
+import { LOOKS, eventually, fitsAcross, screenshots } from "./harness.mjs";
 
 const axe = readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -14,15 +17,39 @@ export async function slips(page) {
   return all.flatMap((slip) => text.match(new RegExp(slip, "gu")) ?? []);
 }
 
-/** Every finding, however small, each with where it is. */
-export async function findings(page) {
+/** Every finding, however small, each with where it is; of all rules, or of some. */
+export async function findings(page, rules) {
   // Through the debugger, since the page's own policy rightly refuses foreign scripts.
-  await page.evaluate(await axe);
-  return page.evaluate(async () => {
-    const { violations } = await globalThis.axe.run(document, { resultTypes: ["violations"] });
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(await axe);
+  return page.evaluate(async (rules) => {
+    const options = { resultTypes: ["violations"], ...(rules ? { runOnly: rules } : {}) };
+    const { violations } = await globalThis.axe.run(document, options);
     return violations.map(
       ({ id, impact, nodes }) =>
         `${id}, ${impact}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join(" | ")}`,
     );
-  });
+  }, rules);
+}
+
+/** The page as it stands, at every size, in both themes, every pane of it: nothing sticks out, and axe finds nothing. */
+export async function inEveryLook(page, name) {
+  for (const { size, width, height, colorScheme } of LOOKS) {
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    // The picker of panes comes and goes with the size, a frame later.
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    const picker = page.getByRole("group", { name: "Pane" });
+    // What stands behind a dialog cannot be reached.
+    const isAsked = (await page.locator("dialog[open]").count()) > 0;
+    const panes = isAsked ? [] : await picker.getByRole("radio").evaluateAll((all) => all.map(({ value }) => value));
+    for (const pane of panes.length > 0 ? panes : [undefined]) {
+      if (pane !== undefined) await picker.locator(`input[value="${pane}"]`).check({ force: true });
+      await eventually(() => fitsAcross(page));
+      const shown = `${name}-${size}-${colorScheme}${pane === undefined ? "" : `-${pane}`}`;
+      await page.screenshot({ path: join(screenshots, `${shown}.png`) });
+      // A theme changes the colours alone.
+      const rules = colorScheme === "light" ? undefined : ["color-contrast"];
+      await eventually(async () => assert.deepEqual(await findings(page, rules), [], shown), 2000);
+    }
+  }
 }

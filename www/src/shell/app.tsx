@@ -26,7 +26,7 @@ export function App() {
   }, []);
   return (
     <>
-      <a class="skip" href="#result" onClick={skipToResult}>
+      <a class="skip" href="#main" onClick={skipToResult}>
         Skip to the assembled prompt
       </a>
       <header class="top">
@@ -65,7 +65,13 @@ function skipToResult(event: Event): void {
   event.preventDefault();
   dispatchEvent(new Event(SHOW_RESULT));
   // On a small screen it is shown first.
-  requestAnimationFrame(() => document.getElementById("result")?.focus());
+  requestAnimationFrame(() => {
+    // What failed or is on its way has none.
+    const place = document.getElementById("result") ?? document.getElementById("main");
+    if (!place) return;
+    place.tabIndex = -1;
+    place.focus();
+  });
 }
 
 const THEMES: readonly { value: Theme; name: string; icon: "auto" | "sun" | "moon" }[] = [

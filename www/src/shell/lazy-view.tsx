@@ -43,9 +43,12 @@ export function LazyView({ view }: { view: View }) {
   }
   if (loaded?.view !== view) {
     return (
-      <p class="loading" role="status">
-        Loading…
-      </p>
+      <>
+        <h1 class="visually-hidden">{view.name}</h1>
+        <p class="loading" role="status">
+          Loading…
+        </p>
+      </>
     );
   }
   const Shown = loaded.component;

@@ -46,6 +46,7 @@ export function Windowed(props: {
     if (inSight !== undefined) list.scrollToIndex(inSight, { align: "auto" });
   }, [list, inSight]);
   const items = list.getVirtualItems();
+  const isDrawn = items.some(({ index }) => index === inSight);
   return (
     <div
       ref={outer}
@@ -54,6 +55,8 @@ export function Windowed(props: {
       aria-label={props.label}
       tabIndex={0}
       {...props.outer}
+      // Where somebody scrolled away from it, there is no such element.
+      aria-activedescendant={isDrawn ? props.outer?.["aria-activedescendant"] : undefined}
     >
       <div
         role="presentation"

@@ -23,10 +23,21 @@ const kept = async (): Promise<readonly OwnVocabulary[]> =>
 
 const keep = (list: readonly OwnVocabulary[]): Promise<void> => write(["views"], (store) => store.put(list, KEY));
 
+/** Those of the last visit, which come once. */
+let begun: Promise<void> | undefined;
+
 /** Loads those of the last visit. */
-export async function bringOwnVocabularies(): Promise<void> {
+export function bringOwnVocabularies(): Promise<void> {
+  begun ??= bringKept().catch((error: unknown) => {
+    begun = undefined;
+    throw error;
+  });
+  return begun;
+}
+
+async function bringKept(): Promise<void> {
   const before = await kept();
-  // One may have been brought meanwhile.
+  // Where reading failed before, one may have been brought meanwhile.
   const known = ownVocabularies.peek();
   const found = before.filter(({ name }) => known.every((one) => one.name !== name));
   for (const { name, asset } of found) {
@@ -50,6 +61,8 @@ export function isTokenizerFile(content: string): boolean {
 /** Makes a vocabulary of a `tokenizer.json`, and gives the name that it has from now on. */
 export async function bringVocabulary(file: string, content: string): Promise<string> {
   const asset = vocabularyOf(content);
+  // What is kept is written as a whole: without those of the last visit they would be gone. What failed there is said there.
+  await bringOwnVocabularies().catch(() => undefined);
   const list = ownVocabularies.peek();
   const same = list.find((one) => isSame(one.asset, asset));
   if (same) return same.name;
