@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { LOOKS, eventually, fitsAcross, screenshots } from "./harness.mjs";
+import { choose, eventually, fitsAcross, LOOKS, screenshots } from "./harness.mjs";
 
 const axe = readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -43,7 +43,7 @@ export async function inEveryLook(page, name) {
     const isAsked = (await page.locator("dialog[open]").count()) > 0;
     const panes = isAsked ? [] : await picker.getByRole("radio").evaluateAll((all) => all.map(({ value }) => value));
     for (const pane of panes.length > 0 ? panes : [undefined]) {
-      if (pane !== undefined) await picker.locator(`input[value="${pane}"]`).check({ force: true });
+      if (pane !== undefined) await choose(picker.locator(`input[value="${pane}"]`));
       await eventually(() => fitsAcross(page));
       const shown = `${name}-${size}-${colorScheme}${pane === undefined ? "" : `-${pane}`}`;
       await page.screenshot({ path: join(screenshots, `${shown}.png`) });

@@ -6,14 +6,15 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { init, requestBody, requestBodyWithReport } from "ctxweave";
 import {
+  choose,
   eventually,
   expectedTotals,
   fitsAcross,
   number,
   sample,
   screenshots,
-  showPane,
   shownTotals,
+  showPane,
   start,
   visit,
 } from "./harness.mjs";
@@ -40,8 +41,7 @@ const on = (steps, options) =>
     options,
   );
 
-const pick = (page, provider) =>
-  page.locator(`input[name="body-provider"][value="${provider}"]`).check({ force: true });
+const pick = (page, provider) => choose(page.locator(`input[name="body-provider"][value="${provider}"]`));
 
 /** What a copy button puts on the clipboard: "curl" or "body". */
 async function copies(page, what) {
@@ -127,7 +127,7 @@ describe("request bodies", () => {
         assert.equal(await page.locator('input[name="body-provider"]:checked').inputValue(), "completion"),
       );
       // A document is not for a provider of messages, nor messages for one of documents.
-      await page.getByRole("radio", { name: "Dialogue" }).check({ force: true });
+      await choose(page.getByRole("radio", { name: "Dialogue" }));
       await eventually(async () => assert.equal(await page.locator('input[name="body-provider"]:checked').count(), 0));
     });
   });

@@ -6,14 +6,15 @@ import { after, before, describe, it } from "node:test";
 import { fitMessages, init } from "ctxweave";
 import { findings } from "./axe.mjs";
 import {
+  choose,
   eventually,
   fitsAcross,
   number,
   openPage,
   ownLink,
   screenshots,
-  showPane,
   shownTotals,
+  showPane,
   start,
   visit,
 } from "./harness.mjs";
@@ -94,7 +95,7 @@ describe("a chat", () => {
   ]) {
     it(`${name}: every message with its fate, under half of what it costs`, async () => {
       await on(async (page) => {
-        await page.getByRole("radio", { name }).check({ force: true });
+        await choose(page.getByRole("radio", { name }));
         const chat = await given(page);
         const { report } = await agrees(page, chat, { maxTokens: half(chat) });
         assert.equal(report.format, format);
@@ -257,7 +258,7 @@ describe("a link", () => {
     });
     let before;
     await on(async (page) => {
-      await page.getByRole("radio", { name: "Anthropic" }).check({ force: true });
+      await choose(page.getByRole("radio", { name: "Anthropic" }));
       await page.getByLabel("Model", { exact: true }).selectOption("gpt-4o");
       await page.getByLabel("Strategy").selectOption("keepStart");
       await page.getByLabel("Old tool results").selectOption("2");

@@ -5,7 +5,17 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { convertMessages, init } from "ctxweave/chat";
 import { findings } from "./axe.mjs";
-import { chooseTab, eventually, fitsAcross, LOOKS, screenshots, showPane, start, visitChat } from "./harness.mjs";
+import {
+  choose,
+  chooseTab,
+  eventually,
+  fitsAcross,
+  LOOKS,
+  screenshots,
+  showPane,
+  start,
+  visitChat,
+} from "./harness.mjs";
 import { anthropic, openai } from "./requests.mjs";
 
 let site;
@@ -101,7 +111,7 @@ describe("two beside each other", () => {
   it("formats: what another provider is sent", async () => {
     await on(openai(), async (page) => {
       await page.getByLabel("Result as").selectOption("anthropic");
-      await page.locator(".compare").getByRole("radio", { name: "JSON" }).check({ force: true });
+      await choose(page.locator(".compare").getByRole("radio", { name: "JSON" }));
       await eventually(async () => assert.ok((await counts(page)).left > 0));
       await eventually(async () =>
         assert.ok((await page.locator("ins").allTextContents()).join("").includes("tool_use")),

@@ -6,7 +6,7 @@ import { join, relative } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { bubble, buildContextChain, discoverContextFolders, init, renderContextPrompt } from "ctxweave";
-import { eventually, fitsAcross, number, openNothing, screenshots, start, visit } from "./harness.mjs";
+import { choose, eventually, fitsAcross, number, openNothing, screenshots, start, visit } from "./harness.mjs";
 
 const vaultDir = fileURLToPath(new URL("../../examples/vault", import.meta.url));
 
@@ -59,9 +59,9 @@ describe("the sample vault", () => {
     await on("#/folders?select=Projects%2Fparachute%2Fchat%2Fui", async (page) => {
       const selected = ["Projects/parachute/chat/ui"];
       await shows(page, { selected });
-      await page.getByRole("radio", { name: "All watched" }).check({ force: true });
+      await choose(page.getByRole("radio", { name: "All watched" }));
       await shows(page, { selected, includeWatched: "all" });
-      await page.getByRole("radio", { name: "None" }).check({ force: true });
+      await choose(page.getByRole("radio", { name: "None" }));
       await shows(page, { selected, includeWatched: "none" });
       await page.getByLabel("Always add all ancestors").check();
       const chain = await shows(page, { selected, includeWatched: "none", parentChain: true });
@@ -210,7 +210,7 @@ describe("looks", () => {
       await on(
         "#/folders?select=&select=Projects%2Fparachute&select=Areas%2Ftaiji&max=400",
         async (page) => {
-          if (name === "narrow") await page.getByRole("radio", { name: "Prompt" }).check({ force: true });
+          if (name === "narrow") await choose(page.getByRole("radio", { name: "Prompt" }));
           await page.locator("[data-prompt]").waitFor();
           await page.screenshot({ path: join(screenshots, `folders-${name}.png`) });
           await fitsAcross(page);

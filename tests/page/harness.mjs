@@ -158,6 +158,11 @@ export async function openNothing(page) {
   await page.getByRole("alert").waitFor();
 }
 
+/** Chooses a radio button, which lies unseen under its label; again where the page moved away from under the click. */
+export async function choose(radio) {
+  await eventually(() => radio.check({ force: true, timeout: 5_000 }));
+}
+
 /** Numbers as the page writes them. */
 export function number(text) {
   return Number(text.replaceAll(",", ""));
@@ -244,7 +249,7 @@ export function drop(page, name, text) {
 /** Shows a pane, where there is room for one at a time. */
 export async function showPane(page, name) {
   const pane = page.getByRole("group", { name: "Pane" }).getByRole("radio", { name });
-  if (await pane.count()) await pane.check({ force: true });
+  if (await pane.count()) await choose(pane);
 }
 
 /** Lets everything be replaced that is one's own, as somebody who says yes each time. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { findings, slips } from "./axe.mjs";
-import { eventually, openNothing, openPage, screenshots, start } from "./harness.mjs";
+import { choose, eventually, openNothing, openPage, screenshots, start } from "./harness.mjs";
 
 let site;
 before(async () => {
@@ -259,7 +259,7 @@ describe("narrow", () => {
         const panes = page.getByRole("group", { name: "Pane" }).getByRole("radio");
         const tree = /tree=([a-z]+)/.exec(hash)[1];
         for (const pane of await panes.all()) {
-          await pane.check({ force: true });
+          await choose(pane);
           const name = `${tree}-${await pane.getAttribute("value")}`;
           // Only a table, a piece of code and the list of views may be wider than their place; these scroll by themselves.
           const tooWide = await page.evaluate(() =>
@@ -331,7 +331,7 @@ describe("narrow", () => {
 
   it("the bar stands by the slider that moves it", async () => {
     const { page, close } = await openPage(site, "#/loom?tree=agent", { width: 390, height: 844 });
-    await page.getByRole("radio", { name: "Settings" }).check({ force: true });
+    await choose(page.getByRole("radio", { name: "Settings" }));
     const slider = await page.getByRole("slider", { name: "Context window" }).first().boundingBox();
     const bar = await page.locator(".budget .bar").boundingBox();
     assert.ok(slider.y < 844 && slider.y - bar.y < 420, `${slider.y - bar.y} apart`);
@@ -342,7 +342,7 @@ describe("narrow", () => {
     const { page, close } = await openPage(site, "#/loom?tree=agent", { width: 1024, height: 768 });
     const drawing = await page.getByRole("tree").boundingBox();
     assert.ok(drawing.height > 300 && drawing.width > 260, `${drawing.width} × ${drawing.height}`);
-    await page.getByRole("group", { name: "Pane" }).getByRole("radio", { name: "Settings" }).check({ force: true });
+    await choose(page.getByRole("group", { name: "Pane" }).getByRole("radio", { name: "Settings" }));
     await page.getByLabel("Strategy", { exact: true }).waitFor();
     await eventually(async () => assert.ok(await page.locator("#result").isVisible()));
     assert.deepEqual(await findings(page), []);

@@ -7,6 +7,7 @@ import { assembleBuffer, assembleDialogue, countTokens, init } from "ctxweave";
 import * as cl100k from "ctxweave/vocab/cl100k_base";
 import * as o200k from "ctxweave/vocab/o200k_base";
 import {
+  choose,
   copied,
   eventually,
   expectedTotals,
@@ -73,7 +74,7 @@ describe("samples", () => {
       const assemble = mode === "buffer" ? assembleBuffer : assembleDialogue;
       const { report } = assemble({ tree, tip, contextWindow, ...(media ? { media } : {}) });
       await on("#/loom", async (page) => {
-        await page.getByRole("radio", { name: button }).check({ force: true });
+        await choose(page.getByRole("radio", { name: button }));
         await eventually(async () => assert.equal(await page.locator('[role="treeitem"]').count(), tree.nodes.length));
         await eventually(async () => {
           assert.equal(await page.locator('[role="treeitem"][aria-selected="true"]').getAttribute("data-node"), tip);
@@ -422,7 +423,7 @@ describe("exact counts", () => {
       await eventually(async () => assert.equal(await label(page, "Tokens").inputValue(), "o200k_base"));
 
       // Where something is cut, it is still the estimate of what is shown. The tokenizer outlasts a change of trees.
-      await page.getByRole("radio", { name: "Story" }).check({ force: true });
+      await choose(page.getByRole("radio", { name: "Story" }));
       const { tree: story } = await sample("story");
       const { document, report } = assembleBuffer({
         tree: story,
@@ -497,7 +498,7 @@ describe("buffer mode", () => {
       await eventually(async () =>
         assert.equal(await page.locator(".role-system .text").textContent(), withSystem.system),
       );
-      await page.getByRole("radio", { name: "Dialogue" }).check({ force: true });
+      await choose(page.getByRole("radio", { name: "Dialogue" }));
       await page.locator("[data-message]").first().waitFor();
     });
   });

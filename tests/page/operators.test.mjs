@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { beginContextAssembly, explainTask, finishContextAssembly, init, parseTask, writeTask } from "ctxweave";
 import { findings } from "./axe.mjs";
-import { eventually, fitsAcross, screenshots, showPane, start, visit } from "./harness.mjs";
+import { choose, eventually, fitsAcross, screenshots, showPane, start, visit } from "./harness.mjs";
 
 let site;
 before(async () => {
@@ -17,7 +17,7 @@ after(() => site.stop());
 const on = (steps, options) => visit(site, "#/operators", steps, options);
 
 const editor = (page) => page.getByLabel("Task template, XML");
-const open = (page, sample) => page.getByRole("radio", { name: sample }).check({ force: true });
+const open = (page, sample) => choose(page.getByRole("radio", { name: sample }));
 
 /** What the tree shows of each operator: path and settings, defaults marked. */
 function shown(page) {
@@ -130,7 +130,7 @@ describe("the template", () => {
   it("strict and exclusive are those of the library", async () => {
     await on(async (page) => {
       await open(page, "Mistakes");
-      await page.getByRole("radio", { name: "Strict" }).check({ force: true });
+      await choose(page.getByRole("radio", { name: "Strict" }));
       await page.getByRole("checkbox", { name: "Exclusive" }).check();
       const xml = await editor(page).inputValue();
       const { diagnostics } = parseTask(xml, { mode: "strict", exclusive: true });

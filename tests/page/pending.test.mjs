@@ -7,14 +7,15 @@ import { assembleDialogue, countTokens, init, LoomTree, requestBody } from "ctxw
 import { findings } from "./axe.mjs";
 import {
   agreeing,
+  choose,
   copied,
   eventually,
   expectedTotals,
   fitsAcross,
   sample,
   screenshots,
-  showPane,
   shownTotals,
+  showPane,
   start,
   visit,
 } from "./harness.mjs";
@@ -129,7 +130,7 @@ describe("a message that is being written", () => {
       await page.reload();
       await shows(page, await requestOf("sources", "a-11", 8192, text));
 
-      await page.getByRole("radio", { name: "Buffer" }).check({ force: true });
+      await choose(page.getByRole("radio", { name: "Buffer" }));
       await page.locator(".document").waitFor();
       await eventually(async () => assert.equal(await field(page).count(), 0));
       const { tree, tip } = await copied(page, "Copy request");
@@ -139,10 +140,10 @@ describe("a message that is being written", () => {
       await eventually(async () =>
         assert.ok(!(await page.locator(".document").textContent()).includes("the keeper say to that")),
       );
-      await page.getByRole("radio", { name: "Dialogue" }).check({ force: true });
+      await choose(page.getByRole("radio", { name: "Dialogue" }));
       await shows(page, await requestOf("sources", "a-11", 8192, text));
 
-      await page.getByRole("radio", { name: "Agent" }).check({ force: true });
+      await choose(page.getByRole("radio", { name: "Agent" }));
       await shows(page, await requestOf("agent", "agent-36", 8192));
       await eventually(async () => assert.equal(await field(page).inputValue(), ""));
     });
@@ -153,7 +154,7 @@ describe("a message that is being written", () => {
       await field(page).fill(text);
       await page.getByRole("tab", { name: "Request" }).click();
       for (const provider of ["anthropic", "gemini"]) {
-        await page.locator(`input[name="body-provider"][value="${provider}"]`).check({ force: true });
+        await choose(page.locator(`input[name="body-provider"][value="${provider}"]`));
         await page.getByLabel("Model", { exact: true }).fill("some-model");
         const request = await requestOf("agent", "agent-36", 8192, text);
         const body = requestBody({ ...request, target: { provider, model: "some-model" } });

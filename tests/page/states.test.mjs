@@ -8,7 +8,7 @@ import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { file as tokenizerFile } from "../runtimes/tokenizer-json.mjs";
 import { inEveryLook } from "./axe.mjs";
-import { agreeing, chooseTab, drop, eventually, openNothing, openPage, start } from "./harness.mjs";
+import { agreeing, choose, chooseTab, drop, eventually, openNothing, openPage, start } from "./harness.mjs";
 import { anthropic } from "./requests.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -337,7 +337,7 @@ const STATES = {
   "operators, a type that is not known": [
     "#/operators",
     async (page) => {
-      await page.getByRole("radio", { name: "Mistakes" }).check({ force: true });
+      await choose(page.getByRole("radio", { name: "Mistakes" }));
       await page.locator('[data-operator="task.steps[1]"] > button').click();
       await page.locator("[data-error-code]").waitFor({ state: "attached" });
     },

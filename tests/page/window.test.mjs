@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fitMessages, init, modelInfo } from "ctxweave/chat";
 import { findings } from "./axe.mjs";
-import { drop, eventually, fitsAcross, LOOKS, number, screenshots, start, visit } from "./harness.mjs";
+import { choose, drop, eventually, fitsAcross, LOOKS, number, screenshots, start, visit } from "./harness.mjs";
 import { anthropic, gemini, openai, responses } from "./requests.mjs";
 
 let site;
@@ -94,9 +94,9 @@ describe("what fills the window", () => {
 
   it("a kind alone, and the order of the request", async () => {
     await on(anthropic(), async (page) => {
-      await page.getByRole("radio", { name: /^Tool definitions/ }).check({ force: true });
+      await choose(page.getByRole("radio", { name: /^Tool definitions/ }));
       await eventually(async () => assert.equal(await rows(page).count(), 3));
-      await page.getByRole("radio", { name: /^All/ }).check({ force: true });
+      await choose(page.getByRole("radio", { name: /^All/ }));
       await page.getByLabel("Order").selectOption("place");
       await eventually(async () => {
         const ids = await rows(page).evaluateAll((all) => all.map(({ dataset }) => dataset.item));

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { init, readContext } from "ctxweave";
-import { eventually, fitsAcross, number, openNothing, screenshots, start, visit } from "./harness.mjs";
+import { choose, eventually, fitsAcross, number, openNothing, screenshots, start, visit } from "./harness.mjs";
 
 const dir = fileURLToPath(new URL("../../examples/workspace", import.meta.url));
 const text = (path) => readFile(join(dir, path), "utf8");
@@ -134,7 +134,7 @@ describe("looks", () => {
       await on(
         "#/workspace",
         async (page) => {
-          if (name === "narrow") await page.getByRole("radio", { name: "Response" }).check({ force: true });
+          if (name === "narrow") await choose(page.getByRole("radio", { name: "Response" }));
           await page.locator("[data-section]").first().waitFor();
           await page.screenshot({ path: join(screenshots, `workspace-${name}.png`) });
           await fitsAcross(page);
