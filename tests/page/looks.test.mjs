@@ -319,6 +319,53 @@ describe("narrow", () => {
     });
   }
 
+  it("the name of the view stays in sight when the window gets narrow", async () => {
+    for (const view of ["tokens", "commits"]) {
+      const { page, close } = await openPage(site, `#/${view}`);
+      await page.setViewportSize({ width: 390, height: 844 });
+      await eventually(async () => {
+        const { x, width } = await page.locator(".top nav [aria-current]").boundingBox();
+        const nav = await page.locator(".top nav").boundingBox();
+        assert.ok(x >= nav.x - 1 && x + width <= nav.x + nav.width + 1, view);
+      });
+      await close();
+    }
+  });
+
+  it("the drawing is in no frame stretched from another size", async () => {
+    const { page, close } = await openPage(site, "#/loom?tree=agent", { width: 390, height: 844 });
+    await page.getByRole("group", { name: "Pane" }).waitFor();
+    // Told of each size in the frame that has it, behind the page itself.
+    await page.evaluate(() => {
+      const canvas = document.querySelector(".surface canvas");
+      globalThis.sizes = { painted: [], stretched: [] };
+      const observer = new ResizeObserver(() => {
+        const shown = [canvas.clientWidth, canvas.clientHeight].map((length) => Math.round(length * devicePixelRatio));
+        const isPainted = canvas.width === shown[0] && canvas.height === shown[1];
+        if (shown[0] > 0) globalThis.sizes[isPainted ? "painted" : "stretched"].push(shown.join(" × "));
+      });
+      observer.observe(canvas);
+    });
+    await choose(page.getByRole("radio", { name: "Tree", exact: true }));
+    for (const [width, height] of [
+      [390, 700],
+      [600, 844],
+      [1024, 768],
+      [1440, 900],
+    ]) {
+      const before = await page.evaluate(() => globalThis.sizes.painted.length + globalThis.sizes.stretched.length);
+      await page.setViewportSize({ width, height });
+      await page.waitForFunction(
+        (before) => globalThis.sizes.painted.length + globalThis.sizes.stretched.length > before,
+        before,
+      );
+    }
+    const { painted, stretched } = await page.evaluate(() => globalThis.sizes);
+    assert.ok(painted.length >= 4, `${painted}`);
+    assert.deepEqual(stretched, []);
+    await close();
+  });
+
   it("the skip link leads to the result, which another pane had covered", async () => {
     const { page, close } = await openPage(site, "#/loom?tree=agent", { width: 390, height: 844 });
     await page.getByRole("group", { name: "Pane" }).waitFor();

@@ -27,8 +27,13 @@ export function LazyView({ view }: { view: View }) {
   useEffect(load, [view]);
   useEffect(() => {
     document.title = `${view.title} · ctxweave`;
-    // On a narrow screen the names of the views are a strip to scroll.
-    document.querySelector(".top nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+    // On a narrow screen the names of the views are a strip to scroll; the one that is shown stays in sight there.
+    const names = document.querySelector(".top nav") as HTMLElement;
+    const observer = new ResizeObserver(() =>
+      names.querySelector("[aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" }),
+    );
+    observer.observe(names);
+    return () => observer.disconnect();
   }, [view]);
   if (problem !== undefined) {
     return (

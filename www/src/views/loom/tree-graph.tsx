@@ -1,4 +1,4 @@
-import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { batch, effect, useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { Icon } from "../../ui/icons.js";
 import { layoutTree, nodeAt, type Layout } from "./layout.js";
@@ -79,7 +79,7 @@ export function TreeGraph() {
       transform.value = firstSight(layout, layout.at.get(tip.value ?? ""), size.value);
     };
     measure();
-    const observer = new ResizeObserver(measure);
+    const observer = new ResizeObserver(() => batch(measure));
     observer.observe(element);
     return () => observer.disconnect();
   }, [layout]);
@@ -178,7 +178,7 @@ export function TreeGraph() {
   );
 }
 
-/** Paints at most once a frame, and only when something has changed. */
+/** Paints at most once a frame, only when something has changed, and at once in another size, so that nothing is seen stretched. */
 function usePainting(
   canvas: { current: HTMLCanvasElement | null },
   items: { current: HTMLDivElement | null },
@@ -186,25 +186,34 @@ function usePainting(
   transform: { value: Transform },
   size: { value: Size },
 ): void {
-  const frame = useRef(0);
-  useSignalEffect(() => {
-    const now = scene.value;
-    const at = transform.value;
-    const { width, height } = size.value;
-    cancelAnimationFrame(frame.current);
-    frame.current = requestAnimationFrame(() => {
+  useEffect(() => {
+    let frame = 0;
+    // `useSignalEffect` would run a frame later.
+    const stop = effect(() => {
+      const now = scene.value;
+      const at = transform.value;
+      const { width, height } = size.value;
+      cancelAnimationFrame(frame);
       const element = canvas.current;
       if (!element || !now || width === 0 || height === 0) return;
       const ratio = devicePixelRatio || 1;
       const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
-      // To set the size is to clear it, even to what it was.
-      if (element.width !== across || element.height !== down) Object.assign(element, { width: across, height: down });
-      const context = element.getContext("2d");
-      if (context) paintTree(context, now, at, { width, height }, ratio);
-      if (items.current) items.current.style.transform = `translate(${at.x}px, ${at.y}px) scale(${at.k})`;
+      const isResized = element.width !== across || element.height !== down;
+      const paint = (): void => {
+        // To set the size is to clear it, even to what it was.
+        if (isResized) Object.assign(element, { width: across, height: down });
+        const context = element.getContext("2d");
+        if (context) paintTree(context, now, at, { width, height }, ratio);
+        if (items.current) items.current.style.transform = `translate(${at.x}px, ${at.y}px) scale(${at.k})`;
+      };
+      if (isResized) paint();
+      else frame = requestAnimationFrame(paint);
     });
-  });
-  useEffect(() => () => cancelAnimationFrame(frame.current), []);
+    return () => {
+      stop();
+      cancelAnimationFrame(frame);
+    };
+  }, []);
 }
 
 /** Where an arrow key leads. */
