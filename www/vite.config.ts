@@ -1,9 +1,15 @@
+import { readFileSync } from "node:fs";
 import { defineConfig } from "vite";
 import { offline } from "./plugins/offline.js";
 import { pages } from "./plugins/pages.js";
 import { sampleFolder } from "./plugins/sample-folder.js";
 
+const { homepage, repository } = JSON.parse(readFileSync(new URL("../pkg/package.json", import.meta.url), "utf8"));
+const { DOCS_URL = homepage ?? "", SOURCE_URL = repository?.url ?? "" } = process.env;
+
 export default defineConfig({
+  // Where documentation and source are, for the start view to link to.
+  define: { DOCS_URL: JSON.stringify(DOCS_URL), SOURCE_URL: JSON.stringify(SOURCE_URL.replace(/^git\+|\.git$/gu, "")) },
   // Relative addresses, so that the built page can stand in any folder of any server.
   base: "./",
   plugins: [sampleFolder(), pages(), offline()],

@@ -45,6 +45,9 @@ async function fingerprint() {
   return hash.digest("hex").slice(0, 16);
 }
 
+/** Builds the page into a folder, as the environment says. */
+export const buildInto = (outDir) => build({ root: www, logLevel: "warn", build: { outDir, emptyOutDir: true } });
+
 /** The folder with the page, which is built once for all test files. */
 async function built() {
   const folder = join(root, "target", "page");
@@ -52,15 +55,15 @@ async function built() {
   if (existsSync(outDir)) return outDir;
   await mkdir(folder, { recursive: true });
   const making = await mkdtemp(join(folder, "making-"));
-  await build({ root: www, logLevel: "warn", build: { outDir: making, emptyOutDir: true } });
+  await buildInto(making);
   // Another test file may have been faster.
   await rename(making, outDir).catch(() => rm(making, { recursive: true }));
   return outDir;
 }
 
 /** Serves the page and opens Chromium. */
-export async function start(options = {}) {
-  const outDir = await built();
+export async function start({ outDir: other, ...options } = {}) {
+  const outDir = other ?? (await built());
   const server = await preview({
     root: www,
     logLevel: "warn",

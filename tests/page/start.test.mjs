@@ -1,10 +1,12 @@
 // The start view: what this is, on a conversation that is over its window, and the ways on from there.
 
 import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { findings } from "./axe.mjs";
-import { eventually, fitsAcross, number, screenshots, start, visit } from "./harness.mjs";
+import { buildInto, eventually, fitsAcross, number, screenshots, start, visit } from "./harness.mjs";
 
 let site;
 before(async () => {
@@ -54,6 +56,35 @@ describe("the start view", () => {
       const copied = () => page.evaluate(() => navigator.clipboard.readText());
       await eventually(async () => assert.equal(await copied(), "npm install ctxweave"));
     });
+  });
+
+  it("has links to documentation and source, where the build is told where they are", async () => {
+    await visit(site, "", async (page) => {
+      await page.getByText("The documentation comes with the package").waitFor();
+      assert.equal(await page.locator(".start-links").count(), 0);
+    });
+    const links = { DOCS_URL: "https://docs.example/", SOURCE_URL: "https://source.example/ctxweave" };
+    const outDir = await mkdtemp(join(tmpdir(), "ctxweave-page-"));
+    Object.assign(process.env, links);
+    try {
+      await buildInto(outDir);
+    } finally {
+      for (const name of Object.keys(links)) delete process.env[name];
+    }
+    const told = await start({ outDir });
+    await visit(told, "", async (page) => {
+      for (const [name, address] of [
+        ["Documentation", links.DOCS_URL],
+        ["Source", links.SOURCE_URL],
+      ]) {
+        const link = page.getByRole("link", { name, exact: true });
+        await link.waitFor();
+        assert.equal(await link.getAttribute("href"), address);
+      }
+      assert.deepEqual(await findings(page), []);
+    });
+    await told.stop();
+    await rm(outDir, { recursive: true });
   });
 
   it("opens a file and a folder", async () => {

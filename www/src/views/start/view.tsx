@@ -29,6 +29,12 @@ export function StartView() {
           For Node, Deno, Bun, Workers and browsers, in Rust too. The documentation comes with the package: its README,
           and <code>node_modules/ctxweave/dist/docs</code>.
         </p>
+        {DOCS_URL || SOURCE_URL ? (
+          <p class="start-links">
+            {DOCS_URL ? <a href={DOCS_URL}>Documentation</a> : null}
+            {SOURCE_URL ? <a href={SOURCE_URL}>Source</a> : null}
+          </p>
+        ) : null}
       </section>
       <Shown />
     </div>
