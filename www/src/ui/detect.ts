@@ -1,5 +1,7 @@
 /** What somebody dropped or pasted: found out by names and shapes alone. What is guessed wrong can be opened as something else. */
 
+import { plural } from "./format.js";
+
 /** A view that opens things that are dropped. */
 export type Target = "chats" | "commits" | "loom" | "folders" | "workspace" | "operators" | "tokens";
 
@@ -111,7 +113,8 @@ const isChat = (value: unknown): value is Fields[] => isList(value) && value.eve
 
 function detectValue(value: unknown): Guess {
   if (isList(value)) {
-    if (value.length > 0 && isChat(value)) return { view: "chats", what: `an array of ${value.length} chat messages` };
+    if (value.length > 0 && isChat(value))
+      return { view: "chats", what: `an array of ${plural(value.length, "chat message")}` };
     return isFields(value[0]) ? { view: "loom", what: "a file of another loom", imported: true } : unknown();
   }
   if (!isFields(value)) return unknown();

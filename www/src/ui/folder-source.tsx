@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useOpener } from "./drop.js";
 import { MessageText } from "./message.js";
 import { OpenFolder, type OpenedFolder } from "./open-folder.js";
+import { WhatIsOpen } from "./what-is-open.js";
 
 /** Where the files of a view come from: its sample, or a folder from the disk. The children say what is open. */
 export function FolderSource(props: {
@@ -30,7 +31,7 @@ export function FolderSource(props: {
         {props.sample}
       </button>
       <OpenFolder label="Open a folder…" wants={props.wants} onOpen={onOpen} onProblem={onProblem} />
-      <p class="about">{props.children ?? "Loading…"}</p>
+      <WhatIsOpen failed={problem.value !== undefined}>{props.children}</WhatIsOpen>
       {props.tools}
       {problem.value ? (
         <div class="notice problem" role="alert">

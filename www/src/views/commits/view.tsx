@@ -11,6 +11,7 @@ import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
 import { useAddress } from "../../ui/use-address.js";
+import { WhatIsOpen } from "../../ui/what-is-open.js";
 import { codeOfCommits } from "./code.js";
 import { timeOf } from "./details.js";
 import { ResultPane } from "./result.js";
@@ -61,18 +62,14 @@ function SessionBar() {
       <button type="button" class="quiet" onClick={() => void openSample()}>
         Sample
       </button>
-      <p class="about">
+      <WhatIsOpen failed={problem.value !== undefined}>
         {open ? (
           <>
             <strong>{open.name}</strong>
             <span>{plural(timeline.value.length, "commit")}. Nothing leaves this page.</span>
           </>
-        ) : problem.value ? (
-          "Nothing is open."
-        ) : (
-          "Loading…"
-        )}
-      </p>
+        ) : undefined}
+      </WhatIsOpen>
       {open ? <CopyAsCode code={codeOfCommits} /> : null}
       {open ? <OwnTools view="commits" own={own} content={() => own.value.value} /> : null}
       {problem.value ? <ProblemNotice problem={problem.value} onDismiss={() => (problem.value = undefined)} /> : null}

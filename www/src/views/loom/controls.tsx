@@ -224,7 +224,7 @@ function ContextWindow() {
           <input
             type="range"
             aria-label="Context window, slider"
-            aria-valuetext={`${count(value)} tokens`}
+            aria-valuetext={tokens(value)}
             min={0}
             max={STEPS}
             step={1}

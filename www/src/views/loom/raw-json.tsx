@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { CopyButton } from "../../ui/copy-button.js";
-import { count } from "../../ui/format.js";
+import { plural } from "../../ui/format.js";
 import { outcome, request } from "./state.js";
 
 /** The request and what came of it, as they are. The tree is folded until asked for; what is copied is always whole. */
@@ -12,7 +12,7 @@ export function RawJson() {
   const { tree, media, ...rest } = input;
   const shownRequest = withTree.value
     ? input
-    : { tree: `${count(tree.nodes.length)} nodes, folded`, ...(media ? { media: "folded" } : {}), ...rest };
+    : { tree: `${plural(tree.nodes.length, "node")}, folded`, ...(media ? { media: "folded" } : {}), ...rest };
   const { kind, ...failure } = made;
   const result = made.kind === "error" ? failure : made.result;
   const call = kind === "error" ? undefined : kind === "dialogue" ? "assembleDialogue" : "assembleBuffer";

@@ -34,7 +34,7 @@ export function Report({ report }: { report: AssemblyReport }) {
           name="Cut"
           value={
             cut
-              ? `${plural(cut.nodeIds.length, "node")}, ${count(cut.tokens)} tokens, after ${plural(cut.position, "node")}`
+              ? `${plural(cut.nodeIds.length, "node")}, ${plural(cut.tokens, "token")}, after ${plural(cut.position, "node")}`
               : "nothing"
           }
         />

@@ -1,10 +1,11 @@
 import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { useOpener } from "../../ui/drop.js";
-import { count } from "../../ui/format.js";
+import { plural } from "../../ui/format.js";
 import { Segmented } from "../../ui/fields.js";
 import { ProblemNotice } from "../../ui/notice.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
+import { WhatIsOpen } from "../../ui/what-is-open.js";
 import { codeOfLoom } from "./code.js";
 import { SAMPLES } from "./samples.js";
 import { content, lookAgain, open, own, openFile, opening, openProblem, openSample } from "./state.js";
@@ -33,20 +34,18 @@ export function SourceBar() {
         about="A tree of your own, as a JSON file"
         onFile={(file) => void read(file)}
       />
-      <p class="about">
+      <WhatIsOpen failed={openProblem.value !== undefined}>
         {at ? (
           <>
             <strong>{at.tree.title ?? at.name}</strong>
             <span>
               {" "}
-              {count(at.tree.nodes.length)} nodes, {count(at.tree.edges.length)} edges
+              {plural(at.tree.nodes.length, "node")}, {plural(at.tree.edges.length, "edge")}
               {sample ? ` · ${sample.about}` : ""}
             </span>
           </>
-        ) : (
-          "Loading…"
-        )}
-      </p>
+        ) : undefined}
+      </WhatIsOpen>
       <CopyAsCode code={codeOfLoom} />
       <OwnTools view="loom" own={own} content={content} onUndo={lookAgain} />
       {openProblem.value ? (

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { count, plural } from "../../ui/format.js";
+import { plural } from "../../ui/format.js";
 import { Windowed } from "../../ui/windowed.js";
 import { blockAt, heatOf, type Boxes } from "./layout.js";
 import type { Mark, Marks, Stretch } from "./marks.js";
@@ -170,7 +170,11 @@ function HeatMap() {
       }}
     >
       {stripes.map(({ level, characters, tokens }, at) => (
-        <span key={at} class={`heat-${level}`} title={`${count(tokens)} tokens, ${plural(characters, "character")}`} />
+        <span
+          key={at}
+          class={`heat-${level}`}
+          title={`${plural(tokens, "token")}, ${plural(characters, "character")}`}
+        />
       ))}
     </div>
   );
