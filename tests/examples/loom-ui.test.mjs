@@ -90,14 +90,17 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
   const draft = { nodes: [{ id: "d", authorType: "human", content: asked }], edges: [edge("oil", "d")] };
   const pending = firstTree.preview({ upsert: draft, options: { tip: "d" } }, { tip: "oil" }).after.total;
   await eventually(tokens, { total: pending, limit: measured.limit });
+  const tip = (await path()).at(-1);
   await button("Send").click();
   const reply = replyTo(asked, 0);
   const parts = new Set();
   for (;;) {
     const read = (await path()).at(-1);
-    parts.add(read);
+    // The page may be a frame behind the click.
+    const isBehind = read === tip && parts.size === 0;
+    if (!isBehind) parts.add(read);
     if (read === reply) break;
-    assert.ok(read === asked || reply.startsWith(read), read);
+    assert.ok(isBehind || read === asked || reply.startsWith(read), read);
     await page.waitForTimeout(20);
   }
   assert.ok(parts.size > 5, "it could be read while it streamed");
