@@ -9,7 +9,7 @@ use crate::assembly::budget;
 use crate::assembly::settings::{self, CHAT_MARKER, Preferences, Settings, whole};
 use crate::call::Host;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
-use crate::json::{Kind, Object, Value};
+use crate::json::{Kind, Object, Value, refuse_unknown};
 use crate::text::is_blank;
 use crate::tokens::{Counter, models};
 
@@ -235,6 +235,8 @@ fn limit(options: Object<'_>, model: Option<&models::Model>, found: &mut Vec<Dia
         return budget::limit(window, buffer.unwrap_or(DEFAULT_BUFFER));
     }
     let Some(model) = model else {
+        // The limit may stand there under a name that is not known.
+        refuse_unknown(found)?;
         return Err(options
             .value()
             .invalid(|place| format!("{place} says no limit; give `maxTokens`, `contextWindow` or `model`")));

@@ -90,6 +90,13 @@ fn no_option_is_ignored() {
         report["diagnostics"].as_array().unwrap().iter().map(|found| found["message"].as_str().unwrap()).collect();
     assert_eq!(messages.len(), 4, "{messages:?}");
     assert!(messages[0].contains("truncationStrategy"), "{messages:?}");
+    // Where the limit itself is misspelt there is no report to say so.
+    let error = fit(&json!([]), &json!({ "maxToken": 9000 })).unwrap_err();
+    assert_eq!(
+        (error.code(), error.message()),
+        (Code::InvalidInput, "there is no option `maxToken`; did you mean `maxTokens`?")
+    );
+    assert_eq!(error.details()["path"], "options.maxToken");
 }
 
 fn found(report: &Value) -> Vec<(&str, &str)> {
