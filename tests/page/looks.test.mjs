@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
+import { runnerImport } from "vite";
 import { findings, slips } from "./axe.mjs";
 import { choose, eventually, openNothing, openPage, screenshots, start } from "./harness.mjs";
 
@@ -330,6 +331,23 @@ describe("narrow", () => {
       });
       await close();
     }
+  });
+
+  it("the drawing keeps its middle in other room, and a node in sight that was", async () => {
+    const { module } = await runnerImport(
+      fileURLToPath(new URL("../../www/src/views/loom/viewport.ts", import.meta.url)),
+    );
+    const { resized } = module;
+    const before = { width: 400, height: 300 };
+    const t = { x: 10, y: 20, k: 2 };
+    assert.equal(resized(t, before, { ...before }, undefined), t);
+    assert.deepEqual(resized(t, before, { width: 500, height: 200 }, undefined), { x: 60, y: -30, k: 2 });
+    // At 310, 240 on the screen: it would be below the lower edge, and is 28 above it.
+    const seen = { x: 150, y: 110 };
+    const low = resized(t, before, { width: 400, height: 100 }, seen);
+    assert.deepEqual([seen.x * low.k + low.x, seen.y * low.k + low.y], [310, 72]);
+    // What was out of sight draws nothing to it.
+    assert.deepEqual(resized(t, before, { width: 400, height: 100 }, { x: 900, y: 110 }), { x: 10, y: -80, k: 2 });
   });
 
   it("the drawing is in no frame stretched from another size", async () => {

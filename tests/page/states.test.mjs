@@ -288,6 +288,7 @@ const STATES = {
       await nowhere(page, /workspace-[^/]+\.json$/);
       await goTo(page, "#/workspace");
       await page.getByRole("alert").first().waitFor();
+      await page.getByText("Nothing is open.").waitFor();
     },
     "noisy",
   ],
@@ -316,6 +317,7 @@ const STATES = {
       await nowhere(page, /vault-[^/]+\.json$/);
       await goTo(page, "#/folders");
       await page.getByRole("alert").first().waitFor();
+      await page.getByText("Nothing is open.").waitFor();
     },
     "noisy",
   ],
