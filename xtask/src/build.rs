@@ -59,19 +59,12 @@ pub fn package(project: &Project, manifest: &Path) -> Result<()> {
     package_of(project, manifest, Scope::All)
 }
 
-/// Builds `dist` with these flavours alone, for who uses no others, unless it has all of them anyhow.
-pub fn part(project: &Project, manifest: &Path, flavours: &[&str]) -> Result<()> {
-    package_of(project, manifest, Scope::Alone(flavours))
-}
-
 /// Which flavours are made, and what becomes of the others.
 #[derive(Clone, Copy)]
 enum Scope<'a> {
     All,
     /// These are made anew, the others stay as they were last built.
     Anew(&'a [&'a str]),
-    /// These are all that there is in the package.
-    Alone(&'a [&'a str]),
 }
 
 impl Scope<'_> {
@@ -79,16 +72,12 @@ impl Scope<'_> {
     fn named(&self) -> &[&str] {
         match self {
             Scope::All => &[],
-            Scope::Anew(names) | Scope::Alone(names) => names,
+            Scope::Anew(names) => names,
         }
     }
 
     fn makes(&self, name: &str) -> bool {
         matches!(self, Scope::All) || self.named().contains(&name)
-    }
-
-    fn packs(&self, name: &str) -> bool {
-        !matches!(self, Scope::Alone(_)) || self.named().contains(&name)
     }
 }
 
@@ -101,7 +90,7 @@ fn package_of(project: &Project, manifest: &Path, scope: Scope<'_>) -> Result<()
     for (name, flavour) in &parsed.flavours {
         if scope.makes(name) {
             jobs.extend(kept_wasm(project, &parsed.build, name, flavour)?);
-        } else if scope.packs(name) {
+        } else {
             let kept = kept_flavour(project, name);
             ensure!(kept.exists(), "flavour `{name}` was never built: build it, too");
         }
@@ -114,26 +103,15 @@ fn package_of(project: &Project, manifest: &Path, scope: Scope<'_>) -> Result<()
     })?;
 
     let dists = PACKAGES.iter().map(|(name, _)| dist(project, name)).collect::<Result<Vec<_>>>()?;
-    let stamp = |scope: Scope<'_>| match scope {
-        Scope::Alone(names) => project.scratch().join(format!("build-{}.stamp", names.join("-"))),
-        _ => project.scratch().join("build.stamp"),
-    };
+    let stamp = project.scratch().join("build.stamp");
     let inputs = || dists.iter().try_fold(package_inputs(project, &parsed)?, |inputs, dist| inputs.path(dist));
-    // A package that has everything has these, too.
-    if inputs()?.are_done(&stamp(scope)) || inputs()?.are_done(&stamp(Scope::All)) {
+    if inputs()?.are_done(&stamp) {
         return Ok(());
     }
     for ((package, _), dist) in PACKAGES.iter().zip(&dists) {
-        let mut flavours: Vec<&String> = parsed
-            .flavours
-            .iter()
-            .filter(|(name, flavour)| flavour.package == *package && scope.packs(name))
-            .map(|(name, _)| name)
-            .collect();
+        let mut flavours: Vec<&String> =
+            parsed.flavours.iter().filter(|(_, flavour)| flavour.package == *package).map(|(name, _)| name).collect();
         flavours.sort_by_key(|name| *name != "default");
-        if flavours.is_empty() && matches!(scope, Scope::Alone(_)) {
-            continue;
-        }
         // Made aside and put in place at the end: whoever uses the package meanwhile never sees half of it.
         let fresh = project.scratch().join("dist");
         remove(&fresh)?;
@@ -143,7 +121,7 @@ fn package_of(project: &Project, manifest: &Path, scope: Scope<'_>) -> Result<()
         remove(dist)?;
         fs::rename(&fresh, dist).with_context(|| format!("cannot put the build into `{}`", dist.display()))?;
     }
-    inputs()?.set_done(&stamp(scope))
+    inputs()?.set_done(&stamp)
 }
 
 /// Where the module of a flavour is kept.

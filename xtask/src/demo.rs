@@ -7,20 +7,18 @@ use crate::process::{run as run_command, step};
 use crate::project::Project;
 use crate::{build, setup};
 
-/// The flavours of the package that the prompt and the page use.
-const FLAVOURS: &[&str] = &["default"];
-
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     let once = args.flag("--once");
     args.end()?;
     if !project.scratch().join("build.stamp").exists() {
         println!(
-            "The first time this takes four to six minutes on two cores, most of it compiling: a tool that reads what Rust makes of\n\
-             WebAssembly, the vocabularies, the module. Later it begins at once."
+            "The first time this takes some ten minutes on two cores, most of it compiling: a tool that reads what Rust makes of\n\
+             WebAssembly, the vocabularies, a module for each area. Later it begins at once."
         );
     }
     setup::for_build(project)?;
-    build::part(project, &project.path("wasm-pack.toml"), FLAVOURS)?;
+    // The page has each area by its own module.
+    build::package(project, &project.path("wasm-pack.toml"))?;
     step("a prompt, assembled by the npm package (examples/prompt.mjs)");
     run_command(project.node().arg("examples/prompt.mjs"))?;
     step("the page (some seconds)");
