@@ -266,7 +266,7 @@ fn shortened(message: String) -> String {
     let (head, tail) = (LONGEST_MESSAGE * 3 / 4, message.len() - LONGEST_MESSAGE / 4);
     let head = message.get(..message.floor_char_boundary(head)).unwrap_or_default();
     let tail = message.get(message.ceil_char_boundary(tail)..).unwrap_or_default();
-    [head, " … ", tail].concat()
+    crate::text::concat(&[head, " … ", tail])
 }
 
 impl Error {

@@ -3,7 +3,7 @@
 //! The text is read once, without types, and nothing of it is copied or unescaped: a step says where a value begins and
 //! ends. [`Value`](super::Value) is how the rest of the crate looks at it.
 
-use super::special::plain_bytes;
+use super::special::{first_special, plain_bytes};
 use crate::error::{Code, Error, Result};
 use crate::limits;
 
@@ -263,60 +263,101 @@ impl<'t> Reader<'t> {
     /// Reads one value.
     fn value(&mut self) -> Read<()> {
         let mut open: Vec<Open> = Vec::new();
+        // Where reading is stays in a register as long as nothing else has to know.
+        let mut at = self.at;
         loop {
             // A value begins here, and in an object its key before it.
             if open.last().is_some_and(|open| open.is_object) {
-                self.key()?;
+                at = match self.short_string(self.skip_space(at)) {
+                    Some(at) => at,
+                    None => self.from(at, Self::key)?,
+                };
+                at = self.skip_space(at);
+                if self.bytes.get(at) != Some(&b':') {
+                    return Err(self.stop_at(at, "`:`"));
+                }
+                at += 1;
             }
             let step = self.count as u32;
-            let first = self.peek().ok_or_else(|| self.stop("a value"))?;
+            at = self.skip_space(at);
+            let first = *self.bytes.get(at).ok_or_else(|| self.stop_at(at, "a value"))?;
             match first {
+                b'"' => {
+                    at = match self.short_string(at) {
+                        Some(at) => at,
+                        None => self.from(at, Self::string)?,
+                    }
+                }
                 b'{' | b'[' => {
-                    self.push(if first == b'{' { Kind::Object } else { Kind::List }, self.at, 0);
-                    self.at += 1;
+                    self.push(if first == b'{' { Kind::Object } else { Kind::List }, at, 0);
+                    at += 1;
                     if open.len() == self.depth {
-                        return Err(Stopped { is_too_deep: true, ..self.stop("") });
+                        return Err(Stopped { is_too_deep: true, ..self.stop_at(at, "") });
                     }
                     open.push(Open { step, items: 0, is_object: first == b'{' });
                     let close = if first == b'{' { b'}' } else { b']' };
-                    if self.peek() != Some(close) {
+                    at = self.skip_space(at);
+                    if self.bytes.get(at) != Some(&close) {
                         continue;
                     }
                 }
-                b'"' => self.string()?,
-                TEXT if self.tape.has_texts => self.text()?,
-                b't' => self.word(b"true", Kind::Bool)?,
-                b'f' => self.word(b"false", Kind::Bool)?,
-                b'n' => self.word(b"null", Kind::Null)?,
-                b'-' | b'0'..=b'9' => self.number()?,
-                _ => return Err(self.stop("a value")),
+                TEXT if self.tape.has_texts => at = self.from(at, Self::text)?,
+                b't' => at = self.from(at, |reader| reader.word(b"true", Kind::Bool))?,
+                b'f' => at = self.from(at, |reader| reader.word(b"false", Kind::Bool))?,
+                b'n' => at = self.from(at, |reader| reader.word(b"null", Kind::Null))?,
+                b'-' | b'0'..=b'9' => at = self.from(at, Self::number)?,
+                _ => return Err(self.stop_at(at, "a value")),
             }
             // A value ends here, and with it perhaps what it is in.
             loop {
-                let Some(top) = open.last_mut() else { return Ok(()) };
-                let next = self.peek();
+                let Some(top) = open.last_mut() else {
+                    self.at = at;
+                    return Ok(());
+                };
+                at = self.skip_space(at);
                 let is_empty = top.step + 1 == self.count as u32;
                 top.items += u32::from(!is_empty);
                 let close = if top.is_object { b'}' } else { b']' };
-                match next {
+                match self.bytes.get(at) {
                     Some(b',') if !is_empty => {
-                        self.at += 1;
+                        at += 1;
                         break;
                     }
-                    Some(byte) if byte == close => {
+                    Some(&byte) if byte == close => {
                         let (step, items) = (top.step, top.items);
                         let closing = self.count as u32;
-                        self.push(Kind::Null, self.at, items);
-                        self.at += 1;
+                        self.push(Kind::Null, at, items);
+                        at += 1;
                         if let Some(step) = self.tape.steps.get_mut(step as usize) {
                             step.end = closing;
                         }
                         open.pop();
                     }
-                    _ => return Err(self.stop(if close == b'}' { "`,` or `}`" } else { "`,` or `]`" })),
+                    _ => return Err(self.stop_at(at, if close == b'}' { "`,` or `}`" } else { "`,` or `]`" })),
                 }
             }
         }
+    }
+
+    /// Reads on from a place, and says where that ends.
+    #[inline(always)]
+    fn from(&mut self, at: usize, read: impl FnOnce(&mut Self) -> Read<()>) -> Read<usize> {
+        self.at = at;
+        read(self)?;
+        Ok(self.at)
+    }
+
+    /// Passes a string of fewer than [`CHUNK`] bytes with no escapes, and says where it ends; nothing where there is none.
+    #[inline(always)]
+    fn short_string(&mut self, at: usize) -> Option<usize> {
+        let (quote, rest) = self.bytes.get(at..)?.split_first()?;
+        let length = first_special(rest.first_chunk()?)?;
+        if *quote != b'"' || rest.get(length) != Some(&b'"') {
+            return None;
+        }
+        let end = at + 1 + length;
+        self.push(Kind::String, at, end as u32);
+        Some(end + 1)
     }
 
     #[inline(always)]
@@ -343,26 +384,25 @@ impl<'t> Reader<'t> {
     }
 
     /// The next byte that is no white space.
-    #[inline(always)]
     fn peek(&mut self) -> Option<u8> {
-        loop {
-            match self.bytes.get(self.at) {
-                Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
-                other => return other.copied(),
-            }
+        self.at = self.skip_space(self.at);
+        self.bytes.get(self.at).copied()
+    }
+
+    /// Where the next byte is that is no white space.
+    #[inline(always)]
+    fn skip_space(&self, mut at: usize) -> usize {
+        while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.bytes.get(at) {
+            at += 1;
         }
+        at
     }
 
     fn key(&mut self) -> Read<()> {
         if self.peek() != Some(b'"') {
             return Err(self.stop("a key in quotes"));
         }
-        self.string()?;
-        if self.peek() != Some(b':') {
-            return Err(self.stop("`:`"));
-        }
-        self.at += 1;
-        Ok(())
+        self.string()
     }
 
     fn string(&mut self) -> Read<()> {
@@ -472,7 +512,12 @@ impl<'t> Reader<'t> {
 
     #[cold]
     fn stop(&self, expected: &'static str) -> Stopped {
-        Stopped { at: self.at, is_too_deep: false, expected }
+        self.stop_at(self.at, expected)
+    }
+
+    #[cold]
+    fn stop_at(&self, at: usize, expected: &'static str) -> Stopped {
+        Stopped { at, is_too_deep: false, expected }
     }
 
     /// The same where what is there is only the beginning of what could be right.

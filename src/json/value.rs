@@ -13,6 +13,7 @@ use serde_json::Map;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits::{self, JSON_DEPTH_MAX};
 use crate::maps::SortedMap;
+use crate::text::concat;
 #[cfg(feature = "loom")]
 use crate::text::trim;
 
@@ -198,17 +199,34 @@ impl<'t> Value<'t> {
         if self.document.tape.is_plain() {
             return Cow::Borrowed(self.document.json(self));
         }
-        let quoted = |value: Self| Small::Text(&value.as_text().unwrap_or_default()).json();
-        let joined = |items: Vec<String>, [open, close]: [&str; 2]| [open, &items.join(","), close].concat();
-        Cow::Owned(match self.kind() {
-            Kind::String => quoted(self),
-            Kind::List => joined(List(self.inside()).map(|item| item.json().into_owned()).collect(), ["[", "]"]),
-            Kind::Object => {
-                let entry = |(key, value): (Self, Self)| [quoted(key).as_str(), ":", &value.json()].concat();
-                joined(Entries(self.inside()).map(entry).collect(), ["{", "}"])
+        let mut json = String::new();
+        self.append_json(&mut json);
+        Cow::Owned(json)
+    }
+
+    fn append_json(self, json: &mut String) {
+        match self.kind() {
+            Kind::String => json.push_str(&Small::Text(&self.as_text().unwrap_or_default()).json()),
+            Kind::List => {
+                json.push('[');
+                for (at, item) in List(self.inside()).enumerate() {
+                    json.push_str(if at > 0 { "," } else { "" });
+                    item.append_json(json);
+                }
+                json.push(']');
             }
-            _ => self.raw().to_owned(),
-        })
+            Kind::Object => {
+                json.push('{');
+                for (at, (key, value)) in Entries(self.inside()).enumerate() {
+                    json.push_str(if at > 0 { "," } else { "" });
+                    key.append_json(json);
+                    json.push(':');
+                    value.append_json(json);
+                }
+                json.push('}');
+            }
+            _ => json.push_str(self.raw()),
+        }
     }
 
     /// The string; `None` if the value is not a string.
@@ -370,10 +388,10 @@ impl<'t> Value<'t> {
 
     /// An object; `expected` says what it is.
     pub(crate) fn object(self, expected: &str) -> Result<Object<'t>> {
+        // What stands for something else has one key, which begins with an escape.
+        let is_plain = || self.count() != 1 || self.document.tape.plain_string(self.at + 1).is_some();
         match self.kind() {
-            Kind::Object if self.count() != 1 || self.not_json().is_none() && self.as_bytes().is_none() => {
-                Ok(Object(self))
-            }
+            Kind::Object if is_plain() || self.not_json().is_none() && self.as_bytes().is_none() => Ok(Object(self)),
             _ => Err(self.mismatch(expected)),
         }
     }
@@ -397,7 +415,7 @@ impl<'t> Value<'t> {
                 let path = self.path();
                 at_path(unknown_value(&place(&path), &name, names), &path)
             }
-            None => self.mismatch(&format!("one of `{}`", names.join("`, `"))),
+            None => self.mismatch(&format!("one of {}", quoted(names))),
         }
     }
 
@@ -811,7 +829,7 @@ fn no_option(key: &str, known: &[&str]) -> String {
 
 /// The path of a field of what is at a path.
 fn inner_path(path: &str, key: &str) -> String {
-    [path, if path.is_empty() { "" } else { "." }, key].concat()
+    concat(&[path, if path.is_empty() { "" } else { "." }, key])
 }
 
 /// Whether a name is that of a field in a field.
@@ -827,7 +845,7 @@ pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
         None if known.is_empty() => String::new(),
         None => {
             let names: Vec<&str> = known.iter().copied().filter(|name| !is_nested(name)).collect();
-            format!("; there are `{}`", names.join("`, `"))
+            format!("; there are {}", quoted(&names))
         }
     }
 }
@@ -849,6 +867,17 @@ fn nearest<'n>(name: &str, names: &mut dyn Iterator<Item = &'n str>, likeness: f
     nearest
 }
 
+/// Names as messages list them.
+fn quoted(names: &[&str]) -> String {
+    let mut all = String::new();
+    for name in names {
+        all.push_str(if all.is_empty() { "`" } else { ", `" });
+        all.push_str(name);
+        all.push('`');
+    }
+    all
+}
+
 /// The error for a field that an object has already.
 #[cold]
 fn twice(value: Value<'_>) -> Error {
@@ -859,7 +888,7 @@ fn twice(value: Value<'_>) -> Error {
 /// The error for a name that is none of those that `what` can have.
 #[cold]
 pub(crate) fn unknown_value(what: &str, name: &str, expected: &[&str]) -> Error {
-    let message = format!("{what} is `{name}`; it must be one of `{}`", expected.join("`, `"));
+    let message = format!("{what} is `{name}`; it must be one of {}", quoted(expected));
     Error::new(Code::UnknownValue, message).with("value", name).with("expected", expected.to_vec())
 }
 

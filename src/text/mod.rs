@@ -68,7 +68,7 @@ fn utf16_turn(bytes: &[u8], (mut at, mut to): (usize, usize), units: &mut [u16])
                 let ascii = rest.first_chunk::<16>().filter(|chunk| chunk.is_ascii());
                 if let (Some(ascii), Some(room)) = (ascii, room.first_chunk_mut::<16>()) {
                     *room = ascii.map(u16::from);
-                    (at, to) = (at.saturating_add(16), to.saturating_add(16));
+                    (at, to) = (at + 16, to + 16);
                     continue;
                 }
                 (u32::from(first), 1)
@@ -88,15 +88,15 @@ fn utf16_turn(bytes: &[u8], (mut at, mut to): (usize, usize), units: &mut [u16])
         match (code, room) {
             (0x1_0000.., [high, low, ..]) => {
                 (*high, *low) = (0xd7c0_u32.wrapping_add(code >> 10) as u16, (0xdc00 | code & 0x3ff) as u16);
-                to = to.saturating_add(2);
+                to += 2;
             }
             (_, [unit, ..]) => {
                 *unit = code as u16;
-                to = to.saturating_add(1);
+                to += 1;
             }
             _ => break,
         }
-        at = at.saturating_add(len);
+        at += len;
     }
     Some((at, to))
 }
@@ -185,7 +185,7 @@ impl<'t> Clusters<'t> {
             return at..at;
         }
         loop {
-            end = self.text.ceil_char_boundary(end.saturating_add(1));
+            end = self.text.ceil_char_boundary(end + 1);
             if ends_at(end) {
                 break;
             }
@@ -243,10 +243,19 @@ impl<'t> Clusters<'t> {
                 return start;
             }
             before_is_white = is_whitespace(ch);
-            start = start.saturating_add(ch.len_utf8());
+            start += ch.len_utf8();
         }
         exact
     }
+}
+
+/// Some texts, one behind the other. `[&str]::concat` would bring all that the standard library can join into the module.
+pub(crate) fn concat(texts: &[&str]) -> String {
+    let mut all = String::with_capacity(texts.iter().map(|text| text.len()).sum());
+    for text in texts {
+        all.push_str(text);
+    }
+    all
 }
 
 /// Converts byte offsets, given in ascending order, to UTF-16 offsets in one pass over the text.
@@ -267,8 +276,8 @@ impl<'a> Utf16Offsets<'a> {
     pub fn at(&mut self, at: usize) -> usize {
         let step = at.saturating_sub(self.bytes).min(self.rest.len());
         if let Some((passed, rest)) = self.rest.split_at_checked(step) {
-            self.units = self.units.saturating_add(utf16_len(passed));
-            self.bytes = self.bytes.saturating_add(step);
+            self.units += utf16_len(passed);
+            self.bytes += step;
             self.rest = rest;
         }
         self.units

@@ -96,15 +96,15 @@ impl Specials {
         while let Some(next) =
             text.as_bytes().get(at..).filter(|_| !self.first.is_empty()).and_then(|rest| rest.iter().position(begins))
         {
-            at = at.saturating_add(next);
+            at += next;
             match self.at(text, at) {
                 Some((special, len)) => {
                     each(Part::Text(text.get(from..at).unwrap_or_default()));
                     each(Part::Special(special, len));
-                    at = at.saturating_add(len);
+                    at += len;
                     from = at;
                 }
-                None => at = at.saturating_add(1),
+                None => at += 1,
             }
         }
         each(Part::Text(text.get(from..).unwrap_or_default()));
@@ -181,17 +181,17 @@ pub fn spans(codec: &dyn Codec, text: &str, specials: &Specials) -> Spans {
                     if !is_whole {
                         spans.splits.push(number(spans.ends.len()));
                     }
-                    spans.ends.push(number(offsets.at(from.saturating_add(end))));
+                    spans.ends.push(number(offsets.at(from + end)));
                 });
                 part.len()
             }
             Part::Special(special, len) => {
                 spans.ids.push(special);
-                spans.ends.push(number(offsets.at(from.saturating_add(len))));
+                spans.ends.push(number(offsets.at(from + len)));
                 len
             }
         };
-        from = from.saturating_add(len);
+        from += len;
     });
     spans
 }
@@ -204,7 +204,7 @@ pub(crate) fn each_end(codec: &dyn Codec, text: &str, tokens: &[Rank], mut each:
     for &id in tokens {
         token.clear();
         codec.append_token(id, &mut token);
-        end = end.saturating_add(token.len());
+        end += token.len();
         let (at, is_exact) = origins.at(end);
         let whole = text.floor_char_boundary(at);
         each(whole, is_exact && whole == at);

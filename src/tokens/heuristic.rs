@@ -490,7 +490,7 @@ impl<S: Sink> Walker<'_, S> {
                 if self.letter(c, 0, at) {
                     return None;
                 }
-                at = at.saturating_add(1);
+                at += 1;
                 continue;
             }
             if byte.is_ascii_alphabetic() && !self.is_in_word() && knows_words {
@@ -504,16 +504,16 @@ impl<S: Sink> Walker<'_, S> {
             } else if !byte.is_ascii() {
                 let (code, bytes) = code_point(bytes, at, byte);
                 (c, width) = (char::from_u32(code).unwrap_or_default(), bytes);
-            } else if byte == b'\r' && bytes.get(at.saturating_add(1)) == Some(&b'\n') {
+            } else if byte == b'\r' && bytes.get(at + 1) == Some(&b'\n') {
                 // Part of the line end that follows.
                 self.return_seen = true;
-                at = at.saturating_add(1);
+                at += 1;
                 continue;
             }
             if self.step(at, c) {
                 return None;
             }
-            at = at.saturating_add(width);
+            at += width;
         }
         Some(at)
     }
@@ -563,7 +563,7 @@ impl<S: Sink> Walker<'_, S> {
             self.uppers = self.uppers.wrapping_add(is_upper.into());
             self.lower_seen |= !is_upper;
             self.add_character(char::from(letter), is_upper.into());
-            end = end.saturating_add(1);
+            end += 1;
         }
         let stop = self.close(end);
         self.sink.learn(word, from);
@@ -592,7 +592,7 @@ impl<S: Sink> Walker<'_, S> {
                 let is_repeated = (self.context ^ self.context >> 16) & 0xFFFF_FFFF == 0;
                 let least = if is_repeated { UNIT as u32 } else { LEAST };
                 let floor = std::mem::take(&mut self.floor);
-                return self.sink.close(at.saturating_add(c.len_utf8()), least.max(floor));
+                return self.sink.close(at + c.len_utf8(), least.max(floor));
             }
             Kind::Sign => {
                 if self.sign(at) {
@@ -639,7 +639,7 @@ impl<S: Sink> Walker<'_, S> {
             self.length = 4;
             self.uppers = 0;
             let floor = std::mem::take(&mut self.floor);
-            return self.sink.close(at.saturating_add(c.len_utf8()), LEAST.max(floor));
+            return self.sink.close(at + c.len_utf8(), LEAST.max(floor));
         }
         false
     }
@@ -743,7 +743,7 @@ impl<S: Sink> Walker<'_, S> {
 
     fn space(&mut self, c: char, at: usize) -> bool {
         if let Piece::Space(spaces) = self.piece {
-            self.piece = Piece::Space(spaces.saturating_add(1));
+            self.piece = Piece::Space(spaces + 1);
             // Of runs of spaces alone long ones are tokens. Tabs and wide spaces are 16 in one, no-break spaces 8.
             let more = match c {
                 _ if self.context != u64::from(symbol(c)) => 32,
@@ -787,7 +787,7 @@ impl<S: Sink> Walker<'_, S> {
             Piece::Newline(1) => {
                 // The second line end of a row: a paragraph ends.
                 self.sink.dense(D_BREAK);
-                if self.sink.close(at.saturating_add(1), 0) {
+                if self.sink.close(at + 1, 0) {
                     return true;
                 }
                 self.sink.paragraph();
@@ -795,7 +795,7 @@ impl<S: Sink> Walker<'_, S> {
                 return false;
             }
             Piece::Newline(lines) => {
-                self.piece = Piece::Newline(lines.saturating_add(1));
+                self.piece = Piece::Newline(lines + 1);
                 // In a run 16 of them are a token, four where each has a carriage return, two carriage returns alone.
                 let more = match c {
                     '\r' => 32,
@@ -831,7 +831,7 @@ impl<S: Sink> Walker<'_, S> {
                     return true;
                 }
                 self.sink.dense(D_SPACE + 12);
-                if self.sink.close(at.saturating_add(1), 0) {
+                if self.sink.close(at + 1, 0) {
                     return true;
                 }
             }

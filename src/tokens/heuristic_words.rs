@@ -31,7 +31,7 @@ impl Word {
         // The first letter may be a capital.
         let gap = !small_letters(low) & HIGH & !0xFF;
         let ((low, high), letters, next) = if gap == 0 {
-            let high = load(text, at.saturating_add(8));
+            let high = load(text, at + 8);
             let gap = (!small_letters(high) & HIGH).trailing_zeros() & !7;
             ((low, high & mask(gap)), 8 + gap / 8, high >> (gap & 63))
         } else {
@@ -216,7 +216,7 @@ impl Words {
             spaced(places, text, Run { cost: 0, end: from }, most)
         } else {
             let word = Word::at(text, from, at)?;
-            let first = Run { cost: cost_of(places, word.key)?.into(), end: at.saturating_add(word.letters) };
+            let first = Run { cost: cost_of(places, word.key)?.into(), end: at + word.letters };
             spaced(places, text, first, most)
         };
         (run.end > from).then_some(run)

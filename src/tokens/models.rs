@@ -40,7 +40,7 @@ pub fn model(name: &str) -> Option<Model> {
     let name = split_once(name, ":").map_or(name, |(name, _)| name);
     let name: String = name.chars().map(|c| if c == '@' { '-' } else { c.to_ascii_lowercase() }).collect();
     let name = match (name.strip_prefix("gpt-35-"), split_last(&name, b'.')) {
-        (Some(rest), _) => ["gpt-3.5-", rest].concat(),
+        (Some(rest), _) => crate::text::concat(&["gpt-3.5-", rest]),
         (None, Some((_, claude))) if claude.starts_with("claude-") => claude.to_owned(),
         (None, _) => name,
     };

@@ -7,6 +7,7 @@
 
 use std::rc::Rc;
 
+use crate::text::concat;
 use crate::tokens::Counter;
 use crate::tokens::bpe::meet;
 use crate::tokens::codec::{Codec, PIECE};
@@ -40,12 +41,12 @@ impl Joined<'_> {
 
     /// Where the second part has the byte at `at`, or ends there.
     fn behind(&self, at: usize) -> Option<usize> {
-        at.checked_sub(self.join).map(|at| self.tail.saturating_add(at))
+        at.checked_sub(self.join).map(|at| self.tail + at)
     }
 
     /// Where this text has what the second part has there.
     fn place(&self, behind: usize) -> usize {
-        self.join.saturating_add(behind.saturating_sub(self.tail))
+        self.join + behind.saturating_sub(self.tail)
     }
 }
 
@@ -93,15 +94,15 @@ impl<'t> Known<'t> {
         let (mut at, mut number, mut count) = (start, first, 0_u64);
         while at < end {
             if number < settled && self.end_of(number) == at && self.ends_piece(number) {
-                count = count.saturating_add(settled.saturating_sub(number) as u64);
+                count += settled.saturating_sub(number) as u64;
                 (at, number) = (self.end_of(settled), settled);
                 continue;
             }
             let (tokens, next) = self.count_piece(codec, at, number, end);
-            count = count.saturating_add(tokens);
+            count += tokens;
             at = next;
             while self.ends.get(number).is_some_and(|end| end & !PIECE <= at) {
-                number = number.saturating_add(1);
+                number += 1;
             }
         }
         count
@@ -113,21 +114,21 @@ impl<'t> Known<'t> {
         let settled = self.settled_before(0, head);
         let from = self.end_of(settled);
         let (kept, behind) = (self.text.get(from..head).unwrap_or_default(), self.text.get(tail..).unwrap_or_default());
-        let join = kept.len().saturating_add(between.len());
-        let joined = Joined { text: &[kept, between, behind].concat(), from, head, join, tail };
+        let join = kept.len() + between.len();
+        let joined = Joined { text: &concat(&[kept, between, behind]), from, head, join, tail };
         let (mut at, mut count) = (0, settled as u64);
         while at < joined.text.len() {
             if let Some(place) = joined.behind(at) {
                 let number = self.number_at(place);
                 if self.end_of(number) == place && self.ends_piece(number) {
-                    return count.saturating_add(self.ends.len().saturating_sub(number) as u64);
+                    return count + self.ends.len().saturating_sub(number) as u64;
                 }
             }
             let rest = joined.text.get(at..).unwrap_or_default();
-            let next = at.saturating_add(codec.first_piece(rest).max(1));
+            let next = at + codec.first_piece(rest).max(1);
             let piece = joined.text.get(at..next).unwrap_or_default();
             let long = if piece.len() > LONG_PIECE { self.count_long(codec, &joined, at, next) } else { None };
-            count = count.saturating_add(long.unwrap_or_else(|| self.counter.count(piece).into()));
+            count += long.unwrap_or_else(|| self.counter.count(piece).into());
             at = next;
         }
         count
@@ -138,13 +139,13 @@ impl<'t> Known<'t> {
     fn count_long(&self, codec: &dyn Codec, joined: &Joined<'_>, start: usize, end: usize) -> Option<u64> {
         // The known tokens before the join, by the numbers of those that end where they begin and end, and those behind it.
         let (before, behind) = (joined.before(start), joined.behind(end).filter(|place| *place > joined.tail));
-        let head = joined.head.min(joined.from.saturating_add(end));
+        let head = joined.head.min(joined.from + end);
         let tail = joined.behind(start).unwrap_or(joined.tail);
         let (first, last) = before.map_or((0, 0), |place| (self.number_at(place), self.number_at(head)));
         let (mut next, to) = behind.map_or((0, 0), |place| (self.number_at(tail), self.number_at(place)));
-        next = next.saturating_add((behind.is_some() && self.end_of(next) < tail).into());
+        next += usize::from(behind.is_some() && self.end_of(next) < tail);
         let ends = |place: Option<usize>, number: usize| place.is_none_or(|place| self.end_of(number) == place);
-        let is_piece = |from: usize, to: usize| !(from.saturating_add(1)..to).any(|number| self.ends_piece(number));
+        let is_piece = |from: usize, to: usize| !(from + 1..to).any(|number| self.ends_piece(number));
         if next > to || !ends(before, first) || !ends(behind, to) || !is_piece(first, last) || !is_piece(next, to) {
             return None;
         }
@@ -153,16 +154,11 @@ impl<'t> Known<'t> {
         };
         let mut many = WINDOW;
         loop {
-            let (from, until) = (first.max(last.saturating_sub(many)), to.min(next.saturating_add(many)));
+            let (from, until) = (first.max(last.saturating_sub(many)), to.min(next + many));
             let (is_first, is_last) = (from == first, until == to);
             let begin = if is_first { start } else { self.end_of(from).saturating_sub(joined.from) };
             let stop = if is_last { end } else { joined.place(self.end_of(until)) };
-            // Nothing where it begins or ends inside a character.
-            let window = joined.text.get(begin..stop).and_then(|window| codec.token_ends(window, usize::MAX));
-            let window = window.filter(|ends| ends.iter().rev().skip(1).all(|end| end & PIECE == 0));
-            let met = window.and_then(|ends| {
-                let window: Vec<u32> =
-                    [0].into_iter().chain(ends).map(|end| begin.saturating_add(end & !PIECE) as u32).collect();
+            let met = window(codec, joined.text, begin, stop).and_then(|window| {
                 let (known, at) = if is_first {
                     (0, 0)
                 } else {
@@ -174,8 +170,8 @@ impl<'t> Known<'t> {
                 } else {
                     meet(new, &bounds(next, until, &|end| joined.place(end)))?
                 };
-                let known = from.saturating_sub(first).saturating_add(known);
-                Some(known.saturating_add(new).saturating_add(to.saturating_sub(next).saturating_sub(skipped)) as u64)
+                let known = from.saturating_sub(first) + known;
+                Some((known + new + to.saturating_sub(next).saturating_sub(skipped)) as u64)
             });
             if met.is_some() || is_first && is_last {
                 return met;
@@ -202,14 +198,65 @@ impl<'t> Known<'t> {
     /// Counts the piece that begins at byte `at` and that of the token after `number`, in the text up to `end`; also where it ends.
     fn count_piece(&self, codec: &dyn Codec, at: usize, number: usize, end: usize) -> (u64, usize) {
         let rest = self.text.get(at..end).unwrap_or_default();
-        let next = at.saturating_add(codec.first_piece(rest).max(1));
+        let next = at + codec.first_piece(rest).max(1);
         if next.saturating_sub(at) > LONG_PIECE && self.end_of(number) == at {
             let last = self.number_at(next);
-            let is_within = !(number.saturating_add(1)..last).any(|number| self.ends_piece(number));
+            let is_within = !(number + 1..last).any(|number| self.ends_piece(number));
             if is_within && self.end_of(last) == next {
                 return (last.saturating_sub(number) as u64, next);
             }
         }
-        (self.counter.count(self.text.get(at..next).unwrap_or_default()).into(), next)
+        let long = if next.saturating_sub(at) > LONG_PIECE { self.count_within(codec, at, next) } else { None };
+        (long.unwrap_or_else(|| self.counter.count(self.text.get(at..next).unwrap_or_default()).into()), next)
     }
+
+    /// Counts a part of a long piece that begins and ends inside tokens: those of a window at each of its ends up to one that is a
+    /// known one, and the known ones between. Nothing where there is none soon.
+    fn count_within(&self, codec: &dyn Codec, mut start: usize, mut end: usize) -> Option<u64> {
+        let (number, last) = (self.number_at(start), self.number_at(end));
+        if (number + 1..last).any(|number| self.ends_piece(number)) {
+            return None;
+        }
+        // Of one byte again and again any part of that length has as many.
+        let known_end = self.end_of(number);
+        let bytes = self.text.as_bytes().get(known_end..end)?;
+        if bytes.iter().all(|byte| Some(byte) == bytes.first()) {
+            (start, end) = (known_end, end.saturating_sub(start.saturating_sub(known_end)));
+        }
+        let last = self.number_at(end);
+        let known =
+            |from: usize, to: usize| -> Vec<u32> { (from..=to).map(|number| self.end_of(number) as u32).collect() };
+        for many in [WINDOW, 4 * WINDOW] {
+            let (first, from) = (number + 1, last.checked_sub(many)?);
+            let to = first + many;
+            if to >= from {
+                return None;
+            }
+            // How many tokens are new, and the number of the known one that they end with.
+            let head = match start == known_end {
+                true => Some((0, number)),
+                false => window(codec, self.text, start, self.end_of(to)).and_then(|head| {
+                    let (new, met) = meet(&head, &known(first, to))?;
+                    Some((new, first + met))
+                }),
+            };
+            // The number of the known one that they begin with, and how many are new.
+            let tail = window(codec, self.text, self.end_of(from), end).and_then(|tail| {
+                let (met, known) = meet(&known(from, last), &tail)?;
+                Some((from + met, tail.len().saturating_sub(1).saturating_sub(known)))
+            });
+            if let (Some((before, begin)), Some((stop, behind))) = (head, tail) {
+                return Some((before + stop.saturating_sub(begin) + behind) as u64);
+            }
+        }
+        None
+    }
+}
+
+/// Where the tokens of a part of a text begin and end; nothing where it is not one piece, or begins or ends inside a character.
+fn window(codec: &dyn Codec, text: &str, start: usize, end: usize) -> Option<Vec<u32>> {
+    let ends = codec.token_ends(text.get(start..end)?, usize::MAX)?;
+    let is_piece = ends.iter().rev().skip(1).all(|end| end & PIECE == 0);
+    let bounds = [0].into_iter().chain(ends).map(|end| (start + (end & !PIECE)) as u32);
+    is_piece.then(|| bounds.collect())
 }

@@ -109,7 +109,7 @@ impl<'t> Places<'t> {
                 None => self.text.floor_char_boundary(at.saturating_sub(1)),
             };
         }
-        self.remember(at.max(from)..from_there.saturating_add(1));
+        self.remember(at.max(from)..from_there + 1);
         at.max(from)
     }
 
@@ -131,7 +131,7 @@ impl<'t> Places<'t> {
         while at < to && !self.is_place(at) {
             at = match self.stretch_around(at) {
                 Some(stretch) => stretch.end,
-                None => self.text.ceil_char_boundary(at.saturating_add(1)),
+                None => self.text.ceil_char_boundary(at + 1),
             };
         }
         self.remember(from_there.saturating_sub(1)..at);
@@ -175,7 +175,7 @@ fn ends_of_tokens(codec: &dyn Codec, text: &str, tokens: usize) -> Vec<usize> {
     let mut ids = Vec::new();
     codec.encode_ordinary(text, tokens, &mut ids);
     let mut ends = Vec::with_capacity(ids.len());
-    codec::each_end(codec, text, &ids, |end, is_whole| ends.push(end.saturating_add(usize::from(!is_whole))));
+    codec::each_end(codec, text, &ids, |end, is_whole| ends.push(end + usize::from(!is_whole)));
     ends
 }
 

@@ -1,5 +1,6 @@
 //! Counts of what a text begins with: each at the cost of what lies between it and one that was counted before.
 
+use crate::text::concat;
 use crate::tokens::{Counter, Grown};
 
 /// The beginnings of one text.
@@ -33,10 +34,10 @@ impl<'t> Prefixes<'t> {
         let rest = self.text.get(known.start..end).unwrap_or_default();
         // A counter that counts all of a text again is not asked for what is not needed.
         let Some(forgotten) = self.counter.forget(counted, &mut known.grown) else {
-            return self.counter.count(&[rest, behind].concat()).into();
+            return self.counter.count(&concat(&[rest, behind])).into();
         };
         let rest = rest.get(forgotten..).unwrap_or_default();
-        known.start = known.start.saturating_add(forgotten);
+        known.start += forgotten;
         if known.end < end {
             (known.end, known.tokens) = (end, self.counter.count_grown(rest, &mut known.grown).into());
             self.known.push(known);
@@ -44,6 +45,6 @@ impl<'t> Prefixes<'t> {
         if behind.is_empty() {
             return known.tokens;
         }
-        self.counter.count_grown(&[rest, behind].concat(), &mut known.grown).into()
+        self.counter.count_grown(&concat(&[rest, behind]), &mut known.grown).into()
     }
 }

@@ -85,18 +85,18 @@ impl Splitter<'_> {
         let prefixes = RefCell::new(Prefixes::new(rest, self.counter));
         let tokens = |len: usize| match &self.known {
             _ if len == 0 => 0,
-            Some(known) => known.count(start, start.saturating_add(len)),
+            Some(known) => known.count(start, start + len),
             None => prefixes.borrow_mut().count(len, ""),
         };
         let piece = |len: usize| {
             let tokens = u32::try_from(tokens(len)).unwrap_or(u32::MAX);
-            Piece { start, end: start.saturating_add(len), tokens }
+            Piece { start, end: start + len, tokens }
         };
         if let Some(len) = self.tokens_from(start) {
             return Ok(piece(len));
         }
         let longest = |places: &Places<'_>, most_bytes: usize, guess: usize| {
-            let cut = |keep: usize| places.floor(start, start.saturating_add(keep)).saturating_sub(start);
+            let cut = |keep: usize| places.floor(start, start + keep).saturating_sub(start);
             let keep = search::largest(0, most_bytes, guess, most.into(), |keep| tokens(cut(keep)));
             cut(keep.unwrap_or(0))
         };
@@ -107,7 +107,7 @@ impl Splitter<'_> {
         };
         let reach = longest(&self.clusters, rest.len(), guess);
         for places in self.levels.iter().chain([&self.clusters]) {
-            let mut len = places.floor(start, start.saturating_add(reach)).saturating_sub(start);
+            let mut len = places.floor(start, start + reach).saturating_sub(start);
             if tokens(len) > most.into() {
                 len = longest(places, len, len);
             }
@@ -178,6 +178,6 @@ impl Splitter<'_> {
         // At least a byte of the piece does not come again.
         let longest = end.saturating_sub(start).saturating_sub(1);
         let keep = search::largest(0, longest, guess, overlap.into(), |keep| tokens(cut(keep)));
-        cut(keep.unwrap_or(0)).max(start.saturating_add(1))
+        cut(keep.unwrap_or(0)).max(start + 1)
     }
 }

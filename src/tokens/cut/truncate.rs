@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use super::known::Known;
 use super::places::{Boundary, Places};
 use super::prefixes::Prefixes;
+use crate::text::concat;
 use crate::tokens::Counter;
 use crate::tokens::search::{self, FIRST_STEP};
 
@@ -81,7 +82,7 @@ pub fn truncate<'t>(text: &'t str, most: u32, options: Truncate<'t>, counter: &d
     let counted: RefCell<Vec<((usize, usize), u64)>> = RefCell::default();
     let tokens = |(head, tail): (usize, usize)| {
         if head >= tail {
-            return u64::from(most).saturating_add(1);
+            return u64::from(most) + 1;
         }
         if let Some(&(_, tokens)) = counted.borrow().iter().rev().find(|(known, _)| *known == (head, tail)) {
             return tokens;
@@ -92,7 +93,7 @@ pub fn truncate<'t>(text: &'t str, most: u32, options: Truncate<'t>, counter: &d
                 known.count(if head == 0 { tail } else { 0 }, if head == 0 { text.len() } else { head })
             }
             Some(known) => known.count_around(head, marker, tail),
-            None => prefixes.borrow_mut().count(head, &[marker, behind].concat()),
+            None => prefixes.borrow_mut().count(head, &concat(&[marker, behind])),
         };
         counted.borrow_mut().push(((head, tail), tokens));
         tokens
@@ -121,7 +122,7 @@ fn guess(known: &Known<'_>, text: &str, side: Side, most: usize) -> usize {
         Side::Middle => {
             let left = |keep: usize| {
                 let behind = all.saturating_sub(known.number_at(text.len().saturating_sub(keep / 2)));
-                known.number_at(keep.div_ceil(2)).saturating_add(behind) as u64
+                (known.number_at(keep.div_ceil(2)) + behind) as u64
             };
             search::largest(0, text.len(), most.saturating_mul(4), most as u64, left).unwrap_or(0)
         }
