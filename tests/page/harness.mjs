@@ -173,11 +173,11 @@ export function number(text) {
 
 /** The totals in the legend of the budget bar. */
 export async function shownTotals(page) {
-  const totals = {};
-  for (const item of await page.locator("[data-tokens]").all()) {
-    totals[await item.getAttribute("data-tokens")] = number(await item.textContent());
-  }
-  return totals;
+  // All at one moment: the next frame may have one less.
+  const shown = await page
+    .locator("[data-tokens]")
+    .evaluateAll((all) => all.map((item) => [item.dataset.tokens, item.textContent]));
+  return Object.fromEntries(shown.map(([of, tokens]) => [of, number(tokens)]));
 }
 
 /** The totals that the legend should show for a report. */

@@ -1,6 +1,13 @@
-import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
+import {
+  defaultRangeExtractor,
+  elementScroll,
+  observeElementOffset,
+  observeElementRect,
+  type Range,
+  Virtualizer,
+} from "@tanstack/virtual-core";
 import type { ComponentChildren, HTMLAttributes } from "preact";
-import { useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
+import { useCallback, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 import "../styles/windowed.css";
 
 /** What the element around an item has. */
@@ -27,11 +34,15 @@ export function Windowed(props: {
 }) {
   const outer = useRef<HTMLDivElement>(null);
   const [, redraw] = useReducer((times: number) => times + 1, 0);
+  const [focused, setFocused] = useState<number>();
+  // Keys come faster than frames: what is beyond the item with the focus is there before the list was seen to scroll.
+  const rangeExtractor = useCallback((range: Range) => withNeighbours(range, focused), [focused]);
   const options = {
     count: props.count,
     getScrollElement: () => outer.current,
     estimateSize: props.estimate,
     overscan: props.overscan ?? 3,
+    rangeExtractor,
     scrollToFn: elementScroll,
     observeElementRect,
     observeElementOffset,
@@ -61,6 +72,7 @@ export function Windowed(props: {
       <div
         role="presentation"
         class="windowed-all"
+        onFocusIn={({ target }) => setFocused(indexOf(target))}
         style={{ blockSize: `${list.getTotalSize()}px`, paddingBlockStart: `${items[0]?.start ?? 0}px` }}
       >
         {items.map(({ key, index }) => (
@@ -71,4 +83,19 @@ export function Windowed(props: {
       </div>
     </div>
   );
+}
+
+/** The items in sight, with those around the one that has the focus if it is near: an unbroken run. */
+function withNeighbours(range: Range, focused: number | undefined): number[] {
+  const { startIndex, endIndex, overscan, count } = range;
+  const isNear = focused !== undefined && focused >= startIndex - overscan && focused <= endIndex + overscan;
+  if (!isNear) return defaultRangeExtractor(range);
+  const [first, last] = [Math.min(startIndex, focused), Math.min(Math.max(endIndex, focused), count - 1)];
+  return defaultRangeExtractor({ ...range, startIndex: first, endIndex: last });
+}
+
+/** The item that an element is in. */
+function indexOf(element: EventTarget | null): number | undefined {
+  const index = element instanceof Element && element.closest<HTMLElement>("[data-index]")?.dataset["index"];
+  return index ? Number(index) : undefined;
 }
