@@ -2,7 +2,7 @@
 
 use super::message::THOUGHTS;
 use crate::error::{Code, Error, Result};
-use crate::json::{Kind, Object, Value};
+use crate::json::{Kind, Object, Value, quoted};
 pub(super) use crate::prompt::{FORMATS, Format};
 
 /// The bit of a format in a set.
@@ -70,8 +70,8 @@ pub(super) fn in_no_format(message: Value<'_>, index: usize) -> Error {
     let names: Vec<&str> = FORMATS.iter().map(|&(name, _)| name).collect();
     let error = message.invalid(|place| {
         format!(
-            "{place} is no chat message; expected an object with `role` and `content`, or one of the formats `{}`",
-            names.join("`, `")
+            "{place} is no chat message; expected an object with `role` and `content`, or one of the formats {}",
+            quoted(&names)
         )
     });
     debug_assert_eq!(error.code(), Code::InvalidInput, "what a caller gave");

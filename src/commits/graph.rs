@@ -10,6 +10,7 @@ use std::collections::BinaryHeap;
 use crate::commits::artifact::RefForm;
 use crate::commits::record::{RECORD_VERSION, Record, required_time};
 use crate::error::{Code, Error, Result};
+use crate::json::quoted;
 use crate::limits::{self, Limits};
 use crate::maps::{SortedMap, SortedSet};
 use crate::sorting;
@@ -269,8 +270,8 @@ impl CommitGraph {
         }
         let ids: Vec<&str> = left.keys().copied().collect();
         let message = format!(
-            "`{principal}` made several commits at that moment, and none of them led to the others: `{}`; name the one that is meant",
-            ids.join("`, `")
+            "`{principal}` made several commits at that moment, and none of them led to the others: {}; name the one that is meant",
+            quoted(&ids)
         );
         Err(Error::new(Code::AmbiguousCommit, message).with("principal", principal).with("candidates", ids))
     }

@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
+use crate::json::quoted;
 use crate::limits::{self, Limits};
 use crate::markdown::{self, Blocks, Part};
 use crate::text::case::lowercase;
@@ -132,7 +133,7 @@ impl<'a> File<'a> {
                 let titles: Vec<&str> = self.sections.iter().map(|place| place.title.as_str()).collect();
                 let has = match titles.as_slice() {
                     [] => "it has none".to_owned(),
-                    _ => format!("it has `{}`", titles.join("`, `")),
+                    _ => format!("it has {}", quoted(&titles)),
                 };
                 let message = format!("{} has no section `{}`; {has}", self.name(), trim(section));
                 Err(self.with_place(Error::new(Code::SectionNotFound, message), section).with("sections", titles))

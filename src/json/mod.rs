@@ -17,7 +17,7 @@ pub(crate) use tape::Kind;
 pub(crate) use value::bytes_reference;
 #[cfg(feature = "loom")]
 pub(crate) use value::lone_surrogates;
-pub(crate) use value::{Document, List, Object, Value, refuse_unknown, unescape, unknown_value};
+pub(crate) use value::{Document, List, Object, Value, quoted, refuse_unknown, unescape, unknown_value};
 #[cfg(any(feature = "chat", feature = "loom"))]
 pub(crate) use write::append;
 #[cfg(any(feature = "chat", feature = "commits", feature = "import", feature = "loom"))]

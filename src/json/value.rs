@@ -867,8 +867,8 @@ fn nearest<'n>(name: &str, names: &mut dyn Iterator<Item = &'n str>, likeness: f
     nearest
 }
 
-/// Names as messages list them.
-fn quoted(names: &[&str]) -> String {
+/// Names as messages list them: in backticks.
+pub(crate) fn quoted(names: &[&str]) -> String {
     let mut all = String::new();
     for name in names {
         all.push_str(if all.is_empty() { "`" } else { ", `" });

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::commits::transcript::within;
 use crate::error::{Code, Diagnostic, Error, Result};
+use crate::json::quoted;
 
 /// A format that the registry knows (SPEC §5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,7 +80,7 @@ impl fmt::Display for Format {
 #[cold]
 fn unknown_format(name: &str) -> Error {
     let expected: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-    let message = format!("the format `{name}` is not known; it must be one of `{}`", expected.join("`, `"));
+    let message = format!("the format `{name}` is not known; it must be one of {}", quoted(&expected));
     Error::new(Code::UnknownValue, message).with("value", name).with("expected", expected)
 }
 
