@@ -85,13 +85,19 @@ export function Windowed(props: {
   );
 }
 
+/** The focus is at most so many items ahead of what the list was last seen to show. */
+const NEAR = 200;
+
 /** The items in sight, with those around the one that has the focus if it is near: an unbroken run. */
 function withNeighbours(range: Range, focused: number | undefined): number[] {
-  const { startIndex, endIndex, overscan, count } = range;
-  const isNear = focused !== undefined && focused >= startIndex - overscan && focused <= endIndex + overscan;
+  const { startIndex, endIndex } = range;
+  const isNear = focused !== undefined && focused >= startIndex - NEAR && focused <= endIndex + NEAR;
   if (!isNear) return defaultRangeExtractor(range);
-  const [first, last] = [Math.min(startIndex, focused), Math.min(Math.max(endIndex, focused), count - 1)];
-  return defaultRangeExtractor({ ...range, startIndex: first, endIndex: last });
+  return defaultRangeExtractor({
+    ...range,
+    startIndex: Math.min(startIndex, focused),
+    endIndex: Math.max(endIndex, focused),
+  });
 }
 
 /** The item that an element is in. */
