@@ -31,9 +31,20 @@ export async function findings(page, rules) {
   }, rules);
 }
 
-/** The page as it stands, at every size, in both themes, every pane of it: nothing sticks out, and axe finds nothing. */
-export async function inEveryLook(page, name) {
-  for (const { size, width, height, colorScheme } of LOOKS) {
+let looks = 0;
+
+/** Looks that show what each call before did not: one in each theme. With `CTXWEAVE_LOOKS=all` all of them. */
+function someLooks() {
+  if (process.env.CTXWEAVE_LOOKS === "all") return LOOKS;
+  const ofTheme = (theme) => LOOKS.filter(({ colorScheme }) => colorScheme === theme);
+  const [light, dark] = [ofTheme("light"), ofTheme("dark")];
+  looks += 1;
+  return [light[looks % light.length], dark[(looks + 1) % dark.length]];
+}
+
+/** The page as it stands, at some sizes and in both themes, every pane of it: nothing sticks out, and axe finds nothing. */
+export async function inLooks(page, name) {
+  for (const { size, width, height, colorScheme } of someLooks()) {
     await page.setViewportSize({ width, height });
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     // The picker of panes comes and goes with the size, a frame later.

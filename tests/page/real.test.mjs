@@ -19,7 +19,7 @@ import { importLoom, init as initImport } from "ctxweave/import";
 import { explainTask, init as initOperators, parseTask } from "ctxweave/operators";
 import { countTokens, init as initTokens, loadVocabulary, vocabularyOf } from "ctxweave/tokens";
 import { init as initWorkspace, readContext } from "ctxweave/workspace";
-import { findings, inEveryLook } from "./axe.mjs";
+import { findings, inLooks } from "./axe.mjs";
 import { agreeing, chooseTab, drop, eventually, number, start, visit } from "./harness.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -159,7 +159,7 @@ describe("bodies that were recorded on their way", () => {
         await eventually(async () => assert.equal(await ofMessages.count(), parts.length));
         await chooseTab(page, "Messages");
         await eventually(async () => assert.equal(await page.locator("[data-message]").count(), list.length));
-        if (name === "test_generate_content_with_automatic_tool_calling") await inEveryLook(page, "real-chats");
+        if (name === "test_generate_content_with_automatic_tool_calling") await inLooks(page, "real-chats");
       });
     });
   }
@@ -171,7 +171,7 @@ describe("bodies that were recorded on their way", () => {
       await page.locator("#open-as").selectOption("loom");
       const { nodes } = importLoom(JSON.parse(text)).trees[0].tree;
       await eventually(async () => assert.equal(await page.locator('[role="treeitem"]').count(), nodes.length));
-      await inEveryLook(page, "real-loom");
+      await inLooks(page, "real-loom");
     });
   });
 });
@@ -240,7 +240,7 @@ describe("records of other agents' sessions", () => {
           const expected = new TextDecoder().decode(bytes);
           await eventually(async () => assert.equal(await page.locator("pre.bytes").textContent(), expected));
         }
-        if (name === "Codex") await inEveryLook(page, "real-commits");
+        if (name === "Codex") await inLooks(page, "real-commits");
       });
     });
   }
@@ -307,7 +307,7 @@ describe("task files of another tool", () => {
         );
         await page.locator('[data-operator="task"] > button').click();
         await page.locator("[data-question]").waitFor();
-        if (name === "workflow") await inEveryLook(page, "real-operators");
+        if (name === "workflow") await inLooks(page, "real-operators");
       });
     });
   }
@@ -359,7 +359,7 @@ describe("a workspace of real files", () => {
         );
         await page.getByRole("tab", { name: /Response/ }).click();
         await eventually(async () => assert.equal(await page.locator('[data-section="recent_log"] li').count(), 10));
-        await inEveryLook(page, "real-workspace");
+        await inLooks(page, "real-workspace");
       });
     } finally {
       await rm(folder, { recursive: true });
@@ -375,7 +375,7 @@ describe("other files", () => {
       await opened(page, /a context file/, "folders");
       await page.locator("[data-prompt]").getByText("cborg agent guide").waitFor();
       assert.ok(number((await page.locator("[data-total]").textContent()).replace(/ tokens?/, "")) > 500);
-      await inEveryLook(page, "real-folders");
+      await inLooks(page, "real-folders");
     });
   });
 
@@ -393,7 +393,7 @@ describe("other files", () => {
       await eventually(async () =>
         assert.equal(number(await page.locator('[data-figure="total"]').textContent()), total),
       );
-      await inEveryLook(page, "real-tokens");
+      await inLooks(page, "real-tokens");
     });
   });
 });
