@@ -19,8 +19,8 @@ const UNSETTLED: usize = 4;
 /// A piece that is longer is looked at by its tokens, a shorter one counted. No token is as long.
 const LONG_PIECE: usize = 256;
 
-/// A window has so many known tokens on both sides of a join, to begin with.
-const WINDOW: usize = 8;
+/// A window has so many known tokens on both sides of a join, or at the end of a part: more of them where fewer show nothing.
+const WINDOWS: [usize; 3] = [8, 32, 128];
 
 /// Two parts of a text with another text between them.
 struct Joined<'j> {
@@ -127,7 +127,15 @@ impl<'t> Known<'t> {
             let rest = joined.text.get(at..).unwrap_or_default();
             let next = at + codec.first_piece(rest).max(1);
             let piece = joined.text.get(at..next).unwrap_or_default();
-            let long = if piece.len() > LONG_PIECE { self.count_long(codec, &joined, at, next) } else { None };
+            let is_there = |place: usize| self.text.get(place..).is_some_and(|rest| rest.starts_with(piece));
+            let long = match joined.before(at) {
+                _ if piece.len() <= LONG_PIECE => None,
+                // Of one character again and again, say, the joined parts are as what the first one was cut out of.
+                Some(place) if is_there(place) => {
+                    Some(self.count_piece(codec, place, self.number_at(place), place + piece.len()).0)
+                }
+                _ => self.count_long(codec, &joined, at, next),
+            };
             count += long.unwrap_or_else(|| self.counter.count(piece).into());
             at = next;
         }
@@ -135,7 +143,7 @@ impl<'t> Known<'t> {
     }
 
     /// Counts a long piece of a joined text: known tokens up to some that a window around the join has, too, those of the window,
-    /// and known ones from some behind the join on that it has, too. Nothing where the known ones are of several pieces.
+    /// and known ones from some behind the join on that it has, too. Nothing where there are none soon, or they are of several pieces.
     fn count_long(&self, codec: &dyn Codec, joined: &Joined<'_>, start: usize, end: usize) -> Option<u64> {
         // The known tokens before the join, by the numbers of those that end where they begin and end, and those behind it.
         let (before, behind) = (joined.before(start), joined.behind(end).filter(|place| *place > joined.tail));
@@ -152,8 +160,7 @@ impl<'t> Known<'t> {
         let bounds = |from: usize, to: usize, place: &dyn Fn(usize) -> usize| -> Vec<u32> {
             (from..=to).map(|number| place(self.end_of(number)) as u32).collect()
         };
-        let mut many = WINDOW;
-        loop {
+        for many in WINDOWS {
             let (from, until) = (first.max(last.saturating_sub(many)), to.min(next + many));
             let (is_first, is_last) = (from == first, until == to);
             let begin = if is_first { start } else { self.end_of(from).saturating_sub(joined.from) };
@@ -176,8 +183,8 @@ impl<'t> Known<'t> {
             if met.is_some() || is_first && is_last {
                 return met;
             }
-            many = many.saturating_mul(4);
         }
+        None
     }
 
     /// The number of the last token behind which the pieces of the text up to `end` may be others than those of the whole; not before
@@ -226,7 +233,7 @@ impl<'t> Known<'t> {
         let last = self.number_at(end);
         let known =
             |from: usize, to: usize| -> Vec<u32> { (from..=to).map(|number| self.end_of(number) as u32).collect() };
-        for many in [WINDOW, 4 * WINDOW] {
+        for many in WINDOWS {
             let (first, from) = (number + 1, last.checked_sub(many)?);
             let to = first + many;
             if to >= from {
