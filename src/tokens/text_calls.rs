@@ -79,9 +79,14 @@ const MOST_NAMED: usize = 20;
 
 /// An answer that is numbers.
 pub(super) fn numbers(lists: &[&[u32]]) -> Answer {
-    let mut bytes = Vec::with_capacity(lists.iter().map(|list| list.len().saturating_mul(4)).sum());
+    let mut bytes = Vec::with_capacity(lists.iter().map(|list| list.len() * 4).sum());
     for list in lists {
-        bytes.extend(list.iter().flat_map(|number| number.to_le_bytes()));
+        let from = bytes.len();
+        bytes.resize(from + list.len() * 4, 0);
+        let (places, _) = bytes.get_mut(from..).unwrap_or_default().as_chunks_mut();
+        for (place, number) in places.iter_mut().zip(*list) {
+            *place = number.to_le_bytes();
+        }
     }
     Answer { json: Vec::new(), bytes: vec![bytes] }
 }
