@@ -83,7 +83,11 @@ describe("turn by turn", () => {
   it("what a cut leaves as it was is what both requests begin with", async () => {
     await visit(site, "#/chats?sample=agent&limit=6000", async (page) => {
       await eventually(async () => assert.equal(await limit(page).inputValue(), "6000"));
-      const body = JSON.parse(await page.getByLabel("Chat messages, JSON").inputValue());
+      const body = await eventually(async () => {
+        const sample = JSON.parse(await page.getByLabel("Chat messages, JSON").inputValue());
+        assert.ok(sample.messages.length > 0);
+        return sample;
+      });
       const roles = body.messages.map(({ role }) => role);
       const lengths = [...roles.keys()].filter((at) => at > 0 && roles[at] === "assistant" && roles[at - 1] === "user");
       let before;
