@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::input::Content;
+use crate::json::quoted;
 use crate::limits::{self, Limits};
 use crate::maps::{SortedMap, SortedSet};
 use crate::markdown;
@@ -213,6 +214,7 @@ fn merged(before: Option<&str>, from: &str, legacy: &str, limits: &Limits) -> (A
 }
 
 fn unresolved(from: &str, candidates: &[String]) -> Diagnostic {
-    let message = format!("`{from}` could belong to `{}`; name its folder in `map`", candidates.join("`, `"));
+    let names: Vec<&str> = candidates.iter().map(String::as_str).collect();
+    let message = format!("`{from}` could belong to {}; name its folder in `map`", quoted(&names));
     Diagnostic::new(DiagnosticCode::LegacyContextUnresolved, Severity::Warning, message).at_path(from)
 }

@@ -263,14 +263,14 @@ impl<'t> Reader<'t> {
     /// Reads one value.
     fn value(&mut self) -> Read<()> {
         let mut open: Vec<Open> = Vec::new();
-        // Where reading is stays in a register as long as nothing else has to know.
+        // A local, which stays in a register; the functions that read one thing go on from `self.at`.
         let mut at = self.at;
         loop {
             // A value begins here, and in an object its key before it.
             if open.last().is_some_and(|open| open.is_object) {
                 at = match self.short_string(self.skip_space(at)) {
                     Some(at) => at,
-                    None => self.from(at, Self::key)?,
+                    None => self.read_at(at, Self::key)?,
                 };
                 at = self.skip_space(at);
                 if self.bytes.get(at) != Some(&b':') {
@@ -285,7 +285,7 @@ impl<'t> Reader<'t> {
                 b'"' => {
                     at = match self.short_string(at) {
                         Some(at) => at,
-                        None => self.from(at, Self::string)?,
+                        None => self.read_at(at, Self::string)?,
                     }
                 }
                 b'{' | b'[' => {
@@ -301,11 +301,11 @@ impl<'t> Reader<'t> {
                         continue;
                     }
                 }
-                TEXT if self.tape.has_texts => at = self.from(at, Self::text)?,
-                b't' => at = self.from(at, |reader| reader.word(b"true", Kind::Bool))?,
-                b'f' => at = self.from(at, |reader| reader.word(b"false", Kind::Bool))?,
-                b'n' => at = self.from(at, |reader| reader.word(b"null", Kind::Null))?,
-                b'-' | b'0'..=b'9' => at = self.from(at, Self::number)?,
+                TEXT if self.tape.has_texts => at = self.read_at(at, Self::text)?,
+                b't' => at = self.read_at(at, |reader| reader.word(b"true", Kind::Bool))?,
+                b'f' => at = self.read_at(at, |reader| reader.word(b"false", Kind::Bool))?,
+                b'n' => at = self.read_at(at, |reader| reader.word(b"null", Kind::Null))?,
+                b'-' | b'0'..=b'9' => at = self.read_at(at, Self::number)?,
                 _ => return Err(self.stop_at(at, "a value")),
             }
             // A value ends here, and with it perhaps what it is in.
@@ -339,9 +339,9 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads on from a place, and says where that ends.
+    /// Reads what begins at a place, and says where it ends.
     #[inline(always)]
-    fn from(&mut self, at: usize, read: impl FnOnce(&mut Self) -> Read<()>) -> Read<usize> {
+    fn read_at(&mut self, at: usize, read: impl FnOnce(&mut Self) -> Read<()>) -> Read<usize> {
         self.at = at;
         read(self)?;
         Ok(self.at)

@@ -743,7 +743,7 @@ impl<S: Sink> Walker<'_, S> {
 
     fn space(&mut self, c: char, at: usize) -> bool {
         if let Piece::Space(spaces) = self.piece {
-            self.piece = Piece::Space(spaces + 1);
+            self.piece = Piece::Space(spaces.saturating_add(1));
             // Of runs of spaces alone long ones are tokens. Tabs and wide spaces are 16 in one, no-break spaces 8.
             let more = match c {
                 _ if self.context != u64::from(symbol(c)) => 32,
@@ -795,7 +795,7 @@ impl<S: Sink> Walker<'_, S> {
                 return false;
             }
             Piece::Newline(lines) => {
-                self.piece = Piece::Newline(lines + 1);
+                self.piece = Piece::Newline(lines.saturating_add(1));
                 // In a run 16 of them are a token, four where each has a carriage return, two carriage returns alone.
                 let more = match c {
                     '\r' => 32,

@@ -31,9 +31,10 @@ export async function findings(page, rules) {
   }, rules);
 }
 
+/** How often somebody asked. */
 let looks = 0;
 
-/** Looks that show what each call before did not: one in each theme. With `CTXWEAVE_LOOKS=all` all of them. */
+/** A look in each theme, of other sizes from call to call. With `CTXWEAVE_LOOKS=all` all of them. */
 function someLooks() {
   if (process.env.CTXWEAVE_LOOKS === "all") return LOOKS;
   const ofTheme = (theme) => LOOKS.filter(({ colorScheme }) => colorScheme === theme);

@@ -131,9 +131,7 @@ impl<'t> Known<'t> {
             let long = match joined.before(at) {
                 _ if piece.len() <= LONG_PIECE => None,
                 // Of one character again and again, say, the joined parts are as what the first one was cut out of.
-                Some(place) if is_there(place) => {
-                    Some(self.count_piece(codec, place, self.number_at(place), place + piece.len()).0)
-                }
+                Some(place) if is_there(place) => Some(self.count(place, place + piece.len())),
                 _ => self.count_long(codec, &joined, at, next),
             };
             count += long.unwrap_or_else(|| self.counter.count(piece).into());
