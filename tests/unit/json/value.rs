@@ -201,7 +201,7 @@ fn very_many_unknown_options_are_counted() {
 #[test]
 fn what_json_cannot_carry_is_named() {
     let bytes = [b"ab".to_vec()];
-    let text = br#"{"a":{"\u0000":"NaN"},"b":{"\u0000bytes":0},"c":[1,255],"d":[256]}"#;
+    let text = br#"{"a":{"\u0000":"NaN"},"b":{"\u0000bytes":0},"c":[1,255],"d":[256],"e":{"f":1},"g":{"\u0000h":1}}"#;
     let document = Document::read(text, &bytes).unwrap();
     let document: &Document<'_> = &document;
     let root = document.root().object("a request, an object").unwrap();
@@ -212,4 +212,8 @@ fn what_json_cannot_carry_is_named() {
     assert_eq!(root.text("b").unwrap_err().message(), "`b` must be a string");
     assert_eq!(root.need("c").unwrap().bytes().as_deref(), Some(&[1, 255][..]));
     assert!(root.need("d").unwrap().bytes().is_none());
+    // What stands for something else is no object; another object of one key is.
+    for (name, is_object) in [("a", false), ("b", false), ("e", true), ("g", true)] {
+        assert_eq!(root.need(name).unwrap().object("an object").is_ok(), is_object, "{name}");
+    }
 }
