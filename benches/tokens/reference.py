@@ -1,4 +1,4 @@
-"""What the reference makes of texts, for tests/it/bpe/models.rs to compare with.
+"""What the reference makes of texts, for tests/it/bpe/open.rs to compare with.
 
     python3 benches/tokens/reference.py target/tokenizers FOLDER...
 

@@ -7,6 +7,7 @@ use super::Rank;
 use super::merge_cache::MergeCache;
 #[cfg(feature = "tokenize")]
 use super::normalize::Form;
+use super::room::Room;
 use super::vocabulary::{Vocabulary, saturate, up_to};
 use crate::tokens::Counter;
 #[cfg(feature = "growing")]
@@ -22,9 +23,9 @@ use crate::tokens::codec::Codec;
 #[derive(Debug)]
 pub struct CachingCounter {
     vocabulary: Vocabulary,
-    cache: RefCell<MergeCache>,
+    counting: RefCell<Room>,
     #[cfg(feature = "tokenize")]
-    encoded: RefCell<MergeCache>,
+    encoding: RefCell<Room>,
 }
 
 impl CachingCounter {
@@ -32,9 +33,9 @@ impl CachingCounter {
     pub fn new(vocabulary: Vocabulary) -> Self {
         Self {
             vocabulary,
-            cache: RefCell::new(MergeCache::large()),
+            counting: RefCell::new(Room::new(MergeCache::large())),
             #[cfg(feature = "tokenize")]
-            encoded: RefCell::new(MergeCache::of_many_tokens()),
+            encoding: RefCell::new(Room::new(MergeCache::of_many_tokens())),
         }
     }
 
@@ -44,7 +45,7 @@ impl CachingCounter {
     }
 
     fn count_until(&self, text: &str, limit: u64) -> u64 {
-        self.vocabulary.count_until(text, limit, &mut self.cache.borrow_mut())
+        self.vocabulary.count_until(text, limit, &mut self.counting.borrow_mut())
     }
 }
 
@@ -63,7 +64,7 @@ impl Counter for CachingCounter {
 
     #[cfg(feature = "growing")]
     fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
-        saturate(self.vocabulary.count_grown(text, &mut grown.counted, &mut self.cache.borrow_mut()))
+        saturate(self.vocabulary.count_grown(text, &mut grown.counted, &mut self.counting.borrow_mut()))
     }
 
     #[cfg(feature = "growing")]
@@ -84,7 +85,7 @@ impl Counter for CachingCounter {
 #[cfg(feature = "tokenize")]
 impl Codec for CachingCounter {
     fn encode_ordinary(&self, text: &str, most: usize, tokens: &mut Vec<Rank>) {
-        self.vocabulary.encode_up_to(text, most, tokens, None, &mut self.encoded.borrow_mut());
+        self.vocabulary.encode_up_to(text, most, tokens, None, &mut self.encoding.borrow_mut());
     }
 
     fn token_ends(&self, text: &str, most: usize) -> Option<Vec<usize>> {
@@ -93,7 +94,7 @@ impl Codec for CachingCounter {
             return None;
         }
         let (mut tokens, mut ends) = (Vec::new(), Vec::new());
-        self.vocabulary.encode_up_to(text, most, &mut tokens, Some(&mut ends), &mut self.encoded.borrow_mut());
+        self.vocabulary.encode_up_to(text, most, &mut tokens, Some(&mut ends), &mut self.encoding.borrow_mut());
         Some(ends)
     }
 

@@ -62,7 +62,8 @@ impl LongPiece {
     /// Keeps the last tokens of a piece, of which these two lists together are the bounds of some, up to its end.
     pub(super) fn keep(&mut self, before: &[u32], bounds: &[u32]) {
         let first = (before.len() + bounds.len()).saturating_sub(MOST_KEPT + 1);
-        let mut last = before.iter().chain(bounds).skip(first);
+        let bounds = bounds.get(first.saturating_sub(before.len())..).unwrap_or_default();
+        let mut last = before.get(first..).unwrap_or_default().iter().chain(bounds);
         let from = last.next().copied().unwrap_or_default();
         (self.from, self.kept) = (from as usize, 0);
         for (kept, end) in self.ends.iter_mut().zip(last) {

@@ -2,6 +2,7 @@
 
 use super::merge::Parts;
 use super::merge_cache::{MEMORABLE, MergeCache};
+use super::room::Room;
 use super::split::{Pattern, with_pattern};
 use super::vocabulary::{TURN, Vocabulary};
 use super::words::MAX_TOKEN_BYTES;
@@ -10,16 +11,14 @@ use super::words::{NONE, PIECE, Rank, SHORT};
 /// Tokens to a turn: see [`TURN`].
 const DECODE_TURN: usize = 256;
 
-/// What encoding makes, and what it needs for that.
-struct Room<'r> {
+/// What encoding makes.
+struct Encoded<'r> {
     tokens: &'r mut Vec<Rank>,
     /// Where each token ends, with [`PIECE`] where a piece does, if anybody asks.
     ends: Option<&'r mut Vec<usize>>,
-    parts: Parts,
-    cache: &'r mut MergeCache,
 }
 
-impl Room<'_> {
+impl Encoded<'_> {
     /// Appends the first few of these tokens.
     #[inline(never)]
     fn take(&mut self, tokens: &[Rank], ends: &[usize], most: usize) {
@@ -34,7 +33,7 @@ impl Vocabulary {
     /// The tokens of a text, by number. Special tokens are read as the plain text they are.
     pub fn encode(&self, text: &str) -> Vec<Rank> {
         let mut tokens = Vec::new();
-        self.encode_up_to(text, usize::MAX, &mut tokens, None, &mut MergeCache::of_tokens());
+        self.encode_up_to(text, usize::MAX, &mut tokens, None, &mut Room::new(MergeCache::of_tokens()));
         tokens
     }
 
@@ -45,27 +44,28 @@ impl Vocabulary {
         most: usize,
         tokens: &mut Vec<Rank>,
         ends: Option<&mut Vec<usize>>,
-        cache: &mut MergeCache,
+        room: &mut Room,
     ) {
         let text = self.normalized(text);
         let (bytes, before) = (text.as_bytes(), tokens.len());
         tokens.reserve((bytes.len() / 4).saturating_add(1).min(most));
-        cache.size_for(bytes.len());
-        let mut room = Room { tokens, ends, parts: Parts::default(), cache };
-        with_pattern!(self.splitter(), P => self.encode_pieces::<P>(bytes, most, &mut room));
+        room.cache.size_for(bytes.len());
+        let mut encoded = Encoded { tokens, ends };
+        with_pattern!(self.splitter(), P => self.encode_pieces::<P>(bytes, most, &mut encoded, room));
+        room.shrink();
         self.more.ids.number(tokens.get_mut(before..).unwrap_or_default());
     }
 
-    fn encode_pieces<P: Pattern>(&self, bytes: &[u8], most: usize, room: &mut Room<'_>) {
+    fn encode_pieces<P: Pattern>(&self, bytes: &[u8], most: usize, encoded: &mut Encoded<'_>, room: &mut Room) {
         let mut at = 0;
-        while at < bytes.len() && room.tokens.len() < most {
-            at = self.encode_turn::<P>(bytes, at, room);
+        while at < bytes.len() && encoded.tokens.len() < most {
+            at = self.encode_turn::<P>(bytes, at, encoded, room);
         }
     }
 
     /// Encodes the next [`TURN`] pieces, and says where the last of them ends.
     #[inline(never)]
-    fn encode_turn<P: Pattern>(&self, bytes: &[u8], mut at: usize, room: &mut Room<'_>) -> usize {
+    fn encode_turn<P: Pattern>(&self, bytes: &[u8], mut at: usize, encoded: &mut Encoded<'_>, room: &mut Room) -> usize {
         // The tokens of the last pieces, each of them one, and where they end.
         let (mut tokens, mut ends) = ([0; TURN as usize], [0; TURN as usize]);
         let mut pieces = 0;
@@ -78,23 +78,24 @@ impl Vocabulary {
             let short = end - at <= SHORT;
             let rank = if short { self.tables.words.rank_of_short(bytes, at, end - at) } else { NONE };
             if rank == NONE {
-                room.take(&tokens, &ends, pieces);
+                encoded.take(&tokens, &ends, pieces);
                 pieces = 0;
-                self.encode_piece(bytes, at, end, room);
+                self.encode_piece(bytes, at, end, encoded, room);
             } else {
                 (tokens[pieces], ends[pieces]) = (rank, end | PIECE);
                 pieces += 1;
             }
             at = end;
         }
-        room.take(&tokens, &ends, pieces);
+        encoded.take(&tokens, &ends, pieces);
         at
     }
 
     /// Encodes a piece that is not a token of up to [`SHORT`] bytes.
     #[inline(never)]
-    fn encode_piece(&self, bytes: &[u8], at: usize, end: usize, room: &mut Room<'_>) {
-        let Room { tokens, ends, parts, cache } = room;
+    fn encode_piece(&self, bytes: &[u8], at: usize, end: usize, encoded: &mut Encoded<'_>, room: &mut Room) {
+        let Encoded { tokens, ends } = encoded;
+        let Room { parts, cache, .. } = room;
         let from = tokens.len();
         let long = end - at > SHORT;
         // Where the piece is no ASCII word it mostly falls apart, and the question can wait for the units.

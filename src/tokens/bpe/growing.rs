@@ -8,52 +8,47 @@
 
 use super::class::{self, BLANK, BREAK, CASELESS, LOWER, MARK, NUMBER, OTHER, UPPER};
 use super::counted::{Counted, FEW, LongPiece};
-use super::merge::{Parts, meet};
-use super::merge_cache::MergeCache;
+use super::merge::meet;
 #[cfg(feature = "tokenize")]
 use super::normalize::Origins;
+use super::room::Room;
 use super::split::LETTER;
 use super::splitter::{Kind, Splitter};
-use super::vocabulary::{Room, Vocabulary};
+use super::vocabulary::Vocabulary;
 
 /// A piece of more bytes is long.
 const LONG: usize = 256;
 
 impl Vocabulary {
     /// The count of a text that begins with the one that was counted before with `counted`.
-    pub(super) fn count_grown(&self, text: &str, counted: &mut Counted, cache: &mut MergeCache) -> u64 {
+    pub(super) fn count_grown(&self, text: &str, counted: &mut Counted, room: &mut Room) -> u64 {
         #[cfg(feature = "tokenize")]
         if let Some(form) = self.more.form {
             let new = text.get(counted.fixed..).unwrap_or_default();
             if !new.chars().all(|c| form.fixes(c)) {
-                return self.count_normalized(text, counted, cache);
+                return self.count_normalized(text, counted, room);
             }
             counted.fixed = text.len();
         }
         let bytes = text.as_bytes();
-        cache.size_for(bytes.len().saturating_sub(counted.end.0));
-        let (parts, mut bounds) = std::mem::take(&mut cache.room);
-        let mut room = Room { parts, cache };
+        room.cache.size_for(bytes.len().saturating_sub(counted.end.0));
         let (mut last, mut here) = (counted.end, counted.end);
         while here.0 < bytes.len() {
             (counted.end, last) = (last, here);
-            here = self.count_next(bytes, here, &mut counted.long, &mut room, &mut bounds);
+            here = self.count_next(bytes, here, &mut counted.long, room);
         }
-        if room.parts.is_small() && bounds.capacity() <= LONG {
-            room.cache.room = (room.parts, bounds);
-        }
+        room.shrink();
         here.1
     }
 
     /// [`Self::count_grown`] where the end of the text may have to be normalized. A place to go on from is the beginning of a piece at a character that stays
     /// as it is, whatever stands before it.
     #[cfg(feature = "tokenize")]
-    fn count_normalized(&self, text: &str, counted: &mut Counted, cache: &mut MergeCache) -> u64 {
+    fn count_normalized(&self, text: &str, counted: &mut Counted, room: &mut Room) -> u64 {
         let Some((form, rest)) = self.more.form.zip(text.get(counted.end.0..)) else { return counted.end.1 };
         let normal = self.normalized(rest);
         let bytes = normal.as_bytes();
-        cache.size_for(bytes.len());
-        let mut room = Room { parts: Parts::default(), cache };
+        room.cache.size_for(bytes.len());
         let mut origins = Origins::new(rest, Some(form));
         let (mut last, mut here) = ((0, counted.end.1), (0, counted.end.1));
         let mut end = last;
@@ -63,7 +58,7 @@ impl Vocabulary {
                 end = (place, last.1);
             }
             last = here;
-            here = self.count_next(bytes, here, &mut [LongPiece::default(); 2], &mut room, &mut Vec::new());
+            here = self.count_next(bytes, here, &mut [LongPiece::default(); 2], room);
         }
         counted.end = (counted.end.0 + end.0, end.1);
         counted.fixed = counted.end.0;
@@ -77,8 +72,7 @@ impl Vocabulary {
         bytes: &[u8],
         (at, count): (usize, u64),
         long: &mut [LongPiece; 2],
-        room: &mut Room<'_>,
-        bounds: &mut Vec<u32>,
+        room: &mut Room,
     ) -> (usize, u64) {
         let known = long.iter().position(|long| long.start == at && long.end > at);
         let end = if known.is_some_and(|known| self.goes_on(bytes, &long[known])) {
@@ -89,7 +83,7 @@ impl Vocabulary {
         let tokens = if end - at > LONG {
             // A new one takes the place of the one that is further back.
             let slot = known.unwrap_or(usize::from(long[1].start < long[0].start));
-            self.count_long(bytes, (at, end), &mut long[slot], room, bounds)
+            self.count_long(bytes, (at, end), &mut long[slot], room)
         } else {
             self.count_short(bytes, at, end, room)
         };
@@ -111,14 +105,13 @@ impl Vocabulary {
         true
     }
 
-    /// Counts a long piece, of which `known` may be the beginning, or another one. `bounds` is room.
+    /// Counts a long piece, of which `known` may be the beginning, or another one.
     fn count_long(
         &self,
         bytes: &[u8],
         (at, end): (usize, usize),
         known: &mut LongPiece,
-        room: &mut Room<'_>,
-        bounds: &mut Vec<u32>,
+        room: &mut Room,
     ) -> u64 {
         if self.whole_piece(bytes, at, end).is_some() {
             return 1;
@@ -138,22 +131,22 @@ impl Vocabulary {
         let same = (known.same || !goes_on) && new.iter().all(|byte| Some(byte) == bytes.get(at));
         // Of the tokens before what is new those that hold, up to the end of the last of them, and how many they are.
         let (old, mut held, mut tokens, mut few) = (known.bounds(), 0, 0, FEW);
-        bounds.clear();
+        room.bounds.clear();
         if goes_on {
             let old = old.get(..=known.kept).unwrap_or_default();
             few = known.few;
             while held == 0 {
                 let first = known.kept.saturating_sub(few);
                 let some = old.get(first..).unwrap_or_default();
-                self.bounds(bytes, some.first().map_or(at, |&from| from as usize), end, same, room, bounds);
-                if let Some((i, j)) = meet(some, bounds) {
+                self.bounds(bytes, some.first().map_or(at, |&from| from as usize), end, same, room);
+                if let Some((i, j)) = meet(some, &room.bounds) {
                     held = first + i + 1;
                     tokens = known.tokens - (known.kept - (first + i)) as u64;
-                    bounds.drain(..=j);
+                    room.bounds.drain(..=j);
                     few = (few - 1).max(FEW);
                     break;
                 }
-                bounds.clear();
+                room.bounds.clear();
                 if first == 0 {
                     break;
                 }
@@ -161,20 +154,21 @@ impl Vocabulary {
             }
         }
         if held == 0 {
-            self.bounds(bytes, at, end, same, room, bounds);
-            tokens = bounds.len() as u64 - 1;
+            self.bounds(bytes, at, end, same, room);
+            tokens = room.bounds.len() as u64 - 1;
         } else {
-            tokens += bounds.len() as u64;
+            tokens += room.bounds.len() as u64;
         }
         *known = LongPiece { start: at, end, tokens, classes, same, few, ..LongPiece::default() };
-        known.keep(old.get(..held).unwrap_or_default(), bounds);
+        known.keep(old.get(..held).unwrap_or_default(), &room.bounds);
         tokens
     }
 
-    /// Where the tokens of a part of a piece begin, and where the last ends. All bytes of it may be the same.
-    fn bounds(&self, bytes: &[u8], at: usize, end: usize, same: bool, room: &mut Room<'_>, bounds: &mut Vec<u32>) {
+    /// Appends where the tokens of a part of a piece begin, and where the last ends. All bytes of it may be the same.
+    fn bounds(&self, bytes: &[u8], at: usize, end: usize, same: bool, room: &mut Room) {
+        let Room { parts, bounds, runs, .. } = room;
         let byte = bytes.get(at).copied().filter(|_| same);
-        if byte.is_some_and(|byte| room.cache.runs.bounds(byte, at, end - at, bounds)) {
+        if byte.is_some_and(|byte| runs.bounds(byte, at, end - at, bounds)) {
             return;
         }
         bounds.push(at as u32);
@@ -182,13 +176,13 @@ impl Vocabulary {
             if self.is_token(bytes, start, stop) {
                 bounds.push(stop as u32);
             } else {
-                self.leaves(bytes, start, stop, &mut room.parts.bounds);
-                room.parts.merge(&self.tables.words, bytes);
-                bounds.extend(room.parts.bounds.iter().skip(1));
+                self.leaves(bytes, start, stop, &mut parts.bounds);
+                parts.merge(&self.tables.words, bytes);
+                bounds.extend(parts.bounds.iter().skip(1));
             }
         });
         if let Some(byte) = byte {
-            room.cache.runs.learn(byte, bounds);
+            runs.learn(byte, bounds);
         }
     }
 }

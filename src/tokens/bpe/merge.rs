@@ -44,10 +44,9 @@ impl Parts {
         self.bounds.extend(start as u32..=end as u32);
     }
 
-    /// Whether there is so little room that it may be kept.
-    #[cfg(feature = "growing")]
-    pub(super) fn is_small(&self) -> bool {
-        self.bounds.capacity().max(self.all.capacity()) <= 16 * FEW
+    /// How many bounds it has room for.
+    pub(super) fn capacity(&self) -> usize {
+        self.bounds.capacity().max(self.all.capacity())
     }
 
     /// How many parts there are.

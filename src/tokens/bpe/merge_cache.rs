@@ -39,12 +39,6 @@ pub(super) struct MergeCache {
     left: usize,
     wanted: usize,
     with_tokens: bool,
-    /// Runs of one byte, of texts that grow.
-    #[cfg(feature = "growing")]
-    pub(super) runs: super::runs::Runs,
-    /// Room for what is merged when a text grows, so that a few bytes more take no memory anew.
-    #[cfg(feature = "growing")]
-    pub(super) room: (super::merge::Parts, Vec<u32>),
 }
 
 impl fmt::Debug for MergeCache {

@@ -38,6 +38,7 @@ mod normalize;
 mod pack;
 #[cfg(feature = "convert")]
 mod patterns;
+mod room;
 #[cfg(feature = "growing")]
 mod runs;
 mod split;

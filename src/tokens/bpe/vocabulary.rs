@@ -16,6 +16,7 @@ use super::merge_cache::{MEMORABLE, MergeCache};
 use super::more::{self, Ids, WholePieces};
 #[cfg(feature = "tokenize")]
 use super::normalize::{self, Form};
+use super::room::Room;
 use super::split::{Pattern, Pieces, load8, with_pattern};
 use super::splitter::Splitter;
 use super::words::{NONE, Rank, SHORT};
@@ -176,18 +177,19 @@ impl Vocabulary {
     }
 
     /// The count, or some number above `limit` where the count is above it.
-    pub(super) fn count_until(&self, text: &str, limit: u64, cache: &mut MergeCache) -> u64 {
+    pub(super) fn count_until(&self, text: &str, limit: u64, room: &mut Room) -> u64 {
         #[cfg(feature = "tokenize")]
         let text = &self.normalized(text);
-        with_pattern!(self.splitter, P => self.count_pieces::<P>(text.as_bytes(), limit, cache))
+        let count = with_pattern!(self.splitter, P => self.count_pieces::<P>(text.as_bytes(), limit, room));
+        room.shrink();
+        count
     }
 
-    fn count_pieces<P: Pattern>(&self, bytes: &[u8], limit: u64, cache: &mut MergeCache) -> u64 {
-        cache.size_for(bytes.len());
-        let mut room = Room { parts: Parts::default(), cache };
+    fn count_pieces<P: Pattern>(&self, bytes: &[u8], limit: u64, room: &mut Room) -> u64 {
+        room.cache.size_for(bytes.len());
         let (mut at, mut count) = (0, 0);
         while at < bytes.len() && count <= limit {
-            (at, count) = self.count_turn::<P>(bytes, (at, count), &mut room);
+            (at, count) = self.count_turn::<P>(bytes, (at, count), room);
         }
         count
     }
@@ -198,7 +200,7 @@ impl Vocabulary {
         &self,
         bytes: &[u8],
         (mut at, mut count): (usize, u64),
-        room: &mut Room<'_>,
+        room: &mut Room,
     ) -> (usize, u64) {
         for _ in 0..TURN {
             if at >= bytes.len() {
@@ -214,7 +216,7 @@ impl Vocabulary {
 
     /// Counts a piece, which mostly is short and a token.
     #[inline(always)]
-    pub(super) fn count_short(&self, bytes: &[u8], at: usize, end: usize, room: &mut Room<'_>) -> u64 {
+    pub(super) fn count_short(&self, bytes: &[u8], at: usize, end: usize, room: &mut Room) -> u64 {
         let short = end - at <= SHORT;
         if short && self.tables.words.rank_of_short(bytes, at, end - at) != NONE {
             1
@@ -225,7 +227,7 @@ impl Vocabulary {
 
     /// Counts a piece that is not a token of up to [`SHORT`] bytes.
     #[inline(never)]
-    fn count_piece(&self, bytes: &[u8], at: usize, end: usize, room: &mut Room<'_>) -> u64 {
+    fn count_piece(&self, bytes: &[u8], at: usize, end: usize, room: &mut Room) -> u64 {
         let long = end - at > SHORT;
         // Where the piece is no ASCII word it mostly falls apart, and the question can wait for the units.
         let ascii = bytes.get(at + 1).is_some_and(u8::is_ascii);
@@ -237,7 +239,7 @@ impl Vocabulary {
         if self.whole_piece(bytes, at, end).is_some() {
             return 1;
         }
-        let Room { parts, cache } = room;
+        let Room { parts, cache, .. } = room;
         if end - at > MEMORABLE {
             return self.count_units(bytes, at, end, asked, parts, cache);
         }
@@ -331,23 +333,17 @@ pub(super) fn up_to(limit: u32, count: u64) -> Option<u32> {
     u32::try_from(count).ok().filter(|&count| count <= limit)
 }
 
-/// What counting needs beside the tables, for as long as a call lasts.
-pub(super) struct Room<'k> {
-    pub(super) parts: Parts,
-    pub(super) cache: &'k mut MergeCache,
-}
-
 impl Counter for Vocabulary {
     fn name(&self) -> &str {
         AsRef::<str>::as_ref(&self.name)
     }
 
     fn count(&self, text: &str) -> u32 {
-        saturate(self.count_until(text, u64::MAX, &mut MergeCache::default()))
+        saturate(self.count_until(text, u64::MAX, &mut Room::default()))
     }
 
     fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
-        up_to(limit, self.count_until(text, limit.into(), &mut MergeCache::default()))
+        up_to(limit, self.count_until(text, limit.into(), &mut Room::default()))
     }
 
     /// Every token is a byte or more.

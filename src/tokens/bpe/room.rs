@@ -1,0 +1,47 @@
+//! What counting and encoding take beside the tables of a vocabulary.
+
+use std::fmt;
+
+use super::merge::Parts;
+use super::merge_cache::MergeCache;
+#[cfg(feature = "growing")]
+use super::runs::Runs;
+
+/// A list of more bounds is not kept.
+const MOST_KEPT: usize = 1024;
+
+/// What was merged before, and room for what merges now, which is used again by the next call.
+#[derive(Default)]
+pub(super) struct Room {
+    pub(super) cache: MergeCache,
+    pub(super) parts: Parts,
+    /// The bounds of the tokens of a long piece.
+    #[cfg(feature = "growing")]
+    pub(super) bounds: Vec<u32>,
+    #[cfg(feature = "growing")]
+    pub(super) runs: Runs,
+}
+
+impl Room {
+    /// With these remembered texts.
+    pub(super) fn new(cache: MergeCache) -> Self {
+        Self { cache, ..Self::default() }
+    }
+
+    /// Gives back what a long piece took.
+    pub(super) fn shrink(&mut self) {
+        if self.parts.capacity() > MOST_KEPT {
+            self.parts = Parts::default();
+        }
+        #[cfg(feature = "growing")]
+        if self.bounds.capacity() > MOST_KEPT {
+            self.bounds = Vec::new();
+        }
+    }
+}
+
+impl fmt::Debug for Room {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.cache.fmt(f)
+    }
+}
