@@ -129,11 +129,11 @@ fn buckets_for(ids: usize) -> usize {
 /// A hash that is fast and no more.
 fn quick_hash(id: &str) -> u32 {
     const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mix = |mixed: u64, word: u64| (mixed.rotate_left(23) ^ word).wrapping_mul(MIX);
     let (words, rest) = id.as_bytes().as_chunks();
+    let mixed = words.iter().fold(0, |mixed, word| mix(mixed, u64::from_le_bytes(*word)));
     let rest = rest.iter().fold(1, |word, &byte| word << 8 | u64::from(byte));
-    let words = words.iter().map(|word| u64::from_le_bytes(*word)).chain([rest]);
-    let mixed = words.fold(0, |mixed: u64, word| (mixed.rotate_left(23) ^ word).wrapping_mul(MIX));
-    (mixed >> 32) as u32
+    (mix(mixed, rest) >> 32) as u32
 }
 
 fn strong_hash(id: &str) -> u64 {

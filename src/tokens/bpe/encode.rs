@@ -65,7 +65,13 @@ impl Vocabulary {
 
     /// Encodes the next [`TURN`] pieces, and says where the last of them ends.
     #[inline(never)]
-    fn encode_turn<P: Pattern>(&self, bytes: &[u8], mut at: usize, encoded: &mut Encoded<'_>, room: &mut Room) -> usize {
+    fn encode_turn<P: Pattern>(
+        &self,
+        bytes: &[u8],
+        mut at: usize,
+        encoded: &mut Encoded<'_>,
+        room: &mut Room,
+    ) -> usize {
         // The tokens of the last pieces, each of them one, and where they end.
         let (mut tokens, mut ends) = ([0; TURN as usize], [0; TURN as usize]);
         let mut pieces = 0;

@@ -106,13 +106,7 @@ impl Vocabulary {
     }
 
     /// Counts a long piece, of which `known` may be the beginning, or another one.
-    fn count_long(
-        &self,
-        bytes: &[u8],
-        (at, end): (usize, usize),
-        known: &mut LongPiece,
-        room: &mut Room,
-    ) -> u64 {
+    fn count_long(&self, bytes: &[u8], (at, end): (usize, usize), known: &mut LongPiece, room: &mut Room) -> u64 {
         if self.whole_piece(bytes, at, end).is_some() {
             return 1;
         }

@@ -196,12 +196,7 @@ impl Vocabulary {
 
     /// Counts the next [`TURN`] pieces.
     #[inline(never)]
-    fn count_turn<P: Pattern>(
-        &self,
-        bytes: &[u8],
-        (mut at, mut count): (usize, u64),
-        room: &mut Room,
-    ) -> (usize, u64) {
+    fn count_turn<P: Pattern>(&self, bytes: &[u8], (mut at, mut count): (usize, u64), room: &mut Room) -> (usize, u64) {
         for _ in 0..TURN {
             if at >= bytes.len() {
                 break;
