@@ -8,7 +8,7 @@ use super::merge_cache::MergeCache;
 use super::runs::Runs;
 
 /// A list of more bounds is not kept.
-const MOST_KEPT: usize = 1024;
+pub(super) const MOST_KEPT: usize = 1024;
 
 /// What was merged before, and room for what merges now, which is used again by the next call.
 #[derive(Default)]
