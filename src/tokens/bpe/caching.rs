@@ -120,48 +120,5 @@ impl Codec for CachingCounter {
 }
 
 #[cfg(all(test, feature = "convert", not(target_arch = "wasm32")))]
-mod tests {
-    use serde_json::{Map, json};
-
-    use super::super::room::MOST_KEPT;
-    use super::super::vocabulary_of;
-    use super::*;
-
-    /// The bytes, `ab` and `ba`.
-    fn counter() -> CachingCounter {
-        let mut others = 0x100..;
-        let letters = (0..=u8::MAX).map(|byte| match byte {
-            b'!'..=b'~' | 0xa1..=0xac | 0xae.. => char::from(byte),
-            _ => others.next().and_then(char::from_u32).unwrap(),
-        });
-        let tokens = letters.map(String::from).chain(["ab".to_owned(), "ba".to_owned()]);
-        let vocab: Map<_, _> = tokens.zip(0..).map(|(token, id)| (token, json!(id))).collect();
-        let tokenizer = json!({
-            "model": { "type": "BPE", "vocab": vocab, "merges": ["a b", "b a"] },
-            "pre_tokenizer": { "type": "ByteLevel", "add_prefix_space": false, "use_regex": true },
-        });
-        let asset = vocabulary_of(tokenizer.to_string().as_bytes()).unwrap();
-        CachingCounter::new(Vocabulary::load("small", &asset).unwrap())
-    }
-
-    #[test]
-    fn what_a_long_piece_takes_is_given_back() {
-        let counter = counter();
-        let capacity = |room: &RefCell<Room>| {
-            let room = room.borrow();
-            [room.parts.capacity(), room.bounds.capacity()]
-        };
-        let long = "ab".repeat(100_000);
-        for (text, tokens) in [("aba", 2), (long.as_str(), 100_000), ("baba", 3)] {
-            let is_small =
-                || [&counter.counting, &counter.encoding].map(capacity).iter().flatten().all(|&room| room <= MOST_KEPT);
-            assert_eq!((counter.count(text), is_small()), (tokens, true));
-            let mut encoded = Vec::new();
-            counter.encode_ordinary(text, usize::MAX, &mut encoded);
-            assert_eq!((encoded.len() as u32, is_small()), (tokens, true));
-            assert_eq!((counter.count_grown(text, &mut Grown::default()), is_small()), (tokens, true));
-        }
-        // What a short one takes stays there for the next.
-        assert!(capacity(&counter.counting)[0] > 0 && capacity(&counter.encoding)[0] > 0);
-    }
-}
+#[path = "../../../tests/unit/tokens/caching.rs"]
+mod tests;
