@@ -63,6 +63,7 @@ impl Vocabulary {
         counted.end = (counted.end.0 + end.0, end.1);
         counted.fixed = counted.end.0;
         counted.long = Default::default();
+        room.shrink();
         here.1
     }
 

@@ -8,7 +8,7 @@ use super::merge_cache::MergeCache;
 use super::runs::Runs;
 
 /// A list of more bounds is not kept.
-pub(super) const MOST_KEPT: usize = 1024;
+pub(super) const KEPT_BOUNDS: usize = 1024;
 
 /// What was merged before, and room for what merges now, which is used again by the next call.
 #[derive(Default)]
@@ -30,11 +30,11 @@ impl Room {
 
     /// Gives back what a long piece took.
     pub(super) fn shrink(&mut self) {
-        if self.parts.capacity() > MOST_KEPT {
+        if self.parts.capacity() > KEPT_BOUNDS {
             self.parts = Parts::default();
         }
         #[cfg(feature = "growing")]
-        if self.bounds.capacity() > MOST_KEPT {
+        if self.bounds.capacity() > KEPT_BOUNDS {
             self.bounds = Vec::new();
         }
     }
