@@ -214,7 +214,10 @@ const STATES = {
   "tokens, no text": [
     "#/tokens",
     async (page) => {
-      await page.getByRole("textbox", { name: "Text" }).fill("");
+      const text = page.getByRole("textbox", { name: "Text" });
+      // Before the view has begun it is empty, and what is emptied then is filled.
+      await eventually(async () => assert.notEqual(await text.inputValue(), ""));
+      await text.fill("");
       await page.getByText("There is no text.").waitFor();
     },
   ],
