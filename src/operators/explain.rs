@@ -122,6 +122,7 @@ fn entry(task: &Task, path: &str, level: usize, around: Option<&Around<'_>>) -> 
 fn because(setting: &str, value: &str, origin: Option<Origin>, operator: &Operator) -> String {
     match origin {
         Some(Origin::Explicit) => format!("`{setting}` is `{value}`"),
+        Some(Origin::Invalid) => format!("`{setting}` is invalid in the template and counts as `{value}`"),
         _ => format!("`{setting}` is `{value}`, the default of {}", kind_of(operator)),
     }
 }
@@ -161,7 +162,11 @@ fn accumulated(operator: &Operator, step: Option<(Accumulation, Option<Origin>, 
         };
         return Look { sees: "nothing", why: why.to_owned() };
     };
-    let from = if origin == Some(Origin::Explicit) { "" } else { " by default" };
+    let from = match origin {
+        Some(Origin::Explicit) => "",
+        Some(Origin::Invalid) => ", as its setting is invalid",
+        _ => " by default",
+    };
     match accumulation {
         Accumulation::Off => Look { sees: "nothing", why: format!("its sequence accumulates nothing{from}") },
         Accumulation::On(_) if index == 0 => Look { sees: "nothing", why: "it is the first step".to_owned() },

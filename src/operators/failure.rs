@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::text::trim;
+
 use super::assemble::StepOutput;
 use super::settings::{Accumulation, Format};
 use super::xml::shown;
@@ -9,7 +11,7 @@ use super::xml::shown;
 /// The state when a step has failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SequentialFailureInput {
-    /// How the sequence accumulates: the failure holds what it keeps.
+    /// How the sequence accumulates: whether the failure holds notes or whole outputs.
     pub accumulation: Accumulation,
     /// The results of the steps before, in order.
     pub outputs: Vec<StepOutput>,
@@ -103,13 +105,12 @@ pub enum Partial {
         /// What it put out.
         output: String,
     },
-    /// A step's notes, if it has some.
+    /// A step's notes.
     Notes {
         /// The step's id.
         step: String,
         /// What is worth knowing of it.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        notes: Option<String>,
+        notes: String,
     },
     /// What the inner task gave.
     Input {
@@ -117,25 +118,28 @@ pub enum Partial {
         input: String,
         /// What it put out.
         output: String,
+        /// What is worth knowing of it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        notes: Option<String>,
     },
 }
 
 const TYPE: &str = "TASK_FAILURE";
 const REASON: &str = "subtask_failure";
 
-/// The result of a sequential task of which a step has failed, with the earlier outputs in the format of its accumulation.
+/// The result of a sequential task of which a step has failed. Every completed step is in it: with its notes, or with its
+/// output if it has no notes or the sequence accumulates whole outputs.
 pub fn sequential_failure(input: SequentialFailureInput) -> SequentialFailure {
     let message = input.message.unwrap_or_else(|| {
         let done = input.outputs.len();
         let step = shown(input.failed_step.as_deref().unwrap_or_default());
         format!("the step `{step}` failed after {done} of {} steps", input.total_steps)
     });
-    let partial = |StepOutput { step, output, notes }: StepOutput| match input.accumulation {
-        Accumulation::Off => None,
-        Accumulation::On(Format::FullOutput) => Some(Partial::Output { step, output }),
-        Accumulation::On(Format::NotesOnly) => Some(Partial::Notes { step, notes }),
+    let partial = |StepOutput { step, output, notes }: StepOutput| match (input.accumulation, given_notes(notes)) {
+        (Accumulation::Off | Accumulation::On(Format::NotesOnly), Some(notes)) => Partial::Notes { step, notes },
+        _ => Partial::Output { step, output },
     };
-    let partial_results = input.outputs.into_iter().filter_map(partial).collect();
+    let partial_results = input.outputs.into_iter().map(partial).collect();
     SequentialFailure {
         r#type: TYPE,
         reason: input.reason.unwrap_or_else(|| REASON.to_owned()),
@@ -146,6 +150,11 @@ pub fn sequential_failure(input: SequentialFailureInput) -> SequentialFailure {
     }
 }
 
+/// Notes that say something: blank ones are none.
+fn given_notes(notes: Option<String>) -> Option<String> {
+    notes.filter(|notes| !trim(notes).is_empty())
+}
+
 /// The result of a reduce task in which an inner task or the reduction has failed.
 pub fn reduce_failure(input: ReduceFailureInput) -> ReduceFailure {
     let message = input.message.unwrap_or_else(|| match &input.failed_input {
@@ -153,8 +162,12 @@ pub fn reduce_failure(input: ReduceFailureInput) -> ReduceFailure {
         None => format!("the reduction over {} results failed", input.outputs.len()),
     });
     let processed_inputs = input.outputs.iter().map(|output| output.step.clone()).collect();
-    let partial_results =
-        input.outputs.into_iter().map(|output| Partial::Input { input: output.step, output: output.output }).collect();
+    let partial = |StepOutput { step, output, notes }: StepOutput| Partial::Input {
+        input: step,
+        output,
+        notes: given_notes(notes),
+    };
+    let partial_results = input.outputs.into_iter().map(partial).collect();
     ReduceFailure {
         r#type: TYPE,
         reason: input.reason.unwrap_or_else(|| REASON.to_owned()),

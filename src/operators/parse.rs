@@ -14,7 +14,7 @@ use super::task::{Element, Operator, Span, Task};
 use super::validate::{Block, FIELDS, ParseOptions};
 use super::xml::{Item, Tag, TextPosition, Xml, decode, is_white, shown};
 
-/// A task and the diagnostics of its template. Where one has the severity `error`, defaults replace what is wrong.
+/// A task and the diagnostics of its template. An invalid value counts as the narrowest one of its setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ParsedTask {
     /// The task.
@@ -145,10 +145,10 @@ impl<'a> Parser<'a, '_> {
     /// A task from its start tag.
     fn begin(&mut self, tag: &Tag<'a>, role: Role) -> Task {
         let type_attribute = tag.attributes.iter().find(|attribute| attribute.name == "type");
-        let kind = type_attribute.map_or(Kind::Atomic, |attribute| Kind::named(&attribute.value));
+        let kind = type_attribute.map_or(Kind::Atomic, |attribute| Kind::named(attribute.value.trim_matches(is_white)));
         match type_attribute {
             Some(attribute) if !kind.is_known() => {
-                let name = shown(&attribute.value);
+                let name = shown(kind.as_str());
                 let message = format!(
                     "`{name}` is no type of task that has defaults; the types are `atomic`, `sequential` and `reduce`"
                 );
@@ -372,11 +372,12 @@ impl<'a> Parser<'a, '_> {
         *slot = Some(tag.place);
         match nested {
             Some(place) => {
-                let message = format!("`{}` has an element for a value; write text; the default is used", tag.name);
-                self.report(place, DiagnosticCode::InvalidValue, Severity::Error, message);
+                let message = format!("`{}` has an element for a value; write text", tag.name);
+                let invalid = block.invalid(field, place, &message);
+                self.add(invalid);
             }
             None => {
-                if let Err(diagnostic) = block.set(tag.name, &value, at.unwrap_or(tag.place)) {
+                if let Err(diagnostic) = block.set(field, &value, at.unwrap_or(tag.place)) {
                     self.add(diagnostic);
                 }
             }

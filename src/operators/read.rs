@@ -102,8 +102,10 @@ fn read_origins(value: Value<'_>, origins: &mut Origins) -> Result<()> {
         ("accumulationFormat", &mut origins.accumulation_format),
         ("freshContext", &mut origins.fresh_context),
     ] {
-        if known.one_of(name, Origin::NAMES)? == Some(Origin::Default) && origin.is_some() {
-            *origin = Some(Origin::Default);
+        if let (Some(known), Some(origin)) = (known.one_of(name, Origin::NAMES)?, origin) {
+            if known != Origin::Explicit {
+                *origin = known;
+            }
         }
     }
     Ok(())

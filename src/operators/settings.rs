@@ -34,6 +34,7 @@ named! {
     Origin {
         Explicit = "explicit", "The template says it.";
         Default = "default", "The table of defaults.";
+        Invalid = "invalid", "The template has an invalid value; the narrowest one is in force instead.";
     }
 }
 
@@ -116,6 +117,14 @@ impl ContextManagement {
             fresh_context: Some(if role == Role::InnerTask { Fresh::Disabled } else { Fresh::Enabled }),
         }
     }
+
+    /// What an invalid value of a setting counts as: what gives a task the least.
+    pub(super) const NARROWEST: Self = Self {
+        inherit_context: Some(Inherit::None),
+        accumulate_data: Some(false),
+        accumulation_format: Some(Format::NotesOnly),
+        fresh_context: Some(Fresh::Disabled),
+    };
 
     /// These settings, with what they leave open taken from `defaults`; and where each came from.
     pub fn or(&self, defaults: &Self) -> (Self, Origins) {

@@ -2,11 +2,10 @@
 
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::limits::Limits;
-use crate::text::trim;
 
 use super::kind::{Kind, Role};
-use super::settings::{Accumulation, ContextManagement, Format, Fresh, Inherit, Origins};
-use super::xml::{TextPosition, shown};
+use super::settings::{Accumulation, ContextManagement, Format, Fresh, Inherit, Origin, Origins};
+use super::xml::{TextPosition, is_white, shown};
 
 /// How strictly a template is read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,27 +39,66 @@ pub(super) struct Block {
     pub(super) places: [Option<TextPosition>; 4],
     /// Where the block begins.
     pub(super) place: Option<TextPosition>,
+    /// Which settings have an invalid value, in the order of [`FIELDS`].
+    pub(super) invalid: [bool; 4],
 }
 
 impl Block {
-    /// Takes the value of a setting, exactly as it stands.
-    pub(super) fn set(&mut self, field: &str, value: &str, at: TextPosition) -> Result<(), Diagnostic> {
+    /// Takes the value of a setting, without the white space around it.
+    pub(super) fn set(&mut self, field: usize, value: &str, at: TextPosition) -> Result<(), Diagnostic> {
+        let value = value.trim_matches(is_white);
         let given = &mut self.given;
         let picked = match field {
-            "inherit_context" => pick(Inherit::NAMES, value, &mut given.inherit_context),
-            "accumulation_format" => pick(Format::NAMES, value, &mut given.accumulation_format),
-            "fresh_context" => pick(Fresh::NAMES, value, &mut given.fresh_context),
-            _ => pick(&[("true", true), ("false", false)], value, &mut given.accumulate_data),
+            0 => pick(Inherit::NAMES, value, &mut given.inherit_context),
+            1 => pick(&[("true", true), ("false", false)], value, &mut given.accumulate_data),
+            2 => pick(Format::NAMES, value, &mut given.accumulation_format),
+            _ => pick(Fresh::NAMES, value, &mut given.fresh_context),
         };
         picked.map_err(|names| {
             let is = match value {
                 "" => "has no value".to_owned(),
                 value => format!("is `{}`", shown(value)),
             };
-            let hint = if names.contains(&trim(value)) { ", without white space around it" } else { "" };
-            let message = format!("`{field}` {is}; write `{}`{hint}; the default is used", names.join("` or `"));
-            at.diagnostic(DiagnosticCode::InvalidValue, Severity::Error, message)
+            let name = FIELDS.get(field).copied().unwrap_or_default();
+            self.invalid(field, at, &format!("`{name}` {is}; write `{}`", names.join("` or `")))
         })
+    }
+
+    /// Gives a setting that has an invalid value its narrowest one, so that a slip never widens what a task sees.
+    pub(super) fn invalid(&mut self, field: usize, at: TextPosition, message: &str) -> Diagnostic {
+        let (given, narrowest) = (&mut self.given, ContextManagement::NARROWEST);
+        let counts_as = match field {
+            0 => {
+                given.inherit_context = narrowest.inherit_context;
+                given.inherit_context.map(Inherit::as_str)
+            }
+            1 => {
+                given.accumulate_data = narrowest.accumulate_data;
+                Some("false")
+            }
+            2 => {
+                given.accumulation_format = narrowest.accumulation_format;
+                given.accumulation_format.map(Format::as_str)
+            }
+            _ => {
+                given.fresh_context = narrowest.fresh_context;
+                given.fresh_context.map(Fresh::as_str)
+            }
+        };
+        if let Some(invalid) = self.invalid.get_mut(field) {
+            *invalid = true;
+        }
+        let message = format!("{message}; it counts as `{}`", counts_as.unwrap_or_default());
+        at.diagnostic(DiagnosticCode::InvalidValue, Severity::Error, message)
+    }
+
+    fn mark_invalid(&self, origins: &mut Origins) {
+        let Origins { kind: _, inherit_context, accumulate_data, accumulation_format, fresh_context } = origins;
+        let fields = [inherit_context, accumulate_data, accumulation_format, fresh_context];
+        for (origin, _) in fields.into_iter().zip(self.invalid).filter(|(origin, invalid)| *invalid && origin.is_some())
+        {
+            *origin = Some(Origin::Invalid);
+        }
     }
 
     fn has(&self, field: usize) -> Option<TextPosition> {
@@ -82,7 +120,8 @@ impl Block {
             given.accumulate_data = None;
             given.accumulation_format = None;
         }
-        let (settings, origins) = given.or(&ContextManagement::defaults(kind, role));
+        let (settings, mut origins) = given.or(&ContextManagement::defaults(kind, role));
+        self.mark_invalid(&mut origins);
         let Some(block) = self.place else { return (settings, origins) };
         let mut report = |place: TextPosition, code, severity, message: String| {
             diagnostics.push(place.diagnostic(code, severity, message));
@@ -113,13 +152,13 @@ impl Block {
                 let message = "`accumulate_data` is `true` and `<accumulation_format>` is missing; write `notes_only` or `full_output`";
                 report(place, DiagnosticCode::MissingFormat, Severity::Error, message.to_owned());
             }
-            (_, Some(place)) if settings.accumulation() == Accumulation::Off => {
+            (_, Some(place)) if settings.accumulation() == Accumulation::Off && self.invalid == [false; 4] => {
                 let message = format!("`accumulation_format` has no meaning: {task} accumulates nothing; remove it");
                 report(place, DiagnosticCode::FormatWithoutAccumulation, Severity::Warning, message);
             }
             _ => {}
         }
-        if settings.is_empty() {
+        if settings.is_empty() && self.invalid == [false; 4] {
             let message =
                 format!("{task} has no context of its own: it inherits none, accumulates none and gets none fresh");
             report(block, DiagnosticCode::NoContext, Severity::Warning, message);

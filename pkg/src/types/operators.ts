@@ -27,8 +27,11 @@ export interface ContextManagement {
   freshContext?: "enabled" | "disabled";
 }
 
-/** Where a value in force came from: the template, or the table of defaults. */
-export type Origin = "explicit" | "default";
+/**
+ * Where a value in force came from: the template, the table of defaults, or an invalid value of the template, which counts
+ * as the narrowest one of its setting.
+ */
+export type Origin = "explicit" | "default" | "invalid";
 
 /** Where each value in force came from; the fields that are there are those of the settings, and the type. */
 export interface Origins {
@@ -301,7 +304,7 @@ export type MemorySystem = (
 
 /** What is known when a step has failed. */
 export interface SequentialFailureInput {
-  /** The sequential task; its settings say what is kept of the steps before. */
+  /** The sequential task; its settings decide whether notes or whole outputs are kept. */
   task: TaskInput;
   /** What the steps before gave, in order. */
   outputs?: StepOutput[];
@@ -323,7 +326,10 @@ export interface SequentialFailure {
   failedStep?: string;
   totalSteps: number;
   notes: {
-    /** What the steps before gave, in the sequence's format; nothing when it does not accumulate. */
+    /**
+     * One for each completed step, in order: its notes, or its output if it has no notes or the sequence accumulates whole
+     * outputs.
+     */
     partialResults: { step: string; output?: string; notes?: string }[];
   };
 }
@@ -353,7 +359,8 @@ export interface ReduceFailure {
   totalInputs?: number;
   accumulator?: string;
   notes: {
-    partialResults: { input: string; output: string }[];
+    /** One for each completed input, in order. */
+    partialResults: { input: string; output: string; notes?: string }[];
   };
 }
 

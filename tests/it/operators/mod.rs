@@ -53,7 +53,11 @@ fn settings(operator: &Operator) -> String {
     ];
     let cells = cells.map(|(value, origin)| {
         assert_eq!(value.is_some(), origin.is_some(), "each value has an origin");
-        let mark = if origin.is_some_and(|it| it.as_str() == "default") { "*" } else { "" };
+        let mark = match origin.map(|it| it.as_str()) {
+            Some("default") => "*",
+            Some("invalid") => "!",
+            _ => "",
+        };
         format!("{}{mark}", value.unwrap_or("-"))
     });
     cells.join(" ")

@@ -107,8 +107,8 @@ fn a_run_takes_the_failure_of_its_own_context() {
     assert_eq!((failure.failed_input, failure.reason.as_str(), failure.total_inputs), (None, "mine", Some(1)));
 }
 
-// SPEC §4: sequential gives an error result with `notes.partialResults` (step, output or notes by format), failed step,
-// total; no retry.
+// SPEC §4: sequential gives an error result with `notes.partialResults`, failed step, total; no retry. Every completed step
+// is in it with its notes, or with its output if it has no notes or the format is `full_output`.
 #[test]
 fn a_failed_step_keeps_what_was_done() {
     let run = |xml: &str| {
@@ -128,11 +128,27 @@ fn a_failed_step_keeps_what_was_done() {
     else {
         panic!()
     };
-    let notes = Partial::Notes { step: "a".to_owned(), notes: Some("one".to_owned()) };
-    assert_eq!(failure.notes.partial_results, [notes]);
+    let notes = Partial::Notes { step: "a".to_owned(), notes: "one".to_owned() };
+    assert_eq!(failure.notes.partial_results, std::slice::from_ref(&notes));
     let off = run(&SEQUENCE.replace("<accumulate_data>true", "<accumulate_data>false"));
     let Next::Failed { failure: Failure::Sequential(failure) } = off.next() else { panic!() };
-    assert_eq!(failure.notes.partial_results, []);
+    assert_eq!(failure.notes.partial_results, [notes]);
+    // A step without notes is there with its output, in every format.
+    for xml in [
+        SEQUENCE.to_owned(),
+        SEQUENCE.replace("full_output", "notes_only"),
+        SEQUENCE.replace("<accumulate_data>true", "<accumulate_data>false"),
+    ] {
+        let started = sequence(&xml).record(context("OWN")).unwrap();
+        let without = RunResult::Output { output: "ONE".to_owned(), notes: None };
+        let run = started.record(without).unwrap().record(failed("no answer")).unwrap();
+        let Next::Failed { failure: Failure::Sequential(failure) } = run.next() else { panic!() };
+        assert_eq!(
+            failure.notes.partial_results,
+            [Partial::Output { step: "a".to_owned(), output: "ONE".to_owned() }],
+            "{xml}"
+        );
+    }
     // It is over: nothing is tried again.
     assert_eq!(off.record(out("AGAIN", "")).unwrap_err().code(), Code::RunOutOfOrder);
 }
@@ -200,7 +216,7 @@ fn a_failed_input_keeps_what_was_done() {
     assert_eq!(failure.failed_input.as_deref(), Some("y"));
     assert_eq!((failure.processed_inputs, failure.total_inputs), (vec!["x".to_owned()], Some(2)));
     assert_eq!(failure.accumulator.as_deref(), Some("(X)"));
-    let partial = Partial::Input { input: "x".to_owned(), output: "X".to_owned() };
+    let partial = Partial::Input { input: "x".to_owned(), output: "X".to_owned(), notes: None };
     assert_eq!(failure.notes.partial_results, [partial]);
     assert_eq!(second.record(out("AGAIN", "")).unwrap_err().code(), Code::RunOutOfOrder);
 
@@ -209,6 +225,14 @@ fn a_failed_input_keeps_what_was_done() {
         panic!()
     };
     assert_eq!((failure.failed_input, failure.processed_inputs.len()), (None, 2));
+
+    // The notes of an inner task are kept next to its output.
+    let noted = reduce(false).record(context("")).unwrap().record(out("X", "about X")).unwrap();
+    let Next::Failed { failure: Failure::Reduce(failure) } = noted.record(failed("cannot read")).unwrap().next() else {
+        panic!()
+    };
+    let partial = Partial::Input { input: "x".to_owned(), output: "X".to_owned(), notes: Some("about X".to_owned()) };
+    assert_eq!(failure.notes.partial_results, [partial]);
 }
 
 #[test]
