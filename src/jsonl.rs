@@ -6,6 +6,8 @@
 //! - the last line may lack its newline; one that also stops in the middle is *torn* (`torn_line`);
 //! - a line that is no JSON object is skipped (`malformed_line`);
 //! - two objects on one line, `{…}{…}`, are both read (`glued_records`);
+//! - a whole record on one line after a cut-off one, or after NUL bytes, is read if the reader knows what a record is
+//!   ([`Reader::recovering`]); the damage before it is `malformed_line`;
 //! - half of a surrogate pair becomes U+FFFD (`lone_surrogate_replaced`), and so do invalid bytes (`invalid_utf8`);
 //! - a byte order mark at the start of a line is ignored, as are blank lines.
 //!
@@ -43,6 +45,37 @@ pub(crate) struct Record<'a> {
     pub value: Map<String, Value>,
 }
 
+/// Whether an object has the shape of a record of a format. After damage it tells a record from a part of the one that was
+/// cut off.
+pub(crate) type IsRecord = fn(&Map<String, Value>) -> bool;
+
+/// Why no record begins at a place.
+#[derive(Clone, Copy, Debug)]
+struct Stopped {
+    /// The byte of the line where reading stopped.
+    at: usize,
+    reason: Reason,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    /// JSON, but no object.
+    NoObject,
+    TooDeep,
+    /// The line ends within the record.
+    CutOff,
+    NoJson,
+}
+
+/// An object within a line.
+struct Found {
+    /// The bytes of the line where it begins and ends.
+    start: usize,
+    end: usize,
+    value: Map<String, Value>,
+    repaired: Vec<Diagnostic>,
+}
+
 /// Reads the records of a JSONL file one by one; what was wrong with the file is in [`Reader::finish`].
 ///
 /// Takes time linear in the bytes and memory for one line.
@@ -58,6 +91,8 @@ pub(crate) struct Reader<'a> {
     /// How much of the current line has been read, and how many bytes replacements have added to that.
     column: usize,
     longer: usize,
+    /// What a record is, if whole records after damage are read.
+    is_record: Option<IsRecord>,
     findings: Vec<Diagnostic>,
     more: usize,
 }
@@ -67,9 +102,14 @@ impl<'a> Reader<'a> {
         Self { rest: Some(bytes), ..Self::default() }
     }
 
-    /// Reads what comes after so many lines of the file.
-    pub(crate) fn after_lines(bytes: &'a [u8], line: u32) -> Self {
-        Self { line, ..Self::new(bytes) }
+    /// Reads whole records after damage on their line too.
+    pub(crate) fn recovering(bytes: &'a [u8], is_record: IsRecord) -> Self {
+        Self { is_record: Some(is_record), ..Self::new(bytes) }
+    }
+
+    /// The same of what comes after so many lines of the file.
+    pub(crate) fn after_lines(bytes: &'a [u8], line: u32, is_record: IsRecord) -> Self {
+        Self { line, ..Self::recovering(bytes, is_record) }
     }
 
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
@@ -112,64 +152,86 @@ impl<'a> Reader<'a> {
     fn next_on_line(&mut self) -> Option<Record<'a>> {
         let glued = self.column > 0;
         let current = std::mem::take(&mut self.current);
-        let text = current.get(self.column..).unwrap_or_default().trim_start_matches([' ', '\t', '\r']);
-        if text.is_empty() {
+        let at = skip_white(&current, self.column);
+        if at >= current.len() {
             return None;
         }
-        let at = current.len().saturating_sub(text.len());
-        if glued && !text.starts_with('{') {
-            self.malformed("the line goes on after its record; the rest was skipped", self.column);
-            return None;
-        }
-        let stopped = match Document::read_first(text) {
-            Ok((document, end)) => {
-                let value = document.root().to_json();
-                if let Ok(Value::Object(value)) = value {
-                    self.column = at.saturating_add(end);
-                    let start = at.saturating_sub(self.longer);
-                    let replaced = self.replaced.last().map(|&(place, _)| place).filter(|&place| place < self.column);
-                    while let Some((_, longer)) = self.replaced.pop_if(|&mut (place, _)| place < self.column) {
-                        self.longer = self.longer.saturating_add(longer);
-                    }
-                    let cr = usize::from(current.get(self.column..) == Some("\r"));
-                    let end = self.column.saturating_add(cr).saturating_sub(self.longer);
-                    let bytes = self.bytes.get(start..end).unwrap_or_default();
-                    if let Some(place) = replaced {
-                        let before = text::utf16_len(current.get(at..place).unwrap_or_default());
-                        self.find(not_utf8(), Some(at.saturating_add(before)));
-                    }
-                    document.diagnostics().into_iter().for_each(|found| self.find(found, None));
-                    if glued {
-                        let message = "two records stand on one line; both were read";
-                        self.find(Diagnostic::new(DiagnosticCode::GluedRecords, Severity::Warning, message), None);
-                    }
-                    self.current = current;
-                    return Some(Record { line: self.line, bytes, value });
+        let stopped = match object_at(&current, at) {
+            Ok(found) => {
+                let record = self.take(&current, found);
+                if glued {
+                    let message = "two records stand on one line; both were read";
+                    self.find(Diagnostic::new(DiagnosticCode::GluedRecords, Severity::Warning, message), None);
                 }
-                value.err().map(|_| (0, true))
+                self.current = current;
+                return Some(record);
             }
-            Err(stopped) => Some((stopped.at, stopped.is_too_deep)),
+            Err(stopped) => stopped,
         };
-        let Some((stopped_at, is_too_deep)) = stopped else {
-            self.malformed("the line is not a JSON object; it was skipped", at);
-            return None;
+        let is_damage = matches!(current.as_bytes().get(at), Some(b'{' | 0)) && stopped.reason != Reason::TooDeep;
+        let found =
+            self.is_record.filter(|_| is_damage).and_then(|is_record| recover(&current, at, stopped, is_record));
+        self.report_damage(&current, at, stopped, glued, found.is_some());
+        let record = self.take(&current, found?);
+        self.current = current;
+        Some(record)
+    }
+
+    /// The record that was found on the current line.
+    fn take(&mut self, current: &str, found: Found) -> Record<'a> {
+        let longer = |replaced: &mut Vec<(usize, usize)>, end: usize| {
+            let mut sum = 0_usize;
+            while let Some((_, longer)) = replaced.pop_if(|&mut (place, _)| place < end) {
+                sum = sum.saturating_add(longer);
+            }
+            sum
         };
-        let is_torn = !is_too_deep && stopped_at >= text.len();
-        if is_torn && self.rest.is_none() {
+        self.longer = self.longer.saturating_add(longer(&mut self.replaced, found.start));
+        let start = found.start.saturating_sub(self.longer);
+        let replaced = self.replaced.last().map(|&(place, _)| place).filter(|&place| place < found.end);
+        self.longer = self.longer.saturating_add(longer(&mut self.replaced, found.end));
+        self.column = found.end;
+        let cr = usize::from(current.get(self.column..) == Some("\r"));
+        let end = self.column.saturating_add(cr).saturating_sub(self.longer);
+        if let Some(place) = replaced {
+            let before = text::utf16_len(current.get(found.start..place).unwrap_or_default());
+            self.find(not_utf8(), Some(found.start.saturating_add(before)));
+        }
+        found.repaired.into_iter().for_each(|repaired| self.find(repaired, None));
+        Record { line: self.line, bytes: self.bytes.get(start..end).unwrap_or_default(), value: found.value }
+    }
+
+    /// Reports damage that begins at a byte of the current line.
+    #[cold]
+    fn report_damage(&mut self, current: &str, at: usize, stopped: Stopped, glued: bool, is_recovered: bool) {
+        let text = current.get(at..).unwrap_or_default();
+        let is_cut_off = stopped.reason == Reason::CutOff;
+        if is_cut_off && !is_recovered && self.rest.is_none() {
             let message = "the last line stops in the middle; it was skipped";
             self.find(Diagnostic::new(DiagnosticCode::TornLine, Severity::Warning, message), None);
-            return None;
+            return;
         }
-        let message = match (is_too_deep, is_torn) {
-            (true, _) => format!("the line is nested deeper than {JSON_DEPTH_MAX} levels; it was skipped"),
-            (_, true) => "the line stops in the middle; it was skipped".to_owned(),
-            _ => "the line is not JSON; it was skipped".to_owned(),
+        if glued && !is_recovered && !text.starts_with('{') {
+            self.malformed("the line goes on after its record; the rest was skipped", self.column);
+            return;
+        }
+        let message = match stopped.reason {
+            _ if is_recovered && text.starts_with('\0') => {
+                "NUL bytes stand before a record; the record was read".to_owned()
+            }
+            _ if is_recovered => "a damaged record stands before another one; only the other one was read".to_owned(),
+            Reason::NoObject => "the line is not a JSON object; it was skipped".to_owned(),
+            Reason::TooDeep => format!("the line is nested deeper than {JSON_DEPTH_MAX} levels; it was skipped"),
+            Reason::CutOff => "the line stops in the middle; it was skipped".to_owned(),
+            Reason::NoJson => "the line is not JSON; it was skipped".to_owned(),
         };
+        if self.findings.len() >= MAX_FINDINGS {
+            return self.malformed(&message, at);
+        }
         // For a line that stops in the middle the last character is named.
-        let read = text.get(..stopped_at).unwrap_or_default();
-        let column = text::utf16_len(read).saturating_sub(usize::from(is_torn));
+        let read = current.get(at..stopped.at).unwrap_or_default();
+        let column = text::utf16_len(read).saturating_sub(usize::from(is_cut_off));
         self.malformed(&message, at.saturating_add(column));
-        None
     }
 
     #[cold]
@@ -187,6 +249,105 @@ impl<'a> Reader<'a> {
         let column = column.map(|column| u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1));
         self.findings.push(Diagnostic { line: Some(self.line), column, ..finding });
     }
+}
+
+/// The byte of the next character that is no white space.
+fn skip_white(line: &str, from: usize) -> usize {
+    let rest = line.get(from..).unwrap_or_default();
+    line.len().saturating_sub(rest.trim_start_matches([' ', '\t', '\r']).len())
+}
+
+/// The object that begins at a byte of a line.
+fn object_at(line: &str, start: usize) -> Result<Found, Stopped> {
+    let text = line.get(start..).unwrap_or_default();
+    let stopped = |at: usize, reason| Stopped { at: start.saturating_add(at), reason };
+    let (document, end) = Document::read_first(text).map_err(|found| match found.at {
+        at if found.is_too_deep => stopped(at, Reason::TooDeep),
+        at if at >= text.len() => stopped(at, Reason::CutOff),
+        at => stopped(at, Reason::NoJson),
+    })?;
+    match document.root().to_json() {
+        Ok(Value::Object(value)) => {
+            Ok(Found { start, end: start.saturating_add(end), value, repaired: document.diagnostics() })
+        }
+        Ok(_) => Err(stopped(0, Reason::NoObject)),
+        Err(_) => Err(stopped(0, Reason::TooDeep)),
+    }
+}
+
+/// The first whole record of a line after damage that begins at `start`. A whole record is followed by the end of the line, by
+/// another record or by NUL bytes.
+///
+/// A record that was cut off makes its successor a part of itself: of a text, which then ends at the first quote of the
+/// successor; or of a list or an object, which then lacks its end. So reading stops at the beginning of the successor, or
+/// directly after it. No byte is read more than a few times.
+#[cold]
+fn recover(line: &str, mut start: usize, mut stopped: Stopped, is_record: IsRecord) -> Option<Found> {
+    let bytes = line.as_bytes();
+    let ends_record = |found: &Found| {
+        let is_whole = matches!(bytes.get(skip_white(line, found.end)), None | Some(b'{' | 0));
+        // Nothing within a record stands after NUL bytes.
+        let before = bytes.get(..found.start).unwrap_or_default().trim_ascii_end();
+        is_whole && (is_record(&found.value) || (before.last() == Some(&0) && !found.value.is_empty()))
+    };
+    loop {
+        // A value of what was cut off that is a record by its shape.
+        let swallowed = object_before(bytes, start, stopped.at).and_then(|place| object_at(line, place).ok());
+        if let Some(found) = swallowed.filter(|found| found.end <= stopped.at && ends_record(found)) {
+            return Some(found);
+        }
+        let read = bytes.get(start.saturating_add(1)..=stopped.at.min(bytes.len().saturating_sub(1)));
+        let last = read.and_then(|read| read.iter().rposition(|&byte| byte == b'{'));
+        let mut next = last
+            .map(|at| start.saturating_add(1).saturating_add(at))
+            .or_else(|| brace_from(bytes, stopped.at.max(start.saturating_add(1))))?;
+        loop {
+            match object_at(line, next) {
+                Ok(found) if ends_record(&found) => return Some(found),
+                Ok(found) => next = brace_from(bytes, found.end)?,
+                Err(other) => {
+                    // What was read before leads no further.
+                    (start, stopped) = (next, Stopped { at: other.at.max(stopped.at), ..other });
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// The first `{` from a byte on.
+fn brace_from(bytes: &[u8], from: usize) -> Option<usize> {
+    let at = bytes.get(from..)?.iter().position(|&byte| byte == b'{')?;
+    Some(from.saturating_add(at))
+}
+
+/// Where the object begins that ends directly before a byte, but for white space; it begins after `start`. What is before that byte
+/// must be JSON.
+fn object_before(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
+    let text = bytes.get(start..end)?.trim_ascii_end();
+    let (mut depth, mut in_string, mut at) = (0_usize, false, text.len());
+    if text.last() != Some(&b'}') {
+        return None;
+    }
+    while let Some(before) = at.checked_sub(1) {
+        at = before;
+        match text.get(at)? {
+            b'"' => {
+                let escapes = text.get(..at)?.iter().rev().take_while(|&&byte| byte == b'\\').count();
+                in_string ^= escapes % 2 == 0;
+            }
+            _ if in_string => {}
+            b'}' | b']' => depth = depth.saturating_add(1),
+            brace @ (b'{' | b'[') => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return Some(start.saturating_add(at)).filter(|&at| *brace == b'{' && at > start);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 impl<'a> Iterator for Reader<'a> {

@@ -2,22 +2,26 @@
 
 use std::borrow::Cow;
 
-use crate::commits::formats::{BlobSource, Format, gemini_lines};
+use crate::commits::formats::{BlobSource, Format, codex, gemini_lines};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
-use crate::json::{Document, Object};
+use crate::json::{Document, Object, Value};
 use crate::jsonl;
 use crate::maps::SortedMap;
 
 #[derive(Debug)]
 pub(crate) struct Inspector {
     format: Format,
+    /// Whether compactions within the blobs are read through.
+    through_compactions: bool,
     unknown: SortedMap<String, u32>,
     findings: Vec<Diagnostic>,
+    /// The finding that the history before a fork is not there, until a compaction replaces it.
+    missing_base: Option<Diagnostic>,
 }
 
 impl Inspector {
-    pub(crate) fn new(format: Format) -> Self {
-        Self { format, unknown: SortedMap::new(), findings: Vec::new() }
+    pub(crate) fn new(format: Format, through_compactions: bool) -> Self {
+        Self { format, through_compactions, unknown: SortedMap::new(), findings: Vec::new(), missing_base: None }
     }
 
     pub(crate) fn push(&mut self, blob: &[u8], source: BlobSource<'_>) {
@@ -38,6 +42,7 @@ impl Inspector {
                     match document.root().object("a record") {
                         Ok(record) => {
                             self.count(record);
+                            self.follow_base(document.root(), line_of(number), source);
                             if matches!(text, Cow::Owned(_)) {
                                 self.damaged(line, line_of(number), source);
                             }
@@ -68,12 +73,37 @@ impl Inspector {
         *count = count.saturating_add(1);
     }
 
+    /// Notes the base of a fork of Codex.
+    fn follow_base(&mut self, record: Value<'_>, line: Option<u32>, source: BlobSource<'_>) {
+        if !matches!(self.format, Format::CodexV0 | Format::CodexV1) {
+            return;
+        }
+        let Ok(fields) = record.object("a record") else { return };
+        let kind = fields.last("type").and_then(|kind| kind.as_text()).unwrap_or_default();
+        let session = match &*kind {
+            "session_meta" => fields.last("payload"),
+            "compacted" => {
+                if !self.through_compactions {
+                    self.missing_base = None;
+                }
+                None
+            }
+            "" => Some(record).filter(|_| fields.last("history_base").is_some()),
+            _ => None,
+        };
+        let session = session.and_then(|session| session.to_json().ok());
+        let missing = session.as_ref().and_then(|session| codex::missing_base(session.as_object()?, line));
+        if let Some(missing) = missing {
+            self.missing_base.get_or_insert(source.place(missing));
+        }
+    }
+
     #[cold]
     fn damaged(&mut self, line: &[u8], number: Option<u32>, source: BlobSource<'_>) {
         if self.findings.len() >= jsonl::MAX_FINDINGS {
             return;
         }
-        let mut reader = jsonl::Reader::new(line);
+        let mut reader = jsonl::Reader::recovering(line, self.format.is_record());
         reader.by_ref().for_each(drop);
         for finding in reader.finish() {
             let message = "the line is not one JSON object; it was kept as it is".to_owned();
@@ -90,6 +120,7 @@ impl Inspector {
     /// The damage, then a count of each unknown kind.
     pub(crate) fn finish(self) -> Vec<Diagnostic> {
         let mut findings = self.findings;
+        findings.extend(self.missing_base);
         for (kind, count) in self.unknown {
             let message = match count {
                 1 => format!("a record of the unknown kind `{kind}` was kept as it is"),

@@ -253,7 +253,8 @@ fn read_lines(text: &[u8], report: &mut ImportReport) -> Vec<(u32, Record)> {
     let found = &mut report.diagnostics;
     let mut records: Vec<(u32, Record)> = Vec::new();
     let mut checked = 0;
-    let mut reader = jsonl::Reader::new(text);
+    let is_record: jsonl::IsRecord = |map| ["id", "artifact_ref"].iter().all(|&key| map.contains_key(key));
+    let mut reader = jsonl::Reader::recovering(text, is_record);
     for object in reader.by_ref() {
         if let Some(digest) = object.value.get("digest").filter(|_| !object.value.contains_key("id")) {
             let mut hasher = ArtifactHasher::default();

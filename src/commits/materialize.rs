@@ -80,6 +80,10 @@ impl Materializer {
             return Err(Error::new(Code::PlanMismatch, message).with("commitId", commit).with("cacheKey", cache_key));
         }
         let native = Format::from_name(&plan.format).filter(|_| plan.is_native());
+        let inspector = |format| {
+            let through = through_compactions(&plan);
+            (!plan.request.skip_inspection).then(|| Inspector::new(format, through))
+        };
         let mut parts = Vec::new();
         for (step, record) in plan.steps.iter().zip(chain.iter().rev()).filter(|(step, _)| step.included) {
             parts.push(PlannedBlob {
@@ -92,15 +96,11 @@ impl Materializer {
             });
         }
         let mode = match native {
-            Some(format) if format.is_appended() => JoinMode::Append {
-                format,
-                hasher: Box::default(),
-                last: None,
-                inspector: (!plan.request.skip_inspection).then(|| Inspector::new(format)),
-            },
+            Some(format) if format.is_appended() => {
+                JoinMode::Append { format, hasher: Box::default(), last: None, inspector: inspector(format) }
+            }
             Some(format) => {
-                let inspector =
-                    (format == Format::GeminiV1 && !plan.request.skip_inspection).then(|| Inspector::new(format));
+                let inspector = inspector(format).filter(|_| format == Format::GeminiV1);
                 JoinMode::Concatenate(format, Box::new(Concatenator::new(format, limits, 0)), inspector)
             }
             None => JoinMode::Translate(Vec::new()),

@@ -118,6 +118,9 @@ pub struct Record {
     pub other: Vec<(String, String)>,
 }
 
+/// The field of an imported side chain's records that names the commit which started it.
+pub(crate) const SIDE_CHAIN_OF: &str = "side_chain_of";
+
 /// Where a commit comes from, as far as known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provenance {
@@ -211,9 +214,14 @@ impl Record {
         self.summary.as_deref().is_none_or(|summary| summary.trim().is_empty())
     }
 
-    /// Whether two records are equal but for summary and tags.
+    /// Whether two records are equal but for summary and tags, and the commit that started a side chain: that one is another
+    /// commit once lines were added to it.
     pub(crate) fn same_commit(&self, other: &Self) -> bool {
-        let unchanging = |record: &Self| Self { summary: None, tags: Vec::new(), ..record.clone() };
+        let unchanging = |record: &Self| {
+            let mut record = Self { summary: None, tags: Vec::new(), ..record.clone() };
+            record.other.retain(|(name, _)| name != SIDE_CHAIN_OF);
+            record
+        };
         unchanging(self) == unchanging(other)
     }
 

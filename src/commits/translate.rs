@@ -129,13 +129,16 @@ pub fn translate(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'
         tier = tier.max(used);
     }
     let bytes = out.finish(&mut diagnostics)?;
-    let (message_count, token_count) = match target_format.filter(|_| tier > Tier::Native) {
+    let (message_count, token_count) = match target_format {
         Some(format) => {
-            let transcript = read_back(format, &bytes, options)?;
-            report_orphans(&transcript, &mut diagnostics);
+            let (transcript, found) = read_back(format, &bytes, options)?;
+            report_missing_bases(found, &mut diagnostics);
+            if tier > Tier::Native {
+                report_orphans(&transcript, &mut diagnostics);
+            }
             counts(&transcript, options)
         }
-        None => count(target_format, &bytes, options)?,
+        None => count(None, &bytes, options)?,
     };
     let (artifact_ref, format) = (artifact_ref(&bytes), target.to_owned());
     Ok(Materialized { bytes, artifact_ref, format, tier, message_count, token_count, diagnostics })
@@ -147,12 +150,21 @@ pub(crate) fn count(format: Option<Format>, bytes: &[u8], options: &TranslateOpt
         let text = String::from_utf8_lossy(bytes);
         return Ok((u64::from(!bytes.is_empty()), options.counter.count(&text).into()));
     };
-    Ok(counts(&read_back(format, bytes, options)?, options))
+    Ok(counts(&read_back(format, bytes, options)?.0, options))
 }
 
-fn read_back(format: Format, bytes: &[u8], options: &TranslateOptions<'_>) -> Result<Transcript> {
+fn read_back(format: Format, bytes: &[u8], options: &TranslateOptions<'_>) -> Result<(Transcript, Vec<Diagnostic>)> {
     let read = ReadOptions { through_compactions: options.through_compactions, source: BlobSource::default() };
-    Ok(format.read(bytes, read, options.limits)?.0)
+    format.read(bytes, read, options.limits)
+}
+
+/// Takes over what was found about the bases of forks in deltas that were joined unread.
+fn report_missing_bases(found: Vec<Diagnostic>, diagnostics: &mut Vec<Diagnostic>) {
+    for base in found.into_iter().filter(|found| found.code == DiagnosticCode::MissingBase) {
+        if diagnostics.iter().all(|known| known.message != base.message) {
+            diagnostics.push(base);
+        }
+    }
 }
 
 fn counts(transcript: &Transcript, options: &TranslateOptions<'_>) -> (u64, u64) {

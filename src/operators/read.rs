@@ -102,10 +102,9 @@ fn read_origins(value: Value<'_>, origins: &mut Origins) -> Result<()> {
         ("accumulationFormat", &mut origins.accumulation_format),
         ("freshContext", &mut origins.fresh_context),
     ] {
-        if let (Some(known), Some(origin)) = (known.one_of(name, Origin::NAMES)?, origin) {
-            if known != Origin::Explicit {
-                *origin = known;
-            }
+        let known = known.one_of(name, Origin::NAMES)?.filter(|known| *known != Origin::Explicit);
+        if let (Some(known), Some(origin)) = (known, origin) {
+            *origin = known;
         }
     }
     Ok(())

@@ -29,10 +29,10 @@ fn options(every: u32) -> ImportOptions<'static> {
 
 /// What a host has in the end: records and blobs by their names, and the tip.
 #[derive(Debug, Default, PartialEq)]
-struct Kept {
-    records: BTreeMap<String, Record>,
-    blobs: BTreeMap<String, Vec<u8>>,
-    tip: Option<String>,
+pub(crate) struct Kept {
+    pub(crate) records: BTreeMap<String, Record>,
+    pub(crate) blobs: BTreeMap<String, Vec<u8>>,
+    pub(crate) tip: Option<String>,
 }
 
 impl Kept {
@@ -50,7 +50,7 @@ impl Kept {
         }
     }
 
-    fn of(format: Format, file: &[u8], every: u32) -> Self {
+    pub(crate) fn of(format: Format, file: &[u8], every: u32) -> Self {
         let mut kept = Self::default();
         kept.add(&import_transcript(format, file, &options(every)).unwrap());
         kept
@@ -58,10 +58,10 @@ impl Kept {
 }
 
 /// A host that follows a file.
-struct Host {
+pub(crate) struct Host {
     format: Format,
     every: u32,
-    kept: Kept,
+    pub(crate) kept: Kept,
     resume: Option<Resume>,
     /// How often it had to read the whole file.
     whole: u32,
@@ -92,7 +92,7 @@ impl Host {
     }
 }
 
-fn in_pieces(format: Format, file: &[u8], every: u32, cuts: &[usize]) -> Host {
+pub(crate) fn in_pieces(format: Format, file: &[u8], every: u32, cuts: &[usize]) -> Host {
     let mut host = Host::new(format, every);
     let mut ends: Vec<usize> = cuts.iter().map(|cut| cut % (file.len() + 1)).collect();
     ends.sort_unstable();
@@ -104,7 +104,7 @@ fn in_pieces(format: Format, file: &[u8], every: u32, cuts: &[usize]) -> Host {
 }
 
 /// A session of Claude Code in which the user goes back, agents work beside it, calls are parallel and it is compacted.
-fn claude_session(steps: &[(u8, u16)]) -> Vec<u8> {
+pub(crate) fn claude_session(steps: &[(u8, u16)]) -> Vec<u8> {
     let mut records: Vec<Value> = Vec::new();
     let mut known: Vec<String> = Vec::new();
     let mut last: Option<String> = None;

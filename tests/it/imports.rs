@@ -28,7 +28,7 @@ fn plain_options(limits: &Limits) -> ImportOptions<'_> {
 }
 
 /// The blobs are ranges of the bytes, which a test does not want to keep.
-fn import_every(format: Format, bytes: &[u8], every: u32) -> Import<'static> {
+pub(crate) fn import_every(format: Format, bytes: &[u8], every: u32) -> Import<'static> {
     let bytes: &'static [u8] = Box::leak(bytes.into());
     let limits = Limits::default();
     let options = ImportOptions {
@@ -40,12 +40,12 @@ fn import_every(format: Format, bytes: &[u8], every: u32) -> Import<'static> {
     import_transcript(format, bytes, &options).unwrap()
 }
 
-fn blob<'i>(import: &'i Import<'_>, record: &Record) -> &'i [u8] {
+pub(crate) fn blob<'i>(import: &'i Import<'_>, record: &Record) -> &'i [u8] {
     &import.blobs.iter().find(|(name, _)| *name == record.artifact_ref).unwrap().1
 }
 
 /// From the root to a commit.
-fn chain<'i>(import: &'i Import<'_>, tip: &str) -> Vec<&'i Record> {
+pub(crate) fn chain<'i>(import: &'i Import<'_>, tip: &str) -> Vec<&'i Record> {
     let find = |id: &str| import.records.iter().find(|record| record.id == id).unwrap();
     let mut chain = vec![find(tip)];
     while let Some(parent) = &chain[chain.len() - 1].parent {
@@ -152,7 +152,8 @@ fn compactions_become_compaction_commits() {
     assert_eq!(lines.lines().count(), 2);
     assert!(lines.contains("compact_boundary") && lines.contains("isCompactSummary"));
     assert!(chain[at].summary.as_deref().unwrap().starts_with("This session is being continued"));
-    assert_eq!(chain[at - 1].checkpoint.as_ref().unwrap().as_str(), "compaction");
+    assert_eq!(chain[at].checkpoint.as_ref().unwrap().as_str(), "compaction");
+    assert_eq!(chain[at - 1].checkpoint.as_ref().unwrap().as_str(), "turn_boundary", "what came before is saved first");
     assert_eq!(chain[at].message_count, Some(1));
     let import = import_every(Format::CodexV1, &session("codex-v1.jsonl"), 1);
     assert_eq!(import.records.iter().filter(|record| record.commit_type == CommitType::Compaction).count(), 1);

@@ -101,3 +101,44 @@ fn depth_and_findings_are_bounded() {
     let (records, _) = read(&"{}".repeat(200_000));
     assert_eq!(records.len(), 200_000);
 }
+
+/// What is read where records are known by a field.
+fn recovered(text: &str) -> (Vec<String>, Vec<Found>) {
+    let mut reader = Reader::recovering(text.as_bytes(), |record| record.contains_key("r"));
+    let records = reader.by_ref().map(|record| {
+        assert_eq!(serde_json::from_slice::<Value>(record.bytes).unwrap(), Value::Object(record.value.clone()));
+        Value::Object(record.value).to_string()
+    });
+    let records = records.collect();
+    (records, reader.finish().iter().map(|found| (found.code, found.line, found.column)).collect())
+}
+
+#[test]
+fn a_whole_record_after_damage_is_read() {
+    let whole = r#"{"r":1,"a":[{"r":2}]}"#;
+    let cut = r#"{"r":0,"b":"x{}\"y","c":[1,{"d":"é"},tr"#;
+    for cut in (1..cut.len()).filter_map(|at| cut.get(..at)) {
+        for text in [format!("{}{whole}", cut), format!("{} {whole}\r", cut), format!("{}\0\0{whole}\0", cut)] {
+            let (records, findings) = recovered(&text);
+            assert_eq!(records, [whole], "{text:?}");
+            assert!(findings.iter().all(|it| it.0 == DiagnosticCode::MalformedLine), "{text:?}: {findings:?}");
+        }
+        let twice = format!("{whole}{}{whole}{}{whole}", cut, cut);
+        assert_eq!(recovered(&twice).0, [whole; 3], "{twice}");
+        assert_eq!(recovered(cut).0, [] as [&str; 0]);
+    }
+    let (records, findings) = recovered("\0\0{\"r\":1}\n\0\n{\"r\":2}");
+    assert_eq!(records, ["{\"r\":1}", "{\"r\":2}"]);
+    assert_eq!(
+        findings,
+        [(DiagnosticCode::MalformedLine, Some(1), Some(1)), (DiagnosticCode::MalformedLine, Some(2), Some(1))]
+    );
+    // A part of the damaged record is none, nor is what stands after something else.
+    for text in
+        [r#"{"r":1,"a":{"b":2}"#, r#"{"r":1,"a":"{\"r\":2}"#, r#"{"r":1 "a":{"r":2}}"#, r#"x{"r":1}"#, r#"[{"r":1}"#]
+    {
+        assert_eq!(recovered(text).0, [] as [&str; 0], "{text}");
+    }
+    // Where a reader does not know its records, nothing is recovered.
+    assert_eq!(read("{\"r\":\"x{\"r\":1}\n\0{\"r\":2}").0, []);
+}

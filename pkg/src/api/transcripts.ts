@@ -44,8 +44,8 @@ export function importTranscript(
 }
 
 /**
- * Says which agent wrote a session file, by the shape of its first records; undefined where they have none. The beginning of a
- * file is enough, if it has a whole line.
+ * Returns the format of a session file: that of its first record in which somebody says something; undefined if there is none.
+ * The beginning of a file is enough if it has such a record.
  */
 export function detectFormat(bytes: TranscriptBytes): TranscriptFormat | undefined {
   return callJson("detectFormat", { bytes }) as TranscriptFormat | undefined;

@@ -85,6 +85,7 @@ export type DiagnosticCode =
   | "memory_left_out"
   | "metadata_conflict"
   | "misplaced_element"
+  | "missing_base"
   | "missing_element"
   | "missing_field"
   | "missing_format"

@@ -5,7 +5,9 @@
 //! - `isSidechain` records (other agents) and `isMeta` records are no part of it, unless all records are of a side chain;
 //! - records of one API message share `message.id` and are one turn. Parallel calls are siblings beside the chain, and they
 //!   and their results belong to it;
-//! - a `compact_boundary` starts anew with the summary after it; `logicalParentUuid` names the record before;
+//! - a `compact_boundary` starts a new history: the summary after it, then the messages that it preserves
+//!   (`compactMetadata.preservedMessages.uuids`, in that order); `logicalParentUuid` names the record before. What names a preserved
+//!   message as its parent continues after the compaction;
 //! - records of other types are only links.
 //!
 //! For a parent that is not in the file (a delta begins in the middle of its session), the record before is taken.
@@ -26,10 +28,15 @@ const ASIDE: &[&str] = &[
     "agent-name",
     "agent-setting",
     "ai-title",
+    "api-request",
+    "api-request-blob",
+    "api-request-shape",
+    "atis-latch",
     "attachment",
     "attribution-snapshot",
     "bridge-session",
     "content-replacement",
+    "cost-state",
     "custom-title",
     "file-history-snapshot",
     "last-prompt",
@@ -45,11 +52,27 @@ const ASIDE: &[&str] = &[
     "system",
     "tag",
     "task-summary",
+    "tools-used",
     "worktree-state",
 ];
 
 pub(super) fn knows_record(kind: &str) -> bool {
     matches!(kind, "user" | "assistant") || ASIDE.contains(&kind)
+}
+
+/// What a record is: blocks of content have a type too, but none of the other fields.
+pub(crate) fn is_record(map: &Map<String, Value>) -> bool {
+    const OWN: [&str; 6] = ["uuid", "parentUuid", "sessionId", "session_id", "leafUuid", "messageId"];
+    text(map, "type").is_some() && (OWN.iter().any(|&key| map.contains_key(key)) || is_conversation(map))
+}
+
+/// Whether a record is something said.
+pub(crate) fn is_conversation(map: &Map<String, Value>) -> bool {
+    let content = match map.get("message") {
+        Some(Value::Object(message)) => message.get("content"),
+        content => content,
+    };
+    matches!(text(map, "type"), Some("user" | "assistant")) && content.is_some_and(|it| it.is_string() || it.is_array())
 }
 
 #[derive(Debug)]
@@ -119,6 +142,14 @@ impl Entry<'_> {
         self.linked && self.kind() == "system" && text(&self.map, "subtype") == Some("compact_boundary")
     }
 
+    /// The uuids of the messages that a compaction preserves, in order.
+    pub(crate) fn preserved(&self) -> impl Iterator<Item = &str> {
+        let metadata = object(&self.map, "compactMetadata").filter(|_| self.is_boundary());
+        let preserved = metadata.and_then(|metadata| object(metadata, "preservedMessages"));
+        let uuids = preserved.and_then(|preserved| preserved.get("uuids")).and_then(Value::as_array);
+        uuids.into_iter().flatten().filter_map(Value::as_str)
+    }
+
     pub(crate) fn is_summary(&self) -> bool {
         self.linked && flag(&self.map, "isCompactSummary")
     }
@@ -170,13 +201,17 @@ pub(crate) struct Session<'a> {
     /// In the order of the file.
     pub entries: Vec<Entry<'a>>,
     places: SortedMap<String, usize>,
+    /// The messages that each summary's compaction preserves, by the summary's place; those that are here.
+    preserved: SortedMap<usize, Vec<usize>>,
+    /// How many messages that compactions preserve are not here.
+    lacks_preserved: u32,
 }
 
 impl<'a> Session<'a> {
     /// Reads the records and finds each one's parent.
     pub(crate) fn read(bytes: &'a [u8], notes: &mut Notes) -> Self {
         let mut session = Self::default();
-        let mut reader = Reader::new(bytes);
+        let mut reader = Reader::recovering(bytes, is_record);
         for record in reader.by_ref() {
             let entry = session.entry(record, &|_| false);
             session.push(entry, notes);
@@ -185,6 +220,7 @@ impl<'a> Session<'a> {
         // Nothing is looked up that could fail.
         let missing = session.find_parents(&NothingEarlier).unwrap_or_default();
         report_missing(missing, notes);
+        report_lost(session.lacks_preserved, notes);
         session
     }
 
@@ -218,11 +254,28 @@ impl<'a> Session<'a> {
         // The newest linked record of the conversation and of the side chains.
         let mut newest = [false, true].map(|side| before.newest(side).map(Place::Earlier));
         let mut missing: u32 = 0;
+        let mut compaction = Compaction::default();
         for (index, entry) in self.entries.iter_mut().enumerate().filter(|(_, entry)| entry.linked) {
             let [main, side] = &mut newest;
             let previous = if entry.side { side } else { main };
+            if compaction.follow(entry, index, &self.places) {
+                let lacks = compaction.uuids.len().saturating_sub(compaction.messages.len());
+                self.lacks_preserved = self.lacks_preserved.saturating_add(u32::try_from(lacks).unwrap_or(u32::MAX));
+                self.preserved.insert(index, compaction.messages.clone());
+            }
+            if compaction.repeats(entry, index) {
+                // Its parent is in the history that the compaction replaces.
+                entry.parent = compaction.summary.into_iter().chain(compaction.last).max();
+                compaction.last = Some(index);
+                *previous = Some(Place::Here(index));
+                continue;
+            }
             let place = |key: &str| -> Result<Option<Place>> {
                 let Some(uuid) = text(&entry.map, key) else { return Ok(None) };
+                if let Some(summary) = compaction.summary.filter(|_| compaction.uuids.contains(uuid)) {
+                    let repeated = self.places.get(uuid).copied().filter(|&place| place > summary);
+                    return Ok(Some(Place::Here(repeated.unwrap_or(summary))));
+                }
                 match self.places.get(uuid) {
                     Some(&here) => Ok(Some(Place::Here(here))),
                     None => Ok(before.with_uuid(uuid)?.map(Place::Earlier)),
@@ -249,6 +302,11 @@ impl<'a> Session<'a> {
         Ok(missing)
     }
 
+    /// The place of the record with a uuid.
+    pub(crate) fn place(&self, uuid: &str) -> Option<usize> {
+        self.places.get(uuid).copied()
+    }
+
     /// The newest message of the conversation, or of a side chain if there is no other.
     pub(crate) fn tip(&self) -> Option<usize> {
         let newest = |side: bool| self.entries.iter().rposition(|entry| entry.speaks() && entry.side == side);
@@ -268,7 +326,8 @@ impl<'a> Session<'a> {
                 break;
             }
             let Some(entry) = self.entries.get(index) else { break };
-            if !through && summarised && !entry.is_boundary() {
+            // A compaction may preserve the summary of an earlier one.
+            if !through && summarised && !entry.is_boundary() && !entry.is_summary() {
                 break;
             }
             path.push(index);
@@ -279,7 +338,25 @@ impl<'a> Session<'a> {
             at = entry.parent;
         }
         path.reverse();
-        self.attach(path, &seen)
+        self.with_preserved(self.attach(path, &seen))
+    }
+
+    /// Adds the messages that the compactions of a path preserve, each after its summary, unless they are on it.
+    fn with_preserved(&self, path: Vec<usize>) -> Vec<usize> {
+        if !path.iter().any(|index| self.preserved.get(index).is_some()) {
+            return path;
+        }
+        let mut on_path = vec![false; self.entries.len()];
+        for &index in &path {
+            mark(&mut on_path, index);
+        }
+        let mut all = Vec::with_capacity(path.len());
+        for index in path {
+            all.push(index);
+            let preserved = self.preserved.get(&index).into_iter().flatten();
+            all.extend(preserved.copied().filter(|&index| mark(&mut on_path, index)));
+        }
+        all
     }
 
     /// Adds the other records of the messages on the path, and the results of their calls, each after its parent.
@@ -390,6 +467,43 @@ impl<'a> Session<'a> {
     }
 }
 
+/// The newest compaction of the records so far.
+#[derive(Debug, Default)]
+struct Compaction {
+    uuids: SortedSet<String>,
+    /// The places of its messages, in order; those that are here.
+    messages: Vec<usize>,
+    /// The place of its summary, once that was read.
+    summary: Option<usize>,
+    /// The place of the newest of its messages that stands after the summary.
+    last: Option<usize>,
+}
+
+impl Compaction {
+    /// Takes the next record; whether it is the summary of a compaction that preserves messages.
+    fn follow(&mut self, entry: &Entry<'_>, index: usize, places: &SortedMap<String, usize>) -> bool {
+        if entry.is_boundary() {
+            *self = Self::default();
+            for uuid in entry.preserved() {
+                if self.uuids.insert(uuid.to_owned()) {
+                    self.messages.extend(places.get(uuid));
+                }
+            }
+        }
+        let begins = self.summary.is_none() && !self.uuids.is_empty() && entry.is_summary();
+        if begins {
+            self.summary = Some(index);
+        }
+        begins
+    }
+
+    /// Whether a record is one of its messages that stands after the summary, as in the blob of a commit.
+    fn repeats(&self, entry: &Entry<'_>, index: usize) -> bool {
+        self.summary.is_some_and(|summary| summary < index)
+            && entry.uuid().is_some_and(|uuid| self.uuids.contains(uuid))
+    }
+}
+
 /// Marks a place; whether it was there and not marked yet.
 pub(crate) fn mark(places: &mut [bool], at: usize) -> bool {
     places.get_mut(at).is_some_and(|place| !std::mem::replace(place, true))
@@ -400,6 +514,16 @@ pub(crate) fn report_missing(missing: u32, notes: &mut Notes) {
     if missing > 0 {
         let message = format!("{missing} records name a parent that is not there; the record before each was taken");
         notes.find(DiagnosticCode::BrokenChain, Severity::Info, message);
+    }
+}
+
+/// Reports messages that a compaction preserves and that are not there.
+pub(crate) fn report_lost(lost: u32, notes: &mut Notes) {
+    if lost > 0 {
+        let message = format!(
+            "{lost} messages that a compaction preserves are not in the file; they are missing after its summary"
+        );
+        notes.find(DiagnosticCode::BrokenChain, Severity::Warning, message);
     }
 }
 

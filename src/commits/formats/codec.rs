@@ -6,10 +6,11 @@ use serde::Serialize;
 
 use super::continuation::{Continuation, call_id};
 use super::format::{BlobSource, Format};
-use super::{bureau, claude, codex, gemini, generic};
+use super::{bureau, claude, codex, gemini, gemini_join, generic};
 use crate::commits::transcript::{Notes, Role, Transcript, Turn};
 use crate::content::Block;
 use crate::error::{Code, Diagnostic, Error, Result};
+use crate::jsonl::IsRecord;
 use crate::limits::Limits;
 
 /// How to read a conversation.
@@ -33,12 +34,23 @@ impl Format {
             Self::GeminiV1 => {
                 let is_message = !kind.is_empty() || has("id");
                 if is_message {
-                    gemini::knows_type(kind)
+                    gemini_join::knows_type(kind)
                 } else {
                     ["sessionId", "$set", "$rewindTo"].into_iter().any(has)
                 }
             }
             Self::BureauAgentV1 => true,
+        }
+    }
+
+    /// What a record of a format of lines is, so that it is told from a part of a damaged one.
+    pub(crate) fn is_record(self) -> IsRecord {
+        match self {
+            Self::ClaudeCodeV1 => claude::is_record,
+            Self::CodexV0 | Self::CodexV1 => codex::is_record(self == Self::CodexV1),
+            Self::GeminiV1 => gemini_join::is_record,
+            Self::GenericV1 => generic::is_record,
+            Self::BureauAgentV1 => |_| false,
         }
     }
 
@@ -70,7 +82,7 @@ impl Format {
         let mut transcript = match self {
             Self::BureauAgentV1 => bureau::read(bytes, limits.cbor_depth, source, &mut notes)?,
             Self::ClaudeCodeV1 => claude::read(bytes, through, &mut notes),
-            Self::CodexV0 | Self::CodexV1 => codex::read(bytes, through, &mut notes),
+            Self::CodexV0 | Self::CodexV1 => codex::read(bytes, self == Self::CodexV1, through, &mut notes),
             Self::GeminiV1 => gemini::read(bytes, &mut notes),
             Self::GenericV1 => generic::read(bytes, &mut notes),
         };

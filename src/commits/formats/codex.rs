@@ -18,11 +18,13 @@ use crate::commits::transcript::{
     Notes, Role, Transcript, Turn, arguments, flag, image, image_url, list, objects, owned, result_ids, text,
 };
 use crate::content::{Block, Media, arguments_text};
-use crate::jsonl::{Reader, Record};
+use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::jsonl::{IsRecord, Reader, Record};
 use crate::maps::SortedSet;
 
 /// Line types that are not the conversation.
-const ASIDE: &[&str] = &["session_meta", "turn_context", "event_msg", "world_state", "session_state"];
+const ASIDE: &[&str] =
+    &["session_meta", "turn_context", "event_msg", "world_state", "session_state", "token_usage_record"];
 
 /// Item types that are not the conversation.
 const ITEMS_ASIDE: &[&str] = &["ghost_snapshot", "other", "compaction_trigger"];
@@ -31,8 +33,67 @@ pub(super) fn knows_record(kind: &str) -> bool {
     matches!(kind, "response_item" | "compacted" | "") || ASIDE.contains(&kind)
 }
 
+/// What a record is, in files of either version.
+pub(crate) fn is_record(enveloped: bool) -> IsRecord {
+    if enveloped { |map| map.get("payload").is_some_and(Value::is_object) } else { is_bare }
+}
+
+fn is_bare(map: &Map<String, Value>) -> bool {
+    let kind = item_kind(map);
+    let is_item = matches!(kind, "message" | "reasoning" | "compaction" | "ghost_snapshot")
+        || kind.ends_with("_call")
+        || kind.ends_with("_output");
+    is_item || map.contains_key("record_type") || (map.contains_key("id") && map.contains_key("timestamp"))
+}
+
+/// The characters of a thread's id that a finding names.
+const MAX_THREAD_ID: usize = 48;
+
+/// Where the history of a fork begins (Codex 0.146 and later): in the rollout of another thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HistoryBase<'a> {
+    pub thread_id: &'a str,
+    /// The ordinal of the first line of that rollout that is no part of the fork.
+    pub end_ordinal_exclusive: Option<u64>,
+}
+
+/// The base of a session, if it is a fork.
+pub(crate) fn history_base(session: &Map<String, Value>) -> Option<HistoryBase<'_>> {
+    let base = session.get("history_base").filter(|base| !base.is_null())?.as_object();
+    Some(HistoryBase {
+        thread_id: base.and_then(|base| text(base, "thread_id")).unwrap_or_default(),
+        end_ordinal_exclusive: base.and_then(|base| base.get("end_ordinal_exclusive")).and_then(Value::as_u64),
+    })
+}
+
+/// Reports that the history before a fork is not there; `line` is that of its session, if there is one.
+pub(crate) fn missing_base(session: &Map<String, Value>, line: Option<u32>) -> Option<Diagnostic> {
+    let HistoryBase { thread_id, end_ordinal_exclusive } = history_base(session)?;
+    let end = match end_ordinal_exclusive {
+        Some(end) => format!("`end_ordinal_exclusive` {end}"),
+        None => "the fork".to_owned(),
+    };
+    let thread: String = thread_id.chars().take(MAX_THREAD_ID).collect();
+    let message = format!("the session is a fork of thread `{thread}`; its history before {end} is missing");
+    Some(Diagnostic { line, ..Diagnostic::new(DiagnosticCode::MissingBase, Severity::Error, message) })
+}
+
+/// Reports the base of a fork, unless what is read begins with a compaction, which replaces it.
+fn report_base(lines: &[Line<'_>], through: bool, notes: &mut Notes) {
+    if !through && lines.iter().any(|line| matches!(line.kind, LineKind::Compacted(_))) {
+        return;
+    }
+    let missing = lines.iter().find_map(|line| match &line.kind {
+        LineKind::Session(session) => missing_base(session, Some(line.number)),
+        _ => None,
+    });
+    missing.into_iter().for_each(|missing| notes.push(missing));
+}
+
 /// One line, without its envelope.
 pub(crate) struct Line<'a> {
+    /// From 1.
+    pub number: u32,
     pub bytes: &'a [u8],
     pub timestamp: Option<String>,
     pub kind: LineKind,
@@ -78,13 +139,14 @@ pub(crate) fn line<'a>(record: Record<'a>, notes: &mut Notes) -> Line<'a> {
             LineKind::Aside
         }
     };
-    Line { bytes: record.bytes, timestamp, kind }
+    Line { number: record.line, bytes: record.bytes, timestamp, kind }
 }
 
-fn lines<'a>(bytes: &'a [u8], notes: &mut Notes) -> Vec<Line<'a>> {
-    let mut reader = Reader::new(bytes);
-    let lines = reader.by_ref().map(|record| line(record, notes)).collect();
+fn lines<'a>(bytes: &'a [u8], enveloped: bool, through: bool, notes: &mut Notes) -> Vec<Line<'a>> {
+    let mut reader = Reader::recovering(bytes, is_record(enveloped));
+    let lines: Vec<Line<'a>> = reader.by_ref().map(|record| line(record, notes)).collect();
     notes.extend(reader.finish());
+    report_base(&lines, through, notes);
     lines
 }
 
@@ -93,9 +155,9 @@ pub(crate) fn item_kind(item: &Map<String, Value>) -> &str {
     text(item, "type").unwrap_or(if item.contains_key("role") { "message" } else { "" })
 }
 
-pub(super) fn read(bytes: &[u8], through: bool, notes: &mut Notes) -> Transcript {
+pub(super) fn read(bytes: &[u8], enveloped: bool, through: bool, notes: &mut Notes) -> Transcript {
     let mut turns = Vec::new();
-    for line in lines(bytes, notes) {
+    for line in lines(bytes, enveloped, through, notes) {
         apply(&mut turns, &line, through, notes);
     }
     Transcript { turns }
@@ -368,7 +430,7 @@ fn output_part(block: &Block) -> Option<Value> {
 /// Maps lines of `codex-v0` to `codex-v1`, field by field (SPEC §5, tier `fields`).
 pub(super) fn to_v1(bytes: &[u8], continuation: &mut Continuation, notes: &mut Notes) -> Vec<Value> {
     let mut out = Vec::new();
-    for line in lines(bytes, notes) {
+    for line in lines(bytes, false, true, notes) {
         let timestamp = continuation.time(line.timestamp.as_deref());
         match line.kind {
             LineKind::Item(mut item) => {
@@ -395,7 +457,7 @@ pub(super) fn to_v1(bytes: &[u8], continuation: &mut Continuation, notes: &mut N
 pub(super) fn to_v0(bytes: &[u8], through: bool, notes: &mut Notes) -> Vec<Value> {
     let mut header = Vec::new();
     let mut out: Vec<Value> = Vec::new();
-    for line in lines(bytes, notes) {
+    for line in lines(bytes, true, through, notes) {
         match line.kind {
             LineKind::Item(item) => out.push(Value::Object(item)),
             LineKind::Session(meta) => header.push(Value::Object(meta)),

@@ -1,39 +1,62 @@
-//! Which agent wrote a session file, by its shape.
+//! Which agent wrote a session file: by the shape of its records, and by what is said in it.
+//!
+//! Formats of different agents share the shapes of their records, so a shape alone names no format: a record of the
+//! conversation has to be read as one.
 
-use super::format::Format;
-use crate::json::{Document, Object, Value};
-use crate::jsonl::Reader;
+use serde_json::{Map, Value};
 
-/// Lines that are looked at: a session says what it is at its beginning.
-const LINES: u32 = 50;
+use super::codec::ReadOptions;
+use super::codex::{self, LineKind};
+use super::format::{BlobSource, Format};
+use super::{claude, gemini, generic};
+use crate::commits::transcript::{Notes, text};
+use crate::content::Block;
+use crate::json::Document;
+use crate::jsonl::{Reader, Record};
+use crate::limits::Limits;
 
-/// The format of a session file, by the shape of the first records that have one; none where no record has. The beginning of a
-/// file is enough, if it has a whole line.
+/// The formats whose lines are more than bare messages.
+const ENVELOPED: [Format; 3] = [Format::GeminiV1, Format::CodexV1, Format::ClaudeCodeV1];
+
+/// The format of a session file: that of its first record of a conversation; none if it has no such record. The beginning of a
+/// file is enough, if somebody says something there in a whole line.
 pub fn detect_format(bytes: &[u8]) -> Option<Format> {
-    // An array of CBOR, or the null that stands for an empty one. JSON begins with none of these bytes.
+    // No JSON begins with these bytes.
     if matches!(bytes.first(), Some(0x80..=0x9f | 0xf6)) {
-        return Some(Format::BureauAgentV1);
+        return Some(Format::BureauAgentV1).filter(|_| is_bureau(bytes));
     }
     let text = String::from_utf8_lossy(bytes);
     if let Ok(whole) = Document::read(text.trim_start_matches('\u{feff}').as_bytes(), &[]) {
-        return whole.root().object("a session, an object").ok().and_then(of_object);
+        let Ok(Value::Object(session)) = whole.root().to_json() else { return None };
+        return Shapes::default().converses(session);
     }
-    let records = Reader::new(bytes).take_while(|record| record.line <= LINES);
-    records.filter_map(|record| of_record(&record.value)).next()
+    let mut shapes = Shapes::default();
+    Reader::recovering(bytes, is_any_record).find_map(|record| shapes.converses(record.value))
 }
 
-/// The same for an object of any size, of which only the fields are looked at.
-fn of_object(object: Object<'_>) -> Option<Format> {
-    let field = |(name, value): (Value<'_>, Value<'_>)| {
-        let text = value.as_text().filter(|_| name.is_string("type")).map(serde_json::Value::from);
-        Some((name.string().ok()?, text.unwrap_or_default()))
-    };
-    of_record(&object.entries().filter_map(field).collect())
+/// The shapes that records had so far.
+#[derive(Debug, Default)]
+struct Shapes(Vec<Format>);
+
+impl Shapes {
+    /// The format in which the next record is one of a conversation, if its file has shown the shape of that format.
+    fn converses(&mut self, record: Map<String, Value>) -> Option<Format> {
+        if let Some(shape) = shape_of(&record).filter(|shape| !self.0.contains(shape)) {
+            self.0.push(shape);
+        }
+        self.0.iter().copied().find(|&format| is_conversation(format, &record))
+    }
 }
 
-fn of_record(record: &serde_json::Map<String, serde_json::Value>) -> Option<Format> {
+/// A record after damage. What a damaged record holds may look like a bare one, and names no format.
+fn is_any_record(record: &Map<String, Value>) -> bool {
+    ENVELOPED.iter().any(|format| format.is_record()(record))
+}
+
+/// The format whose records have this shape.
+fn shape_of(record: &Map<String, Value>) -> Option<Format> {
     let has = |name: &str| record.contains_key(name);
-    let kind = record.get("type").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let kind = text(record, "type").unwrap_or_default();
     let is_item = matches!(kind, "message" | "reasoning" | "compaction")
         || kind.ends_with("_call")
         || kind.ends_with("_call_output");
@@ -51,4 +74,59 @@ fn of_record(record: &serde_json::Map<String, serde_json::Value>) -> Option<Form
     } else {
         has("role").then_some(Format::GenericV1)
     }
+}
+
+/// Whether a record is one of a conversation in a format.
+fn is_conversation(format: Format, record: &Map<String, Value>) -> bool {
+    match format {
+        Format::ClaudeCodeV1 => claude::is_conversation(record),
+        Format::GeminiV1 => gemini::is_conversation(record),
+        Format::GenericV1 => {
+            let says = |blocks: &[Block<'_>]| !blocks.is_empty() || record.get("content").is_some_and(Value::is_string);
+            generic::turn(record, &mut Notes::default()).is_some_and(|turn| says(&turn.blocks))
+        }
+        Format::CodexV0 | Format::CodexV1 => {
+            let enveloped = record.contains_key("payload");
+            let record = Record { line: 0, bytes: &[], value: record.clone() };
+            let line = codex::line(record, &mut Notes::default());
+            let mut turns = Vec::new();
+            if matches!(line.kind, LineKind::Item(_) | LineKind::Compacted(_))
+                && enveloped == (format == Format::CodexV1)
+            {
+                codex::apply(&mut turns, &line, false, &mut Notes::default());
+            }
+            // Items of other agents have the names of some of Codex, and nothing of what those hold.
+            let says = |block: &Block<'_>| match block {
+                Block::Text(text) => !text.is_empty(),
+                Block::Reasoning { redacted: true, signature, .. } => signature.is_some(),
+                _ => true,
+            };
+            turns.iter().flat_map(|turn| &turn.blocks).any(says)
+        }
+        Format::BureauAgentV1 => false,
+    }
+}
+
+/// Whether CBOR is an array of messages, or empty: an empty array, or the null that stands for one. Of an array that is cut off, the
+/// first message has to begin as one.
+fn is_bureau(bytes: &[u8]) -> bool {
+    let (first, rest) = match bytes.split_first() {
+        Some((0x80 | 0xf6, [])) | Some((0x9f, [0xff])) => return true,
+        Some((first, rest)) => (*first, rest),
+        None => return false,
+    };
+    let length_bytes = match first {
+        0x98 => 1,
+        0x99 => 2,
+        0x9a => 4,
+        0x9b => 8,
+        _ => 0,
+    };
+    let begins_as_message = match rest.get(length_bytes..) {
+        Some([0xa1..=0xbf, key @ ..]) => key.starts_with(b"\x64Role") || key.starts_with(b"\x67Content"),
+        _ => false,
+    };
+    let read = ReadOptions { source: BlobSource::default(), through_compactions: true };
+    let read = || Format::BureauAgentV1.read(bytes, read, &Limits::default());
+    begins_as_message || read().is_ok_and(|(transcript, _)| !transcript.turns.is_empty())
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::blocks::{self, gemini_call, gemini_part};
 use super::continuation::Continuation;
-use super::gemini_join::{FileKind, file_kind};
+use super::gemini_join::{FileKind, file_kind, is_record};
 use crate::commits::transcript::{
     Notes, Role, Transcript, Turn, arguments_object, given_id, image_url, list, object, objects, owned, result_text,
     set, text,
@@ -73,14 +73,10 @@ impl Messages {
     }
 }
 
-pub(super) fn knows_type(kind: &str) -> bool {
-    matches!(kind, "user" | "gemini" | "model" | "info" | "warning" | "error")
-}
-
 pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
     let mut messages = Messages::default();
     if file_kind(bytes) == FileKind::Lines || bytes.trim_ascii().is_empty() {
-        let mut reader = Reader::new(bytes);
+        let mut reader = Reader::recovering(bytes, is_record);
         for record in reader.by_ref() {
             let map = record.value;
             if let Some(id) = text(&map, "$rewindTo") {
@@ -162,6 +158,13 @@ impl LineNotes {
         let id = map.get_key_value("id").map(|(key, id)| (key.clone(), id.clone()));
         self.messages.add(id.into_iter().collect());
     }
+}
+
+/// Whether a line, or a message of a session, is something said.
+pub(crate) fn is_conversation(map: &Map<String, Value>) -> bool {
+    let is_said = |map: &Map<String, Value>| matches!(text(map, "type"), Some("user" | "gemini" | "model"));
+    let fields = object(map, "$set").unwrap_or(map);
+    is_said(map) || list(fields, "messages").iter().filter_map(Value::as_object).any(is_said)
 }
 
 fn is_message(map: &Map<String, Value>) -> bool {

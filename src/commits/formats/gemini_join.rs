@@ -11,9 +11,12 @@
 
 use std::borrow::Cow;
 
+use serde_json::{Map, Value};
+
 use super::append;
 use super::format::{BlobSource, Format};
 use crate::commits::json_object::write_compact;
+use crate::commits::transcript::text;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Document, Kind};
 use crate::jsonl::{Reader, not_utf8};
@@ -100,6 +103,29 @@ pub(crate) fn to_lines(blob: &[u8]) -> Result<Cow<'_, [u8]>> {
     }
 }
 
+/// Fields of a session that never change while it grows.
+const FIXED_FIELDS: [&str; 4] = ["sessionId", "projectHash", "startTime", "kind"];
+
+/// A session that is one object as lines that stay as they are when the session grows: other fields of the object come after the
+/// messages. `lastUpdated`, which changes each time the file is written, is that of a session that begins.
+pub(crate) fn to_growing_lines(blob: &[u8]) -> Result<Vec<u8>> {
+    let text = String::from_utf8_lossy(blob);
+    let session = take_apart(&text, BlobSource::default())?;
+    let (mut fixed, mut others) = (Vec::new(), Vec::new());
+    let start = session.fields.iter().find(|(name, _)| name == "startTime").map(|&(_, start)| start);
+    for (name, value) in session.fields {
+        match start.filter(|_| name == "lastUpdated") {
+            Some(start) => fixed.push((name, start)),
+            None if FIXED_FIELDS.contains(&name.as_str()) => fixed.push((name, value)),
+            None => others.push((name, value)),
+        }
+    }
+    let mut out = Vec::with_capacity(blob.len());
+    write_lines(&mut out, &Session { fields: fixed, messages: session.messages }, false)?;
+    write_lines(&mut out, &Session { fields: others, messages: Vec::new() }, true)?;
+    Ok(out)
+}
+
 /// The joined file.
 pub(super) fn finish(joined: JoinState, mut out: Vec<u8>) -> Result<Vec<u8>> {
     let JoinState::Objects(mut blobs) = joined else { return Ok(out) };
@@ -126,6 +152,16 @@ pub(super) fn finish(joined: JoinState, mut out: Vec<u8>) -> Result<Vec<u8>> {
     Ok(out)
 }
 
+pub(super) fn knows_type(kind: &str) -> bool {
+    matches!(kind, "user" | "gemini" | "model" | "info" | "warning" | "error")
+}
+
+/// What a record of a session of lines is.
+pub(super) fn is_record(map: &Map<String, Value>) -> bool {
+    let is_known = text(map, "type").is_some_and(knows_type);
+    is_known || ["sessionId", "$set", "$rewindTo"].iter().any(|&key| map.contains_key(key))
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileKind {
     /// One object with `messages`.
@@ -149,7 +185,7 @@ pub(super) fn file_kind(blob: &[u8]) -> FileKind {
             Some(false) => FileKind::Neither,
             // Records glued on the first line, or a damaged one before others. What stands on a line of its own in a damaged
             // session over several lines is at most an empty object.
-            None if Reader::new(blob).any(|record| !record.value.is_empty()) => FileKind::Lines,
+            None if Reader::recovering(blob, is_record).any(|record| !record.value.is_empty()) => FileKind::Lines,
             None => FileKind::Neither,
         },
     }

@@ -18,8 +18,12 @@ pub(super) fn knows_role(role: &str) -> bool {
     matches!(role, "system" | "developer" | "user" | "human" | "assistant" | "model" | "tool" | "function")
 }
 
+pub(crate) fn is_record(map: &Map<String, Value>) -> bool {
+    text(map, "role").is_some()
+}
+
 pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
-    let mut reader = Reader::new(bytes);
+    let mut reader = Reader::recovering(bytes, is_record);
     let turns = reader.by_ref().filter_map(|record| turn(&record.value, notes)).collect();
     notes.extend(reader.finish());
     Transcript { turns }

@@ -2,6 +2,7 @@
 
 use super::options::{Import, ImportedBranch};
 use crate::commits::formats::claude::{Session, mark, other_leaves};
+use crate::commits::record::SIDE_CHAIN_OF;
 use crate::commits::transcript::Notes;
 use crate::maps::{SortedMap, SortedSet};
 use crate::sorting;
@@ -148,7 +149,7 @@ pub(super) fn imported(import: &Import<'_>, sides: &[bool], before: Option<&str>
             };
             let record = import.records.get(place)?;
             let Some(parent) = &record.parent else {
-                let started = record.other.iter().find(|(name, _)| name == "side_chain_of");
+                let started = record.other.iter().find(|(name, _)| name == SIDE_CHAIN_OF);
                 return started.and_then(|(_, id)| serde_json::from_str(id).ok());
             };
             at.clone_from(parent);

@@ -11,10 +11,10 @@ use super::options::{Import, ImportOptions};
 use super::resume::{Header, Resume, Settled};
 use crate::commits::artifact::artifact_ref;
 use crate::commits::formats::{BlobSource, Format, ReadOptions};
-use crate::commits::record::{CommitType, Provenance, Record, Trigger};
+use crate::commits::record::{CommitType, Provenance, Record, SIDE_CHAIN_OF, Trigger};
 use crate::commits::transcript::Notes;
 use crate::content::Block;
-use crate::error::{Code, Diagnostic, Error, Result};
+use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result};
 use crate::order::Order;
 use crate::text::Clusters;
 use crate::time::Timestamp;
@@ -72,7 +72,7 @@ pub(super) fn place_in(file: &[u8], part: &[u8]) -> usize {
 }
 
 pub(super) struct Builder<'b, 'o> {
-    format: Format,
+    pub format: Format,
     pub options: &'o ImportOptions<'o>,
     /// What was given, and where in the file it begins.
     file: &'b [u8],
@@ -266,7 +266,7 @@ impl<'b, 'o> Builder<'b, 'o> {
         }
         if let Some(from) = &self.side_chain_of {
             let from = from.as_deref().map_or(Value::Null, Value::from);
-            record.other.push(("side_chain_of".to_owned(), from.to_string()));
+            record.other.push((SIDE_CHAIN_OF.to_owned(), from.to_string()));
         }
         let record = record.seal();
         let id = record.id.clone();
@@ -288,7 +288,14 @@ impl<'b, 'o> Builder<'b, 'o> {
         if !growing {
             self.notes.absorb(take(&mut self.later));
         }
-        found.retain(|finding| !growing || finding.line.is_some_and(|at| at <= line));
+        // What is settled may end within a line: the next part does not see the damage before the record that follows.
+        let last = self.settled.at.checked_sub(1).and_then(|at| self.file.get(at));
+        let begun_line = last.filter(|&&byte| byte != b'\n').map(|_| line.saturating_add(1));
+        let is_settled = |finding: &Diagnostic| {
+            let is_damage = matches!(finding.code, DiagnosticCode::MalformedLine | DiagnosticCode::GluedRecords);
+            finding.line.is_some_and(|at| at <= line || (is_damage && Some(at) == begun_line))
+        };
+        found.retain(|finding| !growing || is_settled(finding));
         let mut notes = Notes::default();
         notes.extend(found);
         notes.absorb(self.notes);

@@ -6,10 +6,10 @@
 
 use super::branches::{Branch, find_branches, imported};
 use super::builder::{Builder, Lines, place_in};
-use super::known::Known;
+use super::known::{Known, incomplete, number};
 use super::options::Title;
 use super::resume::Header;
-use crate::commits::formats::claude::{Earlier, Entry, Session, report_missing, title};
+use crate::commits::formats::claude::{Earlier, Entry, Session, is_record, report_lost, report_missing, title};
 use crate::commits::record::{CommitType, Trigger};
 use crate::commits::transcript::{Notes, owned, text};
 use crate::error::{Diagnostic, Result};
@@ -65,23 +65,27 @@ struct Part<'b> {
     spoke: bool,
     /// Whether the summary of a compaction is awaited.
     compacting: bool,
+    /// The uuids of the messages that the newest compaction preserves: where they follow its summary they are of its commit.
+    preserved: SortedSet<String>,
 }
 
 impl<'b> Part<'b> {
-    /// Why the part ends before a record, if it does.
-    fn ends_before(&mut self, entry: &Entry<'_>, is_main: bool, every: u32) -> Option<Trigger> {
+    /// Whether the part ends before a record.
+    fn ends_before(&mut self, entry: &Entry<'_>, is_main: bool, every: u32) -> bool {
         let compacts = entry.is_boundary() || (entry.is_summary() && !self.compacting);
-        if !is_main || !self.spoke {
-            None
-        } else if compacts {
-            Some(Trigger::Compaction)
-        } else {
-            self.answers.are_over(entry, every).then_some(Trigger::TurnBoundary)
-        }
+        is_main && self.spoke && !self.preserves(entry) && (compacts || self.answers.are_over(entry, every))
+    }
+
+    fn preserves(&self, entry: &Entry<'_>) -> bool {
+        entry.uuid().is_some_and(|uuid| self.preserved.contains(uuid))
     }
 
     fn push(&mut self, entry: Entry<'b>, is_main: bool, notes: &mut Notes) {
-        if is_main {
+        if is_main && entry.is_boundary() {
+            self.preserved = SortedSet::new();
+            self.preserved.extend(entry.preserved().map(str::to_owned));
+        }
+        if is_main && !self.preserves(&entry) {
             self.answers.add(&entry);
             self.spoke |= entry.speaks();
             self.compacting = (self.compacting || entry.is_boundary()) && !entry.speaks();
@@ -96,18 +100,26 @@ pub(super) fn import<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]
     let known = resume.and_then(|resume| Some(resume.state.known.clone()?.going_on(resume.consumed)));
     let root = builder.options.parent.map(str::to_owned);
     let before = builder.import.tip.clone();
-    let mut file = File { known: known.unwrap_or_default(), root, titles: Vec::new(), missing: 0 };
+    let mut file = File {
+        known: known.unwrap_or_default(),
+        root,
+        titles: Vec::new(),
+        missing: 0,
+        lost: 0,
+        lines: SortedMap::new(),
+        begins_after: resume.map(|resume| resume.consumed),
+    };
     let begins = builder.settled.at;
     let every = builder.options.every;
     let mut part = Part::default();
-    let mut reader = Reader::after_lines(unread, builder.settled.line);
+    let mut reader = Reader::after_lines(unread, builder.settled.line, is_record);
     for record in reader.by_ref() {
         let (at, line) = (place_in(unread, record.bytes), record.line);
         let entry = part.session.entry(record, &|uuid| file.known.is_recent(uuid));
         let main_spoke = file.known.main_spoke || (entry.speaks() && !entry.side);
         let is_main = !entry.side || !main_spoke;
-        if let Some(trigger) = part.ends_before(&entry, is_main, every) {
-            file.commit(builder, part, trigger)?;
+        if part.ends_before(&entry, is_main, every) {
+            file.commit(builder, part)?;
             part = Part::default();
             let at = begins.saturating_add(at);
             if builder.settle(at, line.saturating_sub(1), Header::None, Some(&file.known))? {
@@ -119,32 +131,57 @@ pub(super) fn import<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]
     }
     builder.stop(Some(&file.known))?;
     if !builder.options.growing {
-        file.commit(builder, part, Trigger::SessionEnd)?;
+        file.commit(builder, part)?;
     }
     report_missing(file.missing, &mut builder.later);
+    report_lost(file.lost, &mut builder.later);
     file.give_titles(builder);
     builder.import.branches = imported(&builder.import, &builder.sides, before.as_deref());
     Ok(reader.finish())
 }
 
 /// What is known of the file so far.
-struct File {
+struct File<'b> {
     known: Known,
+    /// The bytes of each linked record, by the hash of its uuid: a compaction repeats the messages that it preserves.
+    lines: SortedMap<u64, &'b [u8]>,
+    /// How many bytes of the file come before those that are read, if some do.
+    begins_after: Option<u64>,
     /// The commit that the conversation continues.
     root: Option<String>,
     /// Titles of commits.
     titles: Vec<(String, String)>,
     missing: u32,
+    /// How many messages that compactions preserve are not in the file.
+    lost: u32,
 }
 
-impl File {
+impl<'b> File<'b> {
+    /// The bytes of a record that stands before a compaction; none if it is not in the file.
+    fn line(&self, uuid: &str) -> Result<Option<&'b [u8]>> {
+        match (self.lines.get(&number(uuid)), self.begins_after) {
+            (None, Some(consumed)) => {
+                Err(incomplete(consumed, &format!("a compaction preserves `{uuid}`, which is further back")))
+            }
+            (line, _) => Ok(line.copied()),
+        }
+    }
+
     /// Makes the commits of a part.
-    fn commit<'b: 'o, 'o>(&mut self, builder: &mut Builder<'b, 'o>, part: Part<'b>, trigger: Trigger) -> Result<()> {
+    fn commit<'o>(&mut self, builder: &mut Builder<'b, 'o>, part: Part<'b>) -> Result<()>
+    where
+        'b: 'o,
+    {
         let mut session = part.session;
         let missing = session.find_parents(&self.known)?;
         self.missing = self.missing.saturating_add(missing);
         for (leaf, title) in session.entries.iter().filter_map(title) {
             self.known.add_title(leaf, title);
+        }
+        for entry in session.entries.iter().filter(|entry| entry.is_linked()) {
+            if let Some(uuid) = entry.uuid() {
+                self.lines.insert(number(uuid), entry.bytes);
+            }
         }
         let before = builder.import.tip.clone();
         let all: Vec<usize> = (0..session.entries.len()).collect();
@@ -158,7 +195,6 @@ impl File {
         };
         // Only for the findings, those of branches and side chains too.
         session.turns(&all, false, &mut builder.later);
-        let entry = |index: usize| session.entries.get(index);
         let session_id = session.entries.iter().find_map(|entry| owned(&entry.map, "sessionId"));
         builder.session = builder.session.take().or(session_id);
         // A delta has to end where another branch leaves.
@@ -177,12 +213,7 @@ impl File {
             builder.side_chain_of = side.then_some(started);
             builder.time = start.clone();
             let first = builder.import.records.len();
-            commits.branch(
-                builder,
-                branch.entries.iter().filter_map(|&index| Some((index, entry(index)?))),
-                &forks,
-                &trigger,
-            )?;
+            commits.branch(builder, &session, &branch.entries, &forks, &|uuid| self.line(uuid))?;
             builder.sides.truncate(first);
             builder.sides.resize(builder.import.records.len(), branch.side);
             if number == 0 {
@@ -199,10 +230,17 @@ impl File {
             }
         }
         let linked = commits.commit_of.iter().filter_map(|(index, commit)| {
-            let entry = entry(*index).filter(|entry| entry.is_linked())?;
-            Some((*numbers.get(commit.as_str())?, entry.uuid(), entry.side))
+            let entry = session.entries.get(*index).filter(|entry| entry.is_linked())?;
+            Some((*index, *numbers.get(commit.as_str())?, entry))
         });
-        known.add(linked);
+        // What names a preserved message as its parent continues after the compaction.
+        let with_preserved = linked.flat_map(|(index, commit, entry)| {
+            let preserved = commits.preserved.get(&index).into_iter().flatten();
+            let preserved = preserved.map(move |uuid| (commit, Some(uuid.as_str()), entry.side));
+            std::iter::once((commit, entry.uuid(), entry.side)).chain(preserved)
+        });
+        known.add(with_preserved);
+        self.lost = self.lost.saturating_add(commits.lost);
         self.titles.extend(known.take_titles());
         Ok(())
     }
@@ -224,31 +262,45 @@ struct EntryCommits<'b> {
     lines: Lines<'b>,
     pending: Vec<usize>,
     commit_of: SortedMap<usize, String>,
+    /// The uuids of the messages that the commit of a summary repeats, by the summary's place.
+    preserved: SortedMap<usize, Vec<String>>,
+    /// How many of them are not in the file.
+    lost: u32,
 }
+
+/// Gives the bytes of a record by its uuid.
+type LineOf<'l, 'b> = &'l dyn Fn(&str) -> Result<Option<&'b [u8]>>;
 
 impl<'b> EntryCommits<'b> {
     fn new(lines: Lines<'b>) -> Self {
-        Self { lines, pending: Vec::new(), commit_of: SortedMap::new() }
+        Self { lines, pending: Vec::new(), commit_of: SortedMap::new(), preserved: SortedMap::new(), lost: 0 }
     }
 
-    /// Makes the commits of a branch.
-    fn branch<'e, 'o>(
+    /// Makes the commits of a branch. They are the same whatever comes after them, so that the session can be imported again once
+    /// it has grown.
+    fn branch<'o>(
         &mut self,
         builder: &mut Builder<'b, 'o>,
-        entries: impl Iterator<Item = (usize, &'e Entry<'b>)>,
+        session: &Session<'b>,
+        entries: &[usize],
         forks: &SortedSet<usize>,
-        trigger: &Trigger,
+        line_of: LineOf<'_, 'b>,
     ) -> Result<()>
     where
-        'b: 'e + 'o,
+        'b: 'o,
     {
         let mut answers = Answers::default();
         let mut compacting = false;
-        for (index, found) in entries {
+        let mut preserved: Vec<&str> = Vec::new();
+        for &index in entries {
+            // What a compaction preserves and what stands after its summary is in its commit.
+            let is_new = self.commit_of.get(&index).is_none();
+            let Some(found) = session.entries.get(index).filter(|_| is_new) else { continue };
             if found.is_boundary() || (found.is_summary() && !compacting) {
-                self.close(builder, CommitType::Delta, Trigger::Compaction)?;
+                self.close(builder, CommitType::Delta, Trigger::TurnBoundary)?;
                 compacting = true;
                 answers = Answers::default();
+                preserved = found.preserved().collect();
             } else if answers.are_over(found, builder.options.every) {
                 self.close(builder, CommitType::Delta, Trigger::TurnBoundary)?;
                 answers = Answers::default();
@@ -260,6 +312,9 @@ impl<'b> EntryCommits<'b> {
                 // A boundary without its summary is closed by the next message.
                 if found.speaks() {
                     let kind = if found.is_summary() { CommitType::Compaction } else { CommitType::Delta };
+                    if found.is_summary() {
+                        self.preserve(session, index, &preserved, line_of)?;
+                    }
                     self.close(builder, kind, Trigger::Compaction)?;
                     compacting = false;
                 }
@@ -271,7 +326,33 @@ impl<'b> EntryCommits<'b> {
                 answers = Answers::default();
             }
         }
-        self.close(builder, CommitType::Delta, trigger.clone())
+        self.close(builder, CommitType::Delta, Trigger::TurnBoundary)
+    }
+
+    /// Adds the messages that a compaction preserves to its commit, after the summary at `index`.
+    fn preserve(
+        &mut self,
+        session: &Session<'b>,
+        index: usize,
+        preserved: &[&str],
+        line_of: LineOf<'_, 'b>,
+    ) -> Result<()> {
+        let mut seen: SortedSet<&str> = SortedSet::new();
+        for &uuid in preserved.iter().filter(|&&uuid| seen.insert(uuid)) {
+            let after = session.place(uuid).filter(|&place| place > index);
+            match (after.and_then(|place| Some((place, session.entries.get(place)?))), line_of(uuid)?) {
+                (Some((place, entry)), _) => {
+                    self.lines.push(entry.bytes);
+                    self.pending.push(place);
+                }
+                (None, Some(line)) => self.lines.push(line),
+                (None, None) => self.lost = self.lost.saturating_add(1),
+            }
+        }
+        if !preserved.is_empty() {
+            self.preserved.insert(index, preserved.iter().map(|&uuid| uuid.to_owned()).collect());
+        }
+        Ok(())
     }
 
     fn close<'o>(&mut self, builder: &mut Builder<'b, 'o>, kind: CommitType, trigger: Trigger) -> Result<()>

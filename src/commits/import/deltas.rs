@@ -45,17 +45,19 @@ impl<'b: 'o, 'o> Deltas<'b, 'o> {
             self.answering = false;
             self.answers = self.answers.saturating_add(1);
             if self.answers >= builder.options.every {
-                self.close(builder, Trigger::TurnBoundary)?;
+                self.close(builder)?;
                 builder.settle(self.place(bytes), line.saturating_sub(1), self.header, None)?;
             }
         }
         Ok(())
     }
 
-    fn close(&mut self, builder: &mut Builder<'b, 'o>, trigger: Trigger) -> Result<()> {
+    /// Makes a commit of the lines so far. It is the same whatever comes after them, so that the session can be imported again once
+    /// it has grown.
+    fn close(&mut self, builder: &mut Builder<'b, 'o>) -> Result<()> {
         self.answers = 0;
         if !self.lines.is_empty() {
-            builder.commit(CommitType::Delta, &mut self.lines, trigger)?;
+            builder.commit(CommitType::Delta, &mut self.lines, Trigger::TurnBoundary)?;
         }
         Ok(())
     }
@@ -63,7 +65,7 @@ impl<'b: 'o, 'o> Deltas<'b, 'o> {
     /// A compaction: first what came before it, then the summary.
     fn compact(&mut self, builder: &mut Builder<'b, 'o>, bytes: &[u8], line: u32, time: Option<&str>) -> Result<()> {
         self.answering = false;
-        self.close(builder, Trigger::Compaction)?;
+        self.close(builder)?;
         builder.note_time(time);
         match self.header {
             Header::None => {}
@@ -88,7 +90,7 @@ impl<'b: 'o, 'o> Deltas<'b, 'o> {
     /// The end of what was given.
     fn end(mut self, builder: &mut Builder<'b, 'o>) -> Result<()> {
         builder.stop(None)?;
-        if builder.options.growing { Ok(()) } else { self.close(builder, Trigger::SessionEnd) }
+        if builder.options.growing { Ok(()) } else { self.close(builder) }
     }
 }
 
@@ -96,7 +98,8 @@ impl<'b: 'o, 'o> Deltas<'b, 'o> {
 pub(super) fn codex<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]) -> Result<Vec<Diagnostic>> {
     let mut deltas = Deltas::new(builder, unread);
     let mut turns = Vec::new();
-    let mut reader = Reader::after_lines(unread, builder.settled.line);
+    let mut is_base_reported = false;
+    let mut reader = Reader::after_lines(unread, builder.settled.line, builder.format.is_record());
     for record in reader.by_ref() {
         let number = record.line;
         let mut found = Notes::default();
@@ -108,6 +111,10 @@ pub(super) fn codex<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8])
             LineKind::Session(session) => {
                 if deltas.header == Header::None {
                     deltas.header = Header::Line(line.bytes);
+                }
+                if let Some(missing) = codex::missing_base(session, Some(number)).filter(|_| !is_base_reported) {
+                    is_base_reported = true;
+                    builder.later.push(missing);
                 }
                 builder.session = builder.session.take().or_else(|| owned(session, "id"));
                 builder.note_time(text(session, "timestamp"));
@@ -141,7 +148,7 @@ pub(super) fn codex<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8])
 pub(super) fn gemini<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]) -> Result<Vec<Diagnostic>> {
     let mut deltas = Deltas::new(builder, unread);
     let mut noted = gemini::LineNotes::new(builder.is_whole());
-    let mut reader = Reader::after_lines(unread, builder.settled.line);
+    let mut reader = Reader::after_lines(unread, builder.settled.line, builder.format.is_record());
     for Record { line, bytes, value: map } in reader.by_ref() {
         let mut time = text(&map, "timestamp").or_else(|| text(&map, "startTime"));
         if map.contains_key("sessionId") && deltas.header == Header::None {
@@ -172,7 +179,7 @@ pub(super) fn gemini<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]
 /// Imports lines of `{ role, content }`; gives the findings about them.
 pub(super) fn generic<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]) -> Result<Vec<Diagnostic>> {
     let mut deltas = Deltas::new(builder, unread);
-    let mut reader = Reader::after_lines(unread, builder.settled.line);
+    let mut reader = Reader::after_lines(unread, builder.settled.line, builder.format.is_record());
     for record in reader.by_ref() {
         let mut found = Notes::default();
         match generic::turn(&record.value, &mut found).map(|turn| turn.role) {

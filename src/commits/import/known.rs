@@ -26,7 +26,7 @@ const TITLE_BYTES: usize = 300;
 const CONTEXT: &str = "ctxweave 2026-11-24 uuids of records, version 1";
 
 /// The hash of a uuid.
-fn number(uuid: &str) -> u64 {
+pub(super) fn number(uuid: &str) -> u64 {
     u64::from_str_radix(derive(CONTEXT, [uuid]).get(..16).unwrap_or_default(), 16).unwrap_or_default()
 }
 

@@ -1,0 +1,152 @@
+//! Which agent wrote a file (SPEC §5 "Detection"): a format is named only if a record of its conversation can be read.
+
+use ctxweave::commits::formats::{Format, detect_format};
+use serde_json::{Value, json};
+
+use crate::transcripts::{SESSIONS, lines, session};
+
+/// The beginnings of sessions that other agents write, shortened.
+fn others() -> Vec<(&'static str, Vec<u8>)> {
+    let qwen = |kind: &str, message: Value| {
+        json!({ "uuid": "f9ebd56b", "parentUuid": null, "sessionId": "a373ace8", "timestamp": "2026-11-26T01:24:26.497Z",
+            "type": kind, "provenance": "real_user", "cwd": "/home/ann", "version": "0.24.4", "message": message })
+    };
+    let system = json!({ "uuid": "3aabe1a8", "parentUuid": "f9ebd56b", "sessionId": "a373ace8", "type": "system",
+        "subtype": "attribution_snapshot", "systemPayload": { "snapshot": { "type": "attribution-snapshot", "version": 1 } } });
+    let qwen = [
+        qwen("user", json!({ "role": "user", "parts": [{ "text": "hello" }] })),
+        system,
+        qwen(
+            "assistant",
+            json!({ "role": "model", "parts": [{ "functionCall": { "id": "call_1", "name": "read_file", "args": {} } }] }),
+        ),
+        qwen(
+            "tool_result",
+            json!({ "role": "user", "parts": [{ "functionResponse": { "id": "call_1", "response": { "output": "x" } } }] }),
+        ),
+    ];
+    let pi = |message: Value| json!({ "type": "message", "id": "774f938f", "parentId": "0663da70", "timestamp": "2026-11-26T01:27:01.953Z", "message": message });
+    let pi = [
+        json!({ "type": "session", "version": 3, "id": "01a21576", "timestamp": "2026-11-26T01:27:01.923Z", "cwd": "/home/ann" }),
+        json!({ "type": "model_change", "id": "527482a5", "parentId": null, "provider": "mock", "modelId": "mock" }),
+        pi(
+            json!({ "role": "user", "content": [{ "type": "text", "text": "hello" }], "timestamp": 1_795_656_421_947_u64 }),
+        ),
+        pi(
+            json!({ "role": "assistant", "content": [{ "type": "toolCall", "id": "call_1", "name": "read", "arguments": {} }], "usage": { "input": 10 } }),
+        ),
+        pi(
+            json!({ "role": "toolResult", "toolCallId": "call_1", "toolName": "read", "content": [{ "type": "text", "text": "x" }], "isError": false }),
+        ),
+        json!({ "type": "compaction", "id": "6c48e530", "parentId": "774f938f", "summary": "so far", "firstKeptEntryId": "774f938f" }),
+    ];
+    let copilot = |kind: &str, data: Value| json!({ "type": kind, "data": data, "id": "d05043da", "timestamp": "2026-11-26T01:24:32.403Z", "parentId": null });
+    let copilot = [
+        copilot("session.start", json!({ "sessionId": "8298d7a8", "version": 1, "producer": "copilot-agent" })),
+        copilot("user.message", json!({ "content": "hello", "transformedContent": "hello" })),
+        copilot("system.message", json!({ "role": "system", "content": "You are" })),
+        copilot(
+            "assistant.message",
+            json!({ "content": "", "toolRequests": [{ "toolCallId": "call_1", "name": "view", "arguments": {}, "type": "function" }] }),
+        ),
+        copilot("system.notification", json!({ "content": "found", "kind": { "type": "instruction_discovered" } })),
+    ];
+    let cline = json!({ "version": 1, "agent": "lead", "sessionId": "1795656342180_piiod", "origin": { "source": "cli", "sessionId": "1795656342180_piiod" },
+        "messages": [
+            { "id": "1687252c", "role": "user", "content": [{ "type": "text", "text": "hello" }], "ts": 1 },
+            { "id": "msg_CX2", "role": "assistant", "content": [{ "type": "tool_use", "id": "call_1", "name": "read_files", "input": {} }], "ts": 2 },
+        ] });
+    let cline_metadata = json!({ "sessionId": "1795656342180_piiod", "type": "cli", "version": 1, "cwd": "/home/ann" });
+    let continued = json!({ "sessionId": "daaee16c", "title": "Untitled Session", "workspaceDirectory": "/home/ann",
+        "history": [
+            { "message": { "role": "user", "content": "hello" }, "contextItems": [] },
+            { "message": { "role": "assistant", "content": "", "toolCalls": [{ "id": "call_1", "type": "function", "function": { "name": "Read", "arguments": "{}" } }] } },
+        ] });
+    let mut files = vec![("qwen-code", lines(&qwen)), ("pi", lines(&pi)), ("copilot-cli", lines(&copilot))];
+    for (name, object) in [("cline", cline), ("cline, metadata", cline_metadata), ("continue", continued)] {
+        files.push((name, object.to_string().into_bytes()));
+        files.push((name, serde_json::to_vec_pretty(&object).unwrap()));
+    }
+    files
+}
+
+/// The beginnings of sessions of today's versions, shortened: what comes before the first message names no format.
+fn known() -> Vec<(Format, Vec<u8>)> {
+    let codex = |kind: &str, payload: Value| json!({ "timestamp": "2026-11-26T01:21:53.705Z", "ordinal": 0, "type": kind, "payload": payload });
+    let codex = [
+        codex(
+            "session_meta",
+            json!({ "session_id": "01a2", "id": "01a2", "cwd": "/home/ann", "cli_version": "0.169.0" }),
+        ),
+        codex("event_msg", json!({ "type": "task_started", "turn_id": "01a2" })),
+        codex("world_state", json!({ "full": true, "state": {} })),
+        codex(
+            "response_item",
+            json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "hello" }] }),
+        ),
+    ];
+    let claude = [
+        json!({ "type": "queue-operation", "operation": "enqueue", "timestamp": "2026-11-26T01:21:30.628Z", "sessionId": "s", "content": "hello" }),
+        json!({ "type": "atis-latch", "sessionId": "s" }),
+        json!({ "parentUuid": null, "isSidechain": false, "type": "user", "message": { "role": "user", "content": "hello" }, "uuid": "98c8cedd", "sessionId": "s" }),
+    ];
+    let gemini = [
+        json!({ "sessionId": "1934f880", "projectHash": "30fe", "startTime": "2026-11-26T01:22:46.068Z", "lastUpdated": "2026-11-26T01:22:46.068Z", "kind": "main" }),
+        json!({ "id": "0b8ec980", "timestamp": "2026-11-26T01:22:46.086Z", "type": "user", "content": [{ "text": "hello" }] }),
+    ];
+    vec![(Format::CodexV1, lines(&codex)), (Format::ClaudeCodeV1, lines(&claude)), (Format::GeminiV1, lines(&gemini))]
+}
+
+#[test]
+fn sessions_of_other_agents_have_no_format() {
+    for (name, file) in others() {
+        assert_eq!(detect_format(&file), None, "{name}");
+        for damaged in
+            [[&b"\0\0\0"[..], &file].concat(), [b"{\"cut", &file[..]].concat(), [b"\xef\xbb\xbf", &file[..]].concat()]
+        {
+            assert_eq!(detect_format(&damaged), None, "{name}");
+        }
+        for end in 0..file.len() {
+            assert_eq!(detect_format(&file[..end]), None, "{name}: {}", String::from_utf8_lossy(&file[..end]));
+        }
+    }
+}
+
+#[test]
+fn a_session_has_its_format_once_something_is_said() {
+    for (format, file) in known() {
+        let first = file.iter().take(file.len() - 1).rposition(|&byte| byte == b'\n').unwrap() + 1;
+        for end in 0..file.len() {
+            let expected = (end >= file.len() - 1).then_some(format);
+            assert_eq!(detect_format(&file[..end]), expected, "{format}, {end}");
+        }
+        let (before, said) = file.split_at(first);
+        for damage in [&b"\0\0\0"[..], b"{\"type\":\"x\",\"a\":\"cut", b"{\"type\":\"cut\",\"a\":"] {
+            let damaged = [before, damage, said].concat();
+            assert_eq!(detect_format(&damaged), Some(format), "{format} {}", String::from_utf8_lossy(damage));
+        }
+        let long = [before.repeat(200), said.to_vec()].concat();
+        assert_eq!(detect_format(&long), Some(format), "{format}: however much comes before");
+    }
+    for (name, format) in SESSIONS {
+        assert_eq!(detect_format(&session(name)), Some(format), "{name}");
+    }
+}
+
+#[test]
+fn cbor_is_a_conversation_if_it_has_messages() {
+    for (bytes, expected) in [
+        (&[0x80][..], true),
+        (&[0xf6], true),
+        (&[0x9f, 0xff], true),
+        (b"\x81\xa2\x64Role\x64user\x67Cont", true),
+        (b"\x82\x01\x02", false),
+        (b"\x81\x65hello", false),
+        (b"\x93\xe4\xfa hello", false),
+        (b"\x81\xa1\x61a\x01", false),
+    ] {
+        assert_eq!(detect_format(bytes).is_some(), expected, "{bytes:?}");
+    }
+    let file = session("bureau-agent.cbor");
+    assert_eq!(detect_format(&file[..40]), Some(Format::BureauAgentV1));
+}
