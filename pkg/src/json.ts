@@ -3,8 +3,7 @@
 import { utf8 } from "./coders.js";
 import { CtxweaveError } from "./error.js";
 import { call } from "./runtime.js";
-import { reasonOf } from "./source.js";
-import { asBytes } from "./source.js";
+import { asBytes, reasonOf } from "./source.js";
 
 /** A request as it crosses: JSON in UTF-8, with long texts in it as they are, and the bytes that it refers to by their place. */
 export interface Request {
@@ -199,7 +198,7 @@ class RequestWriter {
  * @throws {CtxweaveError} `invalid_input` where the caller's own code throws while it is asked for a value
  */
 export function toRequest(value: unknown, binary?: Binary): Request {
-  const bytes: Uint8Array[] = [];
+  const bytes: Beside = [];
   let writer = new RequestWriter();
   let isExact = false;
   try {
@@ -213,8 +212,13 @@ export function toRequest(value: unknown, binary?: Binary): Request {
     writer = new RequestWriter();
     writer.value(copy, 0);
   }
-  return { json: writer.close(), bytes: bytes.length > 0 ? bytes : undefined, isExact };
+  // What was read after them may have run code that transferred them.
+  const views = bytes.map(({ view, path }) => asBytes(view, path) as Uint8Array);
+  return { json: writer.close(), bytes: views.length > 0 ? views : undefined, isExact };
 }
+
+/** The bytes that go beside a request, with their places in it. */
+type Beside = { view: Uint8Array; path: string }[];
 
 /** Whether somebody gave all objects a field that loops see. */
 function allInherit(): boolean {
@@ -259,17 +263,17 @@ export function rawAnswerOf(
 
 /** Calls a function whose request may be the bytes of its JSON; these cross as they are. */
 export function callJsonOrBytes(name: string, request: unknown): unknown {
-  const json = asBytes(request);
+  const json = asBytes(request, "");
   return json ? fromAnswer(call((wasm) => wasm.call(name, json, undefined, undefined))) : callJson(name, request);
 }
 
 /**
- * A result as the wasm gives it: JSON text, bytes, or a list of JSON text and the bytes that it refers to as
+ * A result as the wasm gives it: a small one itself, JSON text, bytes, or a list of JSON text and the bytes that it refers to as
  * `{ "\0bytes": 0 }`. `null` stands for nothing.
  */
 export function fromAnswer(answer: unknown): unknown {
   if (typeof answer === "string") return (JSON.parse(answer) as unknown) ?? undefined;
-  if (!Array.isArray(answer)) return answer;
+  if (!Array.isArray(answer)) return answer ?? undefined;
   const [json, ...bytes] = answer as [string, ...Uint8Array[]];
   return JSON.parse(json, (_, value: unknown) => {
     const at = typeof value === "object" && value !== null ? (value as { "\0bytes"?: number })["\0bytes"] : undefined;
@@ -298,7 +302,7 @@ function withoutTokenizer(request: unknown): [OwnTokenizer | undefined, unknown]
 }
 
 /** A copy that `JSON.stringify` keeps all of. */
-function marked(value: unknown, path: string, within: object[], bytes: Uint8Array[] | Binary): unknown {
+function marked(value: unknown, path: string, within: object[], bytes: Beside | Binary): unknown {
   const mark = (what: string): object => ({ "\0": what });
   switch (typeof value) {
     case "number":
@@ -330,13 +334,15 @@ function marked(value: unknown, path: string, within: object[], bytes: Uint8Arra
       );
     }
   };
-  const view = guarded(path, () => asBytes(value));
+  const view = asBytes(value, path);
   if (typeof bytes === "string") {
     if (view && bytes === "base64") return base64(view);
-    const size = view?.length ?? (typeof Blob === "function" && value instanceof Blob ? value.size : undefined);
+    const size = view?.length ?? sizeOfBlob(value);
     const head = view && headOf(view);
     if (size !== undefined) return { "\0size": size, ...(head && { "\0head": base64(head) }) };
-  } else if (view) return { "\0bytes": bytes.push(view) - 1 };
+  } else if (view) return { "\0bytes": bytes.push({ view, path }) - 1 };
+  // A `Proxy`, or an object that has no more of bytes than the class: as a plain object it may have millions of keys.
+  if (!view && guarded(path, () => value instanceof Uint8Array)) return mark("no bytes, although it looks like them");
   if (value instanceof Map) return mark("a Map");
   if (value instanceof Set) return mark("a Set");
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? mark("an invalid Date") : value.toISOString();
@@ -373,6 +379,21 @@ function marked(value: unknown, path: string, within: object[], bytes: Uint8Arra
     );
   }
   return copy;
+}
+
+/** How many bytes a `Blob` has, whatever it says; undefined for anything else. */
+function sizeOfBlob(value: object): number | undefined {
+  if (typeof Blob !== "function" || ArrayBuffer.isView(value)) return undefined;
+  try {
+    return value instanceof Blob ? (sizeGetter(Blob.prototype)?.call(value) as number) : undefined;
+  } catch {
+    // A `Proxy`, or an object that has no more of a `Blob` than the class.
+    return undefined;
+  }
+}
+
+function sizeGetter(prototype: object): ((this: unknown) => unknown) | undefined {
+  return Object.getOwnPropertyDescriptor(prototype, "size")?.get;
 }
 
 /** As much of an image as its size is found in: a JPEG has it behind its metadata. */

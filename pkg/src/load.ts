@@ -88,7 +88,7 @@ export function initSync(source: SyncInitSource): void {
 async function compile(source: AsyncSource | undefined, readFile: ReadFile | undefined): Promise<WebAssembly.Module> {
   const compiled = asModule(source);
   if (compiled) return compiled;
-  const bytes = asBytes(source);
+  const bytes = asBytes(source, "source");
   if (bytes) return compileBytes(bytes);
   if (isAddress(source)) {
     const file = readFile ? asFile(source) : undefined;
@@ -186,7 +186,7 @@ function cannotCompile(cause: unknown, url?: string): CtxweaveError {
 }
 
 function toBytes(source: unknown): Uint8Array<ArrayBuffer> {
-  const bytes = asBytes(source);
+  const bytes = asBytes(source, "source");
   if (bytes) return bytes;
   throw nothingToLoad();
 }

@@ -75,15 +75,109 @@ export function asFile(source: string | PlatformUrl | PlatformRequest): Platform
   return text.startsWith("file:") ? new URL(text) : undefined;
 }
 
-/** The bytes that a buffer or a view holds. */
-export function asBytes(source: unknown): Uint8Array<ArrayBuffer> | undefined {
-  if (source instanceof Uint8Array) return source as Uint8Array<ArrayBuffer>;
-  if (ArrayBuffer.isView(source)) {
-    return new Uint8Array(source.buffer as ArrayBuffer, source.byteOffset, source.byteLength);
+// What a value says of itself may be anything, with a subclass, an own property or a `Proxy`: the platform's own getters are asked.
+const ofViews = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
+const nameOfView = getterOf<string | undefined>(ofViews, Symbol.toStringTag);
+const [ofTypedArray, ofDataView] = [ofViews, DataView.prototype].map((prototype) => ({
+  buffer: getterOf<ArrayBuffer>(prototype, "buffer"),
+  byteOffset: getterOf<number>(prototype, "byteOffset"),
+  byteLength: getterOf<number>(prototype, "byteLength"),
+})) as [ViewGetters, ViewGetters];
+const [sizeOfBuffer, isResizable] = ["byteLength", "resizable"].map((name) =>
+  getterOf<unknown>(ArrayBuffer.prototype, name),
+) as [Getter<unknown>, Getter<unknown>];
+
+type Getter<T> = (value: unknown) => T | undefined;
+
+interface ViewGetters {
+  buffer: Getter<ArrayBuffer>;
+  byteOffset: Getter<number>;
+  byteLength: Getter<number>;
+}
+
+/** What a getter of a class says of a value; undefined where the class has none, or the value is none of its own. */
+function getterOf<T>(prototype: object, name: PropertyKey): Getter<T> {
+  const getter = Object.getOwnPropertyDescriptor(prototype, name)?.get as ((this: unknown) => T) | undefined;
+  return (value) => {
+    try {
+      return getter?.call(value);
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+/**
+ * The bytes that a buffer or a view holds, as a plain `Uint8Array` over them; undefined for anything else. Memory that is shared or
+ * can be resized is copied: it may change while it is read. `path` is what an error calls them.
+ *
+ * @throws {CtxweaveError} `invalid_input` for a buffer that was transferred, and a view that its buffer has become too small for
+ */
+export function asBytes(source: unknown, path: string): Uint8Array<ArrayBuffer> | undefined {
+  if (typeof source !== "object" || source === null) return undefined;
+  if (!ArrayBuffer.isView(source)) return isBuffer(source) ? bytesIn(source, 0, undefined, path) : undefined;
+  const getters = nameOfView(source) === undefined ? ofDataView : ofTypedArray;
+  // A view has a buffer even where that is detached.
+  const buffer = getters.buffer(source) as ArrayBuffer;
+  const length = getters.byteLength(source);
+  if (length === undefined || (length === 0 && getters === ofTypedArray && !canBeRead(source))) {
+    // Of a detached buffer there are no views at all.
+    bytesIn(buffer, 0, 0, path);
+    throw unreadable(path, "is out of bounds: its buffer was made smaller; pass a view of what is left");
   }
-  // Not `instanceof`: the buffer may come from another realm (an iframe, a test runner's sandbox).
-  if (Object.prototype.toString.call(source) === "[object ArrayBuffer]") return new Uint8Array(source as ArrayBuffer);
-  return undefined;
+  return bytesIn(buffer, getters.byteOffset(source) ?? 0, length, path);
+}
+
+/** The numbers of a `Uint32Array`, as a plain one; undefined for anything else. */
+export function asUint32(source: unknown, path: string): Uint32Array<ArrayBuffer> | undefined {
+  if (nameOfView(source) !== "Uint32Array") return undefined;
+  const bytes = asBytes(source, path);
+  return bytes && new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / Uint32Array.BYTES_PER_ELEMENT);
+}
+
+function isBuffer(source: object): source is ArrayBuffer {
+  try {
+    // Not `instanceof` alone: the buffer may come from another realm (an iframe, a test runner's sandbox).
+    const tag = source instanceof ArrayBuffer ? "[object ArrayBuffer]" : Object.prototype.toString.call(source);
+    if (tag === "[object ArrayBuffer]") return sizeOfBuffer(source) !== undefined;
+    return tag === "[object SharedArrayBuffer]" && isShared(source);
+  } catch {
+    // Code of the caller's threw, and does so again for whoever looks into it.
+    return false;
+  }
+}
+
+function isShared(buffer: unknown): boolean {
+  if (typeof SharedArrayBuffer !== "function") return false;
+  return getterOf(SharedArrayBuffer.prototype, "byteLength")(buffer) !== undefined;
+}
+
+/** Whether an empty view is one of nothing: the methods of a view that is out of bounds all throw. */
+function canBeRead(view: unknown): boolean {
+  try {
+    ofViews.indexOf.call(view as Uint8Array, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function bytesIn(buffer: ArrayBuffer, at: number, length: number | undefined, path: string): Uint8Array<ArrayBuffer> {
+  let bytes: Uint8Array<ArrayBuffer>;
+  try {
+    bytes = length === undefined ? new Uint8Array(buffer) : new Uint8Array(buffer, at, length);
+  } catch {
+    throw unreadable(path, "is detached: its buffer was transferred; pass a copy, or transfer a copy");
+  }
+  if (sizeOfBuffer(buffer) !== undefined && isResizable(buffer) !== true) return bytes;
+  const copy = new Uint8Array(bytes.length);
+  copy.set(bytes);
+  return copy;
+}
+
+function unreadable(path: string, what: string): CtxweaveError {
+  const place = path === "" ? "the request" : `\`${path}\``;
+  return new CtxweaveError("invalid_input", `${place} ${what}`, path === "" ? {} : { path });
 }
 
 /**

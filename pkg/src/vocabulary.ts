@@ -105,7 +105,7 @@ export function createVocabulary(name: Encoding, standard: Standard<VocabularySo
     await Promise.allSettled(initsUnderWay());
     if (instances().length === 0) throw notInitialized();
     // What becomes of a caller's buffer is the caller's business; what was read here is nobody else's.
-    const kept = asBytes(from) ? asset.slice() : asset;
+    const kept = asBytes(from, "options.source") ? asset.slice() : asset;
     let refused: unknown;
     for (const instance of instances()) {
       if (has(instance)) continue;
@@ -158,7 +158,7 @@ async function bring(
   progress: Progress,
   readFile: ReadFile | undefined,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = asBytes(source);
+  const bytes = asBytes(source, "options.source");
   if (bytes) return whole(bytes, progress);
   const module = asModule(source);
   if (module) {

@@ -25,7 +25,7 @@ export interface TokenizerJson {
 export function vocabularyOf(
   tokenizerJson: string | ArrayBuffer | ArrayBufferView | ReadonlyData<TokenizerJson>,
 ): Uint8Array<ArrayBuffer> {
-  const bytes = asBytes(tokenizerJson) ?? encoded(tokenizerJson);
+  const bytes = asBytes(tokenizerJson, "tokenizerJson") ?? encoded(tokenizerJson);
   return callJson("vocabularyOf", { tokenizerJson: bytes }) as Uint8Array<ArrayBuffer>;
 }
 

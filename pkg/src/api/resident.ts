@@ -50,7 +50,7 @@ import { type KeptMessages, unpackAssembly, unpackDialogue, unpackReport } from 
 export class LoomTree {
   /** @param tree the tree, or the bytes of its JSON */
   constructor(tree: ReadonlyData<LoomTreeData> | ArrayBuffer | ArrayBufferView) {
-    const json = asBytes(tree) ?? toRequest(tree).json;
+    const json = asBytes(tree, "tree") ?? toRequest(tree).json;
     const raw = call((wasm) => new wasm.LoomTree(json));
     handles.set(this, { raw, defaults: {}, kept: { number: 0, messages: [] } });
   }

@@ -5,6 +5,7 @@ import { decoderOf } from "../coders.js";
 import type * as glue from "../glue.js";
 import { callJson, rawAnswerOf } from "../json.js";
 import { call } from "../runtime.js";
+import { asUint32 } from "../source.js";
 import type { CalibratedTokenizer, ExactTokenizer, OwnTokenizer, ReadonlyData, Tokenizer } from "../types/common.js";
 import { checkedText, invalid } from "./checked.js";
 import { type Handle, Handles } from "./handles.js";
@@ -106,7 +107,8 @@ export function decodeTokenBytes(
 }
 
 function tokensOf(ids: Uint32Array | readonly number[]): Uint32Array {
-  if (ids instanceof Uint32Array) return ids;
+  const numbers = asUint32(ids, "ids");
+  if (numbers) return numbers;
   if (!Array.isArray(ids)) throw invalid("ids", "a Uint32Array or a list of tokens");
   const tokens = Uint32Array.from(ids as number[]);
   const wrong = (ids as unknown[]).findIndex((id, at) => id !== tokens[at]);

@@ -158,7 +158,7 @@ export function modelInfo(name: string): ModelInfo | undefined {
  */
 export function loadVocabulary(name: ExactTokenizer, asset: ArrayBuffer | ArrayBufferView): void {
   if (typeof name !== "string") throw invalid("name", "the name of a vocabulary");
-  const bytes = asBytes(asset);
+  const bytes = asBytes(asset, "asset");
   if (!bytes) throw invalid("asset", "the bytes of a vocabulary asset");
   // A copy: what becomes of the caller's buffer is the caller's business.
   keepVocabulary(name, bytes.slice());

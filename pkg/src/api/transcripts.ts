@@ -27,17 +27,21 @@ export function importTranscript(
   bytes: TranscriptBytes,
   options?: ImportOptions,
 ): ImportedTranscript {
-  const imported = callJson("importTranscript", { format, bytes, options }) as Omit<ImportedTranscript, "blobs"> & {
+  const given = asBytes(bytes, "bytes");
+  const imported = callJson("importTranscript", { format, bytes: given ?? bytes, options }) as Omit<
+    ImportedTranscript,
+    "blobs"
+  > & {
     // For each record: its blob, from where to where that is in the bytes, or null where it was there before.
     blobs: (Uint8Array | number | null)[];
   };
-  const given = asBytes(bytes) as Uint8Array;
   const places = imported.blobs;
   const blobs: ImportedTranscript["blobs"] = [];
   let at = 0;
   for (const { artifact_ref: artifactRef } of imported.records) {
     const place = places[at++];
-    if (typeof place === "number") blobs.push({ artifactRef, bytes: given.subarray(place, places[at++] as number) });
+    if (typeof place === "number")
+      blobs.push({ artifactRef, bytes: (given as Uint8Array).subarray(place, places[at++] as number) });
     else if (place) blobs.push({ artifactRef, bytes: place });
   }
   return { ...imported, blobs };

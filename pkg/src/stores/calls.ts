@@ -1,5 +1,6 @@
 /** Calls of a store, made again where they fail. */
 
+import { checkedBytes } from "../api/commits/bytes.js";
 import { CtxweaveError } from "../error.js";
 import { reasonOf } from "../source.js";
 import type { Store, StorePage } from "../types/stores.js";
@@ -14,7 +15,10 @@ export class StoreCalls {
   ) {}
 
   get(key: string): Promise<Uint8Array | undefined> {
-    return this.again("get", key, () => this.store.get(key));
+    return this.again("get", key, async () => {
+      const value: unknown = await this.store.get(key);
+      return value === undefined || value === null ? undefined : checkedBytes(value, "the result of `get`");
+    });
   }
 
   /** A value that is a text. */

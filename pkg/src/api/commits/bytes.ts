@@ -11,11 +11,11 @@ export function textBytes(text: string | Bytes, path: string): Uint8Array {
 }
 
 /** A message of a session as one line of JSON, or as the bytes it is. */
-export function messageBytes(message: string | object | Bytes): Uint8Array {
-  const bytes = asBytes(message);
+export function messageBytes(message: string | object | Bytes, path: string): Uint8Array {
+  const bytes = asBytes(message, path);
   if (bytes) return bytes;
   if (typeof message !== "string" && (typeof message !== "object" || message === null)) {
-    throw invalid("message", "an object, a line of JSON or bytes");
+    throw invalid(path, "an object, a line of JSON or bytes");
   }
   const text = typeof message === "string" ? message : JSON.stringify(message);
   // In JSON half of a surrogate pair can be said by its escape, and so it is not lost.
@@ -24,15 +24,9 @@ export function messageBytes(message: string | object | Bytes): Uint8Array {
 }
 
 export function checkedBytes(value: unknown, path: string): Uint8Array<ArrayBuffer> {
-  const bytes = asBytes(value);
+  const bytes = asBytes(value, path);
   if (!bytes) throw invalid(path, "bytes");
   return bytes;
-}
-
-/** The bytes, copied where another thread could change them after they were checked. */
-export function steady(bytes: Uint8Array): Uint8Array {
-  const shared = typeof SharedArrayBuffer === "function" && (bytes.buffer as unknown) instanceof SharedArrayBuffer;
-  return shared ? bytes.slice() : bytes;
 }
 
 /** JSON would make null of NaN, and null is the same as absent. */

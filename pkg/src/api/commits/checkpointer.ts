@@ -50,7 +50,7 @@ export class Checkpointer {
    * `bureau-agent-v1` an item in CBOR, or an array of them.
    */
   push(message: string | object | Bytes): void {
-    const bytes = messageBytes(message);
+    const bytes = messageBytes(message, "message");
     checkpointers.ask(this, (checkpointer) => checkpointer.push(bytes));
   }
 
@@ -65,7 +65,10 @@ export class Checkpointer {
    * @throws {CtxweaveError} `head_moved` when messages that the summary does not cover are stored already
    */
   compact(summary: string | object | Bytes, fields: ReadonlyData<CompactionFields>): OfferedCommit[] {
-    return checkpointers.call(this, "compact", { summary: messageBytes(summary), fields }) as OfferedCommit[];
+    return checkpointers.call(this, "compact", {
+      summary: messageBytes(summary, "summary"),
+      fields,
+    }) as OfferedCommit[];
   }
 
   /**

@@ -4,6 +4,9 @@ import { asBytes } from "../../source.js";
 import type { FetchBlob } from "../../types/commits.js";
 import { invalid } from "../checked.js";
 
+/** What errors call the bytes of a fetch. */
+export const FETCHED = "the result of fetchBlob";
+
 type Fetched = { blob: Uint8Array } | { failure: unknown };
 
 /** Fetches ahead: never more than `concurrency` at a time, nor many more than are needed next. */
@@ -57,7 +60,7 @@ export class Fetches {
     const { signal } = this.options;
     for (let tries = 0; ; tries += 1) {
       try {
-        const blob = asBytes(await this.fetchBlob(ref, { signal }));
+        const blob = asBytes(await this.fetchBlob(ref, { signal }), FETCHED);
         if (!blob) throw invalid("fetchBlob", "a function that gives bytes");
         return { blob };
       } catch (failure) {

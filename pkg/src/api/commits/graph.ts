@@ -21,7 +21,7 @@ import type {
 } from "../../types/commits.js";
 import { toRequest } from "../../json.js";
 import { invalid } from "../checked.js";
-import { checkedBytes, steady, textBytes } from "./bytes.js";
+import { checkedBytes, textBytes } from "./bytes.js";
 import { Handles } from "./handles.js";
 import { appendBlob, asked, finished } from "./materialization.js";
 import type { ReadonlyData } from "../../types/common.js";
@@ -170,7 +170,7 @@ export class CommitGraph {
           return call(() => {
             throw work.missing();
           });
-        appendBlob(work, steady(checkedBytes(blob, `blobs[${ref}]`)), (bytes) => pieces.push(bytes));
+        appendBlob(work, checkedBytes(blob, `blobs[${ref}]`), (bytes) => pieces.push(bytes));
       }
       return finished(work, pieces);
     } finally {

@@ -12,9 +12,10 @@ import type {
   MaterializeStreamOptions,
   MaterializeWithOptions,
 } from "../../types/commits.js";
+import { raceAbort } from "../abort.js";
 import { checkedOptions, invalid } from "../checked.js";
-import { checkWhole, steady } from "./bytes.js";
-import { Fetches } from "./fetches.js";
+import { checkedBytes, checkWhole } from "./bytes.js";
+import { FETCHED, Fetches } from "./fetches.js";
 import { type CommitGraph, graphs } from "./graph.js";
 import { lost } from "./handles.js";
 import { appendBlob, asked, Blocks, finished } from "./materialization.js";
@@ -166,12 +167,12 @@ function begun(
         if (sink.ready) await sink.ready();
         let failure: unknown;
         for (let tries = 0; ; tries += 1) {
-          const fetched = await fetches.take(ref, tries > 0);
+          const fetched = await raceAbort(fetches.take(ref, tries > 0), signal);
           signal?.throwIfAborted();
           if (instance() !== began) throw lost();
           if ("failure" in fetched) failure = fetched.failure;
-          // Nothing runs between the check of a blob and its copy: what becomes of the host's buffer is its own business.
-          const blob = "blob" in fetched ? steady(fetched.blob) : undefined;
+          // It may have been fetched a while ago. Nothing runs between this and its copy.
+          const blob = "blob" in fetched ? checkedBytes(fetched.blob, FETCHED) : undefined;
           try {
             if (blob === undefined)
               call(() => {

@@ -7,7 +7,8 @@ import { checkedBytes } from "./bytes.js";
 
 /** The ref of a blob: `blake3:` and the 64 hex digits of its BLAKE3 hash. */
 export function artifactRef(blob: Bytes): string {
-  return call((raw) => raw.artifactRef(checkedBytes(blob, "blob")));
+  const bytes = checkedBytes(blob, "blob");
+  return call((raw) => raw.artifactRef(bytes));
 }
 
 /** The short form of a ref, for people: `art-` and the first 12 of its digits. */
