@@ -16,8 +16,9 @@ import type {
   Summarize,
   SummaryInput,
 } from "../types/chat.js";
-import type { ReadonlyData } from "../types/common.js";
-import { invalid } from "./checked.js";
+import type { DriverOptions, ReadonlyData } from "../types/common.js";
+import { raceAbort } from "./abort.js";
+import { checkedOptions as knownOptions, invalid } from "./checked.js";
 import {
   addedMessage,
   type AnyChat,
@@ -94,17 +95,20 @@ export function finishFit<Chat extends AnyChat>(
  * Fits a chat and has what is cut summarised. Where the summariser throws, the strategy cuts without it and the diagnostic
  * `summary_failed` says why.
  *
- * @throws {CtxweaveError} with one of the codes in docs/errors.md
+ * @throws {CtxweaveError} with one of the codes in docs/errors.md; the signal's reason when it is aborted
  */
 export async function fitMessagesWith<Chat extends AnyChat>(
   messages: Chat,
   options: ReadonlyData<FitOptions<MessageOf<Chat>>>,
   summarize: Summarize<MessageOf<Chat>>,
+  driver: DriverOptions = {},
 ): Promise<FitResult<Fitted<Chat>>> {
+  const { signal } = knownOptions(driver, ["signal"], "driver");
+  signal?.throwIfAborted();
   if (typeof summarize !== "function") throw invalid("summarize", "a function");
   const begun = planFit(messages, options);
   if (begun.status === "ready") return begun.result;
-  return finishFit(begun.state, await summaryOf(begun.input, summarize));
+  return finishFit(begun.state, await summaryOf(begun.input, summarize, signal));
 }
 
 /**
@@ -139,10 +143,12 @@ export function measureMessages<Chat extends AnyChat>(
 async function summaryOf<Message>(
   input: SummaryInput<Message>,
   summarize: Summarize<Message>,
+  signal: DriverOptions["signal"],
 ): Promise<string | { error: unknown }> {
   try {
-    return await summarize(input);
+    return await raceAbort(signal ? summarize(input, { signal }) : summarize(input), signal);
   } catch (error) {
+    signal?.throwIfAborted();
     return { error };
   }
 }

@@ -27,8 +27,9 @@ import type {
   Task,
   TaskInput,
 } from "../types/operators.js";
-import { invalid } from "./checked.js";
-import type { ReadonlyData } from "../types/common.js";
+import { raceAbort } from "./abort.js";
+import { checkedOptions, invalid } from "./checked.js";
+import type { DriverOptions, ReadonlyData } from "../types/common.js";
 
 /**
  * Reads a task template: every operator with its settings in force and where each came from. The task is frozen.
@@ -94,29 +95,38 @@ export function finishContextAssembly(
 /**
  * Assembles the context of a task, and asks the memory system where the rules say so. One that fails is asked once more.
  *
- * @throws {CtxweaveError} `context_retrieval_failure` when it fails again, with its error as the cause
+ * @throws {CtxweaveError} `context_retrieval_failure` when it fails again, with its error as the cause; the signal's reason when it
+ * is aborted
  */
 export async function assembleContextForTask(
   request: ReadonlyData<ContextAssemblyRequest>,
   memorySystem: MemorySystem,
+  options: DriverOptions = {},
 ): Promise<ContextAssembly> {
+  const { signal } = checkedOptions(options, ["signal"]);
+  signal?.throwIfAborted();
   const begun = beginContextAssembly(request);
   if (begun.status === "ready") return begun.result;
-  const answer = await ask(memorySystem, begun);
+  const answer = await ask(memorySystem, begun, signal);
   const { tokenizer } = request;
   return finishContextAssembly(begun.state, answer, tokenizer === undefined ? undefined : { tokenizer });
 }
 
 const ATTEMPTS = 2;
 
-async function ask(memorySystem: MemorySystem, { input, text, purpose }: ContextMatchRequest): Promise<MemoryAnswer> {
+async function ask(
+  memorySystem: MemorySystem,
+  { input, text, purpose }: ContextMatchRequest,
+  signal: DriverOptions["signal"],
+): Promise<MemoryAnswer> {
   if (typeof memorySystem !== "function") throw invalid("memorySystem", "a function");
   let cause: unknown;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     try {
       // Its own copy each time: what it does to its input does not reach the next attempt.
-      return await memorySystem({ ...input }, { text, purpose });
+      return await raceAbort(memorySystem({ ...input }, { text, purpose, ...(signal && { signal }) }), signal);
     } catch (thrown) {
+      signal?.throwIfAborted();
       cause = thrown;
     }
   }

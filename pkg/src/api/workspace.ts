@@ -1,6 +1,7 @@
 /** An agent's first turn. */
 
 import { callJson } from "../json.js";
+import { raceAbort } from "./abort.js";
 import type {
   FileContent,
   LoadContextOptions,
@@ -42,12 +43,17 @@ export function readFullNotes(input: Pick<WorkspaceInput, "notes">): string {
  * Loads a workspace with a function that reads a file: the brief, then what it asks for. A file that is not there is one
  * that the function gives nothing for, or throws `ENOENT` or `NotFoundError` for; one that it throws anything else for is
  * taken as empty, with a diagnostic.
+ *
+ * @throws {CtxweaveError} with one of the codes in docs/errors.md; the signal's reason when it is aborted
  */
 export async function loadContext(readFile: ReadFile, options: LoadContextOptions = {}): Promise<ReadContext> {
+  const { signal, ...rest } = options;
+  signal?.throwIfAborted();
   const read = async (path: string): Promise<FileContent | undefined> => {
     try {
-      return (await readFile(path)) ?? undefined;
+      return (await raceAbort(signal ? readFile(path, { signal }) : readFile(path), signal)) ?? undefined;
     } catch (thrown) {
+      signal?.throwIfAborted();
       const { code, name, message } = (thrown ?? {}) as Partial<Record<"code" | "name" | "message", unknown>>;
       if (code === "ENOENT" || name === "NotFoundError") return undefined;
       return { unreadable: String(message ?? thrown) };
@@ -73,7 +79,7 @@ export async function loadContext(readFile: ReadFile, options: LoadContextOption
   const { default: taste, notes, log, gaps } = found;
   const given = Object.entries({ brief, notes, log, gaps }).filter(([, content]) => content !== undefined);
   return readContext({
-    ...options,
+    ...rest,
     tastes: { ...(taste === undefined ? {} : { default: taste }), genres },
     ...Object.fromEntries(given),
   });

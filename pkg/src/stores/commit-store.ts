@@ -91,7 +91,8 @@ export class CommitStore {
     if (onConflict !== "rebase" && onConflict !== "error") throw invalid("options.onConflict", "`rebase` or `error`");
     if (typeof request !== "object" || request === null) throw invalid("request", "an object");
     const key = headKey(head);
-    const bytes = checkedBytes(blob, "blob");
+    // A copy: it is stored later, and what becomes of the caller's buffer is the caller's business.
+    const bytes = checkedBytes(blob, "blob").slice();
     const asked = { ...request, artifact_ref: refOf(bytes, request.artifact_ref) } as CheckpointRequest;
     let first: { parent: string | undefined; id: string } | undefined;
     let sealed: Sealed | undefined;
@@ -243,10 +244,10 @@ export class CommitStore {
   /**
    * Materialises; see `materializeWith`.
    *
-   * @throws {CtxweaveError} those of `planMaterialization`, `blob_missing`, `blob_mismatch`
+   * @throws {CtxweaveError} those of `planMaterialization`, `blob_missing`, `blob_mismatch`; the signal's reason when it is aborted
    */
   async materialize(request: MaterializationRequest, options: MaterializeWithOptions = {}): Promise<Materialized> {
-    const walk = await this.#records.walked(request);
+    const walk = await this.#records.walked(request, options.signal);
     try {
       return await materializeWith(walk, request, (ref) => this.#records.blob(ref), options);
     } finally {
@@ -263,7 +264,7 @@ export class CommitStore {
     request: MaterializationRequest,
     options: MaterializeStreamOptions = {},
   ): Promise<StoredStream> {
-    const walk = await this.#records.walked(request);
+    const walk = await this.#records.walked(request, options.signal);
     try {
       const plan = walk.planMaterialization(request);
       return { plan, ...materializeStream(walk, request, (ref) => this.#records.blob(ref), options) };

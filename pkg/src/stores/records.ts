@@ -1,9 +1,11 @@
 /** Records in a store: found, followed towards the root, made. */
 
+import { raceAbort } from "../api/abort.js";
 import { artifactRef, ChainWalk, CommitGraph, shortRef, timeKey } from "../entries/commits.js";
 import { CtxweaveError } from "../error.js";
 import type { CheckpointRequest, CommitRecord, MaterializationRequest } from "../types/commits.js";
 import type { Diagnostic, Limits } from "../types/common.js";
+import type { PlatformAbortSignal } from "../types/platform.js";
 import type { StoreCalls } from "./calls.js";
 import { blobKey, blobPrefix, BLOBS, principalEntry, principalKey, principalPrefix, recordKey } from "./keys.js";
 
@@ -68,14 +70,15 @@ export class Records {
   }
 
   /** A walk over all records that a request needs; the caller frees it. */
-  async walked({ commit, stop }: MaterializationRequest): Promise<ChainWalk> {
+  async walked({ commit, stop }: MaterializationRequest, signal?: PlatformAbortSignal): Promise<ChainWalk> {
+    signal?.throwIfAborted();
     const walk = new ChainWalk({
       ...(commit && { commit }),
       ...(stop !== undefined && { stop }),
       ...limited(this.options.limits),
     });
     try {
-      while (walk.wanted !== undefined) await this.page(walk);
+      while (walk.wanted !== undefined) await raceAbort(this.page(walk), signal);
       return walk;
     } catch (error) {
       walk.free();

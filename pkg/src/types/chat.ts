@@ -1,5 +1,5 @@
 import type { Target } from "./bodies.js";
-import type { Diagnostic, OwnTokenizer, Tokenizer } from "./common.js";
+import type { Diagnostic, DriverOptions, OwnTokenizer, Tokenizer } from "./common.js";
 import type { LoomTreeData, Media, TruncationStrategy } from "./loom.js";
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -287,7 +287,10 @@ export interface FitState<Chat> {
 }
 
 /** Makes a summary. */
-export type Summarize<Message = unknown> = (input: SummaryInput<Message>) => string | Promise<string>;
+export type Summarize<Message = unknown> = (
+  input: SummaryInput<Message>,
+  options?: DriverOptions,
+) => string | Promise<string>;
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Conversion

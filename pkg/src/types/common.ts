@@ -1,3 +1,5 @@
+import type { PlatformAbortSignal } from "./platform.js";
+
 declare global {
   // As `ESNext.Disposable` and `@types/node` have it: a program needs neither for the handles to have their type.
   interface SymbolConstructor {
@@ -299,6 +301,15 @@ export interface OwnTokenizer {
 
 /** Any JSON value. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+
+/** How an asynchronous driver is run: one that calls functions of the caller's and waits for them. */
+export interface DriverOptions {
+  /**
+   * Ends it: the promise rejects with the signal's reason at once, whether or not a function of the caller's ends. These are given the
+   * signal, too.
+   */
+  signal?: PlatformAbortSignal;
+}
 
 /**
  * Data as it may be given: nothing in it is ever changed, so `readonly` lists and objects do as well, and where any JSON value

@@ -1,4 +1,4 @@
-import type { Diagnostic, Limits, OwnTokenizer, Tokenizer } from "./common.js";
+import type { Diagnostic, DriverOptions, Limits, OwnTokenizer, Tokenizer } from "./common.js";
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Tasks
@@ -295,7 +295,7 @@ export type BegunContextAssembly = { status: "ready"; result: ContextAssembly } 
  */
 export type MemorySystem = (
   input: ContextGenerationInput,
-  about: { text: string; purpose: MatchPurpose },
+  about: { text: string; purpose: MatchPurpose } & DriverOptions,
 ) => MemoryAnswer | Promise<MemoryAnswer>;
 
 // ---------------------------------------------------------------------------------------------------------------------

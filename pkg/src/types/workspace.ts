@@ -1,6 +1,6 @@
 /** An agent's first turn: what goes in and what comes out. */
 
-import type { Diagnostic, OwnTokenizer, Tokenizer } from "./common.js";
+import type { Diagnostic, DriverOptions, OwnTokenizer, Tokenizer } from "./common.js";
 
 /**
  * A file's content: text, or bytes that should be UTF-8, or the reason why the host could not read it. Missing
@@ -156,10 +156,10 @@ export interface ReadContext {
 }
 
 /** Reads a file by its path: its content, or nothing where there is none. */
-export type ReadFile = (path: string) => Promise<string | Uint8Array | null | undefined>;
+export type ReadFile = (path: string, options?: DriverOptions) => Promise<string | Uint8Array | null | undefined>;
 
 /** What `loadContext` needs to know beside the files. */
-export interface LoadContextOptions extends WorkspacePlace {
+export interface LoadContextOptions extends WorkspacePlace, DriverOptions {
   limits?: WorkspaceLimits;
   tokenizer?: Tokenizer | OwnTokenizer;
 }

@@ -1,0 +1,180 @@
+/** Drivers that are aborted while a function of the caller's never ends. */
+
+import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { folder } from "../packaging/packed.mjs";
+
+const dir = folder("abort");
+const load = (name) => import(pathToFileURL(createRequire(join(dir, "x.js")).resolve(name)).href);
+
+let ctxweave;
+let stores;
+before(async () => {
+  ctxweave = await load("ctxweave");
+  stores = await load("ctxweave/stores");
+  await ctxweave.init();
+});
+
+const unhandled = [];
+process.on("unhandledRejection", (reason) => unhandled.push(reason));
+after(() => assert.deepEqual(unhandled, []));
+
+const blob = new TextEncoder().encode('{"role":"user","content":"hi"}\n');
+
+function graphWith() {
+  const graph = new ctxweave.CommitGraph();
+  const { record } = graph.checkpoint({
+    format: "generic-v1",
+    artifact_ref: ctxweave.artifactRef(blob),
+    created_at: "2026-01-01T00:00:00Z",
+    message_count: 1,
+    principal: "p",
+  });
+  return [graph, { commit: record.id }];
+}
+
+const task = `<task type="atomic"><description>d</description><context_management>
+  <inherit_context>none</inherit_context><accumulate_data>false</accumulate_data><fresh_context>enabled</fresh_context>
+</context_management></task>`;
+const chat = Array.from({ length: 30 }, (_, at) => ({
+  role: at % 2 === 0 ? "user" : "assistant",
+  content: `message ${at} with some words in it`,
+}));
+
+/** Every driver that takes a signal: `work` is the function of the caller's. */
+const DRIVERS = {
+  materializeWith: (work, signal) => ctxweave.materializeWith(...graphWith(), work, { signal }),
+  "materializeStream, its stream": async (work, signal) => {
+    const { stream, done } = ctxweave.materializeStream(...graphWith(), work, { signal });
+    done.catch(() => undefined);
+    return stream.getReader().read();
+  },
+  "materializeStream, its end": async (work, signal) => {
+    const { stream, done } = ctxweave.materializeStream(...graphWith(), work, { signal });
+    stream
+      .getReader()
+      .read()
+      .catch(() => undefined);
+    return done;
+  },
+  assembleContextForTask: (work, signal) =>
+    ctxweave.assembleContextForTask({ task: ctxweave.parseTask(task).task }, work, { signal }),
+  fitMessagesWith: (work, signal) =>
+    ctxweave.fitMessagesWith(chat, { maxTokens: 150, format: "openai" }, work, { signal }),
+  loadContext: (work, signal) => ctxweave.loadContext(work, { signal }),
+  "CommitStore.materialize": async (work, signal) => {
+    const store = stores.memoryStore();
+    const request = { format: "generic-v1", created_at: "2026-01-01T00:00:00Z", message_count: 1, principal: "p" };
+    const { id } = await new stores.CommitStore(store).checkpoint("main", request, blob);
+    const slow = { ...store, get: (key) => work(key), ancestors: (key) => work(key) };
+    return new stores.CommitStore(slow, { retries: 0 }).materialize({ commit: id }, { signal });
+  },
+  "CommitStore.materializeStream": async (work, signal) => {
+    const { CommitStore, memoryStore } = stores;
+    const store = { ...memoryStore(), get: (key) => work(key), ancestors: (key) => work(key) };
+    return new CommitStore(store, { retries: 0 }).materializeStream({ commit: "c" }, { signal });
+  },
+};
+
+/** Rejects within a second, with this reason itself. */
+async function rejectsSoon(promise, reason) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error("it does not settle")), 1000);
+  });
+  const outcome = Promise.race([promise, late]);
+  await assert.rejects(outcome, (error) => {
+    assert.equal(error, reason);
+    return true;
+  });
+  clearTimeout(timer);
+}
+
+for (const [name, drive] of Object.entries(DRIVERS)) {
+  for (const reason of [undefined, new Error("no longer wanted"), "a text"]) {
+    const what = reason === undefined ? "an AbortError" : String(reason);
+
+    test(`${name}: an abort ends it while the caller's function goes on (${what})`, async () => {
+      const controller = new AbortController();
+      let fail;
+      let called;
+      const begun = new Promise((resolve) => (called = resolve));
+      const work = () => {
+        called();
+        return new Promise((_, reject) => (fail = reject));
+      };
+      const driven = drive(work, controller.signal);
+      driven.catch(() => undefined);
+      await begun;
+      controller.abort(reason);
+      await rejectsSoon(driven, controller.signal.reason);
+      if (reason === undefined) assert.equal(controller.signal.reason.name, "AbortError");
+      // What comes late is nobody's.
+      fail(new Error("late"));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      assert.deepEqual(getEventListeners(controller.signal, "abort"), []);
+    });
+
+    test(`${name}: with a signal that is aborted already nothing is called (${what})`, async () => {
+      const controller = new AbortController();
+      controller.abort(reason);
+      let calls = 0;
+      const work = () => {
+        calls += 1;
+        return new Promise(() => undefined);
+      };
+      await rejectsSoon((async () => drive(work, controller.signal))(), controller.signal.reason);
+      assert.equal(calls, 0);
+    });
+  }
+
+  test(`${name}: a signal that is never aborted changes nothing, and is left alone`, async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const failed = new Error("failed");
+    const [with_, without] = await Promise.allSettled([
+      drive(() => Promise.reject(failed), signal),
+      drive(() => Promise.reject(failed), undefined),
+    ]);
+    assert.equal(with_.status, without.status);
+    assert.equal(with_.reason?.message, without.reason?.message);
+    assert.deepEqual(getEventListeners(signal, "abort"), []);
+  });
+}
+
+test("a memory system, a summariser and a reader of files are given the signal", async () => {
+  const { signal } = new AbortController();
+  const given = {};
+  await ctxweave.assembleContextForTask(
+    { task: ctxweave.parseTask(task).task },
+    (_, about) => {
+      given.memory = about.signal;
+      return { context: "c", matches: [] };
+    },
+    { signal },
+  );
+  await ctxweave.fitMessagesWith(
+    chat,
+    { maxTokens: 150, format: "openai" },
+    (_, about) => {
+      given.summary = about.signal;
+      return "in short";
+    },
+    { signal },
+  );
+  await ctxweave.loadContext(
+    (_, about) => {
+      given.file = about.signal;
+    },
+    { signal },
+  );
+  assert.deepEqual(Object.values(given), [signal, signal, signal]);
+  await assert.rejects(
+    ctxweave.fitMessagesWith(chat, { maxTokens: 150 }, () => "", { signals: signal }),
+    { code: "invalid_input" },
+  );
+});
