@@ -7,6 +7,7 @@ use std::cell::RefCell;
 
 use crate::content::Block;
 use crate::loom::tree::{Node, NodeIx};
+use crate::sorting::sort_by_key;
 use crate::text::trim;
 use crate::tokens::memory::{CachingCounter, CounterId};
 use crate::tokens::{Counter, Grown};
@@ -69,6 +70,16 @@ impl GrowingTexts {
     pub(crate) fn put(&mut self, text: GrowingText) {
         self.forget(text.node);
         self.0.push(text);
+    }
+
+    /// The nodes, the one that began first first.
+    pub(crate) fn nodes(&self) -> Vec<NodeIx> {
+        self.0.iter().map(|growing| growing.node).collect()
+    }
+
+    /// Puts the texts into the order of a list that [`Self::nodes`] gave.
+    pub(crate) fn arrange(&mut self, order: &[NodeIx]) {
+        sort_by_key(&mut self.0, |growing| order.iter().position(|&node| node == growing.node).unwrap_or(usize::MAX));
     }
 
     pub(crate) fn contains(&self, node: NodeIx) -> bool {

@@ -17,6 +17,7 @@ mod created;
 mod dialogue;
 mod dialogue_state;
 mod framing;
+mod free_list;
 mod growing;
 mod ids;
 mod node_content;

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use crate::assembly::settings::Preferences;
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
+use crate::loom::free_list::{FreeList, FreeMark};
 use crate::loom::ids::Ids;
 use crate::loom::node_content::NodeContent;
 use crate::loom::pages::Pages;
@@ -179,9 +180,9 @@ struct NodeSlot<'t> {
 pub struct Tree<'t> {
     settings: TreeSettings,
     places: Pages<NodeSlot<'t>>,
-    free_nodes: Vec<NodeIx>,
+    free_nodes: FreeList,
     edges: Pages<Option<Linked<'t>>>,
-    free_edges: Vec<EdgeIx>,
+    free_edges: FreeList,
     node_ids: Ids,
     edge_ids: Ids,
     lookups: LookupCache,
@@ -195,6 +196,13 @@ pub struct Tree<'t> {
     touched: Vec<NodeIx>,
     /// Places to, from or at which something came, went or was replaced since [`Tree::take_related`].
     related: Vec<NodeIx>,
+}
+
+/// The free places of a tree, to be restored.
+#[derive(Debug)]
+pub(crate) struct FreePlaces {
+    nodes: FreeMark,
+    edges: FreeMark,
 }
 
 /// What stands where there is no node.
@@ -435,7 +443,7 @@ impl<'t> Tree<'t> {
     }
 
     fn add_node(&mut self, node: Node<'t>) -> NodeIx {
-        let ix = self.free_nodes.pop().unwrap_or_else(|| {
+        let ix = self.free_nodes.take().unwrap_or_else(|| {
             self.places.push(NodeSlot::default());
             index(self.places.len().saturating_sub(1))
         });
@@ -472,7 +480,7 @@ impl<'t> Tree<'t> {
                 ix
             }
             None => {
-                let ix = self.free_edges.pop().unwrap_or_else(|| {
+                let ix = self.free_edges.take().unwrap_or_else(|| {
                     self.edges.push(None);
                     index(self.edges.len().saturating_sub(1))
                 });
@@ -527,12 +535,27 @@ impl<'t> Tree<'t> {
         }
     }
 
+    /// Notes the free places before a change that adds at most so many nodes and edges.
+    pub(crate) fn free_places(&self, nodes: usize, edges: usize) -> FreePlaces {
+        FreePlaces {
+            nodes: self.free_nodes.mark(nodes, index(self.places.len())),
+            edges: self.free_edges.mark(edges, index(self.edges.len())),
+        }
+    }
+
+    /// Restores the free places, when what was added since is removed. `nodes` and `edges` are the places of what was removed
+    /// since, in the order in which it is added again.
+    pub(crate) fn restore_free_places(&mut self, free: FreePlaces, nodes: &[NodeIx], edges: &[EdgeIx]) {
+        self.free_nodes.restore(free.nodes, index(self.places.len()), nodes);
+        self.free_edges.restore(free.edges, index(self.edges.len()), edges);
+    }
+
     /// Removes an edge.
     pub(crate) fn remove_edge(&mut self, ix: EdgeIx) {
         if let Some(edge) = self.unlink(ix) {
             self.edge_ids.remove(&edge.id, ix);
             self.edge_order.take(ix);
-            self.free_edges.push(ix);
+            self.free_edges.give(ix);
         }
     }
 
@@ -544,7 +567,7 @@ impl<'t> Tree<'t> {
             if let Some(ids) = self.lookups.in_order.get_mut() {
                 ids.remove(&*node.id);
             }
-            self.free_nodes.push(ix);
+            self.free_nodes.give(ix);
             self.touched.push(ix);
             self.related.push(ix);
         }

@@ -51,6 +51,7 @@ mod resident;
 mod resident_changes;
 mod resident_navigation;
 mod resident_preview;
+mod resident_traces;
 mod selection;
 mod shapes;
 mod text;

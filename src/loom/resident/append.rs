@@ -110,11 +110,17 @@ impl LoomTree {
         if cut > 0 {
             self.growing.forget(place);
         }
-        self.begin_growing(place);
+        if !self.on_trial {
+            self.begin_growing(place);
+        }
         self.tree.edit_last_text(place, |grown| {
             grown.truncate(grown.len().saturating_sub(cut));
             grown.push_str(text);
         });
+        if self.on_trial {
+            self.intern(place);
+            return;
+        }
         self.growing.set_half(place, None, false);
         self.note_change(place, text.len(), cut);
     }

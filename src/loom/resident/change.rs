@@ -9,7 +9,7 @@ use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
 use crate::loom::path;
 use crate::loom::sequence::Sequence;
-use crate::loom::tree::{self, Edge, EdgeIx, EdgeKind, Node, NodeIx, TreeSettings};
+use crate::loom::tree::{self, Edge, EdgeIx, EdgeKind, FreePlaces, Node, NodeIx, TreeSettings};
 use crate::maps::SortedSet;
 use crate::sorting::{sort, sort_by_key};
 use crate::text::utf16_len;
@@ -106,6 +106,16 @@ pub(super) struct Gone {
     shortened: Vec<EdgeIx>,
 }
 
+/// Where what a change adds has to be, so that a tree is what it was.
+#[derive(Debug)]
+pub(super) struct RestoredPlaces {
+    pub free: FreePlaces,
+    /// The places of the nodes that are added, in the order in which they are.
+    pub nodes: Vec<NodeIx>,
+    /// Those of the edges.
+    pub edges: Vec<EdgeIx>,
+}
+
 impl LoomTree {
     /// Adds nodes and edges; one whose id is in the tree is put in its place. Edges may name nodes of the same call. Gives
     /// the change that takes it back.
@@ -148,19 +158,13 @@ impl LoomTree {
     /// [`Code::EdgeNodeNotFound`](crate::Code::EdgeNodeNotFound), and
     /// [`Code::LimitExceeded`](crate::Code::LimitExceeded). The tree is then as it was.
     pub fn apply(&mut self, change: ChangeSet, limits: &Limits) -> Result<Applied> {
-        let applied = self.change(change, limits)?;
-        self.touch();
-        Ok(applied)
-    }
-
-    /// The same for a tree whose paths are not told yet.
-    pub(super) fn change(&mut self, change: ChangeSet, limits: &Limits) -> Result<Applied> {
         let gone = self.gone(&change);
         self.check(&change, &gone, limits)?;
         let inverse = self.inverse(&change, &gone);
         let name = |edges: &[EdgeIx]| edges.iter().map(|&edge| self.tree.edge(edge).id.to_string()).collect();
         let (edges, shortened) = (name(&gone.along), name(&gone.shortened));
-        self.make(change, gone);
+        self.make(change, gone, None);
+        self.touch();
         Ok(Applied { edges, shortened, inverse })
     }
 
@@ -204,7 +208,7 @@ impl LoomTree {
         !gone.contains(&linked.target) && origins.iter().any(|node| !gone.contains(node))
     }
 
-    fn check(&self, change: &ChangeSet, gone: &Gone, limits: &Limits) -> Result<()> {
+    pub(super) fn check(&self, change: &ChangeSet, gone: &Gone, limits: &Limits) -> Result<()> {
         let stays = |id: &str| self.tree.find_opt(id).filter(|place| !gone.nodes.contains(place));
         let size_at = |place: NodeIx| size(self.tree.at(place));
         let mut ids = SortedSet::new();
@@ -265,7 +269,7 @@ impl LoomTree {
     }
 
     /// What takes a change back: all that it removes, moves or replaces as it is now, and the removal of what is new.
-    fn inverse(&self, change: &ChangeSet, gone: &Gone) -> ChangeSet {
+    pub(super) fn inverse(&self, change: &ChangeSet, gone: &Gone) -> ChangeSet {
         let settings = change.settings.as_ref().map(|_| self.fields());
         if change.replaces {
             return ChangeSet { settings, ..self.whole() };
@@ -336,7 +340,8 @@ impl LoomTree {
         }
     }
 
-    fn make(&mut self, change: ChangeSet, gone: Gone) {
+    /// Makes a change that was checked. With `restored`, what is added takes these places, and the free ones become what they were.
+    pub(super) fn make(&mut self, change: ChangeSet, gone: Gone, restored: Option<RestoredPlaces>) {
         let mut changed = Vec::new();
         let Gone { nodes: gone_nodes, named, along, shortened } = gone;
         // What is put back first gets the place that became free last: its own.
@@ -360,6 +365,9 @@ impl LoomTree {
             self.tree.remove_node(ix);
             self.node_extras.set(ix, Extra::default());
             self.intern(ix);
+        }
+        if let Some(RestoredPlaces { free, nodes, edges }) = restored {
+            self.tree.restore_free_places(free, &nodes, &edges);
         }
         for Put { entity, extra, place } in change.nodes {
             let place = if change.replaces { Place::Last } else { place };
@@ -403,6 +411,16 @@ impl LoomTree {
 }
 
 impl Gone {
+    /// These nodes and edges, with nothing else.
+    pub(super) fn only(nodes: SortedSet<NodeIx>, edges: SortedSet<EdgeIx>) -> Self {
+        Self { nodes, named: edges, ..Self::default() }
+    }
+
+    /// Whether an edge is among those that the change names.
+    pub(super) fn names(&self, edge: EdgeIx) -> bool {
+        self.named.contains(&edge)
+    }
+
     /// All edges that go.
     pub(super) fn edges(&self) -> impl Iterator<Item = EdgeIx> {
         self.named.iter().chain(&self.along).copied()

@@ -41,6 +41,8 @@ pub struct LoomTree {
     interned: Pages<InternedTexts>,
     /// The texts that grow, which are not interned.
     pub(super) growing: GrowingTexts,
+    /// Whether the change that is made will be taken back: no text begins to grow by it.
+    pub(super) on_trial: bool,
     /// Bytes of text of each node, by place, and of all of them.
     sizes: Pages<usize>,
     pub(super) text_bytes: usize,
@@ -109,6 +111,7 @@ impl LoomTree {
             memory: memory.clone(),
             interned: Pages::default(),
             growing: GrowingTexts::default(),
+            on_trial: false,
             sizes: Pages::default(),
             text_bytes: 0,
             revisions: Pages::default(),

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use serde::Serialize;
 
-use super::change::ChangeSet;
+use super::change::{ChangeSet, Gone, Put, RestoredPlaces};
 use super::change_log::ChangeLog;
 use super::loom_tree::{LoomTree, RememberedNode};
 use crate::assembly::message_index::PreviousDialogue;
@@ -18,7 +18,7 @@ use crate::loom::path_state::PathState;
 use crate::loom::report::{CutSummary, Fate, NodePart, NodeReport, Reason, Tokens};
 use crate::loom::request::Options;
 use crate::loom::select::Mode;
-use crate::loom::tree::{EdgeIx, Node, NodeIx, TreeMode};
+use crate::loom::tree::{EdgeIx, FreePlaces, Node, NodeIx, TreeMode};
 use crate::maps::{SortedMap, SortedSet};
 use crate::sorting;
 use crate::text::common_prefix;
@@ -131,7 +131,7 @@ impl LoomTree {
         let trial = self.begin_trial(change, limits, after)?;
         let second = self.account(after, &known, self.state_beside(after));
         let compared = second.map(|second| self.comparison(first, second, after, &trial.rewritten, &trial.ids));
-        self.end_trial(trial)?;
+        self.end_trial(trial);
         compared
     }
 
@@ -285,73 +285,85 @@ impl LoomTree {
 
     /// Makes a change that will be taken back.
     fn begin_trial(&mut self, change: ChangeSet, limits: &Limits, after: Question<'_>) -> Result<Trial> {
-        let log = std::mem::take(&mut self.log);
         let gone = self.gone(&change);
-        let ids = change.nodes.iter().map(|put| &*put.entity.id);
-        let ids = ids.chain(change.endings.iter().map(|ending| &*ending.node_id));
-        let places =
-            SortedSet::from_iter(gone.nodes.iter().copied().chain(ids.filter_map(|id| self.tree.find_opt(id))));
-        let remembered: Vec<RememberedNode> = places.into_iter().map(|place| self.remembered(place)).collect();
-        let node_places: Vec<(NodeIx, String)> =
-            gone.nodes.iter().map(|&place| (place, self.tree.at(place).id.to_string())).collect();
-        let edge_places: Vec<(EdgeIx, String)> =
-            gone.edges().map(|edge| (edge, self.tree.edge(edge).id.to_string())).collect();
-        match self.change(change, limits) {
-            Err(error) => {
-                self.log = log;
-                remembered.into_iter().for_each(|remembered| self.put_remembered(remembered));
-                Err(error)
-            }
-            Ok(applied) => {
-                let inverse = applied.inverse;
-                let says_else = |id: &str, put: &Node<'_>| {
-                    self.tree.node(id).is_some_and(|now| now.content != put.content || now.author != put.author)
-                };
-                let rewritten = inverse.nodes.iter().filter(|put| says_else(&put.entity.id, &put.entity));
-                let rewritten = rewritten.map(|put| put.entity.id.to_string());
-                let endings = inverse.endings.iter().filter(|ending| ending.cut > 0 || !ending.text.is_empty());
-                let rewritten = SortedSet::from_iter(rewritten.chain(endings.map(|ending| ending.node_id.clone())));
-                let touched = self.tree.take_touched();
-                let in_its_own_state = after.options.loom_aware.is_none();
-                self.beside.get_mut().touch(&touched);
-                if !in_its_own_state {
-                    self.dialogue.get_mut().touch(&touched);
-                }
-                let ids = node_places.iter().cloned().collect();
-                Ok(Trial {
-                    log,
-                    inverse,
-                    rewritten,
-                    ids,
-                    remembered,
-                    node_places,
-                    edge_places,
-                    touched,
-                    in_its_own_state,
-                })
-            }
+        self.check(&change, &gone, limits)?;
+        let inverse = self.inverse(&change, &gone);
+        let mut trial = self.trial(&change, &gone, inverse, after.options.loom_aware.is_none());
+        self.on_trial = true;
+        self.make(change, gone, None);
+        self.note_rewritten(&mut trial);
+        trial.touched = self.tree.take_touched();
+        self.beside.get_mut().touch(&trial.touched);
+        if !trial.in_its_own_state {
+            self.dialogue.get_mut().touch(&trial.touched);
+        }
+        Ok(trial)
+    }
+
+    /// Notes what the tree is before a change. The log and what is remembered of the nodes are taken out.
+    fn trial(&mut self, change: &ChangeSet, gone: &Gone, inverse: ChangeSet, in_its_own_state: bool) -> Trial {
+        let added_nodes = change.nodes.iter().map(|put| &*put.entity.id);
+        let added_nodes =
+            added_nodes.filter(|id| self.tree.find_opt(id).is_none_or(|place| gone.nodes.contains(&place)));
+        let added_edges = change.edges.iter().map(|put| &*put.entity.id);
+        let added_edges = added_edges.filter(|id| self.tree.find_edge(id).is_none_or(|place| gone.names(place)));
+        let named = change.nodes.iter().map(|put| &*put.entity.id);
+        let named = named.chain(change.endings.iter().map(|ending| &*ending.node_id));
+        let named = named.filter_map(|id| self.tree.find_opt(id));
+        let growing = self.growing.nodes();
+        let places = SortedSet::from_iter(gone.nodes.iter().copied().chain(named));
+        Trial {
+            added_nodes: added_nodes.map(str::to_owned).collect(),
+            added_edges: added_edges.map(str::to_owned).collect(),
+            free: self.tree.free_places(change.nodes.len(), change.edges.len()),
+            ids: gone.nodes.iter().map(|&place| (place, self.tree.at(place).id.to_string())).collect(),
+            edge_places: gone.edges().map(|edge| (self.tree.edge(edge).id.to_string(), edge)).collect(),
+            remembered: places.into_iter().map(|place| self.remembered(place)).collect(),
+            log: std::mem::take(&mut self.log),
+            rewritten: SortedSet::new(),
+            touched: Vec::new(),
+            growing,
+            inverse,
+            in_its_own_state,
         }
     }
 
-    fn end_trial(&mut self, trial: Trial) -> Result<()> {
-        // It was so before, whatever the limits are by now.
-        let most = u32::MAX;
-        let limits = Limits { input_bytes: most, nodes: most, edges: most, edge_sources: most, ..Limits::default() };
-        self.change(trial.inverse, &limits)?;
+    /// Notes which nodes say something else after a change.
+    fn note_rewritten(&self, trial: &mut Trial) {
+        let says_else = |put: &&Put<Node<'_>>| {
+            let now = self.tree.node(&put.entity.id);
+            now.is_some_and(|now| now.content != put.entity.content || now.author != put.entity.author)
+        };
+        let rewritten = trial.inverse.nodes.iter().filter(says_else).map(|put| put.entity.id.to_string());
+        let endings = trial.inverse.endings.iter().filter(|ending| ending.cut > 0 || !ending.text.is_empty());
+        trial.rewritten = SortedSet::from_iter(rewritten.chain(endings.map(|ending| ending.node_id.clone())));
+    }
+
+    /// Takes a change back, so that each node and edge is at the place where it was.
+    fn end_trial(&mut self, trial: Trial) {
+        let nodes = trial.added_nodes.iter().filter_map(|id| self.tree.find_opt(id)).collect();
+        let edges = trial.added_edges.iter().filter_map(|id| self.tree.find_edge(id)).collect();
+        let node_places: SortedMap<&str, NodeIx> = trial.ids.iter().map(|(&place, id)| (&**id, place)).collect();
+        let places = |id: &str| node_places.get(id).copied();
+        let edge_places = |id: &str| trial.edge_places.get(id).copied();
+        let restored = RestoredPlaces {
+            free: trial.free,
+            nodes: trial.inverse.nodes.iter().filter_map(|put| places(&put.entity.id)).collect(),
+            edges: trial.inverse.edges.iter().filter_map(|put| edge_places(&put.entity.id)).collect(),
+        };
+        self.make(trial.inverse, Gone::only(nodes, edges), Some(restored));
+        self.on_trial = false;
         self.log = trial.log;
+        trial.remembered.into_iter().for_each(|remembered| self.put_remembered(remembered));
+        self.growing.arrange(&trial.growing);
         let mut touched = trial.touched;
         touched.extend(self.tree.take_touched());
         self.beside.get_mut().touch(&touched);
-        // Where all is again where it was, nobody has to be told.
-        let same_nodes = trial.node_places.iter().all(|(place, id)| self.tree.find_opt(id) == Some(*place));
-        let same_edges = trial.edge_places.iter().all(|(edge, id)| self.tree.find_edge(id) == Some(*edge));
-        if same_nodes && same_edges && trial.in_its_own_state {
-            trial.remembered.into_iter().for_each(|remembered| self.put_remembered(remembered));
-        } else {
+        if !trial.in_its_own_state {
             self.dialogue.get_mut().touch(&touched);
-            self.document.get_mut().touch(&touched);
         }
-        Ok(())
+        // How nodes are related is what it was.
+        self.tree.take_related();
     }
 }
 
@@ -370,12 +382,17 @@ struct Trial {
     inverse: ChangeSet,
     /// Nodes that say something else.
     rewritten: SortedSet<String>,
-    /// The ids that places had.
+    /// The nodes and edges that the change added, or that went and came again.
+    added_nodes: Vec<String>,
+    added_edges: Vec<String>,
+    /// The places of the nodes that went, and their ids.
     ids: SortedMap<NodeIx, String>,
+    edge_places: SortedMap<String, EdgeIx>,
+    free: FreePlaces,
     /// What was remembered of what was there.
     remembered: Vec<RememberedNode>,
-    node_places: Vec<(NodeIx, String)>,
-    edge_places: Vec<(EdgeIx, String)>,
+    /// The nodes whose texts grow.
+    growing: Vec<NodeIx>,
     touched: Vec<NodeIx>,
     in_its_own_state: bool,
 }
