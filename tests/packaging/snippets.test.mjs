@@ -13,7 +13,8 @@ import { tsc } from "./tsc.mjs";
 
 const dir = folder("snippets");
 const files = ["README.md", "pkg/README.md", "pkg/tiktoken/README.md"];
-files.push(...readdirSync(join(root, "docs"), { encoding: "utf8" }).map((name) => `docs/${name}`));
+const pages = readdirSync(join(root, "docs"), { encoding: "utf8" }).filter((name) => name.endsWith(".md"));
+files.push(...pages.map((name) => `docs/${name}`));
 
 /** The packages whose own types the examples are checked with in tests/runtimes/vendors.test.mjs. */
 const vendors = /from "(?:openai|@anthropic-ai\/sdk|@google\/genai|ai|langchain|@openai\/agents)"/;
