@@ -37,16 +37,18 @@ pub struct Answer {
     /// Bytes that belong to it: fields of the result that are `{ "\u0000bytes": index }`, or where `json` is empty the
     /// result itself.
     pub bytes: Vec<Vec<u8>>,
+    /// A small result as a value, which says what `json` says: a number, a yes or no, or an object of such and of short texts.
+    pub small: Option<serde_json::Value>,
 }
 
 impl Answer {
     pub(crate) fn of(result: &impl serde::Serialize) -> Result<Self> {
-        Ok(Self { json: json::write(result)?, bytes: Vec::new() })
+        Ok(Self { json: json::write(result)?, ..Self::default() })
     }
 
     /// The same of a small result, without serde.
     pub(crate) fn small(result: Small<'_>) -> Self {
-        Self { json: result.json().into_bytes(), bytes: Vec::new() }
+        Self { json: result.json().into_bytes(), bytes: Vec::new(), small: Some(result.value()) }
     }
 }
 

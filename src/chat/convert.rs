@@ -74,7 +74,7 @@ pub(super) fn convert_messages(request: Value<'_>) -> Result<Answer> {
     };
     if to == chat.format {
         let system = chat.given.system.and_then(system_text);
-        return Ok(Answer { json: chat_json(None, system.as_deref(), &chat.found)?, bytes: Vec::new() });
+        return Ok(Answer { json: chat_json(None, system.as_deref(), &chat.found)?, bytes: Vec::new(), small: None });
     }
     let mut neutral = chat.neutral(to)?;
     neutral.note_silent();
@@ -83,7 +83,7 @@ pub(super) fn convert_messages(request: Value<'_>) -> Result<Answer> {
     chat.found.extend(found.into_iter().map(|found| in_chat(found, &neutral.from)));
     neutral.notes.finish(&mut chat.found);
     let json = chat_json(Some(&written.messages), written.system.as_deref(), &chat.found)?;
-    Ok(Answer { json, bytes: Vec::new() })
+    Ok(Answer { json, bytes: Vec::new(), small: None })
 }
 
 /// A finding about a message that was written, at the message of the chat that it is from.

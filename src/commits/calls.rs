@@ -139,7 +139,7 @@ fn text(request: Value<'_>, name: &str) -> Result<String> {
 }
 
 fn json_answer(json: String) -> Answer {
-    Answer { json: json.into_bytes(), bytes: Vec::new() }
+    Answer { json: json.into_bytes(), bytes: Vec::new(), small: None }
 }
 
 fn records(records: &[&Record]) -> Answer {
@@ -259,7 +259,7 @@ fn import_jsonl(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
 fn export_jsonl(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
     let options = Options::read_strictly(arguments(request)?.get("options")?, &["digest"])?;
     let bytes = if options.flag("digest")? { graph.export_with_digest() } else { graph.export_jsonl() };
-    Ok(Answer { json: Vec::new(), bytes: vec![bytes] })
+    Ok(Answer { json: Vec::new(), bytes: vec![bytes], small: None })
 }
 
 /// Bytes, or the UTF-8 of a string.
@@ -388,7 +388,7 @@ fn conversation(result: Materialized, with_bytes: bool) -> Answer {
     out.raw("messageCount", &message_count.to_string());
     out.raw("tokenCount", &token_count.to_string());
     out.raw("diagnostics", &json!(diagnostics).to_string());
-    Answer { json: out.finish().into_bytes(), bytes: if with_bytes { vec![bytes] } else { Vec::new() } }
+    Answer { json: out.finish().into_bytes(), bytes: if with_bytes { vec![bytes] } else { Vec::new() }, small: None }
 }
 
 /// A commit that holds the result of a plan. `fields` are those of a checkpoint; defaults come from the commit of the plan.
@@ -474,7 +474,7 @@ fn pending(commits: Vec<PendingCommit>, repaired: &[Diagnostic]) -> Answer {
             .enumerate()
             .map(|(at, commit)| committed(&commit.record, &[repaired, &commit.diagnostics].concat(), Some(at))),
     );
-    Answer { json: json.into_bytes(), bytes: commits.into_iter().map(|commit| commit.blob).collect() }
+    Answer { json: json.into_bytes(), bytes: commits.into_iter().map(|commit| commit.blob).collect(), small: None }
 }
 
 /// For each record where its blob is, as JSON: two numbers, from where to where in the bytes that were given, or bytes that are copied. It is
@@ -554,7 +554,7 @@ fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
         out.raw("resume", &resume.to_json());
     }
     out.raw("diagnostics", &json!(import.diagnostics).to_string());
-    Ok(Answer { json: out.finish().into_bytes(), bytes: copied })
+    Ok(Answer { json: out.finish().into_bytes(), bytes: copied, small: None })
 }
 
 fn transcript(request: Value<'_>) -> Result<(Transcript, Vec<Diagnostic>)> {

@@ -42,6 +42,20 @@ pub(crate) enum Small<'s> {
 }
 
 impl Small<'_> {
+    /// As a value.
+    pub(crate) fn value(self) -> Value {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(value) => Value::Bool(value),
+            Self::Number(number) => Value::Number(number.into()),
+            Self::Text(text) => Value::String(text.to_owned()),
+            Self::Object(fields) => {
+                let given = fields.iter().filter_map(|(name, value)| Some(((*name).to_owned(), (*value)?.value())));
+                Value::Object(given.collect())
+            }
+        }
+    }
+
     /// As JSON text.
     pub(crate) fn json(self) -> String {
         let mut out = String::new();

@@ -38,7 +38,7 @@ pub(crate) fn answer_with_report(body: Vec<u8>, report: &impl Serialize) -> Resu
         report: &'a R,
     }
     let Answer { json, .. } = Answer::of(&WithReport { body: bytes_reference(0), report })?;
-    Ok(Answer { json, bytes: vec![body] })
+    Ok(Answer { json, bytes: vec![body], small: None })
 }
 
 struct Request<'t> {
@@ -100,7 +100,7 @@ fn body(request: Value<'_>, host: &Host) -> Result<Answer> {
     let request = Request::read(request, host)?;
     refuse_unknown(&request.found)?;
     let bytes = request_body_bytes(&request.tree, &request.options, request.target()?, request.counter.as_ref())?;
-    Ok(Answer { json: Vec::new(), bytes: vec![bytes] })
+    Ok(Answer { json: Vec::new(), bytes: vec![bytes], small: None })
 }
 
 fn body_with_report(request: Value<'_>, host: &Host) -> Result<Answer> {

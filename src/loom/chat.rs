@@ -48,5 +48,5 @@ pub(super) fn to_chat(request: Value<'_>, host: &Host) -> Result<Answer> {
     found.extend_from_slice(&dialogue.report.diagnostics);
     let written = write_chat(dialogue.system.as_deref(), &dialogue.messages, format, &mut found)?;
     let json = chat_json(Some(&written.messages), written.system.as_deref(), &found)?;
-    Ok(Answer { json, bytes: Vec::new() })
+    Ok(Answer { json, bytes: Vec::new(), small: None })
 }

@@ -110,13 +110,13 @@ impl<'t> Packed<'t> {
         json.pop();
         json.push(b']');
         if !many {
-            return Ok(Answer { json, bytes: Vec::new() });
+            return Ok(Answer { json, bytes: Vec::new(), small: None });
         }
         let mut bytes = vec![0; numbers.len() * size_of::<f64>()];
         for (place, number) in bytes.chunks_exact_mut(size_of::<f64>()).zip(numbers) {
             place.copy_from_slice(&(number as f64).to_le_bytes());
         }
-        Ok(Answer { json, bytes: vec![bytes, ids.into_bytes()] })
+        Ok(Answer { json, bytes: vec![bytes, ids.into_bytes()], small: None })
     }
 
     /// A report in numbers, in the order of its fields.

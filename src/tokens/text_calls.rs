@@ -88,7 +88,7 @@ pub(super) fn numbers(lists: &[&[u32]]) -> Answer {
             *place = number.to_le_bytes();
         }
     }
-    Answer { json: Vec::new(), bytes: vec![bytes] }
+    Answer { json: Vec::new(), bytes: vec![bytes], small: None }
 }
 
 const ENCODING: &[&str] = &["allowedSpecial", "tokenizer"];
@@ -109,7 +109,9 @@ fn decode_token_bytes(request: Value<'_>, host: &Host) -> Result<Answer> {
         Some(bytes) => bytes.as_chunks().0.iter().map(|number| Rank::from_le_bytes(*number)).collect(),
         None => ids.list("a list of tokens")?.read(|id| id.whole(u32::MAX))?,
     };
-    with_codec(options, host, |codec| Ok(Answer { json: Vec::new(), bytes: vec![codec::decode(codec, &tokens)?] }))
+    with_codec(options, host, |codec| {
+        Ok(Answer { json: Vec::new(), bytes: vec![codec::decode(codec, &tokens)?], small: None })
+    })
 }
 
 /// How many tokens there are; the tokens, their ends and the indices of those that end inside a character follow.
@@ -142,5 +144,5 @@ fn vocabulary_of(request: Value<'_>) -> Result<Answer> {
     let (arguments, _) = arguments(request, &[])?;
     let file = arguments.need("tokenizerJson")?;
     let json = file.bytes().ok_or_else(|| file.mismatch("the bytes of a `tokenizer.json`"))?;
-    Ok(Answer { json: Vec::new(), bytes: vec![crate::tokens::bpe::vocabulary_of(&json)?] })
+    Ok(Answer { json: Vec::new(), bytes: vec![crate::tokens::bpe::vocabulary_of(&json)?], small: None })
 }

@@ -8,10 +8,9 @@ use wasm_bindgen::prelude::*;
 
 use super::custom_counter::CustomCounter;
 use super::error::Thrown;
+use super::plain::plain;
 use super::tokenizers::tokenizers;
-#[cfg(feature = "requests")]
-use crate::call::Answer;
-use crate::call::{Call, Host};
+use crate::call::{Answer, Call, Host};
 use crate::error::{Code, Error, Result};
 use crate::tokens::Counter;
 
@@ -20,9 +19,7 @@ use crate::tokens::Counter;
 #[wasm_bindgen]
 pub fn call(name: &str, request: &[u8], _bytes: &JsValue, tokenizer: &JsValue) -> Thrown<JsValue> {
     let counter = CustomCounter::new(tokenizer);
-    with_host(counter.as_ref(), |host| {
-        find(crate::CALLS, name)?.answer(&mut (), request, &[], host).and_then(|answer| text(answer.json))
-    })
+    with_host(counter.as_ref(), |host| find(crate::CALLS, name)?.answer(&mut (), request, &[], host).and_then(alone))
 }
 
 /// Makes a call: see `answer`.
@@ -33,7 +30,8 @@ pub fn call(name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) ->
 }
 
 /// Makes a call of these tables. `request` is JSON in UTF-8, `bytes` a list of what it refers to, `tokenizer` the caller's own
-/// counter; both may be undefined. Gives JSON text, or bytes if these are the result, or `[text, ...bytes]`.
+/// counter; both may be undefined. Gives JSON text, or a small
+/// result as it is, or bytes if these are the result, or `[text, ...bytes]`.
 #[cfg(feature = "requests")]
 pub(super) fn answer<T>(
     tables: &[&[Call<T>]],
@@ -76,7 +74,7 @@ pub(super) fn bytes_of(list: &JsValue) -> Vec<Vec<u8>> {
 #[cfg(feature = "requests")]
 pub(super) fn written(answer: Answer) -> Result<JsValue> {
     match answer.bytes.as_slice() {
-        [] => text(answer.json),
+        [] => alone(answer),
         [bytes] if answer.json.is_empty() => Ok(Uint8Array::from(bytes.as_slice()).into()),
         all => {
             let parts = Array::of1(&text(answer.json)?);
@@ -85,6 +83,15 @@ pub(super) fn written(answer: Answer) -> Result<JsValue> {
             }
             Ok(parts.into())
         }
+    }
+}
+
+/// A result that is no bytes.
+fn alone(answer: Answer) -> Result<JsValue> {
+    match &answer.small {
+        // A text by itself would be taken for JSON text.
+        Some(small) if !small.is_string() => plain(small),
+        _ => text(answer.json),
     }
 }
 

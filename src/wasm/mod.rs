@@ -10,6 +10,7 @@ pub mod chat;
 pub mod commits;
 mod custom_counter;
 mod error;
+mod plain;
 #[cfg(feature = "loom")]
 pub mod resident;
 #[cfg(feature = "tokenize")]

@@ -14,6 +14,8 @@ mod resident;
 #[cfg(test)]
 #[path = "../it/calls/tokenizer.rs"]
 mod tokenizer;
+#[cfg(test)]
+mod values;
 
 #[cfg(test)]
 mod goldens {

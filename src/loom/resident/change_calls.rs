@@ -15,7 +15,7 @@ use super::search::{Field, Search};
 use crate::call::{Answer, Call, Host};
 use crate::content::own;
 use crate::error::{Diagnostic, Result};
-use crate::json::{Object, Value, lone_surrogates, refuse_unknown};
+use crate::json::{Object, Small, Value, lone_surrogates, refuse_unknown};
 use crate::limits::Limits;
 use crate::loom::continuation::BESIDE;
 use crate::loom::read::{self, About};
@@ -31,9 +31,13 @@ const CHANGES: &[Call<Handle>] = &[
     Call::new("append", &["nodeId", "text", "low", "high"], |handle, request, _| handle.append(request)),
     Call::new("remove", &[], |handle, request, _| handle.remove(request)),
     Call::new("apply", &[], |handle, request, _| handle.apply(request)),
-    Call::new("revision", &[], |handle, _, _| Answer::of(&handle.tree.revision())),
-    Call::new("snapshot", &[], |handle, _, _| Ok(Answer { json: Vec::new(), bytes: vec![handle.tree.snapshot()?] })),
-    Call::new("toJSON", &[], |handle, _, _| Ok(Answer { json: handle.tree.snapshot()?, bytes: Vec::new() })),
+    Call::new("revision", &[], |handle, _, _| Ok(Answer::small(Small::Number(handle.tree.revision().into())))),
+    Call::new("snapshot", &[], |handle, _, _| {
+        Ok(Answer { json: Vec::new(), bytes: vec![handle.tree.snapshot()?], small: None })
+    }),
+    Call::new("toJSON", &[], |handle, _, _| {
+        Ok(Answer { json: handle.tree.snapshot()?, bytes: Vec::new(), small: None })
+    }),
     Call::new("preview", &["change", "options", "then"], |handle, request, host| handle.preview(request, host)),
     Call::new("compare", &["options", "then"], |handle, request, host| handle.compare(request, host)),
     Call::new("search", &["query", "options"], |handle, request, _| handle.search(request)),

@@ -4,11 +4,11 @@
 use std::rc::Rc;
 
 use super::extra::{Extra, Extras, extras};
-use super::{LoomTree, ReportSummary};
+use super::{LoomTree, ReportSummary, TreeSize};
 use crate::call::{Answer, Call, Host};
 use crate::content::{Media, own};
 use crate::error::{self, Code, Diagnostic, Result};
-use crate::json::{Document, Object, Value, refuse_unknown};
+use crate::json::{Document, Object, Small, Value, refuse_unknown};
 use crate::limits::Limits;
 use crate::loom::calls::answer_with_report;
 use crate::loom::packed;
@@ -22,7 +22,7 @@ use crate::tokens::memory::{CachingCounter, CounterId, Memory};
 /// The methods that ask, or set what is asked by.
 pub(super) const QUESTIONS: &[Call<Handle>] = &[
     Call::new("diagnostics", &[], |handle, _, _| Answer::of(&handle.diagnostics)),
-    Call::new("size", &[], |handle, _, _| Answer::of(&handle.tree.size())),
+    Call::new("size", &[], |handle, _, _| Ok(size(handle.tree.size()))),
     Call::new("configure", &[], |handle, request, host| handle.configure(request, host)),
     Call::new("path", &["tip", "options"], |handle, request, host| handle.path(request, host)),
     Call::new("measurePath", &[], |handle, request, host| handle.measure_path(request, host)),
@@ -62,6 +62,18 @@ pub(super) struct ResolvedOptions {
     id: CounterId,
     /// Repairs of the options' JSON, and unknown options.
     found: Vec<Diagnostic>,
+}
+
+fn size(size: TreeSize) -> Answer {
+    let TreeSize { nodes, edges, text_bytes, texts, counts } = size;
+    let number = |number: usize| Some(Small::Number(number as u64));
+    Answer::small(Small::Object(&[
+        ("nodes", number(nodes)),
+        ("edges", number(edges)),
+        ("textBytes", number(text_bytes)),
+        ("texts", number(texts)),
+        ("counts", number(counts)),
+    ]))
 }
 
 impl ResolvedOptions {
@@ -164,7 +176,11 @@ impl Handle {
     }
 
     fn request_body(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
-        self.show_body(request, host, false, |bytes, _| Answer { json: Vec::new(), bytes: vec![bytes.to_vec()] })
+        self.show_body(request, host, false, |bytes, _| Answer {
+            json: Vec::new(),
+            bytes: vec![bytes.to_vec()],
+            small: None,
+        })
     }
 
     fn request_body_with_report(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {

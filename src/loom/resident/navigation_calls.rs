@@ -100,5 +100,5 @@ fn costs(handle: &mut Handle, request: Value<'_>, host: &Host) -> Result<(Resolv
 }
 
 fn numbers(bytes: impl Iterator<Item = u8>) -> Answer {
-    Answer { json: Vec::new(), bytes: vec![bytes.collect()] }
+    Answer { json: Vec::new(), bytes: vec![bytes.collect()], small: None }
 }

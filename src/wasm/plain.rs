@@ -1,0 +1,76 @@
+//! Errors and small results on their way out, as plain values.
+
+use js_sys::{Array, Object};
+use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
+use serde_json::Value;
+use serde_wasm_bindgen::preserve;
+use wasm_bindgen::prelude::*;
+
+use crate::error::{Code, Error, Result};
+
+/// By default maps are `Map`s, and null is undefined.
+const SERIALIZER: serde_wasm_bindgen::Serializer =
+    serde_wasm_bindgen::Serializer::new().serialize_maps_as_objects(true).serialize_missing_as_null(true);
+
+/// A small result as JavaScript has it.
+pub(super) fn plain(value: &Value) -> Result<JsValue> {
+    let failed = |_| Error::new(Code::InternalError, "the result cannot be given to JavaScript");
+    Plain(value).serialize(&SERIALIZER).map_err(failed)
+}
+
+/// An error as it is thrown: `{ code, message, details }`.
+#[cold]
+pub(super) fn thrown(error: &Error) -> JsValue {
+    Thrown(error).serialize(&SERIALIZER).unwrap_or_else(JsValue::from)
+}
+
+struct Thrown<'e>(&'e Error);
+
+struct Details<'e>(&'e Error);
+
+struct Plain<'v>(&'v Value);
+
+// Maps, also where the names are known: those of a struct would be kept in a table as JavaScript has them.
+impl Serialize for Thrown<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("code", self.0.code().as_str())?;
+        map.serialize_entry("message", self.0.message())?;
+        map.serialize_entry("details", &Details(self.0))?;
+        map.end()
+    }
+}
+
+impl Serialize for Details<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in self.0.details().iter() {
+            map.serialize_entry(name, &Plain(value))?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Plain<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Null => serializer.serialize_unit(),
+            Value::Bool(value) => serializer.serialize_bool(*value),
+            // A large integer would be an error, or a BigInt.
+            Value::Number(number) => serializer.serialize_f64(number.as_f64().unwrap_or(f64::NAN)),
+            Value::String(text) => serializer.serialize_str(text),
+            Value::Array(items) => serializer.collect_seq(items.iter().map(Plain)),
+            // As a field that is set it would become the prototype.
+            Value::Object(fields) if fields.contains_key("__proto__") => {
+                let entries = fields.iter().map(|(name, value)| {
+                    let value = plain(value).map_err(S::Error::custom)?;
+                    Ok(Array::of2(&name.into(), &value))
+                });
+                let entries = entries.collect::<std::result::Result<Array, S::Error>>()?;
+                let object = Object::from_entries(&entries);
+                preserve::serialize(&object.map_err(|_| S::Error::custom("no entries"))?, serializer)
+            }
+            Value::Object(fields) => serializer.collect_map(fields.iter().map(|(name, value)| (name, Plain(value)))),
+        }
+    }
+}
