@@ -1,6 +1,6 @@
 /**
- * What is in an npm package besides what cargo makes: `node pkg/build.mjs PACKAGE MADE OUT FLAVOUR...`, where MADE holds
- * `flavours/NAME/ctxweave.wasm` and `glue.js`, and `vocab/NAME.bin`. `cargo xtask build` runs it.
+ * What is in an npm package besides what cargo makes: `node pkg/build.mjs PACKAGE VOCAB OUT FLAVOUR=FOLDER...`, where VOCAB holds
+ * `NAME.bin`, and FOLDER `ctxweave.wasm` and `glue.js`. `cargo xtask build` runs it.
  *
  * Each flavour has a folder, the first one that of all:
  *
@@ -34,8 +34,15 @@ import { dropins, folders, vocabularies as vocabulariesOf } from "./exports.mjs"
 
 const here = dirname(fileURLToPath(import.meta.url));
 const src = join(here, "src");
-const [name, made, out] = [process.argv[2], resolve(process.argv[3]), resolve(process.argv[4])];
-const [main, ...smaller] = process.argv.slice(5);
+const [name, vocab, out] = [process.argv[2], resolve(process.argv[3]), resolve(process.argv[4])];
+/** The folder of each flavour's module. */
+const modules = new Map(
+  process.argv.slice(5).map((argument) => {
+    const [flavour, folder] = argument.split(/=(.*)/s);
+    return [flavour, resolve(folder)];
+  }),
+);
+const [main, ...smaller] = modules.keys();
 
 const isWhole = name === "ctxweave";
 
@@ -74,7 +81,7 @@ if (main) {
 for (const flavour of [main, ...smaller].filter(Boolean)) {
   const dir = flavour === main ? "" : `${flavour}/`;
   mkdirSync(join(out, dir), { recursive: true });
-  copyFileSync(join(made, "flavours", flavour, "ctxweave.wasm"), join(out, dir, "ctxweave.wasm"));
+  copyFileSync(join(modules.get(flavour), "ctxweave.wasm"), join(out, dir, "ctxweave.wasm"));
   if (isPacked) pack(join(out, dir, "ctxweave.wasm"));
   if (!joined.includes(flavour)) await bundle({ flavour, from: `entries/${flavour}`, to: `${dir}core` });
   for (const [format, kinds] of Object.entries(ways)) {
@@ -94,7 +101,7 @@ for (const [vocabulary, file] of Object.entries(vocabularies)) {
   const asset = join(out, `${folder}${file}.bin`);
   mkdirSync(dirname(asset), { recursive: true });
   if (!existsSync(asset)) {
-    copyFileSync(join(made, `vocab/${file}.bin`), asset);
+    copyFileSync(join(vocab, `${file}.bin`), asset);
     writeFileSync(asset.replace(/bin$/, "wasm"), asModule("vocab", readFileSync(asset)));
     pack(asset);
   }
@@ -151,7 +158,7 @@ function layout({ onResolve, onLoad }, { flavour, to, end, file, isShared }) {
     if (kind === "entry-point") return undefined;
     if (/\.(wasm(\?module)?|packed\.js)$/.test(path)) return { path, external: true };
     const module = relative(src, join(resolveDir, path)).replaceAll("\\", "/").replace(/\.js$/, "");
-    if (module === "glue") return { path: join(made, "flavours", flavour, "glue.js") };
+    if (module === "glue") return { path: join(modules.get(flavour), "glue.js") };
     if (module === "vocab/file") return { path: join(src, `vocab/file${file.kind}.ts`) };
     if (module === "entries/chat" && to.startsWith("dropins/")) return { path: "ctxweave/chat", external: true };
     if (to.startsWith("cli/") && /^(entries|vocab)\//.test(module)) {

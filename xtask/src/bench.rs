@@ -27,7 +27,7 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
         bail!("there is no benchmark `{unknown}`; there are `{}`", names.join("`, `"));
     }
     setup::all(project)?;
-    build::package(project, &project.path("wasm-pack.toml"))?;
+    build::shipped_package(project, &build::own_manifest(project))?;
     for name in names.into_iter().filter(|name| asked.is_empty() || asked.iter().any(|asked| asked == name)) {
         for file in found.get(name).into_iter().flatten() {
             one(project, name, file, &more)?;

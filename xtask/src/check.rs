@@ -5,16 +5,17 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 use crate::Args;
-use crate::process::{self, step};
+use crate::process::Terminal;
 use crate::project::Project;
 use crate::{build, setup, tidy};
 
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     args.end()?;
-    setup::all(project)?;
+    setup::for_checks(project)?;
     // The page is checked against the types of the built package.
-    build::package(project, &project.path("wasm-pack.toml"))?;
-    let failed = all(project);
+    build::quick_package(project)?;
+    let mut terminal = Terminal::direct();
+    let failed = [native(project, &mut terminal), types(project, &mut terminal)].concat();
     if !failed.is_empty() {
         bail!("failed: {}", failed.join(", "));
     }
@@ -22,32 +23,36 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     Ok(())
 }
 
-/// Runs every check, whatever the others say, and gives the names of those that failed.
-pub fn all(project: &Project) -> Vec<&'static str> {
-    let mut failed = Vec::new();
-    for (name, mut command) in commands(project) {
-        step(name);
-        if let Err(error) = process::run(&mut command) {
-            eprintln!("error: {error:#}");
-            failed.push(name);
-        }
+/// Runs every check that needs no built package, and returns the names of those that failed.
+pub fn native(project: &Project, terminal: &mut Terminal) -> Vec<&'static str> {
+    let mut failed = run_all(native_commands(project), terminal);
+    terminal.step("tidy");
+    let problems = tidy::problems(project).unwrap_or_else(|error| vec![format!("error: {error:#}")]);
+    if !problems.is_empty() {
+        problems.iter().for_each(|problem| terminal.line(problem));
+        failed.push("tidy");
     }
-    step("tidy");
-    match tidy::problems(project) {
-        Ok(problems) if problems.is_empty() => {}
-        Ok(problems) => {
-            eprintln!("{}", problems.join("\n"));
-            failed.push("tidy");
-        }
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            failed.push("tidy");
+    failed
+}
+
+/// Runs every check against the types of the built package, and returns the names of those that failed.
+pub fn types(project: &Project, terminal: &mut Terminal) -> Vec<&'static str> {
+    run_all(type_commands(project), terminal)
+}
+
+fn run_all(commands: Vec<(&'static str, Command)>, terminal: &mut Terminal) -> Vec<&'static str> {
+    let mut failed = Vec::new();
+    for (name, mut command) in commands {
+        terminal.step(name);
+        if let Err(error) = terminal.run(&mut command) {
+            terminal.line(&format!("error: {error:#}"));
+            failed.push(name);
         }
     }
     failed
 }
 
-fn commands(project: &Project) -> Vec<(&'static str, Command)> {
+fn native_commands(project: &Project) -> Vec<(&'static str, Command)> {
     let cargo = |args: &[&str]| {
         let mut cargo = project.cargo();
         cargo.args(args).env("RUSTDOCFLAGS", "-D warnings");
@@ -56,18 +61,12 @@ fn commands(project: &Project) -> Vec<(&'static str, Command)> {
     let clippy = |args: &[&str]| cargo(&[&["clippy"], args, &["--", "-D", "warnings"]].concat());
     let wasm = "--target=wasm32-unknown-unknown";
     let alone = ["-p", "ctxweave", "--lib", "--no-default-features"];
-    let mut prettier = project.npm_bin("prettier");
-    prettier.args(["--check", "--log-level=warn", "."]);
-    let mut tsc = project.npm_bin("tsc");
-    tsc.args(["--noEmit", "-p", "pkg"]);
     let mut commands = vec![
         ("rustfmt", cargo(&["fmt", "--all", "--check"])),
         ("clippy", clippy(&["--workspace", "--all-targets", "--all-features"])),
         ("clippy for wasm32", clippy(&["-p", "ctxweave", wasm, "--lib", "--test", "wasm"])),
         ("rustdoc", cargo(&["doc", "-p", "ctxweave", "--no-deps"])),
         ("rustdoc for wasm32", cargo(&["doc", "-p", "ctxweave", "--no-deps", wasm])),
-        ("prettier", prettier),
-        ("tsc for pkg", tsc),
     ];
     for (name, features) in [
         ("clippy for wasm32, chat alone", "--features=chat"),
@@ -81,10 +80,15 @@ fn commands(project: &Project) -> Vec<(&'static str, Command)> {
     ] {
         commands.push((name, clippy(&[&alone[..], &[features, wasm]].concat())));
     }
-    if project.path("www/tsconfig.json").exists() {
-        let mut tsc = project.npm_bin("tsc");
-        tsc.args(["--noEmit", "-p", "www"]);
-        commands.push(("tsc for www", tsc));
-    }
     commands
+}
+
+fn type_commands(project: &Project) -> Vec<(&'static str, Command)> {
+    let mut prettier = project.npm_bin("prettier");
+    prettier.args(["--check", "--log-level=warn", "."]);
+    let mut package = project.npm_bin("tsc");
+    package.args(["--noEmit", "-p", "pkg"]);
+    let mut page = project.npm_bin("tsc");
+    page.args(["--noEmit", "-p", "www"]);
+    vec![("prettier", prettier), ("tsc for pkg", package), ("tsc for www", page)]
 }

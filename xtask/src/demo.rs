@@ -10,15 +10,12 @@ use crate::{build, setup};
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     let once = args.flag("--once");
     args.end()?;
-    if !project.scratch().join("build.stamp").exists() {
-        println!(
-            "The first time this takes some ten minutes on two cores, most of it compiling: a tool that reads what Rust makes of\n\
-             WebAssembly, the vocabularies, a module for each area. Later it begins at once."
-        );
-    }
+    println!(
+        "The first build takes some five minutes on two cores. It is compiled quickly: larger and slower than what is published\n\
+         (`cargo xtask build`)."
+    );
     setup::for_build(project)?;
-    // The page has each area by its own module.
-    build::package(project, &project.path("wasm-pack.toml"))?;
+    build::quick_package(project)?;
     step("a prompt, assembled by the npm package (examples/prompt.mjs)");
     run_command(project.node().arg("examples/prompt.mjs"))?;
     step("the page (some seconds)");

@@ -1,27 +1,35 @@
-//! The proof that the module does no IO: it can only do what it imports.
+//! The proof that a module does no IO: it can only do what it imports.
 
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, bail};
 use wasmparser::{Parser, Payload};
 
-/// Fails when the module does not import just what is in the list: an entry that nothing needs would let something in
-/// later that nobody looked at.
-pub fn check(wasm: &[u8], allowed: &[String]) -> Result<()> {
+/// Fails when the module imports what is neither in `shared` nor in `own`, or does not import all of `own`: an allowance that
+/// nothing needs would admit something later that nobody looked at. `shared` may have more; see [`check_shared`].
+pub fn check(wasm: &[u8], shared: &[String], own: &[String]) -> Result<()> {
     let found = names(wasm)?;
-    let foreign: Vec<_> = found.iter().filter(|name| !allowed.contains(name)).map(String::as_str).collect();
+    let is_allowed = |name: &String| shared.contains(name) || own.contains(name);
+    let foreign: Vec<_> = found.iter().filter(|name| !is_allowed(name)).map(String::as_str).collect();
     if !foreign.is_empty() {
-        bail!(
-            "the module imports `{}`, which `imports` in the manifest does not allow: take out what needs it, or allow it",
-            foreign.join("`, `")
-        );
+        bail!("the module imports `{}`, which the manifest does not allow; remove what needs it", foreign.join("`, `"));
     }
-    let idle: Vec<_> = allowed.iter().filter(|name| !found.contains(*name)).map(String::as_str).collect();
-    if !idle.is_empty() {
-        bail!(
-            "`imports` in the manifest allows `{}`, which the module does not import: take it out",
-            idle.join("`, `")
-        );
+    let unused: Vec<_> = own.iter().filter(|name| !found.contains(*name)).map(String::as_str).collect();
+    if !unused.is_empty() {
+        bail!("`imports` allows `{}`, which the module does not import; remove it", unused.join("`, `"));
+    }
+    Ok(())
+}
+
+/// Fails when no module imports one of `shared`.
+pub fn check_shared(modules: &[Vec<u8>], shared: &[String]) -> Result<()> {
+    let mut found = BTreeSet::new();
+    for module in modules {
+        found.extend(names(module)?);
+    }
+    let unused: Vec<_> = shared.iter().filter(|name| !found.contains(*name)).map(String::as_str).collect();
+    if !unused.is_empty() {
+        bail!("`build.imports` allows `{}`, which no module imports; remove it", unused.join("`, `"));
     }
     Ok(())
 }
@@ -54,17 +62,32 @@ mod tests {
     /// A module with one type `() -> ()` and one import `e.now`.
     const IMPORTS_NOW: &[u8] = b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x02\x09\x01\x01e\x03now\0\0";
 
-    #[test]
-    fn a_foreign_import_is_named() {
-        let error = check(IMPORTS_NOW, &["then".to_owned()]).unwrap_err().to_string();
-        assert!(error.contains("imports `now`"), "{error}");
-        check(IMPORTS_NOW, &["now".to_owned()]).unwrap();
+    fn list(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
     }
 
     #[test]
-    fn what_is_allowed_and_not_needed_is_named() {
-        let error = check(IMPORTS_NOW, &["now".to_owned(), "then".to_owned()]).unwrap_err().to_string();
+    fn a_foreign_import_is_named() {
+        let error = check(IMPORTS_NOW, &list(&["then"]), &[]).unwrap_err().to_string();
+        assert!(error.contains("imports `now`"), "{error}");
+        check(IMPORTS_NOW, &[], &list(&["now"])).unwrap();
+        check(IMPORTS_NOW, &list(&["now"]), &[]).unwrap();
+    }
+
+    #[test]
+    fn an_unused_import_of_a_flavour_is_named() {
+        let error = check(IMPORTS_NOW, &[], &list(&["now", "then"])).unwrap_err().to_string();
         assert!(error.contains("allows `then`"), "{error}");
+    }
+
+    #[test]
+    fn a_shared_import_is_unused_only_if_no_module_has_it() {
+        let empty = b"\0asm\x01\0\0\0".to_vec();
+        let shared = list(&["now"]);
+        check(&empty, &shared, &[]).unwrap();
+        check_shared(&[empty.clone(), IMPORTS_NOW.to_vec()], &shared).unwrap();
+        let error = check_shared(&[empty], &shared).unwrap_err().to_string();
+        assert!(error.contains("allows `now`"), "{error}");
     }
 
     #[test]

@@ -4,7 +4,6 @@
 mod bench;
 mod build;
 mod check;
-mod closures;
 mod count;
 mod demo;
 #[cfg(feature = "tiktoken")]
@@ -12,10 +11,9 @@ mod estimator;
 mod features;
 mod imports;
 mod manifest;
-mod matrix;
 mod models;
+mod module;
 mod order;
-mod panics;
 mod process;
 mod project;
 mod release;
@@ -24,8 +22,8 @@ mod site;
 mod size;
 mod stamp;
 mod test;
+mod test_bundlers;
 mod tidy;
-mod unused;
 #[cfg(feature = "tiktoken")]
 mod vocab;
 
@@ -37,12 +35,14 @@ use project::Project;
 const USAGE: &str = "\
 cargo xtask <command>
 
-  setup              install what the other commands need: wasm target, wasm-bindgen, npm packages, Chromium, pip
+  setup              install what the other commands need: wasm target, npm packages, Chromium, pip, wasm-bindgen-test-runner
   build              the wasm and the npm package, into pkg/dist
                        --manifest FILE  another wasm-pack.toml      --out DIR  the wasm only, into DIR
                        --only NAMES     of the flavours only these, as `loom,tokens`; the others stay as they were last built
+                       --quick          one module for all entry points, compiled in a minute, as `test` and `demo` use it
   check              formatting, lints, docs and types; warnings are errors
-  test               setup, build, check and every test there is
+  test [SUITE]...    what must hold before a change lands: setup, `build --quick`, check and the tests; with names only these suites
+                       --all  everything: the flavours as they are shipped, their sizes, every case, state and bundler
   size               the size table, into README.md; fails above the ceilings
                        --manifest FILE      --out DIR  where `build` put the wasm      --check  write nothing
   demo               print an assembled prompt, build the page and serve it on localhost
@@ -56,7 +56,8 @@ cargo xtask <command>
                        FOLDER  of its .txt files, not of tests/corpus      --counts  tests/corpus/o200k.tsv instead
                        --judge  of the packages in xtask/estimator.txt that are not fitted, fetched into target/corpus
                        --fit    fits src/tokens/heuristic_weights.bin to the others
-  matrix [WORD]...   the package in every bundler, framework and runtime, and the table of docs/loading.md; with words only the
+  test-bundlers [WORD]...
+                     the package in every bundler, framework and runtime, and the table of docs/loading.md; with words only the
                      cases whose names have them all, and no table
   site               the documentation with a search and the API, as a site, into target/site/dist
   models             what models there are, into src/tokens/models.txt, from the registry in LiteLLM's Python package
@@ -91,7 +92,7 @@ fn dispatch() -> Result<()> {
         "demo" => demo::run(&project, &mut Args(args)),
         "release" => release::run(&project, &mut Args(args)),
         "site" => site::run(&project, &mut Args(args)),
-        "matrix" => matrix::run(&project, &mut Args(args)),
+        "test-bundlers" => test_bundlers::run(&project, &mut Args(args)),
         "models" => models::run(&project, &mut Args(args)),
         "bench" => bench::run(&project, &mut Args(args)),
         "estimator" | "vocab" => with_tiktoken(&project, &command, args),
@@ -112,13 +113,21 @@ pub fn with_tiktoken(project: &Project, command: &str, args: Vec<String>) -> Res
     }
 }
 
-/// Runs xtask again with the feature: nobody else should wait for the compilation of tiktoken-rs. Optimised, but without
-/// LTO, which would take longer than it saves.
+/// Runs xtask again with the feature: nobody else should wait for the compilation of tiktoken-rs. The estimator is optimised, but
+/// without LTO, which would take longer than it saves. The vocabularies use the crates that the tests have compiled already.
 #[cfg(not(feature = "tiktoken"))]
 pub fn with_tiktoken(project: &Project, command: &str, args: Vec<String>) -> Result<()> {
     let mut cargo = project.cargo();
-    cargo.args(["run", "--quiet", "--release", "--package", "xtask", "--features", "tiktoken"]);
-    cargo.args(["--config", "profile.release.lto=false", "--config", "profile.release.codegen-units=16"]);
+    cargo.args(["run", "--quiet", "--package", "xtask", "--features", "tiktoken"]);
+    if command == "estimator" {
+        cargo.args([
+            "--release",
+            "--config",
+            "profile.release.lto=false",
+            "--config",
+            "profile.release.codegen-units=16",
+        ]);
+    }
     process::run(cargo.args(["--", command]).args(args))
 }
 

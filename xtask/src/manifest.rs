@@ -1,16 +1,19 @@
 //! `wasm-pack.toml`, the build manifest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
+use wasm_bindgen_cli_support::Bindgen;
 
 /// The whole file. An unknown key is an error: a misspelt ceiling must not mean none.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     pub build: Build,
+    /// The module that tests and the demo use in place of the flavours.
+    pub quick: Option<Quick>,
     pub flavours: BTreeMap<String, Flavour>,
     /// The vocabulary assets that go into the package, by the name of their encoding.
     #[serde(default)]
@@ -33,10 +36,44 @@ pub struct Build {
     /// Flags of LLVM.
     #[serde(default)]
     pub llvm_args: Vec<String>,
-    /// Flags besides those that say where things are.
-    pub wasm_bindgen: Vec<String>,
-    /// Flags besides those that say where things are.
+    /// Options of wasm-bindgen.
+    pub wasm_bindgen: Vec<BindgenOption>,
+    /// Flags of wasm-opt, except for those that name files.
     pub wasm_opt: Vec<String>,
+    /// What every module may import, without the hash that wasm-bindgen appends to a name.
+    pub imports: Vec<String>,
+}
+
+/// An option of wasm-bindgen, named after the method of its builder.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BindgenOption {
+    OmitDefaultModulePath,
+    RemoveProducersSection,
+    ResetStateFunction,
+}
+
+impl BindgenOption {
+    pub fn apply(self, bindgen: &mut Bindgen) {
+        match self {
+            Self::OmitDefaultModulePath => bindgen.omit_default_module_path(true),
+            Self::RemoveProducersSection => bindgen.remove_producers_section(true),
+            Self::ResetStateFunction => bindgen.reset_state_function(true),
+        };
+    }
+}
+
+/// One module with all areas, compiled quickly.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Quick {
+    /// The cargo profile.
+    pub profile: String,
+    /// Whether cargo's default features are in it.
+    #[serde(default = "yes")]
+    pub default_features: bool,
+    /// Cargo features.
+    pub features: Vec<String>,
 }
 
 /// The npm package that has all flavours but those that say otherwise.
@@ -56,9 +93,11 @@ pub struct Flavour {
     pub rustc: Vec<String>,
     /// How hard wasm-opt tries.
     pub wasm_opt_level: String,
-    /// All that the module imports, without the hash that wasm-bindgen puts at the end of a name.
+    /// What the module imports beyond `build.imports`.
+    #[serde(default)]
     pub imports: Vec<String>,
-    pub ceiling: Ceiling,
+    /// Ceiling of its size in bytes, compressed with `gzip -9`.
+    pub max_gzip: u64,
     /// The npm package that it is in.
     #[serde(default = "package")]
     pub package: String,
@@ -74,26 +113,23 @@ fn package() -> String {
 
 /// One vocabulary asset.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Vocabulary {
-    pub ceiling: Ceiling,
+    /// Ceiling of its size in bytes, compressed with `gzip -9`.
+    pub max_gzip: u64,
     /// The npm package that it is in.
     #[serde(default = "package")]
     pub package: String,
-}
-
-/// Bytes that the file may have at most.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Ceiling {
-    pub raw: u64,
-    pub gzip: u64,
-    pub brotli: u64,
 }
 
 impl Manifest {
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
         toml::from_str(&text).with_context(|| format!("`{}` is no build manifest", path.display()))
+    }
+
+    /// What some flavour imports beyond the shared imports.
+    pub fn flavour_imports(&self) -> BTreeSet<&str> {
+        self.flavours.values().flat_map(|flavour| &flavour.imports).map(String::as_str).collect()
     }
 }

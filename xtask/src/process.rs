@@ -18,6 +18,55 @@ pub fn run(command: &mut Command) -> Result<()> {
     succeeded(command, status)
 }
 
+/// Where a program's output goes: to the terminal at once, or, while others print there, all together at the end.
+pub struct Terminal {
+    held: Option<String>,
+}
+
+impl Terminal {
+    pub fn direct() -> Self {
+        Self { held: None }
+    }
+
+    /// Holds everything until [`Terminal::release`].
+    pub fn held() -> Self {
+        Self { held: Some(String::new()) }
+    }
+
+    /// Announces what comes next.
+    pub fn step(&mut self, what: &str) {
+        self.line(&format!("==> {what}"));
+    }
+
+    pub fn line(&mut self, line: &str) {
+        match &mut self.held {
+            Some(held) => {
+                held.push_str(line);
+                held.push('\n');
+            }
+            None => println!("{line}"),
+        }
+    }
+
+    /// Runs a command with its output here.
+    pub fn run(&mut self, command: &mut Command) -> Result<()> {
+        let status = watch(command, |line| {
+            self.line(line);
+            false
+        })?;
+        succeeded(command, status)
+    }
+
+    /// Prints what was held.
+    pub fn release(&mut self) {
+        if let Some(held) = &mut self.held {
+            print!("{held}");
+            io::stdout().flush().ok();
+            held.clear();
+        }
+    }
+}
+
 /// Runs it and gives what it printed to stdout; its stderr is part of the error.
 pub fn output(command: &mut Command) -> Result<String> {
     let output = command.output().map_err(|error| cannot_start(command, &error))?;
@@ -76,7 +125,7 @@ fn cannot_start(command: &Command, error: &io::Error) -> Error {
 pub fn install_hint(program: &str) -> Option<&'static str> {
     Some(match program {
         "cargo" | "rustc" | "rustup" => {
-            "install Rust 1.90 or later with rustup (Debian: `apt-get install rustup`, then `rustup default stable`)"
+            "install Rust 1.91 or later with rustup (Debian: `apt-get install rustup`, then `rustup default stable`)"
         }
         "node" | "npm" => "install Node.js 20.19 or later and npm (Debian: `apt-get install nodejs npm`)",
         _ => return None,

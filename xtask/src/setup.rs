@@ -1,9 +1,8 @@
 //! Installs what the other commands need. Each step that is already done is skipped.
 
 use std::fs;
-use std::thread;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use crate::Args;
@@ -13,6 +12,9 @@ use crate::stamp::Inputs;
 
 const WASM: &str = "wasm32-unknown-unknown";
 
+/// The program that runs the tests in WebAssembly.
+pub const WASM_TEST_RUNNER: &str = "wasm-bindgen-test-runner";
+
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     args.end()?;
     all(project)
@@ -20,23 +22,25 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
 
 /// Everything.
 pub fn all(project: &Project) -> Result<()> {
-    lints(project)?;
+    for_checks(project)?;
+    npm_packages(project)?;
     test_programs(project)?;
+    wasm_test_runner(project)
+}
+
+/// What the checks take: the linters, and what building takes.
+pub fn for_checks(project: &Project) -> Result<()> {
+    lints(project)?;
     for_build(project)
 }
 
-/// What building takes, without what only tests and checks need. npm loads while cargo compiles.
+/// What building takes besides npm packages, which load while cargo compiles: see [`npm_packages`].
 pub fn for_build(project: &Project) -> Result<()> {
     // What must be there before: these we do not install for anyone.
     for program in ["cargo", "node", "npm"] {
         output(project.command(program).arg("--version"))?;
     }
-    wasm_target(project)?;
-    thread::scope(|scope| {
-        let packages = scope.spawn(|| npm_packages(project));
-        wasm_bindgen(project)?;
-        packages.join().map_err(|_| anyhow!("a thread panicked"))?
-    })
+    wasm_target(project)
 }
 
 /// The components of Rust that checks need.
@@ -61,7 +65,7 @@ fn wasm_target(project: &Project) -> Result<()> {
 }
 
 /// The browser for the tests, the driver through which wasm-bindgen-test speaks to it, and pip, which fetches real files.
-fn test_programs(project: &Project) -> Result<()> {
+pub fn test_programs(project: &Project) -> Result<()> {
     let programs: [(&[&str], _); 3] = [
         (&["chromium"], "chromium"),
         (&["chromedriver"], "chromium-driver"),
@@ -89,19 +93,19 @@ fn test_programs(project: &Project) -> Result<()> {
     process::run(apt().args(["install", "--yes", "--no-install-recommends"]).args(missing)).context(advice)
 }
 
-/// The command line tool must be of the very version of the crate: the two speak a private format.
-fn wasm_bindgen(project: &Project) -> Result<()> {
+/// What runs the tests in WebAssembly. It must have the version of the crate: the two share a private format.
+pub fn wasm_test_runner(project: &Project) -> Result<()> {
     let wanted = locked_version(project, "wasm-bindgen")?;
-    let installed = output(project.command(project.tool("wasm-bindgen")).arg("--version")).unwrap_or_default();
-    if installed.trim() == format!("wasm-bindgen {wanted}") {
+    let installed = output(project.command(project.tool(WASM_TEST_RUNNER)).arg("--version")).unwrap_or_default();
+    if installed.trim() == format!("{WASM_TEST_RUNNER} {wanted}") {
         return Ok(());
     }
-    step(&format!("cargo install wasm-bindgen-cli {wanted} (one to two minutes, once)"));
+    step(&format!("cargo install {WASM_TEST_RUNNER} {wanted} (two minutes, once)"));
     let mut cargo = project.cargo();
-    // It runs for a second or two: compiling it faster is worth more than the time that it takes.
-    cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
-    cargo.args(["install", "wasm-bindgen-cli", "--force", "--version", &wanted]);
-    cargo.arg("--root").arg(project.path("target/tools"));
+    // It runs for seconds: compiling it faster is worth more. It speaks to this machine alone, so it needs no TLS.
+    cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0");
+    cargo.args(["install", "wasm-bindgen-cli", "--bin", WASM_TEST_RUNNER, "--no-default-features", "--force"]);
+    cargo.args(["--version", &wanted, "--root"]).arg(project.path("target/tools"));
     cargo.arg("--target-dir").arg(project.path("target/tools-build"));
     process::run(&mut cargo)
 }
@@ -122,7 +126,8 @@ pub fn locked_version(project: &Project, name: &str) -> Result<String> {
     Ok(package.with_context(|| format!("Cargo.lock has no `{name}`"))?.version)
 }
 
-fn npm_packages(project: &Project) -> Result<()> {
+/// Installs the npm packages.
+pub fn npm_packages(project: &Project) -> Result<()> {
     let mut inputs = Inputs::default();
     for file in
         ["package.json", "package-lock.json", "pkg/package.json", "pkg/tiktoken/package.json", "www/package.json"]
@@ -133,7 +138,7 @@ fn npm_packages(project: &Project) -> Result<()> {
     if inputs.are_done(&stamp) {
         return Ok(());
     }
-    step("npm ci (half a minute, in the background)");
+    step("npm ci (half a minute)");
     process::run(project.command("npm").args(["ci", "--no-audit", "--no-fund"]))?;
     inputs.set_done(&stamp)
 }
@@ -151,8 +156,11 @@ mod tests {
     }
 
     #[test]
-    fn the_lock_file_knows_wasm_bindgen() {
-        let version = locked_version(&Project::find().unwrap(), "wasm-bindgen").unwrap();
-        assert!(version.starts_with("0.2."), "{version}");
+    fn wasm_bindgen_and_what_reads_it_have_one_version() {
+        let project = Project::find().unwrap();
+        let [library, reader] =
+            ["wasm-bindgen", "wasm-bindgen-cli-support"].map(|name| locked_version(&project, name).unwrap());
+        assert_eq!(library, reader);
+        assert!(library.starts_with("0.2."), "{library}");
     }
 }

@@ -9,8 +9,8 @@ use crate::{build, setup};
 
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     args.end()?;
-    setup::all(project)?;
-    build::package(project, &project.path("wasm-pack.toml"))?;
+    setup::for_build(project)?;
+    build::quick_package(project)?;
     step("the site, into target/site/dist (half a minute)");
     let mut npm = project.command("npm");
     run_command(npm.args(["ci", "--prefix", "site"]))?;

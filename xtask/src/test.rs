@@ -1,98 +1,199 @@
-//! Every test there is, one suite after the other; the last line counts them all.
+//! The tests, suite by suite; the last line counts them all.
+//!
+//! Two threads: one runs what needs cargo alone, while the other builds the npm packages and runs what uses them.
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::thread;
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail, ensure};
 
 use crate::Args;
 use crate::count::Count;
-use crate::process::{step, watch, works};
+use crate::process::{Terminal, watch, works};
 use crate::project::Project;
 use crate::stamp::{Inputs, files};
 use crate::{build, check, setup, size};
 
-pub fn run(project: &Project, args: &mut Args) -> Result<()> {
-    args.end()?;
-    setup::all(project)?;
-    build::package(project, &project.path("wasm-pack.toml"))?;
+/// The suites that need no npm package, in order.
+const CARGO_SUITES: &[&str] = &["native", "doctests", "checks", "wasm-node", "wasm-chromium"];
 
-    let mut rows: Vec<Row> = Vec::new();
-    for name in check::all(project) {
-        rows.push(Row::failure(format!("check: {name}")));
-    }
-    for (name, command) in suites(project)? {
-        rows.push(suite(name, command));
-    }
-    step("size");
-    if let Err(error) = size::run(project, &mut Args(vec!["--check".to_owned()])) {
-        eprintln!("error: {error:#}");
-        rows.push(Row::failure("size".to_owned()));
-    }
+/// The suites that use the npm packages, in order.
+const PACKAGE_SUITES: &[&str] = &["types", "packaging", "runtimes", "examples", "site", "page"];
+
+/// The suites of `--all`, after those of the packages: they look at the modules as they are shipped.
+const SHIPPED_SUITES: &[&str] = &["shipped", "size", "bundlers"];
+
+/// What `--all` sets, unless it is set: every property at its full number of cases, every state of the page at every size, a
+/// minute of load.
+const FULL: &[(&str, &str)] =
+    &[("CTXWEAVE_CASES", "1x"), ("CTXWEAVE_LOOKS", "all"), ("CTXWEAVE_LOAD", "60"), ("CTXWEAVE_SEEDS", "60")];
+
+pub fn run(project: &Project, args: &mut Args) -> Result<()> {
+    let plan = Plan::read(args)?;
+    setup::for_checks(project)?;
+    let mut rows = thread::scope(|scope| {
+        let cargo = scope.spawn(|| plan.cargo_suites(project));
+        let packages = plan.package_suites(project);
+        let cargo = cargo.join().map_err(|_| anyhow!("a thread panicked"))?;
+        anyhow::Ok([cargo?, packages?].concat())
+    })?;
+    rows.sort_by_key(|row| plan.suites().position(|suite| row.name.starts_with(suite)));
     summary(&rows)
 }
 
+/// Which suites run.
+struct Plan {
+    is_all: bool,
+    /// Only these, if there are any.
+    only: Vec<String>,
+}
+
+impl Plan {
+    fn read(args: &mut Args) -> Result<Self> {
+        let plan = Self { is_all: args.flag("--all"), only: args.rest() };
+        for name in &plan.only {
+            ensure!(
+                plan.suites().any(|suite| suite == name),
+                "`{name}` is not a suite of this run: name some of `{}`",
+                plan.suites().collect::<Vec<_>>().join("`, `")
+            );
+        }
+        Ok(plan)
+    }
+
+    fn suites(&self) -> impl Iterator<Item = &'static str> {
+        let shipped = if self.is_all { SHIPPED_SUITES } else { &[] };
+        [CARGO_SUITES, PACKAGE_SUITES, shipped].concat().into_iter()
+    }
+
+    /// Those of a list that run.
+    fn wanted(&self, of: &[&'static str]) -> Vec<&'static str> {
+        let is_wanted = |suite: &&str| self.only.is_empty() || self.only.iter().any(|only| only == suite);
+        self.suites().filter(|suite| of.contains(suite)).filter(is_wanted).collect()
+    }
+
+    fn environment(&self) -> Vec<(&'static str, &'static str)> {
+        let is_unset = |(name, _): &&(&str, &str)| std::env::var_os(name).is_none();
+        if self.is_all { FULL.iter().filter(is_unset).copied().collect() } else { Vec::new() }
+    }
+
+    /// Its output appears suite by suite, between that of the other thread.
+    fn cargo_suites(&self, project: &Project) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        for name in self.wanted(CARGO_SUITES) {
+            let mut terminal = Terminal::held();
+            match name {
+                "checks" => rows.extend(checks(name, |terminal| check::native(project, terminal), &mut terminal)),
+                _ => {
+                    if name.starts_with("wasm") {
+                        setup::test_programs(project)?;
+                        setup::wasm_test_runner(project)?;
+                    }
+                    rows.push(suite(name, cargo_command(project, name)?.envs(self.environment()), &mut terminal));
+                }
+            }
+            terminal.release();
+        }
+        Ok(rows)
+    }
+
+    fn package_suites(&self, project: &Project) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        let wanted = self.wanted(&[PACKAGE_SUITES, SHIPPED_SUITES].concat());
+        if wanted.is_empty() {
+            return Ok(rows);
+        }
+        setup::test_programs(project)?;
+        if self.is_all {
+            build::shipped_package(project, &build::own_manifest(project))?;
+        } else {
+            build::quick_package(project)?;
+        }
+        let mut terminal = Terminal::direct();
+        for name in wanted {
+            match name {
+                "types" => rows.extend(checks(name, |terminal| check::types(project, terminal), &mut terminal)),
+                "size" => rows.extend(checks(name, |terminal| check_size(project, terminal), &mut terminal)),
+                _ => rows.push(suite(name, node_command(project, name)?.envs(self.environment()), &mut terminal)),
+            }
+        }
+        Ok(rows)
+    }
+}
+
 /// What came out of one suite.
+#[derive(Clone)]
 struct Row {
     name: String,
     count: Count,
     seconds: u64,
 }
 
-impl Row {
-    /// A check that failed counts as a failed test; one that passed counts as nothing.
-    fn failure(name: String) -> Self {
-        Self { name, count: Count { passed: 0, failed: 1 }, seconds: 0 }
+/// A check that failed counts as a failed test; one that passed counts as nothing.
+fn checks(name: &str, run: impl FnOnce(&mut Terminal) -> Vec<&'static str>, terminal: &mut Terminal) -> Vec<Row> {
+    let start = Instant::now();
+    let failed = run(terminal);
+    let seconds = start.elapsed().as_secs();
+    let row = |name, failed| Row { name, count: Count { passed: 0, failed }, seconds };
+    if failed.is_empty() {
+        return vec![row(name.to_owned(), 0)];
+    }
+    failed.into_iter().map(|check| row(format!("{name}: {check}"), 1)).collect()
+}
+
+fn check_size(project: &Project, terminal: &mut Terminal) -> Vec<&'static str> {
+    terminal.step("size");
+    match size::run(project, &mut Args(vec!["--check".to_owned()])) {
+        Ok(()) => Vec::new(),
+        Err(error) => {
+            terminal.line(&format!("error: {error:#}"));
+            vec!["ceilings"]
+        }
     }
 }
 
-fn suites(project: &Project) -> Result<Vec<(&'static str, Command)>> {
-    let mut suites = Vec::new();
-
-    let mut native = project.cargo();
-    if works(project.cargo().args(["nextest", "--version"])) {
-        native.args(["nextest", "run", "--workspace", "--no-fail-fast", "--status-level=slow"]);
-    } else {
-        native.args(["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"]);
-    }
-    suites.push(("native", native));
-
-    let mut doc = project.cargo();
-    doc.args(["test", "--package", "ctxweave", "--doc"]);
-    suites.push(("doctests", doc));
-
-    let goldens = Inputs::default().path(&project.path("tests/golden"))?.path(&project.path("examples/trees"))?;
-    let goldens = goldens.hash();
-    for (name, browser) in [("wasm in Node", false), ("wasm in Chromium", true)] {
-        let mut wasm = project.cargo();
-        wasm.args(["test", "--package", "ctxweave", "--target", "wasm32-unknown-unknown", "--test", "wasm"]);
-        wasm.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", project.tool("wasm-bindgen-test-runner"));
-        wasm.env("WASM_BINDGEN_TEST_TIMEOUT", "300");
-        wasm.env("CTXWEAVE_GOLDENS", &goldens);
-        if browser {
-            wasm.env("WASM_BINDGEN_USE_BROWSER", "1").env("CHROMEDRIVER", "chromedriver");
-            wasm.env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", project.path("tests/webdriver.json"));
+fn cargo_command(project: &Project, name: &str) -> Result<Command> {
+    let mut cargo = project.cargo();
+    match name {
+        "native" if works(project.cargo().args(["nextest", "--version"])) => {
+            cargo.args(["nextest", "run", "--workspace", "--no-fail-fast", "--status-level=slow"]);
         }
-        suites.push((name, wasm));
-    }
-
-    for (name, folder) in [
-        ("packaging", "tests/packaging"),
-        ("runtimes", "tests/runtimes"),
-        ("examples", "tests/examples"),
-        ("page", "tests/page"),
-        ("site", "tests/site"),
-    ] {
-        let found = test_files(&project.path(folder))?;
-        if !found.is_empty() {
-            let mut node = project.node();
-            // Two files at a time: one of them always waits, for a browser or a bundler.
-            node.args(["--expose-gc", "--test", "--test-concurrency=2", "--test-reporter=spec"]).args(found);
-            suites.push((name, node));
+        "native" => {
+            cargo.args(["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"]);
+        }
+        "doctests" => {
+            cargo.args(["test", "--package", "ctxweave", "--doc"]);
+        }
+        _ => {
+            let goldens =
+                Inputs::default().path(&project.path("tests/golden"))?.path(&project.path("examples/trees"))?;
+            cargo.args(["test", "--package", "ctxweave", "--target", "wasm32-unknown-unknown", "--test", "wasm"]);
+            cargo.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", project.tool(setup::WASM_TEST_RUNNER));
+            cargo.env("WASM_BINDGEN_TEST_TIMEOUT", "300").env("CTXWEAVE_GOLDENS", goldens.hash());
+            if name == "wasm-chromium" {
+                cargo.env("WASM_BINDGEN_USE_BROWSER", "1").env("CHROMEDRIVER", "chromedriver");
+                cargo.env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", project.path("tests/webdriver.json"));
+            }
         }
     }
-    Ok(suites)
+    Ok(cargo)
+}
+
+fn node_command(project: &Project, name: &str) -> Result<Command> {
+    let mut node = project.node();
+    if name == "bundlers" {
+        node.arg("tests/loading/matrix.mjs");
+        return Ok(node);
+    }
+    if name == "page" {
+        node.arg("tests/page/run.mjs");
+    }
+    // Two files at a time: one of them always waits, for a browser or a bundler.
+    node.args(["--expose-gc", "--test", "--test-concurrency=2", "--test-reporter=spec"]);
+    node.args(test_files(&project.path("tests").join(name))?);
+    Ok(node)
 }
 
 /// Node 20 looks for tests in a folder by other rules than Node 22, so they are named one by one.
@@ -102,24 +203,26 @@ fn test_files(folder: &std::path::Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn suite(name: &str, mut command: Command) -> Row {
-    step(name);
+fn suite(name: &str, command: &mut Command, terminal: &mut Terminal) -> Row {
+    terminal.step(name);
     let start = Instant::now();
     let mut count = Count::default();
-    let status = watch(&mut command, |line| {
+    let status = watch(command, |line| {
         count.see(line);
-        true
+        terminal.line(line);
+        false
     });
     let succeeded = match status {
         Ok(status) => status.success(),
         Err(error) => {
-            eprintln!("error: {error:#}");
+            terminal.line(&format!("error: {error:#}"));
             false
         }
     };
     // Tests that do not compile, a runner that crashes and a suite that runs nothing have no failed test to count.
     if count.failed == 0 && (!succeeded || count.passed == 0) {
-        eprintln!("error: `{name}` {}", if succeeded { "ran no test" } else { "failed without counting a test" });
+        let why = if succeeded { "ran no test" } else { "failed without counting a test" };
+        terminal.line(&format!("error: `{name}` {why}"));
         count.failed = 1;
     }
     Row { name: name.to_owned(), count, seconds: start.elapsed().as_secs() }

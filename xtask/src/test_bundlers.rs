@@ -1,4 +1,4 @@
-//! `cargo xtask matrix`: the package in every bundler, framework and runtime that docs/loading.md names.
+//! `cargo xtask test-bundlers`: the package in every bundler, framework and runtime that docs/loading.md names.
 
 use anyhow::Result;
 
@@ -10,9 +10,9 @@ use crate::{build, setup};
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     let words = args.rest();
     setup::all(project)?;
-    build::package(project, &project.path("wasm-pack.toml"))?;
+    build::shipped_package(project, &build::own_manifest(project))?;
     step(
-        "the matrix (a quarter of an hour; the tools are installed into target/loading, 600 packages, the first time)",
+        "bundlers and runtimes (a quarter of an hour; the tools are installed into target/loading, 600 packages, the first time)",
     );
     run_command(project.node().arg("tests/loading/matrix.mjs").args(words))
 }
