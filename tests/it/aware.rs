@@ -9,7 +9,7 @@ use ctxweave::{Code, Error};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::generate::{Case, case};
+use crate::generate::{Case, case, cases};
 
 /// The headers that the nodes of a case have, written for clarity.
 pub(crate) struct Headers<'c> {
@@ -125,7 +125,7 @@ fn value(case: &Case) -> Result<Value, Error> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(1500)))]
 
     /// SPEC §1 "Loom-aware": nothing of it is truncated before the conversation is. Where there is a result at all, both
     /// blocks are whole, and so is the header of every node that is left, were it only in part.

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::generate::{Case, case};
+use crate::generate::{Case, case, cases};
 use crate::recount;
 
 /// The text of a node as a document has it.
@@ -32,7 +32,7 @@ fn whole(case: &Case) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(2000)))]
 
     /// SPEC §1 "Budget": an independent recount never exceeds the limit, and equals the reported total.
     #[test]

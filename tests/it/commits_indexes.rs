@@ -200,7 +200,7 @@ fn check_chain(graph: &CommitGraph, tip: &Record) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(192)))]
 
     /// Whatever was done in whatever order, each list is what looking at every record gives. The graph is asked after every
     /// change, or only after the last, so that indexes that are made when they are needed are tried both ways.

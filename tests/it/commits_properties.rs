@@ -95,7 +95,7 @@ fn expected(host: &Host, tip: &str, stop: &Stop) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(96)))]
 
     /// The real thing agrees with a naive model, for every commit and every way to stop.
     #[test]

@@ -67,7 +67,7 @@ fn histories() -> impl Strategy<Value = (Host, Vec<String>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(64)))]
 
     /// Plan, result and history are those of the graph, whatever the size of a page, and so is what is wrong.
     #[test]

@@ -129,7 +129,7 @@ fn cut(text: &str, sizes: &[usize]) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(200)))]
 
     /// However an answer is cut into events, it becomes the same nodes as the whole.
     #[test]

@@ -8,7 +8,7 @@ use ctxweave::{Code, Error};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::generate::{Case, case};
+use crate::generate::{Case, case, cases};
 use crate::recount;
 use crate::{aware, model};
 
@@ -26,7 +26,7 @@ fn node_ids(result: &Value) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(2000)))]
 
     /// SPEC §1 "Budget": an independent recount never exceeds the limit, and equals the reported total.
     #[test]

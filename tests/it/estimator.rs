@@ -314,7 +314,7 @@ const WORDS: [&str; 14] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(512)))]
 
     #[test]
     fn paragraphs_add_up(a in text(), b in text()) {

@@ -54,7 +54,7 @@ fn streams(counter: &Rc<dyn Counter>, text: &str) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(12), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(12)))]
 
     #[test]
     fn tokens_are_the_text_as_normalized_and_spans_tile_it(text in some_text()) {

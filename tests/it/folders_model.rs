@@ -152,7 +152,7 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(512)))]
 
     /// Watchers are those whose patterns match by the naive matcher, with just those patterns.
     #[test]

@@ -162,6 +162,8 @@ fn gemini_files_are_joined_as_they_are() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(256)))]
+
     /// Any cut of a JSONL file at line ends gives the same file again.
     #[test]
     fn batching_does_not_matter(lines in prop::collection::vec("\\{\"[a-z]\":[0-9]\\}", 0..20), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6)) {

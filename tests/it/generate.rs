@@ -112,9 +112,15 @@ pub(crate) fn own(counter: &'static dyn Counter) -> Host {
     Host { counter: Some(Rc::new(Own(counter))), ..Host::default() }
 }
 
-/// How many cases to look at: so many, or `CTXWEAVE_CASES` for a long run.
-pub(crate) fn cases(usual: u32) -> u32 {
-    std::env::var("CTXWEAVE_CASES").map_or(usual, |cases| cases.parse().unwrap())
+/// How many cases a property looks at, of the `full` number of a long run: a fifth, at least eight. `CTXWEAVE_CASES=1x` has all of
+/// them, `10x` ten times as many, `500` that many in every property.
+pub(crate) fn cases(full: u32) -> u32 {
+    let setting = std::env::var("CTXWEAVE_CASES");
+    let read = |number: &str| number.parse::<u32>().expect("`CTXWEAVE_CASES` is a number, or a factor as in `10x`");
+    match setting.as_deref() {
+        Ok(setting) => setting.strip_suffix('x').map_or_else(|| read(setting), |factor| full * read(factor)),
+        Err(_) => (full / 5).max(full.min(8)),
+    }
 }
 
 /// Texts that are awkward in one way or another.

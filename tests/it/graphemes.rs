@@ -54,6 +54,8 @@ fn every_character_is_beside_every_class_what_it_is_for_unicode_segmentation() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(256)))]
+
     #[test]
     fn clusters_are_those_of_unicode_segmentation(parts in prop::collection::vec(prop::sample::select(CLASSES), 0..24)) {
         same(&parts.concat())?;

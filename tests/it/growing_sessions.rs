@@ -183,7 +183,7 @@ pub(crate) fn claude_session(steps: &[(u8, u16)]) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(48)))]
 
     /// The sessions in the examples, of every format that is lines, one or several times over.
     #[test]

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::aware;
-use crate::generate::{Case, case};
+use crate::generate::{Case, case, cases};
 use crate::recount;
 
 /// A node of the conversation as the report of an uncut assembly has it: its id, its role, its parts.
@@ -372,7 +372,7 @@ fn units(entries: &[Entry]) -> Vec<usize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(3000)))]
 
     #[test]
     fn the_model_agrees(case in case()) {

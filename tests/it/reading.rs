@@ -56,7 +56,7 @@ fn escaped(json: &str, every: usize) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(64)))]
 
     #[test]
     fn escapes_change_nothing(

@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::rc::Rc;
 
-use crate::generate::{COUNTERS, preferences, text};
+use crate::generate::{COUNTERS, cases, preferences, text};
 use crate::resident_navigation;
 
 /// What is done to a tree, or asked of it.
@@ -562,7 +562,7 @@ fn sorted(ids: impl IntoIterator<Item = String>) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(12)))]
 
     /// SPEC §1 "Resident tree": a thousand edits, some of which fail, and the result is that of a tree built afresh.
     #[test]
@@ -574,7 +574,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(600)))]
 
     /// The same over few edits, so that what goes wrong is small.
     #[test]

@@ -355,7 +355,7 @@ fn run(steps: Vec<Step>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(6), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(6)))]
 
     /// SPEC §1: a thousand edits, some of which fail: what `toJSON` gives is what was given, inverses restore it to the byte,
     /// and a copy that is told what changed has the same.
@@ -366,7 +366,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(300), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(300)))]
 
     /// The same over few edits, so that what goes wrong is small.
     #[test]

@@ -219,7 +219,7 @@ fn run(steps: Vec<Step>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(6), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(6)))]
 
     /// SPEC §1: a preview is what doing it gives, and leaves no trace.
     #[test]
@@ -229,7 +229,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(400), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(400)))]
 
     /// The same over few steps, so that what goes wrong is small.
     #[test]

@@ -232,6 +232,24 @@ fn each_dependency_has_one_home() {
     }
 }
 
+/// `CTXWEAVE_CASES` scales each of them; see `generate::cases`.
+#[test]
+fn the_environment_scales_every_property() {
+    let mut found = Vec::new();
+    rust_files(&root("tests"), &mut found);
+    let mut properties = 0;
+    for path in found {
+        let source = fs::read_to_string(&path).unwrap();
+        let mut lines = source.lines();
+        while lines.any(|line| line == "proptest! {") {
+            let config = lines.next().unwrap_or_default().replace("with_cases(", "");
+            assert!(config.contains("cases("), "{}: `{config}` after `proptest! {{`", path.display());
+            properties += 1;
+        }
+    }
+    assert!(properties > 20, "{properties} blocks were found");
+}
+
 #[test]
 fn every_source_file_says_what_it_is_for() {
     let mut found = Vec::new();

@@ -83,7 +83,7 @@ fn places(text: &str, boundary: Boundary, counter: &dyn Counter) -> Option<Vec<u
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(60), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(60)))]
 
     /// What tokens stand for is the text that they were made of, and their spans tile it.
     #[test]

@@ -1072,7 +1072,7 @@ fn nasty() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(2_000)))]
 
     /// Whatever turns say, all headings of turns are headings, and nothing else is as high.
     #[test]
@@ -1090,7 +1090,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(64)))]
 
     /// A transcript that is written and read again is the same, in every format.
     #[test]

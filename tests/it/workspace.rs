@@ -394,6 +394,8 @@ fn input_bytes_are_bounded() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(256)))]
+
     /// Whatever the files hold, there is a response, it is the same again, and each section is within its size.
     #[test]
     fn any_files_make_a_response(

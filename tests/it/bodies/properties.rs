@@ -110,7 +110,7 @@ fn own_tool(provider: Provider, name: &str) -> Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(200), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(200)))]
 
     /// SPEC §1 "Provider bodies": whatever the messages, the body keeps the provider's rules and all that was said.
     #[test]

@@ -9,7 +9,7 @@ use proptest::sample::select;
 use serde_json::{Value, json};
 
 use crate::bodies::rules::broken_chat;
-use crate::generate::{COUNTERS, own};
+use crate::generate::{COUNTERS, cases, own};
 
 use super::written::{Call, FORMATS, Turn, acts, is_assistant, is_user, write};
 use super::{Fitted, count, fit, fit_with};
@@ -178,7 +178,7 @@ fn check(format: &str, messages: &[Value], options: &Value, fitted: &Fitted, hos
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(400)))]
+    #![proptest_config(ProptestConfig::with_cases(cases(400)))]
 
     /// SPEC §8: the promises of a fit, under every strategy, with edits, pins and a counter of one's own.
     #[test]

@@ -15,7 +15,7 @@ use super::properties::{edits, strategy, text, turns};
 use super::written::{FORMATS, Turn, write};
 use crate::calls::chat::fitted;
 use crate::calls::thrown;
-use crate::generate::{COUNTERS, own, tokenizers};
+use crate::generate::{COUNTERS, cases, own, tokenizers};
 
 /// A chat with its messages, as the package keeps both.
 struct Kept {
@@ -196,7 +196,7 @@ fn more_options() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(60)))]
+    #![proptest_config(ProptestConfig::with_cases(cases(60)))]
 
     /// Any changes, in every format and by every counter, and a fit after each.
     #[test]

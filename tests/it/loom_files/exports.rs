@@ -232,7 +232,7 @@ fn tree() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(400)))]
 
     /// Any tree, with whatever fields and edges, is in its export.
     #[test]

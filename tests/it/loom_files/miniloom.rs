@@ -31,7 +31,7 @@ fn steps() -> impl Strategy<Value = Vec<(usize, u8, usize, usize)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(200)))]
 
     /// The texts on the way to a node are together its whole text, however it was made; what goes on from its parent follows it, and
     /// what does not is an edit of it.

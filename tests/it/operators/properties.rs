@@ -84,6 +84,8 @@ fn in_force(task: &Task) -> Vec<(String, String)> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(256)))]
+
     #[test]
     fn parse_then_write_then_parse_is_identity(xml in task()) {
         let first = parse(&xml);
