@@ -1,14 +1,13 @@
-// Builds the page, serves it on this machine, and opens it in Chromium. What is started here is ended here, by handle.
+// Builds the page, serves it on this machine, and opens it in Chromium. What is started here is ended here, by handle. Under run.mjs test
+// files share one server and a few browsers.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, rmdirSync } from "node:fs";
 import { mkdtemp, mkdir, readFile, readdir, rename, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
-import { build, preview, runnerImport } from "vite";
 import { chromiumOptions } from "../chromium.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -27,6 +26,7 @@ export async function sample(name) {
 
 /** The views that the page has: id, name, title and description. */
 export async function viewList() {
+  const { runnerImport } = await import("vite");
   const { module } = await runnerImport(join(www, "src", "shell", "view-list.ts"));
   return module.VIEW_LIST;
 }
@@ -46,10 +46,13 @@ async function fingerprint() {
 }
 
 /** Builds the page into a folder, as the environment says. */
-export const buildInto = (outDir) => build({ root: www, logLevel: "warn", build: { outDir, emptyOutDir: true } });
+export async function buildInto(outDir) {
+  const { build } = await import("vite");
+  await build({ root: www, logLevel: "warn", build: { outDir, emptyOutDir: true } });
+}
 
 /** The folder with the page, which is built once for all test files. */
-async function built() {
+export async function built() {
   const folder = join(root, "target", "page");
   const outDir = join(folder, await fingerprint());
   if (existsSync(outDir)) return outDir;
@@ -61,19 +64,52 @@ async function built() {
   return outDir;
 }
 
-/** Serves the page and opens Chromium. */
-export async function start({ outDir: other, ...options } = {}) {
-  const outDir = other ?? (await built());
-  const server = await preview({
+/** Serves a built page: `{ url, close }`. */
+export async function served(outDir) {
+  const { preview } = await import("vite");
+  const { httpServer } = await preview({
     root: www,
     logLevel: "warn",
     build: { outDir },
     preview: { host: "127.0.0.1", port: 0, open: false },
   });
-  const url = `http://127.0.0.1:${server.httpServer.address().port}/`;
-  const profile = await mkdtemp(join(tmpdir(), "ctxweave-page-"));
-  const context = await chromium.launchPersistentContext(profile, {
-    ...chromiumOptions,
+  return {
+    url: `http://127.0.0.1:${httpServer.address().port}/`,
+    close: () => new Promise((resolve, reject) => httpServer.close((error) => (error ? reject(error) : resolve()))),
+  };
+}
+
+/** What run.mjs shares: `{ outDir, url, browsers, locks }`. */
+const shared = process.env.CTXWEAVE_PAGE ? JSON.parse(process.env.CTXWEAVE_PAGE) : undefined;
+
+/** A shared browser that no other test file uses: the clipboard is one for the whole browser. `{ browser, release }`. */
+async function claimed() {
+  for (const [at, endpoint] of (shared?.browsers ?? []).entries()) {
+    const lock = join(shared.locks, `${at}`);
+    try {
+      mkdirSync(lock);
+    } catch {
+      continue;
+    }
+    const browser = await chromium.connect(endpoint);
+    return {
+      browser,
+      release: async () => {
+        await browser.close();
+        rmdirSync(lock);
+      },
+    };
+  }
+  const browser = await chromium.launch(chromiumOptions);
+  return { browser, release: () => browser.close() };
+}
+
+/** Serves the page and opens a context of Chromium. */
+export async function start({ outDir: other, ...options } = {}) {
+  const outDir = other ?? shared?.outDir ?? (await built());
+  const server = shared && !other ? { url: shared.url, close: async () => {} } : await served(outDir);
+  const { browser, release } = await claimed();
+  const context = await browser.newContext({
     // What stands between the page and its server is a matter of its own: tests/page/delivery.test.mjs.
     serviceWorkers: "block",
     ...options,
@@ -82,13 +118,13 @@ export async function start({ outDir: other, ...options } = {}) {
   });
   await mkdir(screenshots, { recursive: true });
   return {
-    url,
+    url: server.url,
     context,
     outDir,
     stop: async () => {
       await context.close();
-      await new Promise((resolve, reject) => server.httpServer.close((error) => (error ? reject(error) : resolve())));
-      await rm(profile, { recursive: true, force: true });
+      await release();
+      await server.close();
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The part of `cargo xtask matrix` that the project's own tools can do: runtimes, pages without tools, esbuild and Bun. */
+/** The part of `cargo xtask test-bundlers` that the project's own tools can do: runtimes, pages without tools, esbuild and Bun. */
 
 import { rmSync } from "node:fs";
 import { after, test } from "node:test";

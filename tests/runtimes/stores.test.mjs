@@ -486,7 +486,7 @@ describe("faults", () => {
     assert.deepEqual((await collected(commits.heads())).map(({ name }) => name).sort(), ["main", "ü/1"]);
   });
 
-  const { CTXWEAVE_SEED, CTXWEAVE_SEEDS = "60" } = process.env;
+  const { CTXWEAVE_SEED, CTXWEAVE_SEEDS = "12" } = process.env;
   const seeds = CTXWEAVE_SEED
     ? [Number(CTXWEAVE_SEED)]
     : Array.from({ length: Number(CTXWEAVE_SEEDS) }, (_, at) => at + 1);
@@ -512,7 +512,7 @@ describe("faults", () => {
       "otherBytes",
       "crash",
     ]) {
-      if (!CTXWEAVE_SEED) assert.ok(sum[name] > 10, `${name}: ${sum[name]}`);
+      if (!CTXWEAVE_SEED) assert.ok(sum[name] * 6 > seeds.length, `${name}: ${sum[name]}`);
     }
   });
   after(() => {

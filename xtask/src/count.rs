@@ -28,6 +28,14 @@ impl Count {
             }
             return;
         }
+        // tests/loading/run.mjs: `5 passed, 0 failed`
+        if let Some((passed, failed)) = line.strip_suffix(" failed").and_then(|line| line.split_once(" passed, "))
+            && let (Ok(passed), Ok(failed)) = (passed.parse(), failed.parse())
+        {
+            self.add("passed", passed);
+            self.add("failed", failed);
+            return;
+        }
         // node --test: `ℹ pass 5`
         if let Some((what, number)) = line.strip_prefix("ℹ ").and_then(|rest| rest.split_once(' '))
             && let Ok(number) = number.parse()
@@ -78,6 +86,7 @@ mod tests {
         check("test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out", 1, 2);
         check("     Summary [   0.016s] 12 tests run: 10 passed (1 slow), 2 failed, 3 skipped", 10, 2);
         check("     Summary [   9.0s] 3/9 tests run: 1 passed, 1 failed, 1 timed out, 0 skipped", 1, 2);
+        check("node 22: import … found\n56 passed, 1 failed", 56, 1);
         check("ℹ tests 7\nℹ suites 0\nℹ pass 5\nℹ fail 1\nℹ cancelled 1\nℹ skipped 0", 5, 2);
     }
 

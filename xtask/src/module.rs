@@ -8,6 +8,7 @@ use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use wasm_bindgen_cli_support::Bindgen;
+use wasmparser::{Parser, Payload};
 
 use crate::manifest::Build;
 use crate::process::{output, run as run_command, step, succeeded, watch};
@@ -19,7 +20,7 @@ use crate::{features, imports, order};
 const VERSION_SECTION: &str = "ctxweave";
 
 /// The custom section of a module that is not to be published. It names the cargo profile.
-pub const QUICK_SECTION: &str = "quick-build";
+const QUICK_SECTION: &str = "quick-build";
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
@@ -219,6 +220,18 @@ fn optimize(project: &Project, build: &Build, level: &str, module: &[u8], folder
     Ok(fs::read(&ordered)?)
 }
 
+/// Whether a module is marked as one that is not to be published.
+pub fn is_quick(module: &[u8]) -> Result<bool> {
+    for payload in Parser::new(0).parse_all(module) {
+        if let Payload::CustomSection(section) = payload.context("the module is damaged")?
+            && section.name() == QUICK_SECTION
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Adds a custom section at the end of a module.
 fn append_custom_section(module: &mut Vec<u8>, name: &str, content: &str) -> Result<()> {
     let size = 1 + name.len() + content.len();
@@ -231,6 +244,15 @@ fn append_custom_section(module: &mut Vec<u8>, name: &str, content: &str) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quick_module_is_known_by_its_section() {
+        let mut module = b"\0asm\x01\0\0\0".to_vec();
+        append_custom_section(&mut module, VERSION_SECTION, "1.2.3").unwrap();
+        assert!(!is_quick(&module).unwrap());
+        append_custom_section(&mut module, QUICK_SECTION, "wasm-quick").unwrap();
+        assert!(is_quick(&module).unwrap());
+    }
 
     #[test]
     fn no_folder_of_this_machine_gets_into_a_module() {

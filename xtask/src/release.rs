@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::Args;
 use crate::build::PACKAGES;
+use crate::module::is_quick;
 use crate::process::output;
 use crate::project::Project;
 
@@ -44,7 +45,7 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
         report.check(&format!("package {name}"), package(project, name, &read("tests/packaging/files.txt")?)?);
     }
 
-    println!("\nWould be published, as {version}, once `cargo xtask test` has passed:");
+    println!("\nWould be published, as {version}, once `cargo xtask test --all` has passed:");
     println!("  cargo publish --package ctxweave");
     for (name, folder) in PACKAGES {
         println!("  npm publish ./{folder}    # {name}; where CI runs it, npm adds the provenance");
@@ -165,6 +166,11 @@ fn package(project: &Project, name: &str, listed: &str) -> Result<Found> {
     npm.args(["pack", "--dry-run", "--json"]).current_dir(project.path(folder));
     let mut tarballs: Vec<Tarball> = serde_json::from_str(&output(&mut npm)?)?;
     let tarball = tarballs.pop().context("npm packed nothing")?;
+    for file in tarball.files.iter().filter(|file| file.path.ends_with("ctxweave.wasm")) {
+        if is_quick(&fs::read(project.path(folder).join(&file.path))?)? {
+            return Ok(Err(format!("`{}` was built for tests: run `cargo xtask build`", file.path)));
+        }
+    }
     let largest =
         LARGEST.iter().find(|(package, ..)| *package == name).map_or((u64::MAX, u64::MAX), |row| (row.1, row.2));
     Ok(tarball_content(name, &tarball, listed, largest))

@@ -184,7 +184,7 @@ fn cargo_command(project: &Project, name: &str) -> Result<Command> {
 fn node_command(project: &Project, name: &str) -> Result<Command> {
     let mut node = project.node();
     if name == "bundlers" {
-        node.arg("tests/loading/matrix.mjs");
+        node.arg("tests/loading/run.mjs");
         return Ok(node);
     }
     if name == "page" {

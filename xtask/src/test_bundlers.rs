@@ -14,5 +14,5 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     step(
         "bundlers and runtimes (a quarter of an hour; the tools are installed into target/loading, 600 packages, the first time)",
     );
-    run_command(project.node().arg("tests/loading/matrix.mjs").args(words))
+    run_command(project.node().arg("tests/loading/run.mjs").args(words))
 }
