@@ -1,6 +1,7 @@
 //! Installs what the other commands need. Each step that is already done is skipped.
 
 use std::fs;
+use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -66,6 +67,9 @@ fn wasm_target(project: &Project) -> Result<()> {
 
 /// The browser for the tests, the driver through which wasm-bindgen-test speaks to it, and pip, which fetches real files.
 pub fn test_programs(project: &Project) -> Result<()> {
+    // Two threads may ask; the second one finds what the first one installed.
+    static INSTALLING: Mutex<()> = Mutex::new(());
+    let _guard = INSTALLING.lock();
     let programs: [(&[&str], _); 3] = [
         (&["chromium"], "chromium"),
         (&["chromedriver"], "chromium-driver"),
