@@ -70,11 +70,22 @@ pub fn shipped_package(project: &Project, manifest: &Path) -> Result<()> {
 
 /// Builds `dist` of each npm package around the quick module. If they are there as they are published and current, they stay.
 pub fn quick_package(project: &Project) -> Result<()> {
+    make_unless_current(project, Scope::Quick, &[Scope::Shipped])
+}
+
+/// Builds `dist` of the npm packages that the page uses around the quick module, unless they are there in another form and current.
+pub fn demo_package(project: &Project) -> Result<()> {
+    make_unless_current(project, Scope::Demo, &[Scope::Shipped, Scope::Quick])
+}
+
+fn make_unless_current(project: &Project, scope: Scope<'_>, better: &[Scope<'_>]) -> Result<()> {
     let manifest = own_manifest(project);
-    if is_shipped(project, &manifest)? {
-        return Ok(());
+    for better in better {
+        if is_current(project, &manifest, *better)? {
+            return Ok(());
+        }
     }
-    make_package(project, &manifest, Scope::Quick)
+    make_package(project, &manifest, scope)
 }
 
 /// Which modules are made.
@@ -86,17 +97,27 @@ enum Scope<'a> {
     Only(&'a [&'a str]),
     /// One module with all areas for all flavours of `ctxweave`, and the other packages' flavours, all compiled quickly.
     Quick,
+    /// The quick module without the other packages' flavours.
+    Demo,
 }
 
 impl Scope<'_> {
+    fn is_quick(&self) -> bool {
+        matches!(self, Scope::Quick | Scope::Demo)
+    }
+
+    fn includes(&self, flavour: &Flavour) -> bool {
+        !matches!(self, Scope::Demo) || flavour.package == PACKAGE
+    }
+
     /// The name of the module that serves as a flavour.
     fn module<'b>(&self, name: &'b str, flavour: &Flavour) -> &'b str {
-        if matches!(self, Scope::Quick) && flavour.package == PACKAGE { QUICK } else { name }
+        if self.is_quick() && flavour.package == PACKAGE { QUICK } else { name }
     }
 
     /// The folder in which it is kept.
     fn folder(&self, project: &Project, name: &str, flavour: &Flavour) -> PathBuf {
-        let folder = if matches!(self, Scope::Quick) { "quick" } else { "flavours" };
+        let folder = if self.is_quick() { "quick" } else { "flavours" };
         project.scratch().join(folder).join(self.module(name, flavour))
     }
 }
@@ -113,7 +134,7 @@ fn make_package(project: &Project, manifest: &Path, scope: Scope<'_>) -> Result<
         }
         let join =
             |thread: ScopedJoinHandle<'_, Result<()>>| thread.join().map_err(|_| anyhow!("a thread panicked"))?;
-        if matches!(scope, Scope::Quick) {
+        if scope.is_quick() {
             make_all(project, &parsed.build, jobs)?;
             join(packages)?;
         } else {
@@ -135,6 +156,9 @@ fn make_package(project: &Project, manifest: &Path, scope: Scope<'_>) -> Result<
     }
     for (package, _) in PACKAGES {
         let mut flavours: Vec<_> = parsed.flavours.iter().filter(|(_, flavour)| flavour.package == *package).collect();
+        if flavours.iter().any(|(_, flavour)| !scope.includes(flavour)) {
+            continue;
+        }
         flavours.sort_by_key(|(name, _)| *name != "default");
         let modules = flavours.into_iter().map(|(name, flavour)| {
             let folder = scope.folder(project, name, flavour);
@@ -163,7 +187,7 @@ fn jobs(project: &Project, manifest: &Manifest, scope: Scope<'_>) -> Result<Vec<
     }
     let mut jobs = Vec::new();
     let mut seen = BTreeSet::new();
-    for (name, flavour) in &manifest.flavours {
+    for (name, flavour) in manifest.flavours.iter().filter(|(_, flavour)| scope.includes(flavour)) {
         let folder = scope.folder(project, name, flavour);
         match scope {
             Scope::Only(names) if !names.contains(&name.as_str()) => {
@@ -183,7 +207,7 @@ fn jobs(project: &Project, manifest: &Manifest, scope: Scope<'_>) -> Result<Vec<
 
 fn recipe(manifest: &Manifest, scope: Scope<'_>, flavour: &Flavour) -> Result<Recipe> {
     let Manifest { build, quick, .. } = manifest;
-    if !matches!(scope, Scope::Quick) {
+    if !scope.is_quick() {
         return Ok(Recipe {
             profile: build.profile.clone(),
             lto: build.lto,
@@ -261,17 +285,17 @@ fn package_stamp(project: &Project) -> PathBuf {
     project.scratch().join("build.stamp")
 }
 
-/// Whether the packages are there as they are published, and current.
-fn is_shipped(project: &Project, manifest: &Path) -> Result<bool> {
+/// Whether the packages are there as the scope has them, and nothing that they depend on has changed.
+fn is_current(project: &Project, manifest: &Path, scope: Scope<'_>) -> Result<bool> {
     let manifest = Manifest::read(manifest)?;
-    let is_done = package_inputs(project, &manifest, Scope::Shipped)?.are_done(&package_stamp(project));
-    Ok(is_done && jobs(project, &manifest, Scope::Shipped)?.is_empty())
+    let is_done = package_inputs(project, &manifest, scope)?.are_done(&package_stamp(project));
+    Ok(is_done && jobs(project, &manifest, scope)?.is_empty())
 }
 
 /// All that decides what is in the packages, given the modules, and what is in them.
 fn package_inputs(project: &Project, manifest: &Manifest, scope: Scope<'_>) -> Result<Inputs> {
     let mut inputs = Inputs::default().path(&kept_vocabularies(project))?;
-    for (name, flavour) in &manifest.flavours {
+    for (name, flavour) in manifest.flavours.iter().filter(|(_, flavour)| scope.includes(flavour)) {
         inputs = inputs.text(name).path(&scope.folder(project, name, flavour))?;
     }
     for path in [

@@ -15,7 +15,7 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
          (`cargo xtask build`)."
     );
     setup::for_build(project)?;
-    build::quick_package(project)?;
+    build::demo_package(project)?;
     step("a prompt, assembled by the npm package (examples/prompt.mjs)");
     run_command(project.node().arg("examples/prompt.mjs"))?;
     step("the page (some seconds)");

@@ -24,7 +24,7 @@ const QUICK_SECTION: &str = "quick-build";
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// How many modules are made at a time. Linking with LTO takes one core; more than two need more memory than they save time.
+/// How many modules with LTO are made at a time. Linking takes one core; more than two need more memory than they save time.
 const MAX_LANES: usize = 2;
 
 /// All that decides what becomes of the sources, besides [`Build`].
@@ -56,10 +56,12 @@ pub struct Job {
     pub stamp: Option<(Inputs, PathBuf)>,
 }
 
-/// Makes modules, two at a time, each in a target folder of its own: cargo locks the folder while rustc links.
+/// Makes modules. Those with LTO are made two at a time, each in its own target folder, which cargo locks while rustc links. Without LTO
+/// rustc uses all cores.
 pub fn make_all(project: &Project, build: &Build, jobs: Vec<Job>) -> Result<()> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let lanes = jobs.len().min(cores).min(MAX_LANES);
+    let max_lanes = if jobs.iter().all(|job| job.recipe.lto) { MAX_LANES } else { 1 };
+    let lanes = jobs.len().min(cores).min(max_lanes);
     let queue = Mutex::new(VecDeque::from(jobs));
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
     let run_lane = |lane: usize| -> Result<()> {
@@ -79,15 +81,17 @@ pub fn make_all(project: &Project, build: &Build, jobs: Vec<Job>) -> Result<()> 
 
 fn make(project: &Project, build: &Build, job: Job, target: &Path) -> Result<()> {
     let Job { name, recipe, out, stamp } = job;
-    step(&format!("cargo rustc ({name}, for wasm32: half a minute to a minute)"));
+    step(&format!("cargo rustc ({name}, for wasm32: about a minute)"));
     let mut module = compile(project, build, &recipe, target)?;
     features::disclaim(&mut module, &build.without_features)?;
 
     step(&format!("wasm-bindgen ({name})"));
-    let (mut module, glue) = bind(build, module)?;
+    let scratch = project.scratch().join("modules").join(&name);
+    fs::create_dir_all(&scratch)?;
+    let (mut module, glue) = bind(build, module, &scratch)?;
     if let Some(level) = &recipe.wasm_opt_level {
         step(&format!("wasm-opt ({name})"));
-        module = optimize(project, build, level, &module, &project.scratch().join("wasm-opt").join(&name))?;
+        module = optimize(project, build, level, &scratch)?;
     } else {
         append_custom_section(&mut module, QUICK_SECTION, &recipe.profile)?;
     }
@@ -188,25 +192,25 @@ fn profile_dir(profile: &str) -> &str {
     }
 }
 
-/// Runs wasm-bindgen: the module and its glue.
-fn bind(build: &Build, module: Vec<u8>) -> Result<(Vec<u8>, String)> {
+/// Runs wasm-bindgen, into a folder: the module, `glue_bg.wasm`, and its glue.
+fn bind(build: &Build, module: Vec<u8>, folder: &Path) -> Result<(Vec<u8>, String)> {
     let mut bindgen = Bindgen::new();
     bindgen.web(true)?.typescript(false).input_bytes("glue", module);
     build.wasm_bindgen.iter().for_each(|option| option.apply(&mut bindgen));
-    let mut bound = bindgen.generate_output()?;
+    // Only the file that it writes is formatted.
+    bindgen.generate(folder)?;
     // wasm-bindgen 0.2.130 starts a fresh instance with a function that a module without reference types does not have.
-    let glue = bound.js().replace("__wbindgen_start();", "__wbindgen_start?.();");
+    let glue = fs::read_to_string(folder.join("glue.js"))?.replace("__wbindgen_start();", "__wbindgen_start?.();");
     // A name for the default export: what `default` is in CommonJS depends on who compiles it.
     let glue = glue + "\nexport { __wbg_init as initAsync };\n";
-    Ok((bound.wasm_mut().emit_wasm(), glue))
+    Ok((fs::read(folder.join("glue_bg.wasm"))?, glue))
 }
 
-/// Runs wasm-opt, and again to put the functions into an order that compresses well. Intermediate files go into `folder`.
-fn optimize(project: &Project, build: &Build, level: &str, module: &[u8], folder: &Path) -> Result<Vec<u8>> {
-    fs::create_dir_all(folder)?;
+/// Runs wasm-opt, and again to put the functions into an order that compresses well. `folder` has the module that
+/// wasm-bindgen wrote.
+fn optimize(project: &Project, build: &Build, level: &str, folder: &Path) -> Result<Vec<u8>> {
     let [bound, optimized, named, ordered] =
-        ["bound", "optimized", "named", "ordered"].map(|stage| folder.join(stage).with_extension("wasm"));
-    fs::write(&bound, module)?;
+        ["glue_bg", "optimized", "named", "ordered"].map(|stage| folder.join(stage).with_extension("wasm"));
     let mut opt = project.npm_bin("wasm-opt");
     // Its passes run in the order in which they are given: the level, which stands for most of them, comes last.
     run_command(opt.args(&build.wasm_opt).arg(level).arg(&bound).arg("-o").arg(&optimized))?;

@@ -10,7 +10,7 @@ use crate::{build, setup};
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     args.end()?;
     setup::for_build(project)?;
-    build::quick_package(project)?;
+    build::demo_package(project)?;
     step("the site, into target/site/dist (half a minute)");
     let mut npm = project.command("npm");
     run_command(npm.args(["ci", "--prefix", "site"]))?;
