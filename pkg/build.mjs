@@ -81,7 +81,7 @@ if (main) {
 for (const flavour of [main, ...smaller].filter(Boolean)) {
   const dir = flavour === main ? "" : `${flavour}/`;
   mkdirSync(join(out, dir), { recursive: true });
-  copyFileSync(join(modules.get(flavour), "ctxweave.wasm"), join(out, dir, "ctxweave.wasm"));
+  writeFileSync(join(out, dir, "ctxweave.wasm"), moduleOf(flavour));
   if (isPacked) pack(join(out, dir, "ctxweave.wasm"));
   if (!joined.includes(flavour)) await bundle({ flavour, from: `entries/${flavour}`, to: `${dir}core` });
   for (const [format, kinds] of Object.entries(ways)) {
@@ -203,8 +203,24 @@ function mended({ onLoad }) {
   });
 }
 
+/**
+ * The module of a flavour. One that serves several has the flavour's name in a custom section: a bundler would make one file of
+ * modules that are equal.
+ */
+function moduleOf(flavour) {
+  const folder = modules.get(flavour);
+  const module = readFileSync(join(folder, "ctxweave.wasm"));
+  const isShared = [...modules.values()].filter((other) => other === folder).length > 1;
+  return isShared ? Buffer.concat([module, section("flavour", Buffer.from(flavour))]) : module;
+}
+
 /** A module with nothing in it but a custom section. */
 function asModule(name, content) {
+  return Buffer.concat([Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]), section(name, content)]);
+}
+
+/** A custom section. */
+function section(name, content) {
   const title = [name.length, ...Buffer.from(name)];
   let rest = title.length + content.length;
   const size = [];
@@ -212,7 +228,7 @@ function asModule(name, content) {
     size.push((rest & 127) | (rest > 127 ? 128 : 0));
     rest >>>= 7;
   } while (rest > 0);
-  return Buffer.concat([Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 0, ...size, ...title]), content]);
+  return Buffer.concat([Buffer.from([0, ...size, ...title]), content]);
 }
 
 /** Puts a file into a JavaScript module beside it. */

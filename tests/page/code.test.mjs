@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { findings } from "./axe.mjs";
-import { agreeing, drop, eventually, fitsAcross, screenshots, start, visit } from "./harness.mjs";
+import { agreeing, drop, eventually, fitsAcross, savedText, screenshots, start, visit } from "./harness.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const sessions = join(root, "examples", "sessions");
@@ -168,7 +168,7 @@ describe("copy as code", () => {
         page.waitForEvent("download"),
         page.getByRole("button", { name: "Save as a file" }).click(),
       ]);
-      assert.equal(printed, await readFile(await saved.path(), "utf8"));
+      assert.equal(printed, await savedText(saved));
       await page.locator("#session-file").setInputFiles(join(sessions, "bureau-agent.cbor"));
       await tab(page, "Why").click();
       await page.locator(".about strong").getByText("bureau-agent.cbor").waitFor();

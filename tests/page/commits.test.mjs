@@ -15,6 +15,7 @@ import {
   fitsAcross,
   openPage,
   ownLink,
+  savedText,
   screenshots,
   showPane,
   start,
@@ -122,7 +123,7 @@ describe("commits", () => {
             page.waitForEvent("download"),
             page.getByRole("button", { name: "Save as a file" }).click(),
           ]);
-          assert.equal(await readFile(await saved.path(), "utf8"), bytes);
+          assert.equal(await savedText(saved), bytes);
           assert.match(saved.suggestedFilename(), name);
         }
       }
@@ -139,7 +140,7 @@ describe("commits", () => {
         page.getByRole("button", { name: "Save as a file" }).click(),
       ]);
       assert.equal(saved.suggestedFilename(), "7d1f6c2e-90a4-4d8e-a1f3-5b2c60c8e001.jsonl");
-      assert.equal(await readFile(await saved.path(), "utf8"), expected({ commit: from }));
+      assert.equal(await savedText(saved), expected({ commit: from }));
     });
   });
 

@@ -5,7 +5,9 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, rmdirSync } from "node:fs";
 import { mkdtemp, mkdir, readFile, readdir, rename, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { chromiumOptions } from "../chromium.mjs";
@@ -104,18 +106,29 @@ async function claimed() {
   return { browser, release: () => browser.close() };
 }
 
-/** Serves the page and opens a context of Chromium. */
-export async function start({ outDir: other, ...options } = {}) {
-  const outDir = other ?? shared?.outDir ?? (await built());
-  const server = shared && !other ? { url: shared.url, close: async () => {} } : await served(outDir);
-  const { browser, release } = await claimed();
-  const context = await browser.newContext({
+/** A context of Chromium, or with `own` a Chromium with a profile, as people have it: `{ context, release }`. */
+async function opened({ own, ...options }) {
+  const settings = {
     // What stands between the page and its server is a matter of its own: tests/page/delivery.test.mjs.
     serviceWorkers: "block",
     ...options,
     viewport: { width: 1440, height: 900 },
     permissions: ["clipboard-read", "clipboard-write"],
-  });
+  };
+  if (own) {
+    const profile = await mkdtemp(join(tmpdir(), "ctxweave-page-"));
+    const context = await chromium.launchPersistentContext(profile, { ...chromiumOptions, ...settings });
+    return { context, release: () => rm(profile, { recursive: true, force: true }) };
+  }
+  const { browser, release } = await claimed();
+  return { context: await browser.newContext(settings), release };
+}
+
+/** Serves the page and opens a context of Chromium. */
+export async function start({ outDir: other, ...options } = {}) {
+  const outDir = other ?? shared?.outDir ?? (await built());
+  const server = shared && !other ? { url: shared.url, close: async () => {} } : await served(outDir);
+  const { context, release } = await opened(options);
   await mkdir(screenshots, { recursive: true });
   return {
     url: server.url,
@@ -187,6 +200,9 @@ export async function fitsAcross(page) {
   const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.ok(wider <= 0, `${wider} pixels too wide`);
 }
+
+/** The text of a file that the page saves. */
+export const savedText = async (download) => text(await download.createReadStream());
 
 /** Opens a folder that holds nothing of what the view reads. */
 export async function openNothing(page) {

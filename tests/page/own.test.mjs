@@ -1,11 +1,10 @@
 // What people make in the page stays theirs: over a reload, a sample, a dropped file, and in a link.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { drop, eventually, openPage, ownLink, screenshots, start, visit } from "./harness.mjs";
+import { drop, eventually, openPage, ownLink, savedText, screenshots, start, visit } from "./harness.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 let site;
@@ -258,7 +257,7 @@ describe("sessions", () => {
         page.waitForEvent("download"),
         page.getByRole("button", { name: "Save as a file" }).click(),
       ]);
-      assert.equal(await readFile(await saved.path(), "utf8"), bytes);
+      assert.equal(await savedText(saved), bytes);
       await page.locator("#session-file").setInputFiles(join(sessions, "bureau-agent.cbor"));
       await opened(page, "bureau-agent.cbor");
       await eventually(async () =>

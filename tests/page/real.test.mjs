@@ -20,7 +20,7 @@ import { explainTask, init as initOperators, parseTask } from "ctxweave/operator
 import { countTokens, init as initTokens, loadVocabulary, vocabularyOf } from "ctxweave/tokens";
 import { init as initWorkspace, readContext } from "ctxweave/workspace";
 import { findings, inLooks } from "./axe.mjs";
-import { agreeing, chooseTab, drop, eventually, number, start, visit } from "./harness.mjs";
+import { agreeing, chooseTab, drop, eventually, number, savedText, start, visit } from "./harness.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const scratch = join(root, "target", "real");
@@ -274,7 +274,7 @@ describe("records of other agents' sessions", () => {
       await go(page.getByRole("button", { name: "Save as a file" }));
       const [saved] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("Enter")]);
       assert.match(saved.suggestedFilename(), /^session-.*\.jsonl$/);
-      assert.match(await readFile(await saved.path(), "utf8"), /add myapp directory/);
+      assert.match(await savedText(saved), /add myapp directory/);
     });
   });
 });
