@@ -26,7 +26,7 @@ fn prefix(module: &[u8], feature: &str) -> Result<usize> {
             let at = reader.original_position();
             reader.read_u8()?;
             if reader.read_string()? == feature {
-                return Ok(usize::try_from(at)?);
+                return Ok(at);
             }
         }
     }
