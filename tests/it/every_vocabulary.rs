@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ctxweave::text::utf16_len;
 use ctxweave::tokens::codec::{self, Specials};
 use ctxweave::tokens::cut::{Boundary, Side, Split, Truncate, split, truncate};
-use ctxweave::tokens::{Counter, TokenStream, Tokenizers};
+use ctxweave::tokens::{Counter, Grown, TokenStream, Tokenizers};
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -51,6 +51,37 @@ fn streams(counter: &Rc<dyn Counter>, text: &str) -> Result<(), TestCaseError> {
         prop_assert_eq!(tokens, counter.count(&text[..end]), "{} {} {:?}", counter.name(), end, text);
     }
     Ok(())
+}
+
+/// Characters that vocabularies have no tokens for, or only parts of: of each script several, so that runs of one and of few come about.
+const RARE: [&str; 16] = [
+    "\u{13192}\u{13000}\u{1342e}\u{13191}",
+    "뷁쀍꿻힣쵏됬",
+    "\u{20000}\u{2a6d6}\u{2f800}\u{30000}",
+    "㐀䶵龦鿿",
+    "😀🫠🦄🪬🧿",
+    "\u{1f3fb}\u{200d}\u{fe0f}\u{1f9d1}",
+    "\u{301}\u{316}\u{20e3}\u{1ab0}\u{e0100}",
+    "ᄀ각\u{a960}\u{d7b0}",
+    "\u{12000}\u{12345}\u{1d15e}\u{10330}",
+    "ꆀꏿ\u{1b000}\u{16800}",
+    "ཀྵ༁ཱིྀ",
+    "ɐʬꜿɮᵿ",
+    "\u{10ffff}\u{e000}\u{f8ff}\u{fffd}",
+    "ꯀ꯭ꦀ᠀ᬀ",
+    "٠۹०𝟘𞥐",
+    "\u{2028}\u{85}\u{3000}\u{1680}",
+];
+
+/// A run of a few characters of one script, or of two.
+fn run() -> impl Strategy<Value = String> {
+    let alphabet = (0..RARE.len(), 0..RARE.len(), any::<bool>());
+    (alphabet, 1_usize..4, 1_usize..220, any::<u64>()).prop_map(|((one, other, mixed), few, most, seed)| {
+        let of = |at: usize| RARE[at].chars().cycle().skip(seed as usize % 7).take(few);
+        let alphabet: Vec<char> = of(one).chain(of(other).filter(|_| mixed)).collect();
+        let mut random = Random(seed);
+        (0..most).map(|_| alphabet[random.below(alphabet.len())]).collect()
+    })
 }
 
 proptest! {
@@ -102,9 +133,48 @@ proptest! {
     }
 
     #[test]
+    fn runs_of_rare_characters_grow_exactly(runs in prop::collection::vec(run(), 1..4), seed in any::<u64>()) {
+        let text = runs.concat();
+        let mut random = Random(seed);
+        for name in ["o200k_base", "cl100k_base", "r50k_base", "open-4", "heuristic"] {
+            let counter = every_vocabulary().get(name).unwrap();
+            streams(&counter, &text)?;
+            // In pieces of any length.
+            let (mut stream, mut from) = (TokenStream::new(Rc::clone(&counter)), 0);
+            while from < text.len() {
+                let most = 1 << random.below(9);
+                let end = text.ceil_char_boundary((from + 1 + random.below(most)).min(text.len()));
+                let tokens = stream.append(&text[from..end], "");
+                prop_assert_eq!(tokens, counter.count(&text[..end]), "{} {} {:?}", name, end, &text);
+                from = end;
+            }
+        }
+    }
+
+    #[test]
     fn streams_count_what_there_is_so_far(text in some_text()) {
         for (counter, _) in counters() {
             streams(&counter, &text)?;
+        }
+    }
+}
+
+/// A run of each of many characters around the length from which a piece is long, grown by one at a time.
+#[test]
+fn a_run_of_any_character_grows_exactly() {
+    for name in ["o200k_base", "cl100k_base"] {
+        let counter = every_vocabulary().get(name).unwrap();
+        let characters = (0x80..0x3_2000).step_by(13).chain([0x13192, 0xbdc1, 0xd7a3]);
+        for character in characters.filter_map(char::from_u32) {
+            let first = 240 / character.len_utf8();
+            let mut text = String::from_iter(std::iter::repeat_n(character, first));
+            let mut grown = Grown::default();
+            counter.count_grown(&text, &mut grown);
+            for _ in 0..40 {
+                text.push(character);
+                let count = counter.count_grown(&text, &mut grown);
+                assert_eq!(count, counter.count(&text), "{name} {:x} {}", u32::from(character), text.chars().count());
+            }
         }
     }
 }

@@ -8,6 +8,7 @@
 
 use super::class::{self, BLANK, BREAK, CASELESS, LOWER, MARK, NUMBER, OTHER, UPPER};
 use super::counted::{Counted, FEW, LongPiece};
+use super::joins;
 use super::merge::meet;
 #[cfg(feature = "tokenize")]
 use super::normalize::Origins;
@@ -167,8 +168,16 @@ impl Vocabulary {
             return;
         }
         bounds.push(at as u32);
-        self.tables.joins.each_unit(bytes, at, end, |start, stop| {
-            if self.is_token(bytes, start, stop) {
+        // A token may begin within a character. What is left of that character is no character, and falls apart into bytes.
+        let inner = bytes.get(at..end).unwrap_or_default().iter().take_while(|&&byte| joins::width(byte) == 0).count();
+        let first = at + inner;
+        let mut is_first = inner > 0;
+        self.tables.joins.each_unit(bytes, first, end, |start, stop| {
+            if std::mem::take(&mut is_first) {
+                parts.start(at, stop);
+                parts.merge(&self.tables.words, bytes);
+                bounds.extend(parts.bounds.iter().skip(1));
+            } else if self.is_token(bytes, start, stop) {
                 bounds.push(stop as u32);
             } else {
                 self.leaves(bytes, start, stop, &mut parts.bounds);
