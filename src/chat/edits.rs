@@ -94,12 +94,11 @@ impl Editor<'_, '_> {
             edit("reasoning", thoughts, &Self::remove_reasoning, self);
         }
         if let Some(keep) = edits.images {
-            let images = self.all(|kind| *kind == Kind::Image);
             let tokens = self.prices.text(IMAGE);
             let replace = |this: &mut Self, at: At| {
-                this.messages.piece_mut(at).map_or(0, |piece| piece.put_text(IMAGE, tokens, Reason::ImageRemoved))
+                this.messages.piece_mut(at).map_or(0, |piece| piece.replace_image(IMAGE, tokens, Reason::ImageRemoved))
             };
-            edit("images", but_last(images, keep), &replace, self);
+            edit("images", but_last(self.images(), keep), &replace, self);
         }
         made
     }
@@ -117,6 +116,15 @@ impl Editor<'_, '_> {
             found.extend(pieces.map(|(place, _)| (index, place)));
         }
         found
+    }
+
+    /// The pieces that are or hold an image, oldest first, each as often as it holds one.
+    fn images(&self) -> Vec<At> {
+        let count = |&(message, piece): &At| {
+            let piece = self.messages.get(message).and_then(|message| message.pieces.get(piece));
+            piece.map_or(0, |piece| if piece.kind == Kind::Image { 1 } else { piece.images.len() })
+        };
+        self.all(|_| true).into_iter().flat_map(|at| std::iter::repeat_n(at, count(&at))).collect()
     }
 
     /// The pairs whose result is there and not pinned.

@@ -5,10 +5,12 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use super::media::{Medium, is_bytes, media_in, medium_of};
 use super::report::Reason;
 use crate::error::Result;
 use crate::json::{Value, object};
 use crate::prompt::Prices;
+use crate::text::split_once;
 
 /// A step from a message to something in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -127,6 +129,15 @@ pub(super) struct Text<'t> {
     pub tokens: u64,
 }
 
+/// An image within a piece, as those in the result of a tool.
+#[derive(Clone, Debug)]
+pub(super) struct InnerImage {
+    pub path: Path,
+    /// How a text is written in its place; none where no text may stand and it is removed.
+    pub shape: Option<TextShape>,
+    pub tokens: u64,
+}
+
 /// A change of a message: a value that is put somewhere, or something that is removed. As JSON a list, `[path, value]` or `[path]`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -145,6 +156,10 @@ pub(super) struct Piece<'t> {
     pub texts: Vec<Text<'t>>,
     /// Where a text can stand for it, and how it is written there: for results their content, for images the part.
     pub body: Option<(Path, TextShape)>,
+    /// More of the body in another place, which is removed where a text stands for it.
+    pub rest: Option<Path>,
+    /// The images in its body that may be replaced, the last one first.
+    pub images: Vec<InnerImage>,
     /// Its cost as given.
     pub tokens: u64,
     /// The part of that cost that stays when its body is replaced by a text.
@@ -181,9 +196,29 @@ impl Piece<'_> {
             return 0;
         };
         self.changes = vec![Change::Set(path.clone(), shape.write(text))];
+        self.changes.extend(self.rest.clone().map(|path| Change::Remove([path])));
         self.changed = Some(reason);
         self.texts.clear();
+        self.images.clear();
         std::mem::replace(&mut self.now, now).saturating_sub(now)
+    }
+
+    /// Puts a text in the place of its next image, or of itself if it is one, and gives the tokens that frees; 0, and no change, if it
+    /// would free none.
+    pub(super) fn replace_image(&mut self, text: &str, tokens: u64, reason: Reason) -> u64 {
+        if self.kind == Kind::Image {
+            return self.put_text(text, tokens, reason);
+        }
+        let Some(image) = self.images.pop().filter(|_| self.removed.is_none()) else { return 0 };
+        let tokens = if image.shape.is_some() { tokens } else { 0 };
+        let Some(freed @ 1..) = image.tokens.checked_sub(tokens) else { return 0 };
+        self.changes.push(match image.shape {
+            Some(shape) => Change::Set(image.path, shape.write(text)),
+            None => Change::Remove([image.path]),
+        });
+        self.changed = Some(reason);
+        self.now = self.now.saturating_sub(freed);
+        freed
     }
 
     /// Puts a shorter text in the place of one of its texts.
@@ -255,6 +290,8 @@ impl Message<'_> {
             places: piece.places.clone(),
             texts: piece.texts.iter().map(of_text).collect(),
             body: piece.body.clone(),
+            rest: piece.rest.clone(),
+            images: piece.images.clone(),
             changes: piece.changes.clone(),
             caller: piece.caller.as_deref().map(text),
             ..*piece
@@ -302,6 +339,8 @@ const SEALED: usize = 5;
 /// Bytes of a file that stand for a token, and the least that one costs: PDFs have some 3,000 tokens and 60 KB a page.
 const FILE_BYTES: u64 = 20;
 const FILE_LEAST: u64 = 3_000;
+/// Bytes of a file of text that stand for a token.
+const TEXT_BYTES: u64 = 4;
 
 /// Collects the pieces of a message.
 #[derive(Debug)]
@@ -329,6 +368,8 @@ impl<'r, 't> Reader<'r, 't> {
             places: place.into_iter().collect(),
             texts: Vec::new(),
             body: None,
+            rest: None,
+            images: Vec::new(),
             tokens: 0,
             beside_body: 0,
             now: 0,
@@ -372,18 +413,44 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(self.tokens(tokens))
     }
 
-    /// A value of the last piece that stays as it is: a string costs its text, everything else its JSON.
+    /// A value of the last piece that stays as it is: a string costs its text, everything else its JSON, with images, recordings and
+    /// files in it at their cost.
     #[inline(never)]
     pub(super) fn value(&mut self, value: Option<Value<'t>>) -> &mut Self {
-        let Some(value) = value else { return self };
-        let tokens = match value.as_text() {
-            Some(text) => self.count(&text),
-            None => match size_of(value) {
-                Some(bytes) => file_tokens(bytes),
-                None => self.count(&value.json()),
-            },
-        };
+        let tokens = value.map_or(0, |value| self.value_tokens(value));
         self.tokens(tokens)
+    }
+
+    /// A value of the last piece that the model reads as the text of its JSON.
+    #[inline(never)]
+    pub(super) fn json(&mut self, value: Option<Value<'t>>) -> &mut Self {
+        let tokens = value.map_or(0, |value| match value.as_text() {
+            Some(text) => self.count(&text),
+            None => self.count(&value.json()),
+        });
+        self.tokens(tokens)
+    }
+
+    #[inline(never)]
+    fn value_tokens(&self, value: Value<'t>) -> u64 {
+        if let Some(text) = value.as_text().filter(|_| !is_bytes(value, usize::MAX)) {
+            return self.count(&text);
+        }
+        let mut media = Vec::new();
+        media_in(value, &mut |medium, bytes| media.push((medium, bytes)));
+        let json = value.json();
+        let (mut text, mut rest, mut tokens) = (String::new(), &*json, 0_u64);
+        for (medium, bytes) in media {
+            tokens = tokens.saturating_add(self.medium_tokens(medium));
+            // All but the bytes is read as text.
+            if let Some((before, after)) = split_once(rest, &bytes.json()) {
+                text.extend([before, "\"\""]);
+                rest = after;
+            }
+        }
+        text.push_str(rest);
+        let is_all_bytes = text == "\"\"" && tokens > 0;
+        tokens.saturating_add(if is_all_bytes { 0 } else { self.count(&text) })
     }
 
     /// Sealed reasoning of the last piece.
@@ -404,41 +471,85 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// Tokens of an image, by the size that its bytes say.
-    pub(super) fn image_tokens(&self, source: Option<Value<'t>>) -> u64 {
+    fn image_tokens(&self, source: Option<Value<'t>>) -> u64 {
         let head = |source: Value<'t>| source.object("").ok()?.get("\0head").ok()??.as_text();
         let source = source.and_then(|source| source.as_text().or_else(|| head(source)));
         let size = source.and_then(|source| crate::tokens::images::size(&source));
         self.prices.image.tokens(size)
     }
 
+    /// Tokens of an image, a recording or a file. What files cost is not published: their text where they are one, else by their size.
+    #[inline(never)]
+    pub(super) fn medium_tokens(&self, medium: Medium<'t>) -> u64 {
+        match medium {
+            Medium::Image(source) => self.image_tokens(source),
+            Medium::File(source, is_text) => file_tokens(source.and_then(bytes_of), is_text),
+            Medium::Text(text) => self.value_tokens(text),
+            Medium::Parts(parts) => self.parts_tokens(parts),
+        }
+    }
+
+    /// Tokens of a text, or of a list of parts.
+    #[inline(never)]
+    fn parts_tokens(&self, parts: Value<'t>) -> u64 {
+        let Ok(list) = parts.list("a list") else { return self.value_tokens(parts) };
+        list.map(|part| self.part_tokens(part)).fold(0, u64::saturating_add)
+    }
+
+    /// Tokens of a part, or of a text in the place of one.
+    #[inline(never)]
+    pub(super) fn part_tokens(&self, part: Value<'t>) -> u64 {
+        let object = part.object("a part").ok();
+        let text = object.and_then(|part| part.last("text")).filter(|text| text.as_text().is_some());
+        match object.and_then(medium_of) {
+            Some(medium) => self.medium_tokens(medium),
+            None => self.value_tokens(text.unwrap_or(part)),
+        }
+    }
+
     /// An image at a place, for which a text can stand.
     #[inline(never)]
-    pub(super) fn image(&mut self, at: Path, shape: TextShape, source: Option<Value<'t>>) {
+    fn image(&mut self, at: Path, shape: TextShape, source: Option<Value<'t>>) {
         let tokens = self.image_tokens(source);
         self.piece(Kind::Image, Some(at.clone())).body(at, shape).tokens(tokens);
     }
 
-    /// A file or a recording: what it costs is not published. Its text where it is one, else by its size.
-    #[inline(never)]
-    pub(super) fn file(&mut self, at: Path, data: Option<Value<'t>>) {
-        let tokens = match data.map(|data| (size_of(data), data.as_text())) {
-            Some((Some(bytes), _)) => file_tokens(bytes),
-            Some((None, Some(text))) => file_tokens(text.len() as u64 * 3 / 4),
-            _ => FILE_LEAST,
-        };
-        self.piece(Kind::Other, Some(at)).tokens(tokens);
+    /// More of the body of the last piece, which goes with it.
+    pub(super) fn rest(&mut self, at: Path) {
+        self.last().into_iter().for_each(|piece| piece.rest = Some(at.clone()));
     }
 
-    /// A part that is not known: what its JSON costs.
+    /// An image in the body of the last piece; `shape` is that of a text in its place, if one may stand there.
     #[inline(never)]
-    pub(super) fn other(&mut self, at: Path, value: Value<'t>) {
-        self.piece(Kind::Other, Some(at)).value(Some(value));
+    pub(super) fn inner_image(&mut self, path: Path, shape: Option<TextShape>, source: Option<Value<'t>>) {
+        let tokens = self.image_tokens(source);
+        self.last().into_iter().for_each(|piece| piece.images.push(InnerImage { path: path.clone(), shape, tokens }));
+        self.tokens(tokens);
+    }
+
+    /// A part that is no text, no call and no result: an image, a recording or a file of any vendor's, or one that is not known,
+    /// which costs its JSON. `shape` is that of a text in the place of an image.
+    #[inline(never)]
+    pub(super) fn other(&mut self, at: Path, value: Value<'t>, shape: TextShape) {
+        match value.object("a part").ok().and_then(medium_of) {
+            Some(Medium::Image(source)) => self.image(at, shape, source),
+            Some(medium) => {
+                let tokens = self.medium_tokens(medium);
+                self.piece(Kind::Other, Some(at)).tokens(tokens);
+            }
+            None => {
+                self.piece(Kind::Other, Some(at)).value(Some(value));
+            }
+        }
     }
 
     /// The message of these pieces.
     pub(super) fn message(self, role: Role, overhead: u64) -> Message<'t> {
         let mut pieces = self.pieces;
-        pieces.iter_mut().for_each(|piece| piece.now = piece.tokens);
+        for piece in &mut pieces {
+            piece.now = piece.tokens;
+            piece.images.reverse();
+        }
         let steps = self.step.max(1) as u64;
         Message { role, overhead, steps, pieces, has_id: false, removed: None }
     }
@@ -455,14 +566,21 @@ impl<'r, 't> Reader<'r, 't> {
     }
 }
 
-/// Bytes that stayed outside: `{ "\0size": bytes }`, for images with the first of them as base64 in `\0head`.
-fn size_of(value: Value<'_>) -> Option<u64> {
-    if value.kind() != crate::json::Kind::Object {
-        return None;
+/// The field of an object that stands for bytes that stayed outside: `{ "\0size": bytes }`, for images with the first of them as base64
+/// in `\0head`.
+pub(super) const BYTES_SIZE: &str = "\0size";
+
+/// How many bytes a file has; nothing where there is only its address.
+fn bytes_of(source: Value<'_>) -> Option<u64> {
+    match source.as_text() {
+        Some(text) => is_bytes(source, 1).then_some(text.len() as u64 / 4 * 3),
+        None => source.object("").ok()?.get(BYTES_SIZE).ok()??.safe_integer().ok(),
     }
-    value.object("an object").ok()?.get("\0size").ok()??.safe_integer().ok()
 }
 
-fn file_tokens(bytes: u64) -> u64 {
-    (bytes / FILE_BYTES).max(FILE_LEAST)
+fn file_tokens(bytes: Option<u64>, is_text: bool) -> u64 {
+    match bytes {
+        Some(bytes) if is_text => bytes.div_ceil(TEXT_BYTES),
+        bytes => (bytes.unwrap_or(0) / FILE_BYTES).max(FILE_LEAST),
+    }
 }

@@ -16,6 +16,7 @@ mod formats;
 mod given;
 mod layout;
 mod measure;
+mod media;
 mod message;
 mod messages;
 mod neutral;

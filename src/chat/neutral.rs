@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use serde_json::Value as Json;
 
 use super::given::{Given, each_text};
+use super::media::{MEDIA, find};
 use super::message::{DENIED, DENIED_STATE, Kind, Message, Path, Piece, Role, Step, THOUGHTS, TextShape};
 use crate::content::{Audio, Block, Counted, Image, Media, data_url};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
@@ -406,7 +407,7 @@ impl<'t> Maker<'t> {
                 .map(|part| part.fields(["type", "inlineData", "inline_data", "fileData"]))
                 .is_some_and(|fields| {
                     fields.is_ok_and(|[kind, ..]| kind.is_some_and(|kind| kind.as_text().is_some()))
-                        || media(*value, None).is_some()
+                        || media(*value).is_some()
                 })
         };
         let parts: Vec<Value<'t>> = match body.kind() {
@@ -423,7 +424,7 @@ impl<'t> Maker<'t> {
             let kind = kind.and_then(Value::as_text).unwrap_or_default();
             if let Some(text) = text.and_then(Value::as_text).filter(|_| kind.ends_with("text")) {
                 out.push(Block::Text(text));
-            } else if media(part, None).is_some() || is_one_of(MEDIA, &kind) {
+            } else if media(part).is_some() || MEDIA.contains(&&*kind) {
                 let is_image = ["image", "screenshot"].iter().any(|name| split_once(&kind, name).is_some());
                 let block = self.other(part, is_image);
                 out.extend(block);
@@ -438,7 +439,7 @@ impl<'t> Maker<'t> {
     fn other(&mut self, part: Value<'t>, is_image: bool) -> Option<Block<'t>> {
         let object = part.object("a part").ok()?;
         let kind = text_in(object, "type").unwrap_or_default();
-        let found = media(part, None);
+        let found = media(part);
         let mime = found.as_ref().map_or("", |(mime, _)| mime).to_owned();
         if is_image || mime.starts_with("image/") {
             let (mime_type, media) = found.map_or((Cow::default(), None), |(mime, media)| (mime, Some(media)));
@@ -458,7 +459,7 @@ impl<'t> Maker<'t> {
         if let Some(text) = source.or_else(tagged).or_else(plain) {
             return Some(Block::Text(text));
         }
-        let is_file = is_one_of(MEDIA, &kind) || !mime.is_empty();
+        let is_file = MEDIA.contains(&&*kind) || !mime.is_empty();
         if is_file {
             let inner = || text_in(object_in(object, "file")?, "filename");
             let name = text_in(object, "filename").or_else(|| text_in(object, "title")).or_else(inner);
@@ -547,10 +548,6 @@ fn is_best_thought(message: Object<'_>, place: &[Step]) -> bool {
     !THOUGHTS.contains(&name) || better.into_iter().all(|other| message.last(other).is_none_or(Value::is_null))
 }
 
-/// Kinds of parts that are an image, a recording or a file.
-const MEDIA: &str = "image image_url input_image image-data image-url media computer_screenshot audio input_audio video file \
-     input_file file-data file-url document reasoning-file";
-
 /// The fields of messages and parts that are read, or that can be dropped without loss.
 const READ: &str = "type role content parts id status state name text thinking reasoning reasoning_content thinking_blocks \
      reasoning_details signature additional_kwargs tool_call_chunks \
@@ -608,25 +605,15 @@ fn reasoning_text<'t>(part: Value<'t>) -> Cow<'t, str> {
 }
 
 /// The type of an image, a recording or a file, and where its bytes are.
-fn media<'t>(value: Value<'t>, mime: Option<Cow<'t, str>>) -> Option<(Cow<'t, str>, Media<'t>)> {
-    if let Some(source) = value.as_text() {
-        if let Some((mime, data)) = data_url(&source) {
-            return Some((Cow::Owned(mime.to_owned()), Media::Data(Cow::Owned(data.to_owned()))));
-        }
-        let media = if split_once(&source, "://").is_some() { Media::Url(source) } else { Media::Data(source) };
-        return Some((mime.unwrap_or_default(), media));
+fn media<'t>(value: Value<'t>) -> Option<(Cow<'t, str>, Media<'t>)> {
+    let (mime, source) = find(value, None)?;
+    let source = source.as_text()?;
+    if let Some((mime, data)) = data_url(&source) {
+        return Some((Cow::Owned(mime.to_owned()), Media::Data(Cow::Owned(data.to_owned()))));
     }
-    let object = value.object("").ok()?;
-    let types = ["mediaType", "mimeType", "mime_type", "media_type"];
-    let format = || text_in(object, "format").map(|format| Cow::Owned(["audio/", &format].concat()));
-    let given = types.into_iter().find_map(|name| text_in(object, name));
-    let mime = given.or_else(format).or(mime);
-    PLACES.split(' ').find_map(|name| media(object.last(name)?, mime.clone()))
+    let media = if split_once(&source, "://").is_some() { Media::Url(source) } else { Media::Data(source) };
+    Some((mime.unwrap_or_default(), media))
 }
-
-/// The fields that lead to the bytes of something, or hold them.
-const PLACES: &str = "image_url source image inlineData inline_data fileData file_data input_audio audio file data url fileUri \
-     file_uri base64 output";
 
 /// The proof beside a thought or a part.
 fn proof_of<'t>(format: Format, part: Object<'t>) -> Option<Proof<'t>> {

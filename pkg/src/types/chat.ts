@@ -57,9 +57,12 @@ export interface FitOptions<Message = unknown> {
   model?: string;
   /** Default `heuristic`. */
   tokenizer?: Tokenizer | OwnTokenizer;
-  /** The definitions of the tools, as the provider is sent them: they cost tokens. Default: the `tools` of a container. */
+  /**
+   * The definitions of the tools, as the provider is sent them: they cost tokens. A list; for the AI SDK also an object with a tool for
+   * each name. Default: the `tools` of a container.
+   */
   tools?: unknown;
-  /** The system context where it stands beside the messages: text, or what the provider has in its place. */
+  /** The system context where it stands beside the messages: a text, a list of parts, or an object with `text`, `parts` or `content`. */
   system?: unknown;
   /** Messages that are never cut, by their indices or by a function that is asked once for each. */
   pinned?: readonly number[] | ((message: Message, index: number) => boolean);
@@ -156,7 +159,7 @@ export interface FitEdits {
   };
   /** Takes out what the model thought. */
   reasoning?: { remove: "all" | "beforeLastUser" };
-  /** Takes out old images. */
+  /** Takes out old images, those in results of tools too. */
   images?: { keepLast: number };
 }
 

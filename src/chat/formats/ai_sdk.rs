@@ -1,6 +1,7 @@
 //! The AI SDK: ModelMessage, the prompt of a language model, and UIMessage.
 
-use super::{At, Key, call, content, result_content, source_of, text_part};
+use super::{At, Content, Key, call, content, result_content, text_part};
+use crate::chat::media::medium_of;
 use crate::chat::message::{DENIED, DENIED_STATE, Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, TextShape, path};
 use crate::error::Result;
 use crate::json::{Object, Value};
@@ -18,10 +19,8 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
             reader.piece(Kind::Reasoning, Some(at)).value(part.get("text")?);
         }
         "reasoning-file" => {
-            reader.piece(Kind::Reasoning, Some(at)).sealed(part.get("data")?);
+            reasoning_file(reader, at, part);
         }
-        "image" => reader.image(at, TextShape::TextPart, source_of(part)),
-        "file" => file(reader, at, part)?,
         "tool-call" => {
             let [id, name, input] = part.fields(["toolCallId", "toolName", "input"])?;
             call(reader, Some(at), id.ok_or_else(|| part.value().lacks("toolCallId"))?, name, input)?;
@@ -32,17 +31,23 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
             let at = path(&at, &[Key("output")]);
             reader.body(at.clone(), TextShape::AiSdkOutput);
             let output = part.get("output")?;
-            let fields =
-                output.and_then(|output| output.object("").ok()).map(|output| output.fields(["value", "reason"]));
+            let fields = output
+                .and_then(|output| output.object("").ok())
+                .map(|output| output.fields(["type", "value", "reason"]));
             match fields.transpose()? {
-                Some([Some(value), _]) => {
+                // The model reads JSON as text, whatever is in it.
+                Some([Some(kind), Some(value), _]) if is_json(kind) && value.as_text().is_none() => {
+                    reader.json(Some(value));
+                }
+                Some([_, Some(value), _]) => {
                     let beside = reader.pieces.last().map_or(0, |piece| piece.tokens);
-                    result_content(reader, path(&at, &[Key("value")]), Some(value), TextShape::String)?;
+                    let at_value = path(&at, &[Key("value")]);
+                    result_content(reader, at_value, Some(value), TextShape::String, Content::Parts)?;
                     if let Some(piece) = reader.pieces.last_mut() {
                         (piece.body, piece.beside_body) = (Some((at, TextShape::AiSdkOutput)), beside);
                     }
                 }
-                Some([None, Some(reason)]) => {
+                Some([_, None, Some(reason)]) => {
                     reader.text(path(&at, &[Key("reason")]), reason)?;
                 }
                 _ => {
@@ -55,30 +60,20 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
             let call = part.get("toolCallId")?.map(Value::text).transpose()?;
             reader.piece(Kind::Linked { id, call }, Some(at)).value(part.get("reason")?);
         }
-        _ => reader.other(at, part.value()),
+        _ => reader.other(at, part.value(), TextShape::TextPart),
     }
     Ok(())
 }
 
-/// A file, in the forms that the three shapes have.
-fn file<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) -> Result<()> {
-    let [media_type, data, url] = part.fields(["mediaType", "data", "url"])?;
-    let data = data.or(url);
-    // In a model's prompt data is tagged: `{ type: "data", data }`, `{ type: "text", text }`.
-    let tagged =
-        data.and_then(|data| data.object("").ok()).map(|data| data.fields(["data", "text", "url"])).transpose()?;
-    let (data, text) = match tagged {
-        Some([inner, text, url]) => (inner.or(url).or(data), text),
-        None => (data, None),
-    };
-    if media_type.and_then(Value::as_text).is_some_and(|kind| kind.starts_with("image")) {
-        reader.image(at, TextShape::TextPart, data);
-    } else if text.is_some() {
-        reader.piece(Kind::Other, Some(at)).value(text);
-    } else {
-        reader.file(at, data);
-    }
-    Ok(())
+/// Whether an output of this type is JSON that is written out for the model.
+fn is_json(kind: Value<'_>) -> bool {
+    kind.is_string("json") || kind.is_string("error-json")
+}
+
+/// A file that the model thought with.
+fn reasoning_file<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) {
+    let tokens = medium_of(part).map_or(0, |medium| reader.medium_tokens(medium));
+    reader.piece(Kind::Reasoning, Some(at)).tokens(tokens);
 }
 
 /// A message of a user interface: a run of an agent is one message, whose steps begin at `step-start`.
@@ -93,7 +88,7 @@ pub(super) fn ui_message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) ->
             "reasoning" => {
                 reader.piece(Kind::Reasoning, Some(at)).value(part.get("text")?);
             }
-            "file" => file(&mut reader, at, part)?,
+            "reasoning-file" => reasoning_file(&mut reader, at, part),
             "step-start" => {
                 reader.step += 1;
                 reader.piece(Kind::Text, Some(at));
@@ -103,7 +98,7 @@ pub(super) fn ui_message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) ->
             kind if kind.starts_with("source-") || kind.starts_with("data-") => {
                 reader.piece(Kind::Other, Some(at));
             }
-            _ => reader.other(at, value),
+            _ => reader.other(at, value, TextShape::TextPart),
         }
     }
     Ok(reader.message(role, overhead))
@@ -120,7 +115,7 @@ fn tool<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
     let tokens = PER_CALL + reader.count(&named);
     let kind = if is_closed { Kind::CallAndResult { name: named } } else { Kind::Call { id: id.text()?, name: named } };
     // As two messages it has the overhead of two.
-    reader.piece(kind, Some(at.clone())).tokens(tokens).value(input);
+    reader.piece(kind, Some(at.clone())).tokens(tokens).json(input);
     if is_closed {
         reader.tokens(PER_MESSAGE + 1);
         let reason = approval.and_then(|approval| approval.object("").ok()?.last("reason"));
@@ -132,7 +127,7 @@ fn tool<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
         if body.is_none() && state.is_some_and(|state| state.is_string(DENIED_STATE)) {
             reader.tokens(reader.count(DENIED));
         }
-        result_content(reader, place, body, TextShape::String)?;
+        result_content(reader, place, body, TextShape::String, Content::Any)?;
     }
     Ok(())
 }

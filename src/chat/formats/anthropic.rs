@@ -1,6 +1,6 @@
 //! Anthropic's Messages.
 
-use super::{Key, call, content, result_content, source_of, text_part};
+use super::{Content, Key, call, content, result_content, text_part};
 use crate::chat::message::{Kind, Message, Path, Reader, TextShape, path};
 use crate::error::Result;
 use crate::json::Object;
@@ -15,19 +15,9 @@ pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
 pub(super) fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str) -> Result<()> {
     match kind {
         "text" => text_part(reader, at, block, "text")?,
-        "image" => reader.image(at, TextShape::TextPart, source_of(block)),
-        "document" => {
-            let source = block.need("source")?.object("a source, an object")?;
-            let [kind, data, inner] = source.fields(["type", "data", "content"])?;
-            match (kind, inner) {
-                (Some(kind), _) if kind.is_string("text") => {
-                    reader.piece(Kind::Other, Some(at)).value(data);
-                }
-                (_, Some(inner)) => {
-                    reader.piece(Kind::Other, Some(at)).value(Some(inner));
-                }
-                _ => reader.file(at, data),
-            }
+        "image" | "document" => {
+            block.need("source")?.object("a source, an object")?;
+            reader.other(at, block.value(), TextShape::TextPart);
         }
         "thinking" => {
             reader.piece(Kind::Reasoning, Some(at)).value(block.get("thinking")?);
@@ -43,13 +33,19 @@ pub(super) fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>,
         "tool_result" | "mcp_tool_result" => {
             let id = block.text("tool_use_id")?;
             reader.piece(Kind::Result { id }, Some(at.clone()));
-            result_content(reader, path(&at, &[Key("content")]), block.get("content")?, TextShape::String)?;
+            result_content(
+                reader,
+                path(&at, &[Key("content")]),
+                block.get("content")?,
+                TextShape::String,
+                Content::Parts,
+            )?;
         }
         kind if kind.ends_with("_tool_result") => {
             let id = block.text("tool_use_id")?;
             reader.piece(Kind::Result { id }, Some(at)).value(block.get("content")?);
         }
-        _ => reader.other(at, block.value()),
+        _ => reader.other(at, block.value(), TextShape::TextPart),
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{At, Key, call_by_name, called_by_name};
+use crate::chat::media::{Medium, medium_of};
 use crate::chat::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, Role, Step, TextShape, path};
 use crate::error::Result;
 use crate::json::{Object, Value};
@@ -75,11 +76,7 @@ impl Contents {
                 Some(id) => id.text()?,
                 None => numbered(self.calls, &mut self.called, name.text()?),
             };
-            reader
-                .piece(Kind::Call { id, name: name.text()? }, Some(at))
-                .tokens(PER_CALL)
-                .value(Some(name))
-                .value(args);
+            reader.piece(Kind::Call { id, name: name.text()? }, Some(at)).tokens(PER_CALL).json(Some(name)).json(args);
             return Ok(());
         }
         if let Some((key, response)) = either(part, ["functionResponse", "function_response"])? {
@@ -93,28 +90,35 @@ impl Contents {
                     name.ok_or_else(|| response.value().lacks("name"))?.text()?,
                 ),
             };
-            reader.piece(Kind::Result { id }, Some(at.clone())).value(name).value(parts);
-            let at = path(&at, &[Key(key), Key("response")]);
-            reader.body(at.clone(), TextShape::GeminiResponse);
-            return texts_of(reader, &at, body);
-        }
-        if either(part, ["inlineData", "inline_data"])?.or(either(part, ["fileData", "file_data"])?).is_some() {
-            let (_, data) = either(part, ["inlineData", "inline_data"])?
-                .or(either(part, ["fileData", "file_data"])?)
-                .unwrap_or(("", part.value()));
-            let data = data.object("data, an object")?;
-            let mime =
-                either(data, ["mimeType", "mime_type"])?.and_then(|(_, mime)| mime.as_text()).unwrap_or_default();
-            if mime.starts_with("image/") {
-                reader.image(at, TextShape::GeminiPart, data.get("data")?);
-            } else {
-                reader.file(at, data.get("data")?);
+            reader.piece(Kind::Result { id }, Some(at.clone())).json(name);
+            let at = path(&at, &[Key(key)]);
+            let at_body = path(&at, &[Key("response")]);
+            reader.body(at_body.clone(), TextShape::GeminiResponse);
+            if let Some(parts) = parts {
+                response_parts(reader, &path(&at, &[Key("parts")]), parts)?;
             }
-            return Ok(());
+            return texts_of(reader, &at_body, body);
         }
-        reader.other(at, part.value());
+        reader.other(at, part.value(), TextShape::GeminiPart);
         Ok(())
     }
+}
+
+/// The media of a function's response. No text may stand in the place of one.
+fn response_parts<'t>(reader: &mut Reader<'_, 't>, at: &[Step], parts: Value<'t>) -> Result<()> {
+    reader.rest(at.to_vec());
+    for (index, part) in parts.list("a list of parts")?.enumerate() {
+        match part.object("a part, an object").ok().and_then(medium_of) {
+            Some(Medium::Image(source)) => reader.inner_image(path(at, &[At(index)]), None, source),
+            Some(medium) => {
+                reader.tokens(reader.medium_tokens(medium));
+            }
+            None => {
+                reader.value(Some(part));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The texts of a function's response, its `output`, `result` or `error` where these are texts.
@@ -129,7 +133,7 @@ fn texts_of<'t>(reader: &mut Reader<'_, 't>, at: &[Step], body: Option<Value<'t>
         }
     }
     if rest > 0 || object.is_none() {
-        reader.value(body);
+        reader.json(body);
     }
     Ok(())
 }

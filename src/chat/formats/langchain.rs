@@ -1,6 +1,6 @@
 //! LangChain's messages: the fields of an instance, and their serialised forms.
 
-use super::{At, Key, anthropic, call, content, openai, result_content, source_of};
+use super::{At, Content, Key, anthropic, call, content, openai, result_content};
 use crate::chat::message::{Kind, Message, PER_MESSAGE, PER_NAME, Path, Piece, Reader, Role, Step, TextShape, path};
 use crate::error::Result;
 use crate::json::{Kind as JsonKind, Object, Value};
@@ -27,7 +27,7 @@ pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     if let (Role::Tool, Some(id)) = (role, id.or(name)) {
         let id = id.text()?;
         reader.piece(Kind::Result { id }, None);
-        result_content(&mut reader, at("content"), body, TextShape::String)?;
+        result_content(&mut reader, at("content"), body, TextShape::String, Content::Parts)?;
         return Ok(reader.message(role, overhead));
     }
     content(&mut reader, at("content"), body, &mut part)?;
@@ -45,7 +45,7 @@ pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
                     call(&mut reader, Some(place), id, name, args)?;
                 }
             } else {
-                reader.other(place, value);
+                reader.other(place, value, TextShape::TextPart);
             }
         }
     }
@@ -113,7 +113,7 @@ fn unwrap(message: Object<'_>) -> Result<(&'static [Step], std::borrow::Cow<'_, 
 fn openai_call<'t>(reader: &mut Reader<'_, 't>, known: &mut Calls, place: Path, value: Value<'t>) -> Result<()> {
     let [id, function] = value.object("a call, an object")?.fields(["id", "function"])?;
     let Some(id) = id else {
-        reader.other(place, value);
+        reader.other(place, value, TextShape::TextPart);
         return Ok(());
     };
     if known.also_at(reader, &id.text()?, &place) {
@@ -176,8 +176,6 @@ impl Calls {
 /// A block of a content: of version 1, or the vendor's own.
 fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str) -> Result<()> {
     match kind {
-        "image_url" | "image" => reader.image(at, TextShape::TextPart, source_of(block)),
-        "audio" | "video" | "file" | "input_audio" => reader.file(at, block.get("data")?),
         "reasoning" => {
             reader.piece(Kind::Reasoning, Some(at)).value(block.get("reasoning")?.or(block.get("text")?));
         }
@@ -187,13 +185,10 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str
                 Some(id) => {
                     call(reader, Some(at), id, name, args)?;
                 }
-                None => reader.other(at, block.value()),
+                None => reader.other(at, block.value(), TextShape::TextPart),
             }
         }
-        "text-plain" => {
-            reader.piece(Kind::Other, Some(at)).value(block.get("text")?);
-        }
-        "text" | "thinking" | "redacted_thinking" | "tool_use" | "server_tool_use" | "document" => {
+        "text" | "thinking" | "redacted_thinking" | "tool_use" | "server_tool_use" => {
             anthropic::part(reader, at, block, kind)?;
         }
         kind if kind.ends_with("tool_result") => anthropic::part(reader, at, block, kind)?,

@@ -9,6 +9,7 @@ mod openai;
 mod responses;
 
 use super::detect::Format;
+use super::media::{self, Medium};
 use super::message::{Kind, Message, PER_CALL, Path, Reader, Step, TextShape, path};
 use crate::error::Result;
 use crate::json::{self, Object, Value, object};
@@ -105,16 +106,6 @@ fn content<'r, 't>(
     Ok(())
 }
 
-/// The bytes or the address of an image, wherever its format has them.
-#[inline(never)]
-fn source_of(part: Object<'_>) -> Option<Value<'_>> {
-    let found = part.fields(["image_url", "source", "image", "data", "url"]).ok()?.into_iter().flatten().next()?;
-    match found.object("an image") {
-        Ok(inner) => source_of(inner).or(Some(found)),
-        Err(_) => Some(found),
-    }
-}
-
 /// A text part of a message: the field holds the text.
 #[inline(never)]
 fn text_part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, field: &'static str) -> Result<()> {
@@ -134,17 +125,27 @@ fn call<'r, 'm, 't>(
 ) -> Result<&'m mut Reader<'r, 't>> {
     let named = name.and_then(Value::as_text).unwrap_or_default();
     let kind = Kind::Call { id: id.text()?, name: named };
-    Ok(reader.piece(kind, at).tokens(PER_CALL).value(name).value(arguments))
+    Ok(reader.piece(kind, at).tokens(PER_CALL).json(name).json(arguments))
 }
 
-/// The content of a result, a text or a list of parts, into the last piece: texts may be cut, images and the rest cost what
-/// they cost.
+/// Whose content a result has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    /// The vendor's parts.
+    Parts,
+    /// Whatever the tool gave: parts are told by what is in them.
+    Any,
+}
+
+/// The content of a result, a text, a part or a list of parts, into the last piece: texts may be cut, images may be replaced, and
+/// the rest costs what it costs.
 #[inline(never)]
 fn result_content<'t>(
     reader: &mut Reader<'_, 't>,
     at: Path,
     content: Option<Value<'t>>,
     shape: TextShape,
+    kind: Content,
 ) -> Result<()> {
     reader.body(at.clone(), shape);
     let Some(content) = content else { return Ok(()) };
@@ -152,29 +153,51 @@ fn result_content<'t>(
         reader.text(at, content)?;
         return Ok(());
     }
-    if content.kind() != json::Kind::List {
-        reader.value(Some(content));
+    let object = content.object("a part, an object").ok();
+    if let Some((result, parts)) = object.and_then(|result| Some((result, media::mcp_parts(result)?))) {
+        for (key, value) in result.entries().filter(|(key, _)| !key.is_string("content")) {
+            reader.json(Some(key)).value(Some(value));
+        }
+        return result_parts(reader, &path(&at, &[Key("content")]), parts, kind);
+    }
+    if content.kind() == json::Kind::List {
+        return result_parts(reader, &at, content, kind);
+    }
+    result_part(reader, at, content, kind)
+}
+
+fn result_parts<'t>(reader: &mut Reader<'_, 't>, at: &[Step], parts: Value<'t>, kind: Content) -> Result<()> {
+    for (index, part) in parts.list("a string or a list of parts")?.enumerate() {
+        result_part(reader, path(at, &[At(index)]), part, kind)?;
+    }
+    Ok(())
+}
+
+/// One part of the content of a result.
+#[inline(never)]
+fn result_part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Value<'t>, content: Content) -> Result<()> {
+    let object = part.object("a part, an object").ok();
+    let [kind, text] = object.map(|part| part.fields(["type", "text"])).transpose()?.unwrap_or_default();
+    let is = |name: &&str| kind.is_some_and(|kind| kind.is_string(name));
+    if let (Some(text), true) = (text, ["text", "input_text", "output_text"].iter().any(is)) {
+        reader.text(path(&at, &[Key("text")]), text)?;
         return Ok(());
     }
-    for (index, part) in content.list("a string or a list of parts")?.enumerate() {
-        let texts = part.object("a part, an object").ok().map(|part| part.fields(["type", "text"])).transpose()?;
-        match texts {
-            Some([Some(kind), Some(text)])
-                if ["text", "input_text", "output_text"].iter().any(|name| kind.is_string(name)) =>
-            {
-                reader.text(path(&at, &[At(index), Key("text")]), text)?;
-            }
-            Some([Some(kind), _])
-                if ["image", "input_image", "image_url", "media", "image-data", "image-url"]
-                    .iter()
-                    .any(|name| kind.is_string(name)) =>
-            {
-                let source = part.object("a part").ok().and_then(source_of);
-                reader.tokens(reader.image_tokens(source));
-            }
-            _ => {
-                reader.value(Some(part));
-            }
+    let medium = object.and_then(|part| match media::medium_of(part) {
+        medium @ Some(Medium::Image(_)) => medium,
+        _ if content == Content::Any => media::medium_with_bytes(part),
+        medium => medium,
+    });
+    match medium {
+        Some(Medium::Image(source)) => {
+            let is_input = kind.and_then(Value::as_text).is_some_and(|kind| kind.starts_with("input_"));
+            reader.inner_image(at, Some(if is_input { TextShape::InputText } else { TextShape::TextPart }), source);
+        }
+        Some(medium) => {
+            reader.tokens(reader.medium_tokens(medium));
+        }
+        None => {
+            reader.value(Some(part));
         }
     }
     Ok(())

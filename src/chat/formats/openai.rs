@@ -1,7 +1,8 @@
 //! OpenAI's Chat Completions.
 
-use super::{At, Key, call, content, result_content, source_of, text_part};
-use crate::chat::message::{Kind, Message, Path, Reader, Role, THOUGHTS, TextShape, path};
+use super::{At, Content, Key, call, content, result_content, text_part};
+use crate::chat::media::{Medium, find};
+use crate::chat::message::{Kind, Message, Path, Reader, Role, Step, THOUGHTS, TextShape, path};
 use crate::error::Result;
 use crate::json::{Object, Value};
 
@@ -12,13 +13,13 @@ pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
         (Role::Tool, Some(id), _) => {
             let id = id.text()?;
             reader.piece(Kind::Result { id }, None);
-            result_content(&mut reader, vec![Key("content")], body, TextShape::String)?;
+            result_content(&mut reader, vec![Key("content")], body, TextShape::String, Content::Parts)?;
         }
         // The older form has no ids: the name of the function pairs.
         (Role::Tool, None, Some(name)) => {
             let id = name.text()?;
             reader.piece(Kind::Result { id }, None);
-            result_content(&mut reader, vec![Key("content")], body, TextShape::String)?;
+            result_content(&mut reader, vec![Key("content")], body, TextShape::String, Content::Parts)?;
         }
         (Role::Tool, None, None) => return Err(message.value().lacks("tool_call_id")),
         _ => content(&mut reader, vec![Key("content")], body, &mut part)?,
@@ -35,7 +36,9 @@ pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
         reader.piece(Kind::Reasoning, Some(vec![Key(name)])).value(tokens);
     }
     if let Some(audio) = audio {
-        reader.file(vec![Key("audio")], Some(audio).filter(|audio| audio.as_text().is_some()));
+        let source = find(audio, None).map(|(_, source)| source);
+        let tokens = reader.medium_tokens(Medium::File(source, false));
+        reader.piece(Kind::Other, Some(vec![Key("audio")])).tokens(tokens);
     }
     if let Some(function) = function {
         function_call(&mut reader, vec![Key("function_call")], function)?;
@@ -55,11 +58,7 @@ pub(super) fn function_call<'t>(reader: &mut Reader<'_, 't>, at: Path, function:
 }
 
 /// Calls of the newer form, functions and custom tools.
-pub(super) fn tool_calls<'t>(
-    reader: &mut Reader<'_, 't>,
-    at: &[crate::chat::message::Step],
-    calls: Value<'t>,
-) -> Result<()> {
+pub(super) fn tool_calls<'t>(reader: &mut Reader<'_, 't>, at: &[Step], calls: Value<'t>) -> Result<()> {
     for (index, value) in calls.list("a list of calls")?.enumerate() {
         let [id, function, custom] = value.object("a call, an object")?.fields(["id", "function", "custom"])?;
         let id = id.ok_or_else(|| value.lacks("id"))?;
@@ -75,14 +74,7 @@ pub(super) fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, 
     match kind {
         "text" => text_part(reader, at, part, "text")?,
         "refusal" => text_part(reader, at, part, "refusal")?,
-        "image_url" => reader.image(at, TextShape::TextPart, source_of(part)),
-        "input_audio" | "file" => {
-            let field = if kind == "file" { "file" } else { "input_audio" };
-            let inner = part.get(field)?.and_then(|inner| inner.object("").ok());
-            let data = inner.map(|inner| inner.fields(["data", "file_data"])).transpose()?;
-            reader.file(at, data.and_then(|[data, file]| data.or(file)));
-        }
-        _ => reader.other(at, part.value()),
+        _ => reader.other(at, part.value(), TextShape::TextPart),
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Items of OpenAI's Responses, and those of its Agents SDK, which have the same in camel case.
 
-use super::{Key, call, content, result_content, source_of, text_part};
+use super::{Content, Key, call, content, result_content, text_part};
+use crate::chat::media::{Medium, find};
 use crate::chat::message::{Kind, Message, PER_MESSAGE, Path, Reader, Role, TextShape, path};
 use crate::error::Result;
 use crate::json::{Object, Value};
@@ -48,8 +49,8 @@ pub(super) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
             if is_function {
                 output_of(&mut reader, output)?;
             } else if kind.starts_with("computer_call") {
-                let shot = output.and_then(|output| output.object("").ok()).and_then(source_of);
-                reader.tokens(reader.image_tokens(shot));
+                let shot = output.and_then(|output| find(output, None)).map(|(_, shot)| shot);
+                reader.tokens(reader.medium_tokens(Medium::Image(shot)));
             } else {
                 reader.value(output.or(Some(item.value())));
             }
@@ -86,7 +87,7 @@ fn output_of<'t>(reader: &mut Reader<'_, 't>, output: Option<Value<'t>>) -> Resu
             reader.text(path(&at, &[Key("text")]), text)?;
             Ok(())
         }
-        None => result_content(reader, at, output, TextShape::String),
+        None => result_content(reader, at, output, TextShape::String, Content::Parts),
     }
 }
 
@@ -108,12 +109,7 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
     match kind {
         "input_text" | "output_text" | "text" => text_part(reader, at, part, "text")?,
         "refusal" => text_part(reader, at, part, "refusal")?,
-        "input_image" | "image" => reader.image(at, TextShape::InputText, source_of(part)),
-        "input_file" | "input_audio" | "audio" => {
-            let [data, file, audio] = part.fields(["data", "file_data", "audio"])?;
-            reader.file(at, data.or(file).or(audio));
-        }
-        _ => reader.other(at, part.value()),
+        _ => reader.other(at, part.value(), TextShape::InputText),
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod cases;
 mod convert;
+mod media;
 mod properties;
 mod resident;
 mod written;
