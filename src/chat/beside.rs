@@ -1,13 +1,13 @@
 //! The cost of a chat beside its messages.
 
-use super::detect::Format;
-use super::given::each_text;
-use super::message::PER_REQUEST;
+use super::detect::{Format, Formats, WITH_TOOL_RECORDS};
+use super::given::each_system_part;
+use super::message::{PER_REQUEST, Reader};
 use super::options::Options;
 use crate::error::Result;
-use crate::json::{Kind, Object, Value};
+use crate::json::{Object, Value};
 use crate::prompt::{ImageRule, Prices};
-use crate::tokens::chat::{PER_TOOL, PER_TOOLS};
+use crate::tokens::chat::{PER_TOOL, PER_TOOLS, count_of_tools};
 
 /// The prices of a chat of this format.
 pub(super) fn prices(format: Format, options: &Options) -> Prices<'_> {
@@ -39,37 +39,41 @@ impl Beside {
     }
 }
 
-/// System and tools beside the messages: from the options, else from the container.
+/// System and tools beside the messages: from the options, else from the container. `formats` are those that the messages can be in.
+///
+/// # Errors
+/// [`crate::Code::InvalidInput`] for what is neither.
 pub(super) fn beside_messages(
     options: Object<'_>,
     tools: Option<Value<'_>>,
     format: Format,
+    formats: Formats,
     prices: &Prices<'_>,
 ) -> Result<Beside> {
-    let system = options.get("system")?.map_or(0, |system| texts(system, prices));
-    let tools = options.get("tools")?.or(tools).map_or(0, |tools| tools_cost(tools, format, prices));
+    let system = options.get("system")?.map_or(Ok(0), |system| system_tokens(system, prices))?;
+    let tools = options.get("tools")?.or(tools).map_or(Ok(0), |tools| tools_cost(tools, format, formats, prices))?;
     Ok(Beside { system, tools })
 }
 
 /// Tokens of a system context.
-pub(super) fn texts(system: Value<'_>, prices: &Prices<'_>) -> u64 {
+///
+/// # Errors
+/// Those of [`each_system_part`].
+pub(super) fn system_tokens(system: Value<'_>, prices: &Prices<'_>) -> Result<u64> {
+    let reader = Reader::new(*prices);
     let mut tokens = 0_u64;
-    each_text(system, &mut |text| tokens = tokens.saturating_add(prices.text(text)));
-    tokens
+    each_system_part(system, &mut |part| tokens = tokens.saturating_add(reader.part_tokens(part)))?;
+    Ok(tokens)
 }
 
 /// Tokens of the definitions of tools: their JSON, and what the vendor adds to it.
-fn tools_cost(tools: Value<'_>, format: Format, prices: &Prices<'_>) -> u64 {
+fn tools_cost(tools: Value<'_>, format: Format, formats: Formats, prices: &Prices<'_>) -> Result<u64> {
     /// Anthropic's hidden prompt, the largest that is published for `auto` (Opus 4.7).
     const ANTHROPIC: u64 = 675;
-    let count = match tools.kind() {
-        Kind::List => tools.list("a list").map_or(0, |tools| tools.len()),
-        Kind::Object => tools.object("tools").map_or(0, Object::len),
-        _ => return 0,
-    } as u64;
+    let count = count_of_tools(tools, formats & WITH_TOOL_RECORDS != 0)? as u64;
     if count == 0 {
-        return 0;
+        return Ok(0);
     }
     let hidden = if format == Format::Anthropic { ANTHROPIC } else { PER_TOOLS };
-    prices.text(&tools.json()).saturating_add(PER_TOOL.saturating_mul(count)).saturating_add(hidden)
+    Ok(prices.text(&tools.json()).saturating_add(PER_TOOL.saturating_mul(count)).saturating_add(hidden))
 }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::beside::{Beside, beside_messages, prices, texts};
+use super::beside::{Beside, beside_messages, prices, system_tokens};
 use super::convert::{convert_messages, to_loom_tree};
 use super::detect::Format;
 use super::fit::Fit;
@@ -95,10 +95,12 @@ impl<'t> Read<'t> {
 
     fn new(given: Value<'t>, object: Object<'_>, options: &Options) -> Result<Self> {
         let given = Given::read(given)?;
-        let format = given.format(options.format)?;
+        let (format, formats) = given.format(options.format)?;
         let prices = prices(format, options);
-        let mut beside = beside_messages(object, given.tools, format, &prices)?;
-        beside.system += given.system.map_or(0, |system| texts(system, &prices));
+        let mut beside = beside_messages(object, given.tools, format, formats, &prices)?;
+        if let Some(system) = given.system {
+            beside.system = beside.system.saturating_add(system_tokens(system, &prices)?);
+        }
         Ok(Self { format, messages: formats::read(format, &given.list, prices)?, beside })
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value as Json};
 
-use super::detect::{FORMATS, Format};
+use super::detect::{FORMATS, Format, WITH_TOOL_RECORDS};
 use super::fit::SUMMARY_PREFIX;
 use super::formats;
 use super::given::Given;
@@ -18,6 +18,7 @@ use crate::json::{Object, Value};
 use crate::prompt::bodies::{chat_json, write_chat};
 use crate::prompt::{self, Prices};
 use crate::tokens::Counter;
+use crate::tokens::chat::count_of_tools;
 
 /// For chats of which nothing is counted.
 #[derive(Debug)]
@@ -52,7 +53,10 @@ impl<'t> Read<'t> {
             options.report_unknown(known, &mut found);
             from = options.one_of("from", FORMATS)?;
         }
-        let format = given.format(from)?;
+        let (format, formats) = given.format(from)?;
+        if let Some(tools) = given.tools {
+            count_of_tools(tools, formats & WITH_TOOL_RECORDS != 0)?;
+        }
         Ok((Self { given, format, found }, options))
     }
 

@@ -6,7 +6,7 @@ use crate::json::{Kind, Object, Value, quoted};
 pub(super) use crate::prompt::{FORMATS, Format};
 
 /// The bit of a format in a set.
-const fn bit(format: Format) -> Formats {
+pub(super) const fn bit(format: Format) -> Formats {
     1 << format as u16
 }
 
@@ -22,19 +22,21 @@ const AI_SDK: Formats = bit(Format::AiSdk);
 const UI: Formats = bit(Format::AiSdkUi);
 const LANGCHAIN: Formats = bit(Format::LangChain);
 const GEMINI: Formats = bit(Format::Gemini);
+/// The formats that tools may stand in an object for, by their names; `generic` is what plain texts of any are.
+pub(super) const WITH_TOOL_RECORDS: Formats = AI_SDK | UI | GENERIC;
 /// The formats whose messages have `role` and `content`.
 const ROLES: Formats = GENERIC | OPENAI | RESPONSES | AGENTS | ANTHROPIC | AI_SDK | LANGCHAIN;
 
-/// The one format that all messages are in.
+/// The formats that all messages can be in.
 ///
 /// # Errors
 /// [`Code::InvalidInput`] at the first message that is in none, or in another than those before.
-pub(super) fn detect(messages: &[Value<'_>], container: Formats) -> Result<Format> {
+pub(super) fn detect(messages: &[Value<'_>], container: Formats) -> Result<Formats> {
     let mut left = container;
     for (index, &message) in messages.iter().enumerate() {
         left &= formats_beside(left, message, index)?;
     }
-    Ok(first_of(left))
+    Ok(left)
 }
 
 /// The formats that a message can be in, where those beside it are in one of `left`.

@@ -1,6 +1,7 @@
 //! A chat as it is given: a list of messages, or the container of one.
 
-use super::detect::{self, Format};
+use super::detect::{self, Format, Formats, bit, first_of};
+use super::media::medium_of;
 use crate::error::Result;
 use crate::json::{Kind, Value};
 
@@ -25,19 +26,45 @@ impl<'t> Given<'t> {
         let [contents, messages, system, instruction, snake, tools] =
             container.fields(["contents", "messages", "system", "systemInstruction", "system_instruction", "tools"])?;
         let of_contents = contents.is_some();
+        let system = system.or(instruction).or(snake);
+        system.map_or(Ok(()), |system| each_system_part(system, &mut |_| {}))?;
         let list = contents.or(messages).ok_or_else(|| given.mismatch(EXPECTED))?.list(EXPECTED)?.collect();
-        Ok(Self { list, system: system.or(instruction).or(snake), tools, of_contents, is_list: false })
+        Ok(Self { list, system, tools, of_contents, is_list: false })
     }
 
-    /// The format, by the shape of the messages where it is not said.
-    pub(super) fn format(&self, said: Option<Format>) -> Result<Format> {
+    /// The format, by the shape of the messages where it is not said, and all formats that they can be in.
+    pub(super) fn format(&self, said: Option<Format>) -> Result<(Format, Formats)> {
         if let Some(format) = said {
-            return Ok(format);
+            return Ok((format, bit(format)));
         }
-        let found = detect::detect(&self.list, detect::container(self.of_contents, self.is_list))?;
+        let formats = detect::detect(&self.list, detect::container(self.of_contents, self.is_list))?;
+        let found = first_of(formats);
         // `{ system, messages }` is Anthropic's.
-        Ok(if found == Format::Generic && self.system.is_some() { Format::Anthropic } else { found })
+        let is_anthropic = found == Format::Generic && self.system.is_some();
+        Ok((if is_anthropic { Format::Anthropic } else { found }, formats))
     }
+}
+
+/// Each text and each other part of a system context: a text, a list of parts, or a content with such parts.
+///
+/// # Errors
+/// [`crate::Code::InvalidInput`] for what is none of these.
+pub(super) fn each_system_part<'t>(system: Value<'t>, each: &mut dyn FnMut(Value<'t>)) -> Result<()> {
+    const EXPECTED: &str = "a text, a list of parts, or an object with `text`, `parts` or `content`";
+    match system.kind() {
+        Kind::String => each(system),
+        Kind::List => return system.list(EXPECTED)?.try_for_each(|part| each_system_part(part, each)),
+        _ => {
+            let part = system.object(EXPECTED)?;
+            let [text, parts, content, kwargs, kind] = part.fields(["text", "parts", "content", "kwargs", "type"])?;
+            match text.or(parts).or(content).or(kwargs) {
+                Some(inner) => return each_system_part(inner, each),
+                None if kind.is_some() || medium_of(part).is_some() => each(system),
+                None => return Err(system.mismatch(EXPECTED)),
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Each text of a system context: a text, a list of parts with texts, or a content with such parts.

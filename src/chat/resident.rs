@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use serde::Serialize;
 
 use super::beside::{Beside, beside_messages, prices};
-use super::detect::{Format, Formats, first_of, formats_beside};
+use super::detect::{Format, Formats, bit, first_of, formats_beside};
 use super::fit::{Earlier, Fit};
 use super::formats;
 use super::layout::Layout;
@@ -84,7 +84,8 @@ impl Chat {
         let options = Options::read(given, host, &mut found)?;
         let shape = Formats::MAX;
         let format = options.format.unwrap_or(first_of(shape));
-        let beside = beside_messages(given, None, format, &prices(format, &options))?;
+        let formats = options.format.map_or(shape, bit);
+        let beside = beside_messages(given, None, format, formats, &prices(format, &options))?;
         Ok(Self {
             request: request.to_vec(),
             options,
@@ -132,7 +133,8 @@ impl Chat {
         if format != self.format {
             let document = Document::read(&self.request, &[])?;
             let document: &Document<'_> = &document;
-            beside = beside_messages(document.root().object("")?.need("options")?.object("")?, None, format, &prices)?;
+            let options = document.root().object("")?.need("options")?.object("")?;
+            beside = beside_messages(options, None, format, self.options.format.map_or(shape, bit), &prices)?;
         }
         let pinned = request.read("pinned", |pinned| {
             let index = |index: Value<'_>| Ok(index.whole(u32::MAX)? as usize);

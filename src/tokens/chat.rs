@@ -1,7 +1,7 @@
 //! What a chat costs, as OpenAI's cookbook counts it ("How to count tokens with tiktoken").
 
 use crate::error::Result;
-use crate::json::Value;
+use crate::json::{Kind, Value};
 use crate::tokens::Counter;
 use crate::tokens::images::{self, ImageRule};
 
@@ -48,12 +48,35 @@ pub(crate) fn count_chat(
 pub(crate) const PER_TOOL: u64 = 10;
 pub(crate) const PER_TOOLS: u64 = 12;
 
+/// How many tools there are in a list, or where it may be one in an object with a tool for each name.
+///
+/// # Errors
+/// [`crate::Code::InvalidInput`] for what is neither.
+pub(crate) fn count_of_tools(tools: Value<'_>, may_be_object: bool) -> Result<usize> {
+    let expected = if may_be_object { "a list of tools, or an object of them by name" } else { "a list of tools" };
+    if tools.as_text().is_some() {
+        return Err(tools.invalid(|place| format!("{place} is a string; parse it with `JSON.parse` into {expected}")));
+    }
+    let check = |tool: Value<'_>| tool.object("the definition of a tool, an object").map(drop);
+    if let (Kind::Object, true) = (tools.kind(), may_be_object) {
+        let tools = tools.object(expected)?;
+        tools.entries().filter(|(_, tool)| !tool.is_null()).try_for_each(|(_, tool)| check(tool))?;
+        return Ok(tools.len());
+    }
+    let list = tools.list(expected)?;
+    let count = list.len();
+    for tool in list {
+        check(tool)?;
+    }
+    Ok(count)
+}
+
 /// Tokens of the definitions of tools.
 ///
 /// # Errors
-/// [`crate::Code::InvalidInput`] for what is no list.
+/// Those of [`count_of_tools`].
 pub(crate) fn count_tools(tools: Value<'_>, counter: &dyn Counter) -> Result<u64> {
-    let count = tools.list("a list of tools")?.len() as u64;
+    let count = count_of_tools(tools, false)? as u64;
     if count == 0 {
         return Ok(0);
     }

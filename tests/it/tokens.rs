@@ -1,6 +1,7 @@
 //! Counting by name, and what surrounds it (SPEC §6).
 
 use ctxweave::Code;
+use ctxweave::call::Host;
 use ctxweave::tokens::{CALLS, Counter, Tokenizers};
 use serde_json::{Value, json};
 
@@ -103,6 +104,23 @@ fn what_cannot_be_counted_is_refused() {
         ),
     ] {
         assert_eq!(count_chat(&json!([message]), "heuristic").unwrap_err().message(), expected);
+    }
+}
+
+#[test]
+fn tools_of_another_type_are_refused() {
+    let call = CALLS.iter().find(|call| call.name == "countChatTokens").unwrap();
+    let messages = json!([{ "role": "user", "content": "Hi." }]);
+    for (tools, path) in [
+        (json!("[]"), "options.tools"),
+        (json!(5), "options.tools"),
+        (json!({}), "options.tools"),
+        (json!([{}, 5]), "options.tools[1]"),
+    ] {
+        let request = json!({ "messages": messages, "options": { "tools": tools } }).to_string();
+        let error = call.answer(&mut (), request.as_bytes(), &[], &Host::default()).unwrap_err();
+        assert_eq!((error.code(), error.details()["path"].as_str()), (Code::InvalidInput, Some(path)), "{error}");
+        assert_eq!(error.to_string().contains("`JSON.parse`"), tools.is_string(), "{error}");
     }
 }
 

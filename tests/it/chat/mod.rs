@@ -3,6 +3,7 @@
 mod cases;
 mod convert;
 mod media;
+mod mistakes;
 mod properties;
 mod resident;
 mod written;
