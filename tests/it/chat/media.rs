@@ -308,22 +308,23 @@ fn with(chat: &Value, bytes: &Value, url: &Value) -> Value {
 
 #[test]
 fn media_cost_by_type_and_size_wherever_they_are() {
+    let (some, more, least) = (png(150_000), png(450_000), png(60));
     for (number, (format, what, chat)) in cases().into_iter().enumerate() {
         let mime = if what == What::File { "application/pdf" } else { "image/png" };
         let given = |base64: &str| with(&chat, &json!(base64), &json!(format!("data:{mime};base64,{base64}")));
         let options = json!({ "format": format });
         let tokens = |chat: &Value| count(chat, &options, &Host::default()).unwrap();
-        let large = given(&png(150_000));
+        let large = given(&some);
         let cost = tokens(&large);
         let case = format!("{number} {format} {what:?} {chat}");
         assert!((1_000..10_000).contains(&cost), "{case}: {cost}");
         // An image costs by its pixels, a file by its bytes.
         match what {
-            What::File => assert!(tokens(&given(&png(450_000))) > 20_000, "{case}"),
-            _ => assert_eq!(tokens(&given(&png(60))), cost, "{case}"),
+            What::File => assert!(tokens(&given(&more)) > 20_000, "{case}"),
+            _ => assert_eq!(tokens(&given(&least)), cost, "{case}"),
         }
         // Bytes that stay outside cost the same.
-        let outside = json!({ "\0size": 150_027, "\0head": png(60) });
+        let outside = json!({ "\0size": 150_027, "\0head": least });
         let outside = tokens(&with(&chat, &outside, &outside));
         assert!(outside.abs_diff(cost) < 10, "{case}: {outside} and {cost}");
         // Every call counts the same.
@@ -345,8 +346,8 @@ fn media_cost_by_type_and_size_wherever_they_are() {
 #[test]
 fn images_within_results_are_replaced_as_others_are() {
     let mut replaced = 0;
+    let bytes = png(6_000);
     for (format, what, chat) in cases() {
-        let bytes = png(150_000);
         let chat = with(&chat, &json!(bytes), &json!(format!("data:image/png;base64,{bytes}")));
         let edits = json!({ "when": "always", "images": { "keepLast": 0 } });
         let options = json!({ "format": format, "maxTokens": 99_999, "repair": "off", "edits": edits });

@@ -2,6 +2,7 @@
 
 use ctxweave::call::Host;
 use ctxweave::chat::CALLS;
+use ctxweave::chat::resident::Chat;
 use ctxweave::{Code, Error};
 use serde_json::{Value, json};
 
@@ -61,6 +62,18 @@ fn tools_and_a_system_context_of_another_type_are_refused() {
         let container = json!({ "contents": [{ "parts": [{ "text": "Hi." }] }], field: 5 });
         refused(&call("countMessages", &container, &json!({})).unwrap_err(), &format!("messages.{field}"));
     }
+}
+
+/// A chat that goes on says so at once.
+#[test]
+fn a_chat_refuses_them_when_it_is_made() {
+    for (field, value) in [("tools", json!("[]")), ("tools", json!(5)), ("system", json!(5)), ("system", json!([5]))] {
+        let request = json!({ "options": { "maxTokens": 999, field: value } }).to_string();
+        let error = Chat::from_json(request.as_bytes(), &Host::default()).map(drop).unwrap_err();
+        refused(&error, &format!("options.{field}"));
+    }
+    let request = json!({ "options": { "maxTokens": 999, "tools": { "look": {} } } }).to_string();
+    Chat::from_json(request.as_bytes(), &Host::default()).unwrap();
 }
 
 #[test]
