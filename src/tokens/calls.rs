@@ -89,5 +89,6 @@ fn model_info(request: Value<'_>) -> Result<Answer> {
         ("contextWindow", Some(number(model.context_window))),
         ("inputLimit", model.input_limit.map(number)),
         ("outputLimit", model.output_limit.map(number)),
+        ("preservedThinking", Some(Small::Bool(model.preserved_thinking))),
     ])))
 }

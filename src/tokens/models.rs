@@ -27,6 +27,8 @@ pub struct Model {
     /// The most that an answer can have, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_limit: Option<u32>,
+    /// Whether its signed thinking is bound to everything before it: [`preserves_thinking`].
+    pub preserved_thinking: bool,
 }
 
 const MODELS: &str = include_str!("models.txt");
@@ -35,21 +37,58 @@ const MODELS: &str = include_str!("models.txt");
 /// `us.anthropic.claude-opus-4-5-20251101-v1:0`). A snapshot is known by its model (`gpt-4o-2024-08-06`, `codex-mini-latest`), and
 /// so is a fine-tuned one (`ft:gpt-4o:acme::id`). Nothing for a name that is not known.
 pub fn model(name: &str) -> Option<Model> {
+    let name = base_name(name);
+    // Routers write `claude-opus-4.5`, and the vendor's alias of a first version ends in `-0`.
+    let dashed = replace(&name, ".", "-");
+    let claude = Some(&*dashed).filter(|name| name.starts_with("claude-"));
+    let claude = claude.map(|name| name.strip_suffix("-0").unwrap_or(name));
+    let model = find(&name).or_else(|| find(undated(&name))).or_else(|| find(undated(claude?)))?;
+    Some(Model { preserved_thinking: preserves_thinking(&name), ..model })
+}
+
+/// The name in lower case, without a provider before it, a fine-tuned one's account or a version of the service.
+fn base_name(name: &str) -> String {
     let name = split_last(name, b'/').map_or(name, |(_, name)| name);
     let name = name.strip_prefix("ft:").unwrap_or(name);
     let name = split_once(name, ":").map_or(name, |(name, _)| name);
     let name: String = name.chars().map(|c| if c == '@' { '-' } else { c.to_ascii_lowercase() }).collect();
-    let name = match (name.strip_prefix("gpt-35-"), split_last(&name, b'.')) {
+    let name = match (name.strip_prefix("gpt-35-"), name.find("claude-")) {
         (Some(rest), _) => crate::text::concat(&["gpt-3.5-", rest]),
-        (None, Some((_, claude))) if claude.starts_with("claude-") => claude.to_owned(),
+        // `us.anthropic.claude-opus-4-5`
+        (None, Some(at)) if name.get(..at).is_some_and(|before| before.ends_with('.')) => {
+            name.get(at..).unwrap_or_default().to_owned()
+        }
         (None, _) => name,
     };
-    let name = name.strip_suffix("-v1").unwrap_or(&name);
-    // Routers write `claude-opus-4.5`, and the vendor's alias of a first version ends in `-0`.
-    let dashed = replace(name, ".", "-");
-    let claude = Some(&*dashed).filter(|name| name.starts_with("claude-"));
-    let claude = claude.map(|name| name.strip_suffix("-0").unwrap_or(name));
-    find(name).or_else(|| find(undated(name))).or_else(|| find(undated(claude?)))
+    match name.strip_suffix("-v1") {
+        Some(name) => name.to_owned(),
+        None => name,
+    }
+}
+
+/// The first version of each line of Claude that binds signed thinking to everything before it.
+const PRESERVED_SINCE: &[(&str, (u32, u32))] =
+    &[("fable", (5, 1)), ("mythos", (5, 1)), ("opus", (5, 5)), ("sonnet", (5, 5)), ("haiku", (5, 5))];
+/// The same of a line that is not among these.
+const NEWEST_SINCE: (u32, u32) = (5, 1);
+
+/// Whether the vendor of a model binds its signed thinking to everything before it, so that thinking after a change is refused: newer
+/// models of Anthropic's, by line and version. A model of theirs whose version is not in its name counts as new, unless it is in the
+/// table.
+pub fn preserves_thinking(name: &str) -> bool {
+    let name = base_name(name);
+    let Some(rest) = name.strip_prefix("claude-") else { return false };
+    let groups = || rest.split(['-', '.']).map(|group| group.strip_prefix('v').unwrap_or(group));
+    let since = PRESERVED_SINCE.iter().find(|(line, _)| groups().any(|group| group == *line));
+    // Dates of snapshots have more digits.
+    let number = |group: &str| Some(group).filter(|group| group.len() <= 2).and_then(whole_number);
+    let mut version = groups().map(number).skip_while(Option::is_none);
+    match version.next().flatten() {
+        Some(major) => {
+            (major, version.next().flatten().unwrap_or(0)) >= since.map_or(NEWEST_SINCE, |&(_, since)| since)
+        }
+        None => find(undated(&name)).is_none(),
+    }
 }
 
 /// What is known of the model that a request names, with the name. `instead` is an option that can be given for one that is not known.
@@ -88,7 +127,9 @@ fn find(name: &str) -> Option<Model> {
             let (sizes, output) = split_once(sizes, "/").unwrap_or((sizes, ""));
             let (window, input) = split_once(sizes, "-").unwrap_or((sizes, ""));
             let (input_limit, output_limit) = (whole_number(input), whole_number(output));
-            return Some(Model { family, tokenizer, context_window: whole_number(window)?, input_limit, output_limit });
+            let context_window = whole_number(window)?;
+            let preserved_thinking = false;
+            return Some(Model { family, tokenizer, context_window, input_limit, output_limit, preserved_thinking });
         }
     }
     None

@@ -1,6 +1,6 @@
 //! What is known of models.
 
-use ctxweave::tokens::models::{Model, model};
+use ctxweave::tokens::models::{Model, model, preserves_thinking};
 use tiktoken_rs::tokenizer::{Tokenizer, get_tokenizer};
 
 const MODELS: &str = include_str!("../../src/tokens/models.txt");
@@ -104,4 +104,49 @@ fn names_are_known_as_people_write_them() {
     ] {
         assert_eq!(model(name), None, "{name}");
     }
+}
+
+/// CHATS.md §6.1: Fable and Mythos from 5.1, Opus, Sonnet and Haiku from 5.5, and all later ones.
+#[test]
+fn newer_models_of_anthropic_preserve_thinking() {
+    for name in [
+        "claude-fable-5-1",
+        "claude-mythos-5-1",
+        "claude-opus-5-5",
+        "claude-sonnet-5-5",
+        "claude-haiku-5-5",
+        "claude-opus-5-5-20260901",
+        "claude-opus-5.5",
+        "anthropic/claude-fable-5.2",
+        "us.anthropic.claude-sonnet-5-5-20260901-v1:0",
+        "claude-opus-5-5@20260901",
+        "claude-opus-6",
+        "claude-fable-7-1",
+        "claude-opus-latest",
+        "Claude-Haiku-10",
+    ] {
+        assert!(preserves_thinking(name), "{name}");
+    }
+    for name in [
+        "claude-opus-5",
+        "claude-opus-5-0",
+        "claude-opus-5-20260401",
+        "claude-fable-5",
+        "claude-mythos-5",
+        "claude-mythos-preview",
+        "claude-sonnet-5",
+        "claude-opus-4-8",
+        "claude-haiku-4-5",
+        "claude-3-5-haiku-20241022",
+        "anthropic.claude-v2",
+        "claude-instant",
+        "gpt-6-sol",
+        "gemini-4-argon",
+        "opus-5-5",
+    ] {
+        assert!(!preserves_thinking(name), "{name}");
+    }
+    // What is in the table says the same.
+    assert!(names().all(|(name, model)| model.preserved_thinking == preserves_thinking(name)));
+    assert_eq!(names().filter(|(_, model)| model.preserved_thinking).count(), 5);
 }

@@ -237,6 +237,7 @@ test("models are known by name, and a chat is counted with its overhead", async 
     tokenizer: "o200k_base",
     contextWindow: 128_000,
     outputLimit: 16_384,
+    preservedThinking: false,
   });
   assert.equal(unknown, undefined);
   assert.deepEqual(counts, [3, 3 + 3 + 1 + 4, 11 + 3 + 1 + 1 + 1, 7]);

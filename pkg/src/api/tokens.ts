@@ -138,6 +138,10 @@ export interface ModelInfo {
   inputLimit?: number;
   /** The most that an answer can have, where that is known. */
   outputLimit?: number;
+  /**
+   * Whether the vendor binds the model's signed thinking to everything before it: after a change of an earlier message it is refused.
+   */
+  preservedThinking: boolean;
 }
 
 /**
