@@ -565,8 +565,12 @@ fn transcript(request: Value<'_>) -> Result<(Transcript, Vec<Diagnostic>)> {
     let bytes = bytes_of(arguments, "bytes")?;
     limits::check("inputBytes", bytes.len(), limits.input_bytes)?;
     let read = ReadOptions { through_compactions: options.flag("throughCompactions")?, source: BlobSource::default() };
-    let (transcript, read) = Format::named(&text(request, "format")?)?.read(&bytes, read, &limits)?;
+    let format = Format::named(&text(request, "format")?)?;
+    let (mut transcript, read) = format.read(&bytes, read, &limits)?;
     found.extend(read);
+    if let Some(vendor) = format.vendor() {
+        transcript.name_vendor(vendor);
+    }
     Ok((transcript, found))
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::content::signature::{Proof, Vendor};
 use crate::content::vendor::Unknown;
 pub(crate) use crate::content::vendor::{arguments, flag, image, list, object, objects, owned, text};
 use crate::content::{Block, Image, Media};
@@ -37,6 +38,20 @@ pub(crate) fn image_url(image: &Image<'_>) -> String {
 }
 
 impl Transcript {
+    /// Makes each signature say whose it is, as messages and trees carry it from vendor to vendor (SPEC §5 "Reasoning across
+    /// vendors").
+    pub(crate) fn name_vendor(&mut self, vendor: Vendor) {
+        for block in self.turns.iter_mut().flat_map(|turn| &mut turn.blocks) {
+            if let Block::Reasoning { signature: Some(signature), redacted, .. } = block
+                && !signature.is_empty()
+                && !signature.trim_start().starts_with('{')
+            {
+                let raw = std::mem::take(signature);
+                *signature = Proof::of_vendor(vendor, *redacted, raw).write().into();
+            }
+        }
+    }
+
     /// The sum of the tokens of all texts. Images and sealed thoughts cost nothing here.
     pub fn count(&self, counter: &dyn Counter) -> u32 {
         let mut tokens: u32 = 0;

@@ -9,6 +9,7 @@ mod counted;
 pub(crate) mod node_data;
 #[cfg(any(feature = "import", feature = "loom"))]
 mod read;
+pub(crate) mod signature;
 #[cfg(any(feature = "chat", feature = "commits", feature = "import"))]
 pub(crate) mod tree;
 mod turn;

@@ -201,6 +201,7 @@ export type TranscriptPart =
   | { type: "image"; ref: string; mimeType: string; data?: string; url?: string }
   | { type: "toolCall"; id: string; name: string; arguments: JsonValue }
   | { type: "toolResult"; toolCallId: string; content: string | TranscriptPart[]; isError?: boolean }
+  /** The signature names its vendor: it is JSON text, as in the blocks of a tree. */
   | { type: "reasoning"; text: string; signature?: string };
 
 /** A conversation as a Loom tree: a node a turn. */

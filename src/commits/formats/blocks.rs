@@ -1,8 +1,11 @@
 //! Content blocks as vendors write them in JSON: read by [`vendor`](crate::content::vendor), written here as Anthropic's.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use crate::commits::transcript::{Notes, arguments_object, image_url, set};
+use crate::content::signature::Proof;
 pub(super) use crate::content::vendor::{
     chat_calls, chat_thought, gemini_call, gemini_part, only_shown, read_content, read_said, responses_thought,
 };
@@ -16,6 +19,14 @@ pub(super) fn text_or(blocks: &[Block], write: impl FnOnce(&[Block]) -> Vec<Valu
     }
 }
 
+/// A signature without the block that names its vendor.
+pub(super) fn bare_signature(signature: &str) -> Cow<'_, str> {
+    match Proof::read(signature) {
+        Some(Proof::Thinking(bare) | Proof::Redacted(bare) | Proof::Thought(bare) | Proof::Sealed(_, bare)) => bare,
+        _ => Cow::Borrowed(signature),
+    }
+}
+
 pub(super) fn to_anthropic(blocks: &[Block], notes: &mut Notes) -> Vec<Value> {
     blocks.iter().map(|block| anthropic(block, notes)).collect()
 }
@@ -23,9 +34,13 @@ pub(super) fn to_anthropic(blocks: &[Block], notes: &mut Notes) -> Vec<Value> {
 fn anthropic(block: &Block, notes: &mut Notes) -> Value {
     match block {
         Block::Text(text) => json!({ "type": "text", "text": text }),
-        Block::Reasoning { signature, redacted: true, .. } => json!({ "type": "redacted_thinking", "data": signature }),
-        Block::Reasoning { text, signature, .. } => {
-            json!({ "type": "thinking", "thinking": text, "signature": signature.as_deref().unwrap_or_default() })
+        Block::Reasoning { text, signature, redacted } => {
+            let signature = signature.as_deref().map_or_else(Cow::default, bare_signature);
+            if *redacted {
+                json!({ "type": "redacted_thinking", "data": signature })
+            } else {
+                json!({ "type": "thinking", "thinking": text, "signature": signature })
+            }
         }
         Block::ToolCall { id, name, arguments, server } => {
             let kind = if *server { "server_tool_use" } else { "tool_use" };

@@ -9,6 +9,7 @@ use minicbor::data::Type;
 use minicbor::{Decoder, Encoder};
 use serde_json::{Map, Value};
 
+use super::blocks::bare_signature;
 use super::cbor::{self, Damage, Item};
 use super::format::{BlobSource, Format};
 use crate::commits::transcript::{Notes, Role, Transcript, Turn, parse_arguments, result_text, type_placeholder};
@@ -229,7 +230,7 @@ fn write_value(block: &Block, out: &mut Out<'_>, notes: &mut Notes) -> Written {
                 notes.inexpressible("the seal of thoughts");
             }
             out.map(2)?.str("Content")?.str(text)?;
-            out.str("Signature")?.str(signature.as_deref().unwrap_or_default())?;
+            out.str("Signature")?.str(&signature.as_deref().map_or_else(Cow::default, bare_signature))?;
         }
         Block::ToolCall { id, name, arguments, .. } => {
             let input = arguments_text(arguments);

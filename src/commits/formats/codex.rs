@@ -17,6 +17,7 @@ use super::continuation::{Continuation, call_id as call_id_from};
 use crate::commits::transcript::{
     Notes, Role, Transcript, Turn, arguments, flag, image, image_url, list, objects, owned, result_ids, text,
 };
+use crate::content::signature::Proof;
 use crate::content::{Block, Media, arguments_text};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::jsonl::{IsRecord, Reader, Record};
@@ -249,7 +250,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
             return;
         }
         "reasoning" => match blocks::responses_thought(item, notes) {
-            Some(thought) => (Role::Assistant, thought),
+            Some(thought) => (Role::Assistant, with_id(thought, item)),
             None => return,
         },
         "function_call" => (Role::Assistant, call(name(), arguments(item.get("arguments")), false)),
@@ -283,6 +284,14 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
         }
     };
     push(turns, role, block, timestamp);
+}
+
+/// A thought whose signature has the id of its item, which OpenAI wants back with it.
+fn with_id(mut thought: Block<'static>, item: &Map<String, Value>) -> Block<'static> {
+    if let (Block::Reasoning { signature: Some(signature), .. }, Some(id)) = (&mut thought, owned(item, "id")) {
+        *signature = Proof::Sealed(Some(id), std::mem::take(signature)).write().into();
+    }
+    thought
 }
 
 /// Adds a block to the last turn if it goes on, or begins one.
@@ -392,7 +401,12 @@ fn item(block: &Block, answered: &SortedSet<String>, notes: &mut Notes) -> Value
                 true => Vec::new(),
                 false => vec![json!({ "type": "summary_text", "text": text })],
             };
-            json!({ "type": "reasoning", "summary": summary, "encrypted_content": signature })
+            match signature.as_deref().and_then(Proof::read) {
+                Some(Proof::Sealed(Some(id), sealed)) => {
+                    json!({ "type": "reasoning", "id": id, "summary": summary, "encrypted_content": sealed })
+                }
+                _ => json!({ "type": "reasoning", "summary": summary, "encrypted_content": signature }),
+            }
         }
         Block::ToolCall { id, name, arguments, .. } if arguments.is_string() => {
             json!({ "type": "custom_tool_call", "call_id": id, "name": name, "input": arguments })

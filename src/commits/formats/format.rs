@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::commits::transcript::within;
+use crate::content::signature::Vendor;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::quoted;
 
@@ -57,6 +58,16 @@ impl Format {
     /// Whether conversations of the format are joined by appending bytes, as those of [`append`] are.
     pub(crate) const fn is_appended(self) -> bool {
         matches!(self, Self::ClaudeCodeV1 | Self::CodexV0 | Self::CodexV1 | Self::GenericV1)
+    }
+
+    /// The vendor whose models sign the reasoning in such a file; none for a format of several vendors.
+    pub(crate) const fn vendor(self) -> Option<Vendor> {
+        match self {
+            Self::BureauAgentV1 | Self::ClaudeCodeV1 => Some(Vendor::Anthropic),
+            Self::CodexV0 | Self::CodexV1 => Some(Vendor::OpenAi),
+            Self::GeminiV1 => Some(Vendor::Google),
+            Self::GenericV1 => None,
+        }
     }
 
     /// The runtime that the format belongs to: versions of one family can be mapped field by field.

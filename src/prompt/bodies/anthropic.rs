@@ -12,10 +12,10 @@ use super::ids::IdRule;
 use super::json::Json;
 use super::media::{ANY_IMAGE, Kind, Media, Source};
 use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, normalize};
-use super::signature::{self, Proof};
 use super::sink::DiagnosticSink;
 use super::target::{CacheMessages, CacheSettings, CacheTtl, Hints, Target};
 use super::tool::Tool;
+use crate::content::signature::{self, Proof};
 use crate::error::DiagnosticCode;
 use crate::prompt::message::Role;
 

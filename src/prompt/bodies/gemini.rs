@@ -12,9 +12,9 @@ use super::ids::IdRule;
 use super::json::{Json, TextWriter, WriteText};
 use super::media::{ANY_IMAGE, Kind, Media, Source};
 use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
-use super::signature::Proof;
 use super::sink::DiagnosticSink;
 use super::tool::Tool;
+use crate::content::signature::Proof;
 use crate::error::DiagnosticCode;
 use crate::prompt::message::Role;
 use crate::text::{is_blank, split_once};
@@ -41,9 +41,9 @@ fn takes(_: MediaHolder, media: &Media<'_>) -> bool {
 }
 
 fn takes_reasoning(text: &str, signature: Option<&str>) -> bool {
-    match signature {
-        Some(signature) => matches!(Proof::read(signature), Some(Proof::Thought(_) | Proof::Opaque(_))),
-        None => !is_blank(text),
+    match signature.map(Proof::read) {
+        None | Some(Some(Proof::Field(..))) => !is_blank(text),
+        Some(proof) => matches!(proof, Some(Proof::Thought(_) | Proof::Opaque(_))),
     }
 }
 

@@ -11,8 +11,8 @@ use super::json::Json;
 use super::media::{Kind, Media, Source};
 use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
 use super::openai_shared::{error_text, url_field};
-use super::signature::{self, Proof};
 use super::sink::DiagnosticSink;
+use crate::content::signature::{self, Proof};
 use crate::prompt::format::Format;
 use crate::prompt::message::Role;
 use crate::text::is_blank;
@@ -25,7 +25,8 @@ pub(super) fn write<'m>(
 ) {
     let (name, takes, takes_reasoning): (_, TakesMedia, TakesReasoning) = match format {
         Format::AiSdk | Format::AiSdkUi => ("the AI SDK", takes_anywhere, |text, signature| {
-            !is_blank(text) || signature.and_then(Proof::read).is_some()
+            let proof = signature.and_then(Proof::read).filter(|proof| !matches!(proof, Proof::Field(..)));
+            !is_blank(text) || proof.is_some()
         }),
         Format::LangChain => {
             ("LangChain", takes_of_user, |text, signature| !is_blank(text) || signature::is_anthropic(signature))
@@ -169,7 +170,7 @@ impl Writer<'_, '_> {
     /// What stands beside a part of the AI SDK. Of a proof that does not say whose it is each vendor reads its own.
     fn proof(&self, json: &mut Json, proof: Option<Proof<'_>>) {
         let name = if self.format == Format::AiSdk { "providerOptions" } else { "providerMetadata" };
-        if let Some(proof) = proof {
+        if let Some(proof) = proof.filter(|proof| !matches!(proof, Proof::Field(..))) {
             json.object_field(name, |json| provider_options(json, &proof));
         }
     }
@@ -459,6 +460,7 @@ fn provider_options(json: &mut Json, proof: &Proof<'_>) {
             }
             json.text_field("reasoningEncryptedContent", sealed.as_ref());
         }),
+        Proof::Field(..) => {}
     }
 }
 

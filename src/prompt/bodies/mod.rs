@@ -25,7 +25,6 @@ mod openai_chat;
 mod openai_responses;
 mod openai_shared;
 mod reuse;
-mod signature;
 mod sink;
 mod target;
 mod tool;
@@ -42,7 +41,7 @@ pub use escape::escape_into;
 pub(crate) use gemini::NO_SIGNATURE;
 pub(crate) use json::TextWriter;
 pub(crate) use reuse::{MessageSource, WrittenBody};
-pub(crate) use signature::Proof;
+pub(crate) use crate::content::signature::Proof;
 pub use target::{CacheMessages, CacheSettings, CacheTtl, Hints, OPENING_TEXT, Provider, Target};
 
 use body::Body;

@@ -67,8 +67,8 @@ pub(super) fn read(whole: &Map<String, Value>, notes: &mut Notes) -> Replies {
         notes.fields(block, BLOCK);
         for block in read_content(Some(value), notes) {
             match block {
-                Block::Reasoning { text, signature, redacted } => {
-                    reply.thought(&text, signature.map(if redacted { Proof::Redacted } else { Proof::Thinking }));
+                Block::Reasoning { text, signature, .. } => {
+                    reply.thought(&text, signature.as_deref().and_then(Proof::read));
                 }
                 other => reply.add(other, notes),
             }
