@@ -1,7 +1,7 @@
 //! Anthropic Messages.
 //!
 //! The user speaks first, roles alternate, and the results of a turn's calls are the first blocks of the message after
-//! it. Thinking goes back with its signature, unchanged, or not at all.
+//! it. Thinking goes back with its signature, unchanged and in its place, or not at all; with manual thinking it is first.
 
 use serde_json::Value;
 
@@ -29,9 +29,14 @@ const RULES: Rules = Rules {
     id: IdRule::plain(64),
     tool_name: IdRule::plain(128),
     failed_result_is_text: true,
-    reasoning: ReasoningPlace::First,
+    reasoning: ReasoningPlace::NotLast,
     chat: false,
 };
+
+/// Whether the target asks for manual thinking, with which a thought has to be first in a turn.
+fn is_manual(target: &Target) -> bool {
+    target.fields.get("thinking").and_then(|thinking| thinking.get("type")).is_some_and(|kind| kind == "enabled")
+}
 
 /// The most breakpoints that the provider reads from one request.
 const BREAKPOINTS: usize = 4;
@@ -49,8 +54,9 @@ pub(super) fn write<'m>(
     sink: &mut DiagnosticSink<'_>,
 ) {
     let target = body.target;
-    let mut normalized =
-        normalize(conversation, body.target, &mut body.names, &Rules { chat: body.chat, ..RULES }, sink);
+    let reasoning = if is_manual(target) { ReasoningPlace::First } else { RULES.reasoning };
+    let rules = Rules { chat: body.chat, reasoning, ..RULES };
+    let mut normalized = normalize(conversation, body.target, &mut body.names, &rules, sink);
     if body.is_chat() {
         return body.turns("messages", &normalized, &mut |json, turn| message(json, turn, None, sink));
     }

@@ -59,6 +59,8 @@ pub(super) enum ReasoningPlace {
     NotLast,
     /// The same, and first in the turn.
     First,
+    /// In a turn that has something else, too: reasoning is a field of its message.
+    Beside,
 }
 
 /// The text of a failed tool without one.
@@ -406,12 +408,12 @@ impl Order<'_, '_> {
         self.place_reasoning(out);
     }
 
-    /// Removes reasoning that the provider refuses.
+    /// Removes reasoning that the provider refuses, and moves what has to be first.
     fn place_reasoning(&mut self, items: &mut Vec<Item<'_>>) {
+        let place = self.rules.reasoning;
         let is_reasoning = |item: &Item<'_>| matches!(item.content, ItemContent::Reasoning { .. });
-        let is_first = self.rules.reasoning == ReasoningPlace::First;
-        let thinks = is_first && self.thinks();
-        if self.rules.reasoning == ReasoningPlace::Anywhere || !(thinks || items.iter().any(is_reasoning)) {
+        let goes_first = place == ReasoningPlace::First;
+        if place == ReasoningPlace::Anywhere || !(goes_first || items.iter().any(is_reasoning)) {
             return;
         }
         let mut stays = Vec::with_capacity(items.len());
@@ -419,33 +421,24 @@ impl Order<'_, '_> {
             let first = turn.iter().position(|item| !is_reasoning(item)).unwrap_or(turn.len());
             let last = turn.iter().rposition(|item| !is_reasoning(item));
             for (at, item) in turn.iter().enumerate() {
-                let is_last = last.is_none_or(|last| at > last);
-                let is_behind = is_first && at > first;
-                let is_refused = is_reasoning(item) && (is_last || is_behind && !thinks);
-                if is_reasoning(item) && is_behind && !is_refused {
+                let is_last = last.is_none_or(|last| at > last && place != ReasoningPlace::Beside);
+                let is_refused = is_reasoning(item) && is_last;
+                if is_refused {
+                    let text = format!("{} takes no reasoning at the end of a turn; it was left out", self.rules.name);
+                    self.sink.warn(DiagnosticCode::BodyReasoningLeftOut, item.message, text);
+                } else if is_reasoning(item) && goes_first && at > first {
                     let text = format!("{} wants a thought first in a turn; it stands there", self.rules.name);
                     self.sink.info(DiagnosticCode::BodyPartMoved, item.message, text);
-                }
-                if is_refused {
-                    let place = if is_last { "at the end of a turn" } else { "behind what the model said" };
-                    let text = format!("{} takes no reasoning {place}; it was left out", self.rules.name);
-                    self.sink.warn(DiagnosticCode::BodyReasoningLeftOut, item.message, text);
                 }
                 stays.push(!is_refused);
             }
         }
         let mut stays = stays.into_iter();
         items.retain(|_| stays.next().unwrap_or(true));
-        if thinks {
+        if goes_first {
             items.chunk_by_mut(|a, b| a.role == b.role).for_each(|turn| sort_by_key(turn, |item| !is_reasoning(item)));
             self.check_last_thought(items);
         }
-    }
-
-    /// Whether the target asks Anthropic for thinking.
-    fn thinks(&self) -> bool {
-        let thinking = self.target.fields.get("thinking").and_then(|thinking| thinking.get("type"));
-        thinking.is_some_and(|kind| kind != "disabled")
     }
 
     /// With thinking on Anthropic refuses results whose calls do not begin with a thought.
