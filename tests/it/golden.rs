@@ -13,7 +13,7 @@ use ctxweave::Error;
 use ctxweave::prompt::bodies::Provider;
 use serde_json::{Value, json};
 
-use crate::bodies::rules::{UNDEFINED, broken};
+use crate::bodies::rules::{UNDEFINED, broken, wants_reasoning};
 use crate::calls::{call, thrown};
 
 fn root(path: &str) -> PathBuf {
@@ -86,13 +86,13 @@ fn bodies(value: &Value, found: &mut Vec<Value>) {
 }
 
 /// The provider of a body, by the list that it alone has; Chat Completions has `messages` as Anthropic, which has to say
-/// `max_tokens`.
+/// `max_tokens`, as only models do there that want their reasoning back.
 fn provider(body: &Value) -> Option<Provider> {
     let has = |field: &str| !body[field].is_null();
     let providers = [
         (has("contents"), Provider::Gemini),
         (has("input"), Provider::OpenAiResponses),
-        (has("messages") && has("max_tokens"), Provider::Anthropic),
+        (has("messages") && has("max_tokens") && !wants_reasoning(body), Provider::Anthropic),
         (has("messages"), Provider::OpenAi),
         (has("prompt"), Provider::Completion),
     ];

@@ -11,6 +11,7 @@
 mod anthropic;
 mod arguments;
 mod body;
+mod compatible;
 mod completion;
 mod conversation;
 mod escape;
@@ -36,12 +37,14 @@ use crate::prompt::format::Format;
 use crate::prompt::message::{Message, Role};
 use crate::text::is_blank;
 
+pub(crate) use crate::content::signature::Proof;
+#[cfg(feature = "loom")]
+pub(crate) use compatible::wants_details;
 pub use escape::escape_into;
 #[cfg(feature = "chat")]
 pub(crate) use gemini::NO_SIGNATURE;
 pub(crate) use json::TextWriter;
 pub(crate) use reuse::{MessageSource, WrittenBody};
-pub(crate) use crate::content::signature::Proof;
 pub use target::{CacheMessages, CacheSettings, CacheTtl, Hints, OPENING_TEXT, Provider, Target};
 
 use body::Body;

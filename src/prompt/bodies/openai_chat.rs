@@ -5,6 +5,7 @@
 
 use super::arguments;
 use super::body::Body;
+use super::compatible::{self, ReasoningField};
 use super::conversation::{Conversation, Text};
 use super::ids::IdRule;
 use super::json::Json;
@@ -47,11 +48,16 @@ fn audio_format(mime: &str) -> Option<&'static str> {
 }
 
 pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
-    let normalized = normalize(conversation, body.target, &mut body.names, &Rules { chat: body.chat, ..RULES }, sink);
+    let replayed = body.target.model.as_deref().and_then(compatible::reasoning_field);
+    let rules = match replayed {
+        Some(_) => Rules { takes_reasoning: compatible::takes_reasoning, reasoning: ReasoningPlace::Beside, ..RULES },
+        None => RULES,
+    };
+    let normalized = normalize(conversation, body.target, &mut body.names, &Rules { chat: body.chat, ..rules }, sink);
     body.model();
     body.turns("messages", &normalized, &mut |json, turn| match turn.first().map_or(Role::User, |item| item.role) {
         Role::User => user(json, turn, sink),
-        role => message(json, role, turn),
+        role => message(json, role, turn, replayed),
     });
     if body.is_chat() {
         return;
@@ -59,8 +65,13 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
     body.functions(|json, tool| {
         json.object_field("function", |json| tool.fields(json, "parameters"));
     });
-    let new = body.target.model.as_deref().is_some_and(takes_completion_tokens_only);
-    body.max_tokens("max_completion_tokens", if new { "" } else { "max_tokens" }, sink);
+    let model = body.target.model.as_deref();
+    let (name, also) = match replayed {
+        Some(_) => ("max_tokens", "max_completion_tokens"),
+        None if model.is_some_and(takes_completion_tokens_only) => ("max_completion_tokens", ""),
+        None => ("max_completion_tokens", "max_tokens"),
+    };
+    body.max_tokens(name, also, sink);
     body.settings();
 }
 
@@ -73,7 +84,7 @@ fn takes_completion_tokens_only(model: &str) -> bool {
     ["o1", "o3", "o4", "gpt-5", "gpt-6", "codex-mini"].into_iter().any(is)
 }
 
-fn message(json: &mut Json, role: Role, turn: &[Item<'_>]) {
+fn message(json: &mut Json, role: Role, turn: &[Item<'_>], replayed: Option<ReasoningField>) {
     json.message(role, |json| {
         let mut texts = turn.iter().filter_map(|item| item.content.as_text());
         match (texts.next(), texts.next()) {
@@ -82,6 +93,9 @@ fn message(json: &mut Json, role: Role, turn: &[Item<'_>]) {
             (Some(first), Some(second)) => json.list(|json| {
                 [first, second].into_iter().chain(texts).for_each(|text| json.text_block("text", text));
             }),
+        }
+        if let Some(field) = replayed {
+            compatible::write_reasoning(json, turn, field);
         }
         if turn.iter().any(|item| matches!(item.content, ItemContent::Call { .. })) {
             json.list_field("tool_calls", |json| turn.iter().for_each(|item| call(json, &item.content)));
@@ -116,7 +130,7 @@ fn user(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
     match (first_two.next(), first_two.next()) {
         (None, _) if moved.is_empty() => return,
         (Some(item), None) if moved.is_empty() && item.content.as_text().is_some() => {
-            return message(json, Role::User, std::slice::from_ref(item));
+            return message(json, Role::User, std::slice::from_ref(item), None);
         }
         _ => {}
     }

@@ -5,8 +5,10 @@ use serde_json::{Map, Value};
 use super::notes::Notes;
 use super::reply::{Replies, Reply, name, ordered, usage};
 use super::stream::{index, merge, set, take};
+use crate::content::signature::{DETAILS, Proof};
 use crate::content::vendor::{chat_calls, chat_thought, list, object, text};
 use crate::content::{Block, arguments_object};
+use crate::prompt::bodies::wants_details;
 
 /// Adds a chunk; false for one without choices.
 #[inline(never)]
@@ -26,20 +28,22 @@ pub(super) fn add(whole: &mut Map<String, Value>, mut chunk: Map<String, Value>)
 }
 
 /// The fields of a message and of a choice that are read, or that say nothing of their own.
-const MESSAGE: &str = "role content refusal tool_calls function_call reasoning_content reasoning";
+const MESSAGE: &str = "role content refusal tool_calls function_call reasoning_content reasoning reasoning_details";
 const CHOICE: &str = "index message delta text finish_reason native_finish_reason stop_reason";
 
 /// Reads choices with messages, or with texts.
 #[inline(never)]
 pub(super) fn read(whole: &Map<String, Value>, notes: &mut Notes) -> Replies {
     let choices = ordered(whole, "choices");
+    let wants_details = text(whole, "model").is_some_and(wants_details);
     let mut replies = Vec::with_capacity(choices.len());
     for choice in choices {
         notes.begin(replies.len());
         notes.fields(choice, CHOICE);
         let mut reply = Reply::default();
         reply.text(text(choice, "text"));
-        let refuses = object(choice, "message").is_some_and(|message| read_message(message, &mut reply, notes));
+        let refuses =
+            object(choice, "message").is_some_and(|message| read_message(message, wants_details, &mut reply, notes));
         reply.end(name(choice, "finish_reason"), refuses);
         replies.push(reply);
     }
@@ -59,12 +63,9 @@ pub(super) fn read(whole: &Map<String, Value>, notes: &mut Notes) -> Replies {
 }
 
 /// Reads a message, and says whether it is a refusal.
-fn read_message(message: &Map<String, Value>, reply: &mut Reply, notes: &mut Notes) -> bool {
+fn read_message(message: &Map<String, Value>, wants_details: bool, reply: &mut Reply, notes: &mut Notes) -> bool {
     notes.fields(message, MESSAGE);
-    match chat_thought(message, notes) {
-        Some(thought) => reply.add(thought, notes),
-        None => text(message, "reasoning").into_iter().for_each(|thought| reply.thought(thought, None)),
-    }
+    read_thought(message, wants_details, reply, notes);
     reply.content(message.get("content"), notes);
     let refusal = text(message, "refusal");
     reply.text(refusal);
@@ -80,4 +81,28 @@ fn read_message(message: &Map<String, Value>, reply: &mut Reply, notes: &mut Not
         reply.add(block, notes);
     }
     refusal.is_some_and(|refusal| !refusal.is_empty())
+}
+
+/// Reads the thought of a message, with the field that it came in. The list has more of it than the texts beside it.
+fn read_thought(message: &Map<String, Value>, wants_details: bool, reply: &mut Reply, notes: &mut Notes) {
+    let details = list(message, DETAILS);
+    let said = text(message, "reasoning").filter(|said| !said.is_empty());
+    if !details.is_empty() {
+        let texts = details.iter().filter_map(|detail| {
+            let detail = detail.as_object()?;
+            text(detail, "text").or_else(|| text(detail, "summary"))
+        });
+        let beside = text(message, "reasoning_content").filter(|said| !said.is_empty()).or(said);
+        let said = beside.map_or_else(|| texts.collect::<Vec<_>>().concat(), str::to_owned);
+        return reply.thought(&said, Some(Proof::Field(DETAILS, details.to_vec())));
+    }
+    match (chat_thought(message, notes), said) {
+        // It is where reasoning without a field goes, but for models that want a list.
+        (Some(Block::Reasoning { text, .. }), _) if wants_details => {
+            reply.thought(&text, Some(Proof::Field("reasoning_content", Vec::new())));
+        }
+        (Some(thought), _) => reply.add(thought, notes),
+        (None, Some(said)) => reply.thought(said, Some(Proof::Field("reasoning", Vec::new()))),
+        (None, None) => {}
+    }
 }

@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use crate::content::vendor::text;
 
 /// The fields whose texts come in pieces; of all others the last one counts.
-const GROWING: &str = "text content refusal reasoning reasoning_content thinking signature arguments input transcript";
+const GROWING: &str =
+    "text content refusal reasoning reasoning_content summary thinking signature arguments input transcript";
 
 /// Places that are skipped are kept free up to here. No provider skips more than it has blocks.
 const MOST_SKIPPED: usize = 1000;
@@ -86,7 +87,9 @@ fn extend(list: &mut Vec<Value>, items: Vec<Value>) {
         // A text that goes on; what is signed stays apart.
         match list.last_mut() {
             Some(Value::Object(last))
-                if is_plain(last) && is_plain(&fields) && last.get("thought") == fields.get("thought") =>
+                if is_plain(last)
+                    && is_plain(&fields)
+                    && SAME.iter().all(|name| last.get(*name) == fields.get(*name)) =>
             {
                 merge(last, fields);
             }
@@ -95,9 +98,12 @@ fn extend(list: &mut Vec<Value>, items: Vec<Value>) {
     }
 }
 
+/// What the pieces of one text have in common.
+const SAME: [&str; 4] = ["thought", "type", "id", "format"];
+
 /// Whether a part is a text and nothing else.
 fn is_plain(part: &Map<String, Value>) -> bool {
-    text(part, "text").is_some() && part.keys().all(|name| is_one_of("text thought", name))
+    text(part, "text").is_some() && part.keys().all(|name| name == "text" || SAME.contains(&name.as_str()))
 }
 
 /// A place in a list. Those before it that are missing are null, and passed over by the readers.

@@ -120,12 +120,18 @@ proptest! {
         tools in 0..3usize,
         marks in 0..4usize,
         top in any::<bool>(),
+        thinking in prop::option::of(prop::sample::select(vec!["enabled", "adaptive", "between_tools", "disabled"])),
+        model in prop::sample::select(vec!["m", "moonshotai/kimi-k3", "minimax-m3"]),
     ) {
         let arguments = [json!({}), json!("{\"q\": 1}"), json!("not json"), json!([1, 2]), json!(null)];
         let messages = messages(&seeds, &arguments);
         for provider in CHATS {
-            let mut target = Target::new(provider, "m");
+            let mut target = Target::new(provider, model);
             target.cache = Some(CacheSettings { messages: CacheMessages::At(vec![0, 1, 2, 3, -1]), ..CacheSettings::default() });
+            target.max_tokens = thinking.map(|_| 100);
+            if let (Provider::Anthropic, Some(kind)) = (provider, thinking) {
+                target.fields.insert("thinking".to_owned(), json!({ "type": kind }));
+            }
             let tool = if tools == 1 { |_: Provider, name: &str| json!({ "name": name }) } else { own_tool };
             if tools > 0 {
                 target.tools = TOOLS.iter().map(|name| tool(provider, name)).collect();

@@ -101,6 +101,19 @@ fn completion(body: &Value) -> Result<(), String> {
     ensure(body.get("messages").is_none() && body["max_completion_tokens"].is_null(), "a field of chats")
 }
 
+/// A signature is what the vendor gave, with nothing around it, and begins as those of no other vendor do.
+fn signed(signature: &Value, is_own: impl Fn(&str) -> bool) -> Result<(), String> {
+    let signature = signature.as_str().unwrap_or_default();
+    ensure(!signature.is_empty() && !signature.starts_with('{'), "a signature that no vendor gives")?;
+    ensure(is_own(signature.get(..6).unwrap_or_default()), "a signature of another vendor")
+}
+
+/// Whether a model wants its reasoning back: it is known by a word of its name.
+pub(crate) fn wants_reasoning(body: &Value) -> bool {
+    let model = body["model"].as_str().unwrap_or_default().to_lowercase();
+    ["deepseek", "kimi", "moonshot", "glm-", "minimax", "mimo-"].iter().any(|word| model.contains(word))
+}
+
 fn anthropic(body: &Value) -> Result<(), String> {
     let messages = list(body, "messages");
     ensure(body["max_tokens"].is_u64(), "max_tokens")?;
@@ -110,11 +123,17 @@ fn anthropic(body: &Value) -> Result<(), String> {
     let mut open: Vec<&str> = Vec::new();
     let mut marks = 0;
     let mut called = Vec::new();
+    let is_manual = body["thinking"]["type"] == "enabled";
     for message in messages {
         let blocks = list(message, "content");
         let thinks = |block: &Value| block["type"] == "thinking" || block["type"] == "redacted_thinking";
         ensure(!blocks.last().is_some_and(thinks), "a thought is the last block")?;
-        ensure(blocks.windows(2).all(|two| thinks(&two[0]) || !thinks(&two[1])), "a thought is not first")?;
+        let is_first = blocks.windows(2).all(|two| thinks(&two[0]) || !thinks(&two[1]));
+        ensure(!is_manual || is_first, "a thought is not first")?;
+        for block in blocks.iter().filter(|block| thinks(block)) {
+            let field = if block["type"] == "thinking" { "signature" } else { "data" };
+            signed(&block[field], |kind| kind != "gAAAAA")?;
+        }
         for failed in blocks.iter().filter(|block| block["is_error"] == true) {
             let texts = list(failed, "content");
             let text = failed["content"].as_str().map_or(!texts.is_empty(), |text| !trimmed(text).is_empty());
@@ -156,8 +175,13 @@ fn chat(body: &Value) -> Result<(), String> {
     let mut seen = BTreeSet::new();
     let mut open: Vec<&str> = Vec::new();
     ensure(!list(body, "messages").is_empty(), "no messages")?;
+    let wants = wants_reasoning(body);
+    ensure(!wants || body.get("max_completion_tokens").is_none(), "a limit under a name that the model does not know")?;
     let mut called = Vec::new();
     for message in list(body, "messages") {
+        let reasons = |field: &str| message.get(field).is_some();
+        let reasons = ["reasoning", "reasoning_content", "reasoning_details"].into_iter().any(reasons);
+        ensure(!reasons || wants && message["role"] == "assistant", "reasoning for a model that does not want it")?;
         if message["role"] == "tool" {
             ensure(!open.is_empty() && message["tool_call_id"] == open.remove(0), "a result answers the next call")?;
             continue;
@@ -209,6 +233,7 @@ fn responses(body: &Value) -> Result<(), String> {
                 let id = item["id"].as_str().unwrap_or_default();
                 ensure(!id.is_empty() && thoughts.insert(id), "reasoning without an id of its own")?;
                 ensure(open.is_empty() || !answering, "results follow directly")?;
+                signed(&item["encrypted_content"], |kind| !kind.starts_with("Eq"))?;
             }
             _ => ensure(open.is_empty() || (!answering && item["role"] != "user"), "results follow directly")?,
         }
@@ -227,6 +252,9 @@ fn gemini(body: &Value, alternates: bool) -> Result<(), String> {
     for content in contents {
         let parts = list(content, "parts");
         ensure(!parts.is_empty(), "a turn without parts")?;
+        for signature in parts.iter().filter_map(|part| part.get("thoughtSignature")) {
+            signed(signature, |kind| kind != "gAAAAA")?;
+        }
         let parts_of = |field: &str| -> Vec<(&str, &str)> {
             let parts = parts.iter().filter_map(|part| part.get(field));
             parts.map(|it| (it["id"].as_str().unwrap_or_default(), it["name"].as_str().unwrap())).collect()
