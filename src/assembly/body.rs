@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use crate::assembly::message_index::{MessageKind, PreviousMessages, Run};
 use crate::assembly::plan::{Plan, Planned};
+use crate::assembly::preserved::{PreservedThinking, drop_blocks};
 use crate::error::{Diagnostic, Result};
 use crate::prompt::Role;
-use crate::prompt::bodies::{Hints, MessageSource, Target, TextWriter, WrittenBody, write_body, write_texts};
+use crate::prompt::bodies::{Hints, MessageSource, Provider, Target, TextWriter, WrittenBody, write_body, write_texts};
 
 /// The target with `token_buffer` as the default length of the answer.
 pub(crate) fn with_fallback(target: &Target, token_buffer: u64) -> Target {
@@ -30,7 +31,10 @@ pub(crate) fn body<'a>(
     last: &PreviousBody,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<(WrittenBody, Vec<Run>)> {
-    let target = with_fallback(target, plan.settings.token_buffer);
+    let mut target = with_fallback(target, plan.settings.token_buffer);
+    if plan.thinking == Some(PreservedThinking::DropBlock) && target.provider == Provider::Anthropic {
+        drop_blocks(&mut target.fields);
+    }
     let lead = plan.system.messages();
     let texts = planned.index.messages.get(lead..).unwrap_or_default();
     if texts.is_empty() || texts.iter().any(|message| message.kind == MessageKind::Parts) {

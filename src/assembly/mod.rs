@@ -12,6 +12,7 @@ pub(crate) mod item;
 pub(crate) mod message_index;
 mod paragraphs;
 pub(crate) mod plan;
+pub(crate) mod preserved;
 pub(crate) mod render;
 pub(crate) mod report;
 pub(crate) mod settings;

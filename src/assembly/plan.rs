@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 
 use crate::assembly::budget;
 use crate::assembly::costs::{Costs, Sums};
 use crate::assembly::item::{Item, Items, Kept};
 use crate::assembly::message_index::{MessageIndex, MessageKind, PreviousDialogue, PreviousMessages, Run};
+use crate::assembly::preserved::{InvalidThinking, PreservedThinking};
 use crate::assembly::render::{ByteSpan, JOIN, render, utf16_spans};
 use crate::assembly::report::{Cached, Removed, Totals};
 use crate::assembly::settings::{DIALOGUE_MARKER, Settings, StartOn, Strategy, TEXT_MARKER};
@@ -17,6 +19,7 @@ use crate::content::Block;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::prompt::bodies::Hints;
 use crate::prompt::{Fingerprint, Message, MessageSpan, Prices, Role, message_hash, system_hash};
+use crate::sorting::sort_by_key;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SystemText {
@@ -55,6 +58,8 @@ pub(crate) struct Plan<'p, 'a> {
     pub settings: &'p Settings,
     pub limit: u64,
     pub system: &'p SystemText,
+    /// What happens to signed thinking after a cut; `None` where signatures are not bound to what comes before.
+    pub thinking: Option<PreservedThinking>,
 }
 
 #[derive(Debug)]
@@ -65,7 +70,8 @@ pub(crate) struct Choice<'a> {
     pub marker_omitted: bool,
     /// The items from `kept.tail` on if their texts were shortened, else empty.
     shortened: Vec<Item<'a>>,
-    shortened_at: Vec<usize>,
+    pub shortened_at: Vec<usize>,
+    pub thinking: InvalidThinking<'a>,
 }
 
 /// The messages of a choice, without their contents.
@@ -87,11 +93,30 @@ impl Choice<'_> {
     /// The item at a place among the kept ones.
     fn item_at(&self, place: usize) -> usize {
         let Kept { head, tail } = self.kept;
-        if place < head { place } else { place - head + tail }
+        match &self.thinking.places {
+            Some(places) => places.get(place).copied().unwrap_or(usize::MAX),
+            None if place < head => place,
+            None => place - head + tail,
+        }
     }
 
+    /// The items of which something is sent, of all those.
     pub(crate) fn kept_items(&self, count: usize) -> impl Iterator<Item = usize> {
-        (0..self.kept.head).chain(self.kept.tail..count)
+        let places = self.thinking.places.as_deref();
+        let all = |range: Range<usize>| if places.is_none() { range } else { 0..0 };
+        let places_of = places.unwrap_or_default().iter().copied();
+        all(0..self.kept.head).chain(all(self.kept.tail..count)).chain(places_of)
+    }
+
+    /// How many of them are before the gap.
+    fn head_places(&self) -> usize {
+        let places = self.thinking.places.as_ref();
+        places.map_or(self.kept.head, |places| places.partition_point(|&at| at < self.kept.head))
+    }
+
+    /// Whether items are sent in another form than they have in the conversation.
+    fn is_rewritten(&self) -> bool {
+        !self.shortened.is_empty() || !self.thinking.without.is_empty()
     }
 }
 
@@ -107,7 +132,7 @@ impl Planned<'_> {
 
     /// The place among the kept items of the marker, if this message holds it.
     fn gap(&self, at: usize) -> Option<usize> {
-        (self.marker_at == Some(at)).then_some(self.choice.kept.head)
+        (self.marker_at == Some(at)).then(|| self.choice.head_places())
     }
 
     /// Pairs of kept item and message.
@@ -128,7 +153,7 @@ impl<'a> Plan<'_, 'a> {
     }
 
     /// Chooses what is kept: all of it, what the strategy keeps, or the last unit shortened.
-    pub(crate) fn choose(&self) -> Result<Choice<'a>> {
+    pub(super) fn choose_within(&self, limit: u64) -> Result<Choice<'a>> {
         let costs = self.costs();
         let (count, total) = (costs.len, costs.total());
         let whole = |kept, marker, marker_omitted| Choice {
@@ -137,8 +162,9 @@ impl<'a> Plan<'_, 'a> {
             marker_omitted,
             shortened: Vec::new(),
             shortened_at: Vec::new(),
+            thinking: InvalidThinking::default(),
         };
-        if total <= self.limit {
+        if total <= limit {
             return Ok(whole(Kept { head: count, tail: count }, None, false));
         }
         let of_each = || (0..count).filter_map(|at| Some((self.items.id(at)?, costs.alone(at, at + 1))));
@@ -147,7 +173,7 @@ impl<'a> Plan<'_, 'a> {
         let over = OverLimit {
             costs: &costs,
             units: self.units,
-            limit: self.limit,
+            limit,
             settings: self.settings,
             marked: is_middle,
             most_head: usize::MAX,
@@ -163,12 +189,12 @@ impl<'a> Plan<'_, 'a> {
             let marker = if marked { costs.marker(kept.tail - kept.head) } else { None };
             return Ok(whole(kept, marker, is_middle && !marked));
         }
-        self.shorten(end).ok_or_else(|| {
+        self.shorten(end, limit).ok_or_else(|| {
             too_long("not even its newest message fits when it is shortened; use a larger context window")
         })
     }
 
-    fn shorten(&self, end: RemovedEnd) -> Option<Choice<'a>> {
+    fn shorten(&self, end: RemovedEnd, limit: u64) -> Option<Choice<'a>> {
         let costs = self.costs();
         let start = self.units.iter().rev().nth(1).copied().unwrap_or(0);
         let lead = costs.lead;
@@ -179,7 +205,7 @@ impl<'a> Plan<'_, 'a> {
         } else {
             inline_marker(&costs.marker(before).unwrap_or_default())
         };
-        let budget = self.limit.checked_sub(costs.fixed)?;
+        let budget = limit.checked_sub(costs.fixed)?;
         let shorten =
             Shorten { removed_end: end, marker: &marker, gap: gap.clone(), lead, budget, prices: self.prices };
         let whole: Vec<Item<'a>> = (0..lead).chain(start..costs.len).filter_map(|at| self.items.item(at)).collect();
@@ -187,33 +213,40 @@ impl<'a> Plan<'_, 'a> {
         unit.drain(..lead.min(unit.len()));
         let shortened_at = cut.iter().map(|at| at + before).collect();
         let kept = Kept { head: lead, tail: start };
-        Some(Choice { kept, marker: gap, marker_omitted: false, shortened: unit, shortened_at })
+        let thinking = InvalidThinking::default();
+        Some(Choice { kept, marker: gap, marker_omitted: false, shortened: unit, shortened_at, thinking })
     }
 
     /// The messages of a choice, and their tokens.
     pub(crate) fn planned(&self, choice: Choice<'a>) -> Planned<'a> {
+        let planned = self.plan_messages(choice);
+        debug_assert!(planned.totals.total() <= self.limit, "over the limit");
+        planned
+    }
+
+    pub(super) fn plan_messages(&self, choice: Choice<'a>) -> Planned<'a> {
         let count = self.items.len();
         let Kept { head, tail } = choice.kept;
         let mut index = MessageIndex::with_capacity(head + count.saturating_sub(tail));
         if let Some(role) = self.system.role {
             index.add(role, MessageKind::Parts, None, 0);
         }
-        self.items.add_to(&mut index, 0..head);
+        self.add_kept(&choice, 0..head, &mut index);
         let mut marker_at = None;
         if let Some(marker) = &choice.marker {
             index.add(Role::User, MessageKind::Volatile, None, marker.len());
             marker_at = index.messages.len().checked_sub(1);
         }
-        self.items.add_to(&mut index, tail..count);
+        self.add_kept(&choice, tail..count, &mut index);
         let overhead = self.prices.overhead;
         let messages = (index.messages.len() - self.system.messages()) as u64;
         let overhead = self.fixed() - self.system.tokens + overhead.per_message * messages;
-        let shortened = !choice.shortened.is_empty();
-        if shortened {
+        let is_rewritten = choice.is_rewritten();
+        if is_rewritten {
             index.messages.iter_mut().for_each(|message| message.kind = MessageKind::Parts);
         }
         let mut planned = Planned { choice, index: Rc::new(index), marker_at, totals: Totals::default(), since: None };
-        let content = if shortened {
+        let content = if is_rewritten {
             self.content_tokens(&planned)
         } else {
             let total = self.costs().kept(planned.choice.kept, planned.choice.marker.is_some());
@@ -221,8 +254,15 @@ impl<'a> Plan<'_, 'a> {
         };
         debug_assert_eq!(content, self.content_tokens(&planned), "the sums are the count");
         planned.totals = Totals { system: self.system.tokens, content, overhead };
-        debug_assert!(planned.totals.total() <= self.limit, "over the limit");
         planned
+    }
+
+    /// Adds the items of a range of which something is sent to an index of messages.
+    fn add_kept(&self, choice: &Choice<'a>, range: Range<usize>, index: &mut MessageIndex) {
+        let Some(places) = &choice.thinking.places else { return self.items.add_to(index, range) };
+        for &at in places.iter().filter(|at| range.contains(at)) {
+            self.items.add_to(index, at..at + 1);
+        }
     }
 
     fn content_tokens(&self, planned: &Planned<'a>) -> u64 {
@@ -263,7 +303,7 @@ impl<'a> Plan<'_, 'a> {
             return text_message(Cow::Owned(self.system.text.clone()), Vec::new());
         }
         if planned.index.kind(at) == MessageKind::Parts {
-            let items: Vec<Item<'a>> = items().filter_map(|item| self.item(planned, item)).collect();
+            let items: Vec<Item<'a>> = items().filter_map(|item| self.item(&planned.choice, item)).collect();
             let gap = planned.gap(at).map_or(items.len(), |gap| gap - range.start);
             let marker = planned.choice.marker.as_deref().filter(|_| planned.gap(at).is_some());
             let rendered = render(&items, Kept { head: gap, tail: gap }, marker, with_spans).pop();
@@ -300,9 +340,9 @@ impl<'a> Plan<'_, 'a> {
     }
 
     /// An item as it is sent, shortened or not.
-    fn item(&self, planned: &Planned<'a>, at: usize) -> Option<Item<'a>> {
-        let shortened = at.checked_sub(planned.choice.kept.tail).and_then(|at| planned.choice.shortened.get(at));
-        shortened.cloned().or_else(|| self.items.item(at))
+    pub(super) fn item(&self, choice: &Choice<'a>, at: usize) -> Option<Item<'a>> {
+        let shortened = || at.checked_sub(choice.kept.tail).and_then(|at| choice.shortened.get(at));
+        choice.thinking.without.get(&at).or_else(shortened).cloned().or_else(|| self.items.item(at))
     }
 
     /// Writes the text of a message that is nothing but texts, piece by piece; with the text of an item comes its place. Where
@@ -346,14 +386,19 @@ impl<'a> Plan<'_, 'a> {
         let costs = self.costs();
         let Kept { head, tail } = choice.kept;
         let mut tokens = costs.alone(head, tail);
-        for &at in &choice.shortened_at {
-            let left = at.checked_sub(tail).and_then(|at| choice.shortened.get(at));
+        let thoughtless = choice.thinking.without.keys().filter(|at| !choice.shortened_at.contains(at));
+        let mut partial: Vec<usize> = choice.shortened_at.iter().chain(thoughtless).copied().collect();
+        sort_by_key(&mut partial, |&at| at);
+        let emptied: Vec<usize> = partial.iter().copied().filter(|&at| choice.thinking.is_emptied(at)).collect();
+        for &at in &partial {
+            let left = self.item(choice, at);
             let left: u64 = left.iter().flat_map(|item| &item.parts).map(|part| self.prices.block(part)).sum();
             tokens += costs.alone(at, at + 1).saturating_sub(left);
         }
         Removed {
             whole: head..tail,
-            partial: choice.shortened_at.clone(),
+            partial: partial.into_iter().filter(|at| !emptied.contains(at)).collect(),
+            emptied,
             tokens,
             position: head.saturating_sub(costs.lead),
             marker: choice.marker.clone(),
@@ -384,7 +429,8 @@ impl<'a> Plan<'_, 'a> {
 
     /// Messages before the cut that hold nothing from behind it, and so stay while the cut does.
     fn before_cut(&self, planned: &Planned<'a>) -> Option<usize> {
-        let last = planned.choice.kept.head.checked_sub(1).filter(|&last| !self.items.is_block(last))?;
+        let last = planned.choice.head_places().checked_sub(1);
+        let last = last.filter(|&last| !self.items.is_block(planned.choice.item_at(last)))?;
         let at = planned.index.messages.partition_point(|message| message.end <= last);
         let message = planned.index.messages.get(at)?;
         // A marker is the user's, and joins a user message.
@@ -449,7 +495,7 @@ impl<'a> Plan<'_, 'a> {
             return 0;
         }
         let per_message = self.prices.overhead.per_message;
-        if !planned.choice.shortened.is_empty() {
+        if planned.choice.is_rewritten() {
             let content = (0..messages).map(|at| self.prices.message(&self.content_of(planned, at)) + per_message);
             return content.sum();
         }

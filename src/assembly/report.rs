@@ -37,6 +37,8 @@ impl Totals {
 pub(crate) struct Removed {
     /// Items removed whole.
     pub whole: Range<usize>,
+    /// Items behind the gap of which nothing is left.
+    pub emptied: Vec<usize>,
     /// Items removed in part.
     pub partial: Vec<usize>,
     /// Tokens removed, each item counted alone.

@@ -149,6 +149,8 @@ pub(crate) fn document<'a>(context: &PathContext<'a>, state: &mut PathState) -> 
         local_ids: Vec::new(),
         preferences: settings,
         diagnostics,
+        body: None,
+        headers: None,
     };
     let system = (!in_document && !system.is_empty()).then_some(system);
     Ok(BufferAssembly { system, document, spans, working_buffer_span, report })

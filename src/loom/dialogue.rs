@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::assembly::budget;
 use crate::assembly::message_index::PreviousDialogue;
 use crate::assembly::plan::{Choice, Plan, Planned, SystemText};
+use crate::assembly::preserved::PreservedThinking;
 use crate::assembly::report::{Cached, Removed, Totals};
 use crate::assembly::settings::DIALOGUE_MARKER;
 use crate::assembly::size_bound::{Size, fits};
@@ -132,6 +133,7 @@ pub(crate) fn plan_dialogue<'a, R>(
         settings: &settings,
         limit,
         system: &system,
+        thinking: options.preserved_thinking,
     };
     then(DialoguePlan { context: &context, state, items, plan, added, diagnostics })
 }
@@ -207,9 +209,9 @@ impl<'a> DialoguePlan<'_, 'a> {
     pub(crate) fn cut_ends(&self, choice: &Choice<'a>) -> Option<CutEnds> {
         let id = |at: usize| Some(self.context.tree.at(self.items.member(at)?.entry.node).id.to_string());
         choice.truncated().then(|| {
-            let Removed { whole, partial, .. } = self.plan.removed(choice);
+            let Removed { whole, emptied, partial, .. } = self.plan.removed(choice);
             let ends = [whole.start, whole.end.saturating_sub(1)].into_iter().filter(|_| !whole.is_empty());
-            let items = ends.chain(partial);
+            let items = ends.chain(emptied).chain(partial);
             CutEnds { first: items.clone().min().and_then(id), last: items.max().and_then(id) }
         })
     }
@@ -252,7 +254,7 @@ impl<'a> DialoguePlan<'_, 'a> {
         let removed = self.plan.removed(choice);
         let id = |member: &Member| -> &'a str { &self.context.tree.at(member.entry.node).id };
         Cut {
-            node_ids: self.members(removed.whole).iter().map(id).collect(),
+            node_ids: self.removed_members(removed.whole, removed.emptied).map(id).collect(),
             partial_node_ids: removed.partial.into_iter().filter_map(|at| self.items.member(at)).map(id).collect(),
             tokens: removed.tokens,
             position: removed.position,
@@ -267,9 +269,19 @@ impl<'a> DialoguePlan<'_, 'a> {
         self.state.conversation.members.get(numbers).unwrap_or_default()
     }
 
+    /// The members of which nothing is left.
+    fn removed_members(&self, whole: Range<usize>, emptied: Vec<usize>) -> impl Iterator<Item = &Member> {
+        self.members(whole).iter().chain(emptied.into_iter().filter_map(|at| self.items.member(at)))
+    }
+
     fn all_diagnostics(&self, planned: &Planned<'a>) -> Vec<Diagnostic> {
         let mut diagnostics = self.diagnostics.clone();
         diagnostics.extend(self.plan.start_on_unmet(planned));
+        if let Some(rule) = self.plan.thinking {
+            let tree = self.context.tree;
+            let node = |at: usize| Some(&*tree.at(self.items.member(at)?.entry.node).id);
+            diagnostics.extend(planned.choice.thinking.diagnostics(rule, node));
+        }
         diagnostics
     }
 
@@ -277,10 +289,11 @@ impl<'a> DialoguePlan<'_, 'a> {
     pub(crate) fn summary(&self, planned: &mut Planned<'a>, remembered: Remembered<'_>) -> ReportSummary {
         let cache = self.cache(planned, remembered);
         let truncated = planned.choice.truncated();
+        let (body, headers) = self.plan.thinking.and_then(PreservedThinking::needs).unzip();
         let cut = truncated.then(|| {
             let removed = self.plan.removed(&planned.choice);
             CutSummary {
-                nodes: removed.whole.len(),
+                nodes: removed.whole.len() + removed.emptied.len(),
                 partial_nodes: removed.partial.len(),
                 tokens: removed.tokens,
                 position: removed.position,
@@ -299,6 +312,8 @@ impl<'a> DialoguePlan<'_, 'a> {
             path_length: self.path_length(),
             preferences: self.plan.settings.clone(),
             diagnostics: self.all_diagnostics(planned),
+            body,
+            headers,
         }
     }
 
@@ -314,6 +329,8 @@ impl<'a> DialoguePlan<'_, 'a> {
             marker_omitted,
             preferences,
             diagnostics,
+            body,
+            headers,
             ..
         } = self.summary(planned, remembered);
         let tree = self.context.tree;
@@ -336,13 +353,15 @@ impl<'a> DialoguePlan<'_, 'a> {
             local_ids: self.added.as_ref().map(|added| added.local_ids.clone()).unwrap_or_default(),
             preferences,
             diagnostics,
+            body,
+            headers,
         }
     }
 
     /// The fate of each node.
     fn node_reports(&self, mut rows: Vec<Row>, planned: &Planned<'a>) -> Vec<NodeReport<'a>> {
         let removed = self.plan.removed(&planned.choice);
-        for member in self.members(removed.whole) {
+        for member in self.removed_members(removed.whole, removed.emptied) {
             set_fate(&mut rows, member.entry.row, Fate::Cut, Reason::OverLimit);
         }
         for member in removed.partial.into_iter().filter_map(|at| self.items.member(at)) {

@@ -37,6 +37,7 @@ mod system;
 mod tools;
 mod tree;
 
+pub use crate::assembly::preserved::PreservedThinking;
 pub use crate::assembly::settings::{DIALOGUE_MARKER, Preferences, Settings, StartOn, Strategy, TEXT_MARKER};
 pub use aware::LoomAware;
 pub use body::{RequestBody, body_of_buffer, request_body, request_body_bytes};

@@ -121,7 +121,7 @@ impl<'t> Packed<'t> {
 
     /// A report in numbers, in the order of its fields.
     fn report(&mut self, report: &ReportSummary) -> Result<()> {
-        let ReportSummary { tokens, cut, cache, preferences, diagnostics, .. } = report;
+        let ReportSummary { tokens, cut, cache, preferences, diagnostics, body, headers, .. } = report;
         self.number(report.strategy as u32);
         self.count(report.limit);
         [tokens.system, tokens.messages, tokens.overhead, tokens.total].into_iter().for_each(|count| self.count(count));
@@ -160,7 +160,9 @@ impl<'t> Packed<'t> {
         self.text(Some(&preferences.truncation_marker))?;
         self.count(preferences.cut_quantum);
         self.number(preferences.start_on as u32);
-        self.value(diagnostics)
+        self.value(diagnostics)?;
+        self.value(body)?;
+        self.value(headers)
     }
 
     /// What a report has beside its numbers: whether nodes are given as places; how many rows there are, and for each its id, a

@@ -12,6 +12,7 @@ use super::path::{Choices, Position};
 use super::request::{Annotations, InstructionScope, Options, SystemPlacement};
 use super::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};
 use super::{Preferences, StartOn, Strategy};
+use crate::assembly::preserved::PreservedThinking;
 use crate::assembly::settings::whole;
 use crate::content::{ContentReader, Keep, Media, own};
 use crate::error::{Code, Diagnostic, Error, Result};
@@ -21,6 +22,7 @@ use crate::maps::{SortedMap, SortedSet};
 use crate::prompt::bodies::{Provider, Target};
 use crate::prompt::{Fingerprint, ImageRule, Overhead, Role};
 use crate::time::Timestamp;
+use crate::tokens::models::preserves_thinking;
 
 /// Every option of an assembly. A request that is no question to a resident tree has a `tree`, too. Those with a dot are what
 /// is meant where the name behind it stands beside them.
@@ -49,6 +51,7 @@ pub(crate) const OPTIONS: &[&str] = &[
     "overhead",
     "mediaCosts",
     "loomAware",
+    "preservedThinking",
     "bufferPrefix",
     "workingBuffer",
     "target",
@@ -152,6 +155,7 @@ pub(crate) fn options(
         media: Rc::new(request.read("media", media)?.unwrap_or_default()),
         buffer_prefix: request.string("bufferPrefix")?,
         working_buffer: request.string("workingBuffer")?.unwrap_or_default(),
+        preserved_thinking: preserved_thinking(request, target.as_ref())?,
         previous: request.read("previous", |value| Fingerprint::parse(&value.text()?))?,
         limits,
         ..Options::new(position, context_window)
@@ -403,6 +407,30 @@ fn traits(provider: Provider, model: &str) -> (bool, ImageRule) {
         Provider::Gemini => (true, ImageRule::gemini(model)),
         Provider::Completion => (false, ImageRule::Unknown),
     }
+}
+
+/// What happens to signed thinking after a cut: nothing where the provider, or the model, binds no signature to what comes before it.
+fn preserved_thinking(request: Object<'_>, target: Option<&Target>) -> Result<Option<PreservedThinking>> {
+    const RULES: &[(&str, PreservedThinking)] = &[
+        ("strip", PreservedThinking::Strip),
+        ("dropBlock", PreservedThinking::DropBlock),
+        ("keep", PreservedThinking::Keep),
+    ];
+    let rule = request.one_of("preservedThinking", RULES)?.unwrap_or_default();
+    let named = request.get("provider")?.filter(|provider| provider.kind() == Kind::String);
+    let provider = match (target, named) {
+        (Some(target), _) => Some(target.provider),
+        (None, Some(provider)) => Some(provider.one_of(&Provider::NAMES)?),
+        (None, None) => None,
+    };
+    let is_manual = target
+        .and_then(|target| target.fields.get("thinking")?.get("type"))
+        .is_some_and(|kind| kind.as_str() == Some("enabled"));
+    let is_bound = match target.and_then(|target| target.model.as_deref()) {
+        Some(model) => preserves_thinking(model),
+        None => !is_manual,
+    };
+    Ok((is_bound && provider.is_none_or(|provider| provider == Provider::Anthropic)).then_some(rule))
 }
 
 fn provider(value: Value<'_>, model: &str, found: &mut Vec<Diagnostic>) -> Result<(bool, ImageRule)> {

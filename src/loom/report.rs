@@ -1,6 +1,7 @@
 //! The report of an assembly (SPEC §1 "Result", §0.3).
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 pub use crate::assembly::report::Cached;
 use crate::assembly::settings::{Settings, Strategy};
@@ -42,6 +43,12 @@ pub struct Report<'a> {
     pub preferences: Settings,
     /// What was damaged, replaced or left out.
     pub diagnostics: Vec<Diagnostic>,
+    /// Fields that the body of the request needs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<Map<String, Value>>,
+    /// Headers that the request needs, by their names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headers: Option<Map<String, Value>>,
 }
 
 /// Token totals by part.
@@ -220,6 +227,12 @@ pub struct ReportSummary {
     pub preferences: Settings,
     /// What was damaged, replaced or left out.
     pub diagnostics: Vec<Diagnostic>,
+    /// Fields that the body of the request needs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<Map<String, Value>>,
+    /// Headers that the request needs, by their names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headers: Option<Map<String, Value>>,
 }
 
 /// The removed run, in numbers.
@@ -267,6 +280,8 @@ impl ReportSummary {
             path_length: report.path.len(),
             preferences: report.preferences.clone(),
             diagnostics: report.diagnostics.clone(),
+            body: report.body.clone(),
+            headers: report.headers.clone(),
         }
     }
 }

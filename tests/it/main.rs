@@ -43,6 +43,7 @@ mod model;
 mod models;
 mod operators;
 mod path;
+mod preserved_thinking;
 mod reading;
 mod records;
 mod recount;

@@ -171,7 +171,11 @@ fn block() -> impl Strategy<Value = Block<'static>> {
         4 => text().prop_map(Block::text),
         2 => call,
         2 => result,
-        1 => text().prop_map(|text| Block::Reasoning { text: text.into(), signature: None, redacted: false }),
+        1 => (text(), prop::option::of(Just("c2ln"))).prop_map(|(text, signature)| Block::Reasoning {
+            text: text.into(),
+            signature: signature.map(Into::into),
+            redacted: false,
+        }),
         1 => image,
     ]
 }

@@ -117,6 +117,9 @@ function report(packed: Packed): ReportSummary {
     startOn: STARTS[packed.number()]!,
   };
   report.diagnostics = packed.value() as Diagnostic[];
+  const [body, headers] = [packed.value(), packed.value()] as [ReportSummary["body"], ReportSummary["headers"]];
+  if (body) report.body = body;
+  if (headers) report.headers = headers;
   return report;
 }
 
@@ -138,6 +141,8 @@ export function unpackAssembly(answer: unknown, from: KeptMessages | ReadonlyDat
     pathLength: _,
     preferences,
     diagnostics,
+    body,
+    headers,
     ...first
   } = report(packed);
   const kept = "number" in from ? from : { number: 0, messages: [] };
@@ -170,6 +175,8 @@ export function unpackAssembly(answer: unknown, from: KeptMessages | ReadonlyDat
   if (localIds) whole.localIds = localIds;
   whole.preferences = preferences;
   whole.diagnostics = diagnostics;
+  if (body) whole.body = body;
+  if (headers) whole.headers = headers;
   return dialogue(packed, kept, whole);
 }
 

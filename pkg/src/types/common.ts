@@ -103,6 +103,7 @@ export type DiagnosticCode =
   | "path_outside_vault"
   | "prompt_delimiter_in_file"
   | "reply_cut_off"
+  | "reasoning_prefix_changed"
   | "reply_empty"
   | "reply_event_unreadable"
   | "reply_not_expressed"

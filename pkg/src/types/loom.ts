@@ -111,7 +111,11 @@ export interface ToolResultBlock {
 export interface ReasoningBlock {
   type: "reasoning";
   text: string;
-  /** Opaque proof of the provider's, handed back unchanged. */
+  /**
+   * The signature of the provider, handed back to it unchanged and sent to no other. As JSON text of the provider's block it names its
+   * vendor (`{"type":"thinking","signature":"…"}`), and so it comes from `continuation`, transcripts and chats. A bare signature goes to
+   * the vendor whose shape it has, or to any if it has none.
+   */
   signature?: string;
 }
 
@@ -277,6 +281,11 @@ export interface AssemblyRequest {
    * much is as it was.
    */
   previous?: string;
+  /**
+   * What happens to signed thinking after a cut. Anthropic's models from 5.1 on bind its signature to every message before it. `strip`
+   * (default) removes it, `dropBlock` tells the provider to drop what does not hold, `keep` leaves it. Dialogues only.
+   */
+  preservedThinking?: "strip" | "dropBlock" | "keep";
   /** For an agent that shall know where in the tree it is. Dialogues only; `true` is all defaults. */
   loomAware?: boolean | LoomAware;
   limits?: Limits;
@@ -398,6 +407,10 @@ export interface AssemblyReport {
   /** The settings in force. */
   preferences: Required<Omit<Preferences, "truncationMarker">> & { truncationMarker: string };
   diagnostics: Diagnostic[];
+  /** Fields that the body of the request needs; `requestBody` has them in it. */
+  body?: { [field: string]: JsonValue };
+  /** Headers that the request needs, such as those of a vendor's beta. */
+  headers?: { [name: string]: string };
 }
 
 /** Token totals by part. `total` never exceeds the limit, and an independent recount gives the same. */

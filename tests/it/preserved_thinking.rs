@@ -1,0 +1,272 @@
+//! Signed thinking after a cut (SPEC §8 "Preserved thinking", "Without `previous`").
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::calls::call;
+use crate::generate::cases;
+
+const SIGNED: &str = r#"{"type":"thinking","signature":"c2ln"}"#;
+const SEALED: &str = r#"{"type":"reasoning","id":"rs_1","encrypted_content":"c2Vh"}"#;
+
+fn say(text: &str) -> Value {
+    json!({ "type": "text", "text": text })
+}
+
+fn think(text: &str, signature: &str) -> Value {
+    json!({ "type": "reasoning", "text": text, "signature": signature })
+}
+
+/// A path of nodes, each with its author and its blocks.
+fn tree(nodes: &[(&str, Vec<Value>)]) -> Value {
+    let node = |(at, (author, blocks)): (usize, &(&str, Vec<Value>))| json!({ "id": format!("n{at}"), "authorType": author, "content": { "type": "mixed", "blocks": blocks } });
+    let edge = |at: usize| json!({ "id": format!("e{at}"), "sources": [{ "nodeId": format!("n{}", at - 1) }], "targetNodeId": format!("n{at}") });
+    json!({
+        "nodes": nodes.iter().enumerate().map(node).collect::<Vec<_>>(),
+        "edges": (1..nodes.len()).map(edge).collect::<Vec<_>>(),
+    })
+}
+
+/// Two questions and answers with thoughts, a long question in between, and a call after it.
+fn story(signature: &str) -> Value {
+    tree(&[
+        ("human", vec![say("one")]),
+        ("model", vec![think("first thought", signature), say("two")]),
+        ("human", vec![say(&"long question. ".repeat(200))]),
+        ("model", vec![think("", signature), say(&"long answer. ".repeat(200))]),
+        ("human", vec![say("three")]),
+        (
+            "model",
+            vec![
+                think("second thought", signature),
+                say("four"),
+                json!({ "type": "toolCall", "id": "c", "name": "look", "arguments": {} }),
+            ],
+        ),
+        ("human", vec![json!({ "type": "toolResult", "toolCallId": "c", "content": "seen" })]),
+        ("model", vec![think("third thought", signature)]),
+        ("human", vec![say("five")]),
+    ])
+}
+
+fn request(tree: &Value, options: &Value) -> Value {
+    let mut request = json!({ "tree": tree, "tip": "n8", "contextWindow": 200, "preferences": { "tokenBuffer": 0 } });
+    for (name, value) in options.as_object().unwrap() {
+        request[name] = value.clone();
+    }
+    request
+}
+
+fn assembled(tree: &Value, options: &Value) -> Value {
+    call("assembleDialogue", &[request(tree, options)], None).unwrap()
+}
+
+/// The thoughts that are sent.
+fn thoughts(result: &Value) -> Vec<String> {
+    let blocks = result["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|message| message["content"].as_array().into_iter().flatten());
+    blocks
+        .filter(|block| block["type"] == "reasoning")
+        .map(|block| block["text"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn found(result: &Value) -> Vec<(String, String)> {
+    let of =
+        |found: &Value| (found["nodeId"].as_str().unwrap().to_owned(), found["severity"].as_str().unwrap().to_owned());
+    let diagnostics = result["report"]["diagnostics"].as_array().unwrap();
+    diagnostics.iter().filter(|found| found["code"] == "reasoning_prefix_changed").map(of).collect()
+}
+
+#[test]
+fn thinking_behind_a_cut_is_removed() {
+    let story = story(SIGNED);
+    let result = assembled(&story, &json!({}));
+    assert_eq!(result["report"]["cut"]["nodeIds"], json!(["n2", "n3", "n7"]));
+    assert_eq!(thoughts(&result), ["first thought"]);
+    assert_eq!(found(&result), [("n5".to_owned(), "info".to_owned()), ("n7".to_owned(), "info".to_owned())]);
+    // The call stays; the node that was nothing but a thought is gone, and the user's messages around it are one.
+    let roles: Vec<_> =
+        result["messages"].as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "user", "assistant", "user"]);
+    assert_eq!(result["messages"][4]["nodeIds"], json!(["n6", "n8"]));
+    assert_eq!(result["report"]["cut"]["partialNodeIds"], json!(["n5"]));
+    // Within the limit nothing is.
+    let result = assembled(&story, &json!({ "contextWindow": 100_000 }));
+    assert_eq!(thoughts(&result).len(), 4);
+    assert!(found(&result).is_empty());
+}
+
+#[test]
+fn thinking_goes_by_provider_and_model() {
+    let kept = |signature: &str, options: Value| thoughts(&assembled(&story(signature), &options)).len() == 3;
+    let target = |provider: &str, model: &str| json!({ "target": { "provider": provider, "model": model } });
+    for model in [
+        "claude-opus-5-5",
+        "claude-fable-5.1",
+        "us.anthropic.claude-sonnet-5-5-v1:0",
+        "anthropic/claude-haiku-6",
+        "claude-opus",
+    ] {
+        assert!(!kept(SIGNED, target("anthropic", model)), "{model}");
+    }
+    for model in ["claude-opus-5", "claude-sonnet-4-6", "claude-3-7-sonnet-20250219", "claude-fable-5", "some-model"] {
+        assert!(kept(SIGNED, target("anthropic", model)), "{model}");
+    }
+    assert!(!kept(SIGNED, json!({ "provider": "anthropic" })));
+    assert!(!kept(SIGNED, json!({ "provider": { "nativeSystemPrompt": true } })));
+    assert!(kept(SEALED, json!({})));
+    for provider in ["openai", "openai-responses", "gemini"] {
+        assert!(kept(SIGNED, json!({ "provider": provider })), "{provider}");
+        assert!(kept(SIGNED, target(provider, "claude-opus-5-5")), "{provider}");
+    }
+    assert!(
+        call("assembleDialogue", &[request(&story(SIGNED), &json!({ "preservedThinking": "drop" }))], None).is_err()
+    );
+}
+
+#[test]
+fn thinking_may_stay_for_the_provider_to_drop() {
+    let story = story(SIGNED);
+    let options = |rule: &str| json!({ "preservedThinking": rule, "target": { "provider": "anthropic", "model": "claude-opus-5-5", "maxTokens": 9, "thinking": { "type": "adaptive", "display": "omitted" } } });
+    let binding = json!({ "prefix_mismatch_behavior": "drop_block" });
+    let headers = json!({ "anthropic-beta": "thinking-binding-controls-2026-08-01" });
+    for (rule, reported) in [("dropBlock", &[][..]), ("keep", &["n5", "n7"])] {
+        let result = assembled(&story, &options(rule));
+        assert_eq!(thoughts(&result), ["first thought", "second thought", "third thought"]);
+        let warned = |node: &&str| ((*node).to_owned(), "warning".to_owned());
+        assert_eq!(found(&result), reported.iter().map(warned).collect::<Vec<_>>());
+        let is_dropped = rule == "dropBlock";
+        assert_eq!(result["report"].get("headers"), is_dropped.then_some(&headers));
+        let fields = json!({ "thinking": { "type": "adaptive", "block_binding": binding } });
+        assert_eq!(result["report"].get("body"), is_dropped.then_some(&fields));
+        let answer = call("requestBodyWithReport", &[request(&story, &options(rule))], None).unwrap();
+        let body: Value = serde_json::from_str(answer["body"]["$text"].as_str().unwrap()).unwrap();
+        assert_eq!(body["thinking"].get("block_binding"), is_dropped.then_some(&binding));
+        assert_eq!(body["thinking"]["display"], "omitted");
+        assert_eq!(answer["report"].get("headers"), is_dropped.then_some(&headers));
+    }
+    let answer = call("requestBodyWithReport", &[request(&story, &options("strip"))], None).unwrap();
+    let body = answer["body"]["$text"].as_str().unwrap();
+    assert!(body.contains("first thought") && !body.contains("second thought") && !body.contains("block_binding"));
+}
+
+/// A node: who it is of, its words, and its thought with its signature.
+type Seed = (bool, Option<String>, Option<(String, usize)>);
+
+fn seed() -> impl Strategy<Value = Seed> {
+    let words = prop::collection::vec(prop::sample::select(vec!["a", "river", "of", "words,", "漢字", "\n\n"]), 1..30);
+    let words = words.prop_map(|words| words.join(" "));
+    let thought = prop_oneof![Just(String::new()), Just("hm".to_owned()), Just("a long thought. ".repeat(8))];
+    (any::<bool>(), prop::option::weighted(0.8, words), prop::option::of((thought, 0..4usize)))
+}
+
+fn is_signed(block: &Value) -> bool {
+    [SIGNED, "c2ln"].contains(&block["signature"].as_str().unwrap_or_default())
+}
+
+/// The content of a message without signed thinking, whose removal changes nothing for the thinking after it.
+fn unsigned(message: &Value) -> Vec<Value> {
+    match &message["content"] {
+        Value::Array(blocks) => blocks.iter().filter(|block| !is_signed(block)).cloned().collect(),
+        text => vec![say(text.as_str().unwrap())],
+    }
+}
+
+/// What the counter of the call counts of a request, by its parts.
+fn recount(result: &Value) -> u64 {
+    let text = |text: &Value| call("countTokens", &[text.clone()], None).unwrap().as_u64().unwrap();
+    let messages = result["messages"].as_array().unwrap();
+    let content = |message: &Value| match &message["content"] {
+        Value::Array(parts) => parts.iter().map(|part| text(&part["text"])).sum(),
+        said => text(said),
+    };
+    messages.iter().map(content).sum::<u64>() + 4 * messages.len() as u64 + 3
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(300), ..ProptestConfig::default() })]
+
+    /// No signed thinking stands after something that differs from the whole path; nothing else is lost; and
+    /// the tokens are an exact recount within the limit, for a resident tree too.
+    #[test]
+    fn no_signature_outlives_its_prefix(
+        seeds in prop::collection::vec(seed(), 3..14),
+        window in 20..260u32,
+        rolling in any::<bool>(),
+        marker in prop::option::of(Just("")),
+    ) {
+        let signatures = [Some(SIGNED), Some("c2ln"), Some(SEALED), None];
+        let nodes: Vec<(&str, Vec<Value>)> = seeds
+            .iter()
+            .enumerate()
+            .map(|(at, (is_human, words, thought))| {
+                let mut blocks: Vec<Value> = Vec::new();
+                if let (false, Some((text, kind))) = (is_human, thought) {
+                    let mut block = json!({ "type": "reasoning", "text": text });
+                    signatures[*kind].into_iter().for_each(|signature| block["signature"] = json!(signature));
+                    blocks.push(block);
+                }
+                if words.is_some() || blocks.is_empty() {
+                    blocks.push(say(&format!("{at}: {}", words.as_deref().unwrap_or("x"))));
+                }
+                (if *is_human { "human" } else { "model" }, blocks)
+            })
+            .collect();
+        let tree = tree(&nodes);
+        let mut preferences = json!({ "tokenBuffer": 0, "minimumRecentNodes": 1, "truncationStrategy": if rolling { "rollingWindow" } else { "truncateMiddle" } });
+        marker.iter().for_each(|marker| preferences["truncationMarker"] = json!(marker));
+        let options = |window: u32, rule: &str| {
+            let tip = format!("n{}", nodes.len() - 1);
+            json!({ "tree": tree, "tip": tip, "contextWindow": window, "preferences": preferences, "preservedThinking": rule })
+        };
+        let whole = call("assembleDialogue", &[options(1_000_000, "strip")], None).unwrap();
+        let Ok(result) = call("assembleDialogue", &[options(window, "strip")], None) else { return Ok(()) };
+        let messages = result["messages"].as_array().unwrap();
+        let all = whole["messages"].as_array().unwrap();
+        for (at, message) in messages.iter().enumerate() {
+            let blocks = message["content"].as_array().map_or(&[][..], Vec::as_slice);
+            for (place, _) in blocks.iter().enumerate().filter(|(_, block)| is_signed(block)) {
+                let before = |messages: &[Value]| {
+                    let within = messages.get(at)?["content"].as_array()?.get(..place)?.to_vec();
+                    Some((messages[..at].iter().map(unsigned).collect::<Vec<_>>(), unsigned(&json!({ "content": within }))))
+                };
+                prop_assert_eq!(before(messages), before(all), "{:#}", result);
+            }
+        }
+        for two in messages.windows(2) {
+            prop_assert_ne!(&two[0]["role"], &two[1]["role"]);
+        }
+        prop_assert_eq!(recount(&result), result["report"]["tokens"]["total"].as_u64().unwrap(), "{:#}", result);
+        prop_assert!(recount(&result) <= u64::from(window));
+        // What is reported is what was removed, and each kept node says the rest.
+        let lost: Vec<String> = found(&result).into_iter().map(|(node, _)| node).collect();
+        let shown = json!(messages).to_string();
+        let cut: Vec<&str> = result["report"]["cut"]["nodeIds"].as_array().into_iter().flatten().map(|id| id.as_str().unwrap()).collect();
+        let is_short = !result["report"]["cut"]["partialNodeIds"].as_array().into_iter().flatten().all(|id| lost.iter().any(|lost| lost == id));
+        for (at, (_, blocks)) in nodes.iter().enumerate() {
+            let id = format!("n{at}");
+            if cut.contains(&&*id) || is_short {
+                continue;
+            }
+            for block in blocks {
+                let text = json!(block["text"].as_str().unwrap().trim()).to_string();
+                prop_assert!(is_signed(block) && lost.contains(&id) || shown.contains(text.trim_matches('"')), "{} {:#}", id, result);
+            }
+        }
+        // The same of a resident tree, and of a body without a report.
+        let resident = options(window, "strip");
+        let mut question = resident.as_object().unwrap().clone();
+        question.remove("tree");
+        let steps = vec![json!(["assembleDialogue", question]), json!(["assembleDialogue", question])];
+        let answers = call("LoomTree", &[tree.clone()], Some(&steps)).unwrap();
+        for answer in answers.as_array().unwrap() {
+            prop_assert_eq!(&answer["messages"], &result["messages"]);
+            prop_assert_eq!(&answer["report"]["tokens"], &result["report"]["tokens"]);
+            prop_assert_eq!(&answer["report"]["cut"], &result["report"]["cut"]);
+        }
+    }
+}
