@@ -6,6 +6,7 @@
 
 pub(crate) mod body;
 pub(crate) mod budget;
+mod choose;
 pub(crate) mod costs;
 pub(crate) mod document;
 pub(crate) mod item;

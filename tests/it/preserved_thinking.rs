@@ -246,7 +246,8 @@ proptest! {
         let lost: Vec<String> = found(&result).into_iter().map(|(node, _)| node).collect();
         let shown = json!(messages).to_string();
         let cut: Vec<&str> = result["report"]["cut"]["nodeIds"].as_array().into_iter().flatten().map(|id| id.as_str().unwrap()).collect();
-        let is_short = !result["report"]["cut"]["partialNodeIds"].as_array().into_iter().flatten().all(|id| lost.iter().any(|lost| lost == id));
+        // In the last resort the text of the last node is cut.
+        let is_short = nodes.len() - cut.len() < 2;
         for (at, (_, blocks)) in nodes.iter().enumerate() {
             let id = format!("n{at}");
             if cut.contains(&&*id) || is_short {

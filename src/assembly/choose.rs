@@ -1,0 +1,87 @@
+//! What is kept of a conversation, if signatures of thinking do not outlast a cut.
+
+use crate::assembly::item::{Kept, Shape};
+use crate::assembly::plan::{Choice, Plan};
+use crate::assembly::preserved::{InvalidThinking, PreservedThinking, is_signed, without_thinking};
+use crate::error::Result;
+
+impl<'a> Plan<'_, 'a> {
+    /// Chooses what is kept, without the thinking whose signatures do not hold then. What that frees is used for more units.
+    pub(crate) fn choose(&self) -> Result<Choice<'a>> {
+        let mut best: Option<Choice<'a>> = None;
+        let mut budget = self.limit;
+        loop {
+            let choice = match self.choose_within(budget) {
+                Ok(choice) => self.with_invalid_thinking(choice),
+                Err(error) => return best.ok_or(error),
+            };
+            if choice.thinking.without.is_empty() {
+                return Ok(best.unwrap_or(choice));
+            }
+            let planned = self.plan_messages(choice);
+            let (choice, total) = (planned.choice, planned.totals.total());
+            if total > self.limit {
+                if let Some(best) = best {
+                    return Ok(best);
+                }
+                // Texts that touch where thinking was are joined, which may cost more than the thinking did.
+                budget = budget.saturating_sub(total - self.limit);
+                continue;
+            }
+            let keeps = |choice: &Choice<'_>| choice.kept.head + (self.items.len() - choice.kept.tail);
+            if let Some(best) = best.take_if(|best| keeps(best) >= keeps(&choice)) {
+                return Ok(best);
+            }
+            let whole = self.costs().kept(choice.kept, choice.marker.is_some());
+            let raised = self.limit.saturating_add(whole.saturating_sub(total));
+            // A cut that moves in steps stays where it is.
+            let is_fixed = self.settings.cut_quantum > 0 || !choice.shortened_at.is_empty();
+            if raised <= budget || is_fixed {
+                return Ok(choice);
+            }
+            (budget, best) = (raised, Some(choice));
+        }
+    }
+
+    fn with_invalid_thinking(&self, mut choice: Choice<'a>) -> Choice<'a> {
+        let Some(rule) = self.thinking.filter(|rule| *rule != PreservedThinking::DropBlock) else { return choice };
+        let Some(first) = self.first_changed(&choice) else { return choice };
+        let count = self.items.len();
+        let mut invalid = InvalidThinking::default();
+        for at in choice.kept_items(count).filter(|&at| at >= first) {
+            if self.items.outline(at).is_none_or(|outline| outline.shape == Shape::Text) {
+                continue;
+            }
+            let Some(item) = self.item(&choice, at).filter(|item| item.parts.iter().any(is_signed)) else { continue };
+            invalid.items.push(at);
+            if rule == PreservedThinking::Strip {
+                invalid.without.insert(at, without_thinking(&item, &self.prices));
+            }
+        }
+        let emptied = invalid.items.iter().filter(|&&at| invalid.is_emptied(at)).count();
+        if emptied > 0 {
+            invalid.places = Some(choice.kept_items(count).filter(|&at| !invalid.is_emptied(at)).collect());
+            let removed = choice.kept.tail - choice.kept.head + emptied;
+            choice.marker = choice.marker.take().and_then(|_| self.costs().marker(removed));
+        }
+        choice.thinking = invalid;
+        choice
+    }
+
+    /// The first item of the first message that a cut changes.
+    fn first_changed(&self, choice: &Choice<'a>) -> Option<usize> {
+        let Kept { head, tail } = choice.kept;
+        let is_gap = tail > head;
+        let changed = if is_gap { tail } else { *choice.shortened_at.first()? };
+        if is_gap && choice.marker.is_some() {
+            return Some(changed);
+        }
+        // Items of one role are one message, on both sides of a gap without a marker too.
+        let role = self.items.role(changed);
+        let mut first = if is_gap { head } else { changed };
+        while first > 0 && self.items.role(first - 1) == role {
+            first -= 1;
+        }
+        Some(first)
+    }
+}
