@@ -132,7 +132,7 @@ fn a_session_that_is_one_object_gives_the_commits_that_it_gave() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
     fn a_session_with_branches_that_has_grown_gives_the_commits_that_it_gave(
