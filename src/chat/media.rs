@@ -93,11 +93,11 @@ pub(super) fn medium_of(part: Object<'_>) -> Option<Medium<'_>> {
     if !MEDIA.contains(&&*kind) && !inline.any(|value| value.kind() == Kind::Object) {
         return None;
     }
-    let found = find(part.value(), None);
-    let source = found.as_ref().map(|(_, source)| *source);
-    if let (Some(text), true) = (text_of(part, &kind), source.is_none_or(|source| !is_bytes(source, MIN_BASE64))) {
+    if let Some(text) = text_of(part, &kind) {
         return Some(text);
     }
+    let found = find(part.value(), None);
+    let source = found.as_ref().map(|(_, source)| *source);
     Some(match found.and_then(|(mime, _)| mime) {
         Some(mime) if mime.starts_with("image") => Medium::Image(source),
         Some(mime) => Medium::File(source, mime.starts_with("text") || mime == "application/json"),

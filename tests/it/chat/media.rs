@@ -420,3 +420,25 @@ fn json_costs_its_text() {
     assert!(tokens(chat(json!({ "shot": image }), none)) > least + 2_000);
     assert!(tokens(chat(json!({}), json!({ "type": "json", "value": [image] }))) > least + 2_000);
 }
+
+/// A file that is a text costs its text, however much it looks like base64.
+#[test]
+fn files_that_are_texts_cost_their_text() {
+    let text = "spools of wool ".repeat(400);
+    for text in [text.clone(), text.replace(' ', "")] {
+        let tokens =
+            |format: &str, part: Value| count(&user(part), &json!({ "format": format }), &Host::default()).unwrap();
+        let plain = |format: &str| tokens(format, json!({ "type": "text", "text": text }));
+        let source = json!({ "type": "text", "media_type": "text/plain", "data": text });
+        let tagged = json!({ "type": "text", "text": text });
+        for (format, part) in [
+            ("anthropic", json!({ "type": "document", "source": source })),
+            ("anthropic", json!({ "type": "document", "source": { "type": "content", "content": [tagged] } })),
+            ("ai-sdk", json!({ "type": "file", "mediaType": "text/plain", "data": tagged })),
+            ("langchain", json!({ "type": "text-plain", "mimeType": "text/plain", "text": text })),
+            ("langchain", json!({ "type": "file", "source_type": "text", "text": text })),
+        ] {
+            assert_eq!(tokens(format, part.clone()), plain(format), "{format} {part:.200}");
+        }
+    }
+}
