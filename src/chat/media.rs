@@ -2,9 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::message::BYTES_SIZE;
 use crate::json::{Kind, Object, Value};
 use crate::text::split_once;
+
+/// The field of an object that stands for bytes that stayed outside: `{ "\0size": bytes }`, for images with the first of them as base64
+/// in `\0head`.
+pub(super) const BYTES_SIZE: &str = "\0size";
 
 /// What a part is that is no text of the message itself.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::media::{Medium, is_bytes, media_in, medium_of};
+use super::media::{BYTES_SIZE, Medium, is_bytes, media_in, medium_of};
 use super::report::Reason;
 use crate::error::Result;
 use crate::json::{Value, object};
@@ -565,10 +565,6 @@ impl<'r, 't> Reader<'r, 't> {
         Ok((known, tokens + name))
     }
 }
-
-/// The field of an object that stands for bytes that stayed outside: `{ "\0size": bytes }`, for images with the first of them as base64
-/// in `\0head`.
-pub(super) const BYTES_SIZE: &str = "\0size";
 
 /// How many bytes a file has; nothing where there is only its address.
 fn bytes_of(source: Value<'_>) -> Option<u64> {
