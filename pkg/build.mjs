@@ -117,7 +117,11 @@ if (isWhole) await bundle({ from: "cli/main", to: "cli/main", formats: ["esm"] }
 if (isWhole) await bundle({ from: "stores/index", to: "stores" });
 await declarations();
 if (isWhole)
-  cpSync(join(here, "../docs"), join(out, "docs"), { recursive: true, filter: (path) => !path.endsWith("crate.md") });
+  cpSync(join(here, "../docs"), join(out, "docs"), {
+    recursive: true,
+    // Records of decisions are for who changes the code.
+    filter: (path) => !path.endsWith("crate.md") && !path.endsWith("decisions"),
+  });
 
 /** Writes a module of src, or some text, as an ES module and as CommonJS. */
 async function bundle({ flavour, stdin, from, to, file, formats = ["esm", "cjs"] }) {
