@@ -263,6 +263,17 @@ pub(crate) struct Gap {
     pub omitted: usize,
 }
 
+/// The marker for so many nodes, unless it is blank.
+pub(crate) fn marker_text(template: &str, nodes: usize) -> Option<String> {
+    let of_one = [(DIALOGUE_MARKER, DIALOGUE_MARKER_OF_ONE), (CHAT_MARKER, CHAT_MARKER_OF_ONE)];
+    if let Some((_, of_one)) = of_one.into_iter().find(|&(marker, _)| nodes == 1 && template == marker) {
+        return Some(of_one.to_owned());
+    }
+    let marker = replace(template, "{count}", &nodes.to_string());
+    let trimmed = trim(&marker);
+    (!trimmed.is_empty()).then(|| trimmed.to_owned())
+}
+
 /// The costs of any choice of items.
 #[derive(Debug)]
 pub(crate) struct Costs<'l, 'a> {
@@ -384,14 +395,7 @@ impl<'l, 'a> Costs<'l, 'a> {
 
     /// The marker for so many nodes, unless it is blank.
     pub(crate) fn marker(&self, nodes: usize) -> Option<String> {
-        let nodes = nodes.saturating_add(self.gap.omitted);
-        let of_one = [(DIALOGUE_MARKER, DIALOGUE_MARKER_OF_ONE), (CHAT_MARKER, CHAT_MARKER_OF_ONE)];
-        if let Some((_, of_one)) = of_one.into_iter().find(|&(marker, _)| nodes == 1 && self.marker == marker) {
-            return Some(of_one.to_owned());
-        }
-        let marker = replace(self.marker, "{count}", &nodes.to_string());
-        let trimmed = trim(&marker);
-        (!trimmed.is_empty()).then(|| trimmed.to_owned())
+        marker_text(self.marker, nodes.saturating_add(self.gap.omitted))
     }
 
     fn marker_cost(&self, nodes: usize) -> Option<MarkerCost> {

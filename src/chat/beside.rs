@@ -8,10 +8,12 @@ use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::prompt::{ImageRule, Prices};
 use crate::tokens::chat::{PER_TOOL, PER_TOOLS, count_of_tools};
+use crate::tokens::models;
 
 /// The prices of a chat of this format.
 pub(super) fn prices(format: Format, options: &Options) -> Prices<'_> {
-    let (model, family) = options.model.as_ref().map_or(("", ""), |(name, model)| (name, model.family));
+    let model = options.model.as_ref().map_or("", |(name, _)| name);
+    let family = models::family(model).unwrap_or_default();
     let image = match (format, family) {
         (Format::OpenAi | Format::Responses | Format::Agents, _) => ImageRule::openai(model),
         (Format::Anthropic, _) => ImageRule::anthropic(model),

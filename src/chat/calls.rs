@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use super::beside::{Beside, beside_messages, prices, system_tokens};
 use super::convert::{convert_messages, to_loom_tree};
+use super::course::Course;
 use super::detect::Format;
 use super::fit::Fit;
 use super::formats;
@@ -13,6 +14,7 @@ use super::message::Message;
 use super::messages::{Messages, Sum};
 use super::options::{Options, Phase};
 use super::pairs::Pairs;
+use super::rules::{Marks, Rules};
 use crate::call::{Answer, Call, Host};
 use crate::error::{Code, Error, Result};
 use crate::json::{Object, Value};
@@ -58,6 +60,8 @@ fn fit_messages(request: Value<'_>, host: &Host) -> Result<Answer> {
         beside: read.beside,
         layout: &RefCell::default(),
         lasts: false,
+        rules: read.rules,
+        course: Course::default(),
         summary_room: 0,
         found,
     };
@@ -83,6 +87,7 @@ struct Read<'t> {
     format: Format,
     messages: Vec<Message<'t>>,
     beside: Beside,
+    rules: Rules,
 }
 
 impl<'t> Read<'t> {
@@ -101,6 +106,10 @@ impl<'t> Read<'t> {
         if let Some(system) = given.system {
             beside.system = beside.system.saturating_add(system_tokens(system, &prices)?);
         }
-        Ok(Self { format, messages: formats::read(format, &given.list, prices)?, beside })
+        let messages = formats::read(format, &given.list, prices)?;
+        let mut marks = Marks::default();
+        marks.add(&messages);
+        let rules = Rules::new(format, options, Some(&given), marks);
+        Ok(Self { format, messages, beside, rules })
     }
 }

@@ -199,7 +199,7 @@ fn formats_of_part(part: Value<'_>) -> Formats {
         "image_url" => OPENAI | LANGCHAIN,
         "input_audio" | "refusal" => OPENAI | RESPONSES | AGENTS,
         "input_text" | "input_image" | "input_file" | "output_text" => RESPONSES | AGENTS,
-        "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "document" | "search_result"
+        "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "document" | "search_result" | "compaction"
         | "server_tool_use" => ANTHROPIC | LANGCHAIN,
         "image" if has(&["source"]) => ANTHROPIC | LANGCHAIN,
         "image" if has(&["image"]) => AI_SDK,

@@ -25,9 +25,12 @@ pub(super) struct Editor<'e, 't> {
     pub pinned: &'e [bool],
     pub format: Format,
     pub prices: Prices<'e>,
+    /// Whether signed thoughts are a chain, which is shortened from its beginning alone.
+    pub binds_thinking: bool,
     /// Tokens of the whole request.
     pub total: u64,
-    pub limit: u64,
+    /// Tokens above which edits are made.
+    pub target: u64,
     /// Up to which message it was looked for the last that says something, and the role of that.
     pub said: (usize, Option<Role>),
 }
@@ -35,7 +38,7 @@ pub(super) struct Editor<'e, 't> {
 impl Editor<'_, '_> {
     /// Makes the edits in their order, each as far as it is needed. Gives what each did.
     pub(super) fn make(&mut self, edits: &Edits) -> Vec<Edit> {
-        let target = edits.trigger.unwrap_or(self.limit);
+        let target = self.target;
         if !edits.always && self.total <= target {
             return Vec::new();
         }
@@ -85,7 +88,7 @@ impl Editor<'_, '_> {
             edit("toolCalls", calls, &Self::remove_call, self);
         }
         if let Some(which) = edits.reasoning {
-            let mut thoughts = self.all(|kind| *kind == Kind::Reasoning);
+            let mut thoughts = self.thoughts();
             // Anthropic wants the thoughts of the turn that goes on as they were.
             if which == RemovedReasoning::BeforeLastUser || self.format == Format::Anthropic {
                 let last = self.last_user();
@@ -125,6 +128,21 @@ impl Editor<'_, '_> {
             piece.map_or(0, |piece| if piece.kind == Kind::Image { 1 } else { piece.images.len() })
         };
         self.all(|_| true).into_iter().flat_map(|at| std::iter::repeat_n(at, count(&at))).collect()
+    }
+
+    /// The thoughts that are there, oldest first. Of a chain those of pinned messages, too.
+    fn thoughts(&self) -> Vec<At> {
+        let mut found = self.all(|kind| *kind == Kind::Reasoning);
+        if self.binds_thinking {
+            let pinned = |&(index, message): &(usize, &Message<'_>)| message.removed.is_none() && self.is_pinned(index);
+            for (index, message) in self.messages.iter().enumerate().filter(pinned) {
+                let is = |piece: &Piece<'_>| piece.is_there() && piece.signed && piece.kind == Kind::Reasoning;
+                let pieces = message.pieces.iter().enumerate().filter(|(_, piece)| is(piece));
+                found.extend(pieces.map(|(place, _)| (index, place)));
+            }
+            sorting::sort(&mut found);
+        }
+        found
     }
 
     /// The pairs whose result is there and not pinned.

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use super::beside::Beside;
+use super::course::Course;
 use super::detect::Format;
 use super::edits::Editor;
 use super::formats::text_of;
@@ -12,6 +13,7 @@ use super::messages::Messages;
 use super::options::{Options, Phase};
 use super::pairs::{Atom, Pairs, add_atoms, drop_links, units};
 use super::report::{Edit, Reason, Strategy};
+use super::rules::Rules;
 use crate::assembly::budget;
 use crate::assembly::costs::{Costs, Gap};
 use crate::assembly::item::Kept;
@@ -45,6 +47,9 @@ pub(super) struct Fit<'r> {
     pub layout: &'r RefCell<Layout>,
     /// Whether that is of these messages, as far as it goes, and of these options. Then so it is afterwards.
     pub lasts: bool,
+    /// The rules of the vendor.
+    pub rules: Rules,
+    pub course: Course,
     /// Tokens that a summary may have, its prefix included; found when something is cut.
     pub summary_room: u64,
     pub found: Vec<Diagnostic>,
@@ -57,6 +62,10 @@ pub(super) struct Cut {
     pub atoms: Vec<Atom>,
     /// The marker or summary in the gap.
     pub added: Option<(&'static str, String)>,
+    /// Whether that stands before the first turn, wherever the gap is.
+    pub is_first: bool,
+    /// Messages that an earlier marker stood for.
+    pub omitted: usize,
 }
 
 /// The constraints of a cut.
@@ -98,22 +107,37 @@ impl Earlier {
 }
 
 impl Fit<'_> {
-    /// Repairs, edits and cuts the chat, as far as it must; gives what each edit did, and what was cut.
-    pub(super) fn run(&mut self) -> Result<(Cut, Vec<Edit>)> {
+    /// Repairs, edits and cuts the chat once, by what earlier attempts found.
+    pub(super) fn attempt(&mut self) -> Result<(Cut, Vec<Edit>)> {
         if self.options.repair {
             self.pairs.repair(&mut self.messages, &mut self.found);
             drop_links(&mut self.messages);
             self.drop_silent();
         }
+        self.strip_changed();
+        if let Some(from) = self.course.stripped_from {
+            self.strip(from, &Cut::default());
+            let needed = self.needed();
+            if needed <= self.course.limit.min(self.edit_target()) {
+                // Something changed before, and has to change for this to be right.
+                self.course.limit = needed.saturating_sub(1);
+                self.course.is_forced = true;
+            }
+        }
+        let compaction = self.compact();
+        self.drop_greeting();
+        self.strip_changed();
         let mut layout = self.layout.borrow_mut();
-        self.lasts &= !self.messages.is_changed();
+        self.lasts &= !self.messages.is_changed() && compaction.is_none();
         if !self.lasts {
             layout.truncate(0);
         }
+        layout.kept = compaction;
         let ran = self.run_with(&mut layout);
         if !self.lasts || self.messages.is_changed() {
             layout.truncate(0);
         }
+        layout.kept = None;
         ran
     }
 
@@ -121,12 +145,31 @@ impl Fit<'_> {
         self.pin(layout)?;
         self.end_on(&layout.pinned);
         let edits = self.edit(&layout.pinned);
-        if let (Phase::Finish(None), true) = (&self.options.phase, self.total() > self.options.limit) {
+        let is_over = self.needed() > self.course.limit;
+        if let (Phase::Finish(None), true) = (&self.options.phase, is_over) {
             let message = "there is no summary; what is over the limit was cut";
             self.found.push(Diagnostic::new(DiagnosticCode::SummaryFailed, Severity::Warning, message));
         }
-        let cut = if self.total() > self.options.limit { self.cut(layout)? } else { Cut::default() };
+        let cut = if is_over {
+            self.cut(layout)?
+        } else if self.course.first_marker.is_some() {
+            let (omitted, _) = self.take_earlier(layout, false);
+            Cut { omitted, ..Cut::default() }
+        } else {
+            Cut::default()
+        };
         Ok((cut, edits))
+    }
+
+    /// Tokens of the whole request as it is now, with the marker before its first turn.
+    pub(super) fn needed(&self) -> u64 {
+        self.total().saturating_add(self.course.first_marker.unwrap_or(0))
+    }
+
+    /// Tokens above which edits are made.
+    pub(super) fn edit_target(&self) -> u64 {
+        let target = self.options.edits.trigger.unwrap_or(self.options.limit);
+        if self.course.is_forced { target.min(self.course.limit) } else { target }
     }
 
     /// Tokens of the whole request as it is now.
@@ -207,7 +250,7 @@ impl Fit<'_> {
         }
     }
 
-    fn remove(&mut self, at: usize, reason: Option<Reason>) {
+    pub(super) fn remove(&mut self, at: usize, reason: Option<Reason>) {
         self.messages.get_mut(at).into_iter().for_each(|message| message.removed = reason);
     }
 
@@ -251,15 +294,18 @@ impl Fit<'_> {
     }
 
     fn edit(&mut self, pinned: &[bool]) -> Vec<Edit> {
-        let (pairs, total, limit, format, prices) =
-            (&self.pairs.pairs, self.total(), self.options.limit, self.format, self.prices);
+        let (pairs, total, target, format, prices) =
+            (&self.pairs.pairs, self.needed(), self.edit_target(), self.format, self.prices);
+        let binds_thinking = self.rules.preserves_thinking;
         let messages = &mut self.messages;
-        let mut editor = Editor { messages, pairs, pinned, format, prices, total, limit, said: (0, None) };
+        let said = (0, None);
+        let mut editor = Editor { messages, pairs, pinned, format, prices, binds_thinking, total, target, said };
         let edits = editor.make(&self.options.edits);
         if !edits.is_empty() {
             drop_links(&mut self.messages);
             self.drop_silent();
             self.forget_ids();
+            self.strip_changed();
         }
         edits
     }
@@ -302,9 +348,9 @@ impl Fit<'_> {
         }
     }
 
-    /// Cuts what is over the limit.
-    fn cut(&mut self, layout: &mut Layout) -> Result<Cut> {
-        let summarizes = matches!(self.options.phase, Phase::Plan | Phase::Finish(Some(_)));
+    /// Takes out the markers, and the summaries, that an earlier fit left and that this one replaces. Gives how many messages they stood
+    /// for, and the first of them.
+    fn take_earlier(&mut self, layout: &mut Layout, summarizes: bool) -> (usize, usize) {
         let (mut omitted, mut gap_from) = (0, usize::MAX);
         let earlier = self.earlier();
         self.lasts &= earlier.is_empty();
@@ -320,24 +366,37 @@ impl Fit<'_> {
                 }
             }
         }
+        (omitted, gap_from)
+    }
+
+    /// Cuts what is over the limit.
+    fn cut(&mut self, layout: &mut Layout) -> Result<Cut> {
+        let summarizes = matches!(self.options.phase, Phase::Plan | Phase::Finish(Some(_)));
+        let (omitted, mut gap_from) = self.take_earlier(layout, summarizes);
+        if let Some((from, _)) = self.course.stripped_from {
+            gap_from = gap_from.min(from);
+        }
         if !self.lasts || self.messages.is_changed() {
             layout.forget_units();
         }
         let start_on = &self.options.start_on;
         let may_begin = |message: &Message<'_>| start_on.contains(&message.role);
         layout.extend(&self.messages, self.pairs, self.format, may_begin, self.prices);
-        let fixed = self.beside.tokens().saturating_add(layout.fixed);
+        let first_marker = self.course.first_marker.filter(|_| !summarizes);
+        let fixed = self.beside.tokens().saturating_add(layout.fixed).saturating_add(first_marker.unwrap_or(0));
         self.check_fixed(fixed)?;
         if summarizes {
             self.reserve_summary(fixed);
         }
-        let marker = &self.options.settings.truncation_marker;
-        self.cut_free(layout, &Aim { fixed, omitted, gap_from, summarizes, marker })
+        // One marker is enough.
+        let marker = if first_marker.is_some() { "" } else { &self.options.settings.truncation_marker };
+        let cut = self.cut_free(layout, &Aim { fixed, omitted, gap_from, summarizes, marker })?;
+        Ok(Cut { omitted, ..cut })
     }
 
     /// Fails where what is never cut is over the limit by itself.
     fn check_fixed(&self, fixed: u64) -> Result<()> {
-        let limit = self.options.limit;
+        let limit = self.course.limit;
         let lead =
             self.messages.iter().take(self.lead()).map(Message::now).fold(self.beside.tokens(), u64::saturating_add);
         if lead > limit && lead > PER_REQUEST {
@@ -368,7 +427,8 @@ impl Fit<'_> {
     fn cut_free(&mut self, layout: &Layout, aim: &Aim<'_>) -> Result<Cut> {
         let &Aim { fixed, omitted, gap_from, summarizes, marker } = aim;
         let Layout { free, sums, .. } = layout;
-        let Options { limit, strategy, settings, .. } = self.options;
+        let Options { strategy, settings, .. } = self.options;
+        let limit = &self.course.limit.clone();
         if *strategy == Strategy::StopAtLimit {
             return Err(self.too_long("remove messages, or use a model with a larger context window"));
         }
@@ -411,7 +471,7 @@ impl Fit<'_> {
             let turns = free.starts.iter().copied().filter(is_user).take(MOST_TRIES);
             let mut windows = turns.map(|tail| (Kept { tail, ..kept }, marked));
             chosen = match windows.find(|window| !wants_user(window)) {
-                None if !has_marker => return self.cut_with_marker(layout, aim),
+                None if !has_marker && self.course.first_marker.is_none() => return self.cut_with_marker(layout, aim),
                 found => found.or(chosen),
             };
         }
@@ -435,10 +495,8 @@ impl Fit<'_> {
                     self.role_unmet("startOn");
                 }
                 let marker = if marked { self.gap_text(&costs, kept.tail - kept.head) } else { None };
-                return Ok(Cut {
-                    atoms: free.atoms.get(kept.head..kept.tail).unwrap_or_default().to_vec(),
-                    added: marker,
-                });
+                let atoms = free.atoms.get(kept.head..kept.tail).unwrap_or_default().to_vec();
+                return Ok(Cut { atoms, added: marker, ..Cut::default() });
             }
             // Not even one unit fits whole.
             None if *strategy == Strategy::KeepStart => 0..free.starts.get(1).copied().unwrap_or(0),
@@ -447,7 +505,7 @@ impl Fit<'_> {
         let others = free.atoms.len() - unit.len();
         let wants_user = self.wants_user(free, Kept { head: 0, tail: unit.start });
         let wants_gap = (is_middle || summarizes || wants_user) && others > 0 && *strategy != Strategy::KeepStart;
-        if wants_user && !has_marker && others > 0 {
+        if wants_user && !has_marker && others > 0 && self.course.first_marker.is_none() {
             return self.cut_with_marker(layout, aim);
         }
         let inside = match costs.marker(others) {
@@ -470,10 +528,10 @@ impl Fit<'_> {
         }
         let is_cut = |at: &usize| !unit.contains(at);
         let cut = (0..free.atoms.len()).filter(is_cut).filter_map(|at| free.atoms.get(at).copied()).collect();
-        Ok(Cut { atoms: cut, added: added.filter(|_| is_with_gap) })
+        Ok(Cut { atoms: cut, added: added.filter(|_| is_with_gap), ..Cut::default() })
     }
 
-    /// Whether a cut without a marker would make a turn of the assistant the first one, or the neighbour of another.
+    /// Whether a cut without a marker would make a turn of the assistant the neighbour of another.
     fn wants_user(&self, free: &Free, cut: Kept) -> bool {
         let cut = free.atoms.get(cut.head..cut.tail).unwrap_or_default();
         let Some(first) = cut.first().filter(|_| self.merges()) else { return false };
@@ -488,7 +546,7 @@ impl Fit<'_> {
         let after = self.messages.range(first.message + 1, self.messages.len());
         let after = after.zip(first.message + 1..).filter(|&(_, index)| !is_cut(index));
         let after = after.map(|(message, _)| message).find(stays);
-        after.is_some_and(is_assistant) && before.is_none_or(is_assistant)
+        after.is_some_and(is_assistant) && before.is_some_and(is_assistant)
     }
 
     /// The same, where messages that stay part what is cut into several gaps, of which the first may have a marker.
@@ -502,7 +560,7 @@ impl Fit<'_> {
                 is_gap = true;
             } else if message.removed.is_none() && message.role != Role::System {
                 let is_parted = is_gap && !std::mem::take(&mut marked);
-                if is_parted && message.role == Role::Assistant && before.is_none_or(|role| role == Role::Assistant) {
+                if is_parted && message.role == Role::Assistant && before == Some(Role::Assistant) {
                     return true;
                 }
                 (before, is_gap) = (Some(message.role), false);
@@ -511,14 +569,14 @@ impl Fit<'_> {
         false
     }
 
-    /// Whether the vendor wants turns that alternate, and merges neighbours: then a cut keeps its marker, which is a user's turn.
+    /// Whether the vendor merges neighbours of one role: then a cut keeps its marker, which is a user's turn.
     fn merges(&self) -> bool {
         matches!(self.format, Format::Anthropic | Format::Gemini)
     }
 
-    /// The cut with a marker where there is to be none, but the vendor wants a user's turn first.
+    /// The cut with a marker where there is to be none, but two turns of the model's would be merged.
     fn cut_with_marker(&mut self, layout: &Layout, aim: &Aim<'_>) -> Result<Cut> {
-        let message = "`truncationMarker` is empty, and no turn of the user is left to begin with; the default marker stands there";
+        let message = "`truncationMarker` is empty, and no turn of the user's parts those of the model's; the default marker stands there";
         let found = Diagnostic::new(DiagnosticCode::OptionUnused, Severity::Warning, message);
         self.found.push(found.at_path("options.truncationMarker"));
         self.cut_free(layout, &Aim { marker: CHAT_MARKER, ..*aim })
@@ -543,7 +601,7 @@ impl Fit<'_> {
     fn reserve_summary(&mut self, fixed: u64) {
         let wanted = self.options.summary.unwrap_or(self.options.limit / 4);
         let least = self.prices.text(&cut_summary(""));
-        let half = self.options.limit.saturating_sub(fixed) / 2;
+        let half = self.course.limit.saturating_sub(fixed) / 2;
         let room = wanted.max(least.saturating_add(LEAST_SUMMARY)).min(half).max(least);
         if room != wanted && self.options.summary.is_some() {
             let message = format!(

@@ -11,6 +11,8 @@ pub(super) struct Given<'t> {
     pub list: Vec<Value<'t>>,
     pub system: Option<Value<'t>>,
     pub tools: Option<Value<'t>>,
+    pub model: Option<Value<'t>>,
+    pub thinking: Option<Value<'t>>,
     of_contents: bool,
     is_list: bool,
 }
@@ -20,16 +22,25 @@ impl<'t> Given<'t> {
         const EXPECTED: &str = "a list of chat messages, `{ system?, messages }` or `{ systemInstruction?, contents }`";
         if given.kind() == Kind::List {
             let list = given.list(EXPECTED)?.collect();
-            return Ok(Self { list, system: None, tools: None, of_contents: false, is_list: true });
+            return Ok(Self {
+                list,
+                system: None,
+                tools: None,
+                model: None,
+                thinking: None,
+                of_contents: false,
+                is_list: true,
+            });
         }
         let container = given.object(EXPECTED)?;
         let [contents, messages, system, instruction, snake, tools] =
             container.fields(["contents", "messages", "system", "systemInstruction", "system_instruction", "tools"])?;
+        let [model, thinking] = container.fields(["model", "thinking"])?;
         let of_contents = contents.is_some();
         let system = system.or(instruction).or(snake);
         system.map_or(Ok(()), |system| each_system_part(system, &mut |_| {}))?;
         let list = contents.or(messages).ok_or_else(|| given.mismatch(EXPECTED))?.list(EXPECTED)?.collect();
-        Ok(Self { list, system, tools, of_contents, is_list: false })
+        Ok(Self { list, system, tools, model, thinking, of_contents, is_list: false })
     }
 
     /// The format, by the shape of the messages where it is not said, and all formats that they can be in.

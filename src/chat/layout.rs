@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::detect::Format;
-use super::message::{Message, Role as Speaker};
+use super::message::{At, Message, Role as Speaker};
 use super::messages::Messages;
 use super::pairs::{Atom, Pairs, add_atoms, units};
 use crate::assembly::costs::Sums;
@@ -17,6 +17,8 @@ use crate::prompt::{Overhead, Prices, Role};
 pub(super) struct Layout {
     /// For each message, whether it is always kept.
     pub pinned: Vec<bool>,
+    /// A piece that is kept with its atom.
+    pub kept: Option<At>,
     /// How many messages the units are made of.
     messages: usize,
     atoms: Vec<Atom>,
@@ -116,7 +118,11 @@ impl Layout {
             let &[atom, end] = unit else { continue };
             self.units.push(Unit { atom, free: self.free.atoms.len(), fixed: self.fixed });
             let unit = self.atoms.get(atom..end).unwrap_or_default();
-            let is_pinned = unit.iter().any(|atom| self.pinned.get(atom.message) == Some(&true));
+            let holds =
+                |atom: &Atom, (message, piece): At| atom.message == message && (atom.from..atom.to).contains(&piece);
+            let is_pinned = unit.iter().any(|atom| {
+                self.pinned.get(atom.message) == Some(&true) || self.kept.is_some_and(|kept| holds(atom, kept))
+            });
             if !is_pinned {
                 self.free.starts.push(self.free.atoms.len());
             }

@@ -170,6 +170,10 @@ pub(super) struct Piece<'t> {
     pub step: usize,
     /// The id of the call that made this call, of a program or a server tool: they stay or go together.
     pub caller: Option<Cow<'t, str>>,
+    /// Whether Anthropic signed it, a thought or a compaction.
+    pub signed: bool,
+    /// Whether it stands for everything before it.
+    pub is_compaction: bool,
     pub removed: Option<Reason>,
     pub changed: Option<Reason>,
     pub changes: Vec<Change>,
@@ -375,6 +379,8 @@ impl<'r, 't> Reader<'r, 't> {
             now: 0,
             step: self.step,
             caller: None,
+            signed: false,
+            is_compaction: false,
             removed: None,
             changed: None,
             changes: Vec::new(),
@@ -393,6 +399,19 @@ impl<'r, 't> Reader<'r, 't> {
         let caller = caller.and_then(|caller| caller.object("").ok()?.fields(["caller_id", "tool_id"]).ok());
         let caller = caller.and_then(|[program, tool]| program.or(tool)).and_then(Value::as_text);
         self.last().into_iter().for_each(|piece| piece.caller.clone_from(&caller));
+    }
+
+    /// Notes whether Anthropic signed the last piece.
+    #[inline(never)]
+    pub(super) fn signed(&mut self, signed: bool) {
+        self.last().into_iter().for_each(|piece| piece.signed = signed);
+    }
+
+    /// Notes that the last piece stands for everything before it.
+    #[inline(never)]
+    pub(super) fn compaction(&mut self) -> &mut Self {
+        self.last().into_iter().for_each(|piece| piece.is_compaction = true);
+        self
     }
 
     /// More tokens for the last piece.

@@ -47,6 +47,11 @@ impl<'m> Messages<'m> {
         Self { read, sums, copies: Vec::new(), places: Vec::new() }
     }
 
+    /// The same messages without a change.
+    pub(super) fn fresh(&self) -> Self {
+        Self::new(self.read, self.sums)
+    }
+
     pub(super) fn len(&self) -> usize {
         self.read.len()
     }

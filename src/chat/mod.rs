@@ -6,9 +6,12 @@
 //! change in them. `resident` keeps what reading and counting found, for a chat that goes on. `neutral` makes messages of blocks
 //! from the pieces, and `convert` has them written in another format or as a Loom tree.
 
+mod attempts;
 mod beside;
 mod calls;
+mod compaction;
 mod convert;
+mod course;
 mod detect;
 mod edits;
 mod fit;
@@ -25,5 +28,7 @@ mod outcome;
 mod pairs;
 mod report;
 pub mod resident;
+mod rules;
+mod thinking;
 
 pub use calls::CALLS;

@@ -77,6 +77,25 @@ pub(super) struct EditCalls {
     pub exclude: Vec<String>,
 }
 
+impl Edits {
+    /// Whether edits are made of a request of so many tokens.
+    pub(super) fn is_due(&self, total: u64, target: u64) -> bool {
+        let is_any =
+            self.results.is_some() || self.calls.is_some() || self.reasoning.is_some() || self.images.is_some();
+        is_any && (self.always || total > target)
+    }
+}
+
+/// What becomes of signed thinking that is invalid.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum PreservedThinking {
+    #[default]
+    Strip,
+    /// It stays, and the request tells the provider to leave it out.
+    DropBlock,
+    Keep,
+}
+
 /// The options, read.
 #[derive(Debug)]
 pub(super) struct Options {
@@ -84,7 +103,7 @@ pub(super) struct Options {
     pub limit: u64,
     pub counter: Rc<dyn Counter>,
     /// The name of the model, and what is known of it.
-    pub model: Option<(String, models::Model)>,
+    pub model: Option<(String, Option<models::Model>)>,
     pub pinned: Vec<usize>,
     pub repair: bool,
     pub keep_first: u64,
@@ -95,8 +114,15 @@ pub(super) struct Options {
     pub edits: Edits,
     /// Tokens that a summary may have.
     pub summary: Option<u64>,
+    pub preserved_thinking: PreservedThinking,
     pub phase: Phase,
 }
+
+const THINKING: &[(&str, PreservedThinking)] = &[
+    ("strip", PreservedThinking::Strip),
+    ("dropBlock", PreservedThinking::DropBlock),
+    ("keep", PreservedThinking::Keep),
+];
 
 const KNOWN: &[&str] = &[
     "format",
@@ -118,6 +144,7 @@ const KNOWN: &[&str] = &[
     "cutQuantum",
     "edits",
     "summary",
+    "preservedThinking",
 ];
 
 impl Options {
@@ -125,7 +152,7 @@ impl Options {
     pub(super) fn read(options: Object<'_>, host: &Host, found: &mut Vec<Diagnostic>) -> Result<Self> {
         options.report_unknown(KNOWN, found);
         let chat = Self::of_chat(options, host, Some(&mut *found))?;
-        let limit = limit(options, chat.model.as_ref().map(|(_, model)| model), found)?;
+        let limit = limit(options, chat.model.as_ref().and_then(|(_, model)| model.as_ref()), found)?;
         let number = |name| options.read(name, Value::number);
         let preferences = Preferences {
             minimum_recent_nodes: number("minimumRecentNodes")?,
@@ -160,6 +187,7 @@ impl Options {
             settings,
             edits: options.read("edits", |edits| read_edits(edits, found))?.unwrap_or_default(),
             summary: summary.flatten(),
+            preserved_thinking: options.one_of("preservedThinking", THINKING)?.unwrap_or_default(),
             ..chat
         })
     }
@@ -172,7 +200,7 @@ impl Options {
 
     /// Reads what is said of the chat itself.
     fn of_chat(options: Object<'_>, host: &Host, found: Option<&mut Vec<Diagnostic>>) -> Result<Self> {
-        let model = options.read("model", |name| models::known(name, "contextWindow"))?;
+        let model = options.read("model", |name| model(options, name))?;
         Ok(Self {
             format: options.one_of("format", FORMATS)?,
             limit: u64::MAX,
@@ -187,25 +215,46 @@ impl Options {
             settings: Settings::resolve(&Preferences::default(), CHAT_MARKER)?,
             edits: Edits::default(),
             summary: None,
+            preserved_thinking: PreservedThinking::default(),
             phase: Phase::Fit,
         })
     }
 }
 
+/// What is known of a model. Next to a limit it may be one that is not known.
+fn model(options: Object<'_>, name: Value<'_>) -> Result<(String, Option<models::Model>)> {
+    let has_limit = options.get("maxTokens")?.or(options.get("contextWindow")?).is_some();
+    let text = name.text()?;
+    if has_limit && models::model(&text).is_none() {
+        return Ok((text.into_owned(), None));
+    }
+    let (name, model) = models::known(name, "contextWindow")?;
+    Ok((name, Some(model)))
+}
+
 /// The counter that is asked for, or the model's. Where that is not loaded the estimate stands in and a diagnostic says so.
 fn counter(
     options: Object<'_>,
-    model: Option<&(String, models::Model)>,
+    model: Option<&(String, Option<models::Model>)>,
     host: &Host,
     found: Option<&mut Vec<Diagnostic>>,
 ) -> Result<Rc<dyn Counter>> {
     let (None, Some((name, model))) = (options.get("tokenizer")?, model) else {
         return host.counter(options.get("tokenizer")?);
     };
-    match (host.tokenizers.get(model.tokenizer), found) {
+    let tokenizer = match (model, models::family(name)) {
+        (Some(model), _) => model.tokenizer,
+        // New models count as the newest.
+        (None, Some(family @ ("claude" | "gemini"))) => family,
+        (None, _) => "",
+    };
+    match (host.tokenizers.get(tokenizer), found) {
         (Err(_), Some(found)) => {
-            let message =
-                format!("`{name}` counts by `{}`, which is not loaded; the counts are estimates", model.tokenizer);
+            let message = if tokenizer.is_empty() {
+                format!("`{name}` has no tokenizer that is known; the counts are estimates")
+            } else {
+                format!("`{name}` counts by `{tokenizer}`, which is not loaded; the counts are estimates")
+            };
             let estimated = Diagnostic::new(DiagnosticCode::TokensEstimated, Severity::Info, message);
             found.push(estimated.at_path("options.model"));
             host.counter(None)

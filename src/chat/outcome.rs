@@ -140,9 +140,14 @@ impl Fit<'_> {
         let changed = self.messages.changed();
         let mut changed = changed.iter().copied().peekable();
         let (mut before, count) = (0, self.messages.len());
+        // A marker before the first turn stands before everything that is no leading instruction.
+        let mut first = cut.is_first.then_some(lead);
         while before < count {
+            if first.take_if(|first| *first <= before).is_some() {
+                self.put(cut, &mut outcome, &mut added);
+            }
             let first_cut = cut.atoms.get(next).map_or(count, |atom| atom.message);
-            let index = first_cut.min(changed.peek().copied().unwrap_or(count));
+            let index = first_cut.min(changed.peek().copied().unwrap_or(count)).min(first.unwrap_or(count));
             if before < index {
                 // Nothing happened to these.
                 outcome.keep(before, index);
@@ -152,20 +157,19 @@ impl Fit<'_> {
                 tokens.messages = tokens.messages.saturating_add(messages.content);
                 tokens.overhead = tokens.overhead.saturating_add(system.overhead).saturating_add(messages.overhead);
             }
-            let put = |outcome: &mut Outcome, added: &mut Option<Added>| {
-                if let (Some((kind, text)), None) = (&cut.added, &added) {
-                    let cost = self.message_overhead().saturating_add(self.prices.text(text));
-                    *added = Some(Added { kind, index: outcome.count, text: text.clone(), tokens: cost });
-                    outcome.leave(Entry::Added(user_message(self.format, text)));
-                }
-            };
+            if first == Some(index) {
+                before = index;
+                continue;
+            }
             if !is_summary {
                 // These were removed whole, and not changed otherwise.
                 let end = changed.peek().copied().unwrap_or(count);
                 let atoms = cut.atoms.get(next..).unwrap_or_default().iter().zip(index..end);
                 let whole = atoms.take_while(|(atom, at)| self.is_whole(atom, *at)).count();
                 if whole > 0 {
-                    put(&mut outcome, &mut added);
+                    if !cut.is_first {
+                        self.put(cut, &mut outcome, &mut added);
+                    }
                     outcome.rows(index, index + whole, fate, reason);
                     (before, next) = (index + whole, next + whole);
                     continue;
@@ -186,18 +190,19 @@ impl Fit<'_> {
             let is_left =
                 |(place, piece): (usize, &Piece<'_>)| !is_gone(place) && piece.is_there() && !piece.is_silent();
             let is_whole = !gone.is_empty() && !message.pieces.iter().enumerate().any(is_left);
-            if is_summary && !gone.is_empty() {
+            if is_summary && (!gone.is_empty() || message.removed == Some(Reason::FirstTurn)) {
+                let is_gone = |place| is_gone(place) || message.removed.is_some();
                 transcribe(message, is_gone, &mut summarized);
                 indices.push(index);
             }
             // Behind a message that goes on after the gap its calls could not stay open.
             let begins = gone.first().is_some_and(|atom| atom.from == 0)
                 || gone.last().is_some_and(|atom| atom.to < message.pieces.len());
-            if begins {
-                put(&mut outcome, &mut added);
+            if begins && !cut.is_first {
+                self.put(cut, &mut outcome, &mut added);
             }
             if let Some(reason) = message.removed {
-                let summarized = is_summary && reason == Reason::Replaced;
+                let summarized = is_summary && matches!(reason, Reason::Replaced | Reason::FirstTurn);
                 outcome.rows(index, index + 1, if summarized { fate } else { Fate::Cut }, Some(reason));
             } else if is_whole {
                 outcome.rows(index, index + 1, fate, reason);
@@ -218,9 +223,12 @@ impl Fit<'_> {
                     outcome.rows.push(Rows::One(Row { index, fate: Fate::Changed, reason, tokens, parts }));
                 }
             }
-            if !begins && !gone.is_empty() {
-                put(&mut outcome, &mut added);
+            if !begins && !gone.is_empty() && !cut.is_first {
+                self.put(cut, &mut outcome, &mut added);
             }
+        }
+        if first.is_some() {
+            self.put(cut, &mut outcome, &mut added);
         }
         if let Some(added) = &added {
             let overhead = self.message_overhead();
@@ -235,6 +243,7 @@ impl Fit<'_> {
         let same = outcome.rows.iter().all(|rows| matches!(rows, Rows::Run(_, _, Fate::Kept, _)));
         let is_plan = self.options.phase == Phase::Plan && is_summary;
         let summarize = is_plan.then(|| self.summarize(indices, summarized));
+        let (body, headers) = self.drop_block().unzip();
         let report = Report {
             format: self.format.name(),
             strategy: self.options.strategy,
@@ -244,9 +253,20 @@ impl Fit<'_> {
             messages: Vec::new(),
             edits,
             added,
+            body,
+            headers,
             diagnostics: self.found,
         };
         Fitted { messages: (!same).then_some(outcome.entries), same, rows: outcome.rows, report, summarize }
+    }
+
+    /// Puts the marker or the summary next, unless it is there.
+    fn put(&self, cut: &Cut, outcome: &mut Outcome, added: &mut Option<Added>) {
+        if let (Some((kind, text)), None) = (&cut.added, &added) {
+            let tokens = self.message_overhead().saturating_add(self.prices.text(text));
+            *added = Some(Added { kind, index: outcome.count, text: text.clone(), tokens });
+            outcome.leave(Entry::Added(user_message(self.format, text)));
+        }
     }
 
     /// Whether an atom is all of the message with this index.

@@ -1,6 +1,7 @@
 //! The report of a fit (SPEC §8 "Report").
 
 use serde::Serialize;
+use serde_json::Value as Json;
 
 use crate::error::Diagnostic;
 
@@ -23,6 +24,12 @@ pub(super) struct Report {
     /// The marker or summary that was put in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added: Option<Added>,
+    /// Fields of the request by which the provider leaves out thinking that is invalid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<Json>,
+    /// The beta headers that these fields need.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headers: Option<Json>,
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -105,6 +112,12 @@ pub(super) enum Reason {
     EndOn,
     /// Nothing with content is left of it.
     NothingLeft,
+    /// A signed thought after the first changed message, which its vendor would refuse.
+    ReasoningPrefixChanged,
+    /// A compaction stands for it.
+    Compacted,
+    /// A turn of the model's with which no conversation may begin.
+    FirstTurn,
     /// A marker or summary of an earlier fit, in whose place there is a new one.
     Replaced,
 }

@@ -9,6 +9,7 @@ use std::cell::RefCell;
 use serde::Serialize;
 
 use super::beside::{Beside, beside_messages, prices};
+use super::course::Course;
 use super::detect::{Format, Formats, bit, first_of, formats_beside};
 use super::fit::{Earlier, Fit};
 use super::formats;
@@ -17,6 +18,7 @@ use super::message::{Kind, Message, Path, Piece, Step};
 use super::messages::{Messages, Sum};
 use super::options::Options;
 use super::pairs::Pairs;
+use super::rules::{Marks, Rules};
 use crate::call::{Answer, Call, Host};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Document, Value};
@@ -48,6 +50,7 @@ pub struct Chat {
     pairs: Pairs<'static>,
     /// Whether other ids than those of pairs say what belongs together.
     is_linked: bool,
+    marks: Marks,
     /// The messages that an earlier fit may have left.
     earlier: Vec<usize>,
     /// Repairs of the messages' JSON: the message, and the path in it.
@@ -98,6 +101,7 @@ impl Chat {
             shape,
             pairs: Pairs::default(),
             is_linked: false,
+            marks: Marks::default(),
             earlier: Vec::new(),
             repaired: Vec::new(),
             grown: Grown::default(),
@@ -164,6 +168,7 @@ impl Chat {
         }
         let is_linked = |piece: &Piece<'_>| matches!(piece.kind, Kind::Linked { .. }) || piece.caller.is_some();
         self.is_linked |= read.iter().any(|message| message.pieces.iter().any(is_linked));
+        self.marks.add(&read);
         // Up to there all belongs together as before.
         let mut first = if self.is_linked { 0 } else { at };
         if !pairs_stay || end == count {
@@ -293,6 +298,8 @@ impl Chat {
             beside: self.beside,
             layout: &self.layout,
             lasts: others.is_none(),
+            rules: Rules::new(self.format, options, None, self.marks),
+            course: Course::default(),
             summary_room: 0,
             found,
         };

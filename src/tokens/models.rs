@@ -66,6 +66,29 @@ fn base_name(name: &str) -> String {
     }
 }
 
+/// Whose model a name is: by the table, else by how the vendor's names begin. Nothing where neither knows it.
+pub fn family(name: &str) -> Option<&'static str> {
+    let name = base_name(name);
+    let begins = |(begin, _): &&(&str, &'static str)| name.starts_with(begin);
+    model(&name).map(|model| model.family).or_else(|| Some(BEGINNINGS.iter().find(begins)?.1))
+}
+
+/// How names begin, and whose they are.
+const BEGINNINGS: &[(&str, &str)] = &[
+    ("claude-", "claude"),
+    ("gemini-", "gemini"),
+    ("gpt-", "openai"),
+    ("chatgpt-", "openai"),
+    ("codex-", "openai"),
+    ("o1", "openai"),
+    ("o3", "openai"),
+    ("o4", "openai"),
+    ("llama-", "llama"),
+    ("qwen", "qwen"),
+    ("deepseek-", "deepseek"),
+    ("mistral-", "mistral"),
+];
+
 /// The first version of each line of Claude that binds signed thinking to everything before it.
 const PRESERVED_SINCE: &[(&str, (u32, u32))] =
     &[("fable", (5, 1)), ("mythos", (5, 1)), ("opus", (5, 5)), ("sonnet", (5, 5)), ("haiku", (5, 5))];

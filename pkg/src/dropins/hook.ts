@@ -28,8 +28,8 @@ export async function fitInHook<Message>(
 ): Promise<Message[]> {
   await init();
   const { model, ...rest } = host;
-  const hasLimit = (options.maxTokens ?? options.contextWindow ?? options.model) !== undefined;
-  const all = { ...rest, ...(hasLimit || model === undefined ? {} : { model }), ...options } as FitOptions<Message>;
+  // Next to a limit it says whose rules there are.
+  const all = { ...rest, ...(model === undefined ? {} : { model }), ...options } as FitOptions<Message>;
   const fitted = summarize
     ? await fitMessagesWith(messages, all as object, summarize as Summarize<unknown> as never)
     : fitMessages(messages, all as object);

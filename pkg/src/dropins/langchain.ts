@@ -148,7 +148,9 @@ function fitted(
     tokenizer: { count },
     truncationMarker: "",
   } as FitOptions<BaseMessage>);
-  return kept.map((message) => {
+  // LangChain's trimming adds no message: what it may begin with is for `startOn` to say.
+  const own = kept.filter((message) => message.name?.startsWith(COST));
+  return own.map((message) => {
     const at = Number(message.name?.split(" ")[2]);
     const original = messages[at] as BaseMessage;
     if (message === named[at]) return original;

@@ -40,7 +40,10 @@ export type Fitted<Chat> = Chat extends readonly (infer Message)[] ? Message[] :
 // Options
 // ---------------------------------------------------------------------------------------------------------------------
 
-/** How to fit a chat. The limit is one of `maxTokens`, `contextWindow` and `model`. */
+/**
+ * How to fit a chat. The limit is `maxTokens`, or `contextWindow`, or the `model`'s. Next to one of the first two a `model` selects the
+ * tokenizer, the prices of media and the vendor's rules.
+ */
 export interface FitOptions<Message = unknown> {
   /** Default: found by the shape of the messages. */
   format?: ChatFormat;
@@ -51,8 +54,8 @@ export interface FitOptions<Message = unknown> {
   /** Tokens kept free for the answer. Default 1024; of a `model` its output limit. */
   tokenBuffer?: number;
   /**
-   * A model that `modelInfo` knows: its context window, what images cost there, and where `tokenizer` is not given its tokenizer
-   * (the estimate, with a diagnostic, as long as that is not loaded).
+   * The model: its context window, what images cost there, its vendor's rules, and where `tokenizer` is not given its tokenizer (the
+   * estimate, with a diagnostic, as long as that is not loaded). Without another limit `modelInfo` has to know it.
    */
   model?: string;
   /** Default `heuristic`. */
@@ -80,13 +83,18 @@ export interface FitOptions<Message = unknown> {
   minimumRecentNodes?: number;
   /**
    * The text of the user message that stands where messages were cut; `{count}` becomes their number. Default
-   * `[… {count} earlier messages omitted …]`; with `""` there is none.
+   * `[… {count} earlier messages omitted …]`; with `""` there is none, unless a turn of the model's would be first.
    */
   truncationMarker?: string;
   /** Tokens; what is removed is rounded up to the next multiple, so that the cut stays put over many turns. Default 0. */
   cutQuantum?: number;
   /** What is taken out of messages before whole ones are cut. */
   edits?: FitEdits;
+  /**
+   * What becomes of signed thinking after the first change, which newer models of Anthropic's refuse. `strip` (the default) leaves it
+   * out; `dropBlock` keeps it and gives in `report.body` the fields by which the provider leaves it out; `keep` keeps and reports it.
+   */
+  preservedThinking?: "strip" | "dropBlock" | "keep";
   /** Asks for a summary in place of what is cut; only {@link planFit} and {@link fitMessagesWith} do. */
   summary?: {
     /** Default: a quarter of the limit. */
@@ -199,6 +207,10 @@ export interface FitReport {
   edits?: FitEdit[];
   /** The message that stands where some were cut: its index among those that came out, its text and its cost. */
   added?: { kind: "marker" | "summary"; index: number; text: string; tokens: number };
+  /** With `preservedThinking: "dropBlock"`: fields of the request by which the provider leaves out thinking that is invalid. */
+  body?: { [field: string]: unknown };
+  /** The beta headers that these fields need. */
+  headers?: { [name: string]: string };
   diagnostics: Diagnostic[];
 }
 
@@ -234,14 +246,20 @@ export interface FitRow {
 export type FitReason =
   /** `edits.toolCalls` took the call with its result. */
   | "callRemoved"
+  /** A compaction of the provider's stands for it. */
+  | "compacted"
   /** It stood behind the last message of a role that `endOn` names. */
   | "endOn"
+  /** A turn of the model's with which the conversation may not begin. */
+  | "firstTurn"
   /** `edits.images` put a text in the image's place. */
   | "imageRemoved"
   /** Nothing of it was left that says anything. */
   | "nothingLeft"
   /** The strategy took it. */
   | "overLimit"
+  /** A signed thought after the first change, which its provider would refuse. */
+  | "reasoningPrefixChanged"
   /** `edits.reasoning` took it. */
   | "reasoningRemoved"
   /** A marker or a summary of an earlier fit, in whose place there is a new one. */

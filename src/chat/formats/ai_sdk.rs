@@ -1,6 +1,6 @@
 //! The AI SDK: ModelMessage, the prompt of a language model, and UIMessage.
 
-use super::{At, Content, Key, call, content, result_content, text_part};
+use super::{At, Content, Key, call, content, inner, is_given, result_content, text_part};
 use crate::chat::media::medium_of;
 use crate::chat::message::{DENIED, DENIED_STATE, Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, TextShape, path};
 use crate::error::Result;
@@ -14,9 +14,16 @@ pub(super) fn model_message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>)
 
 fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str) -> Result<()> {
     match kind {
-        "text" => text_part(reader, at, part, "text")?,
+        "text" => {
+            text_part(reader, at, part, "text")?;
+            note_compaction(reader, part, kind);
+        }
+        "custom" => {
+            reader.other(at, part.value(), TextShape::TextPart);
+            note_compaction(reader, part, kind);
+        }
         "reasoning" => {
-            reader.piece(Kind::Reasoning, Some(at)).value(part.get("text")?);
+            reader.piece(Kind::Reasoning, Some(at)).value(part.get("text")?).signed(is_signed(part));
         }
         "reasoning-file" => {
             reasoning_file(reader, at, part);
@@ -76,6 +83,33 @@ fn reasoning_file<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) {
     reader.piece(Kind::Reasoning, Some(at)).tokens(tokens);
 }
 
+/// Where the vendors have their fields: in a prompt, and in a message of a user interface.
+const METADATA: [&str; 2] = ["providerOptions", "providerMetadata"];
+/// Whose fields Anthropic's are in.
+const ANTHROPIC: [&str; 2] = ["anthropic", "bedrock"];
+
+/// The fields of a part that are of these vendors.
+fn fields_of<'t>(part: Object<'t>, vendors: &[&str]) -> impl Iterator<Item = Value<'t>> {
+    let found = METADATA.iter().filter_map(move |key| part.get(key).ok()?);
+    found.flat_map(move |fields| vendors.iter().filter_map(move |vendor| inner(Some(fields), vendor)))
+}
+
+/// Whether Anthropic signed a thought.
+fn is_signed(part: Object<'_>) -> bool {
+    let is_signed = |fields| ["signature", "redactedData"].iter().any(|key| is_given(inner(Some(fields), key)));
+    fields_of(part, &ANTHROPIC).any(is_signed)
+}
+
+/// Notes that the last piece stands for everything before it, as Anthropic's compactions, which are texts, and OpenAI's.
+fn note_compaction(reader: &mut Reader<'_, '_>, part: Object<'_>, kind: &str) {
+    const NAME: &str = "compaction";
+    let is_typed = |fields| inner(Some(fields), "type").is_some_and(|kind| kind.is_string(NAME));
+    let named = || part.get("kind").ok().flatten().and_then(Value::as_text).is_some_and(|kind| kind.ends_with(NAME));
+    if fields_of(part, &["anthropic", "bedrock", "openai", "azure"]).any(is_typed) || kind == "custom" && named() {
+        reader.compaction().signed(is_signed(part));
+    }
+}
+
 /// A message of a user interface: a run of an agent is one message, whose steps begin at `step-start`.
 pub(super) fn ui_message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
     let (role, overhead) = reader.role(message.need("role")?, None)?;
@@ -84,9 +118,16 @@ pub(super) fn ui_message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) ->
         let part = value.object("a part, an object")?;
         let kind = part.need("type")?.text()?;
         match &*kind {
-            "text" | "steering-message" if part.get("text")?.is_some() => text_part(&mut reader, at, part, "text")?,
+            "text" | "steering-message" if part.get("text")?.is_some() => {
+                text_part(&mut reader, at, part, "text")?;
+                note_compaction(&mut reader, part, &kind);
+            }
+            "custom" => {
+                reader.other(at, value, TextShape::TextPart);
+                note_compaction(&mut reader, part, &kind);
+            }
             "reasoning" => {
-                reader.piece(Kind::Reasoning, Some(at)).value(part.get("text")?);
+                reader.piece(Kind::Reasoning, Some(at)).value(part.get("text")?).signed(is_signed(part));
             }
             "reasoning-file" => reasoning_file(&mut reader, at, part),
             "step-start" => {

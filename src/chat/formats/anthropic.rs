@@ -1,6 +1,6 @@
 //! Anthropic's Messages.
 
-use super::{Content, Key, call, content, result_content, text_part};
+use super::{Content, Key, call, content, is_given, is_signed_thought, result_content, text_part};
 use crate::chat::message::{Kind, Message, Path, Reader, TextShape, path};
 use crate::error::Result;
 use crate::json::Object;
@@ -20,10 +20,21 @@ pub(super) fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>,
             reader.other(at, block.value(), TextShape::TextPart);
         }
         "thinking" => {
-            reader.piece(Kind::Reasoning, Some(at)).value(block.get("thinking")?);
+            reader
+                .piece(Kind::Reasoning, Some(at))
+                .value(block.get("thinking")?)
+                .signed(is_signed_thought(block.value()));
         }
         "redacted_thinking" => {
-            reader.piece(Kind::Reasoning, Some(at)).sealed(block.get("data")?);
+            reader.piece(Kind::Reasoning, Some(at)).sealed(block.get("data")?).signed(is_signed_thought(block.value()));
+        }
+        "compaction" => {
+            let [content, sealed, signature] = block.fields(["content", "encrypted_content", "signature"])?;
+            reader.piece(Kind::Other, Some(at)).value(content).sealed(sealed).signed(is_given(signature));
+            // Without content it is one that failed, and stands for nothing.
+            if content.or(sealed).is_some() {
+                reader.compaction();
+            }
         }
         "tool_use" | "server_tool_use" | "mcp_tool_use" => {
             let [id, name, input, caller] = block.fields(["id", "name", "input", "caller"])?;

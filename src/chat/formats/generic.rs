@@ -1,6 +1,6 @@
 //! Our own messages: a role, and a content of text or blocks (SPEC §1).
 
-use super::{Content, Key, call, content, result_content, text_part};
+use super::{Content, Key, call, content, is_given, result_content, text_part};
 use crate::chat::message::{Kind, Message, Path, Reader, TextShape, path};
 use crate::error::Result;
 use crate::json::Object;
@@ -25,7 +25,8 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str
             result_content(reader, at, block.get("content")?, TextShape::String, Content::Parts)?;
         }
         "reasoning" => {
-            reader.piece(Kind::Reasoning, Some(at)).value(block.get("text")?);
+            let [text, signature] = block.fields(["text", "signature"])?;
+            reader.piece(Kind::Reasoning, Some(at)).value(text).signed(is_given(signature));
         }
         _ => reader.other(at, block.value(), TextShape::TextPart),
     }

@@ -1,6 +1,6 @@
 //! LangChain's messages: the fields of an instance, and their serialised forms.
 
-use super::{At, Content, Key, anthropic, call, content, openai, result_content};
+use super::{At, Content, Key, anthropic, call, content, inner, is_given, openai, result_content};
 use crate::chat::message::{Kind, Message, PER_MESSAGE, PER_NAME, Path, Piece, Reader, Role, Step, TextShape, path};
 use crate::error::Result;
 use crate::json::{Kind as JsonKind, Object, Value};
@@ -49,11 +49,11 @@ pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
             }
         }
     }
-    let inner = |value: Option<Value<'t>>, key| -> Result<Option<Value<'t>>> {
+    let field = |value: Option<Value<'t>>, key| -> Result<Option<Value<'t>>> {
         let object = value.filter(|value| value.kind() == JsonKind::Object).map(|value| value.object(""));
         Ok(object.transpose()?.map(|object| object.get(key)).transpose()?.flatten())
     };
-    if let Some(calls) = inner(extra, "tool_calls")? {
+    if let Some(calls) = field(extra, "tool_calls")? {
         for (index, value) in calls.list("a list of calls")?.enumerate() {
             openai_call(
                 &mut reader,
@@ -63,7 +63,7 @@ pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
             )?;
         }
     }
-    if let Some(function) = inner(extra, "function_call")? {
+    if let Some(function) = field(extra, "function_call")? {
         openai::function_call(&mut reader, path(base, &[Key("additional_kwargs"), Key("function_call")]), function)?;
     }
     // Chunks of a streamed call.
@@ -75,17 +75,25 @@ pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
             known.also_at(&mut reader, &id.text()?, &path(base, &[Key("tool_call_chunks"), At(index)]));
         }
     }
-    if let Some(output) = inner(metadata, "output")?.filter(|output| output.kind() == JsonKind::List) {
+    if let Some(output) = field(metadata, "output")?.filter(|output| output.kind() == JsonKind::List) {
         for (index, value) in output.list("a list of items")?.enumerate() {
             let id = value.object("").ok().map(|item| item.get("call_id")).transpose()?.flatten();
             if let Some(id) = id.and_then(Value::as_text) {
                 known.also_at(&mut reader, &id, &path(base, &[Key("response_metadata"), Key("output"), At(index)]));
             }
+            if inner(Some(value), "type").is_some_and(|kind| kind.is_string("compaction")) {
+                reader.pieces.first_mut().into_iter().for_each(|piece| piece.is_compaction = true);
+            }
         }
     }
-    if let Some(reasoning) = inner(extra, "reasoning_content")? {
+    if let Some(reasoning) = field(extra, "reasoning_content")? {
         let place = path(base, &[Key("additional_kwargs"), Key("reasoning_content")]);
         reader.piece(Kind::Reasoning, Some(place)).value(Some(reasoning));
+    }
+    // A signature may be another vendor's.
+    let provider = inner(metadata, "model_provider").and_then(Value::as_text);
+    if provider.is_some_and(|provider| !provider.contains("anthropic") && !provider.contains("bedrock")) {
+        reader.pieces.iter_mut().for_each(|piece| piece.signed = false);
     }
     Ok(reader.message(role, overhead))
 }
@@ -177,7 +185,9 @@ impl Calls {
 fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str) -> Result<()> {
     match kind {
         "reasoning" => {
-            reader.piece(Kind::Reasoning, Some(at)).value(block.get("reasoning")?.or(block.get("text")?));
+            let [reasoning, text, signature, extras] = block.fields(["reasoning", "text", "signature", "extras"])?;
+            let signed = is_given(signature) || is_given(inner(extras, "signature"));
+            reader.piece(Kind::Reasoning, Some(at)).value(reasoning.or(text)).signed(signed);
         }
         "tool_call" | "server_tool_call" => {
             let [id, name, args] = block.fields(["id", "name", "args"])?;
@@ -188,7 +198,14 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str
                 None => reader.other(at, block.value(), TextShape::TextPart),
             }
         }
-        "text" | "thinking" | "redacted_thinking" | "tool_use" | "server_tool_use" => {
+        "non_standard" => {
+            let value = block.get("value")?;
+            reader.other(at, block.value(), TextShape::TextPart);
+            if inner(value, "type").is_some_and(|kind| kind.is_string("compaction")) {
+                reader.compaction().signed(is_given(inner(value, "signature")));
+            }
+        }
+        "text" | "thinking" | "redacted_thinking" | "tool_use" | "server_tool_use" | "compaction" => {
             anthropic::part(reader, at, block, kind)?;
         }
         kind if kind.ends_with("tool_result") => anthropic::part(reader, at, block, kind)?,

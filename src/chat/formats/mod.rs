@@ -106,6 +106,23 @@ fn content<'r, 't>(
     Ok(())
 }
 
+/// Whether a value is a text that is not empty.
+fn is_given(value: Option<Value<'_>>) -> bool {
+    value.and_then(Value::as_text).is_some_and(|text| !text.is_empty())
+}
+
+/// A field of an object within an object, where there is one.
+fn inner<'t>(value: Option<Value<'t>>, field: &str) -> Option<Value<'t>> {
+    value?.object("an object").ok()?.get(field).ok()?
+}
+
+/// Whether a thought is signed by Anthropic: `thinking` with a signature, or sealed.
+fn is_signed_thought(block: Value<'_>) -> bool {
+    let fields = block.object("a block").ok().and_then(|block| block.fields(["type", "signature", "data"]).ok());
+    let [kind, signature, data] = fields.unwrap_or_default();
+    is_given(signature) || kind.is_some_and(|kind| kind.is_string("redacted_thinking")) && is_given(data)
+}
+
 /// A text part of a message: the field holds the text.
 #[inline(never)]
 fn text_part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, field: &'static str) -> Result<()> {

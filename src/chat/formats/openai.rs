@@ -1,6 +1,6 @@
 //! OpenAI's Chat Completions.
 
-use super::{At, Content, Key, call, content, result_content, text_part};
+use super::{At, Content, Key, call, content, inner, is_given, is_signed_thought, result_content, text_part};
 use crate::chat::media::{Medium, find};
 use crate::chat::message::{Kind, Message, Path, Reader, Role, Step, THOUGHTS, TextShape, path};
 use crate::error::Result;
@@ -30,10 +30,11 @@ pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     }
     // The same thoughts in several places count once.
     let mut thoughts = None;
+    let signed = is_signed(message);
     for (name, value) in THOUGHTS.into_iter().zip(message.fields(THOUGHTS)?) {
         let Some(value) = value else { continue };
         let tokens = thoughts.replace(value).is_none().then_some(value);
-        reader.piece(Kind::Reasoning, Some(vec![Key(name)])).value(tokens);
+        reader.piece(Kind::Reasoning, Some(vec![Key(name)])).value(tokens).signed(signed);
     }
     if let Some(audio) = audio {
         let source = find(audio, None).map(|(_, source)| source);
@@ -46,7 +47,26 @@ pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     if let Some(calls) = calls {
         tool_calls(&mut reader, &[Key("tool_calls")], calls)?;
     }
+    // LiteLLM has Anthropic's compactions beside the message.
+    let compactions = inner(message.get("provider_specific_fields")?, "compaction_blocks");
+    if compactions.and_then(|blocks| blocks.list("a list").ok()?.next()).is_some() {
+        reader.pieces.first_mut().into_iter().for_each(|piece| piece.is_compaction = true);
+    }
     Ok(reader.message(role, overhead))
+}
+
+/// Whether the thoughts of a message are signed by Anthropic, as LiteLLM and OpenRouter have that. All places have the same thoughts.
+fn is_signed(message: Object<'_>) -> bool {
+    let any = |name, is: &dyn Fn(Value<'_>) -> bool| {
+        let blocks = message.get(name).ok().flatten().and_then(|blocks| blocks.list("a list").ok());
+        blocks.into_iter().flatten().any(is)
+    };
+    let of_anthropic = |detail: Value<'_>| {
+        let format = inner(Some(detail), "format").and_then(Value::as_text);
+        format.is_some_and(|format| format.starts_with("anthropic"))
+            && ["signature", "data"].iter().any(|key| is_given(inner(Some(detail), key)))
+    };
+    any("thinking_blocks", &is_signed_thought) || any("reasoning_details", &of_anthropic)
 }
 
 /// The one call of the older form. Its name is its id.

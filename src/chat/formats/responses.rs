@@ -63,8 +63,8 @@ pub(super) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
             call(&mut reader, None, id, None, Some(item.value()))?.caller(caller);
             Role::Assistant
         }
-        "compaction" => {
-            reader.piece(Kind::Other, None).sealed(item.get("encrypted_content")?);
+        "compaction" | "compaction_summary" | "context_compaction" => {
+            reader.piece(Kind::Other, None).sealed(item.get("encrypted_content")?).compaction();
             Role::Assistant
         }
         "" => return Err(item.value().lacks("role")),

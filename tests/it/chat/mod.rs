@@ -1,11 +1,14 @@
 //! Chats under a budget (SPEC §8).
 
 mod cases;
+mod compaction;
 mod convert;
+mod first_turn;
 mod media;
 mod mistakes;
 mod properties;
 mod resident;
+mod thinking;
 mod written;
 
 use crate::calls::chat::{changed, list_of};

@@ -1,0 +1,234 @@
+//! A fit is attempted until what leaves is legal: it begins with a turn of the user's where the vendor wants that (SPEC §8 "First turn"),
+//! and has no thinking that is invalid.
+
+use super::course::Course;
+use super::course::Place;
+use super::fit::{Cut, Fit};
+use super::message::{Kind, Message, Role};
+use super::pairs::drop_links;
+use super::report::{Edit, Reason};
+use crate::assembly::costs::marker_text;
+use crate::assembly::settings::CHAT_MARKER;
+use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
+use crate::text::is_blank;
+
+/// The state before an attempt.
+#[derive(Debug)]
+struct Start {
+    found: Vec<Diagnostic>,
+    lasts: bool,
+}
+
+/// How often is tried again.
+const MOST_ATTEMPTS: usize = 8;
+
+impl Fit<'_> {
+    /// Repairs, edits and cuts the chat, as far as it must; gives what each edit did, and what was cut.
+    pub(super) fn run(&mut self) -> Result<(Cut, Vec<Edit>)> {
+        let start = Start { found: std::mem::take(&mut self.found), lasts: self.lasts };
+        self.course = Course { limit: self.options.limit, ..Course::default() };
+        let first = self.legal(&start)?;
+        let from = self.first_change(&first.0).filter(|_| self.strips());
+        let mut done = first;
+        if let Some(from) = from {
+            let freed = self.strip(from, &done.0);
+            let is_needed = !done.0.atoms.is_empty() || !done.1.is_empty() && !self.options.edits.always;
+            if is_needed && (freed > 0 || self.has_stripped()) {
+                done = self.refit(&start, from, done);
+            }
+        }
+        self.report_thinking(&done.0);
+        Ok(done)
+    }
+
+    /// The same again without thinking that proved to be invalid: more of the conversation fits in its place. Where that changes nothing
+    /// as early as before, the first attempt stands.
+    fn refit(&mut self, start: &Start, from: Place, first: (Cut, Vec<Edit>)) -> (Cut, Vec<Edit>) {
+        let fresh = self.messages.fresh();
+        let messages = std::mem::replace(&mut self.messages, fresh);
+        let found = self.found.clone();
+        let (course, summary_room) = (self.course, self.summary_room);
+        self.course = Course { limit: self.options.limit, stripped_from: Some(from), ..course };
+        if let Ok(second) = self.legal(start)
+            && let Some(place) = self.first_change(&second.0)
+            && place <= from
+        {
+            self.strip(place, &second.0);
+            return second;
+        }
+        (self.messages, self.found) = (messages, found);
+        (self.course, self.summary_room) = (course, summary_room);
+        self.lasts = false;
+        first
+    }
+
+    /// Whether thinking was left out since it is invalid.
+    fn has_stripped(&self) -> bool {
+        let changed = self.messages.changed();
+        let mut pieces = changed.iter().filter_map(|&at| self.messages.get(at)).flat_map(|message| &message.pieces);
+        pieces.any(|piece| piece.removed == Some(Reason::ReasoningPrefixChanged))
+    }
+
+    /// Attempts it until the first turn is one that the vendor takes.
+    fn legal(&mut self, start: &Start) -> Result<(Cut, Vec<Edit>)> {
+        let mut attempts = 0;
+        loop {
+            self.messages = self.messages.fresh();
+            self.found.clone_from(&start.found);
+            self.lasts = start.lasts;
+            let (mut cut, edits) = self.attempt()?;
+            attempts += 1;
+            let again = self.put_first(&mut cut).or_else(|| self.course_for_first_turn(&cut));
+            match again {
+                Some(course) if attempts < MOST_ATTEMPTS => self.course = course,
+                _ => return Ok((cut, edits)),
+            }
+        }
+    }
+
+    /// Puts the marker before the first turn, where it is to stand there; how to go on where it costs more than was kept for it.
+    fn put_first(&mut self, cut: &mut Cut) -> Option<Course> {
+        let kept = self.course.first_marker?;
+        cut.is_first = true;
+        if cut.added.is_some() {
+            return None;
+        }
+        let is_models = |at| self.messages.get(at).is_some_and(|message| message.role == Role::Assistant);
+        if is_blank(&self.options.settings.truncation_marker) && !self.first_turn(cut).is_some_and(is_models) {
+            // With less the conversation begins as it must.
+            cut.is_first = false;
+            return None;
+        }
+        let text = self.first_marker(cut.omitted.saturating_add(self.count_removed(cut)));
+        let tokens = self.message_overhead().saturating_add(self.prices.text(&text));
+        if tokens > kept {
+            return Some(Course { first_marker: Some(tokens), ..self.course });
+        }
+        cut.added = Some(("marker", text));
+        if is_blank(&self.options.settings.truncation_marker) {
+            let message = "`truncationMarker` is empty, and a turn of the model's may not be first; the default marker stands before it";
+            let found = Diagnostic::new(DiagnosticCode::OptionUnused, Severity::Warning, message);
+            self.found.push(found.at_path("options.truncationMarker"));
+        }
+        None
+    }
+
+    /// The marker that stands first, for so many messages.
+    fn first_marker(&self, count: usize) -> String {
+        let template = &self.options.settings.truncation_marker;
+        let template = if is_blank(template) { CHAT_MARKER } else { template };
+        marker_text(template, count).unwrap_or_default()
+    }
+
+    /// How many messages, and steps of runs, are not there any more.
+    fn count_removed(&self, cut: &Cut) -> usize {
+        let changed = self.messages.changed();
+        let is_counted =
+            |reason| !matches!(reason, Reason::Replaced | Reason::Compacted | Reason::ReasoningPrefixChanged);
+        let messages = changed.iter().filter_map(|&at| self.messages.get(at)?.removed).filter(|&why| is_counted(why));
+        cut.atoms.len().saturating_add(messages.count())
+    }
+
+    /// How to go on where the conversation would begin with a turn of the model's.
+    fn course_for_first_turn(&self, cut: &Cut) -> Option<Course> {
+        if !self.rules.user_first || cut.is_first || !self.differs(cut) {
+            return None;
+        }
+        let first = self.first_turn(cut)?;
+        let summarizes = matches!(cut.added, Some(("summary", _)));
+        let is_models = self.messages.get(first).is_some_and(|message| message.role == Role::Assistant);
+        let course = self.course;
+        let marker = Course { first_marker: Some(self.reserve_first(cut.omitted)), ..course };
+        if !is_models {
+            // The turns that went before it have the one marker in their place.
+            let is_silent = summarizes || is_blank(&self.options.settings.truncation_marker);
+            return (course.drops_greeting && !is_silent).then_some(marker);
+        }
+        if self.is_compaction(first) || self.is_marked_before(first, cut) {
+            return None;
+        }
+        let went_before = self.messages.range(0, first).any(|message| message.role != Role::System);
+        if course.drops_greeting || went_before && !summarizes {
+            return Some(marker);
+        }
+        match self.greeting_end(first) {
+            Some(end) if self.compaction().is_some_and(|(at, _)| at < end) => {
+                Some(Course { compacts: true, ..course }).filter(|_| !course.compacts)
+            }
+            Some(end) if !self.has_pinned(first, end) => Some(Course { drops_greeting: true, ..course }),
+            _ => Some(marker),
+        }
+    }
+
+    /// Tokens that a marker before the first turn may have.
+    fn reserve_first(&self, omitted: usize) -> u64 {
+        let text = self.first_marker(self.messages.len().saturating_add(omitted));
+        self.message_overhead().saturating_add(self.prices.text(&text))
+    }
+
+    /// Whether anything leaves otherwise than it came.
+    fn differs(&self, cut: &Cut) -> bool {
+        let changed = self.messages.changed();
+        let is_changed = |message: &Message<'_>| {
+            let mut pieces = message.pieces.iter();
+            message.removed.is_some() || pieces.any(|piece| piece.removed.is_some() || piece.changed.is_some())
+        };
+        !cut.atoms.is_empty() || changed.iter().filter_map(|&at| self.messages.get(at)).any(is_changed)
+    }
+
+    /// The first message that stays and is no instruction.
+    fn first_turn(&self, cut: &Cut) -> Option<usize> {
+        let mut atoms = cut.atoms.iter().peekable();
+        self.messages.iter().enumerate().find_map(|(at, message)| {
+            let mut gone = Vec::new();
+            while let Some(atom) = atoms.next_if(|atom| atom.message <= at) {
+                gone.push(atom);
+            }
+            let is_gone = |place: usize| gone.iter().any(|atom| (atom.from..atom.to).contains(&place));
+            let mut pieces = message.pieces.iter().enumerate();
+            let is_left = gone.is_empty()
+                || pieces.any(|(place, piece)| !is_gone(place) && piece.is_there() && !piece.is_silent());
+            (is_left && message.removed.is_none() && message.role != Role::System).then_some(at)
+        })
+    }
+
+    /// Whether the marker, or the summary, stands before a message.
+    fn is_marked_before(&self, message: usize, cut: &Cut) -> bool {
+        let before = |atom: &super::pairs::Atom| (atom.message, atom.from) <= (message, 0);
+        cut.added.is_some() && cut.atoms.first().is_some_and(before)
+    }
+
+    /// The first message from one on in which the user says something.
+    fn greeting_end(&self, from: usize) -> Option<usize> {
+        let says = |message: &Message<'_>| {
+            let mut pieces = message.pieces.iter().filter(|piece| piece.is_there() && !piece.is_silent());
+            message.role == Role::User
+                && message.removed.is_none()
+                && pieces.any(|piece| !matches!(piece.kind, Kind::Result { .. }))
+        };
+        Some(from + self.messages.range(from, self.messages.len()).position(says)?)
+    }
+
+    /// Whether any of these messages is always kept.
+    fn has_pinned(&self, from: usize, to: usize) -> bool {
+        let first = self.lead().saturating_add(usize::try_from(self.options.keep_first).unwrap_or(usize::MAX));
+        from < first && self.options.keep_first > 0 || self.options.pinned.iter().any(|at| (from..to).contains(at))
+    }
+
+    /// Takes out the turns before the first one of the user's.
+    pub(super) fn drop_greeting(&mut self) {
+        let Some(end) = self.greeting_end(0).filter(|_| self.course.drops_greeting) else { return };
+        for at in 0..end {
+            if self.messages.get(at).is_some_and(|it| it.removed.is_none() && it.role != Role::System) {
+                self.remove(at, Some(Reason::FirstTurn));
+            }
+        }
+        let pairs = self.pairs;
+        for &(call, result) in &pairs.pairs {
+            if call.0 < end && result.0 >= end {
+                self.messages.piece_mut(result).map(|piece| piece.remove(Reason::FirstTurn));
+            }
+        }
+        drop_links(&mut self.messages);
+    }
+}

@@ -1,0 +1,67 @@
+//! The vendor's rules that hold for a chat, by its format and model (SPEC §8).
+
+use super::detect::Format;
+use super::given::Given;
+use super::message::Message;
+use super::options::Options;
+use crate::json::Value;
+use crate::tokens::models;
+
+/// What there may be in messages that few have: where it is not, nobody looks for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Marks {
+    /// Thoughts that Anthropic signed.
+    pub signed: bool,
+    pub compaction: bool,
+}
+
+impl Marks {
+    /// Adds those of more messages.
+    pub(super) fn add(&mut self, messages: &[Message<'_>]) {
+        for piece in messages.iter().flat_map(|message| &message.pieces) {
+            self.signed |= piece.signed;
+            self.compaction |= piece.is_compaction;
+        }
+    }
+}
+
+/// The rules of the vendor that a chat is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    /// Whether there is signed thinking, and Anthropic binds it to everything before it.
+    pub preserves_thinking: bool,
+    /// Whether the first turn has to be the user's.
+    pub user_first: bool,
+    /// Whether messages may hold what stands for everything before it.
+    pub has_compactions: bool,
+}
+
+impl Rules {
+    /// The rules by the option `model`, otherwise by what the container says.
+    pub(super) fn new(format: Format, options: &Options, given: Option<&Given<'_>>, marks: Marks) -> Self {
+        let container = given.and_then(|given| given.model).and_then(Value::as_text);
+        let name = options.model.as_ref().map(|(name, _)| name.as_str()).or(container.as_deref());
+        // The name of a deployment does not say whose model it is.
+        let known = name.and_then(|name| Some((name, models::family(name)?)));
+        let preserves_thinking = match known {
+            Some((name, _)) => models::preserves_thinking(name),
+            // Ours has the signatures of all vendors.
+            None => format != Format::Generic && !given.is_some_and(is_manual),
+        };
+        let user_first = match format {
+            Format::Anthropic | Format::Gemini => true,
+            Format::AiSdk | Format::AiSdkUi | Format::LangChain | Format::Generic => {
+                known.is_none_or(|(_, family)| matches!(family, "claude" | "gemini"))
+            }
+            Format::OpenAi | Format::Responses | Format::Agents => false,
+        };
+        Self { preserves_thinking: preserves_thinking && marks.signed, user_first, has_compactions: marks.compaction }
+    }
+}
+
+/// Whether a container asks for manual thinking, which older models alone have.
+fn is_manual(given: &Given<'_>) -> bool {
+    let thinking = given.thinking.and_then(|thinking| thinking.object("thinking").ok());
+    let kind = thinking.and_then(|thinking| thinking.get("type").ok()?);
+    kind.is_some_and(|kind| kind.is_string("enabled"))
+}

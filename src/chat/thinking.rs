@@ -1,0 +1,227 @@
+//! Preserved thinking: signed thoughts after the first change are invalid (SPEC §8 "Preserved thinking").
+//!
+//! Anthropic binds each signed thought to everything before it. Thoughts themselves are no part of that: they may be taken out from the
+//! start, and not from the middle.
+
+use serde_json::Value as Json;
+
+use super::course::Place;
+use super::fit::{Cut, Fit};
+use super::message::{Kind, Message, Piece, Step};
+use super::options::PreservedThinking;
+use super::pairs::Atom;
+use super::report::Reason;
+use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::json::object;
+
+/// The place of a piece. What stands before the first step belongs to it.
+fn place_of(message: usize, piece: &Piece<'_>) -> Place {
+    (message, piece.step.max(1))
+}
+
+/// Atoms in their order, asked for by messages and pieces in theirs.
+struct Removed<'c>(&'c [Atom]);
+
+impl Removed<'_> {
+    /// Whether the cut takes a piece.
+    fn has(&self, message: usize, piece: usize) -> bool {
+        let end = self.0.partition_point(|atom| (atom.message, atom.from) <= (message, piece));
+        let atom = end.checked_sub(1).and_then(|at| self.0.get(at));
+        atom.is_some_and(|atom| atom.message == message && piece < atom.to)
+    }
+}
+
+impl Fit<'_> {
+    /// Whether a thought is bound to what stands before it.
+    fn is_bound(&self, piece: &Piece<'_>) -> bool {
+        self.rules.preserves_thinking && piece.signed && piece.kind == Kind::Reasoning
+    }
+
+    /// Whether bound thoughts that are invalid are left out.
+    pub(super) fn strips(&self) -> bool {
+        self.rules.preserves_thinking && self.options.preserved_thinking == PreservedThinking::Strip
+    }
+
+    /// The first place that differs from what was given. Thinking that was removed from the start is no change.
+    pub(super) fn first_change(&self, cut: &Cut) -> Option<Place> {
+        let of_cut = cut.atoms.first().map(|atom| self.place_of_gap(atom, cut));
+        let of_front = cut.is_first.then(|| (self.lead(), 1));
+        let changed = self.messages.changed();
+        let compacted = changed.iter().filter_map(|&at| self.messages.get(at)).any(|message| {
+            message.removed.or(message.pieces.first().and_then(|piece| piece.removed)) == Some(Reason::Compacted)
+        });
+        // The prefix begins at a signed compaction.
+        let begins_there = compacted && self.has_signed_compaction();
+        let of_messages = changed.iter().find_map(|&at| self.change_in(at, begins_there));
+        let first = of_cut.into_iter().chain(of_front).chain(of_messages).min();
+        let thinking_goes = self.rules.preserves_thinking
+            && changed.iter().filter_map(|&at| self.messages.get(at)).any(|message| {
+                let is = |piece: &Piece<'_>| self.is_bound(piece) && piece.removed == Some(Reason::ReasoningRemoved);
+                message.pieces.iter().any(is)
+            });
+        let of_chain = if thinking_goes { self.broken_chain() } else { None };
+        first.into_iter().chain(of_chain).min()
+    }
+
+    /// Where a cut begins, or its marker, which stands before a run in one message that goes on after the gap.
+    fn place_of_gap(&self, first: &Atom, cut: &Cut) -> Place {
+        let pieces = self.messages.get(first.message).map_or(&[][..], |message| &message.pieces);
+        let last = cut.atoms.iter().take_while(|atom| atom.message == first.message).last();
+        let goes_on = last.is_some_and(|last| last.to < pieces.len());
+        match pieces.get(first.from) {
+            Some(piece) if cut.added.is_none() || !goes_on => place_of(first.message, piece),
+            _ => (first.message, 1),
+        }
+    }
+
+    /// The first place of a message that was changed, unless only thinking was taken out of it.
+    fn change_in(&self, at: usize, begins_at_compaction: bool) -> Option<Place> {
+        let message = self.messages.get(at)?;
+        match message.removed {
+            Some(Reason::Compacted) => return (!begins_at_compaction).then_some((at, 1)),
+            Some(_) if !message.is_thought() => return Some((at, 1)),
+            _ => {}
+        }
+        let is_changed = |piece: &&Piece<'_>| match piece.removed {
+            Some(Reason::Compacted) => !begins_at_compaction,
+            Some(_) => piece.kind != Kind::Reasoning,
+            None => piece.changed.is_some(),
+        };
+        message.pieces.iter().find(is_changed).map(|piece| place_of(at, piece))
+    }
+
+    /// The first thought that an edit removed while an earlier one stays.
+    fn broken_chain(&self) -> Option<Place> {
+        let mut stays = false;
+        for (at, message) in self.messages.iter().enumerate() {
+            for piece in message.pieces.iter().filter(|piece| self.is_bound(piece)) {
+                match piece.removed.or(message.removed) {
+                    None => stays = true,
+                    Some(Reason::ReasoningRemoved) if stays => return Some(place_of(at, piece)),
+                    Some(_) => {}
+                }
+            }
+        }
+        None
+    }
+
+    /// Takes out the bound thoughts from a place on that the cut leaves; how many tokens that frees.
+    pub(super) fn strip(&mut self, from: Place, cut: &Cut) -> u64 {
+        let removed = Removed(&cut.atoms);
+        let mut touched: Vec<(usize, Vec<usize>)> = Vec::new();
+        for (at, message) in (from.0..).zip(self.messages.range(from.0, self.messages.len())) {
+            let is_invalid = |&(place, piece): &(usize, &Piece<'_>)| {
+                self.is_bound(piece) && piece.is_there() && place_of(at, piece) >= from && !removed.has(at, place)
+            };
+            let pieces = message.pieces.iter().enumerate().filter(|_| message.removed.is_none()).filter(is_invalid);
+            let pieces: Vec<usize> = pieces.map(|(place, _)| place).collect();
+            if !pieces.is_empty() {
+                touched.push((at, pieces));
+            }
+        }
+        let mut freed = 0_u64;
+        for (at, pieces) in touched {
+            let Some(message) = self.messages.get_mut(at) else { continue };
+            let before = message.now();
+            for place in pieces {
+                message.pieces.get_mut(place).map(|piece| piece.remove(Reason::ReasoningPrefixChanged));
+            }
+            drop_emptied(message);
+            freed = freed.saturating_add(before.saturating_sub(message.now()));
+        }
+        freed
+    }
+
+    /// Takes out the thoughts that are invalid by now, before it is found out whether anything has to be cut.
+    pub(super) fn strip_changed(&mut self) {
+        if self.strips()
+            && self.messages.is_changed()
+            && let Some(from) = self.first_change(&Cut::default())
+        {
+            self.strip(from, &Cut::default());
+        }
+    }
+
+    /// Reports thoughts that are invalid: those that were left out, or with `keep` those that stay.
+    pub(super) fn report_thinking(&mut self, cut: &Cut) {
+        let keeps = self.options.preserved_thinking == PreservedThinking::Keep;
+        if !self.rules.preserves_thinking || !(keeps || self.strips()) {
+            return;
+        }
+        let Some(from) = self.first_change(cut) else { return };
+        let removed = Removed(&cut.atoms);
+        let mut found = Vec::new();
+        for (at, message) in (from.0..).zip(self.messages.range(from.0, self.messages.len())) {
+            if message.removed.is_some_and(|reason| reason != Reason::ReasoningPrefixChanged) {
+                continue;
+            }
+            let is_told = |&(place, piece): &(usize, &Piece<'_>)| {
+                let is_invalid = if keeps {
+                    self.is_bound(piece) && piece.is_there() && place_of(at, piece) >= from
+                } else {
+                    piece.removed == Some(Reason::ReasoningPrefixChanged)
+                };
+                is_invalid && !removed.has(at, place)
+            };
+            let told = message.pieces.iter().enumerate().filter(is_told);
+            found.extend(told.map(|(_, piece)| diagnostic(at, piece, keeps)));
+        }
+        self.found.extend(found);
+    }
+
+    /// The fields of the request by which the provider leaves out what is invalid, and the header for them; with `dropBlock`.
+    pub(super) fn drop_block(&self) -> Option<(Json, Json)> {
+        let drops = self.rules.preserves_thinking && self.options.preserved_thinking == PreservedThinking::DropBlock;
+        let is_sent = |message: &Message<'_>| {
+            message.removed.is_none() && message.pieces.iter().any(|piece| self.is_bound(piece) && piece.is_there())
+        };
+        if !drops || !self.messages.iter().any(is_sent) {
+            return None;
+        }
+        let binding = object([("prefix_mismatch_behavior", "drop_block".into())]);
+        let thinking = object([("type", "adaptive".into()), ("block_binding", binding)]);
+        Some((object([("thinking", thinking)]), object([("anthropic-beta", BINDING_HEADER.into())])))
+    }
+}
+
+/// The beta of Anthropic's that has `block_binding`.
+const BINDING_HEADER: &str = "thinking-binding-controls-2026-08-01";
+
+/// Takes out a message, or the steps of a run in one, of which nothing but removed thinking is left.
+fn drop_emptied(message: &mut Message<'_>) {
+    const REASON: Reason = Reason::ReasoningPrefixChanged;
+    if message.pieces.iter().filter(|piece| piece.is_there()).all(Piece::is_silent) {
+        message.removed = Some(REASON);
+        return;
+    }
+    if message.steps < 2 {
+        return;
+    }
+    for step in message.pieces.chunk_by_mut(|a, b| a.step.max(1) == b.step.max(1)) {
+        let is_stripped = step.iter().any(|piece| piece.removed == Some(REASON));
+        let mut rest = step.iter().filter(|piece| piece.is_there()).peekable();
+        if is_stripped && rest.peek().is_some() && rest.all(Piece::is_silent) {
+            step.iter_mut().for_each(|piece| {
+                piece.remove(REASON);
+            });
+            message.steps = message.steps.saturating_sub(1).max(1);
+        }
+    }
+}
+
+fn diagnostic(at: usize, piece: &Piece<'_>, stays: bool) -> Diagnostic {
+    let mut path = format!("messages[{at}]");
+    for step in piece.places.first().into_iter().flatten() {
+        match step {
+            Step::Key(key) => path.extend([".", key]),
+            Step::At(index) => path.push_str(&format!("[{index}]")),
+        }
+    }
+    let (severity, fate) = match stays {
+        true => (Severity::Warning, "stays, and its provider refuses it"),
+        false => (Severity::Info, "was left out"),
+    };
+    let message =
+        format!("a signed thought of message {at} is bound to messages that were changed or removed; it {fate}");
+    Diagnostic::new(DiagnosticCode::ReasoningPrefixChanged, severity, message).at_path(path)
+}
