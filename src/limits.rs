@@ -66,7 +66,6 @@ pub const XML_DEPTH_MAX: u32 = 100;
 const _: () = assert!(XML_DEPTH_MAX <= JSON_DEPTH_MAX);
 
 /// Fails with [`Code::LimitExceeded`] when `value` is above `max`.
-#[cfg(feature = "requests")]
 pub(crate) fn check(name: &str, value: usize, max: u32) -> Result<()> {
     if value <= max as usize {
         return Ok(());

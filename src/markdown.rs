@@ -1,6 +1,5 @@
 //! The little of Markdown that decides what a line means: line ends, fenced code and comments.
 
-#[cfg(any(feature = "folders", feature = "operators"))]
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::text::{is_blank, trim};
 
@@ -122,7 +121,6 @@ impl Blocks {
 }
 
 /// Reports a line that equals a heading of the prompt that the text goes into.
-#[cfg(any(feature = "folders", feature = "operators"))]
 pub(crate) fn delimiter_found(heading: &str, path: &str) -> Diagnostic {
     let message = format!("`{heading}` is a heading of the prompt itself; it went in as it is");
     Diagnostic::new(DiagnosticCode::PromptDelimiterInFile, Severity::Warning, message).at_path(path)

@@ -1,6 +1,5 @@
 //! Moments in time, as callers give them: RFC 3339 with offsets. There is no clock here (SPEC §0.1).
 
-#[cfg(any(feature = "commits", feature = "loom"))]
 use std::borrow::Cow;
 use std::fmt;
 
@@ -78,7 +77,6 @@ impl Timestamp {
     }
 
     /// A time of a request as text: unchanged, or milliseconds since 1970 as RFC 3339.
-    #[cfg(any(feature = "commits", feature = "loom"))]
     pub(crate) fn text(value: Value<'_>) -> Result<Cow<'_, str>> {
         value.as_text().map_or_else(|| Ok(Self::read(value)?.to_string().into()), Ok)
     }
@@ -90,7 +88,6 @@ impl Timestamp {
 
     /// 22 digits that sort as moments do, but later ones first: where a list can only be read upwards, the latest moment at or
     /// before another one is the first from its key on.
-    #[cfg(feature = "commits")]
     pub(crate) fn descending_key(self) -> String {
         // Offsets can lead a day out of the years that RFC 3339 has.
         const LAST: i64 = 253_402_300_800 + DAY;

@@ -184,7 +184,6 @@ impl<'a> Block<'a> {
     }
 
     /// The same, of its own.
-    #[cfg(feature = "chat")]
     pub(crate) fn into_owned(self) -> Block<'static> {
         let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         let own_media = |media: Media<'_>| match media {

@@ -6,7 +6,6 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::block::{Block, Media};
-#[cfg(any(feature = "chat", feature = "commits", feature = "import"))]
 use super::turn::arguments_object;
 use crate::content;
 
@@ -124,13 +123,11 @@ impl Named {
     }
 
     /// Begins to count anew, with names that begin with this.
-    #[cfg(feature = "loom")]
     pub(crate) fn restart(&mut self, prefix: String) {
         (self.count, self.prefix) = (0, prefix);
     }
 
     /// A block as messages and nodes have it: without the flags of transcripts, the arguments of calls as an object.
-    #[cfg(any(feature = "chat", feature = "commits", feature = "import"))]
     pub(crate) fn named(&mut self, block: Block<'static>) -> Block<'static> {
         match block {
             Block::Reasoning { text, signature, .. } => Block::Reasoning { text, signature, redacted: false },

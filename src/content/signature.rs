@@ -7,7 +7,6 @@ use serde_json::Value;
 use crate::json::{self, Document, Object};
 
 /// A vendor whose models sign their reasoning.
-#[cfg(feature = "commits")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vendor {
     Anthropic,
@@ -78,7 +77,6 @@ impl<'s> Proof<'s> {
     }
 
     /// A signature as a vendor's own files have it.
-    #[cfg(feature = "commits")]
     pub(crate) fn of_vendor(vendor: Vendor, is_redacted: bool, signature: Cow<'s, str>) -> Self {
         match vendor {
             Vendor::Anthropic if is_redacted => Self::Redacted(signature),

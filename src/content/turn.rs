@@ -2,15 +2,12 @@
 
 use std::borrow::Cow;
 
-#[cfg(any(feature = "chat", feature = "commits", feature = "import"))]
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-#[cfg(any(feature = "chat", feature = "commits", feature = "import"))]
 use super::block::Block;
 use crate::json::Document;
 
-#[cfg(any(feature = "chat", feature = "commits", feature = "import"))]
 /// Who a turn is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -23,7 +20,6 @@ pub enum Role {
     Assistant,
 }
 
-#[cfg(any(feature = "chat", feature = "commits", feature = "import"))]
 impl Role {
     /// The name on the wire.
     pub const fn as_str(self) -> &'static str {
@@ -35,7 +31,6 @@ impl Role {
     }
 }
 
-#[cfg(any(feature = "chat", feature = "commits", feature = "import"))]
 /// One turn. All calls of one answer are one turn, however many records they came in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turn {
@@ -53,7 +48,6 @@ pub struct Turn {
     pub summary: bool,
 }
 
-#[cfg(any(feature = "chat", feature = "commits", feature = "import"))]
 impl Turn {
     /// A turn without blocks.
     pub fn new(role: Role) -> Self {

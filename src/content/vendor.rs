@@ -18,7 +18,6 @@ pub(crate) trait Unknown {
 }
 
 /// Reads the content of a message, and notes if there is none.
-#[cfg(feature = "commits")]
 pub(crate) fn read_said(content: Option<&Value>, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
     if content.is_none_or(Value::is_null) {
         notes.unknown("a message without content");

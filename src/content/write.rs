@@ -26,13 +26,11 @@ pub(crate) fn serialize<S: Serializer>(blocks: &[Block<'_>], serializer: S) -> R
 }
 
 /// Writes the content of a node.
-#[cfg(any(feature = "chat", feature = "commits", feature = "import", feature = "loom"))]
 pub(crate) fn serialize_node<S: Serializer>(blocks: &[Block<'_>], serializer: S) -> Result<S::Ok, S::Error> {
     WrittenBlocks(blocks, Form::Node).serialize(serializer)
 }
 
 /// Writes the content of a node as a mixed block.
-#[cfg(feature = "loom")]
 pub(crate) fn serialize_mixed<S: Serializer>(blocks: &[Block<'_>], serializer: S) -> Result<S::Ok, S::Error> {
     WrittenBlocks(blocks, Form::MixedNode).serialize(serializer)
 }

@@ -7,19 +7,13 @@ mod tape;
 mod value;
 mod write;
 
-#[cfg(feature = "folders")]
 pub(crate) use number::float;
 pub(crate) use number::number;
-#[cfg(any(feature = "chat", feature = "loom"))]
 pub(crate) use special::{CHUNK, first_special};
 pub(crate) use tape::Kind;
-#[cfg(any(feature = "commits", feature = "loom"))]
 pub(crate) use value::bytes_reference;
-#[cfg(feature = "loom")]
 pub(crate) use value::lone_surrogates;
 pub(crate) use value::{Document, List, Object, Value, quoted, refuse_unknown, unescape, unknown_value};
-#[cfg(any(feature = "chat", feature = "loom"))]
 pub(crate) use write::append;
-#[cfg(any(feature = "chat", feature = "commits", feature = "import", feature = "loom"))]
 pub(crate) use write::object;
 pub(crate) use write::{Small, text, write};

@@ -14,7 +14,6 @@ use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits::{self, JSON_DEPTH_MAX};
 use crate::maps::SortedMap;
 use crate::text::concat;
-#[cfg(feature = "loom")]
 use crate::text::trim;
 
 use super::number::{float, number, whole};
@@ -58,7 +57,6 @@ impl<'t> Document<'t> {
     }
 
     /// The same of a file, whose lists and objects may be deep within each other.
-    #[cfg(feature = "import")]
     pub(crate) fn read_first_within(text: &'t str, depth: usize) -> std::result::Result<(Self, usize), Stopped> {
         Tape::read_first_within(text, depth).map(|(tape, end)| (Self { tape, bytes: &[] }, end))
     }
@@ -175,7 +173,6 @@ impl<'t> Value<'t> {
     }
 
     /// The first half of a surrogate pair at the end of a string, which became U+FFFD.
-    #[cfg(feature = "loom")]
     pub(crate) fn half_at_end(self) -> Option<u16> {
         let (raw, _) = self.document.tape.string(self.at).filter(|(_, is_escaped)| *is_escaped)?;
         let (before, digits) = raw.split_at_checked(raw.len().checked_sub(4)?)?;
@@ -237,7 +234,6 @@ impl<'t> Value<'t> {
 
     /// A string with escapes, as it stands in the text, where `JSON.stringify` would write it so and it neither begins nor ends
     /// with white space.
-    #[cfg(feature = "loom")]
     pub(crate) fn escaped_text(self) -> Option<&'t str> {
         let (raw, _) = self.document.tape.string(self.at).filter(|_| self.document.tape.has_usual_escapes(self.at))?;
         // A backslash before the last character means that it is part of an escape.
@@ -255,7 +251,6 @@ impl<'t> Value<'t> {
     }
 
     /// The byte of its text where the first half of a surrogate pair was replaced.
-    #[cfg(feature = "operators")]
     pub(crate) fn first_repaired(self) -> Option<usize> {
         let (raw, _) = self.document.tape.string(self.at).filter(|&(_, is_escaped)| is_escaped)?;
         let mut at = 0;
@@ -305,7 +300,6 @@ impl<'t> Value<'t> {
     }
 
     /// A count: a whole number from 0 to 2^53 − 1, the largest that JavaScript tells from its neighbours.
-    #[cfg(any(feature = "chat", feature = "commits"))]
     pub(crate) fn safe_integer(self) -> Result<u64> {
         self.whole_to((1 << 53) - 1)
     }
@@ -323,31 +317,26 @@ impl<'t> Value<'t> {
     }
 
     /// The bytes that it stands for, which came beside the text.
-    #[cfg(any(feature = "import", feature = "loom"))]
     pub(crate) fn beside(self) -> Option<&'t [u8]> {
         self.as_bytes()
     }
 
     /// A list; nothing where it is none.
-    #[cfg(feature = "import")]
     pub(crate) fn as_list(self) -> Option<List<'t>> {
         (self.kind() == Kind::List).then(|| List(self.inside()))
     }
 
     /// An object, be it one that stands for something JSON cannot carry; nothing where it is none.
-    #[cfg(feature = "import")]
     pub(crate) fn as_object(self) -> Option<Object<'t>> {
         (self.kind() == Kind::Object).then_some(Object(self))
     }
 
     /// The value as JSON, with lone surrogates as they stand there.
-    #[cfg(feature = "import")]
     pub(crate) fn as_written(self) -> Cow<'t, str> {
         if self.document.tape.has_texts() { self.json() } else { Cow::Borrowed(self.document.json(self)) }
     }
 
     /// The code units of a string, halves of surrogate pairs too; nothing where it is none.
-    #[cfg(feature = "import")]
     pub(crate) fn as_utf16(self) -> Option<Vec<u16>> {
         let (raw, is_escaped) = self.document.tape.string(self.at)?;
         if !is_escaped {
@@ -589,7 +578,6 @@ impl<'t> List<'t> {
 
 impl List<'_> {
     /// How many bytes the whole request has.
-    #[cfg(feature = "loom")]
     pub(crate) fn request_bytes(&self) -> usize {
         self.0.document.tape.len()
     }
@@ -816,7 +804,6 @@ pub(crate) fn refuse_unknown(diagnostics: &[Diagnostic]) -> Result<()> {
 }
 
 /// The value that refers to bytes beside the JSON of a result.
-#[cfg(any(feature = "commits", feature = "loom"))]
 pub(crate) fn bytes_reference(index: usize) -> serde_json::Value {
     super::object([(BYTES, index.into())])
 }

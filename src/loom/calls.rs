@@ -27,7 +27,6 @@ pub const CALLS: &[Call] = &[
     Call::new("requestBody", &[], |_, request, host| body(request, host)),
     Call::new("requestBodyWithReport", &[], |_, request, host| body_with_report(request, host)),
     Call::new("continuation", &["response", "options"], |_, request, _| Answer::of(&continuation(request)?)),
-    #[cfg(feature = "chat")]
     Call::new("loomTreeToChat", &["tree", "options"], |_, request, host| super::chat::to_chat(request, host)),
 ];
 

@@ -9,7 +9,6 @@ mod body;
 mod budget;
 mod buffer;
 mod calls;
-#[cfg(feature = "chat")]
 mod chat;
 mod continuation;
 mod conversation;

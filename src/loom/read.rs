@@ -71,7 +71,6 @@ pub(crate) enum About {
     /// An assembly: it has `tip` or `path`, and a `contextWindow`.
     Assembly,
     /// A path, of which nothing is cut: it has `tip` or `path`.
-    #[cfg(feature = "chat")]
     Path,
     /// This node, whatever the options say.
     Node(String),

@@ -2,16 +2,13 @@
 
 pub mod bodies;
 mod cache;
-#[cfg(feature = "chat")]
 mod format;
 mod message;
 mod price;
-#[cfg(feature = "loom")]
 pub mod replies;
 
 pub use cache::Fingerprint;
 pub(crate) use cache::{message_hash, system_hash};
-#[cfg(feature = "chat")]
 pub(crate) use format::{FORMATS, Format};
 pub(crate) use message::placeholder;
 pub use message::{Message, MessageSpan, Role};

@@ -1,11 +1,8 @@
 //! Text: cuts that fall between grapheme clusters, and offsets in UTF-16 code units (SPEC §0.7).
 
-#[cfg(any(feature = "folders", feature = "loom"))]
 pub(crate) mod case;
-#[cfg(feature = "loom")]
 pub(crate) mod fold;
 mod graphemes;
-#[cfg(any(feature = "loom", feature = "tokenize"))]
 pub(crate) mod normal_form;
 
 use std::cell::RefCell;
@@ -36,14 +33,12 @@ fn units_of_eight(bytes: u64) -> usize {
 }
 
 /// What two texts have in common at their beginnings.
-#[cfg(feature = "loom")]
 pub(crate) fn common_prefix<'t>(text: &'t str, other: &str) -> &'t str {
     let same = text.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
     text.get(..text.floor_char_boundary(same)).unwrap_or_default()
 }
 
 /// The UTF-16 code units of a text in UTF-8; nothing where the bytes are no UTF-8.
-#[cfg(feature = "tokenize")]
 pub fn utf16_of(bytes: &[u8]) -> Option<Vec<u16>> {
     // A character has at most as many units as bytes.
     let mut units = vec![0; bytes.len()];
@@ -56,7 +51,6 @@ pub fn utf16_of(bytes: &[u8]) -> Option<Vec<u16>> {
 }
 
 /// Some thousand characters to a turn: WebAssembly engines put optimized code in place only when a function is called again.
-#[cfg(feature = "tokenize")]
 #[inline(never)]
 fn utf16_turn(bytes: &[u8], (mut at, mut to): (usize, usize), units: &mut [u16]) -> Option<(usize, usize)> {
     // What a byte within a character has beside its mark; more than 63 where it is none.

@@ -5,13 +5,10 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NormalForm {
     /// Characters with their marks composed.
-    #[cfg(feature = "tokenize")]
     Nfc,
     /// Characters and their marks apart.
-    #[cfg(feature = "loom")]
     Nfd,
     /// Composed, and what is but another shape of a character is that character.
-    #[cfg(feature = "tokenize")]
     Nfkc,
 }
 
@@ -19,22 +16,16 @@ pub(crate) enum NormalForm {
 pub(crate) fn normalize(text: &str, form: NormalForm) -> String {
     #[cfg(target_arch = "wasm32")]
     return String::from(js_sys::JsString::from(text).normalize(match form {
-        #[cfg(feature = "tokenize")]
         NormalForm::Nfc => "NFC",
-        #[cfg(feature = "loom")]
         NormalForm::Nfd => "NFD",
-        #[cfg(feature = "tokenize")]
         NormalForm::Nfkc => "NFKC",
     }));
     #[cfg(not(target_arch = "wasm32"))]
     {
         use unicode_normalization::UnicodeNormalization as _;
         match form {
-            #[cfg(feature = "tokenize")]
             NormalForm::Nfc => text.nfc().collect(),
-            #[cfg(feature = "loom")]
             NormalForm::Nfd => text.nfd().collect(),
-            #[cfg(feature = "tokenize")]
             NormalForm::Nfkc => text.nfkc().collect(),
         }
     }

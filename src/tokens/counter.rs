@@ -2,15 +2,11 @@
 
 use std::fmt;
 
-#[cfg(feature = "growing")]
 use super::bpe::Counted;
-#[cfg(feature = "tokenize")]
 use super::codec::Codec;
-#[cfg(feature = "growing")]
 use super::heuristic::Paused;
 
 /// How far a text that grows was counted: by default not at all.
-#[cfg(feature = "growing")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Grown {
     pub(super) counted: Counted,
@@ -39,7 +35,6 @@ pub trait Counter {
 
     /// The count of a text that was counted with the same `grown` when it was shorter. Where the counter knows what of it
     /// stays as it was, only the end is looked at again. One that may fail leaves `grown` as it is.
-    #[cfg(feature = "growing")]
     fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
         let _ = grown;
         self.count(text)
@@ -47,20 +42,17 @@ pub trait Counter {
 
     /// How many bytes at the beginning of a text that was counted with `grown` are not looked at again when it grows, so that they need not be kept: from now on
     /// `grown` is of the text without them. Nothing where the counter counts all of it again each time.
-    #[cfg(feature = "growing")]
     fn forget(&self, text: &str, grown: &mut Grown) -> Option<usize> {
         let _ = (text, grown);
         None
     }
 
     /// What makes tokens of texts and texts of tokens, where the counter has tokens.
-    #[cfg(feature = "tokenize")]
     fn codec(&self) -> Option<&dyn Codec> {
         None
     }
 
     /// Whether it failed, so that its counts since then are worth nothing.
-    #[cfg(feature = "growing")]
     fn has_failed(&self) -> bool {
         false
     }

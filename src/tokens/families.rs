@@ -6,7 +6,6 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
-#[cfg(feature = "growing")]
 use super::counter::Grown;
 use super::heuristic::{self, Scale};
 use super::heuristic_words::Words;
@@ -86,12 +85,10 @@ impl Counter for Scaled {
         heuristic::count_up_to_scaled(text, limit, self.scale, Some(&mut self.words.borrow_mut()))
     }
 
-    #[cfg(feature = "growing")]
     fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
         heuristic::count_grown(text, self.scale, &mut grown.paused)
     }
 
-    #[cfg(feature = "growing")]
     fn forget(&self, text: &str, grown: &mut Grown) -> Option<usize> {
         Some(grown.paused.forget(text))
     }

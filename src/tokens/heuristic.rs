@@ -410,7 +410,6 @@ pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
 }
 
 /// Where counting a text stopped that may grow.
-#[cfg(feature = "growing")]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Paused {
     at: usize,
@@ -430,7 +429,6 @@ pub(super) struct Paused {
     return_seen: bool,
 }
 
-#[cfg(feature = "growing")]
 impl Paused {
     /// How many bytes at the beginning are not looked at again; from now on the text is without them.
     pub(super) fn forget(&mut self, text: &str) -> usize {
@@ -442,7 +440,6 @@ impl Paused {
 }
 
 /// [`count`] of a text that begins with the one that was counted before with `paused`: what was read then is not read again.
-#[cfg(feature = "growing")]
 #[inline(never)]
 pub(super) fn count_grown(text: &str, scale: Scale, paused: &mut Paused) -> u32 {
     let bytes = text.as_bytes();

@@ -17,7 +17,6 @@ pub const TEXT_CALLS: &[Call] = &[
     Call::new("decodeTokenBytes", &["ids", "options"], |_, request, host| decode_token_bytes(request, host)),
     Call::new("calibrate", &["samples"], |_, request, _| calibrated(request)),
     Call::new("tokenSpans", &["text", "options"], |_, request, host| token_spans(request, host)),
-    #[cfg(feature = "convert")]
     Call::new("vocabularyOf", &["tokenizerJson"], |_, request, _| vocabulary_of(request)),
 ];
 
@@ -139,7 +138,6 @@ pub(super) fn number(number: usize) -> u32 {
 }
 
 /// The asset of a `tokenizer.json`, whose bytes come beside the request. Paths in errors are those in the file.
-#[cfg(feature = "convert")]
 fn vocabulary_of(request: Value<'_>) -> Result<Answer> {
     let (arguments, _) = arguments(request, &[])?;
     let file = arguments.need("tokenizerJson")?;

@@ -12,13 +12,10 @@ use std::fmt;
 use tiktoken_rs::CoreBPE;
 
 use super::Counter;
-#[cfg(feature = "tokenize")]
 use super::bpe::Rank;
 use super::bpe::{Encoding, ForeignMerges};
-#[cfg(feature = "tokenize")]
 use super::codec::Codec;
 use crate::error::{Code, Error, Result};
-#[cfg(feature = "tokenize")]
 use crate::maps::SortedMap;
 
 /// Pieces longer than this, in bytes, are kept from tiktoken-rs, whose regular expression engine copes with 400,000
@@ -194,7 +191,6 @@ impl Counter for Tiktoken {
         self.count_with(text, LONG, None)
     }
 
-    #[cfg(feature = "tokenize")]
     fn codec(&self) -> Option<&dyn Codec> {
         Some(self)
     }
@@ -207,7 +203,6 @@ impl Counter for Tiktoken {
     }
 }
 
-#[cfg(feature = "tokenize")]
 impl Codec for Tiktoken {
     /// All of them: tiktoken-rs does not stop.
     fn encode_ordinary(&self, text: &str, _: usize, tokens: &mut Vec<Rank>) {

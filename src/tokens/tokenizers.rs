@@ -7,11 +7,9 @@ use crate::error::{Error, Result};
 use crate::json;
 use crate::tokens::bpe::{CachingCounter, Encoding, Vocabulary};
 use crate::tokens::counter::Counter;
-#[cfg(feature = "growing")]
 use crate::tokens::counter::Grown;
 use crate::tokens::families::{self, Scaled};
 use crate::tokens::heuristic;
-#[cfg(feature = "growing")]
 use crate::tokens::heuristic::Scale;
 use crate::tokens::heuristic_words::Words;
 #[cfg(feature = "tiktoken")]
@@ -34,12 +32,10 @@ impl Counter for Heuristic {
         heuristic::count_up_to(text, limit)
     }
 
-    #[cfg(feature = "growing")]
     fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
         heuristic::count_grown(text, Scale::default(), &mut grown.paused)
     }
 
-    #[cfg(feature = "growing")]
     fn forget(&self, text: &str, grown: &mut Grown) -> Option<usize> {
         Some(grown.paused.forget(text))
     }
@@ -78,12 +74,10 @@ impl Counter for CachingHeuristic {
         heuristic::count_up_to_with(text, limit, Some(&mut self.0.borrow_mut()))
     }
 
-    #[cfg(feature = "growing")]
     fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
         Heuristic.count_grown(text, grown)
     }
 
-    #[cfg(feature = "growing")]
     fn forget(&self, text: &str, grown: &mut Grown) -> Option<usize> {
         Heuristic.forget(text, grown)
     }
@@ -127,12 +121,9 @@ impl Tokenizers {
         if let Some(loaded) = self.loaded(name) {
             return loaded.vocabulary().check(asset);
         }
-        #[cfg(feature = "tokenize")]
         let shared = encoding.and_then(|encoding| {
             self.vocabularies.iter().find_map(|known| known.vocabulary().shared_by(encoding, asset))
         });
-        #[cfg(not(feature = "tokenize"))]
-        let shared = None;
         let vocabulary = match shared {
             Some(vocabulary) => vocabulary,
             None => Vocabulary::load(name, asset)?,
@@ -160,7 +151,6 @@ impl Tokenizers {
     }
 
     /// The names of the exact ones: those that there can be, and those of one's own that are loaded.
-    #[cfg(feature = "tokenize")]
     pub(crate) fn exact_names(&self) -> Vec<String> {
         #[cfg(feature = "tiktoken")]
         let known = tiktoken::Tiktoken::NAMES.iter().copied();
@@ -173,12 +163,8 @@ impl Tokenizers {
     /// The error for a name that is not known.
     #[cold]
     fn unknown_name(&self, name: &str) -> Error {
-        #[cfg(feature = "tokenize")]
         let names = self.exact_names();
-        #[cfg(feature = "tokenize")]
         let exact = names.iter().map(String::as_str);
-        #[cfg(not(feature = "tokenize"))]
-        let exact = Encoding::ALL.iter().map(|encoding| encoding.name());
         let mut all: Vec<&str> = families::names().collect();
         all.extend(exact);
         unknown("`tokenizer`", name, all.into_iter())
@@ -204,7 +190,6 @@ impl Tokenizers {
         };
         let package = match encoding.base() {
             Encoding::O200kBase | Encoding::Cl100kBase => "ctxweave/vocab",
-            #[cfg(feature = "tokenize")]
             _ => "ctxweave-vocab",
         };
         let message = format!(

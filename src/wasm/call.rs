@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-#[cfg(feature = "requests")]
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 
@@ -14,16 +13,7 @@ use crate::call::{Answer, Call, Host};
 use crate::error::{Code, Error, Result};
 use crate::tokens::Counter;
 
-/// Makes a call. A module with counting alone has no call that takes or gives bytes.
-#[cfg(not(feature = "requests"))]
-#[wasm_bindgen]
-pub fn call(name: &str, request: &[u8], _bytes: &JsValue, tokenizer: &JsValue) -> Thrown<JsValue> {
-    let counter = CustomCounter::new(tokenizer);
-    with_host(counter.as_ref(), |host| find(crate::CALLS, name)?.answer(&mut (), request, &[], host).and_then(alone))
-}
-
 /// Makes a call: see `answer`.
-#[cfg(feature = "requests")]
 #[wasm_bindgen]
 pub fn call(name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) -> Thrown<JsValue> {
     answer(crate::CALLS, &mut (), name, request, bytes, tokenizer)
@@ -32,7 +22,6 @@ pub fn call(name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) ->
 /// Makes a call of these tables. `request` is JSON in UTF-8, `bytes` a list of what it refers to, `tokenizer` the caller's own
 /// counter; both may be undefined. Gives JSON text, or a small
 /// result as it is, or bytes if these are the result, or `[text, ...bytes]`.
-#[cfg(feature = "requests")]
 pub(super) fn answer<T>(
     tables: &[&[Call<T>]],
     this: &mut T,
@@ -65,13 +54,11 @@ pub(super) fn with_host(
 }
 
 /// The bytes beside a request. They are `Uint8Array`s; `Uint8Array::new` would copy each of them outside the module, too.
-#[cfg(feature = "requests")]
 pub(super) fn bytes_of(list: &JsValue) -> Vec<Vec<u8>> {
     let list = list.dyn_ref::<Array>();
     list.into_iter().flat_map(|list| list.iter()).map(|bytes| bytes.unchecked_into::<Uint8Array>().to_vec()).collect()
 }
 
-#[cfg(feature = "requests")]
 pub(super) fn written(answer: Answer) -> Result<JsValue> {
     match answer.bytes.as_slice() {
         [] => alone(answer),

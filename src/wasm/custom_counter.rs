@@ -29,7 +29,6 @@ impl CustomCounter {
     }
 
     /// Whether it is the same function of the same object.
-    #[cfg(feature = "loom")]
     pub(super) fn is(&self, other: &Self) -> bool {
         self.object == other.object && self.count == other.count
     }
@@ -60,7 +59,6 @@ impl Counter for CustomCounter {
         &self.name
     }
 
-    #[cfg(feature = "growing")]
     fn has_failed(&self) -> bool {
         self.failure.borrow().is_some()
     }

@@ -4,19 +4,14 @@
 //! `CtxweaveError`s of them.
 
 pub mod call;
-#[cfg(feature = "chat")]
 pub mod chat;
-#[cfg(feature = "commits")]
 pub mod commits;
 mod custom_counter;
 mod error;
 mod plain;
-#[cfg(feature = "loom")]
 pub mod resident;
-#[cfg(feature = "tokenize")]
 pub mod token_counter;
 mod tokenizers;
-#[cfg(feature = "count")]
 pub mod tokens;
 
 use talc::wasm::{WasmDynamicTalc, new_wasm_dynamic_allocator};

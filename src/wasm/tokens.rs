@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use js_sys::{JsString, Uint32Array};
-#[cfg(feature = "tokenize")]
 use js_sys::{Uint8Array, Uint16Array};
 use wasm_bindgen::prelude::*;
 
@@ -44,7 +43,6 @@ pub fn count_tokens_up_to(text: &str, limit: u32, tokenizer: Option<String>) -> 
 }
 
 /// The tokens of a text; nothing where the tokenizer has none, which the call of this name has an error for.
-#[cfg(feature = "tokenize")]
 #[wasm_bindgen(js_name = encodeTokens)]
 pub fn encode_tokens(text: &str, tokenizer: &str) -> Option<Uint32Array> {
     let counter = counter(Some(tokenizer.to_owned())).ok()?;
@@ -55,7 +53,6 @@ pub fn encode_tokens(text: &str, tokenizer: &str) -> Option<Uint32Array> {
 
 /// The text that tokens stand for: its bytes where all of them are ASCII, else its UTF-16 code units. Nothing where the tokenizer has
 /// no tokens or one is no token, which `decodeTokenBytes` has an error for.
-#[cfg(feature = "tokenize")]
 #[wasm_bindgen(js_name = decodeTokens)]
 pub fn decode_tokens(ids: &[u32], tokenizer: &str) -> JsValue {
     let decoded = || {

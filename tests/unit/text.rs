@@ -18,7 +18,6 @@ fn a_long_cluster_is_walked_through_once() {
     }
 }
 
-#[cfg(feature = "tokenize")]
 #[test]
 fn utf16_is_that_of_the_standard_library() {
     let all: String = (0..=0x10_ffff).filter_map(char::from_u32).collect();

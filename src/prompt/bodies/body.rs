@@ -82,7 +82,6 @@ impl<'t> Body<'t> {
     }
 
     /// The list of turns alone, and the system context that stands beside it.
-    #[cfg(feature = "chat")]
     pub(super) fn close_chat(self) -> (Option<String>, Vec<u8>) {
         let mut json = self.json.end_object();
         json.truncate(self.list.end);

@@ -16,7 +16,6 @@ mod completion;
 mod conversation;
 mod escape;
 mod gemini;
-#[cfg(feature = "chat")]
 mod hosts;
 mod ids;
 mod json;
@@ -32,16 +31,13 @@ mod tool;
 
 use crate::content::Block;
 use crate::error::{Code, Diagnostic, Error, Result};
-#[cfg(feature = "chat")]
 use crate::prompt::format::Format;
 use crate::prompt::message::{Message, Role};
 use crate::text::is_blank;
 
 pub(crate) use crate::content::signature::Proof;
-#[cfg(feature = "loom")]
 pub(crate) use compatible::wants_details;
 pub use escape::escape_into;
-#[cfg(feature = "chat")]
 pub(crate) use gemini::NO_SIGNATURE;
 pub(crate) use json::TextWriter;
 pub(crate) use reuse::{MessageSource, WrittenBody};
@@ -145,7 +141,6 @@ fn fill<'m>(
 }
 
 /// A chat in a format: its messages as JSON, and the system context where that stands beside them.
-#[cfg(feature = "chat")]
 #[derive(Debug)]
 pub(crate) struct WrittenChat {
     pub system: Option<String>,
@@ -154,7 +149,6 @@ pub(crate) struct WrittenChat {
 
 /// The result of a conversion: the messages, the system context beside them, and diagnostics. Without messages they are the same
 /// as before.
-#[cfg(feature = "chat")]
 pub(crate) fn chat_json(messages: Option<&[u8]>, system: Option<&str>, found: &[Diagnostic]) -> Result<Vec<u8>> {
     let mut out = Vec::with_capacity(messages.map_or(0, <[u8]>::len) + 256);
     match messages {
@@ -178,7 +172,6 @@ pub(crate) fn chat_json(messages: Option<&[u8]>, system: Option<&str>, found: &[
 ///
 /// # Errors
 /// None of its own.
-#[cfg(feature = "chat")]
 pub(crate) fn write_chat(
     system: Option<&str>,
     messages: &[Message<'_>],

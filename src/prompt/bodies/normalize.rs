@@ -126,7 +126,6 @@ impl ToolResult<'_> {
     }
 
     /// All its texts as one.
-    #[cfg(feature = "chat")]
     pub(super) fn joined(&self) -> String {
         let texts = self.content.iter().filter_map(|content| match content {
             ItemContent::Text(Text::Whole(text)) => Some(&**text),
@@ -159,7 +158,6 @@ pub(super) struct Normalized<'m> {
 
 impl Normalized<'_> {
     /// All items of irregular messages.
-    #[cfg(feature = "chat")]
     pub(super) fn items(&self) -> &[Item<'_>] {
         &self.items
     }

@@ -22,7 +22,6 @@
 use super::Encoding;
 use super::split::load8;
 use super::splitter::Splitter;
-#[cfg(feature = "tokenize")]
 use super::words::MAX_TOKEN_BYTES;
 use super::words::{MAX_TOKENS, Rank, SPREAD};
 use crate::error::{Code, Error, Result};
@@ -31,9 +30,7 @@ const MAGIC: &[u8; 4] = b"CTXV";
 const VERSION: u32 = 4;
 const NAME: std::ops::Range<usize> = 8..24;
 const CHECKSUM: std::ops::Range<usize> = 32..40;
-#[cfg(feature = "tokenize")]
 const SPLITTER: usize = 40;
-#[cfg(feature = "tokenize")]
 const FORM: usize = 44;
 const MORE: usize = 52;
 const HEADER: usize = 56;
@@ -52,7 +49,6 @@ pub(super) struct Asset<'a> {
     /// How texts are cut.
     pub(super) splitter: Splitter,
     /// How they are normalized first, as a number.
-    #[cfg(feature = "tokenize")]
     pub(super) form: u8,
     /// Number of tokens.
     pub(super) tokens: usize,
@@ -62,7 +58,6 @@ pub(super) struct Asset<'a> {
     pub(super) bytes: &'a [u8],
     planes: &'a [u8],
     /// What stands behind the planes.
-    #[cfg(feature = "tokenize")]
     pub(super) more: &'a [u8],
     checksum: Checksum,
     stated: u64,
@@ -90,26 +85,21 @@ impl<'a> Asset<'a> {
             return Err(invalid(name, "its length is wrong: it may be cut off"));
         };
         let (bytes, planes) = tables.split_at_checked(BYTES).unwrap_or_default();
-        #[cfg(feature = "tokenize")]
         let splitter = {
             let bytes = asset.get(SPLITTER..).and_then(|rest| rest.first_chunk());
             let splitter = bytes.and_then(|bytes| Splitter::from_bytes(*bytes));
             splitter.ok_or_else(|| invalid(name, "it is for another version of ctxweave"))?
         };
         // There are only these two.
-        #[cfg(not(feature = "tokenize"))]
-        let splitter = encoding.map_or(Splitter::O200K, Encoding::splitter);
         let checksum = Checksum::before_merges(asset, more);
         let stated = load8(asset, CHECKSUM.start);
         Ok(Self {
             splitter,
-            #[cfg(feature = "tokenize")]
             form: asset.get(FORM).copied().unwrap_or_default(),
             tokens,
             longer_bytes,
             bytes,
             planes,
-            #[cfg(feature = "tokenize")]
             more,
             checksum,
             stated,
@@ -156,7 +146,6 @@ impl<'a> Asset<'a> {
 }
 
 /// What an asset is written of.
-#[cfg(feature = "tokenize")]
 #[derive(Debug)]
 pub(super) struct Contents<'c> {
     /// The name of the encoding, or nothing.
@@ -173,7 +162,6 @@ pub(super) struct Contents<'c> {
 }
 
 /// Writes an asset.
-#[cfg(feature = "tokenize")]
 pub(super) fn write(contents: &Contents<'_>) -> Vec<u8> {
     let &Contents { name, splitter, form, bytes, merges, longer_bytes, more } = contents;
     debug_assert!(longer_bytes < MAX_LONGER_BYTES && MAX_TOKEN_BYTES < MAX_LONGER_BYTES);
@@ -243,11 +231,6 @@ fn padded(name: &str) -> [u8; 16] {
 /// The error about an asset that cannot be used.
 #[cold]
 pub(super) fn invalid(name: &str, reason: &str) -> Error {
-    #[cfg(not(feature = "tokenize"))]
-    let message = format!(
-        "the vocabulary for `{name}` cannot be used: {reason}; load `{name}.bin` of the same version of ctxweave"
-    );
-    #[cfg(feature = "tokenize")]
     let message = {
         let instead = match Encoding::from_name(name) {
             Some(encoding) => format!("load `{}.bin` of the same version of ctxweave", encoding.base().name()),

@@ -9,7 +9,6 @@
 
 use super::asset::{Asset, Checksum, invalid};
 use super::joins::{Characters, Joins};
-#[cfg(feature = "tokenize")]
 use super::more::{Literal, LiteralKind};
 use super::words::{Joined, Words};
 use crate::error::Result;
@@ -26,11 +25,7 @@ pub(super) struct Tables {
 
 impl Tables {
     /// Builds them out of the asset for the vocabulary of that name.
-    pub(super) fn build(
-        name: &str,
-        asset: &Asset<'_>,
-        #[cfg(feature = "tokenize")] literals: &[Literal<'_>],
-    ) -> Result<Self> {
+    pub(super) fn build(name: &str, asset: &Asset<'_>, literals: &[Literal<'_>]) -> Result<Self> {
         let damaged = || invalid(name, "it is damaged");
         let words = Words::new(asset.tokens, asset.longer_bytes);
         let mut tables = Self { words, joins: Joins::new(), characters: Characters::new() };
@@ -38,11 +33,9 @@ impl Tables {
             tables.words.add(&[byte]).ok_or_else(damaged)?;
         }
         let mut checksum = asset.checksum();
-        #[cfg(feature = "tokenize")]
         let mut literals = literals.iter().peekable();
         while tables.words.len() < asset.tokens {
             let turn = TURN;
-            #[cfg(feature = "tokenize")]
             let turn = match literals.peek() {
                 Some(literal) if literal.rank as usize <= tables.words.len() => {
                     tables.add_literal(asset, &mut checksum, literal).ok_or_else(damaged)?;
@@ -79,7 +72,6 @@ impl Tables {
     }
 
     /// Adds the next token, which is spelt out. `None` where it is not the next one.
-    #[cfg(feature = "tokenize")]
     fn add_literal(&mut self, asset: &Asset<'_>, checksum: &mut Checksum, literal: &Literal<'_>) -> Option<()> {
         checksum.add(asset.merges(self.words.len()).next().filter(|_| literal.rank as usize == self.words.len())?);
         if literal.kind != LiteralKind::Inverted {

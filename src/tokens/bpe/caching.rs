@@ -2,17 +2,13 @@
 
 use std::cell::RefCell;
 
-#[cfg(feature = "tokenize")]
 use super::Rank;
 use super::merge_cache::MergeCache;
-#[cfg(feature = "tokenize")]
 use super::normalize::Form;
 use super::room::Room;
 use super::vocabulary::{Vocabulary, saturate, up_to};
 use crate::tokens::Counter;
-#[cfg(feature = "growing")]
 use crate::tokens::Grown;
-#[cfg(feature = "tokenize")]
 use crate::tokens::codec::Codec;
 
 /// A vocabulary that remembers, from one call to the next, what it had to merge. The counts are the same; where words
@@ -24,7 +20,6 @@ use crate::tokens::codec::Codec;
 pub struct CachingCounter {
     vocabulary: Vocabulary,
     counting: RefCell<Room>,
-    #[cfg(feature = "tokenize")]
     encoding: RefCell<Room>,
 }
 
@@ -34,7 +29,6 @@ impl CachingCounter {
         Self {
             vocabulary,
             counting: RefCell::new(Room::new(MergeCache::large())),
-            #[cfg(feature = "tokenize")]
             encoding: RefCell::new(Room::new(MergeCache::of_many_tokens())),
         }
     }
@@ -62,17 +56,14 @@ impl Counter for CachingCounter {
         up_to(limit, self.count_until(text, limit.into()))
     }
 
-    #[cfg(feature = "growing")]
     fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
         saturate(self.vocabulary.count_grown(text, &mut grown.counted, &mut self.counting.borrow_mut()))
     }
 
-    #[cfg(feature = "growing")]
     fn forget(&self, _: &str, grown: &mut Grown) -> Option<usize> {
         Some(grown.counted.forget())
     }
 
-    #[cfg(feature = "tokenize")]
     fn codec(&self) -> Option<&dyn Codec> {
         Some(self)
     }
@@ -82,7 +73,6 @@ impl Counter for CachingCounter {
     }
 }
 
-#[cfg(feature = "tokenize")]
 impl Codec for CachingCounter {
     fn encode_ordinary(&self, text: &str, most: usize, tokens: &mut Vec<Rank>) {
         self.vocabulary.encode_up_to(text, most, tokens, None, &mut self.encoding.borrow_mut());
@@ -119,6 +109,6 @@ impl Codec for CachingCounter {
     }
 }
 
-#[cfg(all(test, feature = "convert", not(target_arch = "wasm32")))]
+#[cfg(all(test, not(target_arch = "wasm32")))]
 #[path = "../../../tests/unit/tokens/caching.rs"]
 mod tests;

@@ -46,11 +46,6 @@ pub(super) const ASCII: [u8; 128] = {
 /// The code points from here on are not in [`CLASSES`].
 const INDEXED: u32 = 0x32400;
 
-/// The classes of the code points below [`INDEXED`], as `cargo xtask vocab --unicode` writes them. In the second table 8 more says of
-/// one that is [`OTHER`] that it is neither punctuation nor a symbol.
-#[cfg(not(feature = "tokenize"))]
-static CLASSES: &[u8] = include_bytes!("classes.bin");
-#[cfg(feature = "tokenize")]
 static CLASSES: &[u8] = include_bytes!("classes_and_symbols.bin");
 
 /// What the table has of a code point below [`INDEXED`].
@@ -72,19 +67,16 @@ pub(super) fn of(code_point: u32) -> u8 {
 }
 
 /// Whether a code point that is [`OTHER`] is punctuation or a symbol: `\p{P}`, `\p{S}`.
-#[cfg(feature = "tokenize")]
 pub(super) fn is_symbol(code_point: u32) -> bool {
     code_point < INDEXED && entry(code_point) & 8 == 0
 }
 
 /// Whether it is a letter or a number.
-#[cfg(feature = "cut")]
 pub(crate) fn is_letter_or_number(c: char) -> bool {
     of(u32::from(c)) & (UPPER | LOWER | CASELESS | NUMBER) != 0
 }
 
 /// Whether it is a lower case letter.
-#[cfg(feature = "cut")]
 pub(crate) fn is_lower_case(c: char) -> bool {
     of(u32::from(c)) == LOWER
 }

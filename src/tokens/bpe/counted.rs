@@ -14,7 +14,6 @@ pub(crate) struct Counted {
     /// The long ones of these two.
     pub(super) long: [LongPiece; 2],
     /// Up to here all characters are known to be in the normal form of the vocabulary.
-    #[cfg(feature = "tokenize")]
     pub(super) fixed: usize,
 }
 
@@ -32,7 +31,6 @@ impl Counted {
                 None => LongPiece::default(),
             };
         }
-        #[cfg(feature = "tokenize")]
         {
             self.fixed = self.fixed.saturating_sub(bytes);
         }

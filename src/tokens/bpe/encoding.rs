@@ -10,19 +10,14 @@ pub enum Encoding {
     /// `cl100k_base`: GPT-4, GPT-3.5 Turbo, the embedding models.
     Cl100kBase,
     /// `o200k_harmony`: gpt-oss. It is `o200k_base` with more special tokens.
-    #[cfg(feature = "tokenize")]
     O200kHarmony,
     /// `p50k_base`: Codex, and GPT-3's `text-davinci-002` and `-003`.
-    #[cfg(feature = "tokenize")]
     P50kBase,
     /// `p50k_edit`: GPT-3's models that edit. It is `p50k_base` with more special tokens.
-    #[cfg(feature = "tokenize")]
     P50kEdit,
     /// `r50k_base`: GPT-3.
-    #[cfg(feature = "tokenize")]
     R50kBase,
     /// `gpt2`, another name of `r50k_base`.
-    #[cfg(feature = "tokenize")]
     Gpt2,
 }
 
@@ -31,15 +26,10 @@ impl Encoding {
     pub const ALL: &'static [Self] = &[
         Self::O200kBase,
         Self::Cl100kBase,
-        #[cfg(feature = "tokenize")]
         Self::O200kHarmony,
-        #[cfg(feature = "tokenize")]
         Self::P50kBase,
-        #[cfg(feature = "tokenize")]
         Self::P50kEdit,
-        #[cfg(feature = "tokenize")]
         Self::R50kBase,
-        #[cfg(feature = "tokenize")]
         Self::Gpt2,
     ];
 
@@ -48,15 +38,10 @@ impl Encoding {
         match self {
             Self::O200kBase => "o200k_base",
             Self::Cl100kBase => "cl100k_base",
-            #[cfg(feature = "tokenize")]
             Self::O200kHarmony => "o200k_harmony",
-            #[cfg(feature = "tokenize")]
             Self::P50kBase => "p50k_base",
-            #[cfg(feature = "tokenize")]
             Self::P50kEdit => "p50k_edit",
-            #[cfg(feature = "tokenize")]
             Self::R50kBase => "r50k_base",
-            #[cfg(feature = "tokenize")]
             Self::Gpt2 => "gpt2",
         }
     }
@@ -69,11 +54,8 @@ impl Encoding {
     /// The encoding that has its asset: those that differ in special tokens alone share one.
     pub const fn base(self) -> Self {
         match self {
-            #[cfg(feature = "tokenize")]
             Self::O200kHarmony => Self::O200kBase,
-            #[cfg(feature = "tokenize")]
             Self::P50kEdit => Self::P50kBase,
-            #[cfg(feature = "tokenize")]
             Self::Gpt2 => Self::R50kBase,
             other => other,
         }
@@ -82,9 +64,7 @@ impl Encoding {
     /// The file name of its vocabulary asset.
     pub const fn file_name(self) -> &'static str {
         match self.base() {
-            #[cfg(feature = "tokenize")]
             Self::P50kBase => "p50k_base.bin",
-            #[cfg(feature = "tokenize")]
             Self::R50kBase => "r50k_base.bin",
             Self::Cl100kBase => "cl100k_base.bin",
             _ => "o200k_base.bin",
@@ -94,7 +74,6 @@ impl Encoding {
     /// How it cuts texts into pieces.
     pub const fn splitter(self) -> Splitter {
         match self.base() {
-            #[cfg(feature = "tokenize")]
             Self::P50kBase | Self::R50kBase => Splitter::GPT2,
             Self::Cl100kBase => Splitter::CL100K,
             _ => Splitter::O200K,
@@ -102,7 +81,6 @@ impl Encoding {
     }
 
     /// Its special tokens: text that stands for one token where somebody says so, and for ordinary ones otherwise.
-    #[cfg(feature = "tokenize")]
     pub fn specials(self) -> Vec<(String, u32)> {
         if self == Self::O200kHarmony {
             return harmony();
@@ -128,7 +106,6 @@ impl Encoding {
     }
 
     /// The special token that stands between the ordinary ones, if one does.
-    #[cfg(feature = "tokenize")]
     pub(super) const fn gap(self) -> Option<u32> {
         match self.base() {
             Self::P50kBase => Some(50_256),
@@ -149,7 +126,6 @@ impl AsRef<str> for Encoding {
 }
 
 /// The special tokens of `o200k_harmony`: those with a name, and reserved ones up to 201,087.
-#[cfg(feature = "tokenize")]
 fn harmony() -> Vec<(String, u32)> {
     (199_998..=201_087)
         .map(|number| {

@@ -39,7 +39,6 @@ impl ForeignMerges {
     }
 
     /// Appends the other tokenizer's tokens of a piece.
-    #[cfg(feature = "tokenize")]
     pub(crate) fn encode(&self, piece: &[u8], tokens: &mut Vec<Rank>) {
         let mut parts = Parts::default();
         let rank = |start: usize, end: usize| self.words.rank(piece, start, end - start);

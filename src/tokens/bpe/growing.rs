@@ -10,7 +10,6 @@ use super::class::{self, BLANK, BREAK, CASELESS, LOWER, MARK, NUMBER, OTHER, UPP
 use super::counted::{Counted, FEW, LongPiece};
 use super::joins;
 use super::merge::meet;
-#[cfg(feature = "tokenize")]
 use super::normalize::Origins;
 use super::room::Room;
 use super::split::LETTER;
@@ -23,7 +22,6 @@ const LONG: usize = 256;
 impl Vocabulary {
     /// The count of a text that begins with the one that was counted before with `counted`.
     pub(super) fn count_grown(&self, text: &str, counted: &mut Counted, room: &mut Room) -> u64 {
-        #[cfg(feature = "tokenize")]
         if let Some(form) = self.more.form {
             let new = text.get(counted.fixed..).unwrap_or_default();
             if !new.chars().all(|c| form.fixes(c)) {
@@ -44,7 +42,6 @@ impl Vocabulary {
 
     /// [`Self::count_grown`] where the end of the text may have to be normalized. A place to go on from is the beginning of a piece at a character that stays
     /// as it is, whatever stands before it.
-    #[cfg(feature = "tokenize")]
     fn count_normalized(&self, text: &str, counted: &mut Counted, room: &mut Room) -> u64 {
         let Some((form, rest)) = self.more.form.zip(text.get(counted.end.0..)) else { return counted.end.1 };
         let normal = self.normalized(rest);
@@ -195,20 +192,15 @@ impl Splitter {
     /// The classes of the characters that a long piece goes on with which begins at `start` and has characters of these classes behind the first. It may go on with
     /// others, too.
     fn goes_on_with(self, bytes: &[u8], start: usize, classes: u8) -> u8 {
-        #[cfg(not(feature = "tokenize"))]
-        let _ = (bytes, start);
         let within = |set: u8| classes & !set == 0;
         match self.kind {
             // Behind a lower case letter no upper case one follows, and before one there are none that are both or neither.
             Kind::Cased if within(LETTER | MARK) => LOWER | CASELESS | MARK | if classes == UPPER { UPPER } else { 0 },
-            #[cfg(feature = "tokenize")]
             Kind::Staged if within(LOWER | CASELESS | MARK) => match bytes.get(start) {
                 Some(first) if first.is_ascii_punctuation() => LOWER,
                 _ => LOWER | CASELESS | MARK,
             },
-            #[cfg(feature = "tokenize")]
             Kind::Staged if within(UPPER) || within(OTHER) => classes,
-            #[cfg(feature = "tokenize")]
             Kind::Staged if !within(BLANK | BREAK | OTHER) => 0,
             Kind::Cased => self.others_with(classes),
             _ if within(LETTER) => LETTER,
@@ -219,7 +211,6 @@ impl Splitter {
     /// [`Self::goes_on_with`] for what is no word.
     fn others_with(self, classes: u8) -> u8 {
         let within = |set: u8| classes & !set == 0;
-        #[cfg(feature = "tokenize")]
         if self.kind == Kind::Spaced && within(BLANK | BREAK) {
             return BLANK | BREAK;
         }
@@ -236,7 +227,6 @@ impl Splitter {
     /// The class of a character, and how many bytes it has, for [`Self::goes_on_with`]. Of what DeepSeek cuts out first, numbers have none
     /// and Chinese and Japanese have that of capitals; other letters have that of small ones, or beyond ASCII of those without case.
     fn class_at(self, bytes: &[u8], at: usize) -> (u8, usize) {
-        #[cfg(feature = "tokenize")]
         if self.kind == Kind::Staged {
             return match (super::split::stage(bytes, at), class::at(bytes, at)) {
                 ((class::END, _), (NUMBER, len)) => (class::END, len),

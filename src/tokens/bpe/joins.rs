@@ -72,7 +72,6 @@ impl Joins {
     }
 
     /// Notes that a token may come about across each boundary of characters within it, at any time.
-    #[cfg(feature = "tokenize")]
     pub(super) fn note_all(&mut self, token: &[u8]) {
         for pair in token.windows(2) {
             if let &[last, first] = pair

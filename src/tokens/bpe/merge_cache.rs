@@ -59,7 +59,6 @@ impl MergeCache {
     }
 
     /// The same with room for much.
-    #[cfg(feature = "tokenize")]
     pub(super) fn of_many_tokens() -> Self {
         Self { with_tokens: true, ..Self::large() }
     }

@@ -16,30 +16,21 @@ mod asset;
 mod build;
 mod caching;
 mod class;
-#[cfg(feature = "convert")]
 mod convert;
-#[cfg(feature = "growing")]
 mod counted;
-#[cfg(feature = "tokenize")]
 mod encode;
 mod encoding;
 #[cfg(feature = "tiktoken")]
 mod foreign;
-#[cfg(feature = "growing")]
 mod growing;
 mod joins;
 mod merge;
 mod merge_cache;
-#[cfg(feature = "tokenize")]
 mod more;
-#[cfg(feature = "tokenize")]
 mod normalize;
-#[cfg(feature = "convert")]
 mod pack;
-#[cfg(feature = "convert")]
 mod patterns;
 mod room;
-#[cfg(feature = "growing")]
 mod runs;
 mod split;
 mod splitter;
@@ -47,22 +38,15 @@ mod vocabulary;
 mod words;
 
 pub use caching::CachingCounter;
-#[cfg(feature = "cut")]
 pub(crate) use class::{is_letter_or_number, is_lower_case};
-#[cfg(feature = "convert")]
 pub use convert::vocabulary_of;
-#[cfg(feature = "growing")]
 pub(crate) use counted::Counted;
 pub use encoding::Encoding;
 #[cfg(feature = "tiktoken")]
 pub(crate) use foreign::ForeignMerges;
-#[cfg(feature = "cut")]
 pub(crate) use merge::meet;
-#[cfg(feature = "tokenize")]
 pub use normalize::Form;
-#[cfg(feature = "tokenize")]
 pub(crate) use normalize::Origins;
-#[cfg(feature = "convert")]
 pub use pack::pack;
 pub use split::Pieces;
 pub use splitter::Splitter;

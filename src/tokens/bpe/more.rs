@@ -9,7 +9,6 @@
 //!   that texts may have, 1 for one that is only decoded.
 
 use super::words::{NONE, Rank, SHORT, Words};
-#[cfg(feature = "convert")]
 use crate::maps::SortedMap;
 
 /// A token that is spelt out, since no two lower ones make it.
@@ -97,7 +96,6 @@ fn entry<'a>(rest: &mut &'a [u8]) -> Option<(u32, u8, &'a [u8])> {
 }
 
 /// What [`read`] reads.
-#[cfg(feature = "convert")]
 pub(super) fn write(ids: &[Rank], literals: &[Literal<'_>], specials: &[(Rank, u8, Vec<u8>)]) -> Vec<u8> {
     let mut runs: Vec<(Rank, Rank)> = Vec::new();
     for (rank, &id) in (0..).zip(ids) {
@@ -127,7 +125,6 @@ pub(super) fn write(ids: &[Rank], literals: &[Literal<'_>], specials: &[(Rank, u
     bytes
 }
 
-#[cfg(feature = "convert")]
 fn append(bytes: &mut Vec<u8>, id: Rank, kind: u8, text: &[u8]) {
     bytes.extend(id.to_le_bytes());
     bytes.push(kind);

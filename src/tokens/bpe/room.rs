@@ -4,7 +4,6 @@ use std::fmt;
 
 use super::merge::Parts;
 use super::merge_cache::MergeCache;
-#[cfg(feature = "growing")]
 use super::runs::Runs;
 
 /// A list of more bounds is not kept.
@@ -16,9 +15,7 @@ pub(super) struct Room {
     pub(super) cache: MergeCache,
     pub(super) parts: Parts,
     /// The bounds of the tokens of a long piece.
-    #[cfg(feature = "growing")]
     pub(super) bounds: Vec<u32>,
-    #[cfg(feature = "growing")]
     pub(super) runs: Runs,
 }
 
@@ -33,7 +30,6 @@ impl Room {
         if self.parts.capacity() > KEPT_BOUNDS {
             self.parts = Parts::default();
         }
-        #[cfg(feature = "growing")]
         if self.bounds.capacity() > KEPT_BOUNDS {
             self.bounds = Vec::new();
         }

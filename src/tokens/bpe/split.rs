@@ -7,13 +7,10 @@
 //! The common case, one word of ASCII letters with at most one character before it, is decided eight bytes at a time.
 
 use super::Encoding;
-#[cfg(feature = "tokenize")]
 use super::class::END;
 use super::class::{self, BLANK, BREAK, CASELESS, LOWER, MARK, NUMBER, OTHER, UPPER};
-#[cfg(feature = "tokenize")]
 use super::splitter::Kind;
 use super::splitter::Splitter;
-#[cfg(feature = "tokenize")]
 use crate::tokens::utf8::code_point;
 
 /// The top bit of each byte.
@@ -206,7 +203,6 @@ impl Splitter {
     #[inline(always)]
     fn may_lead(self, byte: u8) -> bool {
         match self.kind {
-            #[cfg(feature = "tokenize")]
             Kind::Spaced | Kind::Staged => byte == b' ',
             _ => may_lead(byte),
         }
@@ -292,7 +288,6 @@ impl Letters {
     /// The same for any text, a character at a time.
     #[inline(never)]
     fn general(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
-        #[cfg(feature = "tokenize")]
         match splitter.kind {
             Kind::Staged => return staged(splitter, bytes, at),
             Kind::Spaced => return spaced(splitter, bytes, at),
@@ -338,7 +333,6 @@ impl Letters {
 /// ```text
 /// '(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 /// ```
-#[cfg(feature = "tokenize")]
 fn spaced(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
     let short = contraction_in_lower_case(bytes, at);
     if short > 0 {
@@ -370,7 +364,6 @@ fn spaced(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
 /// ```
 ///
 /// and what none of these takes is a piece of its own.
-#[cfg(feature = "tokenize")]
 fn staged(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
     const WORD: u8 = LETTER | MARK;
     let (class, len) = stage(bytes, at);
@@ -410,11 +403,9 @@ fn staged(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
 }
 
 /// What [`stage`] says of a character that is neither letter, mark, white space, punctuation nor symbol. Numbers have none there.
-#[cfg(feature = "tokenize")]
 const NEITHER: u8 = NUMBER;
 
 /// The class of the character at `at` and how many bytes it has; what is cut out before all else is the end of the text.
-#[cfg(feature = "tokenize")]
 pub(super) fn stage(bytes: &[u8], at: usize) -> (u8, usize) {
     let (class, len) = class::at(bytes, at);
     match (class, bytes.get(at)) {
@@ -430,13 +421,11 @@ pub(super) fn stage(bytes: &[u8], at: usize) -> (u8, usize) {
 }
 
 /// Whether it is one of `[一-龥\u{3040}-ゟ゠-ヿ]`, which have three bytes each.
-#[cfg(feature = "tokenize")]
 fn is_east_asian(code_point: u32) -> bool {
     matches!(code_point, 0x4e00..=0x9fa5 | 0x3040..=0x30ff)
 }
 
 /// [`skip`] by [`stage`].
-#[cfg(feature = "tokenize")]
 fn skip_staged(bytes: &[u8], mut at: usize, classes: u8) -> usize {
     loop {
         let (class, len) = stage(bytes, at);
@@ -448,13 +437,11 @@ fn skip_staged(bytes: &[u8], mut at: usize, classes: u8) -> usize {
 }
 
 /// The rest of `[\p{P}\p{S}]+[\r\n]*`.
-#[cfg(feature = "tokenize")]
 fn skip_punctuation(bytes: &[u8], at: usize) -> usize {
     skip(bytes, skip_staged(bytes, at, OTHER), BREAK)
 }
 
 /// The length of `'(?:[sdmt]|ll|ve|re)` at `at`, 0 where it does not match.
-#[cfg(feature = "tokenize")]
 fn contraction_in_lower_case(bytes: &[u8], at: usize) -> usize {
     let len = contraction(bytes, at);
     let rest = bytes.get(at + 1..at + len).unwrap_or_default();

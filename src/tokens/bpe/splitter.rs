@@ -9,10 +9,8 @@ pub(super) enum Kind {
     /// Words are letters, with one such character before them: `cl100k_base` and its relatives.
     Letters,
     /// Words, numbers and the rest, each with a space before it: GPT-2.
-    #[cfg(feature = "tokenize")]
     Spaced,
     /// DeepSeek: numbers first, then Chinese and Japanese, then words with their marks, punctuation and symbols.
-    #[cfg(feature = "tokenize")]
     Staged,
 }
 
@@ -78,15 +76,12 @@ impl Splitter {
         match self.kind {
             Kind::Cased => !(self.takes_slashes() && next.starts_with('/')),
             Kind::Letters => true,
-            #[cfg(feature = "tokenize")]
             Kind::Spaced => false,
-            #[cfg(feature = "tokenize")]
             Kind::Staged => true,
         }
     }
 }
 
-#[cfg(feature = "tokenize")]
 impl Splitter {
     /// GPT-2's.
     pub(super) const GPT2: Self = Self { kind: Kind::Spaced, digits: 0, options: CONTRACTIONS };

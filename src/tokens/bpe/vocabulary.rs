@@ -1,20 +1,16 @@
 //! The tables of one encoding, and counting with them.
 
-#[cfg(feature = "tokenize")]
 use std::borrow::Cow;
 use std::fmt;
 
 use super::Encoding;
 use super::asset::Asset;
-#[cfg(feature = "tokenize")]
 use super::asset::invalid;
 use super::build::Tables;
 use super::joins;
 use super::merge::Parts;
 use super::merge_cache::{MEMORABLE, MergeCache};
-#[cfg(feature = "tokenize")]
 use super::more::{self, Ids, WholePieces};
-#[cfg(feature = "tokenize")]
 use super::normalize::{self, Form};
 use super::room::Room;
 use super::split::{Pattern, Pieces, load8, with_pattern};
@@ -38,26 +34,15 @@ pub struct Vocabulary {
     /// That of its asset.
     checksum: u64,
     pub(super) tables: Shared<Tables>,
-    #[cfg(feature = "tokenize")]
     specials: Vec<(String, Rank)>,
-    #[cfg(feature = "tokenize")]
     pub(super) more: Shared<Beside>,
 }
 
 /// Where vocabularies have names of their own, and share tables.
-#[cfg(feature = "tokenize")]
 type Name = Cow<'static, str>;
-#[cfg(feature = "tokenize")]
 type Shared<T> = std::sync::Arc<T>;
 
-/// Elsewhere an encoding has its asset to itself.
-#[cfg(not(feature = "tokenize"))]
-type Name = &'static str;
-#[cfg(not(feature = "tokenize"))]
-type Shared<T> = Box<T>;
-
 /// What a vocabulary may have beside its tables.
-#[cfg(feature = "tokenize")]
 pub(super) struct Beside {
     pub(super) form: Option<Form>,
     pub(super) ids: Ids,
@@ -85,25 +70,16 @@ impl Vocabulary {
 
     fn build(name: &str, bytes: &[u8]) -> Result<Self> {
         let asset = Asset::read(name, bytes)?;
-        #[cfg(feature = "tokenize")]
         let more = more::read(asset.more, asset.tokens).ok_or_else(|| invalid(name, "it is damaged"))?;
-        #[cfg(feature = "tokenize")]
         let tables = Tables::build(name, &asset, &more.literals)?;
-        #[cfg(not(feature = "tokenize"))]
-        let tables = Tables::build(name, &asset)?;
         let encoding = Encoding::from_name(name);
         Ok(Self {
-            #[cfg(feature = "tokenize")]
             name: encoding.map_or_else(|| Cow::Owned(name.to_owned()), |encoding| Cow::Borrowed(encoding.name())),
-            #[cfg(not(feature = "tokenize"))]
-            name: encoding.map_or("", Encoding::name),
             splitter: asset.splitter,
             tokens: asset.tokens,
             checksum: asset.stated(),
             tables: Shared::new(tables),
-            #[cfg(feature = "tokenize")]
             specials: encoding.map_or(more.specials, Encoding::specials),
-            #[cfg(feature = "tokenize")]
             more: Shared::new(Beside {
                 form: Form::from_number(asset.form).ok_or_else(|| invalid(name, "it is damaged"))?,
                 ids: more.ids,
@@ -122,7 +98,6 @@ impl Vocabulary {
     }
 
     /// The vocabulary of another encoding that has the same asset: the tables are there once.
-    #[cfg(feature = "tokenize")]
     pub(crate) fn shared_by(&self, encoding: Encoding, bytes: &[u8]) -> Option<Self> {
         let known = Encoding::from_name(&self.name)?;
         let is_same = known.base() == encoding.base() && Asset::check(&self.name, bytes, self.checksum).is_ok();
@@ -135,7 +110,6 @@ impl Vocabulary {
     }
 
     /// The special tokens that a text may have.
-    #[cfg(feature = "tokenize")]
     pub fn specials(&self) -> &[(String, Rank)] {
         &self.specials
     }
@@ -146,39 +120,28 @@ impl Vocabulary {
     }
 
     /// A text as it is cut into pieces: normalized, where the vocabulary wants that.
-    #[cfg(feature = "tokenize")]
     pub(super) fn normalized<'t>(&self, text: &'t str) -> Cow<'t, str> {
         normalize::normalized(text, self.more.form)
     }
 
     /// The rank of a piece that is a token only where it is a whole piece.
-    #[cfg(feature = "tokenize")]
     #[inline(always)]
     pub(super) fn whole_piece(&self, bytes: &[u8], at: usize, end: usize) -> Option<Rank> {
         self.more.whole_pieces.as_ref()?.rank(bytes, at, end - at)
     }
 
-    #[cfg(not(feature = "tokenize"))]
-    #[inline(always)]
-    pub(super) fn whole_piece(&self, _: &[u8], _: usize, _: usize) -> Option<Rank> {
-        None
-    }
-
     /// Whether pieces are those of the text itself, and each falls apart by merging alone.
-    #[cfg(feature = "tokenize")]
     pub(super) fn is_plain(&self) -> bool {
         self.more.form.is_none() && self.more.whole_pieces.is_none()
     }
 
     /// The bytes of a token that texts do not have.
-    #[cfg(feature = "tokenize")]
     pub(super) fn decoded(&self, number: Rank) -> Option<&[u8]> {
         self.more.decoded.iter().find(|(id, _)| *id == number).map(|(_, bytes)| bytes.as_slice())
     }
 
     /// The count, or some number above `limit` where the count is above it.
     pub(super) fn count_until(&self, text: &str, limit: u64, room: &mut Room) -> u64 {
-        #[cfg(feature = "tokenize")]
         let text = &self.normalized(text);
         let count = with_pattern!(self.splitter, P => self.count_pieces::<P>(text.as_bytes(), limit, room));
         room.shrink();
@@ -343,7 +306,6 @@ impl Counter for Vocabulary {
 
     /// Every token is a byte or more.
     fn most(&self, bytes: usize) -> Option<u64> {
-        #[cfg(feature = "tokenize")]
         let bytes = bytes.saturating_mul(Form::most_per_byte(self.more.form));
         Some(bytes as u64)
     }

@@ -86,7 +86,6 @@ pub(super) struct Words {
     /// The rank plus one, below the tag; zero where there is none.
     slots: Vec<u32>,
     /// Whether a token may have a lower rank than one of its parts, so that merges do not come in the order of their ranks.
-    #[cfg(feature = "tokenize")]
     pub(super) inverted: bool,
 }
 
@@ -135,7 +134,6 @@ impl Words {
             end: OVER,
             // A third more, and room at the end for those that find theirs taken.
             slots: vec![0; tokens + tokens / 3 + NEAR],
-            #[cfg(feature = "tokenize")]
             inverted: false,
         }
     }
@@ -143,10 +141,7 @@ impl Words {
     /// Whether merges come in the order of their ranks.
     #[inline(always)]
     pub(super) fn in_order(&self) -> bool {
-        #[cfg(feature = "tokenize")]
         return !self.inverted;
-        #[cfg(not(feature = "tokenize"))]
-        true
     }
 
     /// How many tokens there are.
@@ -249,7 +244,6 @@ impl Words {
 
     /// Writes the token of that rank to `at` as a whole word, and says where it ends. Nothing where it has more than [`SHORT`] bytes,
     /// there is no such token, or no room for the word.
-    #[cfg(feature = "tokenize")]
     #[inline(always)]
     pub(super) fn write_short(&self, rank: Rank, bytes: &mut [u8], at: usize) -> Option<usize> {
         let text = self.texts.get(rank as usize).copied().filter(|&text| is_short(text))?;
@@ -258,7 +252,6 @@ impl Words {
     }
 
     /// The same for more bytes, in whole words.
-    #[cfg(feature = "tokenize")]
     #[inline(always)]
     pub(super) fn write_longer(&self, rank: Rank, bytes: &mut [u8], at: usize) -> Option<usize> {
         let (start, len) = place(self.texts.get(rank as usize).copied().filter(|&text| !is_short(text))?);
@@ -295,7 +288,6 @@ impl Words {
     }
 
     /// Adds the next token so that it has a rank and a text and is never found.
-    #[cfg(feature = "tokenize")]
     pub(super) fn hide(&mut self, token: &[u8]) -> Option<()> {
         let (text, _) = self.put(token)?;
         self.texts.push(text);

@@ -30,7 +30,6 @@ fn texts_may_stand_as_they_are() {
         assert_eq!(list.unwrap().strings().unwrap(), texts);
         assert!(text.unwrap().is_string("x\"y"));
         assert_eq!(text.unwrap().path(), "text");
-        #[cfg(feature = "operators")]
         assert!(list.unwrap().list("a list").unwrap().all(|text| text.first_repaired().is_none()));
         let plain = serde_json::json!({ "list": texts, "text": "x\"y" }).to_string();
         assert_eq!(value.json(), plain.replace("\"y\"}", "\"y\",\"n\":1.50}"));
