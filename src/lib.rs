@@ -1,9 +1,4 @@
 #![doc = include_str!("../docs/crate.md")]
-// What one area does not use or export of the code that they share, another does; where none does, the checks of all areas say so.
-#![cfg_attr(
-    not(all(feature = "import", feature = "package")),
-    allow(dead_code, unreachable_pub, unused_imports, reason = "other areas use it")
-)]
 
 mod assembly;
 pub mod call;
@@ -35,12 +30,13 @@ pub mod workspace;
 pub use error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 pub use limits::Limits;
 
-/// The calls of all areas that are compiled in: what JavaScript calls, over JSON.
+/// The calls of all areas: what JavaScript calls, over JSON.
 pub const CALLS: &[&[call::Call]] = &[
     chat::CALLS,
     commits::CALLS,
     folders::CALLS,
     loom::CALLS,
+    loom::CHAT_CALLS,
     loom_files::CALLS,
     operators::CALLS,
     tokens::CALLS,

@@ -27,8 +27,11 @@ pub const CALLS: &[Call] = &[
     Call::new("requestBody", &[], |_, request, host| body(request, host)),
     Call::new("requestBodyWithReport", &[], |_, request, host| body_with_report(request, host)),
     Call::new("continuation", &["response", "options"], |_, request, _| Answer::of(&continuation(request)?)),
-    Call::new("loomTreeToChat", &["tree", "options"], |_, request, host| super::chat::to_chat(request, host)),
 ];
+
+/// The calls that need chats as well.
+pub const CHAT_CALLS: &[Call] =
+    &[Call::new("loomTreeToChat", &["tree", "options"], |_, request, host| super::chat::to_chat(request, host))];
 
 pub(crate) fn answer_with_report(body: Vec<u8>, report: &impl Serialize) -> Result<Answer> {
     #[derive(Serialize)]

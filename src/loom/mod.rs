@@ -41,7 +41,7 @@ pub use crate::assembly::settings::{DIALOGUE_MARKER, Preferences, Settings, Star
 pub use aware::LoomAware;
 pub use body::{RequestBody, body_of_buffer, request_body, request_body_bytes};
 pub use buffer::{BufferAssembly, NodeSpan, Span, assemble_buffer};
-pub use calls::CALLS;
+pub use calls::{CALLS, CHAT_CALLS};
 pub use continuation::{Choice, Continuation};
 pub use dialogue::{DialogueAssembly, assemble_dialogue};
 pub use node_content::NodeContent;

@@ -112,10 +112,10 @@ impl Tokenizers {
     ///
     /// # Errors
     /// [`crate::Code::InvalidVocabulary`] for bytes that are not its asset, and for another one than is loaded under this name;
-    /// [`crate::Code::UnknownValue`] for `heuristic`, and without the feature `tokenize` for all but `o200k_base` and `cl100k_base`.
+    /// [`crate::Code::UnknownValue`] for `heuristic`.
     pub fn load(&mut self, name: &str, asset: &[u8]) -> Result<()> {
         let encoding = Encoding::from_name(name);
-        if encoding.is_none() && (cfg!(not(feature = "tokenize")) || name == "heuristic") {
+        if encoding.is_none() && name == "heuristic" {
             return Err(unknown("the vocabulary", name, Encoding::ALL.iter().map(|encoding| encoding.name())));
         }
         if let Some(loaded) = self.loaded(name) {

@@ -7,6 +7,7 @@ use wasm_bindgen::prelude::*;
 
 use super::custom_counter::CustomCounter;
 use super::error::Thrown;
+use super::flavor::CALLS;
 use super::plain::plain;
 use super::tokenizers::tokenizers;
 use crate::call::{Answer, Call, Host};
@@ -16,7 +17,7 @@ use crate::tokens::Counter;
 /// Makes a call: see `answer`.
 #[wasm_bindgen]
 pub fn call(name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) -> Thrown<JsValue> {
-    answer(crate::CALLS, &mut (), name, request, bytes, tokenizer)
+    answer(CALLS, &mut (), name, request, bytes, tokenizer)
 }
 
 /// Makes a call of these tables. `request` is JSON in UTF-8, `bytes` a list of what it refers to, `tokenizer` the caller's own

@@ -4,14 +4,22 @@
 //! `CtxweaveError`s of them.
 
 pub mod call;
+#[cfg(any(not(flavor), exports = "chat"))]
 pub mod chat;
+#[cfg(any(not(flavor), exports = "commits"))]
 pub mod commits;
 mod custom_counter;
 mod error;
+mod flavor;
 mod plain;
+#[cfg(any(not(flavor), exports = "loom"))]
 pub mod resident;
+#[cfg(any(not(flavor), exports = "tokenizer"))]
+pub mod text_tokens;
+#[cfg(any(not(flavor), exports = "tokenizer"))]
 pub mod token_counter;
 mod tokenizers;
+#[cfg(any(not(flavor), exports = "counting"))]
 pub mod tokens;
 
 use talc::wasm::{WasmDynamicTalc, new_wasm_dynamic_allocator};

@@ -8,7 +8,7 @@ use std::thread::{self, ScopedJoinHandle};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use crate::Args;
-use crate::manifest::{Flavour, Manifest, PACKAGE, Quick};
+use crate::manifest::{Flavour, Manifest, PACKAGE};
 use crate::module::{Job, Recipe, make_all};
 use crate::process::{output, run as run_command, step};
 use crate::project::Project;
@@ -211,8 +211,8 @@ fn recipe(manifest: &Manifest, scope: Scope<'_>, flavour: &Flavour) -> Result<Re
         return Ok(Recipe {
             profile: build.profile.clone(),
             lto: build.lto,
-            cargo_features: cargo_features(flavour),
-            rustc: flavour.rustc.clone(),
+            features: flavour.features.clone(),
+            rustc: exports(flavour).chain(flavour.rustc.iter().cloned()).collect(),
             wasm_opt_level: Some(flavour.wasm_opt_level.clone()),
             shared_imports: build.imports.clone(),
             own_imports: flavour.imports.clone(),
@@ -223,7 +223,7 @@ fn recipe(manifest: &Manifest, scope: Scope<'_>, flavour: &Flavour) -> Result<Re
     Ok(Recipe {
         profile: quick.profile.clone(),
         lto: false,
-        cargo_features: if flavour.package == PACKAGE { quick_features(quick) } else { cargo_features(flavour) },
+        features: flavour.features.clone(),
         rustc: Vec::new(),
         wasm_opt_level: None,
         shared_imports: build.imports.iter().cloned().chain(beyond).collect(),
@@ -231,19 +231,10 @@ fn recipe(manifest: &Manifest, scope: Scope<'_>, flavour: &Flavour) -> Result<Re
     })
 }
 
-/// The flags that choose the areas and what else is in a flavour.
-fn cargo_features(flavour: &Flavour) -> Vec<String> {
-    feature_flags(flavour.default_features, &flavour.features)
-}
-
-/// The flags that choose what is in the quick module.
-fn quick_features(quick: &Quick) -> Vec<String> {
-    feature_flags(quick.default_features, &quick.features)
-}
-
-fn feature_flags(default_features: bool, features: &[String]) -> Vec<String> {
-    let none = (!default_features).then(|| "--no-default-features".to_owned());
-    none.into_iter().chain([format!("--features={}", features.join(","))]).collect()
+/// The flags of rustc that select the exports of a flavour; without them everything is exported.
+fn exports(flavour: &Flavour) -> impl Iterator<Item = String> {
+    let each = flavour.exports.iter().map(|name| format!("--cfg=exports=\"{name}\""));
+    std::iter::once("--cfg=flavor".to_owned()).chain(each)
 }
 
 /// The module as a job, unless nothing that it depends on has changed.

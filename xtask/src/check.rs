@@ -60,27 +60,13 @@ fn native_commands(project: &Project) -> Vec<(&'static str, Command)> {
     };
     let clippy = |args: &[&str]| cargo(&[&["clippy"], args, &["--", "-D", "warnings"]].concat());
     let wasm = "--target=wasm32-unknown-unknown";
-    let alone = ["-p", "ctxweave", "--lib", "--no-default-features"];
-    let mut commands = vec![
+    vec![
         ("rustfmt", cargo(&["fmt", "--all", "--check"])),
         ("clippy", clippy(&["--workspace", "--all-targets", "--all-features"])),
         ("clippy for wasm32", clippy(&["-p", "ctxweave", wasm, "--lib", "--test", "wasm"])),
         ("rustdoc", cargo(&["doc", "-p", "ctxweave", "--no-deps"])),
         ("rustdoc for wasm32", cargo(&["doc", "-p", "ctxweave", "--no-deps", wasm])),
-    ];
-    for (name, features) in [
-        ("clippy for wasm32, chat alone", "--features=chat"),
-        ("clippy for wasm32, commits alone", "--features=commits"),
-        ("clippy for wasm32, folders alone", "--features=folders"),
-        ("clippy for wasm32, import alone", "--features=import"),
-        ("clippy for wasm32, loom alone", "--features=loom"),
-        ("clippy for wasm32, operators alone", "--features=operators"),
-        ("clippy for wasm32, workspace alone", "--features=workspace"),
-        ("clippy for wasm32, tokens alone", "--features=convert,cut"),
-    ] {
-        commands.push((name, clippy(&[&alone[..], &[features, wasm]].concat())));
-    }
-    commands
+    ]
 }
 
 fn type_commands(project: &Project) -> Vec<(&'static str, Command)> {

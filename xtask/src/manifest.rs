@@ -69,24 +69,19 @@ impl BindgenOption {
 pub struct Quick {
     /// The cargo profile.
     pub profile: String,
-    /// Whether cargo's default features are in it.
-    #[serde(default = "yes")]
-    pub default_features: bool,
-    /// Cargo features.
-    pub features: Vec<String>,
 }
 
 /// The npm package that has all flavours but those that say otherwise.
 pub const PACKAGE: &str = "ctxweave";
 
-/// One module with its own features, size and imports.
+/// One module with its own exports, size and imports.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Flavour {
-    /// Whether the areas that cargo takes by default are in it.
-    #[serde(default = "yes")]
-    pub default_features: bool,
-    /// Cargo features besides.
+    /// What it exports, by the names in src/wasm.
+    pub exports: Vec<String>,
+    /// Cargo features.
+    #[serde(default)]
     pub features: Vec<String>,
     /// Flags of rustc for our own crate, after those of the profile.
     #[serde(default)]
@@ -101,10 +96,6 @@ pub struct Flavour {
     /// The npm package that it is in.
     #[serde(default = "package")]
     pub package: String,
-}
-
-fn yes() -> bool {
-    true
 }
 
 fn package() -> String {

@@ -35,7 +35,7 @@ pub struct Recipe {
     /// Whether the build fails unless rustc was told to optimise across crates.
     pub lto: bool,
     /// The flags that choose cargo features.
-    pub cargo_features: Vec<String>,
+    pub features: Vec<String>,
     /// Flags of rustc for our own crate.
     pub rustc: Vec<String>,
     /// How hard wasm-opt tries. Without a level the module stays as wasm-bindgen writes it, and is marked as a quick one.
@@ -111,8 +111,7 @@ fn make(project: &Project, build: &Build, job: Job, target: &Path) -> Result<()>
 fn compile(project: &Project, build: &Build, recipe: &Recipe, target: &Path) -> Result<Vec<u8>> {
     let Recipe { profile, .. } = recipe;
     // What cargo printed when it last compiled with these profiles; it prints nothing if nothing has changed.
-    let flags =
-        [&build.target_features, &build.without_features, &build.llvm_args, &recipe.cargo_features, &recipe.rustc];
+    let flags = [&build.target_features, &build.without_features, &build.llvm_args, &recipe.features, &recipe.rustc];
     let inputs = Inputs::default()
         .text(&format!("{profile} {flags:?} {}", target.display()))
         .path(&project.path("Cargo.toml"))?
@@ -141,7 +140,9 @@ fn cargo_rustc(project: &Project, build: &Build, recipe: &Recipe, target: &Path)
     let mut cargo = project.cargo();
     // The crate type is given here, not in Cargo.toml: with more than one cargo turns LTO off (rust-lang/cargo#9672).
     cargo.args(["rustc", "--package", "ctxweave", "--lib", "--crate-type", "cdylib", "--target", TARGET]);
-    cargo.args(["--locked", "--verbose", "--profile", &recipe.profile]).args(&recipe.cargo_features);
+    cargo
+        .args(["--locked", "--verbose", "--profile", &recipe.profile])
+        .arg(format!("--features={}", recipe.features.join(",")));
     cargo.arg("--target-dir").arg(target).arg("--").args(&recipe.rustc);
     cargo.env("CARGO_ENCODED_RUSTFLAGS", rustflags(project, build)?).env("CARGO_TERM_COLOR", "never");
     let mut has_lto = None;

@@ -10,7 +10,7 @@ use super::json::Json;
 use super::normalize::{Item, Normalized};
 use super::reuse::{Span, WrittenBody};
 use super::sink::DiagnosticSink;
-use super::target::{ONLY_CHATS, Provider, Target};
+use super::target::{Provider, Target};
 use super::tool::Tool;
 use crate::error::DiagnosticCode;
 
@@ -48,7 +48,7 @@ impl<'t> Body<'t> {
 
     /// Whether a chat is written, of which the list alone is wanted.
     pub(super) fn is_chat(&self) -> bool {
-        ONLY_CHATS || self.chat
+        self.chat
     }
 
     /// Starts a field; its value has to follow.

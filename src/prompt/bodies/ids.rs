@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::sink::DiagnosticSink;
-use super::target::{ONLY_CHATS, Target};
+use super::target::Target;
 use super::tool;
 use crate::content::Block;
 use crate::error::DiagnosticCode;
@@ -112,8 +112,7 @@ impl ToolNames {
     /// The names of the target's tools and of those that are called.
     pub(super) fn of(target: &Target, messages: &[Message<'_>], rule: IdRule, sink: &mut DiagnosticSink<'_>) -> Self {
         let mut names: Vec<(Option<usize>, &str)> = Vec::new();
-        let tools: &[Value] = if ONLY_CHATS { &[] } else { &target.tools };
-        names.extend(tools.iter().flat_map(tool::names).map(|(_, name)| (None, name)));
+        names.extend(target.tools.iter().flat_map(tool::names).map(|(_, name)| (None, name)));
         for (at, message) in messages.iter().enumerate() {
             for block in &message.content {
                 if let Block::ToolCall { name, .. } = block {
@@ -123,7 +122,7 @@ impl ToolNames {
         }
         let mut ids = Ids::new(rule, "tool");
         // A name that is fine keeps it, whatever one before it would become; and so does a tool that the provider runs.
-        let given = tools.iter().filter_map(|tool| tool.get("name")?.as_str());
+        let given = target.tools.iter().filter_map(|tool| tool.get("name")?.as_str());
         for name in names.iter().map(|(_, name)| *name).chain(given) {
             if rule.takes(name) && !ids.used.contains_key(name) {
                 ids.assign(name);

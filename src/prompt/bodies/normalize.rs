@@ -11,7 +11,7 @@ use super::json::Json;
 use super::media::{self, Media};
 use super::reuse::{Span, write_messages};
 use super::sink::DiagnosticSink;
-use super::target::{ONLY_CHATS, Target};
+use super::target::Target;
 use crate::content::signature::Proof;
 use crate::content::{Block, Unanswered};
 use crate::error::DiagnosticCode;
@@ -47,7 +47,7 @@ pub(super) struct Rules {
 
 impl Rules {
     fn is_chat(&self) -> bool {
-        ONLY_CHATS || self.chat
+        self.chat
     }
 }
 
@@ -179,7 +179,7 @@ impl Normalized<'_> {
             None => self.conversation.count().checked_sub(1).and_then(|at| self.conversation.role(at)),
             Some(_) => self.items.last().map(|last| last.role),
         };
-        !(ONLY_CHATS || self.chat) && last == Some(Role::Assistant)
+        !self.chat && last == Some(Role::Assistant)
     }
 
     /// Writes all turns as elements of a list. Gives the places of the regular messages.
@@ -192,7 +192,7 @@ impl Normalized<'_> {
         };
         let turns = self.items.chunk_by(|a, b| a.role == b.role && is_result(a) == is_result(b) && !is_apart(a, b));
         turns.for_each(|turn| write(json, turn));
-        if ONLY_CHATS || irregular.is_some() {
+        if irregular.is_some() {
             return Vec::new();
         }
         let first = self.conversation.first();

@@ -5,9 +5,6 @@ use serde_json::Map;
 use crate::error::{Diagnostic, Result};
 use crate::json::{self, Document, Kind, Value, refuse_unknown};
 
-/// Chats may be all that is written: without Loom trees there are no bodies.
-pub(super) const ONLY_CHATS: bool = cfg!(not(feature = "loom"));
-
 /// A provider's interface (SPEC §7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provider {

@@ -47,7 +47,6 @@ impl Splitter {
     #[inline(always)]
     pub(super) fn digits(self) -> usize {
         match self.digits {
-            _ if cfg!(not(feature = "tokenize")) => 3,
             0 => usize::MAX,
             digits => digits.into(),
         }
@@ -55,17 +54,17 @@ impl Splitter {
 
     #[inline(always)]
     pub(super) fn has_contractions(self) -> bool {
-        cfg!(not(feature = "tokenize")) || self.has(CONTRACTIONS)
+        self.has(CONTRACTIONS)
     }
 
     #[inline(always)]
     pub(super) fn takes_slashes(self) -> bool {
-        cfg!(not(feature = "tokenize")) || self.has(SLASHES)
+        self.has(SLASHES)
     }
 
     #[inline(always)]
     pub(super) fn ends_whole(self) -> bool {
-        cfg!(not(feature = "tokenize")) || self.has(WHOLE_END)
+        self.has(WHOLE_END)
     }
 
     /// Whether counts add up at a paragraph break before `next`: see [`Counter`](crate::tokens::Counter::adds_up_before).

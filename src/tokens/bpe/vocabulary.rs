@@ -26,7 +26,7 @@ pub(super) const TURN: u32 = 64;
 /// A vocabulary, ready to count with: some 3.4 MB for `o200k_base`, half of that for `cl100k_base`. Clones share it.
 ///
 /// Counting allocates no more than the text is long, and gives that back. [`CachingCounter`](super::CachingCounter) keeps some.
-#[cfg_attr(feature = "tokenize", derive(Clone))]
+#[derive(Clone)]
 pub struct Vocabulary {
     name: Name,
     splitter: Splitter,

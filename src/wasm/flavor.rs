@@ -1,0 +1,31 @@
+//! The calls of this flavor of the module.
+//!
+//! A flavor is a set of exports. xtask names them with `--cfg flavor --cfg exports="…"`, as wasm-pack.toml lists them, and the linker
+//! drops what no export reaches. Without `--cfg flavor`, as in tests and lints, everything is exported.
+
+use crate::call::Call;
+
+pub(super) const CALLS: &[&[Call]] = &[
+    #[cfg(any(not(flavor), exports = "chat"))]
+    crate::chat::CALLS,
+    #[cfg(any(not(flavor), exports = "commits"))]
+    crate::commits::CALLS,
+    #[cfg(any(not(flavor), exports = "counting"))]
+    crate::tokens::CALLS,
+    #[cfg(any(not(flavor), exports = "cutting"))]
+    crate::tokens::CUT_CALLS,
+    #[cfg(any(not(flavor), exports = "folders"))]
+    crate::folders::CALLS,
+    #[cfg(any(not(flavor), exports = "import"))]
+    crate::loom_files::CALLS,
+    #[cfg(any(not(flavor), exports = "loom"))]
+    crate::loom::CALLS,
+    #[cfg(any(not(flavor), all(exports = "chat", exports = "loom")))]
+    crate::loom::CHAT_CALLS,
+    #[cfg(any(not(flavor), exports = "operators"))]
+    crate::operators::CALLS,
+    #[cfg(any(not(flavor), exports = "tokenizer"))]
+    crate::tokens::TEXT_CALLS,
+    #[cfg(any(not(flavor), exports = "workspace"))]
+    crate::workspace::CALLS,
+];
