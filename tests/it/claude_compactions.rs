@@ -8,6 +8,7 @@ use ctxweave::{DiagnosticCode, Limits};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::generate::cases;
 use crate::growing_sessions::{Kept, in_pieces};
 use crate::imports::{blob, chain, import_every};
 use crate::transcripts::{lines, read, texts};
@@ -182,7 +183,7 @@ fn a_preserved_message_that_is_lost_is_reported() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(64)))]
 
     #[test]
     fn a_compacted_session_is_what_the_model_sees(

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Map, Value};
 
+use crate::generate::cases;
 use crate::imports::{blob, import_every};
 use crate::transcripts::{SESSIONS, read, session};
 
@@ -57,7 +58,7 @@ fn a_record_after_nul_bytes_is_read() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(48)))]
 
     /// A process died while it wrote a record, and the next one went on on the same line.
     #[test]

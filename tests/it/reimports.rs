@@ -10,6 +10,7 @@ use ctxweave::{Code, Limits};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::generate::cases;
 use crate::growing_sessions::claude_session;
 use crate::imports::import_every;
 use crate::transcripts::{SESSIONS, session};
@@ -132,7 +133,7 @@ fn a_session_that_is_one_object_gives_the_commits_that_it_gave() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(12)))]
 
     #[test]
     fn a_session_with_branches_that_has_grown_gives_the_commits_that_it_gave(
