@@ -5,19 +5,19 @@
 use std::rc::Rc;
 
 use crate::error::Result;
-use crate::json::{self, Document, Small, Value};
+use crate::json::{self, Document, StaticJson, Value};
 use crate::tokens::{Counter, Tokenizers};
 
 /// The environment of a call beside its request.
 #[derive(Clone, Debug, Default)]
-pub struct Host {
+pub struct CallContext {
     /// The tokenizers that are loaded.
     pub tokenizers: Tokenizers,
     /// The caller's own counter, where the request's `tokenizer` is an object.
     pub counter: Option<Rc<dyn Counter>>,
 }
 
-impl Host {
+impl CallContext {
     /// The counter that `tokenizer` names: by default the estimator, the caller's own for an object.
     pub(crate) fn counter(&self, tokenizer: Option<Value<'_>>) -> Result<Rc<dyn Counter>> {
         let Some(tokenizer) = tokenizer else { return self.tokenizers.get("heuristic") };
@@ -31,7 +31,7 @@ impl Host {
 
 /// The result of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct Response {
     /// The result as JSON; `null` where there is none.
     pub json: Vec<u8>,
     /// Bytes that belong to it: fields of the result that are `{ "\u0000bytes": index }`, or where `json` is empty the
@@ -41,13 +41,13 @@ pub struct Answer {
     pub small: Option<serde_json::Value>,
 }
 
-impl Answer {
+impl Response {
     pub(crate) fn of(result: &impl serde::Serialize) -> Result<Self> {
         Ok(Self { json: json::write(result)?, ..Self::default() })
     }
 
     /// The same of a small result, without serde.
-    pub(crate) fn small(result: Small<'_>) -> Self {
+    pub(crate) fn small(result: StaticJson<'_>) -> Self {
         Self { json: result.json().into_bytes(), bytes: Vec::new(), small: Some(result.value()) }
     }
 }
@@ -60,14 +60,14 @@ pub struct Call<T: 'static = ()> {
     /// The names of its arguments, where there are several: the request is then an object of these. With none, the request
     /// is the one argument.
     pub parameters: &'static [&'static str],
-    pub(crate) answer: fn(&mut T, Value<'_>, &Host) -> Result<Answer>,
+    pub(crate) answer: fn(&mut T, Value<'_>, &CallContext) -> Result<Response>,
 }
 
 impl<T> Call<T> {
     pub(crate) const fn new(
         name: &'static str,
         parameters: &'static [&'static str],
-        answer: fn(&mut T, Value<'_>, &Host) -> Result<Answer>,
+        answer: fn(&mut T, Value<'_>, &CallContext) -> Result<Response>,
     ) -> Self {
         Self { name, parameters, answer }
     }
@@ -76,7 +76,7 @@ impl<T> Call<T> {
     ///
     /// # Errors
     /// [`crate::Code::InvalidInput`] for what is no JSON or not of the shape that the call takes, and those of the function.
-    pub fn answer(&self, this: &mut T, request: &[u8], bytes: &[Vec<u8>], host: &Host) -> Result<Answer> {
+    pub fn answer(&self, this: &mut T, request: &[u8], bytes: &[Vec<u8>], host: &CallContext) -> Result<Response> {
         let document = Document::read(request, bytes)?;
         let document: &Document<'_> = &document;
         (self.answer)(this, document.root(), host)

@@ -70,7 +70,7 @@ codes! {
         HandleFreed = "handle_freed", "A method of a handle was called after `free()`.";
         HandleLost = "handle_lost", "The handle is of an instance of the module that had to be replaced after a defect; make a new one.";
         HeadConflict = "head_conflict", "A head of a store is at a commit that what was to be added does not follow from. `details`: `head`; `actual`, the commit that it is at; `commitId`, what was to be added.";
-        HeadMoved = "head_moved", "A compaction summarises less than has been stored since: its summary would hide the rest. `details`: `covered`, `stored`.";
+        CompactionStale = "compaction_stale", "A compaction summarises less than has been stored since: its summary would hide the rest. `details`: `covered`, `stored`.";
         IdCollision = "id_collision", "The id that follows from a commit's fields belongs to a commit that says something else. `details`: `commitId`, `artifactRef`, `otherArtifactRef`, and `line` on import.";
         InternalError = "internal_error", "A defect in ctxweave itself; the module has to be loaded again. Please report it.";
         InvalidBlob = "invalid_blob", "A blob is not what its format says. `details`: `format`, `reason`, and `commitId` and `artifactRef` where they are known.";
@@ -127,7 +127,7 @@ codes! {
         BodyReasoningChanged = "body_reasoning_changed", "Reasoning was handed back with an id that the provider did not give, or a call of Gemini's without its signature, in whose place there is a word of Google's.";
         BodyReasoningLeftOut = "body_reasoning_left_out", "The provider cannot take this reasoning back, and it was left out; or none stands where Anthropic wants some.";
         BrokenChain = "broken_chain", "A record of a transcript names a parent or a message that is not there, or itself by way of others.";
-        ChoicesUnused = "choices_unused", "Some of `choices` and `versionSelections` are about nodes that are not on the path; they say nothing about it.";
+        SelectionsIgnored = "selections_ignored", "Some of `choices` and `versionSelections` are about nodes that are not on the path; they say nothing about it.";
         CommitCycle = "commit_cycle", "The parents of imported commits go round in a circle; no chain through it can be used.";
         CommitIdMismatch = "commit_id_mismatch", "The id of an imported record has the form of ctxweave's own and does not follow from its fields; something was changed.";
         CompactionLeftOut = "compaction_left_out", "A compaction or snapshot that a chain begins with was left out, since all deltas from the root were asked for; what came before it is not there.";
@@ -180,7 +180,7 @@ codes! {
         NotAContextFile = "not_a_context_file", "A file is neither `AGENTS.md` nor `CLAUDE.md`; it was skipped.";
         NotExpressible = "not_expressible", "Something has no place in the target format of a translation; the message says what and how often.";
         NotesMissing = "notes_missing", "Only notes are accumulated, and a step has none; it was left out.";
-        OptionUnused = "option_unused", "An option says nothing beside another that was given; the message names both.";
+        OptionIgnored = "option_ignored", "An option says nothing beside another that was given; the message names both.";
         ParentMissing = "parent_missing", "The parent of an imported commit is not in the graph; until it is imported too, the chain is an error.";
         PathOutsideVault = "path_outside_vault", "A path is absolute or leaves the vault; it was refused.";
         PromptDelimiterInFile = "prompt_delimiter_in_file", "A line of a file, or of a text for a memory system, is one of the headings of what it goes into; it went in as it is.";
@@ -189,7 +189,7 @@ codes! {
         ReplyEmpty = "reply_empty", "The answer of a provider, or one of several, says nothing.";
         ReplyEventUnreadable = "reply_event_unreadable", "An event of a stream is no JSON object; it was skipped.";
         ReplyNotExpressed = "reply_not_expressed", "Something of the answer of a provider has no place in a node; the message says what and how often.";
-        RoleUnmet = "role_unmet", "`startOn` or `endOn` names roles that no message has where it could be followed; it was not.";
+        RoleNotFound = "role_not_found", "`startOn` or `endOn` names roles that no message has where it could be followed; it was not.";
         StartOnUserUnmet = "start_on_user_unmet", "`startOn` is `user`, and no user message fits; the window begins with an assistant message.";
         SummaryFailed = "summary_failed", "There is no summary of what had to go; it was cut by the strategy.";
         SystemContextLeftOut = "system_context_left_out", "The document of a buffer has no system context, since the tree does not say `bufferModeSystemContext`; the system prompt and the like were left out.";

@@ -51,7 +51,7 @@ pub(crate) type IsRecord = fn(&Map<String, Value>) -> bool;
 
 /// Why no record begins at a place.
 #[derive(Clone, Copy, Debug)]
-struct Stopped {
+struct SyntaxError {
     /// The byte of the line where reading stopped.
     at: usize,
     reason: Reason,
@@ -203,7 +203,7 @@ impl<'a> Reader<'a> {
 
     /// Reports damage that begins at a byte of the current line.
     #[cold]
-    fn report_damage(&mut self, current: &str, at: usize, stopped: Stopped, glued: bool, is_recovered: bool) {
+    fn report_damage(&mut self, current: &str, at: usize, stopped: SyntaxError, glued: bool, is_recovered: bool) {
         let text = current.get(at..).unwrap_or_default();
         let is_cut_off = stopped.reason == Reason::CutOff;
         if is_cut_off && !is_recovered && self.rest.is_none() {
@@ -258,9 +258,9 @@ fn skip_white(line: &str, from: usize) -> usize {
 }
 
 /// The object that begins at a byte of a line.
-fn object_at(line: &str, start: usize) -> Result<Found, Stopped> {
+fn object_at(line: &str, start: usize) -> Result<Found, SyntaxError> {
     let text = line.get(start..).unwrap_or_default();
-    let stopped = |at: usize, reason| Stopped { at: start.saturating_add(at), reason };
+    let stopped = |at: usize, reason| SyntaxError { at: start.saturating_add(at), reason };
     let (document, end) = Document::read_first(text).map_err(|found| match found.at {
         at if found.is_too_deep => stopped(at, Reason::TooDeep),
         at if at >= text.len() => stopped(at, Reason::CutOff),
@@ -282,7 +282,7 @@ fn object_at(line: &str, start: usize) -> Result<Found, Stopped> {
 /// successor; or of a list or an object, which then lacks its end. So reading stops at the beginning of the successor, or
 /// directly after it. No byte is read more than a few times.
 #[cold]
-fn recover(line: &str, mut start: usize, mut stopped: Stopped, is_record: IsRecord) -> Option<Found> {
+fn recover(line: &str, mut start: usize, mut stopped: SyntaxError, is_record: IsRecord) -> Option<Found> {
     let bytes = line.as_bytes();
     let ends_record = |found: &Found| {
         let is_whole = matches!(bytes.get(skip_white(line, found.end)), None | Some(b'{' | 0));
@@ -307,7 +307,7 @@ fn recover(line: &str, mut start: usize, mut stopped: Stopped, is_record: IsReco
                 Ok(found) => next = brace_from(bytes, found.end)?,
                 Err(other) => {
                     // What was read before leads no further.
-                    (start, stopped) = (next, Stopped { at: other.at.max(stopped.at), ..other });
+                    (start, stopped) = (next, SyntaxError { at: other.at.max(stopped.at), ..other });
                     break;
                 }
             }

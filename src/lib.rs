@@ -3,6 +3,7 @@
 mod assembly;
 pub mod call;
 pub mod chat;
+mod code_point_table;
 pub mod commits;
 pub mod content;
 pub mod error;
@@ -12,13 +13,12 @@ mod json;
 mod jsonl;
 pub mod limits;
 pub mod loom;
-pub mod loom_files;
+pub mod loom_import;
 pub mod maps;
 mod markdown;
-mod nibbles;
 pub mod operators;
-mod order;
 pub mod prompt;
+mod sorted_index;
 mod sorting;
 pub mod text;
 pub mod time;
@@ -37,7 +37,7 @@ pub const CALLS: &[&[call::Call]] = &[
     folders::CALLS,
     loom::CALLS,
     loom::CHAT_CALLS,
-    loom_files::CALLS,
+    loom_import::CALLS,
     operators::CALLS,
     tokens::CALLS,
     tokens::CUT_CALLS,

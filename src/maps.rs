@@ -1,4 +1,4 @@
-//! Ordered maps and sets, as small in the module as they can be: their order is an `Order`, one for all types.
+//! Ordered maps and sets, as small in the module as they can be: their order is an `SortedIndex`, one for all types.
 //!
 //! They do what `BTreeMap` and `BTreeSet` do, as far as it is needed here.
 
@@ -6,7 +6,7 @@ use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::fmt;
 
-use crate::order::{Order, Place};
+use crate::sorted_index::{IndexPosition, SortedIndex};
 
 /// How a key is looked up: by a reference to it, or to its borrowed form.
 pub trait Find<K>: Copy {
@@ -25,7 +25,7 @@ impl<K: Borrow<Q>, Q: Ord + ?Sized> Find<K> for &Q {
 pub struct SortedSet<K> {
     /// In no order.
     keys: Vec<K>,
-    order: Order,
+    order: SortedIndex,
 }
 
 /// A map, in the order of its keys.
@@ -39,7 +39,7 @@ pub struct SortedMap<K, V> {
 impl<K> SortedSet<K> {
     /// None yet.
     pub const fn new() -> Self {
-        Self { keys: Vec::new(), order: Order::new() }
+        Self { keys: Vec::new(), order: SortedIndex::new() }
     }
 
     /// How many there are.
@@ -84,7 +84,7 @@ impl<K: Ord> SortedSet<K> {
         self.keys.get(self.order.before(self.place(key))?)
     }
 
-    fn place(&self, key: impl Find<K>) -> Place {
+    fn place(&self, key: impl Find<K>) -> IndexPosition {
         // There is a key for each number.
         self.order.find(&mut |number| self.keys.get(number).map_or(Ordering::Less, |known| key.compare(known)))
     }

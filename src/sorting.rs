@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use crate::order::arrange;
+use crate::sorted_index::arrange;
 
 /// Sorts a list. Elements that are equal stay in their order.
 pub(crate) fn sort_by<T>(list: &mut [T], mut compare: impl FnMut(&T, &T) -> Ordering) {

@@ -35,7 +35,7 @@ impl<'a> Plan<'_, 'a> {
             let whole = self.costs().kept(choice.kept, choice.marker.is_some());
             let raised = self.limit.saturating_add(whole.saturating_sub(total));
             // A cut that moves in steps stays where it is.
-            let is_fixed = self.settings.cut_quantum > 0 || !choice.shortened_at.is_empty();
+            let is_fixed = self.settings.cut_step > 0 || !choice.shortened_at.is_empty();
             if raised <= budget || is_fixed {
                 return Ok(choice);
             }

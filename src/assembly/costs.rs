@@ -123,7 +123,7 @@ impl Sums {
         let mut first = from;
         while first < items.len() {
             let mut last = first;
-            let is_coupled = |next: Cow<'_, str>| !prices.counter.adds_up_before(&next);
+            let is_coupled = |next: Cow<'_, str>| !prices.counter.is_additive_before(&next);
             while self.texts_touch(last) && items.first_text(last + 1).is_some_and(is_coupled) {
                 last += 1;
                 if !self.is_single(last) {
@@ -407,7 +407,7 @@ impl<'l, 'a> Costs<'l, 'a> {
             Some(MarkerCost {
                 tokens: self.text(&marker).saturating_add(signed(self.gap.overhead)),
                 break_after: break_after(&marker, &self.prices),
-                adds_up: self.prices.counter.adds_up_before(&marker),
+                adds_up: self.prices.counter.is_additive_before(&marker),
             })
         })
     }
@@ -482,9 +482,9 @@ impl<'l, 'a> Costs<'l, 'a> {
         let left = left.filter(|&at| self.sums.shape(at).is_some_and(Shape::ends_with_text));
         let right = right.filter(|&at| self.sums.shape(at).is_some_and(Shape::begins_with_text));
         let clean_left = left.is_none() || marker.is_none_or(|marker| marker.adds_up);
-        let adds_up_before =
-            |at| self.items.first_text(at).is_none_or(|text| self.prices.counter.adds_up_before(&text));
-        let clean_right = right.is_none_or(|at| remembered(&self.last_clean, at, adds_up_before));
+        let is_additive_before =
+            |at| self.items.first_text(at).is_none_or(|text| self.prices.counter.is_additive_before(&text));
+        let clean_right = right.is_none_or(|at| remembered(&self.last_clean, at, is_additive_before));
         if marker.is_none() && (left.is_none() || right.is_none()) {
             return 0;
         }
@@ -547,7 +547,7 @@ pub(crate) fn break_after(text: &str, prices: &Prices<'_>) -> i64 {
         }
         let (before, after) = (text.get(..at)?, text.get(at.checked_add(JOIN.len())?..)?);
         let clean = !before.ends_with(char::is_whitespace) && !after.starts_with(char::is_whitespace);
-        (clean && !after.is_empty() && prices.counter.adds_up_before(after)).then_some(after)
+        (clean && !after.is_empty() && prices.counter.is_additive_before(after)).then_some(after)
     });
     let tail = breaks.unwrap_or(text);
     let mut broken = String::with_capacity(tail.len() + JOIN.len());

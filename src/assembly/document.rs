@@ -139,8 +139,8 @@ impl<'p> DocumentPlan<'p> {
         let len = self.source.text.len();
         let recent = self.source.recent(self.settings.minimum_recent_nodes);
         let room = self.limit.checked_sub(self.cost(KeptText { head: 0, tail: len }))?;
-        if self.settings.cut_quantum > 0
-            && let Some(kept) = self.middle_by_quantum(self.head_within(recent, room / 2), recent)
+        if self.settings.cut_step > 0
+            && let Some(kept) = self.middle_by_step(self.head_within(recent, room / 2), recent)
         {
             return Some(kept);
         }
@@ -155,21 +155,21 @@ impl<'p> DocumentPlan<'p> {
             return Some(kept);
         }
         let gap = (kept.tail - kept.head).saturating_sub(1);
-        let grown =
+        let widened =
             search::largest(0, gap, 0, self.limit, |more| self.cost(KeptText { head: wider(more), tail: kept.tail }));
-        kept.head = grown.map_or(kept.head, wider).max(kept.head);
+        kept.head = widened.map_or(kept.head, wider).max(kept.head);
         Some(kept)
     }
 
-    fn middle_by_quantum(&self, head: usize, recent: usize) -> Option<KeptText> {
-        let kept = KeptText { head, tail: self.quantum_tail(head, recent)?.min(recent) };
+    fn middle_by_step(&self, head: usize, recent: usize) -> Option<KeptText> {
+        let kept = KeptText { head, tail: self.step_tail(head, recent)?.min(recent) };
         (kept.tail > head && self.fits(kept)).then_some(kept)
     }
 
-    /// The end of the shortest run from `head`, no further than `end`, that removes a multiple of the quantum.
-    fn quantum_tail(&self, head: usize, end: usize) -> Option<usize> {
+    /// The end of the shortest run from `head`, no further than `end`, that removes a multiple of the step.
+    fn step_tail(&self, head: usize, end: usize) -> Option<usize> {
         let total = self.whole();
-        let target = self.settings.quantised(total, self.limit);
+        let target = self.settings.rounded_excess(total, self.limit);
         let removed = |tail: usize| total.saturating_sub(self.cost(KeptText { head, tail }));
         // The longest run that removes less than the target; one step further is the shortest that reaches it.
         let guess = self.source.about(head, target) - head;
@@ -182,10 +182,10 @@ impl<'p> DocumentPlan<'p> {
     fn rolling(&self) -> Option<KeptText> {
         let len = self.source.text.len();
         let kept = self.tail_within(0, len)?;
-        if self.settings.cut_quantum == 0 {
+        if self.settings.cut_step == 0 {
             return Some(kept);
         }
-        let wider = KeptText { head: 0, tail: self.quantum_tail(0, len)?.max(kept.tail) };
+        let wider = KeptText { head: 0, tail: self.step_tail(0, len)?.max(kept.tail) };
         Some(if wider.tail < len && self.fits(wider) { wider } else { kept })
     }
 

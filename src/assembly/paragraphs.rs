@@ -1,6 +1,6 @@
 //! The tokens of a text with a run taken out, without counting all of it again.
 //!
-//! Where the counter adds up at paragraph breaks (see [`Counter::adds_up_before`]), a text is counted once by paragraphs, and
+//! Where the counter adds up at paragraph breaks (see [`Counter::is_additive_before`]), a text is counted once by paragraphs, and
 //! a cut needs a count of the paragraphs that it touches. Elsewhere each cut counts the whole text.
 
 use crate::assembly::render::JOIN;
@@ -82,5 +82,5 @@ fn clean(counter: &dyn Counter, text: &str, at: usize) -> Option<usize> {
     let (before, next) = (text.get(..at)?, text.get(start..)?);
     let between = !before.is_empty() && !next.is_empty();
     let clean = between && !before.ends_with(char::is_whitespace) && !next.starts_with(char::is_whitespace);
-    (clean && counter.adds_up_before(next)).then_some(start)
+    (clean && counter.is_additive_before(next)).then_some(start)
 }

@@ -41,7 +41,7 @@ pub struct Preferences {
     /// Stands where something was removed.
     pub truncation_marker: Option<String>,
     /// Tokens to whose multiple removals are rounded up.
-    pub cut_quantum: Option<f64>,
+    pub cut_step: Option<f64>,
     /// The role that a rolling window may begin with.
     pub start_on: Option<StartOn>,
 }
@@ -55,7 +55,7 @@ impl Preferences {
             minimum_recent_nodes: self.minimum_recent_nodes.or(below.minimum_recent_nodes),
             token_buffer: self.token_buffer.or(below.token_buffer),
             truncation_marker: self.truncation_marker.clone().or_else(|| below.truncation_marker.clone()),
-            cut_quantum: self.cut_quantum.or(below.cut_quantum),
+            cut_step: self.cut_step.or(below.cut_step),
             start_on: self.start_on.or(below.start_on),
         }
     }
@@ -74,7 +74,7 @@ pub struct Settings {
     /// Stands where something was removed.
     pub truncation_marker: String,
     /// Tokens to whose multiple removals are rounded up, unless it is 0.
-    pub cut_quantum: u64,
+    pub cut_step: u64,
     /// The role that a rolling window may begin with.
     pub start_on: StartOn,
 }
@@ -100,14 +100,14 @@ impl Settings {
             minimum_recent_nodes: whole("minimumRecentNodes", preferences.minimum_recent_nodes.unwrap_or(4.0))?,
             token_buffer: whole("tokenBuffer", preferences.token_buffer.unwrap_or(1024.0))?,
             truncation_marker: preferences.truncation_marker.clone().unwrap_or_else(|| default_marker.to_owned()),
-            cut_quantum: whole("cutQuantum", preferences.cut_quantum.unwrap_or(0.0))?,
+            cut_step: whole("cutStep", preferences.cut_step.unwrap_or(0.0))?,
             start_on: preferences.start_on.unwrap_or_default(),
         })
     }
 
-    /// The tokens over the limit, rounded up to a multiple of the quantum.
-    pub(crate) fn quantised(&self, total: u64, limit: u64) -> u64 {
-        total.saturating_sub(limit).checked_next_multiple_of(self.cut_quantum).unwrap_or(u64::MAX)
+    /// The tokens over the limit, rounded up to a multiple of the step.
+    pub(crate) fn rounded_excess(&self, total: u64, limit: u64) -> u64 {
+        total.saturating_sub(limit).checked_next_multiple_of(self.cut_step).unwrap_or(u64::MAX)
     }
 }
 

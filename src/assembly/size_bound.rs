@@ -19,7 +19,7 @@ impl Counter for Uncounted {
         0
     }
 
-    fn adds_up_before(&self, _: &str) -> bool {
+    fn is_additive_before(&self, _: &str) -> bool {
         true
     }
 }
@@ -38,6 +38,6 @@ pub(crate) struct Size {
 pub(crate) fn fits(size: Size, prices: &Prices<'_>, limit: u64) -> bool {
     let overhead = prices.overhead;
     let fixed = overhead.per_request.saturating_add(overhead.per_message.saturating_mul(size.messages));
-    let Some(texts) = prices.counter.most(size.bytes) else { return false };
+    let Some(texts) = prices.counter.max_tokens_for_bytes(size.bytes) else { return false };
     texts.saturating_add(size.tokens).saturating_add(fixed) <= limit
 }

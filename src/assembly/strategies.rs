@@ -24,12 +24,12 @@ impl OverLimit<'_, '_> {
     /// not use.
     pub(crate) fn middle(&self) -> Option<Kept> {
         let (head, tail) = self.first_cut()?;
-        if self.settings.cut_quantum > 0
-            && let Some(kept) = self.middle_by_quantum(tail - 1, tail)
+        if self.settings.cut_step > 0
+            && let Some(kept) = self.middle_by_step(tail - 1, tail)
         {
             return Some(kept);
         }
-        Some(self.grown(head, tail))
+        Some(self.widened(head, tail))
     }
 
     /// Where the head ends that takes at most half, and where the protected tail begins.
@@ -58,7 +58,7 @@ impl OverLimit<'_, '_> {
     }
 
     /// Extends the tail, then the head, as far as fits.
-    fn grown(&self, mut head: usize, mut tail: usize) -> Kept {
+    fn widened(&self, mut head: usize, mut tail: usize) -> Kept {
         loop {
             let before = (head, tail);
             let back = tail.saturating_sub(head + 1);
@@ -73,21 +73,21 @@ impl OverLimit<'_, '_> {
     }
 
     /// The kept items, and whether there is a marker: without it if that keeps more units, the same and others if possible.
-    /// Under a quantum the marker stays wherever it fits, so that the cut does not move.
+    /// Under a step the marker stays wherever it fits, so that the cut does not move.
     pub(crate) fn middle_or_unmarked(self) -> Option<(Kept, bool)> {
-        if self.settings.cut_quantum > 0 || self.costs.marker(1).is_none() {
+        if self.settings.cut_step > 0 || self.costs.marker(1).is_none() {
             let marked = self.middle().map(|kept| (kept, true));
             let unmarked = || Some((Self { marked: false, ..self }.middle()?, false));
             return if self.costs.marker(1).is_none() { marked } else { marked.or_else(unmarked) };
         }
         let first = self.first_cut();
-        let marked = first.map(|(head, tail)| self.grown(head, tail));
+        let marked = first.map(|(head, tail)| self.widened(head, tail));
         let unmarked = Self { marked: false, ..self };
         let (Some(first), Some(marked)) = (first, marked) else { return Some((unmarked.middle()?, false)) };
         let unit = |item: usize| unmarked.units.partition_point(|&start| start < item);
         let removed = |kept: &Kept| unit(kept.tail).saturating_sub(unit(kept.head));
         let (head, tail) = (unit(marked.head), unit(marked.tail));
-        let mut most = (unmarked.grown(head, tail), false);
+        let mut most = (unmarked.widened(head, tail), false);
         if removed(&most.0) >= removed(&marked) {
             most = (marked, true);
         }
@@ -99,13 +99,13 @@ impl OverLimit<'_, '_> {
         Some(other.map_or(most, |other| (other, false)))
     }
 
-    /// The shortest run after the head that removes a multiple of the quantum. The head depends on the half rule alone, so
+    /// The shortest run after the head that removes a multiple of the step. The head depends on the half rule alone, so
     /// that it does not move while the conversation grows.
-    fn middle_by_quantum(&self, head_max: usize, protected: usize) -> Option<Kept> {
+    fn middle_by_step(&self, head_max: usize, protected: usize) -> Option<Kept> {
         let half = self.half();
         let head = self.furthest(self.costs.lead, self.most_head(head_max), |head| self.head_cost(head) <= half);
         let total = self.costs.total();
-        let target = self.settings.quantised(total, self.limit);
+        let target = self.settings.rounded_excess(total, self.limit);
         let removed = |tail: usize| total.saturating_sub(self.cost(head, tail));
         let tail = (head + 1..protected).find(|&tail| removed(tail) >= target).unwrap_or(protected);
         self.fits(head, tail).then(|| self.kept(head, tail))
@@ -125,9 +125,9 @@ impl OverLimit<'_, '_> {
         let monotonic = self.costs.is_monotonic();
         let back = if monotonic { leap(0, last - first, good) } else { self.furthest(0, last - first, good) };
         let mut tail = last - back;
-        if self.settings.cut_quantum > 0 {
+        if self.settings.cut_step > 0 {
             let total = self.costs.total();
-            let target = self.settings.quantised(total, self.limit);
+            let target = self.settings.rounded_excess(total, self.limit);
             let removed = |tail: usize| total.saturating_sub(self.window(tail));
             tail = (tail..count).find(|&tail| removed(tail) >= target && fits(tail)).unwrap_or(tail);
         }

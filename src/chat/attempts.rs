@@ -16,7 +16,7 @@ use crate::text::is_blank;
 #[derive(Debug)]
 struct Start {
     found: Vec<Diagnostic>,
-    lasts: bool,
+    can_reuse_layout: bool,
 }
 
 /// How often is tried again.
@@ -25,14 +25,14 @@ const MOST_ATTEMPTS: usize = 8;
 impl Fit<'_> {
     /// Repairs, edits and cuts the chat, as far as it must; gives what each edit did, and what was cut.
     pub(super) fn run(&mut self) -> Result<(Cut, Vec<Edit>)> {
-        let start = Start { found: std::mem::take(&mut self.found), lasts: self.lasts };
+        let start = Start { found: std::mem::take(&mut self.found), can_reuse_layout: self.can_reuse_layout };
         self.course = Course { limit: self.options.limit, ..Course::default() };
         let first = self.legal(&start)?;
         let from = self.first_change(&first.0).filter(|_| self.strips());
         let mut done = first;
         if let Some(from) = from {
             let freed = self.strip(from, &done.0);
-            let is_needed = !done.0.atoms.is_empty() || !done.1.is_empty() && !self.options.edits.always;
+            let is_needed = !done.0.slices.is_empty() || !done.1.is_empty() && !self.options.edits.always;
             if is_needed && (freed > 0 || self.has_stripped()) {
                 done = self.refit(&start, from, done);
             }
@@ -58,7 +58,7 @@ impl Fit<'_> {
         }
         (self.messages, self.found) = (messages, found);
         (self.course, self.summary_room) = (course, summary_room);
-        self.lasts = false;
+        self.can_reuse_layout = false;
         first
     }
 
@@ -75,7 +75,7 @@ impl Fit<'_> {
         loop {
             self.messages = self.messages.fresh();
             self.found.clone_from(&start.found);
-            self.lasts = start.lasts;
+            self.can_reuse_layout = start.can_reuse_layout;
             let (mut cut, edits) = self.attempt()?;
             attempts += 1;
             let again = self.put_first(&mut cut).or_else(|| self.course_for_first_turn(&cut));
@@ -107,7 +107,7 @@ impl Fit<'_> {
         cut.added = Some(("marker", text));
         if is_blank(&self.options.settings.truncation_marker) {
             let message = "`truncationMarker` is empty, and a turn of the model's may not be first; the default marker stands before it";
-            let found = Diagnostic::new(DiagnosticCode::OptionUnused, Severity::Warning, message);
+            let found = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
             self.found.push(found.at_path("options.truncationMarker"));
         }
         None
@@ -126,7 +126,7 @@ impl Fit<'_> {
         let is_counted =
             |reason| !matches!(reason, Reason::Replaced | Reason::Compacted | Reason::ReasoningPrefixChanged);
         let messages = changed.iter().filter_map(|&at| self.messages.get(at)?.removed).filter(|&why| is_counted(why));
-        cut.atoms.len().saturating_add(messages.count())
+        cut.slices.len().saturating_add(messages.count())
     }
 
     /// How to go on where the conversation would begin with a turn of the model's.
@@ -173,18 +173,18 @@ impl Fit<'_> {
             let mut pieces = message.pieces.iter();
             message.removed.is_some() || pieces.any(|piece| piece.removed.is_some() || piece.changed.is_some())
         };
-        !cut.atoms.is_empty() || changed.iter().filter_map(|&at| self.messages.get(at)).any(is_changed)
+        !cut.slices.is_empty() || changed.iter().filter_map(|&at| self.messages.get(at)).any(is_changed)
     }
 
     /// The first message that stays and is no instruction.
     fn first_turn(&self, cut: &Cut) -> Option<usize> {
-        let mut atoms = cut.atoms.iter().peekable();
+        let mut slices = cut.slices.iter().peekable();
         self.messages.iter().enumerate().find_map(|(at, message)| {
             let mut gone = Vec::new();
-            while let Some(atom) = atoms.next_if(|atom| atom.message <= at) {
-                gone.push(atom);
+            while let Some(slice) = slices.next_if(|slice| slice.message <= at) {
+                gone.push(slice);
             }
-            let is_gone = |place: usize| gone.iter().any(|atom| (atom.from..atom.to).contains(&place));
+            let is_gone = |place: usize| gone.iter().any(|slice| (slice.from..slice.to).contains(&place));
             let mut pieces = message.pieces.iter().enumerate();
             let is_left = gone.is_empty()
                 || pieces.any(|(place, piece)| !is_gone(place) && piece.is_there() && !piece.is_silent());
@@ -194,8 +194,8 @@ impl Fit<'_> {
 
     /// Whether the marker, or the summary, stands before a message.
     fn is_marked_before(&self, message: usize, cut: &Cut) -> bool {
-        let before = |atom: &super::pairs::Atom| (atom.message, atom.from) <= (message, 0);
-        cut.added.is_some() && cut.atoms.first().is_some_and(before)
+        let before = |slice: &super::pairs::MessageSlice| (slice.message, slice.from) <= (message, 0);
+        cut.added.is_some() && cut.slices.first().is_some_and(before)
     }
 
     /// The first message from one on in which the user says something.

@@ -2,20 +2,20 @@
 
 use std::cell::RefCell;
 
-use super::beside::{Beside, beside_messages, prices, system_tokens};
+use super::chat_input::ChatInput;
 use super::convert::{convert_messages, to_loom_tree};
 use super::course::Course;
 use super::detect::Format;
 use super::fit::Fit;
 use super::formats;
-use super::given::Given;
 use super::measure::measured;
 use super::message::Message;
 use super::messages::{Messages, Sum};
 use super::options::{Options, Phase};
 use super::pairs::Pairs;
+use super::request_overhead::{RequestOverhead, beside_messages, prices, system_tokens};
 use super::rules::{Marks, Rules};
-use crate::call::{Answer, Call, Host};
+use crate::call::{Call, CallContext, Response};
 use crate::error::{Code, Error, Result};
 use crate::json::{Object, Value};
 use crate::text::is_blank;
@@ -31,7 +31,7 @@ pub const CALLS: &[Call] = &[
     Call::new("chatToLoomTree", &["messages", "options"], |_, request, _| to_loom_tree(request)),
 ];
 
-fn fit_messages(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn fit_messages(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let mut found = request.repaired();
     let request = request.object("a chat and options, an object")?;
     let object = request.need("options")?.object("options, an object")?;
@@ -59,7 +59,7 @@ fn fit_messages(request: Value<'_>, host: &Host) -> Result<Answer> {
         prices,
         beside: read.beside,
         layout: &RefCell::default(),
-        lasts: false,
+        can_reuse_layout: false,
         rules: read.rules,
         course: Course::default(),
         summary_room: 0,
@@ -67,39 +67,39 @@ fn fit_messages(request: Value<'_>, host: &Host) -> Result<Answer> {
     };
     let (cut, edits) = fit.run()?;
     let fitted = fit.fitted(&cut, edits);
-    Answer::of(&fitted.each(&read.messages))
+    Response::of(&fitted.each(&read.messages))
 }
 
 /// The cost of a chat as it is: the total that a fit reports if it changes nothing.
-fn count_messages(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn count_messages(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let read = Read::to_count(request, host)?;
-    Answer::of(&read.messages.iter().map(Message::now).fold(read.beside.tokens(), u64::saturating_add))
+    Response::of(&read.messages.iter().map(Message::now).fold(read.beside.tokens(), u64::saturating_add))
 }
 
 /// The same, by message and part.
-fn measure_messages(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn measure_messages(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let read = Read::to_count(request, host)?;
-    Answer::of(&measured(read.format, &read.messages, read.beside))
+    Response::of(&measured(read.format, &read.messages, read.beside))
 }
 
 /// A chat, read in the format that the options name or that its shape says.
 struct Read<'t> {
     format: Format,
     messages: Vec<Message<'t>>,
-    beside: Beside,
+    beside: RequestOverhead,
     rules: Rules,
 }
 
 impl<'t> Read<'t> {
     /// A chat and options for counting it.
-    fn to_count(request: Value<'t>, host: &Host) -> Result<Self> {
+    fn to_count(request: Value<'t>, host: &CallContext) -> Result<Self> {
         let request = request.object("a chat and options, an object")?;
         let object = request.need("options")?.object("options, an object")?;
         Self::new(request.need("messages")?, object, &Options::of_count(object, host)?)
     }
 
     fn new(given: Value<'t>, object: Object<'_>, options: &Options) -> Result<Self> {
-        let given = Given::read(given)?;
+        let given = ChatInput::read(given)?;
         let (format, formats) = given.format(options.format)?;
         let prices = prices(format, options);
         let mut beside = beside_messages(object, given.tools, format, formats, &prices)?;

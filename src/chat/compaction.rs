@@ -78,7 +78,7 @@ impl Fit<'_> {
                 let message = format!(
                     "`{option}` names {count} of the messages that the compaction in message {at} stands for; they were left out"
                 );
-                let found = Diagnostic::new(DiagnosticCode::OptionUnused, Severity::Warning, message);
+                let found = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
                 self.found.push(found.at_path(format!("options.{option}")));
             }
         }

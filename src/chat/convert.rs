@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value as Json};
 
+use super::chat_input::ChatInput;
 use super::detect::{FORMATS, Format, WITH_TOOL_RECORDS};
 use super::fit::SUMMARY_PREFIX;
 use super::formats;
-use super::given::Given;
 use super::message::Message;
-use super::neutral::{Neutral, neutral, system_text};
-use crate::call::Answer;
+use super::normalized_chat::{NormalizedChat, neutral, system_text};
+use crate::call::Response;
 use crate::content::tree::loom_tree;
 use crate::content::{Block, Role, Turn, parse_arguments};
 use crate::error::{Diagnostic, Result};
@@ -36,7 +36,7 @@ impl Counter for Uncounted {
 
 /// A chat that is read for something else than a fit.
 struct Read<'t> {
-    given: Given<'t>,
+    given: ChatInput<'t>,
     format: Format,
     found: Vec<Diagnostic>,
 }
@@ -46,7 +46,7 @@ impl<'t> Read<'t> {
     fn new(request: Value<'t>, known: &[&str]) -> Result<(Self, Option<Object<'t>>)> {
         let mut found = request.repaired();
         let request = request.object("a chat and options, an object")?;
-        let given = Given::read(request.need("messages")?)?;
+        let given = ChatInput::read(request.need("messages")?)?;
         let options = request.read("options", |options| options.object("options, an object"))?;
         let mut from = None;
         if let Some(options) = options {
@@ -65,12 +65,12 @@ impl<'t> Read<'t> {
     }
 
     /// The chat for a target.
-    fn neutral(&self, target: Format) -> Result<Neutral<'t>> {
+    fn neutral(&self, target: Format) -> Result<NormalizedChat<'t>> {
         neutral(self.format, target, &self.given, &self.messages()?)
     }
 }
 
-pub(super) fn convert_messages(request: Value<'_>) -> Result<Answer> {
+pub(super) fn convert_messages(request: Value<'_>) -> Result<Response> {
     let (mut chat, options) = Read::new(request, &["from", "to"])?;
     let to = match options.map(|options| options.need("to")).transpose()? {
         Some(to) => to.one_of(FORMATS)?,
@@ -78,7 +78,7 @@ pub(super) fn convert_messages(request: Value<'_>) -> Result<Answer> {
     };
     if to == chat.format {
         let system = chat.given.system.and_then(system_text);
-        return Ok(Answer { json: chat_json(None, system.as_deref(), &chat.found)?, bytes: Vec::new(), small: None });
+        return Ok(Response { json: chat_json(None, system.as_deref(), &chat.found)?, bytes: Vec::new(), small: None });
     }
     let mut neutral = chat.neutral(to)?;
     neutral.note_silent();
@@ -87,7 +87,7 @@ pub(super) fn convert_messages(request: Value<'_>) -> Result<Answer> {
     chat.found.extend(found.into_iter().map(|found| in_chat(found, &neutral.from)));
     neutral.notes.finish(&mut chat.found);
     let json = chat_json(Some(&written.messages), written.system.as_deref(), &chat.found)?;
-    Ok(Answer { json, bytes: Vec::new(), small: None })
+    Ok(Response { json, bytes: Vec::new(), small: None })
 }
 
 /// A finding about a message that was written, at the message of the chat that it is from.
@@ -99,7 +99,7 @@ fn in_chat(mut found: Diagnostic, from: &[usize]) -> Diagnostic {
     found
 }
 
-pub(super) fn to_loom_tree(request: Value<'_>) -> Result<Answer> {
+pub(super) fn to_loom_tree(request: Value<'_>) -> Result<Response> {
     let (mut chat, _) = Read::new(request, &["from"])?;
     // Our own format has every proof as it is.
     let neutral = chat.neutral(Format::Generic)?;
@@ -118,7 +118,7 @@ pub(super) fn to_loom_tree(request: Value<'_>) -> Result<Answer> {
     };
     let turns: Vec<Turn> = neutral.messages.into_iter().zip(neutral.from).map(turn).collect();
     let system = neutral.system.map(|text| Turn::text(Role::System, text));
-    Answer::of(&loom_tree(system.into_iter().chain(turns).collect(), chat.found))
+    Response::of(&loom_tree(system.into_iter().chain(turns).collect(), chat.found))
 }
 
 /// A call with its arguments read, as trees have them.

@@ -48,10 +48,10 @@ impl Editor<'_, '_> {
             if this.total <= target && !edits.always {
                 return;
             }
-            let before = (edits.at_least > 0).then(|| this.messages.clone());
+            let before = (edits.min_tokens_freed > 0).then(|| this.messages.clone());
             let (mut count, mut freed) = (0, 0_u64);
             for at in candidates {
-                let enough = freed >= edits.at_least && this.total.saturating_sub(freed) <= target;
+                let enough = freed >= edits.min_tokens_freed && this.total.saturating_sub(freed) <= target;
                 if enough && !edits.always {
                     break;
                 }
@@ -60,7 +60,7 @@ impl Editor<'_, '_> {
                 freed = freed.saturating_add(more);
             }
             match before {
-                Some(before) if freed < edits.at_least => *this.messages = before,
+                Some(before) if freed < edits.min_tokens_freed => *this.messages = before,
                 _ if count > 0 => {
                     this.total = this.total.saturating_sub(freed);
                     made.push(Edit { edit: name, count, tokens: freed });

@@ -2,18 +2,18 @@
 
 use std::cell::RefCell;
 
-use super::beside::Beside;
 use super::course::Course;
 use super::detect::Format;
 use super::edits::Editor;
 use super::formats::text_of;
-use super::layout::{Free, Layout, alone};
 use super::message::{At, Change, Kind, Message, PER_MESSAGE, PER_REQUEST, Piece, Role, Step};
 use super::messages::Messages;
 use super::options::{Options, Phase};
-use super::pairs::{Atom, Pairs, add_atoms, drop_links, units};
+use super::pairs::{MessageSlice, Pairs, add_slices, drop_links, units};
 use super::report::{Edit, Reason, Strategy};
+use super::request_overhead::RequestOverhead;
 use super::rules::Rules;
+use super::unit_index::{CuttableUnits, UnitIndex, alone};
 use crate::assembly::budget;
 use crate::assembly::costs::{Costs, Gap};
 use crate::assembly::item::Kept;
@@ -42,11 +42,11 @@ pub(super) struct Fit<'r> {
     /// Which messages may be markers or summaries of an earlier fit; `None` if they have to be searched for.
     pub earlier: Option<&'r [usize]>,
     pub prices: Prices<'r>,
-    pub beside: Beside,
+    pub beside: RequestOverhead,
     /// Of an earlier fit with this counter, or empty.
-    pub layout: &'r RefCell<Layout>,
+    pub layout: &'r RefCell<UnitIndex>,
     /// Whether that is of these messages, as far as it goes, and of these options. Then so it is afterwards.
-    pub lasts: bool,
+    pub can_reuse_layout: bool,
     /// The rules of the vendor.
     pub rules: Rules,
     pub course: Course,
@@ -59,7 +59,7 @@ pub(super) struct Fit<'r> {
 #[derive(Debug, Default)]
 pub(super) struct Cut {
     /// The atoms of which nothing is left.
-    pub atoms: Vec<Atom>,
+    pub slices: Vec<MessageSlice>,
     /// The marker or summary in the gap.
     pub added: Option<(&'static str, String)>,
     /// Whether that stands before the first turn, wherever the gap is.
@@ -70,7 +70,7 @@ pub(super) struct Cut {
 
 /// The constraints of a cut.
 #[derive(Clone, Copy, Debug)]
-struct Aim<'m> {
+struct CutTarget<'m> {
     /// Tokens of what stays in any case.
     fixed: u64,
     /// Messages that an earlier marker stood for.
@@ -83,13 +83,13 @@ struct Aim<'m> {
 
 /// A marker or a summary that an earlier fit left in the chat.
 #[derive(Debug)]
-pub(super) enum Earlier {
+pub(super) enum EarlierMark {
     /// For so many messages.
     Marker(usize),
     Summary,
 }
 
-impl Earlier {
+impl EarlierMark {
     pub(super) fn of(message: &Message<'_>, settings: &Settings) -> Option<Self> {
         let text = Some(message).filter(|message| message.role == Role::User).and_then(text_of)?;
         if text.starts_with(SUMMARY_PREFIX) {
@@ -112,7 +112,7 @@ impl Fit<'_> {
         if self.options.repair {
             self.pairs.repair(&mut self.messages, &mut self.found);
             drop_links(&mut self.messages);
-            self.drop_silent();
+            self.remove_empty();
         }
         self.strip_changed();
         if let Some(from) = self.course.stripped_from {
@@ -128,20 +128,20 @@ impl Fit<'_> {
         self.drop_greeting();
         self.strip_changed();
         let mut layout = self.layout.borrow_mut();
-        self.lasts &= !self.messages.is_changed() && compaction.is_none();
-        if !self.lasts {
+        self.can_reuse_layout &= !self.messages.is_changed() && compaction.is_none();
+        if !self.can_reuse_layout {
             layout.truncate(0);
         }
         layout.kept = compaction;
         let ran = self.run_with(&mut layout);
-        if !self.lasts || self.messages.is_changed() {
+        if !self.can_reuse_layout || self.messages.is_changed() {
             layout.truncate(0);
         }
         layout.kept = None;
         ran
     }
 
-    fn run_with(&mut self, layout: &mut Layout) -> Result<(Cut, Vec<Edit>)> {
+    fn run_with(&mut self, layout: &mut UnitIndex) -> Result<(Cut, Vec<Edit>)> {
         self.pin(layout)?;
         self.end_on(&layout.pinned);
         let edits = self.edit(&layout.pinned);
@@ -183,7 +183,7 @@ impl Fit<'_> {
     }
 
     /// Marks the messages that are always kept.
-    fn pin(&self, layout: &mut Layout) -> Result<()> {
+    fn pin(&self, layout: &mut UnitIndex) -> Result<()> {
         let count = self.messages.len();
         if let Some(at) = self.options.pinned.iter().find(|&&at| at >= count) {
             let message = format!("`options.pinned` names message {at}, and there are {count}");
@@ -195,7 +195,7 @@ impl Fit<'_> {
     }
 
     /// Takes out messages of which nothing is left that says anything.
-    fn drop_silent(&mut self) {
+    fn remove_empty(&mut self) {
         let mut touched = false;
         for at in self.messages.changed() {
             let Some(message) = self.messages.get_mut(at) else { continue };
@@ -203,7 +203,7 @@ impl Fit<'_> {
                 touched = true;
                 continue;
             }
-            drop_silent_steps(message);
+            remove_empty_steps(message);
             let reason = message.pieces.iter().find_map(|piece| piece.removed);
             if let Some(reason) = reason
                 && message.pieces.iter().filter(|piece| piece.is_there()).all(Piece::is_silent)
@@ -213,7 +213,7 @@ impl Fit<'_> {
             }
         }
         match self.format {
-            Format::Responses | Format::Agents if touched => self.drop_unfollowed(),
+            Format::Responses | Format::Agents if touched => self.remove_unfollowed(),
             Format::Anthropic if self.messages.is_changed() => self.drop_before_thinking(),
             _ => {}
         }
@@ -236,7 +236,7 @@ impl Fit<'_> {
     }
 
     /// Takes out reasoning that nothing follows from any more.
-    fn drop_unfollowed(&mut self) {
+    fn remove_unfollowed(&mut self) {
         let (mut follows, mut gone) = (None, false);
         for at in (0..self.messages.len()).rev() {
             let Some(message) = self.messages.get(at) else { continue };
@@ -259,37 +259,38 @@ impl Fit<'_> {
         if self.options.end_on.is_empty() {
             return;
         }
-        let mut atoms = Vec::new();
-        add_atoms(&mut atoms, &self.messages, 0);
-        let units = units(&self.messages, &atoms, 0, &self.pairs.pairs, self.format);
+        let mut slices = Vec::new();
+        add_slices(&mut slices, &self.messages, 0);
+        let units = units(&self.messages, &slices, 0, &self.pairs.pairs, self.format);
         let role = |end: &usize| {
-            atoms
+            slices
                 .get(end.saturating_sub(1))
-                .and_then(|atom| self.messages.get(atom.message))
+                .and_then(|slice| self.messages.get(slice.message))
                 .map(|message| message.role)
         };
         let end = units.iter().skip(1).rfind(|end| role(end).is_some_and(|role| self.options.end_on.contains(&role)));
         match end {
             Some(&end) => {
                 for unit in units.windows(2).filter(|unit| unit.first().is_some_and(|&start| start >= end)) {
-                    let unit = atoms.get(unit.first().copied().unwrap_or(0)..unit.last().copied().unwrap_or(0));
+                    let unit = slices.get(unit.first().copied().unwrap_or(0)..unit.last().copied().unwrap_or(0));
                     let unit = unit.unwrap_or_default();
-                    if unit.iter().any(|atom| pinned.get(atom.message) == Some(&true)) {
+                    if unit.iter().any(|slice| pinned.get(slice.message) == Some(&true)) {
                         continue;
                     }
-                    for atom in unit {
-                        self.remove(atom.message, Some(Reason::EndOn));
+                    for slice in unit {
+                        self.remove(slice.message, Some(Reason::EndOn));
                     }
                 }
             }
-            None => self.role_unmet("endOn"),
+            None => self.role_not_found("endOn"),
         }
     }
 
-    fn role_unmet(&mut self, option: &str) {
+    fn role_not_found(&mut self, option: &str) {
         let message = format!("no message has a role that `{option}` names; it was not followed");
         self.found.push(
-            Diagnostic::new(DiagnosticCode::RoleUnmet, Severity::Warning, message).at_path(format!("options.{option}")),
+            Diagnostic::new(DiagnosticCode::RoleNotFound, Severity::Warning, message)
+                .at_path(format!("options.{option}")),
         );
     }
 
@@ -303,7 +304,7 @@ impl Fit<'_> {
         let edits = editor.make(&self.options.edits);
         if !edits.is_empty() {
             drop_links(&mut self.messages);
-            self.drop_silent();
+            self.remove_empty();
             self.forget_ids();
             self.strip_changed();
         }
@@ -337,10 +338,10 @@ impl Fit<'_> {
     }
 
     /// Markers and summaries that an earlier fit left in the chat.
-    fn earlier(&self) -> Vec<(usize, Earlier)> {
+    fn earlier(&self) -> Vec<(usize, EarlierMark)> {
         let found = |index: usize| {
             let message = self.messages.get(index).filter(|message| message.removed.is_none())?;
-            Some((index, Earlier::of(message, &self.options.settings)?))
+            Some((index, EarlierMark::of(message, &self.options.settings)?))
         };
         match self.earlier {
             Some(known) => known.iter().copied().filter_map(found).collect(),
@@ -350,18 +351,18 @@ impl Fit<'_> {
 
     /// Takes out the markers, and the summaries, that an earlier fit left and that this one replaces. Gives how many messages they stood
     /// for, and the first of them.
-    fn take_earlier(&mut self, layout: &mut Layout, summarizes: bool) -> (usize, usize) {
+    fn take_earlier(&mut self, layout: &mut UnitIndex, summarizes: bool) -> (usize, usize) {
         let (mut omitted, mut gap_from) = (0, usize::MAX);
         let earlier = self.earlier();
-        self.lasts &= earlier.is_empty();
+        self.can_reuse_layout &= earlier.is_empty();
         for (index, earlier) in earlier {
             match earlier {
-                Earlier::Summary if !summarizes => {
+                EarlierMark::Summary if !summarizes => {
                     layout.pinned.get_mut(index).into_iter().for_each(|pinned| *pinned = true);
                 }
                 earlier => {
                     gap_from = gap_from.min(index);
-                    omitted += if let Earlier::Marker(count) = earlier { count } else { 0 };
+                    omitted += if let EarlierMark::Marker(count) = earlier { count } else { 0 };
                     self.remove(index, Some(Reason::Replaced));
                 }
             }
@@ -370,13 +371,13 @@ impl Fit<'_> {
     }
 
     /// Cuts what is over the limit.
-    fn cut(&mut self, layout: &mut Layout) -> Result<Cut> {
+    fn cut(&mut self, layout: &mut UnitIndex) -> Result<Cut> {
         let summarizes = matches!(self.options.phase, Phase::Plan | Phase::Finish(Some(_)));
         let (omitted, mut gap_from) = self.take_earlier(layout, summarizes);
         if let Some((from, _)) = self.course.stripped_from {
             gap_from = gap_from.min(from);
         }
-        if !self.lasts || self.messages.is_changed() {
+        if !self.can_reuse_layout || self.messages.is_changed() {
             layout.forget_units();
         }
         let start_on = &self.options.start_on;
@@ -390,7 +391,7 @@ impl Fit<'_> {
         }
         // One marker is enough.
         let marker = if first_marker.is_some() { "" } else { &self.options.settings.truncation_marker };
-        let cut = self.cut_free(layout, &Aim { fixed, omitted, gap_from, summarizes, marker })?;
+        let cut = self.cut_free(layout, &CutTarget { fixed, omitted, gap_from, summarizes, marker })?;
         Ok(Cut { omitted, ..cut })
     }
 
@@ -420,19 +421,19 @@ impl Fit<'_> {
         budget::over(Code::ContextTooLong, message, limit, required).with("messages", rows.collect::<Vec<_>>())
     }
 
-    fn role_of(&self, atom: &Atom) -> Option<Role> {
-        self.messages.get(atom.message).map(|message| message.role)
+    fn role_of(&self, slice: &MessageSlice) -> Option<Role> {
+        self.messages.get(slice.message).map(|message| message.role)
     }
 
-    fn cut_free(&mut self, layout: &Layout, aim: &Aim<'_>) -> Result<Cut> {
-        let &Aim { fixed, omitted, gap_from, summarizes, marker } = aim;
-        let Layout { free, sums, .. } = layout;
+    fn cut_free(&mut self, layout: &UnitIndex, aim: &CutTarget<'_>) -> Result<Cut> {
+        let &CutTarget { fixed, omitted, gap_from, summarizes, marker } = aim;
+        let UnitIndex { free, sums, .. } = layout;
         let Options { strategy, settings, .. } = self.options;
         let limit = &self.course.limit.clone();
         if *strategy == Strategy::StopAtLimit {
             return Err(self.too_long("remove messages, or use a model with a larger context window"));
         }
-        if free.atoms.is_empty() {
+        if free.slices.is_empty() {
             return Err(self.too_long(PINNED_TOO_LONG));
         }
         let of_message = self.message_overhead();
@@ -440,10 +441,10 @@ impl Fit<'_> {
         let gap = Gap { reserved, overhead: of_message, omitted };
         let costs = Costs::new(free, sums, alone(self.prices), marker, fixed).with_gap(gap);
         // The gap begins where the earlier one did, so that what is summarised stays in order, after a turn of the user.
-        let is_before = |start: &usize| free.atoms.get(*start).is_some_and(|atom| atom.message < gap_from);
+        let is_before = |start: &usize| free.slices.get(*start).is_some_and(|slice| slice.message < gap_from);
         let most_head = free.starts.partition_point(is_before);
         let over = |limit| OverLimit { costs: &costs, units: &free.starts, limit, settings, marked: true, most_head };
-        let most = costs.marker_tokens(free.atoms.len());
+        let most = costs.marker_tokens(free.slices.len());
         let is_middle = *strategy == Strategy::TruncateMiddle;
         let with_gap = |kept: Option<Kept>| kept.map(|kept| (kept, true));
         let less = limit.saturating_sub(most);
@@ -466,9 +467,9 @@ impl Fit<'_> {
         if let Some((kept, marked)) = chosen.filter(wants_user) {
             // Where it is not enough, the window begins with the next turn that is a user's.
             let is_user = |&start: &usize| {
-                start > kept.tail && free.atoms.get(start).is_some_and(|atom| self.role_of(atom) == Some(Role::User))
+                start > kept.tail && free.slices.get(start).is_some_and(|slice| self.role_of(slice) == Some(Role::User))
             };
-            let turns = free.starts.iter().copied().filter(is_user).take(MOST_TRIES);
+            let turns = free.starts.iter().copied().filter(is_user).take(MAX_WINDOW_TRIES);
             let mut windows = turns.map(|tail| (Kept { tail, ..kept }, marked));
             chosen = match windows.find(|window| !wants_user(window)) {
                 None if !has_marker && self.course.first_marker.is_none() => return self.cut_with_marker(layout, aim),
@@ -478,12 +479,13 @@ impl Fit<'_> {
         let ends = &self.options.end_on;
         if let (Strategy::KeepStart, Some((kept, false)), false) = (strategy, &mut chosen, ends.is_empty()) {
             let is_end = |&&start: &&usize| {
-                let last = start.checked_sub(1).and_then(|last| free.atoms.get(last));
-                start <= kept.head && last.and_then(|atom| self.role_of(atom)).is_some_and(|role| ends.contains(&role))
+                let last = start.checked_sub(1).and_then(|last| free.slices.get(last));
+                start <= kept.head
+                    && last.and_then(|slice| self.role_of(slice)).is_some_and(|role| ends.contains(&role))
             };
             match free.starts.iter().rfind(is_end) {
                 Some(&head) => kept.head = head,
-                None => self.role_unmet("endOn"),
+                None => self.role_not_found("endOn"),
             }
         }
         let unit = match chosen {
@@ -492,17 +494,17 @@ impl Fit<'_> {
                     && !self.options.start_on.is_empty()
                     && !free.begins.get(kept.tail).copied().unwrap_or(false)
                 {
-                    self.role_unmet("startOn");
+                    self.role_not_found("startOn");
                 }
                 let marker = if marked { self.gap_text(&costs, kept.tail - kept.head) } else { None };
-                let atoms = free.atoms.get(kept.head..kept.tail).unwrap_or_default().to_vec();
-                return Ok(Cut { atoms, added: marker, ..Cut::default() });
+                let slices = free.slices.get(kept.head..kept.tail).unwrap_or_default().to_vec();
+                return Ok(Cut { slices, added: marker, ..Cut::default() });
             }
             // Not even one unit fits whole.
             None if *strategy == Strategy::KeepStart => 0..free.starts.get(1).copied().unwrap_or(0),
-            None => free.starts.iter().rev().nth(1).copied().unwrap_or(0)..free.atoms.len(),
+            None => free.starts.iter().rev().nth(1).copied().unwrap_or(0)..free.slices.len(),
         };
-        let others = free.atoms.len() - unit.len();
+        let others = free.slices.len() - unit.len();
         let wants_user = self.wants_user(free, Kept { head: 0, tail: unit.start });
         let wants_gap = (is_middle || summarizes || wants_user) && others > 0 && *strategy != Strategy::KeepStart;
         if wants_user && !has_marker && others > 0 && self.course.first_marker.is_none() {
@@ -517,9 +519,9 @@ impl Fit<'_> {
         let gap = if added.is_some() { costs.marker_tokens(others) } else { 0 };
         let unit_costs: u64 = free.costs.get(unit.clone()).unwrap_or_default().iter().sum();
         let room = limit.saturating_sub(fixed);
-        let atoms: Vec<Atom> = free.atoms.get(unit.clone()).unwrap_or_default().to_vec();
+        let slices: Vec<MessageSlice> = free.slices.get(unit.clone()).unwrap_or_default().to_vec();
         let fits = |this: &mut Self, room: Option<u64>| {
-            room.is_some_and(|room| this.shorten(&atoms, unit_costs, room, end, &inside))
+            room.is_some_and(|room| this.shorten(&slices, unit_costs, room, end, &inside))
         };
         let is_with_gap = fits(self, room.checked_sub(gap));
         // A marker is not worth an error; a summary was asked for, and a user's turn has to be first.
@@ -527,18 +529,18 @@ impl Fit<'_> {
             return Err(self.too_long("not even one message fits when it is shortened; use a larger limit"));
         }
         let is_cut = |at: &usize| !unit.contains(at);
-        let cut = (0..free.atoms.len()).filter(is_cut).filter_map(|at| free.atoms.get(at).copied()).collect();
-        Ok(Cut { atoms: cut, added: added.filter(|_| is_with_gap), ..Cut::default() })
+        let cut = (0..free.slices.len()).filter(is_cut).filter_map(|at| free.slices.get(at).copied()).collect();
+        Ok(Cut { slices: cut, added: added.filter(|_| is_with_gap), ..Cut::default() })
     }
 
     /// Whether a cut without a marker would make a turn of the assistant the neighbour of another.
-    fn wants_user(&self, free: &Free, cut: Kept) -> bool {
-        let cut = free.atoms.get(cut.head..cut.tail).unwrap_or_default();
+    fn wants_user(&self, free: &CuttableUnits, cut: Kept) -> bool {
+        let cut = free.slices.get(cut.head..cut.tail).unwrap_or_default();
         let Some(first) = cut.first().filter(|_| self.merges()) else { return false };
         let stays = |message: &&Message<'_>| message.removed.is_none() && message.role != Role::System;
         let is_assistant = |message: &Message<'_>| message.role == Role::Assistant;
         let before = self.messages.iter().take(first.message).rfind(stays);
-        let mut cut = cut.iter().map(|atom| atom.message).peekable();
+        let mut cut = cut.iter().map(|slice| slice.message).peekable();
         let mut is_cut = |index: usize| {
             while cut.next_if(|&message| message < index).is_some() {}
             cut.peek() == Some(&index)
@@ -550,9 +552,9 @@ impl Fit<'_> {
     }
 
     /// The same, where messages that stay part what is cut into several gaps, of which the first may have a marker.
-    fn breaks_turns(&self, free: &Free, cut: Kept, mut marked: bool) -> bool {
-        let cut = free.atoms.get(cut.head..cut.tail).unwrap_or_default();
-        let mut cut = cut.iter().map(|atom| atom.message).peekable();
+    fn breaks_turns(&self, free: &CuttableUnits, cut: Kept, mut marked: bool) -> bool {
+        let cut = free.slices.get(cut.head..cut.tail).unwrap_or_default();
+        let mut cut = cut.iter().map(|slice| slice.message).peekable();
         let (mut before, mut is_gap) = (None, false);
         for (index, message) in self.messages.iter().enumerate() {
             while cut.next_if(|&message| message < index).is_some() {}
@@ -575,11 +577,11 @@ impl Fit<'_> {
     }
 
     /// The cut with a marker where there is to be none, but two turns of the model's would be merged.
-    fn cut_with_marker(&mut self, layout: &Layout, aim: &Aim<'_>) -> Result<Cut> {
+    fn cut_with_marker(&mut self, layout: &UnitIndex, aim: &CutTarget<'_>) -> Result<Cut> {
         let message = "`truncationMarker` is empty, and no turn of the user's parts those of the model's; the default marker stands there";
-        let found = Diagnostic::new(DiagnosticCode::OptionUnused, Severity::Warning, message);
+        let found = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
         self.found.push(found.at_path("options.truncationMarker"));
-        self.cut_free(layout, &Aim { marker: CHAT_MARKER, ..*aim })
+        self.cut_free(layout, &CutTarget { marker: CHAT_MARKER, ..*aim })
     }
 
     /// Tokens of being a user's message.
@@ -602,7 +604,7 @@ impl Fit<'_> {
         let wanted = self.options.summary.unwrap_or(self.options.limit / 4);
         let least = self.prices.text(&cut_summary(""));
         let half = self.course.limit.saturating_sub(fixed) / 2;
-        let room = wanted.max(least.saturating_add(LEAST_SUMMARY)).min(half).max(least);
+        let room = wanted.max(least.saturating_add(MIN_SUMMARY_TOKENS)).min(half).max(least);
         if room != wanted && self.options.summary.is_some() {
             let message = format!(
                 "`summary.maxTokens` is {wanted}; the summary may have {room} tokens, of which {least} say that it is one"
@@ -628,15 +630,15 @@ impl Fit<'_> {
     }
 
     /// Cuts the largest texts of a unit until it fits. False where it does not, and then nothing is changed.
-    fn shorten(&mut self, atoms: &[Atom], cost: u64, room: u64, end: RemovedEnd, marker: &str) -> bool {
+    fn shorten(&mut self, slices: &[MessageSlice], cost: u64, room: u64, end: RemovedEnd, marker: &str) -> bool {
         let mut slots: Vec<(usize, At, usize)> = Vec::new();
-        for atom in atoms {
-            let Some(message) = self.messages.get(atom.message) else { continue };
+        for slice in slices {
+            let Some(message) = self.messages.get(slice.message) else { continue };
             for (place, piece) in
-                message.pieces.iter().enumerate().take(atom.to).skip(atom.from).filter(|(_, piece)| piece.is_there())
+                message.pieces.iter().enumerate().take(slice.to).skip(slice.from).filter(|(_, piece)| piece.is_there())
             {
                 let texts = piece.texts.iter().enumerate().filter(|(_, text)| !text.text.is_empty());
-                slots.extend(texts.map(|(at, text)| (text.text.len(), (atom.message, place), at)));
+                slots.extend(texts.map(|(at, text)| (text.text.len(), (slice.message, place), at)));
             }
         }
         // Largest first; of equals the earliest.
@@ -680,7 +682,7 @@ impl Fit<'_> {
 }
 
 /// Takes out the steps of a run that is one message of which nothing is left that says anything.
-fn drop_silent_steps(message: &mut Message<'_>) {
+fn remove_empty_steps(message: &mut Message<'_>) {
     if message.steps < 2 {
         return;
     }
@@ -699,10 +701,10 @@ fn drop_silent_steps(message: &mut Message<'_>) {
 }
 
 /// How many turns of the user are tried as the beginning of a window.
-const MOST_TRIES: usize = 8;
+const MAX_WINDOW_TRIES: usize = 8;
 
 /// Tokens that a summary has at least for itself.
-const LEAST_SUMMARY: u64 = 16;
+const MIN_SUMMARY_TOKENS: u64 = 16;
 
 /// A summary of which the end is cut.
 fn cut_summary(beginning: &str) -> String {

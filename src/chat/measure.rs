@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::beside::Beside;
 use super::detect::Format;
 use super::message::{Kind, Message, Path, Piece};
 use super::pairs::Pairs;
+use super::request_overhead::RequestOverhead;
 
 /// The costs of a chat as it is.
 #[derive(Debug, Serialize)]
@@ -36,18 +36,18 @@ struct PartCost<'m> {
     name: &'m str,
     /// Of a result.
     #[serde(skip_serializing_if = "Option::is_none")]
-    call: Option<Place>,
+    call: Option<PartPosition>,
 }
 
 /// A message, and a part of it.
 #[derive(Clone, Copy, Debug, Serialize)]
-struct Place {
+struct PartPosition {
     index: usize,
     part: usize,
 }
 
 /// Measures messages that were read.
-pub(super) fn measured<'m>(format: Format, messages: &'m [Message<'_>], beside: Beside) -> Measured<'m> {
+pub(super) fn measured<'m>(format: Format, messages: &'m [Message<'_>], beside: RequestOverhead) -> Measured<'m> {
     const WHOLE: &Path = &Vec::new();
     let part = |piece: &'m Piece<'_>| PartCost {
         kind: kind(piece),
@@ -71,7 +71,7 @@ pub(super) fn measured<'m>(format: Format, messages: &'m [Message<'_>], beside: 
         let result = rows.get_mut(result.0).and_then(|row| row.parts.get_mut(result.1));
         if let (Some(call), Some(result)) = (call, result) {
             result.name = name(call);
-            result.call = Some(Place { index, part });
+            result.call = Some(PartPosition { index, part });
         }
     }
     let total = rows.iter().map(|row| row.tokens).fold(beside.tokens(), u64::saturating_add);

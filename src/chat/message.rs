@@ -342,7 +342,7 @@ pub(super) const PER_CALL: u64 = 3;
 const SEALED: usize = 5;
 /// Bytes of a file that stand for a token, and the least that one costs: PDFs have some 3,000 tokens and 60 KB a page.
 const FILE_BYTES: u64 = 20;
-const FILE_LEAST: u64 = 3_000;
+const MIN_FILE_TOKENS: u64 = 3_000;
 /// Bytes of a file of text that stand for a token.
 const TEXT_BYTES: u64 = 4;
 
@@ -596,6 +596,6 @@ fn bytes_of(source: Value<'_>) -> Option<u64> {
 fn file_tokens(bytes: Option<u64>, is_text: bool) -> u64 {
     match bytes {
         Some(bytes) if is_text => bytes.div_ceil(TEXT_BYTES),
-        bytes => (bytes.unwrap_or(0) / FILE_BYTES).max(FILE_LEAST),
+        bytes => (bytes.unwrap_or(0) / FILE_BYTES).max(MIN_FILE_TOKENS),
     }
 }

@@ -7,8 +7,8 @@
 //! from the pieces, and `convert` has them written in another format or as a Loom tree.
 
 mod attempts;
-mod beside;
 mod calls;
+mod chat_input;
 mod compaction;
 mod convert;
 mod course;
@@ -16,19 +16,19 @@ mod detect;
 mod edits;
 mod fit;
 mod formats;
-mod given;
-mod layout;
 mod measure;
 mod media;
 mod message;
 mod messages;
-mod neutral;
+mod normalized_chat;
 mod options;
 mod outcome;
 mod pairs;
 mod report;
+mod request_overhead;
 pub mod resident;
 mod rules;
 mod thinking;
+mod unit_index;
 
 pub use calls::CALLS;

@@ -7,7 +7,7 @@ use super::message::{ROLES, Role};
 use super::report::Strategy;
 use crate::assembly::budget;
 use crate::assembly::settings::{self, CHAT_MARKER, Preferences, Settings, whole};
-use crate::call::Host;
+use crate::call::CallContext;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::json::{Kind, Object, Value, refuse_unknown};
 use crate::text::is_blank;
@@ -53,7 +53,7 @@ pub(super) struct Edits {
     /// Tokens above which edits are made; the limit where it is not given.
     pub trigger: Option<u64>,
     pub always: bool,
-    pub at_least: u64,
+    pub min_tokens_freed: u64,
     pub results: Option<EditResults>,
     pub calls: Option<EditCalls>,
     pub reasoning: Option<RemovedReasoning>,
@@ -139,9 +139,9 @@ const KNOWN: &[&str] = &[
     "tokenBuffer",
     "model",
     "truncationStrategy",
-    "minimumRecentNodes",
+    "keepLast",
     "truncationMarker",
-    "cutQuantum",
+    "cutStep",
     "edits",
     "summary",
     "preservedThinking",
@@ -149,14 +149,14 @@ const KNOWN: &[&str] = &[
 
 impl Options {
     /// Reads the options; those that are not known become diagnostics.
-    pub(super) fn read(options: Object<'_>, host: &Host, found: &mut Vec<Diagnostic>) -> Result<Self> {
+    pub(super) fn read(options: Object<'_>, host: &CallContext, found: &mut Vec<Diagnostic>) -> Result<Self> {
         options.report_unknown(KNOWN, found);
         let chat = Self::of_chat(options, host, Some(&mut *found))?;
         let limit = limit(options, chat.model.as_ref().and_then(|(_, model)| model.as_ref()), found)?;
         let number = |name| options.read(name, Value::number);
         let preferences = Preferences {
-            minimum_recent_nodes: number("minimumRecentNodes")?,
-            cut_quantum: number("cutQuantum")?,
+            minimum_recent_nodes: number("keepLast")?,
+            cut_step: number("cutStep")?,
             truncation_marker: options.string("truncationMarker")?,
             ..Preferences::default()
         };
@@ -193,13 +193,13 @@ impl Options {
     }
 
     /// Reads the options of a count; one that is not known is an error, since a number has no diagnostics.
-    pub(super) fn of_count(options: Object<'_>, host: &Host) -> Result<Self> {
+    pub(super) fn of_count(options: Object<'_>, host: &CallContext) -> Result<Self> {
         options.only(&["format", "tokenizer", "model", "tools", "system"])?;
         Self::of_chat(options, host, None)
     }
 
     /// Reads what is said of the chat itself.
-    fn of_chat(options: Object<'_>, host: &Host, found: Option<&mut Vec<Diagnostic>>) -> Result<Self> {
+    fn of_chat(options: Object<'_>, host: &CallContext, found: Option<&mut Vec<Diagnostic>>) -> Result<Self> {
         let model = options.read("model", |name| model(options, name))?;
         Ok(Self {
             format: options.one_of("format", FORMATS)?,
@@ -236,7 +236,7 @@ fn model(options: Object<'_>, name: Value<'_>) -> Result<(String, Option<models:
 fn counter(
     options: Object<'_>,
     model: Option<&(String, Option<models::Model>)>,
-    host: &Host,
+    host: &CallContext,
     found: Option<&mut Vec<Diagnostic>>,
 ) -> Result<Rc<dyn Counter>> {
     let (None, Some((name, model))) = (options.get("tokenizer")?, model) else {
@@ -274,7 +274,7 @@ fn limit(options: Object<'_>, model: Option<&models::Model>, found: &mut Vec<Dia
         for unused in ["contextWindow", "tokenBuffer"] {
             if options.get(unused)?.is_some() {
                 let message = format!("`maxTokens` is the limit by itself; `{unused}` was not used");
-                let diagnostic = Diagnostic::new(DiagnosticCode::OptionUnused, Severity::Warning, message);
+                let diagnostic = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
                 found.push(diagnostic.at_path(format!("options.{unused}")));
             }
         }
@@ -332,7 +332,10 @@ fn excluded(edit: Object<'_>) -> Result<Vec<String>> {
 
 fn read_edits(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Edits> {
     let edits = value.object("edits, an object")?;
-    edits.report_unknown(&["trigger", "when", "atLeast", "toolResults", "toolCalls", "reasoning", "images"], found);
+    edits.report_unknown(
+        &["trigger", "when", "minTokensFreed", "toolResults", "toolCalls", "reasoning", "images"],
+        found,
+    );
     let results = edits.read("toolResults", |value| {
         let edit = value.object("an edit, an object")?;
         edit.report_unknown(&["keepLast", "maxTokens", "placeholder", "exclude"], found);
@@ -365,7 +368,7 @@ fn read_edits(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Edits> {
     Ok(Edits {
         trigger: tokens(edits, "trigger")?,
         always: edits.one_of("when", &[("needed", false), ("always", true)])?.unwrap_or(false),
-        at_least: tokens(edits, "atLeast")?.unwrap_or(0),
+        min_tokens_freed: tokens(edits, "minTokensFreed")?.unwrap_or(0),
         results,
         calls,
         reasoning,

@@ -10,7 +10,7 @@ use super::fit::{Cut, Fit, SUMMARY_PREFIX};
 use super::formats::{text_of, user_message};
 use super::message::{Change, Kind, Message, PER_REQUEST, Piece, Step};
 use super::options::Phase;
-use super::pairs::Atom;
+use super::pairs::MessageSlice;
 use super::report::{Added, Edit, Fate, Reason, Report, Row, Tokens};
 use crate::sorting;
 use crate::text::is_blank;
@@ -146,7 +146,7 @@ impl Fit<'_> {
             if first.take_if(|first| *first <= before).is_some() {
                 self.put(cut, &mut outcome, &mut added);
             }
-            let first_cut = cut.atoms.get(next).map_or(count, |atom| atom.message);
+            let first_cut = cut.slices.get(next).map_or(count, |slice| slice.message);
             let index = first_cut.min(changed.peek().copied().unwrap_or(count)).min(first.unwrap_or(count));
             if before < index {
                 // Nothing happened to these.
@@ -164,8 +164,8 @@ impl Fit<'_> {
             if !is_summary {
                 // These were removed whole, and not changed otherwise.
                 let end = changed.peek().copied().unwrap_or(count);
-                let atoms = cut.atoms.get(next..).unwrap_or_default().iter().zip(index..end);
-                let whole = atoms.take_while(|(atom, at)| self.is_whole(atom, *at)).count();
+                let slices = cut.slices.get(next..).unwrap_or_default().iter().zip(index..end);
+                let whole = slices.take_while(|(slice, at)| self.is_whole(slice, *at)).count();
                 if whole > 0 {
                     if !cut.is_first {
                         self.put(cut, &mut outcome, &mut added);
@@ -179,13 +179,13 @@ impl Fit<'_> {
             changed.next_if_eq(&index);
             let Some(message) = self.messages.get(index) else { break };
             let from = next;
-            while cut.atoms.get(next).is_some_and(|atom| atom.message == index) {
+            while cut.slices.get(next).is_some_and(|slice| slice.message == index) {
                 next += 1;
             }
-            let gone = cut.atoms.get(from..next).unwrap_or_default();
+            let gone = cut.slices.get(from..next).unwrap_or_default();
             let is_gone = |place: usize| {
-                let before = gone.partition_point(|atom| atom.from <= place).checked_sub(1);
-                before.and_then(|at| gone.get(at)).is_some_and(|atom| place < atom.to)
+                let before = gone.partition_point(|slice| slice.from <= place).checked_sub(1);
+                before.and_then(|at| gone.get(at)).is_some_and(|slice| place < slice.to)
             };
             let is_left =
                 |(place, piece): (usize, &Piece<'_>)| !is_gone(place) && piece.is_there() && !piece.is_silent();
@@ -196,8 +196,8 @@ impl Fit<'_> {
                 indices.push(index);
             }
             // Behind a message that goes on after the gap its calls could not stay open.
-            let begins = gone.first().is_some_and(|atom| atom.from == 0)
-                || gone.last().is_some_and(|atom| atom.to < message.pieces.len());
+            let begins = gone.first().is_some_and(|slice| slice.from == 0)
+                || gone.last().is_some_and(|slice| slice.to < message.pieces.len());
             if begins && !cut.is_first {
                 self.put(cut, &mut outcome, &mut added);
             }
@@ -270,9 +270,9 @@ impl Fit<'_> {
     }
 
     /// Whether an atom is all of the message with this index.
-    fn is_whole(&self, atom: &Atom, message: usize) -> bool {
+    fn is_whole(&self, slice: &MessageSlice, message: usize) -> bool {
         let pieces = self.messages.get(message).map(|message| message.pieces.len());
-        atom.message == message && atom.from == 0 && pieces == Some(atom.to)
+        slice.message == message && slice.from == 0 && pieces == Some(slice.to)
     }
 
     /// The changes of a message that stays, and the rows of its parts.

@@ -169,7 +169,7 @@ pub(super) fn callers<'m>(messages: &'m Messages<'_>, from: usize) -> SortedSet<
 
 /// A message, or a step of a run that is one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Atom {
+pub(super) struct MessageSlice {
     pub message: usize,
     /// The pieces from here on, up to the next atom's.
     pub from: usize,
@@ -177,38 +177,38 @@ pub(super) struct Atom {
 }
 
 /// Adds the atoms of the messages from one on. Messages of which nothing is left have none.
-pub(super) fn add_atoms(atoms: &mut Vec<Atom>, messages: &Messages<'_>, from: usize) {
-    atoms.reserve(messages.len().saturating_sub(from));
+pub(super) fn add_slices(slices: &mut Vec<MessageSlice>, messages: &Messages<'_>, from: usize) {
+    slices.reserve(messages.len().saturating_sub(from));
     let messages = (from..).zip(messages.range(from, messages.len()));
     for (index, message) in messages.filter(|(_, message)| message.removed.is_none()) {
         let (mut from, mut step) = (0, None);
         for (at, piece) in message.pieces.iter().enumerate().filter(|(_, piece)| piece.is_there()) {
             // Parts before the first step belong to it.
             if piece.step > 1 && step.is_some_and(|step| step != piece.step) {
-                atoms.push(Atom { message: index, from, to: at });
+                slices.push(MessageSlice { message: index, from, to: at });
                 from = at;
             }
             step = Some(piece.step);
         }
-        atoms.push(Atom { message: index, from, to: message.pieces.len() });
+        slices.push(MessageSlice { message: index, from, to: message.pieces.len() });
     }
 }
 
 /// Where each unit begins among the atoms, from the beginning of one on; a last element closes the last unit.
 pub(super) fn units(
     messages: &Messages<'_>,
-    atoms: &[Atom],
+    slices: &[MessageSlice],
     from: usize,
     pairs: &[(At, At)],
     format: Format,
 ) -> Vec<usize> {
     let base = from;
-    let atoms = atoms.get(base..).unwrap_or_default();
-    let Some(first) = atoms.first() else { return vec![base] };
+    let slices = slices.get(base..).unwrap_or_default();
+    let Some(first) = slices.first() else { return vec![base] };
     // For each atom, whether it is joined with the next.
-    let mut joined = vec![0_i32; atoms.len() + 1];
+    let mut joined = vec![0_i32; slices.len() + 1];
     let atom_of = |(message, piece): At| {
-        let after = atoms.partition_point(|atom| (atom.message, atom.from) <= (message, piece));
+        let after = slices.partition_point(|slice| (slice.message, slice.from) <= (message, piece));
         after.checked_sub(1)
     };
     // No pair reaches across the beginning of a unit.
@@ -227,9 +227,9 @@ pub(super) fn units(
     }
     let callers = callers(messages, first.message);
     let mut links: SortedMap<&str, usize> = SortedMap::new();
-    for (number, atom) in atoms.iter().enumerate() {
-        let Some(message) = messages.get(atom.message) else { continue };
-        for piece in message.pieces.iter().take(atom.to).skip(atom.from).filter(|piece| piece.is_there()) {
+    for (number, slice) in slices.iter().enumerate() {
+        let Some(message) = messages.get(slice.message) else { continue };
+        for piece in message.pieces.iter().take(slice.to).skip(slice.from).filter(|piece| piece.is_there()) {
             let link = match (&piece.kind, &piece.caller) {
                 (Kind::Linked { id, .. }, _) | (_, Some(id)) => id,
                 (Kind::Call { id, .. }, None) if callers.contains(&**id) => id,
@@ -244,7 +244,7 @@ pub(super) fn units(
         }
         let mut live = message.pieces.iter().filter(|piece| piece.is_there()).peekable();
         let thinks = live.peek().is_some() && live.all(|piece| piece.kind == Kind::Reasoning);
-        let next = atoms.get(number + 1).and_then(|next| messages.get(next.message));
+        let next = slices.get(number + 1).and_then(|next| messages.get(next.message));
         // Reasoning goes with what follows from it.
         if thinks && next.is_some_and(|next| next.role == Role::Assistant) {
             join(Some(number), Some(number + 1));
@@ -252,17 +252,17 @@ pub(super) fn units(
         // Anthropic takes instructions in the middle only between a user's turn and an assistant's.
         if format == Format::Anthropic && message.role == Role::System && number > 0 {
             join(number.checked_sub(1), Some(number));
-            join(Some(number), Some(number + 1).filter(|&next| next < atoms.len()));
+            join(Some(number), Some(number + 1).filter(|&next| next < slices.len()));
         }
     }
-    let mut starts = Vec::with_capacity(atoms.len() + 1);
+    let mut starts = Vec::with_capacity(slices.len() + 1);
     let mut open = 0;
-    for (number, by) in joined.iter().take(atoms.len()).enumerate() {
+    for (number, by) in joined.iter().take(slices.len()).enumerate() {
         if open == 0 {
             starts.push(base + number);
         }
         open += by;
     }
-    starts.push(base + atoms.len());
+    starts.push(base + slices.len());
     starts
 }

@@ -8,21 +8,21 @@ use std::cell::RefCell;
 
 use serde::Serialize;
 
-use super::beside::{Beside, beside_messages, prices};
 use super::course::Course;
 use super::detect::{Format, Formats, bit, first_of, formats_beside};
-use super::fit::{Earlier, Fit};
+use super::fit::{EarlierMark, Fit};
 use super::formats;
-use super::layout::Layout;
 use super::message::{Kind, Message, Path, Piece, Step};
 use super::messages::{Messages, Sum};
 use super::options::Options;
 use super::pairs::Pairs;
+use super::request_overhead::{RequestOverhead, beside_messages, prices};
 use super::rules::{Marks, Rules};
-use crate::call::{Answer, Call, Host};
+use super::unit_index::UnitIndex;
+use crate::call::{Call, CallContext, Response};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Document, Value};
-use crate::tokens::Grown;
+use crate::tokens::IncrementalCount;
 
 /// The methods by their names.
 pub const METHODS: &[Call<Chat>] = &[
@@ -40,7 +40,7 @@ pub struct Chat {
     /// Diagnostics about the options.
     found: Vec<Diagnostic>,
     format: Format,
-    beside: Beside,
+    beside: RequestOverhead,
     messages: Vec<Message<'static>>,
     /// Prefix sums of the costs of the messages.
     sums: Vec<Sum>,
@@ -56,9 +56,9 @@ pub struct Chat {
     /// Repairs of the messages' JSON: the message, and the path in it.
     repaired: Vec<(usize, Diagnostic)>,
     /// How far the text at the end was counted.
-    grown: Grown,
+    incremental: IncrementalCount,
     /// Of the last fit by its own options, or of an earlier one.
-    layout: RefCell<Layout>,
+    layout: RefCell<UnitIndex>,
 }
 
 /// The state after a change.
@@ -79,7 +79,7 @@ impl Chat {
     ///
     /// # Errors
     /// The errors of options.
-    pub fn from_json(request: &[u8], host: &Host) -> Result<Self> {
+    pub fn from_json(request: &[u8], host: &CallContext) -> Result<Self> {
         let document = Document::read(request, &[])?;
         let document: &Document<'_> = &document;
         let mut found = document.diagnostics();
@@ -104,7 +104,7 @@ impl Chat {
             marks: Marks::default(),
             earlier: Vec::new(),
             repaired: Vec::new(),
-            grown: Grown::default(),
+            incremental: IncrementalCount::default(),
             layout: RefCell::default(),
         })
     }
@@ -115,7 +115,7 @@ impl Chat {
 
     /// Puts messages behind the last ones, or in the place of as many, or of all from one on. Of Gemini's, whose calls have no
     /// ids, those behind the change come again.
-    fn splice(&mut self, request: Value<'_>) -> Result<Answer> {
+    fn splice(&mut self, request: Value<'_>) -> Result<Response> {
         let repaired = request.repaired();
         let request = request.object("messages and their place, an object")?;
         let count = self.messages.len();
@@ -129,7 +129,7 @@ impl Chat {
         let (shapes, shape) = self.shapes_with(at, end, &list)?;
         let format = self.options.format.unwrap_or(first_of(shape));
         if format != self.format && count > end - at {
-            return Answer::of(&Changed { again: true, ..Changed::default() });
+            return Response::of(&Changed { again: true, ..Changed::default() });
         }
         let prices = prices(format, &self.options);
         let read = formats::read_behind(self.messages.get(..at).unwrap_or_default(), format, &list, prices)?;
@@ -193,9 +193,9 @@ impl Chat {
             }
         }
         self.repaired.extend(behind.into_iter().filter(|(index, _)| *index >= end));
-        self.grown = Grown::default();
+        self.incremental = IncrementalCount::default();
         let tokens = self.messages.get(came).unwrap_or_default().iter().map(Message::tokens).collect();
-        Answer::of(&Changed { format: format.name(), tokens, total: self.total(), ..Changed::default() })
+        Response::of(&Changed { format: format.name(), tokens, total: self.total(), ..Changed::default() })
     }
 
     /// The formats of messages in the place of others, and those that all messages can be in then.
@@ -219,7 +219,7 @@ impl Chat {
 
     /// Notes whether a message may be what an earlier fit left.
     fn note_earlier(&mut self, index: usize) {
-        let is = self.messages.get(index).is_some_and(|it| Earlier::of(it, &self.options.settings).is_some());
+        let is = self.messages.get(index).is_some_and(|it| EarlierMark::of(it, &self.options.settings).is_some());
         let place = self.earlier.partition_point(|&known| known < index);
         match (is, self.earlier.get(place) == Some(&index)) {
             (true, false) => self.earlier.insert(place, index),
@@ -239,21 +239,21 @@ impl Chat {
     }
 
     /// Adds to the text at the end of the last message; `None` if the message does not end in text.
-    fn append_text(&mut self, delta: Value<'_>) -> Result<Answer> {
+    fn append_text(&mut self, delta: Value<'_>) -> Result<Response> {
         let delta = delta.text()?;
-        let mut grown = self.grown;
+        let mut incremental = self.incremental;
         let pieces = self.messages.last_mut().map(|message| &mut message.pieces);
         let piece = pieces.and_then(|pieces| growing(pieces));
-        let Some(piece) = piece else { return Answer::of(&Changed::default()) };
+        let Some(piece) = piece else { return Response::of(&Changed::default()) };
         if let Some(text) = piece.texts.last_mut() {
             let before = text.text.len();
             text.text.to_mut().push_str(&delta);
-            let tokens = u64::from(self.options.counter.count_grown(&text.text, &mut grown));
+            let tokens = u64::from(self.options.counter.count_incremental(&text.text, &mut incremental));
             if self.options.counter.has_failed() {
                 text.text.to_mut().truncate(before);
             } else {
                 piece.tokens = piece.tokens.saturating_sub(text.tokens).saturating_add(tokens);
-                (piece.now, text.tokens, self.grown) = (piece.tokens, tokens, grown);
+                (piece.now, text.tokens, self.incremental) = (piece.tokens, tokens, incremental);
             }
         }
         let path = piece.texts.last().map(|text| text.path.clone());
@@ -263,12 +263,12 @@ impl Chat {
         Sum::extend(&mut self.sums, &self.messages);
         self.note_earlier(self.messages.len().saturating_sub(1));
         let tokens = self.messages.last().map(Message::tokens).into_iter().collect();
-        Answer::of(&Changed { path, tokens, total: self.total(), ..Changed::default() })
+        Response::of(&Changed { path, tokens, total: self.total(), ..Changed::default() })
     }
 
     /// Fits it by its own options, or by those of `{ options }`: with the same format and tokenizer, and the same system
     /// context and tools, which are not given again. Nor are pinned messages, unless they are other ones.
-    fn fit(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+    fn fit(&mut self, request: Value<'_>, host: &CallContext) -> Result<Response> {
         let mut found: Vec<Diagnostic> = Vec::with_capacity(self.repaired.len());
         for (index, diagnostic) in &self.repaired {
             let path = format!("messages[{index}]{}", diagnostic.path.as_deref().unwrap_or_default());
@@ -297,7 +297,7 @@ impl Chat {
             prices: prices(self.format, options),
             beside: self.beside,
             layout: &self.layout,
-            lasts: others.is_none(),
+            can_reuse_layout: others.is_none(),
             rules: Rules::new(self.format, options, None, self.marks),
             course: Course::default(),
             summary_room: 0,
@@ -310,7 +310,7 @@ impl Chat {
         }
         let (cut, edits) = ran?;
         let fitted = fit.fitted(&cut, edits);
-        Answer::of(&fitted)
+        Response::of(&fitted)
     }
 }
 

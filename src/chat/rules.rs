@@ -1,7 +1,7 @@
 //! The vendor's rules that hold for a chat, by its format and model (SPEC §8).
 
+use super::chat_input::ChatInput;
 use super::detect::Format;
-use super::given::Given;
 use super::message::Message;
 use super::options::Options;
 use crate::json::Value;
@@ -38,7 +38,7 @@ pub(super) struct Rules {
 
 impl Rules {
     /// The rules by the option `model`, otherwise by what the container says.
-    pub(super) fn new(format: Format, options: &Options, given: Option<&Given<'_>>, marks: Marks) -> Self {
+    pub(super) fn new(format: Format, options: &Options, given: Option<&ChatInput<'_>>, marks: Marks) -> Self {
         let container = given.and_then(|given| given.model).and_then(Value::as_text);
         let name = options.model.as_ref().map(|(name, _)| name.as_str()).or(container.as_deref());
         // The name of a deployment does not say whose model it is.
@@ -60,7 +60,7 @@ impl Rules {
 }
 
 /// Whether a container asks for manual thinking, which older models alone have.
-fn is_manual(given: &Given<'_>) -> bool {
+fn is_manual(given: &ChatInput<'_>) -> bool {
     let thinking = given.thinking.and_then(|thinking| thinking.object("thinking").ok());
     let kind = thinking.and_then(|thinking| thinking.get("type").ok()?);
     kind.is_some_and(|kind| kind.is_string("enabled"))

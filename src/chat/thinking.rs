@@ -9,7 +9,7 @@ use super::course::Place;
 use super::fit::{Cut, Fit};
 use super::message::{Kind, Message, Piece, Step};
 use super::options::PreservedThinking;
-use super::pairs::Atom;
+use super::pairs::MessageSlice;
 use super::report::Reason;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::json::object;
@@ -20,14 +20,14 @@ fn place_of(message: usize, piece: &Piece<'_>) -> Place {
 }
 
 /// Atoms in their order, asked for by messages and pieces in theirs.
-struct Removed<'c>(&'c [Atom]);
+struct Removed<'c>(&'c [MessageSlice]);
 
 impl Removed<'_> {
     /// Whether the cut takes a piece.
     fn has(&self, message: usize, piece: usize) -> bool {
-        let end = self.0.partition_point(|atom| (atom.message, atom.from) <= (message, piece));
-        let atom = end.checked_sub(1).and_then(|at| self.0.get(at));
-        atom.is_some_and(|atom| atom.message == message && piece < atom.to)
+        let end = self.0.partition_point(|slice| (slice.message, slice.from) <= (message, piece));
+        let slice = end.checked_sub(1).and_then(|at| self.0.get(at));
+        slice.is_some_and(|slice| slice.message == message && piece < slice.to)
     }
 }
 
@@ -44,7 +44,7 @@ impl Fit<'_> {
 
     /// The first place that differs from what was given. Thinking that was removed from the start is no change.
     pub(super) fn first_change(&self, cut: &Cut) -> Option<Place> {
-        let of_cut = cut.atoms.first().map(|atom| self.place_of_gap(atom, cut));
+        let of_cut = cut.slices.first().map(|slice| self.place_of_gap(slice, cut));
         let of_front = cut.is_first.then(|| (self.lead(), 1));
         let changed = self.messages.changed();
         let compacted = changed.iter().filter_map(|&at| self.messages.get(at)).any(|message| {
@@ -64,9 +64,9 @@ impl Fit<'_> {
     }
 
     /// Where a cut begins, or its marker, which stands before a run in one message that goes on after the gap.
-    fn place_of_gap(&self, first: &Atom, cut: &Cut) -> Place {
+    fn place_of_gap(&self, first: &MessageSlice, cut: &Cut) -> Place {
         let pieces = self.messages.get(first.message).map_or(&[][..], |message| &message.pieces);
-        let last = cut.atoms.iter().take_while(|atom| atom.message == first.message).last();
+        let last = cut.slices.iter().take_while(|slice| slice.message == first.message).last();
         let goes_on = last.is_some_and(|last| last.to < pieces.len());
         match pieces.get(first.from) {
             Some(piece) if cut.added.is_none() || !goes_on => place_of(first.message, piece),
@@ -107,7 +107,7 @@ impl Fit<'_> {
 
     /// Takes out the bound thoughts from a place on that the cut leaves; how many tokens that frees.
     pub(super) fn strip(&mut self, from: Place, cut: &Cut) -> u64 {
-        let removed = Removed(&cut.atoms);
+        let removed = Removed(&cut.slices);
         let mut touched: Vec<(usize, Vec<usize>)> = Vec::new();
         for (at, message) in (from.0..).zip(self.messages.range(from.0, self.messages.len())) {
             let is_invalid = |&(place, piece): &(usize, &Piece<'_>)| {
@@ -149,7 +149,7 @@ impl Fit<'_> {
             return;
         }
         let Some(from) = self.first_change(cut) else { return };
-        let removed = Removed(&cut.atoms);
+        let removed = Removed(&cut.slices);
         let mut found = Vec::new();
         for (at, message) in (from.0..).zip(self.messages.range(from.0, self.messages.len())) {
             if message.removed.is_some_and(|reason| reason != Reason::ReasoningPrefixChanged) {

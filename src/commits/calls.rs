@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use serde_json::json;
 
-use crate::call::{Answer, Call, Host};
+use crate::call::{Call, CallContext, Response};
 use crate::commits::checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, PendingCommit};
 use crate::commits::conversation::{to_loom_tree, to_messages};
 use crate::commits::formats::{BlobSource, Format, ReadOptions, detect_format};
@@ -29,10 +29,10 @@ use crate::time::Timestamp;
 pub const CALLS: &[Call] = &[
     Call::new("timeKey", &["time"], |_, request, _| {
         let time = required_time("time", &Timestamp::text(arguments(request)?.need("time")?)?)?;
-        Answer::of(&time.descending_key())
+        Response::of(&time.descending_key())
     }),
     Call::new("detectFormat", &["bytes"], |_, request, _| {
-        Answer::of(&detect_format(&bytes_of(arguments(request)?, "bytes")?).map(Format::name))
+        Response::of(&detect_format(&bytes_of(arguments(request)?, "bytes")?).map(Format::name))
     }),
     Call::new("importTranscript", FILE, |_, request, host| import(request, host)),
     Call::new("transcriptToLoomTree", FILE, |_, request, _| loom_tree(request)),
@@ -59,7 +59,7 @@ pub const GRAPH_CALLS: &[Call<CommitGraph>] = &[
     Call::new("reachableArtifacts", &["tips"], |graph, request, _| reachable_artifacts(graph, request)),
     Call::new("resolve", &["principal", "time"], |graph, request, _| resolve(graph, request)),
     Call::new("resolveArtifact", &["artifactRef"], |graph, request, _| {
-        Answer::of(&graph.resolve_artifact(&text(request, "artifactRef")?)?)
+        Response::of(&graph.resolve_artifact(&text(request, "artifactRef")?)?)
     }),
     Call::new("show", &["id"], |graph, request, _| Ok(json_answer(record_json(graph.show(&text(request, "id")?)?)))),
     Call::new("snapshot", &["plan", "result", "fields"], |graph, request, _| snapshot(graph, request)),
@@ -138,11 +138,11 @@ fn text(request: Value<'_>, name: &str) -> Result<String> {
         .ok_or_else(|| Error::new(Code::InvalidInput, format!("`{name}` must be a string")).with("path", name))
 }
 
-fn json_answer(json: String) -> Answer {
-    Answer { json: json.into_bytes(), bytes: Vec::new(), small: None }
+fn json_answer(json: String) -> Response {
+    Response { json: json.into_bytes(), bytes: Vec::new(), small: None }
 }
 
-fn records(records: &[&Record]) -> Answer {
+fn records(records: &[&Record]) -> Response {
     json_answer(list_of(records.iter().map(|record| record_json(record))))
 }
 
@@ -161,11 +161,11 @@ fn record_json(record: &Record) -> String {
     record.to_json()
 }
 
-fn record_or_null(record: Option<&Record>) -> Answer {
+fn record_or_null(record: Option<&Record>) -> Response {
     json_answer(record.map_or_else(|| "null".to_owned(), record_json))
 }
 
-fn by<'g>(request: Value<'_>, name: &str, list: impl FnOnce(&str) -> Vec<&'g Record>) -> Result<Answer> {
+fn by<'g>(request: Value<'_>, name: &str, list: impl FnOnce(&str) -> Vec<&'g Record>) -> Result<Response> {
     Ok(records(&list(&text(request, name)?)))
 }
 
@@ -205,12 +205,12 @@ fn limits_of(options: Options<'_>) -> Result<Limits> {
     Ok(limits)
 }
 
-fn checkpoint(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
+fn checkpoint(graph: &mut CommitGraph, request: Value<'_>) -> Result<Response> {
     add(graph, Record::read(request, Origin::Request)?, request.repaired())
 }
 
 /// Adds a commit. One that is there already keeps its summary and tags; a difference is reported.
-fn add(graph: &mut CommitGraph, record: Record, mut found: Vec<Diagnostic>) -> Result<Answer> {
+fn add(graph: &mut CommitGraph, record: Record, mut found: Vec<Diagnostic>) -> Result<Response> {
     let (summary, tags) = (record.summary.clone(), record.tags.clone());
     let record = graph.checkpoint(record)?;
     if summary.is_some() && summary != record.summary || !tags.is_empty() && tags != record.tags {
@@ -223,29 +223,29 @@ fn add(graph: &mut CommitGraph, record: Record, mut found: Vec<Diagnostic>) -> R
     Ok(json_answer(committed(record, &found, None)))
 }
 
-fn history(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
+fn history(graph: &CommitGraph, request: Value<'_>) -> Result<Response> {
     let options = Options::read_strictly(arguments(request)?.get("options")?, &["depth"])?;
     let depth = options.get("depth")?.map(Value::safe_integer).transpose()?;
     let depth = depth.map(|depth| usize::try_from(depth).unwrap_or(usize::MAX));
     Ok(records(&graph.history(&text(request, "id")?, depth)?))
 }
 
-fn resolve(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
+fn resolve(graph: &CommitGraph, request: Value<'_>) -> Result<Response> {
     let time = required_time("time", &Timestamp::text(arguments(request)?.need("time")?)?)?;
     Ok(record_or_null(graph.resolve(&text(request, "principal")?, time)?))
 }
 
-fn common_ancestor(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
+fn common_ancestor(graph: &CommitGraph, request: Value<'_>) -> Result<Response> {
     Ok(record_or_null(graph.common_ancestor(&text(request, "one")?, &text(request, "other")?)?))
 }
 
-fn reachable_artifacts(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
+fn reachable_artifacts(graph: &CommitGraph, request: Value<'_>) -> Result<Response> {
     let tips = arguments(request)?.need("tips")?;
     let tips = tips.list("a list of ids")?.map(Value::string).collect::<Result<Vec<_>>>()?;
-    Answer::of(&graph.reachable_artifacts(&tips)?)
+    Response::of(&graph.reachable_artifacts(&tips)?)
 }
 
-fn import_jsonl(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
+fn import_jsonl(graph: &mut CommitGraph, request: Value<'_>) -> Result<Response> {
     let mut found = request.repaired();
     let arguments = arguments(request)?;
     let options = Options::read(arguments.get("options")?, &["metadata"], &mut found)?;
@@ -253,13 +253,13 @@ fn import_jsonl(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
     let text = bytes_of(arguments, "text")?;
     let mut report = graph.import_jsonl_with(&text, metadata.unwrap_or_default())?;
     error::put_before(found, &mut report.diagnostics);
-    Answer::of(&report)
+    Response::of(&report)
 }
 
-fn export_jsonl(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
+fn export_jsonl(graph: &CommitGraph, request: Value<'_>) -> Result<Response> {
     let options = Options::read_strictly(arguments(request)?.get("options")?, &["digest"])?;
     let bytes = if options.flag("digest")? { graph.export_with_digest() } else { graph.export_jsonl() };
-    Ok(Answer { json: Vec::new(), bytes: vec![bytes], small: None })
+    Ok(Response { json: Vec::new(), bytes: vec![bytes], small: None })
 }
 
 /// Bytes, or the UTF-8 of a string.
@@ -272,7 +272,7 @@ fn bytes_of<'t>(object: Object<'t>, name: &str) -> Result<Cow<'t, [u8]>> {
 }
 
 /// Null removes summary or tags. Other fields never change.
-fn update_metadata(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
+fn update_metadata(graph: &mut CommitGraph, request: Value<'_>) -> Result<Response> {
     let id = text(request, "id")?;
     let fields = arguments(request)?.need("fields")?.object("the fields to change, an object")?;
     for (name, _) in fields.entries() {
@@ -306,7 +306,7 @@ fn plan_request(request: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<(Plan
     Ok((request, given_text(fields, "cacheKey")?))
 }
 
-fn plan(request: Value<'_>, planned: impl FnOnce(PlanRequest) -> Result<Plan>) -> Result<Answer> {
+fn plan(request: Value<'_>, planned: impl FnOnce(PlanRequest) -> Result<Plan>) -> Result<Response> {
     let mut found = request.repaired();
     let mut plan = planned(plan_request(request, &mut found)?.0)?;
     error::put_before(found, &mut plan.diagnostics);
@@ -371,12 +371,12 @@ pub fn walk(options: &[u8]) -> Result<ChainWalk> {
 }
 
 /// The result of a materialisation; its bytes come first, unless the caller has them.
-pub fn materialized(result: Materialized) -> Answer {
+pub fn materialized(result: Materialized) -> Response {
     let has_bytes = !result.bytes.is_empty();
     conversation(result, has_bytes)
 }
 
-fn conversation(result: Materialized, with_bytes: bool) -> Answer {
+fn conversation(result: Materialized, with_bytes: bool) -> Response {
     let Materialized { bytes, artifact_ref, format, tier, message_count, token_count, diagnostics } = result;
     let mut out = JsonObject::default();
     if with_bytes {
@@ -388,11 +388,11 @@ fn conversation(result: Materialized, with_bytes: bool) -> Answer {
     out.raw("messageCount", &message_count.to_string());
     out.raw("tokenCount", &token_count.to_string());
     out.raw("diagnostics", &json!(diagnostics).to_string());
-    Answer { json: out.finish().into_bytes(), bytes: if with_bytes { vec![bytes] } else { Vec::new() }, small: None }
+    Response { json: out.finish().into_bytes(), bytes: if with_bytes { vec![bytes] } else { Vec::new() }, small: None }
 }
 
 /// A commit that holds the result of a plan. `fields` are those of a checkpoint; defaults come from the commit of the plan.
-fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
+fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Response> {
     let mut found = request.repaired();
     let arguments = arguments(request)?;
     let (plan, _) = plan_request(arguments.need("plan")?, &mut found)?;
@@ -451,14 +451,14 @@ fn checkpoint_fields(options: Options<'_>) -> Result<CheckpointFields> {
     })
 }
 
-fn checkpoint_due(checkpointer: &mut Checkpointer, request: Value<'_>) -> Result<Answer> {
+fn checkpoint_due(checkpointer: &mut Checkpointer, request: Value<'_>) -> Result<Response> {
     let arguments = arguments(request)?;
     let trigger = Trigger::read(arguments.need("trigger")?)?;
     let fields = Options::read_strictly(arguments.get("fields")?, &["created_at", "summary", "tags"])?;
     Ok(pending(checkpointer.checkpoint(trigger, &checkpoint_fields(fields)?)?, &request.repaired()))
 }
 
-fn compact(checkpointer: &mut Checkpointer, request: Value<'_>) -> Result<Answer> {
+fn compact(checkpointer: &mut Checkpointer, request: Value<'_>) -> Result<Response> {
     let arguments = arguments(request)?;
     let fields = Options::read_strictly(arguments.get("fields")?, &["created_at", "covered", "summary", "tags"])?;
     let covered = fields.get("covered")?.map(Value::safe_integer).transpose()?;
@@ -467,14 +467,14 @@ fn compact(checkpointer: &mut Checkpointer, request: Value<'_>) -> Result<Answer
 }
 
 /// The commits for the host to store, with their blobs.
-fn pending(commits: Vec<PendingCommit>, repaired: &[Diagnostic]) -> Answer {
+fn pending(commits: Vec<PendingCommit>, repaired: &[Diagnostic]) -> Response {
     let json = list_of(
         commits
             .iter()
             .enumerate()
             .map(|(at, commit)| committed(&commit.record, &[repaired, &commit.diagnostics].concat(), Some(at))),
     );
-    Answer { json: json.into_bytes(), bytes: commits.into_iter().map(|commit| commit.blob).collect(), small: None }
+    Response { json: json.into_bytes(), bytes: commits.into_iter().map(|commit| commit.blob).collect(), small: None }
 }
 
 /// For each record where its blob is, as JSON: two numbers, from where to where in the bytes that were given, or bytes that are copied. It is
@@ -510,9 +510,9 @@ fn blob_places(
 }
 
 /// About the JSON of a record and of what stands for its blob, in bytes.
-const ROOM: usize = 400;
+const RECORD_JSON_BYTES: usize = 400;
 
-fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn import(request: Value<'_>, host: &CallContext) -> Result<Response> {
     const OTHERS: &[&str] =
         &["parent", "createdAt", "everyTurns", "resume", "growing", "wholeFile", "tokenizer", "limits"];
     let mut found = request.repaired();
@@ -542,7 +542,7 @@ fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
     let given = if matches!(bytes, Cow::Borrowed(_)) { Some(&*bytes) } else { None };
     let (places, copied) = blob_places(&import.records, std::mem::take(&mut import.blobs), given);
     let mut out = JsonObject::default();
-    out.reserve(import.records.len().saturating_mul(ROOM));
+    out.reserve(import.records.len().saturating_mul(RECORD_JSON_BYTES));
     out.text("tip", import.tip.as_deref());
     out.list("records", import.records.into_iter().map(|record| record_json(&record)));
     out.raw("blobs", &places);
@@ -554,7 +554,7 @@ fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
         out.raw("resume", &resume.to_json());
     }
     out.raw("diagnostics", &json!(import.diagnostics).to_string());
-    Ok(Answer { json: out.finish().into_bytes(), bytes: copied, small: None })
+    Ok(Response { json: out.finish().into_bytes(), bytes: copied, small: None })
 }
 
 fn transcript(request: Value<'_>) -> Result<(Transcript, Vec<Diagnostic>)> {
@@ -574,12 +574,12 @@ fn transcript(request: Value<'_>) -> Result<(Transcript, Vec<Diagnostic>)> {
     Ok((transcript, found))
 }
 
-fn messages(request: Value<'_>) -> Result<Answer> {
-    transcript(request).and_then(|(transcript, found)| Answer::of(&to_messages(transcript, found)))
+fn messages(request: Value<'_>) -> Result<Response> {
+    transcript(request).and_then(|(transcript, found)| Response::of(&to_messages(transcript, found)))
 }
 
-fn loom_tree(request: Value<'_>) -> Result<Answer> {
-    transcript(request).and_then(|(transcript, found)| Answer::of(&to_loom_tree(transcript, found)))
+fn loom_tree(request: Value<'_>) -> Result<Response> {
+    transcript(request).and_then(|(transcript, found)| Response::of(&to_loom_tree(transcript, found)))
 }
 
 /// The texts of a part, which its [`Delta`] borrows: format, commit, artifact ref, summary.
@@ -600,7 +600,7 @@ fn delta<'p>(([format, commit, artifact_ref, summary], blob): &'p (PartTexts, Co
     Delta { format: text(format), blob, source, summary: summary.as_deref() }
 }
 
-fn translation(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn translation(request: Value<'_>, host: &CallContext) -> Result<Response> {
     const KNOWN: &[&str] = &["parts", "format", "crossFamily", "throughCompactions", "tokenizer", "limits"];
     let mut found = request.repaired();
     let fields = request.object("an object with `parts` and `format`")?;

@@ -201,7 +201,7 @@ impl Checkpointer {
     /// of the messages. `covered` is the [`Checkpointer::position`] when the summary was begun; later messages stay pending.
     ///
     /// # Errors
-    /// [`Code::HeadMoved`] when stored messages are not covered, [`Code::InvalidInput`] for a `covered` beyond the position or
+    /// [`Code::CompactionStale`] when stored messages are not covered, [`Code::InvalidInput`] for a `covered` beyond the position or
     /// a `created_at` that is not RFC 3339; errors of the format about the messages.
     pub fn compact(
         &mut self,
@@ -221,7 +221,9 @@ impl Checkpointer {
                 "the summary covers {covered} messages, and {} are stored: it would hide the rest; summarise again from the head",
                 self.stored
             );
-            return Err(Error::new(Code::HeadMoved, message).with("covered", covered).with("stored", self.stored));
+            return Err(Error::new(Code::CompactionStale, message)
+                .with("covered", covered)
+                .with("stored", self.stored));
         }
         let mut offered = Vec::new();
         if covered > self.stored {

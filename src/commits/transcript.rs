@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::content::signature::{Proof, Vendor};
+use crate::content::signature::{ReasoningSignature, Vendor};
 use crate::content::vendor::Unknown;
 pub(crate) use crate::content::vendor::{arguments, flag, image, list, object, objects, owned, text};
 use crate::content::{Block, Image, Media};
@@ -47,7 +47,7 @@ impl Transcript {
                 && !signature.trim_start().starts_with('{')
             {
                 let raw = std::mem::take(signature);
-                *signature = Proof::of_vendor(vendor, *redacted, raw).write().into();
+                *signature = ReasoningSignature::of_vendor(vendor, *redacted, raw).write().into();
             }
         }
     }
@@ -96,13 +96,13 @@ const MAX_NAME: usize = 60;
 
 /// Notes of reading or writing: findings, and counts of things of one kind.
 #[derive(Debug, Default)]
-pub(crate) struct Notes {
+pub(crate) struct ConversionReport {
     findings: Vec<Diagnostic>,
     kinds: SortedMap<(DiagnosticCode, String), u32>,
     place: String,
 }
 
-impl Notes {
+impl ConversionReport {
     /// Notes whose findings name `place`, unless it is empty.
     pub(crate) fn at(place: &str) -> Self {
         Self { place: place.to_owned(), ..Self::default() }
@@ -178,7 +178,7 @@ impl Notes {
     }
 }
 
-impl Unknown for Notes {
+impl Unknown for ConversionReport {
     fn unknown(&mut self, kind: &str) {
         Self::unknown(self, kind);
     }

@@ -17,7 +17,7 @@ use crate::commits::formats::{
     BlobSource, Concatenator, Continuation, Format, ReadOptions, follow, map_fields, write_part,
 };
 use crate::commits::render;
-use crate::commits::transcript::{Notes, Role, Transcript, Turn, result_ids};
+use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, result_ids};
 use crate::content::Block;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::limits::Limits;
@@ -288,7 +288,7 @@ impl Output {
         if *first_seed != run_seed {
             continuation.reseed(&run_seed);
         }
-        let mut notes = Notes::at(first.source.name());
+        let mut notes = ConversionReport::at(first.source.name());
         let (turns, tier) = match from {
             Some(from) if from.family() == target.family() => {
                 let older = join(from, run, options.limits, diagnostics)?;
@@ -369,7 +369,7 @@ impl OpenPairs {
 
     /// Turns of another format as one narrative, with the other halves of open pairs as turns before and after it. Halves that
     /// are missing are reported.
-    fn around(mut self, mut turns: Vec<Turn>, from: Format, notes: &mut Notes) -> Vec<Turn> {
+    fn around(mut self, mut turns: Vec<Turn>, from: Format, notes: &mut ConversionReport) -> Vec<Turn> {
         let results = take(&mut turns, Role::User, |block| match block {
             Block::ToolResult { tool_call_id, .. } => self.calls.remove(&**tool_call_id),
             _ => false,
@@ -388,7 +388,7 @@ impl OpenPairs {
     }
 
     /// Reports these calls and results, unless both halves meet with nothing between them.
-    fn report(&self, separated: bool, notes: &mut Notes) {
+    fn report(&self, separated: bool, notes: &mut ConversionReport) {
         let mut find = |what, id: &String| notes.push(broken_pair(what, id));
         let calls = self.calls.iter().filter(|id| separated || !self.results.contains(id.as_str()));
         calls.for_each(|id| find("call", id));
@@ -463,7 +463,7 @@ fn read(
 
 /// The turns for another vendor: without signatures and sealed thoughts, and with a result for each call that the first
 /// vendor answered without keeping the result.
-fn foreign(turns: Vec<Turn>, notes: &mut Notes) -> Vec<Turn> {
+fn foreign(turns: Vec<Turn>, notes: &mut ConversionReport) -> Vec<Turn> {
     let answered = result_ids(&turns);
     let mut out = Vec::with_capacity(turns.len());
     for mut turn in turns {

@@ -75,7 +75,7 @@ impl ChainWalk {
                 Err(_) => damaged = true,
             }
         }
-        let mut place = Place { wanted: self.wanted.clone(), child: self.child.clone(), new: SortedSet::new() };
+        let mut place = WalkPosition { wanted: self.wanted.clone(), child: self.child.clone(), new: SortedSet::new() };
         let mut taken: Vec<Record> = Vec::new();
         while let Some(record) = place.wanted.as_deref().and_then(|wanted| records.remove(wanted)) {
             place.step(&record, self)?;
@@ -150,13 +150,13 @@ impl ChainWalk {
 }
 
 /// Where a walk is while it looks at a page.
-struct Place {
+struct WalkPosition {
     wanted: Option<String>,
     child: Option<(String, String)>,
     new: SortedSet<String>,
 }
 
-impl Place {
+impl WalkPosition {
     fn step(&mut self, record: &Record, walk: &ChainWalk) -> Result<()> {
         let ChainWalk { request, seen, limits, .. } = walk;
         if is_own_form(&record.id) && record.derived_id() != record.id {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::error::Severity;
 
 /// More kinds are counted as the last of them.
-const MOST_KINDS: usize = 50;
+const MAX_KINDS: usize = 50;
 
 /// Kinds of things, each with how often it was found and where first.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(crate) struct Count {
 impl Counted {
     /// Counts one more.
     pub(crate) fn add(&mut self, what: Cow<'static, str>, severity: Severity, place: usize) {
-        let is_full = self.0.len() >= MOST_KINDS;
+        let is_full = self.0.len() >= MAX_KINDS;
         match self.0.iter_mut().find(|known| known.what == what) {
             Some(known) => known.count = known.count.saturating_add(1),
             None if is_full => {

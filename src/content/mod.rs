@@ -18,7 +18,7 @@ pub(crate) use block::arguments_text;
 pub(crate) use block::data_url;
 pub use block::{Audio, Block, Image, Media};
 pub(crate) use counted::Counted;
-pub(crate) use read::{ContentReader, Keep, own};
+pub(crate) use read::{ContentReader, TextOwnership, own};
 pub(crate) use turn::arguments_object;
 pub(crate) use turn::parse_arguments;
 pub use turn::{Role, Turn};

@@ -8,7 +8,7 @@ use crate::json::{Object, Value};
 use crate::limits::{self, Limits};
 
 /// How a text is kept: borrowed, by [`identity`](std::convert::identity), or [`own`]ed.
-pub(crate) type Keep<'t, 'b> = fn(Cow<'t, str>) -> Cow<'b, str>;
+pub(crate) type TextOwnership<'t, 'b> = fn(Cow<'t, str>) -> Cow<'b, str>;
 
 pub(crate) fn own<'b>(text: Cow<'_, str>) -> Cow<'b, str> {
     Cow::Owned(text.into_owned())
@@ -18,7 +18,7 @@ pub(crate) fn own<'b>(text: Cow<'_, str>) -> Cow<'b, str> {
 #[derive(Debug)]
 pub(crate) struct ContentReader<'t, 'b> {
     limits: Limits,
-    keep: Keep<'t, 'b>,
+    keep: TextOwnership<'t, 'b>,
     /// Bytes of text so far.
     bytes: usize,
     /// Blocks of this node so far.
@@ -47,7 +47,7 @@ const KINDS: &[(&str, Kind)] = &[
 ];
 
 impl<'t, 'b> ContentReader<'t, 'b> {
-    pub(crate) fn new(limits: &Limits, keep: Keep<'t, 'b>) -> Self {
+    pub(crate) fn new(limits: &Limits, keep: TextOwnership<'t, 'b>) -> Self {
         Self { limits: *limits, keep, bytes: 0, blocks: 0 }
     }
 

@@ -16,7 +16,7 @@ pub(crate) enum Vendor {
 
 /// A signature that a vendor gives with a thought, or with a call that follows from it, and wants back unchanged.
 #[derive(Debug)]
-pub(crate) enum Proof<'s> {
+pub(crate) enum ReasoningSignature<'s> {
     /// Anthropic's, of a thought that can be read.
     Thinking(Cow<'s, str>),
     /// Anthropic's, of one that cannot.
@@ -31,14 +31,14 @@ pub(crate) enum Proof<'s> {
     Opaque(Cow<'s, str>),
 }
 
-/// The type of [`Proof::Field`].
+/// The type of [`ReasoningSignature::Field`].
 const FIELD: &str = "reasoning_field";
 
 /// The fields of chat messages that hold reasoning; the last one is a list.
 const FIELDS: [&str; 3] = ["reasoning_content", "reasoning", DETAILS];
 pub(crate) const DETAILS: &str = "reasoning_details";
 
-impl<'s> Proof<'s> {
+impl<'s> ReasoningSignature<'s> {
     /// What a signature is; none where it is empty, or a block that no vendor has.
     pub(crate) fn read(signature: &'s str) -> Option<Self> {
         Self::of(Cow::Borrowed(signature))
@@ -110,19 +110,22 @@ impl<'s> Proof<'s> {
 }
 
 /// The field that a block names.
-fn field<'s>(block: Object<'_>) -> Option<Proof<'s>> {
+fn field<'s>(block: Object<'_>) -> Option<ReasoningSignature<'s>> {
     let name = block.last("name")?.as_text()?;
     let name = *FIELDS.iter().find(|field| **field == name)?;
     let items = match block.last("items").map(|items| items.to_json()) {
         Some(Ok(Value::Array(items))) => items,
         _ => Vec::new(),
     };
-    ((name == DETAILS) != items.is_empty()).then_some(Proof::Field(name, items))
+    ((name == DETAILS) != items.is_empty()).then_some(ReasoningSignature::Field(name, items))
 }
 
 /// Whether a signature is Anthropic's, or may be.
 pub(crate) fn is_anthropic(signature: Option<&str>) -> bool {
-    matches!(signature.and_then(Proof::read), Some(Proof::Thinking(_) | Proof::Redacted(_) | Proof::Opaque(_)))
+    matches!(
+        signature.and_then(ReasoningSignature::read),
+        Some(ReasoningSignature::Thinking(_) | ReasoningSignature::Redacted(_) | ReasoningSignature::Opaque(_))
+    )
 }
 
 /// What the message within a signature begins with: at Google a byte of version, at Anthropic the tag of a number.

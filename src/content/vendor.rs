@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use super::block::{Block, Image, Media, data_url};
-use super::signature::Proof;
+use super::signature::ReasoningSignature;
 use super::turn::parse_arguments;
 
 /// Whoever counts what is not known.
@@ -63,7 +63,7 @@ fn read(block: &Value, notes: &mut dyn Unknown) -> Option<Block<'static>> {
         "refusal" => Block::Text(owned(map, "refusal").or_else(|| lacking(kind, notes))?),
         "thinking" => Block::Reasoning {
             text: owned(map, "thinking").or_else(|| lacking(kind, notes))?,
-            signature: proof(map, "signature", Proof::Thinking),
+            signature: proof(map, "signature", ReasoningSignature::Thinking),
             redacted: false,
         },
         "reasoning" => Block::Reasoning {
@@ -72,9 +72,11 @@ fn read(block: &Value, notes: &mut dyn Unknown) -> Option<Block<'static>> {
             signature: owned(map, "signature"),
             redacted: flag(map, "redacted"),
         },
-        "redacted_thinking" => {
-            Block::Reasoning { text: Cow::default(), signature: proof(map, "data", Proof::Redacted), redacted: true }
-        }
+        "redacted_thinking" => Block::Reasoning {
+            text: Cow::default(),
+            signature: proof(map, "data", ReasoningSignature::Redacted),
+            redacted: true,
+        },
         "tool_use" | "server_tool_use" | "mcp_tool_use" | "toolCall" => Block::ToolCall {
             id: owned(map, "id").unwrap_or_default(),
             name: owned(map, "name").unwrap_or_default(),
@@ -127,7 +129,7 @@ fn read(block: &Value, notes: &mut dyn Unknown) -> Option<Block<'static>> {
 fn proof(
     map: &Map<String, Value>,
     key: &str,
-    of: impl Fn(Cow<'static, str>) -> Proof<'static>,
+    of: impl Fn(Cow<'static, str>) -> ReasoningSignature<'static>,
 ) -> Option<Cow<'static, str>> {
     owned(map, key).filter(|proof: &Cow<'_, str>| !proof.is_empty()).map(|proof| of(proof).write().into())
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::call::{Answer, Call, Host};
+use crate::call::{Call, CallContext, Response};
 use crate::error::{self, Code, Diagnostic, Error, Result};
 use crate::input::Content;
 use crate::json::{self, Object, Value, refuse_unknown};
@@ -57,19 +57,19 @@ fn objects<T>(of: Object<'_>, name: &str, item: &str, read: fn(Object<'_>) -> Re
     of.need(name)?.list("a list")?.map(|value| read(value.object(item)?)).collect()
 }
 
-fn parse(request: Value<'_>) -> Result<Answer> {
+fn parse(request: Value<'_>) -> Result<Response> {
     let arguments = arguments(request)?;
     let content = Content::read(arguments.need("text")?)?;
     let mut parsed = super::parse_file(&arguments.text("path")?, &content, &Limits::default())?;
     error::put_before(request.repaired(), &mut parsed.diagnostics);
-    Answer::of(&parsed)
+    Response::of(&parsed)
 }
 
-fn discover(request: Value<'_>) -> Result<Answer> {
+fn discover(request: Value<'_>) -> Result<Response> {
     let paths = arguments(request)?.need("paths")?.strings()?;
     let mut found = super::discover(paths.iter().map(String::as_str), &Limits::default())?;
     error::put_before(request.repaired(), &mut found.diagnostics);
-    Answer::of(&found)
+    Response::of(&found)
 }
 
 const INCLUDE_WATCHED: &[(&str, IncludeWatched)] =
@@ -77,7 +77,7 @@ const INCLUDE_WATCHED: &[(&str, IncludeWatched)] =
 
 const OVERRIDES: &[(&str, Overrides)] = &[("bullets", Overrides::Bullets), ("none", Overrides::None)];
 
-fn build_chain(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn build_chain(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let mut found = request.repaired();
     let input = request.object("an object with `files` and `selected`")?;
     const OPTIONS: &[&str] = &[
@@ -105,7 +105,7 @@ fn build_chain(request: Value<'_>, host: &Host) -> Result<Answer> {
     let files = files(input.need("files")?, &limits)?;
     let mut chain = super::build_chain(&files, &selection, counter.as_ref(), &limits)?;
     error::put_before(found, &mut chain.diagnostics);
-    Answer::of(&chain)
+    Response::of(&chain)
 }
 
 /// A whole number; one above `u32::MAX` limits nothing.
@@ -146,7 +146,7 @@ fn chain_file(file: Object<'_>) -> Result<ChainFile> {
     })
 }
 
-fn render(request: Value<'_>) -> Result<Answer> {
+fn render(request: Value<'_>) -> Result<Response> {
     let arguments = arguments(request)?;
     let files = objects(arguments.need("chain")?.object(CHAIN)?, "files", CHAIN_FILE, chain_file)?;
     let options = arguments.read("options", |options| options.object("options, an object"))?;
@@ -154,7 +154,7 @@ fn render(request: Value<'_>) -> Result<Answer> {
         Some(options) => options.only(&["workingDirectory"])?.read("workingDirectory", file)?,
         None => None,
     };
-    Answer::of(&super::render_prompt(&files, working_directory.as_ref()))
+    Response::of(&super::render_prompt(&files, working_directory.as_ref()))
 }
 
 fn watch_options<'t>(arguments: Object<'t>, known: &[&str]) -> Result<(Option<Object<'t>>, Limits)> {
@@ -192,14 +192,14 @@ fn watch_index(files: Value<'_>, limits: &Limits) -> Result<WatchIndex> {
     WatchIndex::of_files(&self::files(files, limits)?, limits)
 }
 
-fn watchers_of(request: Value<'_>) -> Result<Answer> {
+fn watchers_of(request: Value<'_>) -> Result<Response> {
     let arguments = arguments(request)?;
     let (_, limits) = watch_options(arguments, &["limits"])?;
     let changed = arguments.text("changedPath")?;
-    Answer::of(&watch_index(arguments.need("files")?, &limits)?.watchers_of(&changed, &limits)?)
+    Response::of(&watch_index(arguments.need("files")?, &limits)?.watchers_of(&changed, &limits)?)
 }
 
-fn bubble(request: Value<'_>) -> Result<Answer> {
+fn bubble(request: Value<'_>) -> Result<Response> {
     let arguments = arguments(request)?;
     let (options, limits) = watch_options(arguments, &["limits", "maxDepth"])?;
     let depth = match options {
@@ -207,7 +207,7 @@ fn bubble(request: Value<'_>) -> Result<Answer> {
         None => usize::MAX,
     };
     let changed = arguments.need("changedPaths")?.strings()?;
-    Answer::of(&watch_index(arguments.need("files")?, &limits)?.bubble(&changed, depth, &limits)?)
+    Response::of(&watch_index(arguments.need("files")?, &limits)?.bubble(&changed, depth, &limits)?)
 }
 
 fn max_depth(value: Value<'_>) -> Result<usize> {
@@ -244,7 +244,7 @@ fn section_edit(edit: Object<'_>, action: SectionEdit, section: String) -> Resul
     Ok(Edit::Section { action, section, content, create: edit.bool("createSection")?.unwrap_or(false) })
 }
 
-fn edit(request: Value<'_>) -> Result<Answer> {
+fn edit(request: Value<'_>) -> Result<Response> {
     let arguments = arguments(request)?;
     let edit = arguments.need("edit")?.object("an edit, an object with `type`")?;
     edit.only(&["type", "path", "section", "content", "time", "author", "createSection", "change"])?;
@@ -261,10 +261,10 @@ fn edit(request: Value<'_>) -> Result<Answer> {
         return Err(Error::new(Code::InvalidEdit, found.0).with("path", found.1));
     };
     let edit = edit.need("type")?.one_of(EDITS)?(edit)?;
-    Answer::of(&super::edit_file(text, &edit, path.as_deref(), &Limits::default())?)
+    Response::of(&super::edit_file(text, &edit, path.as_deref(), &Limits::default())?)
 }
 
-fn migrate(request: Value<'_>) -> Result<Answer> {
+fn migrate(request: Value<'_>) -> Result<Response> {
     let mut found = request.repaired();
     let input = request.object("an input, an object with `files`")?;
     input.report_unknown(&["files", "folders", "map", "contexts"], &mut found);
@@ -283,10 +283,10 @@ fn migrate(request: Value<'_>) -> Result<Answer> {
     };
     let mut migration = super::migrate_legacy(&input, &limits)?;
     error::put_before(found, &mut migration.diagnostics);
-    Answer::of(&migration)
+    Response::of(&migration)
 }
 
-fn watch_records(request: Value<'_>) -> Result<Answer> {
+fn watch_records(request: Value<'_>) -> Result<Response> {
     #[derive(Serialize)]
     struct WatchRecords {
         records: Vec<WatchRecord>,
@@ -296,15 +296,15 @@ fn watch_records(request: Value<'_>) -> Result<Answer> {
     let files = files(arguments(request)?.need("files")?, &limits)?;
     let (records, mut diagnostics) = super::watch_records(&files, &limits)?;
     error::put_before(request.repaired(), &mut diagnostics);
-    Answer::of(&WatchRecords { records, diagnostics })
+    Response::of(&WatchRecords { records, diagnostics })
 }
 
-fn session_records(request: Value<'_>) -> Result<Answer> {
+fn session_records(request: Value<'_>) -> Result<Response> {
     let session = request.object("an object with `sessionId` and `folders`")?;
     session.only(&["sessionId", "folders", "addedAt"])?;
     let (id, folders) = (session.text("sessionId")?, session.need("folders")?.strings()?);
     let added_at = session.read("addedAt", added_at)?;
-    Answer::of(&super::session_records(&id, &folders, added_at.as_deref(), &Limits::default())?)
+    Response::of(&super::session_records(&id, &folders, added_at.as_deref(), &Limits::default())?)
 }
 
 /// Text as the host writes it, or milliseconds.
@@ -330,7 +330,7 @@ fn watch_row(row: Object<'_>) -> Result<WatchRecord> {
 
 const ROW: &str = "a row of `session_contexts` or of `context_watches`";
 
-fn diff(request: Value<'_>) -> Result<Answer> {
+fn diff(request: Value<'_>) -> Result<Response> {
     const MIXED: &str = "`before` and `after` hold rows of two tables; diff one table at a time";
     let tables = arguments(request)?;
     if all_have(&[tables.need("before")?, tables.need("after")?], "sessionId", ROW, MIXED)? {
@@ -340,12 +340,12 @@ fn diff(request: Value<'_>) -> Result<Answer> {
     }
 }
 
-fn diff_rows<R: Row + Serialize>(tables: Object<'_>, read: fn(Object<'_>) -> Result<R>) -> Result<Answer> {
-    Answer::of(&super::diff(&objects(tables, "before", ROW, read)?, &objects(tables, "after", ROW, read)?)?)
+fn diff_rows<R: Row + Serialize>(tables: Object<'_>, read: fn(Object<'_>) -> Result<R>) -> Result<Response> {
+    Response::of(&super::diff(&objects(tables, "before", ROW, read)?, &objects(tables, "after", ROW, read)?)?)
 }
 
 /// The response to `GET /api/contexts/folders`.
-fn folders_response(request: Value<'_>) -> Result<Answer> {
+fn folders_response(request: Value<'_>) -> Result<Response> {
     #[derive(Serialize)]
     struct Folder {
         path: String,
@@ -360,11 +360,11 @@ fn folders_response(request: Value<'_>) -> Result<Answer> {
             has_claude_md: folder.need("hasClaudeMd")?.bool()?,
         })
     })?;
-    Answer::of(&folders)
+    Response::of(&folders)
 }
 
 /// The response to `GET /api/contexts/chain`.
-fn chain_response(request: Value<'_>) -> Result<Answer> {
+fn chain_response(request: Value<'_>) -> Result<Response> {
     #[derive(Serialize)]
     struct File {
         path: String,
@@ -380,5 +380,5 @@ fn chain_response(request: Value<'_>) -> Result<Answer> {
     let files = objects(chain, "files", CHAIN_FILE, |file| {
         Ok(File { path: string(file, "path")?, level: level(file)?, tokens: file.need("tokens")?.whole(u32::MAX)? })
     })?;
-    Answer::of(&Chain { files, total_tokens: chain.need("totalTokens")?.whole(u32::MAX)? })
+    Response::of(&Chain { files, total_tokens: chain.need("totalTokens")?.whole(u32::MAX)? })
 }

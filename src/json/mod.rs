@@ -16,4 +16,4 @@ pub(crate) use value::lone_surrogates;
 pub(crate) use value::{Document, List, Object, Value, quoted, refuse_unknown, unescape, unknown_value};
 pub(crate) use write::append;
 pub(crate) use write::object;
-pub(crate) use write::{Small, text, write};
+pub(crate) use write::{StaticJson, text, write};

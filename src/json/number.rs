@@ -34,12 +34,13 @@ pub(crate) fn float(text: &str) -> Option<f64> {
 
 /// A whole number below 2^53 that is not negative; nothing for any other, nor for one of very many digits.
 pub(crate) fn whole(text: &str) -> Option<u64> {
-    let number = Decimal::read(text)?.simple().filter(|number| number.fract() == 0.0 && *number < MOST as f64)?;
+    let number =
+        Decimal::read(text)?.simple().filter(|number| number.fract() == 0.0 && *number < MAX_EXACT_INTEGER as f64)?;
     (number == 0.0 || !text.starts_with('-')).then_some(number as u64)
 }
 
 /// Whole numbers up to this one are floats.
-const MOST: u64 = 1 << 53;
+const MAX_EXACT_INTEGER: u64 = 1 << 53;
 
 impl<'t> Decimal<'t> {
     fn read(text: &'t str) -> Option<Self> {
@@ -52,7 +53,7 @@ impl<'t> Decimal<'t> {
             match byte {
                 b'0'..=b'9' => {
                     count += 1;
-                    if head < MOST * 100 {
+                    if head < MAX_EXACT_INTEGER * 100 {
                         head = head * 10 + u64::from(byte - b'0');
                     } else {
                         tail = tail.min(at);
@@ -87,11 +88,11 @@ impl<'t> Decimal<'t> {
     /// The number where it is the product or quotient of two that are floats: what that is rounded to is the nearest.
     fn simple(&self) -> Option<f64> {
         let (mut head, mut power) = (self.head, self.power);
-        while head > MOST && head % 10 == 0 {
+        while head > MAX_EXACT_INTEGER && head % 10 == 0 {
             head /= 10;
             power += 1;
         }
-        let is_simple = self.is_all && (head == 0 || head <= MOST && power.abs() <= 22);
+        let is_simple = self.is_all && (head == 0 || head <= MAX_EXACT_INTEGER && power.abs() <= 22);
         is_simple.then(|| scaled(head as f64, power.clamp(-22, 22)))
     }
 
@@ -139,14 +140,14 @@ impl<'t> Decimal<'t> {
     /// All of it: a whole number over another, times a power of two.
     fn exactly(&self) -> (Natural, Natural, i64) {
         // No place between two floats has more digits than these: of what comes behind it matters only whether there is any.
-        const MOST_DIGITS: usize = 800;
+        const MAX_DIGITS: usize = 800;
         let mut rest = self.rest.iter().filter(|digit| digit.is_ascii_digit());
         let mut ours = Natural::new(self.head);
-        for digit in rest.by_ref().take(MOST_DIGITS) {
+        for digit in rest.by_ref().take(MAX_DIGITS) {
             ours.times(10, u64::from(digit - b'0'));
         }
         ours.times(10, u64::from(rest.any(|&digit| digit != b'0')));
-        let power = self.power - self.behind.min(MOST_DIGITS) as i64 - 1;
+        let power = self.power - self.behind.min(MAX_DIGITS) as i64 - 1;
         let mut unit = Natural::new(1);
         if power < 0 { &mut unit } else { &mut ours }.times_five(power.unsigned_abs());
         (ours, unit, power)

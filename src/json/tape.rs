@@ -96,12 +96,12 @@ impl<'t> Tape<'t> {
     }
 
     /// Reads the value that the text begins with, and says where it ends.
-    pub(super) fn read_first(text: &'t str) -> std::result::Result<(Self, usize), Stopped> {
+    pub(super) fn read_first(text: &'t str) -> std::result::Result<(Self, usize), SyntaxError> {
         Self::read_first_within(text, DEPTH_MAX)
     }
 
     /// The same of a text with lists and objects within each other to this depth.
-    pub(super) fn read_first_within(text: &'t str, depth: usize) -> std::result::Result<(Self, usize), Stopped> {
+    pub(super) fn read_first_within(text: &'t str, depth: usize) -> std::result::Result<(Self, usize), SyntaxError> {
         let text = text.get(..text.floor_char_boundary(OFFSETS as usize - 1)).unwrap_or_default();
         let mut reader = Reader::new(text, 16);
         reader.depth = depth;
@@ -227,13 +227,13 @@ struct Open {
 
 /// Why reading stopped, and at which byte; at the end of the text where something was still to come.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stopped {
+pub(crate) struct SyntaxError {
     pub at: usize,
     pub is_too_deep: bool,
     expected: &'static str,
 }
 
-impl Stopped {
+impl SyntaxError {
     /// The error for a text that is called `what`.
     #[cold]
     pub(crate) fn error(self, text: &str, what: &str) -> Error {
@@ -252,7 +252,7 @@ impl Stopped {
     }
 }
 
-type Read<T> = std::result::Result<T, Stopped>;
+type Read<T> = std::result::Result<T, SyntaxError>;
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str, steps: usize) -> Self {
@@ -292,7 +292,7 @@ impl<'t> Reader<'t> {
                     self.push(if first == b'{' { Kind::Object } else { Kind::List }, at, 0);
                     at += 1;
                     if open.len() == self.depth {
-                        return Err(Stopped { is_too_deep: true, ..self.stop_at(at, "") });
+                        return Err(SyntaxError { is_too_deep: true, ..self.stop_at(at, "") });
                     }
                     open.push(Open { step, items: 0, is_object: first == b'{' });
                     let close = if first == b'{' { b'}' } else { b']' };
@@ -511,20 +511,20 @@ impl<'t> Reader<'t> {
     }
 
     #[cold]
-    fn stop(&self, expected: &'static str) -> Stopped {
+    fn stop(&self, expected: &'static str) -> SyntaxError {
         self.stop_at(self.at, expected)
     }
 
     #[cold]
-    fn stop_at(&self, at: usize, expected: &'static str) -> Stopped {
-        Stopped { at, is_too_deep: false, expected }
+    fn stop_at(&self, at: usize, expected: &'static str) -> SyntaxError {
+        SyntaxError { at, is_too_deep: false, expected }
     }
 
     /// The same where what is there is only the beginning of what could be right.
     #[cold]
-    fn stop_within(&self, expected: &'static str, is_torn: bool) -> Stopped {
+    fn stop_within(&self, expected: &'static str, is_torn: bool) -> SyntaxError {
         let at = if is_torn { self.bytes.len() } else { self.at };
-        Stopped { at, ..self.stop(expected) }
+        SyntaxError { at, ..self.stop(expected) }
     }
 }
 

@@ -18,8 +18,8 @@ use crate::text::trim;
 
 use super::number::{float, number, whole};
 use super::special::plain_bytes;
-use super::tape::{DEPTH_MAX, Kind, Stopped, Tape, code_unit, is_high, is_low};
-use super::write::Small;
+use super::tape::{DEPTH_MAX, Kind, SyntaxError, Tape, code_unit, is_high, is_low};
+use super::write::StaticJson;
 
 /// The key of an object that stands for something JSON cannot carry: `{ "\u0000": "NaN" }`. The npm package writes it.
 const NOT_JSON: &str = "\0";
@@ -28,7 +28,7 @@ const NOT_JSON: &str = "\0";
 const BYTES: &str = "\0bytes";
 
 /// How many unknown options of one object are named; the rest is counted.
-const MOST_UNKNOWN: usize = 100;
+const MAX_LISTED_UNKNOWN: usize = 100;
 
 /// A request: JSON text, and bytes that came beside it.
 #[derive(Debug)]
@@ -52,12 +52,12 @@ impl<'t> Document<'t> {
     }
 
     /// Reads the value that the text begins with, and says where it ends.
-    pub(crate) fn read_first(text: &'t str) -> std::result::Result<(Self, usize), Stopped> {
+    pub(crate) fn read_first(text: &'t str) -> std::result::Result<(Self, usize), SyntaxError> {
         Tape::read_first(text).map(|(tape, end)| (Self { tape, bytes: &[] }, end))
     }
 
     /// The same of a file, whose lists and objects may be deep within each other.
-    pub(crate) fn read_first_within(text: &'t str, depth: usize) -> std::result::Result<(Self, usize), Stopped> {
+    pub(crate) fn read_first_within(text: &'t str, depth: usize) -> std::result::Result<(Self, usize), SyntaxError> {
         Tape::read_first_within(text, depth).map(|(tape, end)| (Self { tape, bytes: &[] }, end))
     }
 
@@ -203,7 +203,7 @@ impl<'t> Value<'t> {
 
     fn append_json(self, json: &mut String) {
         match self.kind() {
-            Kind::String => json.push_str(&Small::Text(&self.as_text().unwrap_or_default()).json()),
+            Kind::String => json.push_str(&StaticJson::Text(&self.as_text().unwrap_or_default()).json()),
             Kind::List => {
                 json.push('[');
                 for (at, item) in List(self.inside()).enumerate() {
@@ -767,12 +767,12 @@ impl<'t> Object<'t> {
     pub(crate) fn report_unknown(self, known: &[&str], diagnostics: &mut Vec<Diagnostic>) {
         // The path is found once, and not for the objects after very many, whose findings have none: to look for each would
         // take the square of their number.
-        let is_far = diagnostics.len() > 10 * MOST_UNKNOWN;
+        let is_far = diagnostics.len() > 10 * MAX_LISTED_UNKNOWN;
         let mut path = None;
         let mut count = 0_usize;
         for key in self.unknown(known) {
             count = count.saturating_add(1);
-            if count > MOST_UNKNOWN {
+            if count > MAX_LISTED_UNKNOWN {
                 continue;
             }
             let message = no_option(&key, known);
@@ -783,8 +783,8 @@ impl<'t> Object<'t> {
             }
             diagnostics.push(found);
         }
-        if count > MOST_UNKNOWN {
-            let message = format!("{} more options are not known", count.saturating_sub(MOST_UNKNOWN));
+        if count > MAX_LISTED_UNKNOWN {
+            let message = format!("{} more options are not known", count.saturating_sub(MAX_LISTED_UNKNOWN));
             let mut found = Diagnostic::new(DiagnosticCode::UnknownOption, Severity::Warning, message);
             found.path = path.filter(|path| !path.is_empty());
             diagnostics.push(found);
@@ -843,7 +843,7 @@ fn nearest<'n>(name: &str, names: &mut dyn Iterator<Item = &'n str>, likeness: f
     const LONGEST: usize = 100;
     let lower = name.to_ascii_lowercase();
     let (mut best, mut nearest) = (likeness, None);
-    for other in names.take(MOST_UNKNOWN).filter(|other| other.len().max(name.len()) <= LONGEST) {
+    for other in names.take(MAX_LISTED_UNKNOWN).filter(|other| other.len().max(name.len()) <= LONGEST) {
         let last =
             other.bytes().rposition(|byte| byte == b'.').map_or(other, |at| other.get(at + 1..).unwrap_or(other));
         let alike = strsim::normalized_levenshtein(&lower, &last.to_ascii_lowercase());

@@ -33,15 +33,15 @@ pub(crate) fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
 
 /// A small result. `None` among the fields of an object is one that is left out.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Small<'s> {
+pub(crate) enum StaticJson<'s> {
     Null,
     Bool(bool),
     Number(u64),
     Text(&'s str),
-    Object(&'s [(&'s str, Option<Small<'s>>)]),
+    Object(&'s [(&'s str, Option<StaticJson<'s>>)]),
 }
 
-impl Small<'_> {
+impl StaticJson<'_> {
     /// As a value.
     pub(crate) fn value(self) -> Value {
         match self {

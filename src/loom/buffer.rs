@@ -8,8 +8,8 @@ use crate::assembly::render::JOIN;
 use crate::assembly::settings::TEXT_MARKER;
 use crate::content::Block;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
-use crate::loom::aware;
 use crate::loom::budget::settings;
+use crate::loom::loom_context;
 use crate::loom::parts;
 use crate::loom::path_context::PathContext;
 use crate::loom::path_state::PathState;
@@ -85,7 +85,7 @@ pub(crate) fn document<'a>(context: &PathContext<'a>, state: &mut PathState) -> 
     }
     let mut diagnostics = state.diagnostics(tree, &options.choices);
     check_annotations(tree, &state.selected, options, &mut diagnostics)?;
-    let addendum = aware::addendum(options, context.mode, &mut diagnostics);
+    let addendum = loom_context::addendum(options, context.mode, &mut diagnostics);
     let mut rows = state.selected.rows(tree);
     let selection = &state.selected.selection;
     let prompt = options.system_prompt.as_deref();

@@ -9,7 +9,7 @@ use super::continuation::continuation;
 use super::request::Options;
 use super::tree::Tree;
 use super::{RequestBody, assemble_buffer, assemble_dialogue, packed, read, request_body, request_body_bytes};
-use crate::call::{Answer, Call, Host};
+use crate::call::{Call, CallContext, Response};
 use crate::error::{self, Diagnostic, Result};
 use crate::json::{Object, Value, bytes_reference, refuse_unknown};
 use crate::limits::Limits;
@@ -26,21 +26,21 @@ pub const CALLS: &[Call] = &[
     Call::new("assembleBuffer", &[], |_, request, host| buffer(request, host)),
     Call::new("requestBody", &[], |_, request, host| body(request, host)),
     Call::new("requestBodyWithReport", &[], |_, request, host| body_with_report(request, host)),
-    Call::new("continuation", &["response", "options"], |_, request, _| Answer::of(&continuation(request)?)),
+    Call::new("continuation", &["response", "options"], |_, request, _| Response::of(&continuation(request)?)),
 ];
 
 /// The calls that need chats as well.
 pub const CHAT_CALLS: &[Call] =
     &[Call::new("loomTreeToChat", &["tree", "options"], |_, request, host| super::chat::to_chat(request, host))];
 
-pub(crate) fn answer_with_report(body: Vec<u8>, report: &impl Serialize) -> Result<Answer> {
+pub(crate) fn answer_with_report(body: Vec<u8>, report: &impl Serialize) -> Result<Response> {
     #[derive(Serialize)]
     struct WithReport<'a, R> {
         body: serde_json::Value,
         report: &'a R,
     }
-    let Answer { json, .. } = Answer::of(&WithReport { body: bytes_reference(0), report })?;
-    Ok(Answer { json, bytes: vec![body], small: None })
+    let Response { json, .. } = Response::of(&WithReport { body: bytes_reference(0), report })?;
+    Ok(Response { json, bytes: vec![body], small: None })
 }
 
 struct Request<'t> {
@@ -54,7 +54,7 @@ struct Request<'t> {
 }
 
 impl<'t> Request<'t> {
-    fn read(request: Value<'t>, host: &Host) -> Result<Self> {
+    fn read(request: Value<'t>, host: &CallContext) -> Result<Self> {
         let mut found = request.repaired();
         let fields = request.object("an object")?;
         fields.report_unknown(read::OPTIONS, &mut found);
@@ -63,7 +63,7 @@ impl<'t> Request<'t> {
             .get("tree")?
             .ok_or_else(|| read::chat_messages(fields).unwrap_or_else(|| read::lacks(fields, "tree")))?;
         let tree = read::tree(tree, &limits, identity)?;
-        let (options, target) = read::options(fields, read::About::Assembly, limits, &mut found)?;
+        let (options, target) = read::options(fields, read::RequestKind::Assembly, limits, &mut found)?;
         let counter = host.counter(fields.get("tokenizer")?)?;
         Ok(Self { tree, options, counter, target, fields, found })
     }
@@ -74,15 +74,15 @@ impl<'t> Request<'t> {
 }
 
 #[cfg(any(debug_assertions, not(target_arch = "wasm32")))]
-fn dialogue(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn dialogue(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let mut request = Request::read(request, host)?;
     let mut result = assemble_dialogue(&request.tree, &request.options, request.counter.as_ref())?;
     error::put_before(std::mem::take(&mut request.found), &mut result.report.diagnostics);
-    Answer::of(&result)
+    Response::of(&result)
 }
 
 /// The dialogue packed, for a caller who `has_nodes`, with their texts: he has them unless strings had to be repaired.
-fn packed_dialogue(request: Value<'_>, host: &Host, has_nodes: bool) -> Result<Answer> {
+fn packed_dialogue(request: Value<'_>, host: &CallContext, has_nodes: bool) -> Result<Response> {
     let has_nodes = has_nodes && request.repaired().is_empty();
     let mut request = Request::read(request, host)?;
     let mut result = assemble_dialogue(&request.tree, &request.options, request.counter.as_ref())?;
@@ -90,22 +90,22 @@ fn packed_dialogue(request: Value<'_>, host: &Host, has_nodes: bool) -> Result<A
     packed::assembly(has_nodes.then_some(&request.tree), &result)
 }
 
-fn buffer(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn buffer(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let mut request = Request::read(request, host)?;
     let mut result = assemble_buffer(&request.tree, &request.options, request.counter.as_ref())?;
     error::put_before(std::mem::take(&mut request.found), &mut result.report.diagnostics);
-    Answer::of(&result)
+    Response::of(&result)
 }
 
 /// The body alone. What fits for certain is not counted.
-fn body(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn body(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let request = Request::read(request, host)?;
     refuse_unknown(&request.found)?;
     let bytes = request_body_bytes(&request.tree, &request.options, request.target()?, request.counter.as_ref())?;
-    Ok(Answer { json: Vec::new(), bytes: vec![bytes], small: None })
+    Ok(Response { json: Vec::new(), bytes: vec![bytes], small: None })
 }
 
-fn body_with_report(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn body_with_report(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let mut request = Request::read(request, host)?;
     let found = std::mem::take(&mut request.found);
     let body = request_body(&request.tree, &request.options, request.target()?, request.counter.as_ref())?;

@@ -3,7 +3,7 @@
 use std::convert::identity;
 
 use super::{Options, Preferences, SystemPlacement, assemble_dialogue, read};
-use crate::call::{Answer, Host};
+use crate::call::{CallContext, Response};
 use crate::error::Result;
 use crate::json::Value;
 use crate::limits::Limits;
@@ -25,7 +25,7 @@ const OPTIONS: &[&str] = &[
     "format",
 ];
 
-pub(super) fn to_chat(request: Value<'_>, host: &Host) -> Result<Answer> {
+pub(super) fn to_chat(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let mut found = request.repaired();
     let request = request.object("a tree and options, an object")?;
     let options = request.need("options")?.object("options, an object")?;
@@ -33,7 +33,7 @@ pub(super) fn to_chat(request: Value<'_>, host: &Host) -> Result<Answer> {
     let format = options.need("format")?.one_of(FORMATS)?;
     let limits = Limits::read(options.get("limits")?, &mut found)?;
     let tree = read::tree(request.need("tree")?, &limits, identity)?;
-    let (options, _) = read::options(options, read::About::Path, limits, &mut Vec::new())?;
+    let (options, _) = read::options(options, read::RequestKind::Path, limits, &mut Vec::new())?;
     // The other options of an assembly were reported above.
     let options = Options {
         context_window: f64::from(u32::MAX),
@@ -48,5 +48,5 @@ pub(super) fn to_chat(request: Value<'_>, host: &Host) -> Result<Answer> {
     found.extend_from_slice(&dialogue.report.diagnostics);
     let written = write_chat(dialogue.system.as_deref(), &dialogue.messages, format, &mut found)?;
     let json = chat_json(Some(&written.messages), written.system.as_deref(), &found)?;
-    Ok(Answer { json, bytes: Vec::new(), small: None })
+    Ok(Response { json, bytes: Vec::new(), small: None })
 }

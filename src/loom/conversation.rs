@@ -10,7 +10,7 @@ use crate::assembly::message_index::{ItemKey, MessageIndex, MessageKind};
 use crate::assembly::render::JOIN;
 use crate::content::Block;
 use crate::error::Diagnostic;
-use crate::loom::framing::{Framing, HeaderLine, PlacedHeader};
+use crate::loom::context_headers::{ContextHeaders, HeaderLine, PlacedHeader};
 use crate::loom::parts;
 use crate::loom::path_context::PathContext;
 use crate::loom::report::{Fate, Reason};
@@ -214,7 +214,7 @@ fn member(
 pub(crate) struct ConversationItems<'l, 'a> {
     pub context: &'l PathContext<'a>,
     pub members: &'l [Member],
-    pub framing: &'l Framing,
+    pub context_headers: &'l ContextHeaders,
 }
 
 /// The item at a place.
@@ -227,13 +227,13 @@ enum Slot<'l> {
 impl<'l, 'a> ConversationItems<'l, 'a> {
     fn slot(&self, at: usize) -> Option<Slot<'l>> {
         let block = |(text, tokens): &'l (String, u64)| Slot::Block(text, *tokens);
-        let number = match at.checked_sub(self.framing.lead()) {
-            None => return self.framing.before.as_ref().map(block),
+        let number = match at.checked_sub(self.context_headers.lead()) {
+            None => return self.context_headers.before.as_ref().map(block),
             Some(number) => number,
         };
         match self.members.get(number) {
             Some(member) => Some(Slot::Member(member, number)),
-            None if number == self.members.len() => self.framing.after.as_ref().map(block),
+            None if number == self.members.len() => self.context_headers.after.as_ref().map(block),
             None => None,
         }
     }
@@ -251,7 +251,7 @@ impl<'l, 'a> ConversationItems<'l, 'a> {
             alone: member.alone,
             header: None,
         };
-        if let Some((placed, text)) = self.framing.header(member.entry.node, number) {
+        if let Some((placed, text)) = self.context_headers.header(member.entry.node, number) {
             item.alone = placed.alone;
             if let Some(Block::Text(own)) = item.parts.get_mut(placed.part).filter(|_| placed.before_text) {
                 *own = Cow::Owned([text, own.as_ref()].concat());
@@ -275,7 +275,7 @@ impl<'l, 'a> ConversationItems<'l, 'a> {
             Slot::Member(member, number) => (member, number),
         };
         if let Some(text) = member.one_text(self.context) {
-            return Some(match self.framing.header(member.entry.node, number) {
+            return Some(match self.context_headers.header(member.entry.node, number) {
                 Some((_, header)) => Cow::Owned([header, text].concat()),
                 None => Cow::Borrowed(text),
             });
@@ -289,7 +289,7 @@ impl<'l, 'a> ConversationItems<'l, 'a> {
 
 impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
     fn len(&self) -> usize {
-        self.framing.lead() + self.members.len() + usize::from(self.framing.after.is_some())
+        self.context_headers.lead() + self.members.len() + usize::from(self.context_headers.after.is_some())
     }
 
     fn outline(&self, at: usize) -> Option<Outline> {
@@ -298,7 +298,7 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
             Slot::Member(member, number) => {
                 let Member { entry, alone, shape, .. } = member;
                 let outline = Outline { role: entry.role, alone: *alone, shape: *shape };
-                match (self.framing.header(entry.node, number), *shape) {
+                match (self.context_headers.header(entry.node, number), *shape) {
                     (None, _) => outline,
                     (Some((placed, _)), Shape::Parts { begins_with_text, ends_with_text, .. })
                         if !placed.before_text =>
@@ -332,7 +332,7 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
         match self.slot(at)? {
             Slot::Block(text, _) => Some(("", text, false)),
             Slot::Member(member, number) => {
-                let header = self.framing.header(member.entry.node, number).map_or("", |(_, header)| header);
+                let header = self.context_headers.header(member.entry.node, number).map_or("", |(_, header)| header);
                 match self.context.tree.at(member.entry.node).content.escaped().filter(|_| takes_escaped) {
                     Some(text) => Some((header, text, true)),
                     None => Some((header, member.one_text(self.context)?, false)),
@@ -343,7 +343,7 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
 
     fn borrowed_text(&self, at: usize) -> Option<&'a str> {
         let Slot::Member(member, number) = self.slot(at)? else { return None };
-        let bare = self.framing.header(member.entry.node, number).is_none();
+        let bare = self.context_headers.header(member.entry.node, number).is_none();
         if bare { member.one_text(self.context) } else { None }
     }
 
@@ -365,8 +365,8 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
             && let Some(text) = member.one_text(self.context)
         {
             // A header is a paragraph of its own: where counts add up behind it, nothing of it matters.
-            let bare = self.framing.header(member.entry.node, number).is_none();
-            if bare || prices.counter.adds_up_before(text) {
+            let bare = self.context_headers.header(member.entry.node, number).is_none();
+            if bare || prices.counter.is_additive_before(text) {
                 return self.context.break_after(member.entry.node, text);
             }
         }
@@ -387,7 +387,7 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
     }
 
     fn add_to(&self, index: &mut MessageIndex, range: Range<usize>) {
-        let lead = self.framing.lead();
+        let lead = self.context_headers.lead();
         let block = |index: &mut MessageIndex| index.add(Role::User, MessageKind::Volatile, Some(ItemKey::BLOCK), 0);
         if range.start < lead && !range.is_empty() {
             block(index);
@@ -397,7 +397,7 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
             let Member { entry, blocks, bytes, .. } = member;
             let texts = *blocks == MemberBlocks::OneText;
             let kind = if texts { MessageKind::ItemTexts } else { MessageKind::Parts };
-            let (content, header) = (self.context.revision(entry.node), self.framing.revision(number));
+            let (content, header) = (self.context.revision(entry.node), self.context_headers.revision(number));
             let key = ItemKey { node: entry.node, content, header };
             index.add(entry.role, kind, Some(key), *bytes as usize + JOIN.len());
         }
@@ -447,7 +447,7 @@ impl Member {
         let prices = &context.prices;
         let beside = |part, text: &str| {
             // Where counts add up, the text need not be counted once more.
-            if prices.counter.adds_up_before(text) {
+            if prices.counter.is_additive_before(text) {
                 return PlacedHeader { part, before_text: true, alone: self.alone.saturating_add(header.tokens) };
             }
             let both = prices.text(&[header.text.as_str(), text].concat());

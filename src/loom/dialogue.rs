@@ -17,10 +17,10 @@ use crate::assembly::report::{Cached, Removed, Totals};
 use crate::assembly::settings::DIALOGUE_MARKER;
 use crate::assembly::size_bound::{Size, fits};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
-use crate::loom::aware::{self, Added};
 use crate::loom::budget::settings;
 use crate::loom::conversation::{ConversationItems, Member};
 use crate::loom::dialogue_state::DialogueState;
+use crate::loom::loom_context::{self, Added};
 use crate::loom::parts;
 use crate::loom::path_context::PathContext;
 use crate::loom::report::{Cut, CutSummary, Fate, LoomAwareTokens, NodeReport, Reason, Report, ReportSummary, Tokens};
@@ -107,7 +107,7 @@ pub(crate) fn plan_dialogue<'a, R>(
     if purpose == Purpose::SendUncounted && fits_for_certain(&context, state, &text, limit) {
         context = context.uncounted();
     }
-    state.converse(&context);
+    state.build_conversation(&context);
     diagnostics.extend(state.conversation.found().cloned());
     if state.conversation.members.is_empty() && !state.path.steps.is_empty() {
         let message = "every node of the path was left out, so there are no messages";
@@ -122,7 +122,7 @@ pub(crate) fn plan_dialogue<'a, R>(
     if let Some(limit) = limited {
         budget::check_system(&system.text, system.fixed(&context.prices), limit)?;
     }
-    let added = aware::frame(&context, state, &system, limited, &mut diagnostics)?;
+    let added = loom_context::context_parts(&context, state, &system, limited, &mut diagnostics)?;
     let state: &DialogueState = state;
     let items = &state.items(&context);
     let plan = Plan {
@@ -143,7 +143,7 @@ fn system_text(context: &PathContext<'_>, state: &DialogueState) -> Result<(Stri
     let PathContext { tree, options, .. } = *context;
     let mut diagnostics = state.path.diagnostics(tree, &options.choices);
     check_annotations(tree, &state.path.selected, options, &mut diagnostics)?;
-    let addendum = aware::addendum(options, context.mode, &mut diagnostics);
+    let addendum = loom_context::addendum(options, context.mode, &mut diagnostics);
     let instructions = &state.path.selected.selection.instructions;
     let text = system::combine(tree, options.system_prompt.as_deref(), &addendum, instructions, &mut diagnostics);
     Ok((text, diagnostics))
@@ -190,8 +190,8 @@ impl<'a> DialoguePlan<'_, 'a> {
     /// Tokens of all of the path, and how many nodes of it are in the conversation.
     pub(crate) fn whole(&self) -> (Tokens, usize) {
         let members = self.state.conversation.members.len();
-        let framing = self.plan.items.len() - members;
-        (self.tokens(self.plan.whole(), 0..members + framing), members)
+        let context_headers = self.plan.items.len() - members;
+        (self.tokens(self.plan.whole(), 0..members + context_headers), members)
     }
 
     /// The nodes of which something is sent, and the tokens of each content: first those of the system context.
@@ -228,10 +228,10 @@ impl<'a> DialoguePlan<'_, 'a> {
 
     fn tokens(&self, totals: Totals, items: impl Iterator<Item = usize>) -> Tokens {
         let loom_aware = self.added.as_ref().map(|added| {
-            let framing = &self.state.framing;
+            let context_headers = &self.state.context_headers;
             let headers = items.filter_map(|at| {
                 let member = self.items.member(at)?;
-                Some(framing.line_tokens(member.entry.node, at.checked_sub(framing.lead())?))
+                Some(context_headers.line_tokens(member.entry.node, at.checked_sub(context_headers.lead())?))
             });
             LoomAwareTokens { headers: headers.sum(), ..added.tokens }
         });
@@ -264,7 +264,7 @@ impl<'a> DialoguePlan<'_, 'a> {
 
     /// The members at these places among the items.
     fn members(&self, items: Range<usize>) -> &[Member] {
-        let lead = self.state.framing.lead();
+        let lead = self.state.context_headers.lead();
         let numbers = items.start.saturating_sub(lead)..items.end.saturating_sub(lead);
         self.state.conversation.members.get(numbers).unwrap_or_default()
     }
@@ -368,7 +368,7 @@ impl<'a> DialoguePlan<'_, 'a> {
             set_fate(&mut rows, member.entry.row, Fate::Cut, Reason::Shortened);
         }
         let costs = self.plan.costs();
-        let lead = self.state.framing.lead();
+        let lead = self.state.context_headers.lead();
         let members = &self.state.conversation.members;
         let mut tokens = vec![None; rows.len()];
         for (at, member) in (lead..).zip(members) {

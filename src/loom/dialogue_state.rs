@@ -3,8 +3,8 @@
 
 use crate::assembly::costs::Sums;
 use crate::error::Result;
+use crate::loom::context_headers::ContextHeaders;
 use crate::loom::conversation::{Conversation, ConversationItems};
-use crate::loom::framing::Framing;
 use crate::loom::path_context::PathContext;
 use crate::loom::path_state::PathState;
 use crate::loom::tree::NodeIx;
@@ -14,19 +14,19 @@ use crate::loom::tree::NodeIx;
 pub(crate) struct DialogueState {
     pub path: PathState,
     pub conversation: Conversation,
-    pub framing: Framing,
+    pub context_headers: ContextHeaders,
     pub sums: Sums,
     /// Entries of the selection that are unchanged since the conversation was made.
     entries: usize,
     /// Members of the conversation that are unchanged since the sums were made.
     members: usize,
     /// Where each unit begins among the items, if there are blocks.
-    framed_units: Vec<usize>,
+    context_units: Vec<usize>,
 }
 
 /// Blocks and header lines for a conversation.
 #[derive(Debug, Default)]
-pub(crate) struct Frame {
+pub(crate) struct ContextParts {
     /// The block before all nodes, and its tokens.
     pub before: Option<(String, u64)>,
     /// The block behind all nodes.
@@ -60,10 +60,10 @@ impl DialogueState {
 
     /// Forgets all but the revisions of headers, which were handed out.
     fn reset(&mut self) {
-        *self = Self { framing: self.framing.renewed(), ..Self::default() };
+        *self = Self { context_headers: self.context_headers.renewed(), ..Self::default() };
     }
 
-    pub(crate) fn converse(&mut self, context: &PathContext<'_>) {
+    pub(crate) fn build_conversation(&mut self, context: &PathContext<'_>) {
         let selection = &mut self.path.selected.selection;
         let kept = self.conversation.extend(context, selection, self.entries);
         self.entries = selection.entries.len();
@@ -71,33 +71,34 @@ impl DialogueState {
     }
 
     /// Puts blocks and headers around the conversation, and sums up the costs.
-    pub(crate) fn frame(&mut self, context: &PathContext<'_>, frame: Frame) {
-        let Self { framing, conversation, sums, .. } = self;
+    pub(crate) fn set_context_parts(&mut self, context: &PathContext<'_>, context_parts: ContextParts) {
+        let Self { context_headers, conversation, sums, .. } = self;
         let mut same = self.members;
-        if frame.headers.is_empty() && framing.has_headers() {
+        if context_parts.headers.is_empty() && context_headers.has_headers() {
             same = 0;
         }
-        framing.truncate(same);
-        for ((number, member), line) in conversation.members.iter().enumerate().zip(&frame.headers) {
+        context_headers.truncate(same);
+        for ((number, member), line) in conversation.members.iter().enumerate().zip(&context_parts.headers) {
             let place = |line: &_| member.place_header(context, line);
-            if !framing.set_header(number, member.entry.node, line.as_deref(), &context.prices, place) {
+            if !context_headers.set_header(number, member.entry.node, line.as_deref(), &context.prices, place) {
                 same = same.min(number);
             }
         }
-        if framing.before == frame.before {
-            sums.truncate(framing.lead() + same);
+        if context_headers.before == context_parts.before {
+            sums.truncate(context_headers.lead() + same);
         } else {
             sums.truncate(0);
         }
-        (framing.before, framing.after) = (frame.before, frame.after);
+        (context_headers.before, context_headers.after) = (context_parts.before, context_parts.after);
         self.members = conversation.members.len();
-        let (lead, framed) = (framing.lead(), framing.before.is_some() || framing.after.is_some());
-        self.framed_units.clear();
+        let (lead, framed) =
+            (context_headers.lead(), context_headers.before.is_some() || context_headers.after.is_some());
+        self.context_units.clear();
         if framed {
             // The block before is a unit of its own, the one behind belongs to the last.
-            self.framed_units.extend(framing.before.is_some().then_some(0));
-            self.framed_units.extend(conversation.units.iter().map(|unit| unit + lead));
-            if let (Some(last), Some(_)) = (self.framed_units.last_mut(), &framing.after) {
+            self.context_units.extend(context_headers.before.is_some().then_some(0));
+            self.context_units.extend(conversation.units.iter().map(|unit| unit + lead));
+            if let (Some(last), Some(_)) = (self.context_units.last_mut(), &context_headers.after) {
                 *last += 1;
             }
         }
@@ -107,11 +108,11 @@ impl DialogueState {
     }
 
     pub(crate) fn items<'l, 'a>(&'l self, context: &'l PathContext<'a>) -> ConversationItems<'l, 'a> {
-        ConversationItems { context, members: &self.conversation.members, framing: &self.framing }
+        ConversationItems { context, members: &self.conversation.members, context_headers: &self.context_headers }
     }
 
     /// Where each unit begins among the items, and the end.
     pub(crate) fn units(&self) -> &[usize] {
-        if self.framed_units.is_empty() { &self.conversation.units } else { &self.framed_units }
+        if self.context_units.is_empty() { &self.conversation.units } else { &self.context_units }
     }
 }

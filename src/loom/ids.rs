@@ -5,9 +5,9 @@ use std::hash::{DefaultHasher, Hasher};
 use crate::maps::SortedSet;
 
 /// Ids in a bucket.
-const ROOM: usize = 8;
+const BUCKET_CAPACITY: usize = 8;
 /// The fewest buckets, if there are any.
-const LEAST: usize = 4;
+const MIN_BUCKETS: usize = 4;
 
 /// Finds places by ids, of which it keeps no copies: in buckets by a quick hash, and what has no room there in order of a hash
 /// that is hard to make collide. So no choice of ids makes looking them up slow.
@@ -23,7 +23,7 @@ pub(crate) struct Ids {
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
     /// The hash and the place of each id; used ones come first.
-    ids: [(u32, u32); ROOM],
+    ids: [(u32, u32); BUCKET_CAPACITY],
     used: u16,
     /// Whether an id of it had no room once.
     is_short: bool,
@@ -123,7 +123,7 @@ impl Ids {
 
 /// How many buckets so many ids take: with five in each, few have no room.
 fn buckets_for(ids: usize) -> usize {
-    ids.div_ceil(5).next_power_of_two().max(LEAST)
+    ids.div_ceil(5).next_power_of_two().max(MIN_BUCKETS)
 }
 
 /// A hash that is fast and no more.

@@ -4,24 +4,25 @@
 //! system context, cut what is over the limit, render and report; a [`LoomTree`] does the same with what it remembers. What
 //! fits under a budget is told by `assembly`, which knows neither trees nor requests.
 
-pub mod aware;
 mod body;
 mod budget;
 mod buffer;
 mod calls;
 mod chat;
+mod chunked_vec;
+mod context_headers;
 mod continuation;
 mod conversation;
 mod created;
 mod dialogue;
 mod dialogue_state;
-mod framing;
 mod free_list;
-mod growing;
 mod ids;
+mod incremental_texts;
+pub mod loom_context;
 mod node_content;
+mod ordered_slots;
 mod packed;
-mod pages;
 mod parts;
 mod path;
 mod path_context;
@@ -31,19 +32,18 @@ mod report;
 mod request;
 pub mod resident;
 mod select;
-mod sequence;
 mod system;
 mod tools;
 mod tree;
 
 pub use crate::assembly::preserved::PreservedThinking;
 pub use crate::assembly::settings::{DIALOGUE_MARKER, Preferences, Settings, StartOn, Strategy, TEXT_MARKER};
-pub use aware::LoomAware;
 pub use body::{RequestBody, body_of_buffer, request_body, request_body_bytes};
 pub use buffer::{BufferAssembly, NodeSpan, Span, assemble_buffer};
 pub use calls::{CALLS, CHAT_CALLS};
 pub use continuation::{Choice, Continuation};
 pub use dialogue::{DialogueAssembly, assemble_dialogue};
+pub use loom_context::LoomAware;
 pub use node_content::NodeContent;
 pub use path::{Choices, Position};
 pub use report::{
@@ -52,7 +52,7 @@ pub use report::{
 };
 pub use request::{Annotations, InstructionScope, Options, SystemPlacement};
 pub use resident::{
-    Appended, Applied, Change, ChangeSet, Comparison, Delta, DialogueDelta, DialogueSummary, LoomTree, Measure, Place,
-    Put, Relative, SummarizedBody, TreeSize,
+    Appended, Applied, Change, ChangeSet, Comparison, Delta, DialogueDelta, DialogueSummary, LoomTree, Measure,
+    OrderPosition, Relative, SummarizedBody, TreeSize, Upsert,
 };
 pub use tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};

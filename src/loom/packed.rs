@@ -12,7 +12,7 @@ use super::dialogue::DialogueAssembly;
 use super::report::{LoomAwareTokens, NodeReport, Report, ReportSummary};
 use super::resident::{Change, DialogueDelta};
 use super::tree::{NodeIx, Tree};
-use crate::call::Answer;
+use crate::call::Response;
 use crate::content::Block;
 use crate::error::Result;
 use crate::json;
@@ -20,7 +20,7 @@ use crate::prompt::Message;
 use crate::text::utf16_len;
 
 /// Up to so many numbers go into the JSON.
-const FEW: usize = 256;
+const MAX_INLINE_NUMBERS: usize = 256;
 
 #[derive(Debug)]
 struct Packed<'t> {
@@ -33,14 +33,14 @@ struct Packed<'t> {
     tree: Option<&'t Tree<'t>>,
 }
 
-pub(super) fn report_summary(report: &ReportSummary) -> Result<Answer> {
+pub(super) fn report_summary(report: &ReportSummary) -> Result<Response> {
     let mut packed = Packed::new(None);
     packed.report(report)?;
     packed.close()
 }
 
 /// The new part of a dialogue, with a report in numbers.
-pub(super) fn dialogue_delta(delta: &DialogueDelta<'_>) -> Result<Answer> {
+pub(super) fn dialogue_delta(delta: &DialogueDelta<'_>) -> Result<Response> {
     let mut packed = Packed::new(None);
     packed.report(&delta.report)?;
     packed.dialogue(delta)?;
@@ -48,7 +48,7 @@ pub(super) fn dialogue_delta(delta: &DialogueDelta<'_>) -> Result<Answer> {
 }
 
 /// The new part of a dialogue, with the whole report.
-pub(super) fn assembly_delta(delta: &DialogueDelta<'_, Report<'_>>) -> Result<Answer> {
+pub(super) fn assembly_delta(delta: &DialogueDelta<'_, Report<'_>>) -> Result<Response> {
     let mut packed = Packed::new(None);
     packed.report(&ReportSummary::of(&delta.report))?;
     packed.rows(&delta.report)?;
@@ -57,7 +57,7 @@ pub(super) fn assembly_delta(delta: &DialogueDelta<'_, Report<'_>>) -> Result<An
 }
 
 /// A dialogue; with a `tree`, ids and texts are indices of its nodes.
-pub(super) fn assembly(tree: Option<&Tree<'_>>, assembly: &DialogueAssembly<'_>) -> Result<Answer> {
+pub(super) fn assembly(tree: Option<&Tree<'_>>, assembly: &DialogueAssembly<'_>) -> Result<Response> {
     let DialogueAssembly { system, messages, report } = assembly;
     let mut packed = Packed::new(tree);
     packed.report(&ReportSummary::of(report))?;
@@ -70,7 +70,12 @@ pub(super) fn assembly(tree: Option<&Tree<'_>>, assembly: &DialogueAssembly<'_>)
 
 impl<'t> Packed<'t> {
     fn new(tree: Option<&'t Tree<'t>>) -> Self {
-        Self { numbers: Vec::with_capacity(FEW), ids: String::new(), values: Vec::with_capacity(1024), tree }
+        Self {
+            numbers: Vec::with_capacity(MAX_INLINE_NUMBERS),
+            ids: String::new(),
+            values: Vec::with_capacity(1024),
+            tree,
+        }
     }
 
     fn number(&mut self, number: impl Into<i64>) {
@@ -96,10 +101,10 @@ impl<'t> Packed<'t> {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "JavaScript has no other numbers")]
-    fn close(self) -> Result<Answer> {
+    fn close(self) -> Result<Response> {
         let Self { numbers, ids, values, .. } = self;
-        let many = numbers.len() > FEW;
-        let mut json = Vec::with_capacity(values.len() + 8 * FEW);
+        let many = numbers.len() > MAX_INLINE_NUMBERS;
+        let mut json = Vec::with_capacity(values.len() + 8 * MAX_INLINE_NUMBERS);
         json.push(b'[');
         json::append(&mut json, if many { &[][..] } else { &numbers })?;
         json.push(b',');
@@ -110,13 +115,13 @@ impl<'t> Packed<'t> {
         json.pop();
         json.push(b']');
         if !many {
-            return Ok(Answer { json, bytes: Vec::new(), small: None });
+            return Ok(Response { json, bytes: Vec::new(), small: None });
         }
         let mut bytes = vec![0; numbers.len() * size_of::<f64>()];
         for (place, number) in bytes.chunks_exact_mut(size_of::<f64>()).zip(numbers) {
             place.copy_from_slice(&(number as f64).to_le_bytes());
         }
-        Ok(Answer { json, bytes: vec![bytes, ids.into_bytes()], small: None })
+        Ok(Response { json, bytes: vec![bytes, ids.into_bytes()], small: None })
     }
 
     /// A report in numbers, in the order of its fields.
@@ -158,7 +163,7 @@ impl<'t> Packed<'t> {
         self.count(preferences.minimum_recent_nodes);
         self.count(preferences.token_buffer);
         self.text(Some(&preferences.truncation_marker))?;
-        self.count(preferences.cut_quantum);
+        self.count(preferences.cut_step);
         self.number(preferences.start_on as u32);
         self.value(diagnostics)?;
         self.value(body)?;

@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 use crate::assembly::costs::break_after;
 use crate::assembly::size_bound::Uncounted;
 use crate::content::Block;
-use crate::loom::growing::GrowingTexts;
-use crate::loom::pages::Pages;
+use crate::loom::chunked_vec::ChunkedVec;
+use crate::loom::incremental_texts::IncrementalTexts;
 use crate::loom::request::Options;
 use crate::loom::select::Mode;
 use crate::loom::tree::{NodeIx, Tree};
@@ -37,11 +37,11 @@ pub(crate) type InternedTexts = SmallVec<[Rc<InternedText>; 1]>;
 pub(crate) struct Remembered<'a> {
     pub counter: &'a CachingCounter<'a>,
     /// The texts that are counted: the first is the node's one text, where it has no more.
-    pub texts: &'a Pages<InternedTexts>,
+    pub texts: &'a ChunkedVec<InternedTexts>,
     /// The texts that grow, which are not among them.
-    pub growing: &'a GrowingTexts,
+    pub incremental_texts: &'a IncrementalTexts,
     /// How often what is there changed.
-    pub revisions: &'a Pages<u32>,
+    pub revisions: &'a ChunkedVec<u32>,
 }
 
 impl<'a> PathContext<'a> {
@@ -98,14 +98,15 @@ impl<'a> PathContext<'a> {
 
     /// Tokens of a part of the message that a node is.
     pub(crate) fn part_tokens(&self, node: NodeIx, part: &Block<'_>) -> u64 {
-        let grown = if let Block::Text(Cow::Borrowed(text)) = part { self.growing_tokens(node, text) } else { None };
-        grown.unwrap_or_else(|| self.prices.block(part))
+        let incremental =
+            if let Block::Text(Cow::Borrowed(text)) = part { self.growing_tokens(node, text) } else { None };
+        incremental.unwrap_or_else(|| self.prices.block(part))
     }
 
     /// Tokens of a text of a node, where it is the one that grows.
     fn growing_tokens(&self, node: NodeIx, text: &str) -> Option<u64> {
         let remembered = self.remembered?;
-        remembered.growing.tokens(node, self.tree.at(node), text, remembered.counter).map(u64::from)
+        remembered.incremental_texts.tokens(node, self.tree.at(node), text, remembered.counter).map(u64::from)
     }
 
     /// The cost of a paragraph break behind the one text of a node.

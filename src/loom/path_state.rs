@@ -133,7 +133,7 @@ impl PathState {
         (count > 0).then(|| {
             let message =
                 format!("{count} of `choices` and `versionSelections` are about nodes that are not on this path");
-            Diagnostic::new(DiagnosticCode::ChoicesUnused, Severity::Info, message)
+            Diagnostic::new(DiagnosticCode::SelectionsIgnored, Severity::Info, message)
         })
     }
 

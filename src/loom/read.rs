@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use super::aware;
+use super::loom_context;
 use super::node_content::NodeContent;
 use super::path::{Choices, Position};
 use super::request::{Annotations, InstructionScope, Options, SystemPlacement};
@@ -14,7 +14,7 @@ use super::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMo
 use super::{Preferences, StartOn, Strategy};
 use crate::assembly::preserved::PreservedThinking;
 use crate::assembly::settings::whole;
-use crate::content::{ContentReader, Keep, Media, own};
+use crate::content::{ContentReader, Media, TextOwnership, own};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Kind, List, Object, Value};
 use crate::limits::{self, Limits};
@@ -31,7 +31,7 @@ pub(crate) const OPTIONS: &[&str] = &[
     "preferences.minimumRecentNodes",
     "preferences.tokenBuffer",
     "preferences.truncationMarker",
-    "preferences.cutQuantum",
+    "preferences.cutStep",
     "preferences.startOn",
     "tip",
     "path",
@@ -67,7 +67,7 @@ pub(crate) fn resident_options() -> &'static [&'static str] {
 
 /// Which node a request is about, and whether there has to be a window.
 #[derive(Debug)]
-pub(crate) enum About {
+pub(crate) enum RequestKind {
     /// An assembly: it has `tip` or `path`, and a `contextWindow`.
     Assembly,
     /// A path, of which nothing is cut: it has `tip` or `path`.
@@ -83,15 +83,15 @@ pub(crate) enum About {
 /// Reads everything but the tree.
 pub(crate) fn options(
     request: Object<'_>,
-    about: About,
+    about: RequestKind,
     limits: Limits,
     found: &mut Vec<Diagnostic>,
 ) -> Result<(Options, Option<Target>)> {
     let position = match (&about, request.string("tip")?, request.get("path")?) {
-        (About::Node(tip), ..) => Position::Tip(tip.clone()),
+        (RequestKind::Node(tip), ..) => Position::Tip(tip.clone()),
         (_, Some(tip), None) => Position::Tip(tip),
         (_, None, Some(path)) => Position::Path(path_of(path, &limits)?),
-        (About::Tree | About::Tips, None, None) => Position::Tip(String::new()),
+        (RequestKind::Tree | RequestKind::Tips, None, None) => Position::Tip(String::new()),
         (_, None, None) => {
             return Err(invalid("give `tip`, the id of the node to end at, or `path`, a list of ids"));
         }
@@ -99,7 +99,7 @@ pub(crate) fn options(
     };
     let context_window = match (about, request.read("contextWindow", Value::any_number)?) {
         (_, Some(window)) => window,
-        (About::Assembly | About::Tips, None) => return Err(lacks(request, "contextWindow")),
+        (RequestKind::Assembly | RequestKind::Tips, None) => return Err(lacks(request, "contextWindow")),
         (_, None) => f64::from(u32::MAX),
     };
     let target = request.read("target", |target| Target::read(target, found))?;
@@ -139,7 +139,7 @@ pub(crate) fn options(
             )?
             .unwrap_or_default(),
         system_prompt: configuration.map(|agent| agent.string("systemPrompt")).transpose()?.flatten(),
-        loom_aware: request.read("loomAware", |value| aware::read::read(value, permissions, found))?.flatten(),
+        loom_aware: request.read("loomAware", |value| loom_context::read::read(value, permissions, found))?.flatten(),
         preferences: request.read("preferences", |value| preferences(value, Some(&mut *found)))?.unwrap_or_default(),
         app_preferences: request
             .read("appPreferences", |value| preferences(value, Some(&mut *found)))?
@@ -183,7 +183,7 @@ pub(crate) fn chat_messages(fields: Object<'_>) -> Option<Error> {
 }
 
 /// Reads a tree; `keep` makes its texts borrowed or owned.
-pub(crate) fn tree<'t, 'b>(value: Value<'t>, limits: &Limits, keep: Keep<'t, 'b>) -> Result<Tree<'b>> {
+pub(crate) fn tree<'t, 'b>(value: Value<'t>, limits: &Limits, keep: TextOwnership<'t, 'b>) -> Result<Tree<'b>> {
     let fields =
         value.object("a Loom tree, an object with `nodes` and `edges`; `chatToLoomTree` makes one of chat messages")?;
     let nodes = fields.get("nodes")?.ok_or_else(|| chat_messages(fields).unwrap_or_else(|| value.lacks("nodes")))?;
@@ -247,7 +247,7 @@ pub(crate) fn edge_list<'t>(edges: Value<'t>, limits: &Limits) -> Result<List<'t
 }
 
 /// Reads nodes.
-pub(crate) fn nodes<'t, 'b>(list: List<'t>, limits: &Limits, keep: Keep<'t, 'b>) -> Result<Vec<Node<'b>>> {
+pub(crate) fn nodes<'t, 'b>(list: List<'t>, limits: &Limits, keep: TextOwnership<'t, 'b>) -> Result<Vec<Node<'b>>> {
     let mut contents = ContentReader::new(limits, keep);
     // Where no limit can be reached, nothing is counted of a text.
     let fits =
@@ -260,7 +260,7 @@ pub(crate) fn nodes<'t, 'b>(list: List<'t>, limits: &Limits, keep: Keep<'t, 'b>)
 fn node<'t, 'b>(
     value: Value<'t>,
     contents: &mut ContentReader<'t, 'b>,
-    keep: Keep<'t, 'b>,
+    keep: TextOwnership<'t, 'b>,
     may_wait: bool,
 ) -> Result<Node<'b>> {
     let [id, content, author, local_id, author_agent_id, created_at, edited_from, metadata] = value
@@ -294,11 +294,11 @@ fn node<'t, 'b>(
 }
 
 /// Reads edges.
-pub(crate) fn edges<'t, 'b>(list: List<'t>, limits: &Limits, keep: Keep<'t, 'b>) -> Result<Vec<Edge<'b>>> {
+pub(crate) fn edges<'t, 'b>(list: List<'t>, limits: &Limits, keep: TextOwnership<'t, 'b>) -> Result<Vec<Edge<'b>>> {
     list.read(|value| edge(value, limits, keep))
 }
 
-fn edge<'t, 'b>(value: Value<'t>, limits: &Limits, keep: Keep<'t, 'b>) -> Result<Edge<'b>> {
+fn edge<'t, 'b>(value: Value<'t>, limits: &Limits, keep: TextOwnership<'t, 'b>) -> Result<Edge<'b>> {
     let [id, sources, target, kind] =
         value.object("an edge, an object")?.fields(["id", "sources", "targetNodeId", "edgeType"])?;
     let id = keep(id.ok_or_else(|| value.lacks("id"))?.text()?);
@@ -317,7 +317,7 @@ fn edge<'t, 'b>(value: Value<'t>, limits: &Limits, keep: Keep<'t, 'b>) -> Result
     read().map_err(|error| of_entity(error, "edgeId", &id))
 }
 
-fn source<'t, 'b>(value: Value<'t>, keep: Keep<'t, 'b>) -> Result<Source<'b>> {
+fn source<'t, 'b>(value: Value<'t>, keep: TextOwnership<'t, 'b>) -> Result<Source<'b>> {
     let [node, role] = value.object("an edge source, an object with `nodeId`")?.fields(["nodeId", "role"])?;
     let roles =
         [("primary", SourceRole::Primary), ("context", SourceRole::Context), ("instruction", SourceRole::Instruction)];
@@ -327,7 +327,7 @@ fn source<'t, 'b>(value: Value<'t>, keep: Keep<'t, 'b>) -> Result<Source<'b>> {
     })
 }
 
-fn time<'t, 'b>(value: Value<'t>, keep: Keep<'t, 'b>) -> Result<Cow<'b, str>> {
+fn time<'t, 'b>(value: Value<'t>, keep: TextOwnership<'t, 'b>) -> Result<Cow<'b, str>> {
     Timestamp::text(value).map(keep)
 }
 
@@ -365,7 +365,7 @@ fn pending_sources(value: Value<'_>) -> Result<Vec<Source<'static>>> {
 /// Reads preferences; those that are not known are reported where there is a list for that.
 fn preferences(value: Value<'_>, found: Option<&mut Vec<Diagnostic>>) -> Result<Preferences> {
     const FIELDS: &[&str] =
-        &["truncationStrategy", "minimumRecentNodes", "tokenBuffer", "truncationMarker", "cutQuantum", "startOn"];
+        &["truncationStrategy", "minimumRecentNodes", "tokenBuffer", "truncationMarker", "cutStep", "startOn"];
     const STRATEGIES: &[(&str, Strategy)] = &[
         ("truncateMiddle", Strategy::TruncateMiddle),
         ("rollingWindow", Strategy::RollingWindow),
@@ -380,7 +380,7 @@ fn preferences(value: Value<'_>, found: Option<&mut Vec<Diagnostic>>) -> Result<
         minimum_recent_nodes: fields.read("minimumRecentNodes", Value::any_number)?,
         token_buffer: fields.read("tokenBuffer", Value::any_number)?,
         truncation_marker: fields.string("truncationMarker")?,
-        cut_quantum: fields.read("cutQuantum", Value::any_number)?,
+        cut_step: fields.read("cutStep", Value::any_number)?,
         start_on: fields.one_of("startOn", &[("any", StartOn::Any), ("user", StartOn::User)])?,
     })
 }

@@ -6,7 +6,7 @@ use crate::assembly::preserved::PreservedThinking;
 use crate::assembly::settings::Preferences;
 use crate::content::Media;
 use crate::limits::Limits;
-use crate::loom::aware::LoomAware;
+use crate::loom::loom_context::LoomAware;
 use crate::loom::path::{Choices, Position};
 use crate::loom::tree::Source;
 use crate::maps::{SortedMap, SortedSet};

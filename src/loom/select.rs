@@ -6,7 +6,7 @@ use crate::limits;
 use crate::loom::path::{self, Step};
 use crate::loom::report::{Fate, NodePart, Reason};
 use crate::loom::request::{Annotations, InstructionScope, Options};
-use crate::loom::tree::{Author, EdgeKind, Link, Node, NodeIx, SourceRole, Tree};
+use crate::loom::tree::{Author, EdgeKind, Node, NodeIx, SourceRef, SourceRole, Tree};
 use crate::maps::SortedSet;
 use crate::prompt::Role;
 use crate::text;
@@ -206,7 +206,7 @@ struct PathSelection<'a> {
 }
 
 impl PathSelection<'_> {
-    fn sources(&mut self, step: &Step, links: &[Link], current: bool) {
+    fn sources(&mut self, step: &Step, links: &[SourceRef], current: bool) {
         for link in links.iter().filter(|link| link.node != step.node && !step.versions.contains(&link.node)) {
             if link.role == SourceRole::Primary {
                 continue;
@@ -292,7 +292,7 @@ impl PathSelection<'_> {
 }
 
 /// The sources of the edge that leads to a step, where that is a continuation.
-fn continuation_links<'a>(tree: &'a Tree, to: &Step) -> &'a [Link] {
+fn continuation_links<'a>(tree: &'a Tree, to: &Step) -> &'a [SourceRef] {
     match to.edge {
         Some(edge) if tree.edge(edge).kind == EdgeKind::Continuation => tree.sources(edge),
         _ => &[],
@@ -300,7 +300,7 @@ fn continuation_links<'a>(tree: &'a Tree, to: &Step) -> &'a [Link] {
 }
 
 /// The sources of the edge about to be created. Its primary is the tip, whether or not it says so.
-fn pending_links(tree: &Tree, steps: &[Step], options: &Options) -> Result<Vec<Link>> {
+fn pending_links(tree: &Tree, steps: &[Step], options: &Options) -> Result<Vec<SourceRef>> {
     let tip = steps.last().map(|step| step.node);
     let link = |(at, source): (usize, &crate::loom::tree::Source)| {
         let node = tree.find(&source.node)?;
@@ -311,7 +311,7 @@ fn pending_links(tree: &Tree, steps: &[Step], options: &Options) -> Result<Vec<L
             );
             return Err(Error::new(Code::InvalidInput, message).with("path", format!("pendingSources[{at}]")));
         }
-        Ok(Link { node, role: source.role })
+        Ok(SourceRef { node, role: source.role })
     };
     options.pending_sources.iter().enumerate().map(link).collect()
 }

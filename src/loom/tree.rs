@@ -8,11 +8,11 @@ use smallvec::SmallVec;
 use crate::assembly::settings::Preferences;
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
+use crate::loom::chunked_vec::ChunkedVec;
 use crate::loom::free_list::{FreeList, FreeMark};
 use crate::loom::ids::Ids;
 use crate::loom::node_content::NodeContent;
-use crate::loom::pages::Pages;
-use crate::loom::sequence::Sequence;
+use crate::loom::ordered_slots::OrderedSlots;
 use crate::maps::SortedSet;
 
 /// One piece of writing by a human or a model. Its texts may be borrowed from what it was read from.
@@ -145,17 +145,17 @@ type EdgeList = SmallVec<[EdgeIx; 2]>;
 
 /// A source with its node looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Link {
+pub(crate) struct SourceRef {
     pub node: NodeIx,
     pub role: SourceRole,
 }
 
 /// An edge with its nodes looked up.
 #[derive(Clone, Debug)]
-pub(crate) struct Linked<'t> {
+pub(crate) struct ResolvedEdge<'t> {
     pub id: Cow<'t, str>,
     pub kind: EdgeKind,
-    pub links: SmallVec<[Link; 1]>,
+    pub links: SmallVec<[SourceRef; 1]>,
     pub target: NodeIx,
 }
 
@@ -179,16 +179,16 @@ struct NodeSlot<'t> {
 #[derive(Clone, Debug, Default)]
 pub struct Tree<'t> {
     settings: TreeSettings,
-    places: Pages<NodeSlot<'t>>,
+    places: ChunkedVec<NodeSlot<'t>>,
     free_nodes: FreeList,
-    edges: Pages<Option<Linked<'t>>>,
+    edges: ChunkedVec<Option<ResolvedEdge<'t>>>,
     free_edges: FreeList,
     node_ids: Ids,
     edge_ids: Ids,
     lookups: LookupCache,
     /// In which nodes and edges were given. The edges of a node stand in the order of edges.
-    node_order: Sequence,
-    edge_order: Sequence,
+    node_order: OrderedSlots,
+    edge_order: OrderedSlots,
     /// How many continuations there are beside the first one of each node.
     forks: usize,
     /// Places of which something changed since [`Tree::take_touched`]: the node, an edge to it, or a remark about it.
@@ -253,7 +253,7 @@ impl<'t> Tree<'t> {
             }
             tree.places.push(NodeSlot { node: Some(node), ..NodeSlot::default() });
         }
-        tree.node_order = Sequence::of(index(tree.places.len()));
+        tree.node_order = OrderedSlots::of(index(tree.places.len()));
         for edge in edges {
             let ix = index(tree.edges.len());
             if !tree.edge_ids.add(&edge.id, ix, |ix| is_edge(&tree.edges, ix, &edge.id)) {
@@ -284,12 +284,12 @@ impl<'t> Tree<'t> {
     }
 
     /// The order of the nodes.
-    pub(crate) fn node_order(&self) -> &Sequence {
+    pub(crate) fn node_order(&self) -> &OrderedSlots {
         &self.node_order
     }
 
     /// The order of the edges.
-    pub(crate) fn edge_order(&self) -> &Sequence {
+    pub(crate) fn edge_order(&self) -> &OrderedSlots {
         &self.edge_order
     }
 
@@ -350,18 +350,18 @@ impl<'t> Tree<'t> {
 
     /// The edge at this place.
     #[expect(clippy::expect_used, reason = "an EdgeIx comes from the lists of this tree, which a removed edge leaves")]
-    pub(crate) fn edge(&self, ix: EdgeIx) -> &Linked<'t> {
+    pub(crate) fn edge(&self, ix: EdgeIx) -> &ResolvedEdge<'t> {
         self.edge_opt(ix).expect("the edge is there")
     }
 
     #[inline(always)]
-    fn edge_opt(&self, ix: EdgeIx) -> Option<&Linked<'t>> {
+    fn edge_opt(&self, ix: EdgeIx) -> Option<&ResolvedEdge<'t>> {
         self.edges.get(ix as usize).and_then(Option::as_ref)
     }
 
     /// The sources of an edge.
     #[inline(always)]
-    pub(crate) fn sources(&self, ix: EdgeIx) -> &[Link] {
+    pub(crate) fn sources(&self, ix: EdgeIx) -> &[SourceRef] {
         self.edge_opt(ix).map_or(&[], |edge| &*edge.links)
     }
 
@@ -461,14 +461,14 @@ impl<'t> Tree<'t> {
     }
 
     /// Looks up the nodes of an edge.
-    fn look_up(&self, edge: Edge<'t>) -> Result<Linked<'t>> {
+    fn look_up(&self, edge: Edge<'t>) -> Result<ResolvedEdge<'t>> {
         let find = |id: &str| self.find_opt(id).ok_or_else(|| edge_node_not_found(&edge.id, id));
         let target = find(&edge.target)?;
         let mut links = SmallVec::new();
         for source in &edge.sources {
-            links.push(Link { node: find(&source.node)?, role: source.role });
+            links.push(SourceRef { node: find(&source.node)?, role: source.role });
         }
-        Ok(Linked { id: edge.id, kind: edge.kind, links, target })
+        Ok(ResolvedEdge { id: edge.id, kind: edge.kind, links, target })
     }
 
     /// Puts an edge in the place, and at the order, of the one with its id, else last. Its nodes have to be there.
@@ -517,7 +517,7 @@ impl<'t> Tree<'t> {
     pub(crate) fn edge_data(&self, ix: EdgeIx) -> Option<Edge<'_>> {
         let linked = self.edge_opt(ix)?;
         let id = |node: NodeIx| Cow::Borrowed(&*self.at(node).id);
-        let source = |link: &Link| Source { node: id(link.node), role: link.role };
+        let source = |link: &SourceRef| Source { node: id(link.node), role: link.role };
         Some(Edge {
             id: Cow::Borrowed(&linked.id),
             sources: linked.links.iter().map(source).collect(),
@@ -573,7 +573,7 @@ impl<'t> Tree<'t> {
         }
     }
 
-    fn link(&mut self, ix: EdgeIx, edge: Linked<'t>) {
+    fn link(&mut self, ix: EdgeIx, edge: ResolvedEdge<'t>) {
         let order = &self.edge_order;
         let rank = order.rank(ix);
         let add = |list: &mut EdgeList| {
@@ -607,7 +607,7 @@ impl<'t> Tree<'t> {
         }
     }
 
-    fn unlink(&mut self, ix: EdgeIx) -> Option<Linked<'t>> {
+    fn unlink(&mut self, ix: EdgeIx) -> Option<ResolvedEdge<'t>> {
         let edge = self.edges.get_mut(ix as usize)?.take()?;
         self.touched.extend(edge.touches());
         self.related.extend(edge.links.iter().map(|link| link.node).chain([edge.target]));
@@ -643,7 +643,7 @@ impl<'t> Tree<'t> {
     }
 }
 
-impl Linked<'_> {
+impl ResolvedEdge<'_> {
     /// The nodes it goes on from: none for a remark.
     fn origins(&self) -> impl Iterator<Item = NodeIx> {
         let links = if self.kind == EdgeKind::Continuation { &*self.links } else { &[] };
@@ -673,19 +673,19 @@ impl Edge<'_> {
 }
 
 /// The sources that can be the predecessor: those with role primary, else the first one.
-pub(crate) fn predecessors(sources: &[Link]) -> impl Iterator<Item = NodeIx> {
+pub(crate) fn predecessors(sources: &[SourceRef]) -> impl Iterator<Item = NodeIx> {
     let fallback = sources.first().filter(|_| sources.iter().all(|link| link.role != SourceRole::Primary));
     sources.iter().filter(|link| link.role == SourceRole::Primary).chain(fallback).map(|link| link.node)
 }
 
-fn is_node(places: &Pages<NodeSlot<'_>>, ix: NodeIx, id: &str) -> bool {
+fn is_node(places: &ChunkedVec<NodeSlot<'_>>, ix: NodeIx, id: &str) -> bool {
     // Neighbours mostly differ at the end of their ids.
     let last = |id: &str| id.as_bytes().last().copied();
     let node = places.get(ix as usize).and_then(|place| place.node.as_ref());
     node.is_some_and(|node| last(&node.id) == last(id) && node.id == id)
 }
 
-fn is_edge(edges: &Pages<Option<Linked<'_>>>, ix: EdgeIx, id: &str) -> bool {
+fn is_edge(edges: &ChunkedVec<Option<ResolvedEdge<'_>>>, ix: EdgeIx, id: &str) -> bool {
     edges.get(ix as usize).and_then(Option::as_ref).is_some_and(|edge| edge.id == id)
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::call::Host;
+use crate::call::CallContext;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::markdown::{self, Blocks};
 use crate::text::trim;
@@ -222,7 +222,7 @@ pub struct ContextResult {
 /// # Errors
 /// [`Code::MissingSetting`] when the task's type is not known and it does not say how its context is made; those of
 /// [`crate::tokens::Tokenizers::get`], and [`Code::ContextTooLong`] where the context is ready.
-pub fn begin(request: &AssemblyRequest, host: &Host) -> Result<Begun> {
+pub fn begin(request: &AssemblyRequest, host: &CallContext) -> Result<Begun> {
     // An unknown tokenizer must fail before the memory system is asked.
     let counter = request.sizes.counter(host)?;
     let task = &request.task;
@@ -261,7 +261,7 @@ pub fn begin(request: &AssemblyRequest, host: &Host) -> Result<Begun> {
 ///
 /// # Errors
 /// [`Code::ContextTooLong`], and those of [`crate::tokens::Tokenizers::get`].
-pub fn finish(state: AssemblyState, answer: MemoryAnswer, host: &Host) -> Result<ContextResult> {
+pub fn finish(state: AssemblyState, answer: MemoryAnswer, host: &CallContext) -> Result<ContextResult> {
     let AssemblyState { pending, sizes } = state;
     let context = Some(answer.context).filter(|context| !context.is_empty());
     let part = answer.inherited.filter(|part| !part.is_empty());
@@ -379,7 +379,7 @@ impl Sizes {
     }
 
     /// The counter, if there is anything to count.
-    fn counter(&self, host: &Host) -> Result<Option<Rc<dyn Counter>>> {
+    fn counter(&self, host: &CallContext) -> Result<Option<Rc<dyn Counter>>> {
         if self.are_absent() {
             return Ok(None);
         }

@@ -1,6 +1,6 @@
 //! The calls of this area: requests read from JSON, results written as JSON (SPEC §7).
 
-use crate::call::{Answer, Call, Host};
+use crate::call::{Call, CallContext, Response};
 use crate::error::{self, Diagnostic, Result};
 use crate::json::{Value, refuse_unknown};
 use crate::limits::{Limits, XML_DEPTH_MAX};
@@ -17,20 +17,20 @@ use super::xml::place_of;
 pub const CALLS: &[Call] = &[
     Call::new("parseTask", &["xml", "options"], |_, request, _| parse(request)),
     Call::new("writeTask", &[], |_, request, _| write(request)),
-    Call::new("explainTask", &[], |_, request, _| Answer::of(&explain(&strict(request, read::task)?))),
+    Call::new("explainTask", &[], |_, request, _| Response::of(&explain(&strict(request, read::task)?))),
     Call::new("beginContextAssembly", &[], |_, request, host| begin_assembly(request, host)),
     Call::new("finishContextAssembly", &["state", "answer", "options"], |_, request, host| {
         finish_assembly(request, host)
     }),
     Call::new("sequentialFailure", &[], |_, request, _| {
-        Answer::of(&sequential_failure(strict(request, read::sequential_failure)?))
+        Response::of(&sequential_failure(strict(request, read::sequential_failure)?))
     }),
     Call::new("reduceFailure", &[], |_, request, _| {
-        Answer::of(&reduce_failure(strict(request, read::reduce_failure)?))
+        Response::of(&reduce_failure(strict(request, read::reduce_failure)?))
     }),
-    Call::new("startRun", &[], |_, request, _| Answer::of(&strict(request, read::run)?)),
+    Call::new("startRun", &[], |_, request, _| Response::of(&strict(request, read::run)?)),
     // A state from an earlier call has no options.
-    Call::new("nextRequest", &[], |_, request, _| Answer::of(&read::run(request, &mut Vec::new())?.next())),
+    Call::new("nextRequest", &[], |_, request, _| Response::of(&read::run(request, &mut Vec::new())?.next())),
     Call::new("recordResult", &["run", "result"], |_, request, _| record_result(request)),
 ];
 
@@ -42,7 +42,7 @@ fn strict<'t, T>(request: Value<'t>, read: impl FnOnce(Value<'t>, &mut Vec<Diagn
     Ok(read)
 }
 
-fn parse(request: Value<'_>) -> Result<Answer> {
+fn parse(request: Value<'_>) -> Result<Response> {
     let mut found = request.repaired();
     let request = request.object("a template and options, an object")?;
     let xml = request.need("xml")?;
@@ -59,10 +59,10 @@ fn parse(request: Value<'_>) -> Result<Answer> {
         (None, None) => return Err(xml.mismatch("a string or bytes")),
     };
     error::put_before(found, &mut parsed.diagnostics);
-    Answer::of(&parsed)
+    Response::of(&parsed)
 }
 
-fn write(request: Value<'_>) -> Result<Answer> {
+fn write(request: Value<'_>) -> Result<Response> {
     let source = request.object("a task, an object")?.get("source")?.ok_or_else(without_source)?;
     // A task that was read under wider limits than the defaults can still be written.
     let limits = Limits {
@@ -72,28 +72,28 @@ fn write(request: Value<'_>) -> Result<Answer> {
         xml_attributes: u32::MAX,
         ..Limits::default()
     };
-    Answer::of(&write_source(&source.text()?, limits)?)
+    Response::of(&write_source(&source.text()?, limits)?)
 }
 
-fn begin_assembly(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn begin_assembly(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let mut found = request.repaired();
     let mut begun = begin(&read::assembly(request, host, &mut found)?, host)?;
     error::put_before(found, begun.diagnostics_mut());
-    Answer::of(&begun)
+    Response::of(&begun)
 }
 
-fn finish_assembly(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn finish_assembly(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let input = request.object("a state and an answer, an object")?;
     if let Some(options) = input.get("options")? {
         options.object("options, an object")?.only(&["tokenizer"])?;
     }
     let mut state = read::state(input.need("state")?, host)?;
     state.pending.diagnostics.extend(request.repaired());
-    Answer::of(&finish(state, read::answer(input.need("answer")?)?, host)?)
+    Response::of(&finish(state, read::answer(input.need("answer")?)?, host)?)
 }
 
-fn record_result(request: Value<'_>) -> Result<Answer> {
+fn record_result(request: Value<'_>) -> Result<Response> {
     let input = request.object("a run and a result, an object")?;
     let run = read::run(input.need("run")?, &mut Vec::new())?;
-    Answer::of(&run.record(read::run_result(input.need("result")?)?)?)
+    Response::of(&run.record(read::run_result(input.need("result")?)?)?)
 }

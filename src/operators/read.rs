@@ -2,7 +2,7 @@
 //!
 //! `found` takes unknown options. Tasks, outputs and states may have unknown fields; their settings may not.
 
-use crate::call::Host;
+use crate::call::CallContext;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::json::{Object, Value};
 use crate::limits::{self, Limits, XML_DEPTH_MAX};
@@ -110,7 +110,7 @@ fn read_origins(value: Value<'_>, origins: &mut Origins) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn assembly(value: Value<'_>, host: &Host, found: &mut Vec<Diagnostic>) -> Result<AssemblyRequest> {
+pub(super) fn assembly(value: Value<'_>, host: &CallContext, found: &mut Vec<Diagnostic>) -> Result<AssemblyRequest> {
     const FIELDS: &[&str] = &[
         "task",
         "taskText",
@@ -155,7 +155,7 @@ fn headings(within: Object<'_>, found: &mut Vec<Diagnostic>) -> Result<Headings>
     })
 }
 
-fn sizes(within: Object<'_>, host: &Host) -> Result<Sizes> {
+fn sizes(within: Object<'_>, host: &CallContext) -> Result<Sizes> {
     let tokenizer = within.read("tokenizer", |value| {
         let name = host.counter(Some(value))?.name().to_owned();
         Ok(value.as_text().map_or(CountedBy::Own { name }, |name| CountedBy::Named(name.into_owned())))
@@ -181,7 +181,7 @@ fn outputs(value: Option<Value<'_>>, id: &str) -> Result<Vec<StepOutput>> {
     value.list("a list of outputs")?.map(output).collect()
 }
 
-pub(super) fn state(value: Value<'_>, host: &Host) -> Result<AssemblyState> {
+pub(super) fn state(value: Value<'_>, host: &CallContext) -> Result<AssemblyState> {
     let state = value.object("the `state` that `beginContextAssembly` gave, an object")?;
     let pending = state.need("pending")?.object("the assembly as it came, an object")?;
     let diagnostics =

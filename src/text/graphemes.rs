@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use crate::nibbles;
+use crate::code_point_table;
 
 const OTHER: u8 = 0;
 /// Controls, carriage return and line feed among them.
@@ -37,7 +37,7 @@ fn class_of(c: char) -> u8 {
     match u32::from(c) {
         0x20..0x7f => OTHER,
         code @ 0xac00..0xd7a4 if (code - 0xac00) % 28 > 0 => SYLLABLE,
-        code @ 0..INDEXED => nibbles::get(CLASSES, INDEXED, code),
+        code @ 0..INDEXED => code_point_table::get(CLASSES, INDEXED, code),
         0xe_0020..0xe_0080 | 0xe_0100..0xe_01f0 => EXTEND,
         0xe_0000..0xe_1000 => CONTROL,
         _ => OTHER,

@@ -1,6 +1,6 @@
 //! Factors for a tokenizer that is not public, fitted to what a provider counted.
 
-use super::families::{CALIBRATED, MOST};
+use super::families::{CALIBRATED, MAX_FACTOR_PERCENT};
 use super::heuristic::{self, Scale};
 use crate::error::Result;
 use crate::json::Value;
@@ -17,14 +17,14 @@ pub(super) struct Sample {
 pub(super) struct Calibration {
     /// What to give as `tokenizer`.
     pub(super) tokenizer: String,
-    /// By how many percent its counts may be off: the largest error on the samples, and at least [`LEAST_ERROR`].
+    /// By how many percent its counts may be off: the largest error on the samples, and at least [`MIN_ERROR_PERCENT`].
     pub(super) error: u32,
     /// How many samples it was fitted to.
     pub(super) samples: usize,
 }
 
 /// A few texts say little of all others.
-const LEAST_ERROR: f64 = 5.0;
+const MIN_ERROR_PERCENT: f64 = 5.0;
 
 /// How much the three factors are held together, as if so many samples of one kind each said that they are equal.
 const TOGETHER: f64 = 0.05;
@@ -78,7 +78,7 @@ pub(super) fn fit(samples: &[Sample]) -> Calibration {
                 below += share(kind) * share(kind);
             }
             if let Some(factor) = factors.get_mut(kind) {
-                *factor = (above / below).clamp(0.1, f64::from(MOST) / 100.0);
+                *factor = (above / below).clamp(0.1, f64::from(MAX_FACTOR_PERCENT) / 100.0);
             }
         }
     }
@@ -87,7 +87,7 @@ pub(super) fn fit(samples: &[Sample]) -> Calibration {
         let counted: f64 = sample.shares.iter().zip(percent).map(|(share, percent)| share * percent / 100.0).sum();
         ((counted - sample.tokens) / counted.max(1.0)).abs() * 100.0
     };
-    let error = samples.iter().map(error).fold(LEAST_ERROR, f64::max).ceil().min(f64::from(MOST));
+    let error = samples.iter().map(error).fold(MIN_ERROR_PERCENT, f64::max).ceil().min(f64::from(MAX_FACTOR_PERCENT));
     // Numbers with a fraction are written by code of many kilobytes.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 5 to 400")]
     let whole = |number: f64| number as u32;

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use crate::call::{Answer, Call, Host};
+use crate::call::{Call, CallContext, Response};
 use crate::error::Result;
-use crate::json::{Object, Small, Value};
+use crate::json::{Object, StaticJson, Value};
 use crate::tokens::chat::{ChatOverhead, count_chat, count_tools};
 use crate::tokens::{Counter, models};
 
@@ -22,33 +22,37 @@ fn arguments(request: Value<'_>) -> Result<Object<'_>> {
 }
 
 /// The options of a count, and the counter that they ask for.
-fn options<'t>(arguments: Object<'t>, known: &[&str], host: &Host) -> Result<(Option<Object<'t>>, Rc<dyn Counter>)> {
+fn options<'t>(
+    arguments: Object<'t>,
+    known: &[&str],
+    host: &CallContext,
+) -> Result<(Option<Object<'t>>, Rc<dyn Counter>)> {
     let options = arguments.read("options", |options| options.object("options, an object"))?;
     let Some(options) = options else { return Ok((None, host.counter(None)?)) };
     Ok((Some(options), host.counter(options.only(known)?.get("tokenizer")?)?))
 }
 
-fn count(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn count(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let arguments = arguments(request)?;
     let (_, counter) = options(arguments, &["tokenizer"], host)?;
-    Ok(Answer::small(Small::Number(counter.count(&arguments.text("text")?).into())))
+    Ok(Response::small(StaticJson::Number(counter.count(&arguments.text("text")?).into())))
 }
 
-fn count_up_to(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn count_up_to(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let arguments = arguments(request)?;
     let (_, counter) = options(arguments, &["tokenizer"], host)?;
     let limit = arguments.need("limit")?.whole(u32::MAX)?;
     let count = counter.count_up_to(&arguments.text("text")?, limit);
-    Ok(Answer::small(count.map_or(Small::Null, |count| Small::Number(count.into()))))
+    Ok(Response::small(count.map_or(StaticJson::Null, |count| StaticJson::Number(count.into()))))
 }
 
 /// The name of the tokenizer that the options of a count ask for, once they have been looked at.
-fn tokenizer_name(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn tokenizer_name(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (_, counter) = options(arguments(request)?, &["tokenizer"], host)?;
-    Ok(Answer::small(Small::Text(counter.name())))
+    Ok(Response::small(StaticJson::Text(counter.name())))
 }
 
-fn count_chat_tokens(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn count_chat_tokens(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let arguments = arguments(request)?;
     let options = arguments.read("options", |options| options.object("options, an object"))?;
     let options = options.map(|options| options.only(CHAT_OPTIONS)).transpose()?;
@@ -75,20 +79,22 @@ fn count_chat_tokens(request: Value<'_>, host: &Host) -> Result<Answer> {
         options.map(|options| options.read("tools", |tools| count_tools(tools, counter.as_ref()))).transpose()?;
     let model = model.as_ref().map_or("", |(name, _)| name);
     let messages = count_chat(arguments.need("messages")?, overhead, model, counter.as_ref())?;
-    Ok(Answer::small(Small::Number(messages.saturating_add(tools.flatten().unwrap_or(0)))))
+    Ok(Response::small(StaticJson::Number(messages.saturating_add(tools.flatten().unwrap_or(0)))))
 }
 
 const CHAT_OPTIONS: &[&str] = &["format", "model", "perMessage", "perName", "perRequest", "tokenizer", "tools"];
 
-fn model_info(request: Value<'_>) -> Result<Answer> {
-    let Some(model) = models::model(&arguments(request)?.text("name")?) else { return Ok(Answer::small(Small::Null)) };
-    let number = |number: u32| Small::Number(number.into());
-    Ok(Answer::small(Small::Object(&[
-        ("family", Some(Small::Text(model.family))),
-        ("tokenizer", Some(Small::Text(model.tokenizer))),
+fn model_info(request: Value<'_>) -> Result<Response> {
+    let Some(model) = models::model(&arguments(request)?.text("name")?) else {
+        return Ok(Response::small(StaticJson::Null));
+    };
+    let number = |number: u32| StaticJson::Number(number.into());
+    Ok(Response::small(StaticJson::Object(&[
+        ("family", Some(StaticJson::Text(model.family))),
+        ("tokenizer", Some(StaticJson::Text(model.tokenizer))),
         ("contextWindow", Some(number(model.context_window))),
         ("inputLimit", model.input_limit.map(number)),
         ("outputLimit", model.output_limit.map(number)),
-        ("preservedThinking", Some(Small::Bool(model.preserved_thinking))),
+        ("preservedThinking", Some(StaticJson::Bool(model.preserved_thinking))),
     ])))
 }

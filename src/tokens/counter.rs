@@ -8,7 +8,7 @@ use super::heuristic::Paused;
 
 /// How far a text that grows was counted: by default not at all.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Grown {
+pub struct IncrementalCount {
     pub(super) counted: Counted,
     pub(super) paused: Paused,
 }
@@ -33,17 +33,17 @@ pub trait Counter {
         Some(self.count(text)).filter(|&count| count <= limit)
     }
 
-    /// The count of a text that was counted with the same `grown` when it was shorter. Where the counter knows what of it
-    /// stays as it was, only the end is looked at again. One that may fail leaves `grown` as it is.
-    fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
-        let _ = grown;
+    /// The count of a text that was counted with the same `incremental` when it was shorter. Where the counter knows what of it
+    /// stays as it was, only the end is looked at again. One that may fail leaves `incremental` as it is.
+    fn count_incremental(&self, text: &str, incremental: &mut IncrementalCount) -> u32 {
+        let _ = incremental;
         self.count(text)
     }
 
-    /// How many bytes at the beginning of a text that was counted with `grown` are not looked at again when it grows, so that they need not be kept: from now on
-    /// `grown` is of the text without them. Nothing where the counter counts all of it again each time.
-    fn forget(&self, text: &str, grown: &mut Grown) -> Option<usize> {
-        let _ = (text, grown);
+    /// How many bytes at the beginning of a text that was counted with `incremental` are not looked at again when it grows, so that they need not be kept: from now on
+    /// `incremental` is of the text without them. Nothing where the counter counts all of it again each time.
+    fn invalidate(&self, text: &str, incremental: &mut IncrementalCount) -> Option<usize> {
+        let _ = (text, incremental);
         None
     }
 
@@ -60,7 +60,7 @@ pub trait Counter {
     /// The most that a text of so many bytes can count; nothing where that is not known.
     ///
     /// Where even that fits into a budget, nothing needs to be counted.
-    fn most(&self, bytes: usize) -> Option<u64> {
+    fn max_tokens_for_bytes(&self, bytes: usize) -> Option<u64> {
         let _ = bytes;
         None
     }
@@ -69,7 +69,7 @@ pub trait Counter {
     /// `count(a + "\n\n" + next) == count(a + "\n\n") + count(next)`. `next` does not begin with white space.
     ///
     /// Assembly counts each node once where this holds, and counts joined texts again where it does not.
-    fn adds_up_before(&self, next: &str) -> bool {
+    fn is_additive_before(&self, next: &str) -> bool {
         let _ = next;
         false
     }

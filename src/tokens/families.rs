@@ -6,9 +6,9 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
-use super::counter::Grown;
+use super::counter::IncrementalCount;
 use super::heuristic::{self, Scale};
-use super::heuristic_words::Words;
+use super::heuristic_words::WordCostCache;
 use crate::text::{split_once, whole_number};
 use crate::tokens::Counter;
 
@@ -24,7 +24,7 @@ const FAMILIES: &[Family] =
 pub(super) const CALIBRATED: &str = "calibrated:";
 
 /// No factor is larger, in percent.
-pub(super) const MOST: u16 = 400;
+pub(super) const MAX_FACTOR_PERCENT: u16 = 400;
 
 /// The names that need no vocabulary.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
@@ -36,7 +36,7 @@ pub(super) struct Scaled {
     name: String,
     scale: Scale,
     error: u32,
-    words: Rc<RefCell<Words>>,
+    words: Rc<RefCell<WordCostCache>>,
 }
 
 impl fmt::Debug for Scaled {
@@ -47,7 +47,7 @@ impl fmt::Debug for Scaled {
 
 impl Scaled {
     /// The one of that name, which shares what the estimator knows of words; nothing where there is none.
-    pub(super) fn new(name: &str, words: &Rc<RefCell<Words>>) -> Option<Self> {
+    pub(super) fn new(name: &str, words: &Rc<RefCell<WordCostCache>>) -> Option<Self> {
         let (factors, error) = match FAMILIES.iter().find(|family| family.0 == name) {
             Some(&(_, factors, error)) => (factors, error),
             None => calibrated(name.strip_prefix(CALIBRATED)?)?,
@@ -62,7 +62,7 @@ fn calibrated(numbers: &str) -> Option<([u16; 3], u32)> {
     let mut next = || {
         let (number, behind) = split_once(rest?, ",").map_or((rest?, None), |(number, behind)| (number, Some(behind)));
         rest = behind;
-        u16::try_from(whole_number(number)?).ok().filter(|&number| number <= MOST)
+        u16::try_from(whole_number(number)?).ok().filter(|&number| number <= MAX_FACTOR_PERCENT)
     };
     let found = ([next()?, next()?, next()?], next()?.into());
     rest.is_none().then_some(found)
@@ -85,19 +85,19 @@ impl Counter for Scaled {
         heuristic::count_up_to_scaled(text, limit, self.scale, Some(&mut self.words.borrow_mut()))
     }
 
-    fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
-        heuristic::count_grown(text, self.scale, &mut grown.paused)
+    fn count_incremental(&self, text: &str, incremental: &mut IncrementalCount) -> u32 {
+        heuristic::count_incremental(text, self.scale, &mut incremental.paused)
     }
 
-    fn forget(&self, text: &str, grown: &mut Grown) -> Option<usize> {
-        Some(grown.paused.forget(text))
+    fn invalidate(&self, text: &str, incremental: &mut IncrementalCount) -> Option<usize> {
+        Some(incremental.paused.invalidate(text))
     }
 
-    fn most(&self, bytes: usize) -> Option<u64> {
-        Some((bytes as u64).saturating_mul(heuristic::MOST_PER_BYTE * MOST as u64 / 100))
+    fn max_tokens_for_bytes(&self, bytes: usize) -> Option<u64> {
+        Some((bytes as u64).saturating_mul(heuristic::MAX_TOKENS_PER_BYTE * MAX_FACTOR_PERCENT as u64 / 100))
     }
 
-    fn adds_up_before(&self, _: &str) -> bool {
+    fn is_additive_before(&self, _: &str) -> bool {
         true
     }
 }

@@ -31,7 +31,7 @@
 //! its measured errors.
 
 use super::heuristic_ranges::{CLASSES, How, RANGES, Ranges};
-use super::heuristic_words::{Word, Words};
+use super::heuristic_words::{Word, WordCostCache};
 use super::utf8::code_point;
 
 /// Weight units per token.
@@ -39,10 +39,10 @@ const UNIT: u64 = 64;
 /// A piece still open after this many characters is counted so far and goes on as a new one.
 const PIECE_MAX: u32 = 32;
 /// What a word, a number or a run of signs costs at least, in units.
-const LEAST: u32 = 8;
+const MIN_PIECE_UNITS: u32 = 8;
 
 /// Tokens that a byte costs at most. No piece of any real text comes near; it bounds what a text can cost by its length.
-pub(crate) const MOST_PER_BYTE: u64 = 2;
+pub(crate) const MAX_TOKENS_PER_BYTE: u64 = 2;
 
 // Where each group of dense weights begins.
 const D_CHAR: usize = 0;
@@ -132,13 +132,13 @@ pub fn count(text: &str) -> u32 {
 }
 
 /// [`count`], with what words cost from before and for the next time.
-pub(crate) fn count_with(text: &str, words: Option<&mut Words>) -> u32 {
+pub(crate) fn count_with(text: &str, words: Option<&mut WordCostCache>) -> u32 {
     count_scaled(text, Scale::default(), words)
 }
 
 /// [`count_with`], as another tokenizer would.
 #[inline(never)]
-pub(super) fn count_scaled(text: &str, scale: Scale, words: Option<&mut Words>) -> u32 {
+pub(super) fn count_scaled(text: &str, scale: Scale, words: Option<&mut WordCostCache>) -> u32 {
     let mut tally = Tally { words, ..Tally::new(u64::MAX, scale) };
     walk(text, &mut tally);
     tally.tokens(text)
@@ -153,13 +153,18 @@ pub fn count_up_to(text: &str, limit: u32) -> Option<u32> {
 }
 
 /// [`count_up_to`], with what words cost from before and for the next time.
-pub(crate) fn count_up_to_with(text: &str, limit: u32, words: Option<&mut Words>) -> Option<u32> {
+pub(crate) fn count_up_to_with(text: &str, limit: u32, words: Option<&mut WordCostCache>) -> Option<u32> {
     count_up_to_scaled(text, limit, Scale::default(), words)
 }
 
 /// [`count_up_to_with`], as another tokenizer would.
 #[inline(never)]
-pub(super) fn count_up_to_scaled(text: &str, limit: u32, scale: Scale, words: Option<&mut Words>) -> Option<u32> {
+pub(super) fn count_up_to_scaled(
+    text: &str,
+    limit: u32,
+    scale: Scale,
+    words: Option<&mut WordCostCache>,
+) -> Option<u32> {
     // The most that is still rounded down to the limit.
     let most = u64::from(limit).saturating_mul(scale.unit).saturating_add(scale.unit / 2 - 1);
     let mut tally = Tally { words, ..Tally::new(most, scale) };
@@ -250,7 +255,7 @@ pub(crate) struct Tally<'a> {
     /// Where the last piece began, and what it cost.
     last: (usize, u32),
     stop_above: u64,
-    words: Option<&'a mut Words>,
+    words: Option<&'a mut WordCostCache>,
 }
 
 impl Tally<'_> {
@@ -306,7 +311,7 @@ impl Sink for Tally<'_> {
     #[inline(never)]
     fn close(&mut self, end: usize, least: u32) -> bool {
         let cost = u32::try_from(self.open).unwrap_or(0).max(least);
-        let most = (end.saturating_sub(self.from) as u64).saturating_mul(UNIT * MOST_PER_BYTE);
+        let most = (end.saturating_sub(self.from) as u64).saturating_mul(UNIT * MAX_TOKENS_PER_BYTE);
         let cost = if u64::from(cost) > most { most as u32 } else { cost };
         self.last = (self.from, cost);
         self.open = 0;
@@ -431,7 +436,7 @@ pub(super) struct Paused {
 
 impl Paused {
     /// How many bytes at the beginning are not looked at again; from now on the text is without them.
-    pub(super) fn forget(&mut self, text: &str) -> usize {
+    pub(super) fn invalidate(&mut self, text: &str) -> usize {
         let bytes = text.floor_char_boundary(self.at.min(self.from));
         self.at = self.at.saturating_sub(bytes);
         self.from = self.from.saturating_sub(bytes);
@@ -441,7 +446,7 @@ impl Paused {
 
 /// [`count`] of a text that begins with the one that was counted before with `paused`: what was read then is not read again.
 #[inline(never)]
-pub(super) fn count_grown(text: &str, scale: Scale, paused: &mut Paused) -> u32 {
+pub(super) fn count_incremental(text: &str, scale: Scale, paused: &mut Paused) -> u32 {
     let bytes = text.as_bytes();
     // What comes behind a carriage return says what it is.
     let stop = bytes.len().saturating_sub(usize::from(bytes.ends_with(b"\r")));
@@ -587,7 +592,7 @@ impl<S: Sink> Walker<'_, S> {
                 self.character(c, class);
                 // The third of a row: the weights of its runs say what is rare of it, and there is nothing rarer.
                 let is_repeated = (self.context ^ self.context >> 16) & 0xFFFF_FFFF == 0;
-                let least = if is_repeated { UNIT as u32 } else { LEAST };
+                let least = if is_repeated { UNIT as u32 } else { MIN_PIECE_UNITS };
                 let floor = std::mem::take(&mut self.floor);
                 return self.sink.close(at + c.len_utf8(), least.max(floor));
             }
@@ -636,7 +641,7 @@ impl<S: Sink> Walker<'_, S> {
             self.length = 4;
             self.uppers = 0;
             let floor = std::mem::take(&mut self.floor);
-            return self.sink.close(at + c.len_utf8(), LEAST.max(floor));
+            return self.sink.close(at + c.len_utf8(), MIN_PIECE_UNITS.max(floor));
         }
         false
     }
@@ -874,13 +879,13 @@ impl<S: Sink> Walker<'_, S> {
                 self.sink.gram(cell(self.context & 0xFFFF_FFFF, 6));
                 self.sink.gram(cell(self.context & 0xFFFF_FFFF_FFFF, 7));
                 self.sink.gram(cell(self.spelling, 8));
-                LEAST
+                MIN_PIECE_UNITS
             }
             Piece::Signs(_) => {
                 self.sink.gram(cell(self.spelling, 9));
-                LEAST
+                MIN_PIECE_UNITS
             }
-            Piece::Digits(_) => LEAST,
+            Piece::Digits(_) => MIN_PIECE_UNITS,
             Piece::Newline(_) | Piece::Space(_) => 0,
         };
         self.piece = Piece::None;

@@ -184,7 +184,7 @@ fn small_letters(bytes: u64) -> u64 {
 }
 
 /// What words cost that were counted before.
-pub(crate) struct Words {
+pub(crate) struct WordCostCache {
     /// None until there is something to remember.
     places: Option<Box<[KnownWord; PLACES]>>,
 }
@@ -201,7 +201,7 @@ pub(crate) struct Run {
     pub(crate) end: usize,
 }
 
-impl Words {
+impl WordCostCache {
     /// Nothing is remembered yet.
     pub(crate) const fn new() -> Self {
         Self { places: None }
@@ -232,7 +232,7 @@ impl Words {
     }
 }
 
-impl fmt::Debug for Words {
+impl fmt::Debug for WordCostCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Words").finish_non_exhaustive()
     }

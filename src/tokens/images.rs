@@ -118,7 +118,7 @@ fn scale_down((w, h): (u64, u64), max: u64, pick: fn(u64, u64) -> u64) -> (u64, 
 }
 
 /// How many bytes are looked at: a JPEG has its size behind its metadata.
-const MOST: usize = 1 << 17;
+const MAX_HEADER_BYTES: usize = 1 << 17;
 
 /// Width and height of a PNG, GIF, WebP or JPEG, given as base64 or a `data:` address; nothing for what is none, or only an
 /// address.
@@ -188,7 +188,7 @@ fn decoded(base64: &str) -> Vec<u8> {
         if count >= 8 {
             count -= 8;
             bytes.push((bits >> count & 0xff) as u8);
-            if bytes.len() >= MOST {
+            if bytes.len() >= MAX_HEADER_BYTES {
                 break;
             }
         }

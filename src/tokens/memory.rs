@@ -11,7 +11,7 @@ use std::rc::{Rc, Weak};
 use smallvec::SmallVec;
 
 use crate::maps::SortedMap;
-use crate::tokens::{Counter, Grown};
+use crate::tokens::{Counter, IncrementalCount};
 
 /// What is remembered of interned texts. Clones share what they remember.
 #[derive(Clone, Debug, Default)]
@@ -227,15 +227,15 @@ impl Counter for CachingCounter<'_> {
         }
     }
 
-    fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
-        self.counter.count_grown(text, grown)
+    fn count_incremental(&self, text: &str, incremental: &mut IncrementalCount) -> u32 {
+        self.counter.count_incremental(text, incremental)
     }
 
-    fn most(&self, bytes: usize) -> Option<u64> {
-        self.counter.most(bytes)
+    fn max_tokens_for_bytes(&self, bytes: usize) -> Option<u64> {
+        self.counter.max_tokens_for_bytes(bytes)
     }
 
-    fn adds_up_before(&self, next: &str) -> bool {
-        self.counter.adds_up_before(next)
+    fn is_additive_before(&self, next: &str) -> bool {
+        self.counter.is_additive_before(next)
     }
 }

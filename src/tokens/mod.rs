@@ -24,7 +24,7 @@ mod utf8;
 
 pub use calls::CALLS;
 pub use counter::Counter;
-pub use counter::Grown;
+pub use counter::IncrementalCount;
 pub use cut::CUT_CALLS;
 pub use stream::TokenStream;
 pub use text_calls::TEXT_CALLS;

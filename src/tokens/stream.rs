@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use crate::call::Host;
+use crate::call::CallContext;
 use crate::error::Result;
 use crate::json::Document;
-use crate::tokens::{Counter, Grown};
+use crate::tokens::{Counter, IncrementalCount};
 
 /// Counts a text as it comes. An exact tokenizer and the estimator look at what is new, and keep no more of the text than
 /// its last words; any other counter counts all of it again, which is kept.
@@ -14,21 +14,21 @@ pub struct TokenStream {
     counter: Rc<dyn Counter>,
     /// What of the text more of it may change.
     rest: String,
-    grown: Grown,
+    incremental: IncrementalCount,
     tokens: u32,
 }
 
 impl TokenStream {
     /// No text yet.
     pub fn new(counter: Rc<dyn Counter>) -> Self {
-        Self { counter, rest: String::new(), grown: Grown::default(), tokens: 0 }
+        Self { counter, rest: String::new(), incremental: IncrementalCount::default(), tokens: 0 }
     }
 
     /// A stream with the counter that the JSON of `{ options: { tokenizer } }` asks for.
     ///
     /// # Errors
     /// [`crate::Code::InvalidInput`], [`crate::Code::UnknownValue`] and [`crate::Code::VocabularyNotLoaded`].
-    pub fn from_json(request: &[u8], host: &Host) -> Result<Self> {
+    pub fn from_json(request: &[u8], host: &CallContext) -> Result<Self> {
         let document = Document::read(request, &[])?;
         let document: &Document<'_> = &document;
         let arguments = document.root().object("arguments, an object")?;
@@ -48,19 +48,19 @@ impl TokenStream {
         let (before, tokens) = (self.rest.len(), self.tokens);
         if !delta.is_empty() {
             self.rest.push_str(delta);
-            self.tokens = self.counter.count_grown(&self.rest, &mut self.grown);
+            self.tokens = self.counter.count_incremental(&self.rest, &mut self.incremental);
         }
         if !half.is_empty() {
-            let (whole, grown) = (self.rest.len(), self.grown);
+            let (whole, incremental) = (self.rest.len(), self.incremental);
             self.rest.push_str(half);
-            self.tokens = self.counter.count_grown(&self.rest, &mut self.grown);
+            self.tokens = self.counter.count_incremental(&self.rest, &mut self.incremental);
             self.rest.truncate(whole);
-            self.grown = grown;
+            self.incremental = incremental;
         }
         if self.counter.has_failed() {
             self.rest.truncate(before);
             self.tokens = tokens;
-        } else if let Some(forgotten @ 1..) = self.counter.forget(&self.rest, &mut self.grown) {
+        } else if let Some(forgotten @ 1..) = self.counter.invalidate(&self.rest, &mut self.incremental) {
             self.rest.drain(..forgotten);
         }
         self.tokens
@@ -69,7 +69,7 @@ impl TokenStream {
     /// Begins again, without a text.
     pub fn reset(&mut self) {
         self.rest.clear();
-        (self.grown, self.tokens) = (Grown::default(), 0);
+        (self.incremental, self.tokens) = (IncrementalCount::default(), 0);
     }
 
     /// How many bytes of the text are kept.

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use crate::call::{Answer, Call, Host};
+use crate::call::{Call, CallContext, Response};
 use crate::error::Result;
-use crate::json::{Object, Small, Value, unknown_value};
+use crate::json::{Object, StaticJson, Value, unknown_value};
 use crate::maps::SortedMap;
 use crate::tokens::Counter;
 use crate::tokens::bpe::Rank;
@@ -27,12 +27,16 @@ pub(super) fn arguments<'t>(request: Value<'t>, known: &[&str]) -> Result<(Objec
     Ok((arguments, options))
 }
 
-pub(super) fn counter(options: Option<Object<'_>>, host: &Host) -> Result<Rc<dyn Counter>> {
+pub(super) fn counter(options: Option<Object<'_>>, host: &CallContext) -> Result<Rc<dyn Counter>> {
     host.counter(options.map(|options| options.get("tokenizer")).transpose()?.flatten())
 }
 
 /// Calls a function with the exact tokenizer that the options name.
-fn with_codec<T>(options: Option<Object<'_>>, host: &Host, run: impl FnOnce(&dyn Codec) -> Result<T>) -> Result<T> {
+fn with_codec<T>(
+    options: Option<Object<'_>>,
+    host: &CallContext,
+    run: impl FnOnce(&dyn Codec) -> Result<T>,
+) -> Result<T> {
     let counter = counter(options, host)?;
     let is_own =
         options.is_some_and(|options| options.last("tokenizer").is_some_and(|given| given.as_text().is_none()));
@@ -65,7 +69,7 @@ fn specials(options: Option<Object<'_>>, codec: &dyn Codec) -> Result<Specials> 
         let text = name.text()?;
         let Some((_, special)) = all.iter().find(|(known, _)| *known == text) else {
             // There may be a thousand of them.
-            let known: Vec<&str> = all.iter().map(|(known, _)| *known).take(MOST_NAMED).collect();
+            let known: Vec<&str> = all.iter().map(|(known, _)| *known).take(MAX_LISTED_SPECIALS).collect();
             return Err(unknown_value(&format!("`{}`", name.path()), &text, &known).with("path", name.path()));
         };
         specials.insert(text.into_owned(), *special);
@@ -74,10 +78,10 @@ fn specials(options: Option<Object<'_>>, codec: &dyn Codec) -> Result<Specials> 
 }
 
 /// So many special tokens an error names.
-const MOST_NAMED: usize = 20;
+const MAX_LISTED_SPECIALS: usize = 20;
 
 /// An answer that is numbers.
-pub(super) fn numbers(lists: &[&[u32]]) -> Answer {
+pub(super) fn numbers(lists: &[&[u32]]) -> Response {
     let mut bytes = Vec::with_capacity(lists.iter().map(|list| list.len() * 4).sum());
     for list in lists {
         let from = bytes.len();
@@ -87,12 +91,12 @@ pub(super) fn numbers(lists: &[&[u32]]) -> Answer {
             *place = number.to_le_bytes();
         }
     }
-    Answer { json: Vec::new(), bytes: vec![bytes], small: None }
+    Response { json: Vec::new(), bytes: vec![bytes], small: None }
 }
 
 const ENCODING: &[&str] = &["allowedSpecial", "tokenizer"];
 
-fn encode_tokens(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn encode_tokens(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (arguments, options) = arguments(request, ENCODING)?;
     let text = arguments.text("text")?;
     with_codec(options, host, |codec| {
@@ -101,7 +105,7 @@ fn encode_tokens(request: Value<'_>, host: &Host) -> Result<Answer> {
     })
 }
 
-fn decode_token_bytes(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn decode_token_bytes(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (arguments, options) = arguments(request, &["tokenizer"])?;
     let ids = arguments.need("ids")?;
     let tokens: Vec<Rank> = match ids.bytes() {
@@ -109,12 +113,12 @@ fn decode_token_bytes(request: Value<'_>, host: &Host) -> Result<Answer> {
         None => ids.list("a list of tokens")?.read(|id| id.whole(u32::MAX))?,
     };
     with_codec(options, host, |codec| {
-        Ok(Answer { json: Vec::new(), bytes: vec![codec::decode(codec, &tokens)?], small: None })
+        Ok(Response { json: Vec::new(), bytes: vec![codec::decode(codec, &tokens)?], small: None })
     })
 }
 
 /// How many tokens there are; the tokens, their ends and the indices of those that end inside a character follow.
-fn token_spans(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn token_spans(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (arguments, options) = arguments(request, ENCODING)?;
     let text = arguments.text("text")?;
     with_codec(options, host, |codec| {
@@ -123,13 +127,13 @@ fn token_spans(request: Value<'_>, host: &Host) -> Result<Answer> {
     })
 }
 
-fn calibrated(request: Value<'_>) -> Result<Answer> {
+fn calibrated(request: Value<'_>) -> Result<Response> {
     let samples = calibrate::samples(request.object("arguments, an object")?.need("samples")?)?;
     let fitted = calibrate::fit(&samples);
-    Ok(Answer::small(Small::Object(&[
-        ("tokenizer", Some(Small::Text(&fitted.tokenizer))),
-        ("error", Some(Small::Number(fitted.error.into()))),
-        ("samples", Some(Small::Number(fitted.samples as u64))),
+    Ok(Response::small(StaticJson::Object(&[
+        ("tokenizer", Some(StaticJson::Text(&fitted.tokenizer))),
+        ("error", Some(StaticJson::Number(fitted.error.into()))),
+        ("samples", Some(StaticJson::Number(fitted.samples as u64))),
     ])))
 }
 
@@ -138,9 +142,9 @@ pub(super) fn number(number: usize) -> u32 {
 }
 
 /// The asset of a `tokenizer.json`, whose bytes come beside the request. Paths in errors are those in the file.
-fn vocabulary_of(request: Value<'_>) -> Result<Answer> {
+fn vocabulary_of(request: Value<'_>) -> Result<Response> {
     let (arguments, _) = arguments(request, &[])?;
     let file = arguments.need("tokenizerJson")?;
     let json = file.bytes().ok_or_else(|| file.mismatch("the bytes of a `tokenizer.json`"))?;
-    Ok(Answer { json: Vec::new(), bytes: vec![crate::tokens::bpe::vocabulary_of(&json)?], small: None })
+    Ok(Response { json: Vec::new(), bytes: vec![crate::tokens::bpe::vocabulary_of(&json)?], small: None })
 }

@@ -195,9 +195,9 @@ impl Counter for Tiktoken {
         Some(self)
     }
 
-    fn adds_up_before(&self, next: &str) -> bool {
+    fn is_additive_before(&self, next: &str) -> bool {
         match self.pattern {
-            Pattern::Ours(encoding) => encoding.adds_up_before(next),
+            Pattern::Ours(encoding) => encoding.is_additive_before(next),
             Pattern::Gpt2 => false, // "\n\n" is one piece at the end of a text and two before a word
         }
     }

@@ -7,11 +7,11 @@ use crate::error::{Error, Result};
 use crate::json;
 use crate::tokens::bpe::{CachingCounter, Encoding, Vocabulary};
 use crate::tokens::counter::Counter;
-use crate::tokens::counter::Grown;
+use crate::tokens::counter::IncrementalCount;
 use crate::tokens::families::{self, Scaled};
 use crate::tokens::heuristic;
 use crate::tokens::heuristic::Scale;
-use crate::tokens::heuristic_words::Words;
+use crate::tokens::heuristic_words::WordCostCache;
 #[cfg(feature = "tiktoken")]
 use crate::tokens::tiktoken;
 
@@ -32,19 +32,19 @@ impl Counter for Heuristic {
         heuristic::count_up_to(text, limit)
     }
 
-    fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
-        heuristic::count_grown(text, Scale::default(), &mut grown.paused)
+    fn count_incremental(&self, text: &str, incremental: &mut IncrementalCount) -> u32 {
+        heuristic::count_incremental(text, Scale::default(), &mut incremental.paused)
     }
 
-    fn forget(&self, text: &str, grown: &mut Grown) -> Option<usize> {
-        Some(grown.paused.forget(text))
+    fn invalidate(&self, text: &str, incremental: &mut IncrementalCount) -> Option<usize> {
+        Some(incremental.paused.invalidate(text))
     }
 
-    fn most(&self, bytes: usize) -> Option<u64> {
-        Some((bytes as u64).saturating_mul(heuristic::MOST_PER_BYTE))
+    fn max_tokens_for_bytes(&self, bytes: usize) -> Option<u64> {
+        Some((bytes as u64).saturating_mul(heuristic::MAX_TOKENS_PER_BYTE))
     }
 
-    fn adds_up_before(&self, _: &str) -> bool {
+    fn is_additive_before(&self, _: &str) -> bool {
         true
     }
 }
@@ -53,11 +53,11 @@ impl Counter for Heuristic {
 ///
 /// It takes 96 KB, and those only when there is something to remember.
 #[derive(Debug)]
-struct CachingHeuristic(Rc<RefCell<Words>>);
+struct CachingHeuristic(Rc<RefCell<WordCostCache>>);
 
 impl Default for CachingHeuristic {
     fn default() -> Self {
-        Self(Rc::new(RefCell::new(Words::new())))
+        Self(Rc::new(RefCell::new(WordCostCache::new())))
     }
 }
 
@@ -74,20 +74,20 @@ impl Counter for CachingHeuristic {
         heuristic::count_up_to_with(text, limit, Some(&mut self.0.borrow_mut()))
     }
 
-    fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
-        Heuristic.count_grown(text, grown)
+    fn count_incremental(&self, text: &str, incremental: &mut IncrementalCount) -> u32 {
+        Heuristic.count_incremental(text, incremental)
     }
 
-    fn forget(&self, text: &str, grown: &mut Grown) -> Option<usize> {
-        Heuristic.forget(text, grown)
+    fn invalidate(&self, text: &str, incremental: &mut IncrementalCount) -> Option<usize> {
+        Heuristic.invalidate(text, incremental)
     }
 
-    fn most(&self, bytes: usize) -> Option<u64> {
-        Heuristic.most(bytes)
+    fn max_tokens_for_bytes(&self, bytes: usize) -> Option<u64> {
+        Heuristic.max_tokens_for_bytes(bytes)
     }
 
-    fn adds_up_before(&self, next: &str) -> bool {
-        Heuristic.adds_up_before(next)
+    fn is_additive_before(&self, next: &str) -> bool {
+        Heuristic.is_additive_before(next)
     }
 }
 

@@ -10,7 +10,7 @@ use super::error::Thrown;
 use super::flavor::CALLS;
 use super::plain::plain;
 use super::tokenizers::tokenizers;
-use crate::call::{Answer, Call, Host};
+use crate::call::{Call, CallContext, Response};
 use crate::error::{Code, Error, Result};
 use crate::tokens::Counter;
 
@@ -45,10 +45,10 @@ fn find<'c, T>(tables: &'c [&'c [Call<T>]], name: &str) -> Result<&'c Call<T>> {
 /// Makes a call with the host's tokenizers. What the caller's own counter threw is the error.
 pub(super) fn with_host(
     counter: Option<&Rc<CustomCounter>>,
-    answer: impl FnOnce(&Host) -> Result<JsValue>,
+    answer: impl FnOnce(&CallContext) -> Result<JsValue>,
 ) -> Thrown<JsValue> {
     let own = counter.map(|counter| Rc::clone(counter) as Rc<dyn Counter>);
-    let host = Host { tokenizers: tokenizers(), counter: own };
+    let host = CallContext { tokenizers: tokenizers(), counter: own };
     let answer = answer(&host);
     let failed = counter.map_or(Ok(()), |counter| counter.check());
     Ok(failed.and(answer)?)
@@ -60,7 +60,7 @@ pub(super) fn bytes_of(list: &JsValue) -> Vec<Vec<u8>> {
     list.into_iter().flat_map(|list| list.iter()).map(|bytes| bytes.unchecked_into::<Uint8Array>().to_vec()).collect()
 }
 
-pub(super) fn written(answer: Answer) -> Result<JsValue> {
+pub(super) fn written(answer: Response) -> Result<JsValue> {
     match answer.bytes.as_slice() {
         [] => alone(answer),
         [bytes] if answer.json.is_empty() => Ok(Uint8Array::from(bytes.as_slice()).into()),
@@ -75,7 +75,7 @@ pub(super) fn written(answer: Answer) -> Result<JsValue> {
 }
 
 /// A result that is no bytes.
-fn alone(answer: Answer) -> Result<JsValue> {
+fn alone(answer: Response) -> Result<JsValue> {
     match &answer.small {
         // A text by itself would be taken for JSON text.
         Some(small) if !small.is_string() => plain(small),

@@ -17,7 +17,7 @@ pub(super) const CALLS: &[&[Call]] = &[
     #[cfg(any(not(flavor), exports = "folders"))]
     crate::folders::CALLS,
     #[cfg(any(not(flavor), exports = "import"))]
-    crate::loom_files::CALLS,
+    crate::loom_import::CALLS,
     #[cfg(any(not(flavor), exports = "loom"))]
     crate::loom::CALLS,
     #[cfg(any(not(flavor), all(exports = "chat", exports = "loom")))]

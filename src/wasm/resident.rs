@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::*;
 use super::call::{bytes_of, with_host, written};
 use super::custom_counter::CustomCounter;
 use super::error::Thrown;
-use crate::call::Host;
+use crate::call::CallContext;
 use crate::error::{Code, Error, Result};
 use crate::loom::resident::{Handle, METHODS};
 use crate::tokens::memory::Memory;
@@ -91,7 +91,7 @@ impl LoomTree {
         &self,
         bytes: &JsValue,
         tokenizer: &JsValue,
-        answer: impl FnOnce(&mut Handle, &[Vec<u8>], &Host) -> Result<JsValue>,
+        answer: impl FnOnce(&mut Handle, &[Vec<u8>], &CallContext) -> Result<JsValue>,
     ) -> Thrown<JsValue> {
         let counter = CustomCounter::new(tokenizer).map(|counter| self.same_counter(counter));
         with_host(counter.as_ref(), |host| {

@@ -1,6 +1,6 @@
 //! The calls of this area: requests read from JSON, results written as JSON (SPEC §7).
 
-use crate::call::{Answer, Call, Host};
+use crate::call::{Call, CallContext, Response};
 use crate::error::{self, Diagnostic, Result};
 use crate::input::Content;
 use crate::json::{Object, Value, refuse_unknown};
@@ -26,22 +26,22 @@ fn workspace<'t>(request: Value<'t>, found: &mut Vec<Diagnostic>) -> Result<Obje
     Ok(workspace)
 }
 
-fn brief(request: Value<'_>) -> Result<Answer> {
+fn brief(request: Value<'_>) -> Result<Response> {
     let content = if request.is_null() { None } else { Some(Content::read(request)?) };
     let mut parsed = parse_brief(content.as_ref(), "brief.md");
     error::put_before(request.repaired(), &mut parsed.diagnostics);
-    Answer::of(&parsed)
+    Response::of(&parsed)
 }
 
-fn plan(request: Value<'_>) -> Result<Answer> {
+fn plan(request: Value<'_>) -> Result<Response> {
     let mut found = request.repaired();
     let input = workspace(request, &mut found)?;
     let mut plan = plan_loading(input.read("brief", Content::read)?.as_ref(), &names(input)?);
     error::put_before(found, &mut plan.diagnostics);
-    Answer::of(&plan)
+    Response::of(&plan)
 }
 
-fn context(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn context(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let mut found = request.repaired();
     let input = workspace(request, &mut found)?;
     let (sizes, limits) = match input.get("limits")? {
@@ -66,14 +66,14 @@ fn context(request: Value<'_>, host: &Host) -> Result<Answer> {
     let counter = host.counter(input.get("tokenizer")?)?;
     let mut result = read_context(&workspace, &limits, counter.as_ref())?;
     error::put_before(found, &mut result.diagnostics);
-    Answer::of(&result)
+    Response::of(&result)
 }
 
-fn full_notes(request: Value<'_>) -> Result<Answer> {
+fn full_notes(request: Value<'_>) -> Result<Response> {
     let mut found = Vec::new();
     let notes = workspace(request, &mut found)?.read("notes", Content::read)?;
     refuse_unknown(&found)?;
-    Answer::of(&read_full_notes(notes.as_ref()))
+    Response::of(&read_full_notes(notes.as_ref()))
 }
 
 fn names(input: Object<'_>) -> Result<Names> {

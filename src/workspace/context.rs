@@ -10,7 +10,7 @@ use crate::tokens::Counter;
 
 use super::Sizes;
 use super::brief::{Brief, parse_brief};
-use super::notes::{Notes, summarize};
+use super::notes::{WorkspaceNotes, summarize};
 use super::plan::{Names, Role};
 use super::records::{Gap, LogEntry, recent_gaps, recent_log};
 use super::tastes::{Tastes, read_tastes};
@@ -55,7 +55,7 @@ pub struct Context {
     /// The brief.
     pub brief: Brief,
     /// The notes.
-    pub notes: Notes,
+    pub notes: WorkspaceNotes,
     /// The last entries of the log, newest first.
     pub recent_log: Vec<LogEntry>,
     /// The last gap records, newest first.
@@ -109,9 +109,13 @@ pub fn read_context(workspace: &Workspace, limits: &Limits, counter: &dyn Counte
     let declared = workspace.brief.as_ref().map(|_| parsed.brief.tastes.as_slice());
     let tastes = read_tastes(workspace.default_taste.as_ref(), &workspace.genres, declared, names, &mut found);
     found.extend(parsed.diagnostics);
-    let notes = match workspace.notes.as_ref().and_then(|content| content.text(&names.file(Role::Notes), &mut found)) {
+    let notes = match workspace
+        .notes
+        .as_ref()
+        .and_then(|content| content.text(&names.file(Role::WorkspaceNotes), &mut found))
+    {
         Some(text) => summarize(text, sizes),
-        None => Notes::default(),
+        None => WorkspaceNotes::default(),
     };
     let recent_log = recent_log(workspace.log.as_ref(), &names.file(Role::Log), sizes.log_entries, &mut found);
     let recent_gaps = recent_gaps(workspace.gaps.as_ref(), &names.file(Role::Gaps), sizes.gap_records, &mut found);

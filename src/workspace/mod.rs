@@ -16,7 +16,7 @@ mod tastes;
 pub use brief::{Brief, ParsedBrief, parse_brief};
 pub use calls::CALLS;
 pub use context::{Context, ContextTokens, ReadContext, Workspace, read_context, read_full_notes};
-pub use notes::Notes;
+pub use notes::WorkspaceNotes;
 pub use plan::{LoadingPlan, Names, PlannedFile, Role, plan_loading};
 pub use records::{Gap, LogEntry};
 pub use sizes::Sizes;

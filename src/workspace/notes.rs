@@ -8,7 +8,7 @@ use super::Sizes;
 
 /// Notes as the response shows them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Notes {
+pub struct WorkspaceNotes {
     /// The text, or its head, a line that says how much was left out, and its tail.
     pub summary: String,
     /// Whether lines were left out.
@@ -16,12 +16,12 @@ pub struct Notes {
 }
 
 /// Shortens notes with more lines than head and tail together; their line ends stay.
-pub(super) fn summarize(text: &str, sizes: &Sizes) -> Notes {
+pub(super) fn summarize(text: &str, sizes: &Sizes) -> WorkspaceNotes {
     let lines: Vec<_> = markdown::lines(text).collect();
     let keep = sizes.notes_head_lines.saturating_add(sizes.notes_tail_lines);
     let elided = lines.len().saturating_sub(keep);
     if elided == 0 {
-        return Notes { summary: text.to_owned(), truncated: false };
+        return WorkspaceNotes { summary: text.to_owned(), truncated: false };
     }
     let head_end = sizes.notes_head_lines.checked_sub(1).and_then(|last| lines.get(last)).map_or(0, |l| l.text_end());
     let tail = lines.get(lines.len().saturating_sub(sizes.notes_tail_lines)..).unwrap_or_default();
@@ -30,5 +30,5 @@ pub(super) fn summarize(text: &str, sizes: &Sizes) -> Notes {
         _ => "",
     };
     let head = text.get(..head_end).unwrap_or_default();
-    Notes { summary: format!("{head}\n\n... [{elided} lines elided] ...\n\n{tail}"), truncated: true }
+    WorkspaceNotes { summary: format!("{head}\n\n... [{elided} lines elided] ...\n\n{tail}"), truncated: true }
 }

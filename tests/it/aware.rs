@@ -173,7 +173,7 @@ proptest! {
         case.options.loom_aware = None;
         let plain = value(&case);
         case.options.loom_aware = Some(LoomAware {
-            addendum: ctxweave::loom::aware::Addendum::None,
+            addendum: ctxweave::loom::loom_context::Addendum::None,
             headers: false,
             loom_block: false,
             ..LoomAware::default()

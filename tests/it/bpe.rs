@@ -416,7 +416,7 @@ fn counts_add_up_at_a_paragraph_break_where_they_are_said_to() {
                 if before.trim_end().is_empty() || next.is_empty() {
                     continue;
                 }
-                if pair.ours.adds_up_before(&next) {
+                if pair.ours.is_additive_before(&next) {
                     said += 1;
                     assert_eq!(joined, sum, "{}: {before:?} then {next:?}", pair.encoding.name());
                 } else if pair.encoding == Encoding::O200kBase {

@@ -123,7 +123,7 @@ proptest! {
     #[test]
     fn a_rolling_window_is_monotonic(mut case in case(), more in 0..300u32) {
         case.options.preferences.truncation_strategy = Some(Cut::RollingWindow);
-        case.options.preferences.cut_quantum = None;
+        case.options.preferences.cut_step = None;
         let small = assemble_buffer(&case.tree, &case.options, case.counter).map(|result| result.document);
         case.options.context_window += f64::from(more);
         let large = assemble_buffer(&case.tree, &case.options, case.counter).map(|result| result.document);

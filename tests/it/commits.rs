@@ -91,7 +91,7 @@ pub(crate) fn seed() -> Seed {
 /// Calls a method of the graph with its request as JSON text.
 fn ask(graph: &mut CommitGraph, method: &str, request: impl ToString) -> Result<Value, Error> {
     let call = GRAPH_CALLS.iter().find(|call| call.name == method).unwrap();
-    let answer = call.answer(graph, request.to_string().as_bytes(), &[], &ctxweave::call::Host::default())?;
+    let answer = call.answer(graph, request.to_string().as_bytes(), &[], &ctxweave::call::CallContext::default())?;
     Ok(serde_json::from_slice(&answer.json).unwrap())
 }
 

@@ -504,7 +504,7 @@ fn a_compaction_first_saves_what_came_before() {
 
     // TRAPS "Commits": a compaction made from a head that has since moved.
     let error = session.compact(b"{}", Some(begun), &fields(3)).unwrap_err();
-    assert_eq!(error.code(), Code::HeadMoved);
+    assert_eq!(error.code(), Code::CompactionStale);
     assert_eq!((error.details()["covered"].as_u64(), error.details()["stored"].as_u64()), (Some(2), Some(4)));
     assert_eq!(session.compact(b"{}", Some(5), &fields(3)).unwrap_err().code(), Code::InvalidInput);
 }

@@ -236,11 +236,11 @@ fn assemble(request: Value) -> Result<Value, Error> {
     assemble_dialogue_json(request.to_string().as_bytes()).map(|result| serde_json::from_slice(&result).unwrap())
 }
 
-/// SPEC §1 "cutQuantum": the cut stays put while the conversation grows by less than the quantum.
+/// SPEC §1 "cutStep": the cut stays put while the conversation grows by less than the step.
 #[test]
 fn a_quantised_cut_stays_put() {
     let words = "All work and no play makes Jack a dull boy, and so on it goes for a line or two more. ".repeat(3);
-    for (strategy, quantum, most) in
+    for (strategy, step, most) in
         [("truncateMiddle", 1000, 8), ("rollingWindow", 1000, 8), ("truncateMiddle", 0, 80), ("rollingWindow", 0, 80)]
     {
         let mut cuts = BTreeSet::new();
@@ -249,7 +249,7 @@ fn a_quantised_cut_stays_put() {
             let tree = chain(&vec![words.as_str(); length]);
             let result = assemble(json!({
                 "tree": tree, "tip": format!("n{}", length - 1), "contextWindow": 4000,
-                "preferences": { "truncationStrategy": strategy, "cutQuantum": quantum, "tokenBuffer": 0 },
+                "preferences": { "truncationStrategy": strategy, "cutStep": step, "tokenBuffer": 0 },
             }))
             .unwrap();
             if let Some(cut) = result["report"]["cut"].as_object() {
@@ -258,9 +258,9 @@ fn a_quantised_cut_stays_put() {
             }
         }
         assert!(turns >= 70, "{strategy}: {turns} turns over the limit");
-        assert!(cuts.len() <= most, "{strategy} {quantum}: {} cuts", cuts.len());
-        // Without the quantum nearly every turn moves the cut: the test can tell the difference.
-        assert!(quantum > 0 || cuts.len() > 30, "{strategy} {quantum}: {} cuts", cuts.len());
+        assert!(cuts.len() <= most, "{strategy} {step}: {} cuts", cuts.len());
+        // Without the step nearly every turn moves the cut: the test can tell the difference.
+        assert!(step > 0 || cuts.len() > 30, "{strategy} {step}: {} cuts", cuts.len());
     }
 }
 
@@ -268,8 +268,8 @@ fn a_quantised_cut_stays_put() {
 #[test]
 fn a_marker_never_costs_a_unit() {
     let texts = ["first of four", "second of four", "third of four", "fourth of four"];
-    let request = |window: u32, quantum: u32| {
-        let preferences = json!({ "tokenBuffer": 0, "cutQuantum": quantum });
+    let request = |window: u32, step: u32| {
+        let preferences = json!({ "tokenBuffer": 0, "cutStep": step });
         json!({ "tree": chain(&texts), "tip": "n3", "contextWindow": window, "preferences": preferences })
     };
     let mut omitted = 0;
@@ -299,8 +299,8 @@ fn a_marker_never_costs_a_unit() {
     assert_eq!(node_ids(&result), ["n2", "n3", "n4"]);
     assert_eq!(result["report"]["markerOmitted"], true);
     // A cut that is to stay put keeps its marker wherever the marker fits.
-    let quantised = assemble(request(39, 5)).unwrap();
-    assert!(quantised["report"].get("markerOmitted").is_none(), "{quantised}");
+    let rounded_excess = assemble(request(39, 5)).unwrap();
+    assert!(rounded_excess["report"].get("markerOmitted").is_none(), "{rounded_excess}");
 }
 
 #[test]
@@ -364,7 +364,7 @@ fn budgets_are_checked() {
         (json!(5000), json!({ "tokenBuffer": 5000 })),
         (json!(5000), json!({ "minimumRecentNodes": -1 })),
         (json!(5000), json!({ "minimumRecentNodes": 0.5 })),
-        (json!(5000), json!({ "cutQuantum": -7 })),
+        (json!(5000), json!({ "cutStep": -7 })),
     ] {
         let error = with(window.clone(), preferences.clone()).unwrap_err();
         assert_eq!(error.code(), Code::InvalidBudget, "{window} {preferences}: {error}");
@@ -394,7 +394,7 @@ fn preferences_resolve_field_by_field() {
         result["report"]["preferences"],
         json!({
             "truncationStrategy": "stopAtLimit", "minimumRecentNodes": 9, "tokenBuffer": 200,
-            "truncationMarker": "[… {count} earlier nodes omitted …]", "cutQuantum": 0, "startOn": "any",
+            "truncationMarker": "[… {count} earlier nodes omitted …]", "cutStep": 0, "startOn": "any",
         })
     );
     assert_eq!(result["report"]["limit"], 4800);

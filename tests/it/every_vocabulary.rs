@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ctxweave::text::utf16_len;
 use ctxweave::tokens::codec::{self, Specials};
 use ctxweave::tokens::cut::{Boundary, Side, Split, Truncate, split, truncate};
-use ctxweave::tokens::{Counter, Grown, TokenStream, Tokenizers};
+use ctxweave::tokens::{Counter, IncrementalCount, TokenStream, Tokenizers};
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -168,11 +168,11 @@ fn a_run_of_any_character_grows_exactly() {
         for character in characters.filter_map(char::from_u32) {
             let first = 240 / character.len_utf8();
             let mut text = String::from_iter(std::iter::repeat_n(character, first));
-            let mut grown = Grown::default();
-            counter.count_grown(&text, &mut grown);
+            let mut incremental = IncrementalCount::default();
+            counter.count_incremental(&text, &mut incremental);
             for _ in 0..40 {
                 text.push(character);
-                let count = counter.count_grown(&text, &mut grown);
+                let count = counter.count_incremental(&text, &mut incremental);
                 assert_eq!(count, counter.count(&text), "{name} {:x} {}", u32::from(character), text.chars().count());
             }
         }

@@ -2,19 +2,19 @@
 
 use std::rc::Rc;
 
-use ctxweave::call::Host;
+use ctxweave::call::CallContext;
 use ctxweave::folders::CALLS;
 use ctxweave::tokens::Counter;
 use ctxweave::{Code, Error};
 use serde_json::{Value, json};
 
-fn call_with(name: &str, request: &str, bytes: &[Vec<u8>], host: &Host) -> Result<Value, Error> {
+fn call_with(name: &str, request: &str, bytes: &[Vec<u8>], host: &CallContext) -> Result<Value, Error> {
     let call = CALLS.iter().find(|call| call.name == name).unwrap_or_else(|| panic!("no call {name}"));
     call.answer(&mut (), request.as_bytes(), bytes, host).map(|answer| serde_json::from_slice(&answer.json).unwrap())
 }
 
 fn call(name: &str, request: &Value) -> Result<Value, Error> {
-    call_with(name, &request.to_string(), &[], &Host::default())
+    call_with(name, &request.to_string(), &[], &CallContext::default())
 }
 
 /// A request that each call answers, with as many fields as it has.
@@ -130,7 +130,7 @@ fn bytes_where_text_is_expected_are_named() {
                 continue;
             }
             let request = with(&request, &pointer, json!({ "\0bytes": 0 })).to_string();
-            let error = call_with(name, &request, &[b"a".to_vec()], &Host::default()).expect_err(name);
+            let error = call_with(name, &request, &[b"a".to_vec()], &CallContext::default()).expect_err(name);
             assert_eq!((error.code(), &error.details()["path"]), (Code::InvalidInput, &json!(path)), "{name} {error}");
         }
     }
@@ -151,7 +151,7 @@ fn lone_surrogates_are_repaired_in_every_field() {
             }
             let marked = with(&request, &pointer, json!(format!("{text}HALF"))).to_string();
             let request = marked.replace("HALF", "\\ud800");
-            let result = call_with(name, &request, &[], &Host::default());
+            let result = call_with(name, &request, &[], &CallContext::default());
             if name == "editContextFile" {
                 let error = result.expect_err("an edit keeps every byte");
                 assert_eq!((error.code(), &error.details()["path"]), (Code::InvalidEdit, &json!(path)));
@@ -168,7 +168,7 @@ fn lone_surrogates_are_repaired_in_every_field() {
         "bubble",
         r#"{"changedPaths":["\udc00"],"files":[{"path":"AGENTS.md","content":"---\nwatch: '*'\n---\n"}]}"#,
         &[],
-        &Host::default(),
+        &CallContext::default(),
     );
     assert_eq!(bubbled.unwrap()[0]["because"][0]["path"], "\u{FFFD}");
 }
@@ -298,7 +298,7 @@ fn a_counter_of_ones_own_counts_a_chain() {
         }
     }
     let request = json!({ "files": [{ "path": "AGENTS.md", "content": "four" }], "selected": [""], "tokenizer": {} });
-    let host = Host { counter: Some(Rc::new(Bytes)), ..Host::default() };
+    let host = CallContext { counter: Some(Rc::new(Bytes)), ..CallContext::default() };
     let chain = call_with("buildContextChain", &request.to_string(), &[], &host).unwrap();
     assert_eq!((&chain["totalTokens"], &chain["tokenizer"]), (&json!(4), &json!("bytes")));
     assert_eq!(call("buildContextChain", &request).unwrap_err().details()["path"], "tokenizer");

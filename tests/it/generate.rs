@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use ctxweave::Limits;
-use ctxweave::call::Host;
+use ctxweave::call::CallContext;
 use ctxweave::content::{Block, Image, Media};
-use ctxweave::loom::aware::{Addendum, Pinned, Stash};
+use ctxweave::loom::loom_context::{Addendum, Pinned, Stash};
 use ctxweave::loom::{
     Annotations, Author, Edge, EdgeKind, LoomAware, Node, Options, Preferences, Source, SourceRole, StartOn,
     Strategy as Cut, SystemPlacement, Tree, TreeSettings,
@@ -46,8 +46,8 @@ impl Counter for Exact {
         self.0.count_up_to(text, limit)
     }
 
-    fn adds_up_before(&self, next: &str) -> bool {
-        self.0.adds_up_before(next)
+    fn is_additive_before(&self, next: &str) -> bool {
+        self.0.is_additive_before(next)
     }
 }
 
@@ -108,8 +108,8 @@ impl Counter for Own {
 }
 
 /// A host that brings a counter: requests ask for it by `tokenizer: {}`.
-pub(crate) fn own(counter: &'static dyn Counter) -> Host {
-    Host { counter: Some(Rc::new(Own(counter))), ..Host::default() }
+pub(crate) fn own(counter: &'static dyn Counter) -> CallContext {
+    CallContext { counter: Some(Rc::new(Own(counter))), ..CallContext::default() }
 }
 
 /// How many cases a property looks at, of the `full` number of a long run: a fifth, at least eight. `CTXWEAVE_CASES=1x` has all of
@@ -315,15 +315,15 @@ impl Grower {
 pub(crate) fn preferences() -> impl Strategy<Value = Preferences> {
     let strategy = prop::sample::select(vec![Cut::TruncateMiddle, Cut::RollingWindow]);
     let marker = prop::option::weighted(0.4, prop::sample::select(vec!["[…]", "", "/cut {count}", "{count} gone."]));
-    let quantum = prop_oneof![3 => Just(None), 1 => (1..120u32).prop_map(|tokens| Some(f64::from(tokens)))];
+    let step = prop_oneof![3 => Just(None), 1 => (1..120u32).prop_map(|tokens| Some(f64::from(tokens)))];
     let start = prop::option::of(prop::sample::select(vec![StartOn::Any, StartOn::User]));
-    (strategy, prop::option::of(0..7u32), 0..20u32, marker, quantum, start).prop_map(
-        |(strategy, recent, buffer, marker, quantum, start_on)| Preferences {
+    (strategy, prop::option::of(0..7u32), 0..20u32, marker, step, start).prop_map(
+        |(strategy, recent, buffer, marker, step, start_on)| Preferences {
             truncation_strategy: Some(strategy),
             minimum_recent_nodes: recent.map(f64::from),
             token_buffer: Some(buffer.into()),
             truncation_marker: marker.map(str::to_owned),
-            cut_quantum: quantum,
+            cut_step: step,
             start_on,
         },
     )

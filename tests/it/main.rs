@@ -37,7 +37,7 @@ mod golden;
 mod graphemes;
 mod growing_sessions;
 mod imports;
-mod loom_files;
+mod loom_import;
 mod maps;
 mod model;
 mod models;

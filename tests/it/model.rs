@@ -177,8 +177,8 @@ impl<'a> Model<'a> {
         }
     }
 
-    fn quantum(&self) -> u64 {
-        self.options.preferences.cut_quantum.unwrap_or(0.0) as u64
+    fn step(&self) -> u64 {
+        self.options.preferences.cut_step.unwrap_or(0.0) as u64
     }
 
     /// With the marker, or without it where that keeps a unit more.
@@ -187,7 +187,7 @@ impl<'a> Model<'a> {
         let unit = |at: usize| self.units[at];
         let unmarked = |head: usize, tail: usize| self.cost(unit(head), unit(tail), false) <= self.limit;
         match self.middle_with(total, true) {
-            Expected::Keep { head, tail, .. } if has_marker && self.quantum() == 0 => {
+            Expected::Keep { head, tail, .. } if has_marker && self.step() == 0 => {
                 let at = |item: usize| self.units.iter().position(|&start| start == item).unwrap();
                 let (mut head, mut tail) = (at(head), at(tail));
                 let removed = tail - head;
@@ -233,12 +233,12 @@ impl<'a> Model<'a> {
         let half = self.limit.saturating_sub(self.fixed() + self.blocks_alone(marker)) / 2;
         let head_cost =
             |head: usize| self.messages_cost(&self.render_with(unit(head), self.entries.len(), false, &[None, None]));
-        if self.quantum() > 0 {
+        if self.step() > 0 {
             let mut head = 0;
             while head + 1 < protected && head_cost(head + 1) <= half {
                 head += 1;
             }
-            let target = (total - self.limit).div_ceil(self.quantum()) * self.quantum();
+            let target = (total - self.limit).div_ceil(self.step()) * self.step();
             let mut tail = head + 1;
             while tail < protected && total.saturating_sub(self.cost(unit(head), unit(tail), marker)) < target {
                 tail += 1;
@@ -276,8 +276,8 @@ impl<'a> Model<'a> {
         while tail > 0 && cost(tail - 1) <= self.limit {
             tail -= 1;
         }
-        if self.quantum() > 0 {
-            let target = (total - self.limit).div_ceil(self.quantum()) * self.quantum();
+        if self.step() > 0 {
+            let target = (total - self.limit).div_ceil(self.step()) * self.step();
             let enough = (tail..count).find(|&at| total.saturating_sub(cost(at)) >= target && cost(at) <= self.limit);
             tail = enough.unwrap_or(tail);
         }
@@ -395,7 +395,7 @@ proptest! {
     /// SPEC §1: neither neighbour of the removed run could be put back within the limit.
     #[test]
     fn cuts_are_maximal(mut case in case()) {
-        case.options.preferences.cut_quantum = None;
+        case.options.preferences.cut_step = None;
         case.options.preferences.start_on = None;
         let Ok(result) = assemble_dialogue(&case.tree, &case.options, case.counter) else { return Ok(()) };
         let Some(cut) = &result.report.cut else { return Ok(()) };

@@ -12,7 +12,7 @@ use ctxweave::prompt::bodies::Target;
 use ctxweave::prompt::{Fingerprint, ImageRule, Role};
 use ctxweave::time::Timestamp;
 use ctxweave::tokens::memory::Memory;
-use ctxweave::tokens::{Counter, Grown, Heuristic};
+use ctxweave::tokens::{Counter, Heuristic, IncrementalCount};
 use ctxweave::{Code, Error, Limits};
 use proptest::prelude::*;
 use serde::Serialize;
@@ -28,7 +28,7 @@ enum Step {
     /// A node at the end of the path, and the edge to it.
     Append(Node<'static>),
     /// A node anew, in its place or beside.
-    Put(Node<'static>),
+    Upsert(Node<'static>),
     /// More text for a node, or for the tip.
     Grow(Option<u8>, String),
     Link {
@@ -222,7 +222,7 @@ fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
     let window = prop_oneof![4 => 60..500u32, 1 => 20..60u32, 1 => Just(100_000u32)];
     let step = prop_oneof![
         8 => node(0..30).prop_map(Step::Append),
-        4 => node(0..30).prop_map(Step::Put),
+        4 => node(0..30).prop_map(Step::Upsert),
         6 => (prop::option::weighted(0.4, 0..30u8), delta()).prop_map(|(node, text)| Step::Grow(node, text)),
         2 => link,
         1 => (0..30u8).prop_map(Step::RemoveNode),
@@ -334,7 +334,7 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 tree.upsert(vec![node], edges, &limits).unwrap();
                 plain.tip = Some(at.into());
             }
-            Step::Put(node) => {
+            Step::Upsert(node) => {
                 plain.put_node(node.clone());
                 tree.upsert(vec![node], vec![], &limits).unwrap();
             }
@@ -617,7 +617,7 @@ impl Counter for Asked {
         u32::try_from(text.len()).unwrap()
     }
 
-    fn adds_up_before(&self, _: &str) -> bool {
+    fn is_additive_before(&self, _: &str) -> bool {
         true
     }
 }
@@ -778,12 +778,12 @@ impl Counter for Looked {
         Heuristic.count(text)
     }
 
-    fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
-        Heuristic.count_grown(text, grown)
+    fn count_incremental(&self, text: &str, incremental: &mut IncrementalCount) -> u32 {
+        Heuristic.count_incremental(text, incremental)
     }
 
-    fn adds_up_before(&self, next: &str) -> bool {
-        Heuristic.adds_up_before(next)
+    fn is_additive_before(&self, next: &str) -> bool {
+        Heuristic.is_additive_before(next)
     }
 }
 

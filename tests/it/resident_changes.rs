@@ -2,7 +2,7 @@
 //! front end asks a resident tree").
 
 use ctxweave::Error;
-use ctxweave::call::Host;
+use ctxweave::call::CallContext;
 use ctxweave::loom::resident::{Handle, METHODS, UNPACKED};
 use ctxweave::tokens::memory::Memory;
 use proptest::prelude::*;
@@ -21,7 +21,7 @@ impl Js {
 
     pub(crate) fn call(&mut self, name: &str, request: &Value) -> Result<Value, Error> {
         let method = METHODS.iter().copied().flatten().chain(UNPACKED).find(|method| method.name == name).unwrap();
-        let answer = method.answer(&mut self.0, request.to_string().as_bytes(), &[], &Host::default())?;
+        let answer = method.answer(&mut self.0, request.to_string().as_bytes(), &[], &CallContext::default())?;
         Ok(match &answer.bytes[..] {
             [bytes] if answer.json.is_empty() => Value::String(String::from_utf8(bytes.clone()).unwrap()),
             _ => serde_json::from_slice(&answer.json).unwrap(),

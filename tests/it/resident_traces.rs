@@ -1,7 +1,7 @@
 //! A preview leaves no trace: a tree that previews between its edits gives what one gives that never did (SPEC §1 "What a front
 //! end asks a resident tree").
 
-use ctxweave::call::Host;
+use ctxweave::call::CallContext;
 use ctxweave::loom::resident::{METHODS, UNPACKED};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -131,7 +131,7 @@ fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
 /// The answer of a method, to the byte.
 fn raw(tree: &mut Js, name: &str, request: &Value) -> Result<(String, Vec<Vec<u8>>), String> {
     let method = METHODS.iter().copied().flatten().chain(UNPACKED).find(|method| method.name == name).unwrap();
-    let answer = method.answer(&mut tree.0, request.to_string().as_bytes(), &[], &Host::default());
+    let answer = method.answer(&mut tree.0, request.to_string().as_bytes(), &[], &CallContext::default());
     let answer = answer.map_err(|error| format!("{:?} {error}", error.code()))?;
     Ok((String::from_utf8(answer.json).unwrap(), answer.bytes))
 }
@@ -191,7 +191,7 @@ fn run(steps: Vec<Step>) {
                 let bytes = options.to_string();
                 // The messages of the last one are known.
                 let [packed, again] = [&mut tree, &mut other]
-                    .map(|tree| tree.0.pack_dialogue(bytes.as_bytes(), &[], &Host::default(), have, false).ok());
+                    .map(|tree| tree.0.pack_dialogue(bytes.as_bytes(), &[], &CallContext::default(), have, false).ok());
                 assert_eq!(packed, again, "packed {options}");
                 have += u32::from(packed.is_some());
             }

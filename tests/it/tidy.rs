@@ -35,17 +35,28 @@ fn part(file: &str) -> &str {
     file.split(['/', '.']).next().unwrap()
 }
 
-/// ARCHITECTURE.md "Direction": wasm → the areas → assembly → { prompt, tokens } → { content, json, text, time, limits, error, maps, nibbles }.
+/// ARCHITECTURE.md "Direction": wasm → the areas → assembly → { prompt, tokens } → { content, json, text, time, limits, error, maps, code_point_table }.
 #[test]
 fn dependencies_point_one_way() {
     const LAYERS: [&[&str]; 5] = [
         &["wasm"],
-        &["chat", "loom", "loom_files", "workspace", "folders", "operators", "commits"],
+        &["chat", "loom", "loom_import", "workspace", "folders", "operators", "commits"],
         &["assembly"],
         &["call", "prompt", "tokens"],
         &[
-            "content", "json", "jsonl", "input", "markdown", "text", "time", "limits", "error", "maps", "nibbles",
-            "sorting", "order",
+            "content",
+            "json",
+            "jsonl",
+            "input",
+            "markdown",
+            "text",
+            "time",
+            "limits",
+            "error",
+            "maps",
+            "code_point_table",
+            "sorting",
+            "sorted_index",
         ],
     ];
     let layer = |part: &str| LAYERS.iter().position(|layer| layer.contains(&part));

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use ctxweave::Code;
-use ctxweave::call::Host;
+use ctxweave::call::CallContext;
 use ctxweave::text::utf16_len;
 use ctxweave::tokens::codec::{self, Specials};
 use ctxweave::tokens::cut::{Boundary, Side, Split, Truncate, split, truncate};
@@ -250,7 +250,7 @@ proptest! {
 }
 
 fn call(name: &str, request: &Value, bytes: &[Vec<u8>]) -> Result<Vec<u8>, ctxweave::Error> {
-    let host = Host { tokenizers: tokenizers(), counter: Some(Rc::new(ctxweave::tokens::Heuristic)) };
+    let host = CallContext { tokenizers: tokenizers(), counter: Some(Rc::new(ctxweave::tokens::Heuristic)) };
     let call = TEXT_CALLS.iter().chain(CUT_CALLS).find(|call| call.name == name).unwrap();
     let answer = call.answer(&mut (), request.to_string().as_bytes(), bytes, &host)?;
     Ok(if answer.json.is_empty() { answer.bytes.concat() } else { answer.json })
@@ -551,7 +551,7 @@ fn tools_of_a_chat_are_counted() {
     let counted = |options: Value| -> u64 {
         let request = json!({ "messages": [{ "role": "user", "content": "Hi" }], "options": options });
         let call = ctxweave::tokens::CALLS.iter().find(|call| call.name == "countChatTokens").unwrap();
-        let host = Host { tokenizers: tokenizers(), counter: None };
+        let host = CallContext { tokenizers: tokenizers(), counter: None };
         let answer = call.answer(&mut (), request.to_string().as_bytes(), &[], &host).unwrap();
         serde_json::from_slice(&answer.json).unwrap()
     };

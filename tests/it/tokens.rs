@@ -1,7 +1,7 @@
 //! Counting by name, and what surrounds it (SPEC §6).
 
 use ctxweave::Code;
-use ctxweave::call::Host;
+use ctxweave::call::CallContext;
 use ctxweave::tokens::{CALLS, Counter, Tokenizers};
 use serde_json::{Value, json};
 
@@ -118,7 +118,7 @@ fn tools_of_another_type_are_refused() {
         (json!([{}, 5]), "options.tools[1]"),
     ] {
         let request = json!({ "messages": messages, "options": { "tools": tools } }).to_string();
-        let error = call.answer(&mut (), request.as_bytes(), &[], &Host::default()).unwrap_err();
+        let error = call.answer(&mut (), request.as_bytes(), &[], &CallContext::default()).unwrap_err();
         assert_eq!((error.code(), error.details()["path"].as_str()), (Code::InvalidInput, Some(path)), "{error}");
         assert_eq!(error.to_string().contains("`JSON.parse`"), tools.is_string(), "{error}");
     }
@@ -145,7 +145,7 @@ fn a_name_without_its_vocabulary_says_how_to_load_it() {
 #[test]
 fn images_of_a_chat_cost_what_the_model_says() {
     let call = CALLS.iter().find(|call| call.name == "countChatTokens").unwrap();
-    let host = ctxweave::call::Host { tokenizers: crate::generate::tokenizers(), counter: None };
+    let host = ctxweave::call::CallContext { tokenizers: crate::generate::tokenizers(), counter: None };
     let counted = |content: Value, options: Value| -> Result<u64, ctxweave::Error> {
         let request = json!({ "messages": [{ "role": "user", "content": content }], "options": options });
         let answer = call.answer(&mut (), request.to_string().as_bytes(), &[], &host)?;

@@ -130,7 +130,7 @@ describe("turn by turn", () => {
         const [seldom, high] = [await moved(), await share(page)];
         assert.ok(seldom < often / 2 && high > low, `${seldom} times, ${high} %`);
       });
-      const options = { maxTokens: 2500, truncationStrategy: "rollingWindow", cutQuantum: 1000 };
+      const options = { maxTokens: 2500, truncationStrategy: "rollingWindow", cutStep: 1000 };
       const [total] = /^[\d,]+/.exec(await page.locator("[data-total]").textContent());
       assert.equal(Number(total.replaceAll(",", "")), fitMessages(chat, options).report.tokens.total);
     });

@@ -283,7 +283,7 @@ describe("a link", () => {
       strategy: "keepStart",
       results: "2",
       always: "true",
-      quantum: "100",
+      step: "100",
       model: "gpt-4o",
       as: "gemini",
       sample: "anthropic",

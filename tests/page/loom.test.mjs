@@ -293,7 +293,7 @@ describe("budget and strategies", () => {
       await label(page, "Token buffer").fill("300");
       await label(page, "Strategy").selectOption("truncateMiddle");
       await label(page, "Recent nodes kept").fill("3");
-      await label(page, "Cut quantum").fill("128");
+      await label(page, "Cut step").fill("128");
       await label(page, "Marker").fill("(gone: {count})\\n");
       await label(page, "Annotations").selectOption("all");
       await label(page, "Provider").selectOption("openai");
@@ -309,7 +309,7 @@ describe("budget and strategies", () => {
           tokenBuffer: 300,
           truncationStrategy: "truncateMiddle",
           minimumRecentNodes: 3,
-          cutQuantum: 128,
+          cutStep: 128,
           truncationMarker: "(gone: {count})\n",
         },
         includeAnnotations: "all",

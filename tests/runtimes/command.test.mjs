@@ -145,7 +145,7 @@ test("every option of a chat reaches the library", () => {
     ["--max-tokens 60 --strategy rollingWindow", { maxTokens: 60, truncationStrategy: "rollingWindow" }],
     [
       "--max-tokens 60 --keep-last 1 --marker '[{count} gone]'",
-      { maxTokens: 60, minimumRecentNodes: 1, truncationMarker: "[{count} gone]" },
+      { maxTokens: 60, keepLast: 1, truncationMarker: "[{count} gone]" },
     ],
     ["--max-tokens 60 --marker ''", { maxTokens: 60, truncationMarker: "" }],
     ["--max-tokens 400 --keep-first 1", { maxTokens: 400, keepFirst: 1 }],

@@ -5,7 +5,7 @@ use super::*;
 /// Lists of many lengths, with and without order and with many equal elements, beside the sort of std.
 #[test]
 fn sorts_as_std_does() {
-    let mut next = crate::order::random_numbers();
+    let mut next = crate::sorted_index::random_numbers();
     for length in (0..40).chain([255, 256, 257, 511, 512, 513, 700, 5000]) {
         for kinds in [1, 3, 50, 10_000] {
             let random: Vec<(usize, usize)> = (0..length).map(|at| (next(kinds), at)).collect();

@@ -177,7 +177,7 @@ fn class_table(symbols: bool) -> Result<Vec<u8>> {
     packed(&classes)
 }
 
-/// A number for each code point as src/nibbles.rs reads them.
+/// A number for each code point as src/code_point_table.rs reads them.
 fn packed(numbers: &[u8]) -> Result<Vec<u8>> {
     let mut blocks: Vec<&[u8]> = Vec::new();
     let mut table = Vec::new();

@@ -113,7 +113,7 @@ function report(packed: Packed): ReportSummary {
     minimumRecentNodes: packed.number(),
     tokenBuffer: packed.number(),
     truncationMarker: packed.value() as string,
-    cutQuantum: packed.number(),
+    cutStep: packed.number(),
     startOn: STARTS[packed.number()]!,
   };
   report.diagnostics = packed.value() as Diagnostic[];

@@ -37,11 +37,11 @@ export const body = command({
   },
   examples: [
     {
-      says: "a chat of OpenAI's, for Anthropic",
+      description: "a chat of OpenAI's, for Anthropic",
       line: "npx ctxweave body chat.json --provider anthropic --model claude-sonnet-4-5 --answer-tokens 1000",
     },
     {
-      says: "a path of a tree, for curl",
+      description: "a path of a tree, for curl",
       line: "npx ctxweave body tree.json --tip q2 --provider openai --model gpt-4o --out body.json",
     },
   ],
@@ -76,7 +76,7 @@ export const body = command({
       tokenBuffer: values["token-buffer"] ?? values["answer-tokens"],
       tokenizer,
       truncationStrategy: values.strategy as FitOptions["truncationStrategy"],
-      minimumRecentNodes: values["keep-last"],
+      keepLast: values["keep-last"],
       truncationMarker: marker,
       tools: jsonFile(values.tools),
       system: textOption(values.system),

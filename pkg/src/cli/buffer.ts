@@ -16,9 +16,9 @@ export const buffer = command({
     "working-buffer": text("TEXT", "what is typed and not yet a node; `@FILE` reads it from a file"),
   },
   examples: [
-    { says: "the story so far", line: "npx ctxweave buffer tree.json --tip q2 --context-window 4000" },
+    { description: "the story so far", line: "npx ctxweave buffer tree.json --tip q2 --context-window 4000" },
     {
-      says: "with what is being typed",
+      description: "with what is being typed",
       line: 'npx ctxweave buffer tree.json --context-window 4000 --working-buffer "And then"',
     },
   ],

@@ -59,20 +59,20 @@ export const chat = command({
   },
   examples: [
     {
-      says: "the same messages, as many as gpt-4o takes",
+      description: "the same messages, as many as gpt-4o takes",
       line: "npx ctxweave chat chat.json --model gpt-4o > fitted.json",
     },
     {
-      says: "at most 300 tokens, counted exactly",
+      description: "at most 300 tokens, counted exactly",
       line: "npx ctxweave chat chat.json --max-tokens 300 --tokenizer o200k_base",
     },
     {
-      says: "clear old tool results first",
+      description: "clear old tool results first",
       line: "npx ctxweave chat run.json --max-tokens 400 --keep-tool-results 1",
     },
-    { says: "a request of OpenAI's as one for Anthropic", line: "npx ctxweave chat chat.json --to anthropic" },
+    { description: "a request of OpenAI's as one for Anthropic", line: "npx ctxweave chat chat.json --to anthropic" },
     {
-      says: "in a script: the messages to one file, what became of them to another",
+      description: "in a script: the messages to one file, what became of them to another",
       line: "cat chat.json | npx ctxweave chat --max-tokens 300 --out fitted.json --json > report.json",
     },
   ],
@@ -103,7 +103,7 @@ export const chat = command({
       format: values.format as ChatFormat | undefined,
       truncationStrategy: values.strategy as FitOptions["truncationStrategy"],
       keepFirst: values["keep-first"],
-      minimumRecentNodes: values["keep-last"],
+      keepLast: values["keep-last"],
       startOn: values["start-on"].length > 0 ? values["start-on"] : undefined,
       endOn: values["end-on"].length > 0 ? values["end-on"] : undefined,
       truncationMarker: values.marker,

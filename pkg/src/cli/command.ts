@@ -27,7 +27,7 @@ export interface Outcome {
 
 /** A line that can be typed. */
 export interface Example {
-  says: string;
+  description: string;
   /** For a shell, beginning with `npx ctxweave` or what is piped into it. */
   line: string;
 }

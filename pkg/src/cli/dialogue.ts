@@ -20,10 +20,10 @@ export const dialogue = command({
   },
   examples: [
     {
-      says: "a path of a tree, for a window of 4,000 tokens",
+      description: "a path of a tree, for a window of 4,000 tokens",
       line: "npx ctxweave dialogue tree.json --tip q2 --context-window 4000",
     },
-    { says: "to read it", line: "npx ctxweave dialogue tree.json --model gpt-4o --text" },
+    { description: "to read it", line: "npx ctxweave dialogue tree.json --model gpt-4o --text" },
   ],
   async run(values, operands) {
     const input = await oneInput(operands);

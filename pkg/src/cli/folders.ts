@@ -28,15 +28,15 @@ export const folders = command({
     changed: list("PATH", "say whose files watch this one, and who watches those"),
   },
   examples: [
-    { says: "what an agent should know before it touches a file", line: "npx ctxweave folders --for src/main.rs" },
-    { says: "in at most 50 tokens", line: "npx ctxweave folders --for src/main.rs --max-tokens 50" },
+    { description: "what an agent should know before it touches a file", line: "npx ctxweave folders --for src/main.rs" },
+    { description: "in at most 50 tokens", line: "npx ctxweave folders --for src/main.rs --max-tokens 50" },
     {
-      says: "for a program: the prompt, the files and what each costs",
+      description: "for a program: the prompt, the files and what each costs",
       line: "npx ctxweave folders --for src/main.rs --json > chain.json",
     },
-    { says: "the folders that have such a file", line: "npx ctxweave folders --list" },
-    { says: "what folders load, and what they watch", line: "npx ctxweave folders src docs --watched all" },
-    { says: "whose files may have to follow a change", line: "npx ctxweave folders --changed src/AGENTS.md" },
+    { description: "the folders that have such a file", line: "npx ctxweave folders --list" },
+    { description: "what folders load, and what they watch", line: "npx ctxweave folders src docs --watched all" },
+    { description: "whose files may have to follow a change", line: "npx ctxweave folders --changed src/AGENTS.md" },
   ],
   async run(values, operands, { progress }): Promise<Outcome> {
     const wanted = [operands, values.for, values.changed, values.list ? [true] : []].filter((list) => list.length > 0);

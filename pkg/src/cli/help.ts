@@ -57,7 +57,7 @@ const strong = (text: string): string => painted(process.stdout, "strong", text)
 
 const section = (title: string, text: string): string => `${strong(title)}\n${text}`;
 
-const shown = ({ says, line }: { says: string; line: string }): string =>
+const shown = ({ says, line }: { description: string; line: string }): string =>
   `  ${painted(process.stdout, "faint", `# ${says}`)}\n  ${line}`;
 
 function optionRows(options: Options): string {

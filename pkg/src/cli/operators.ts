@@ -22,12 +22,12 @@ export const operators = command({
     write: flag("write the template with all defaults made explicit, in place of the table"),
   },
   examples: [
-    { says: "what each step sees", line: "npx ctxweave operators task.xml" },
+    { description: "what each step sees", line: "npx ctxweave operators task.xml" },
     {
-      says: "a check for a script",
+      description: "a check for a script",
       line: "npx ctxweave operators task.xml --strict --quiet > table.txt || echo mend it",
     },
-    { says: "with all defaults written down", line: "npx ctxweave operators task.xml --write" },
+    { description: "with all defaults written down", line: "npx ctxweave operators task.xml --write" },
   ],
   async run({ strict, exclusive, write }, operands) {
     const { name, bytes } = await oneInput(operands);

@@ -25,16 +25,16 @@ export const tokens = command({
     ids: flag("write the tokens themselves, as JSON; by default those of `o200k_base`"),
   },
   examples: [
-    { says: "an estimate, which needs nothing", line: "npx ctxweave tokens notes.md" },
+    { description: "an estimate, which needs nothing", line: "npx ctxweave tokens notes.md" },
     {
-      says: "exact, for several files and their sum",
+      description: "exact, for several files and their sum",
       line: "npx ctxweave tokens --tokenizer o200k_base notes.md chat.json",
     },
-    { says: "what a chat costs on gpt-4o", line: "npx ctxweave tokens --chat --model gpt-4o chat.json" },
-    { says: "a check for a script", line: "npx ctxweave tokens --limit 8000 notes.md && echo it fits" },
-    { says: "the first 50 tokens", line: "cat notes.md | npx ctxweave tokens --truncate 50" },
-    { says: "pieces for an index", line: "npx ctxweave tokens --split 100 notes.md" },
-    { says: "the tokens", line: "echo hello | npx ctxweave tokens --ids --tokenizer cl100k_base" },
+    { description: "what a chat costs on gpt-4o", line: "npx ctxweave tokens --chat --model gpt-4o chat.json" },
+    { description: "a check for a script", line: "npx ctxweave tokens --limit 8000 notes.md && echo it fits" },
+    { description: "the first 50 tokens", line: "cat notes.md | npx ctxweave tokens --truncate 50" },
+    { description: "pieces for an index", line: "npx ctxweave tokens --split 100 notes.md" },
+    { description: "the tokens", line: "echo hello | npx ctxweave tokens --ids --tokenizer cl100k_base" },
   ],
   async run(values, operands, { progress }): Promise<Outcome> {
     const { chat, limit, truncate, split, ids, model } = values;

@@ -25,8 +25,8 @@ export const workspace = command({
     "gap-records": number("N", "records of gaps; default 10"),
   },
   examples: [
-    { says: "a workspace and its tastes", line: "npx ctxweave workspace manta --tastes tastes" },
-    { says: "what it costs", line: "npx ctxweave workspace manta --tastes tastes --out context.json --json" },
+    { description: "a workspace and its tastes", line: "npx ctxweave workspace manta --tastes tastes" },
+    { description: "what it costs", line: "npx ctxweave workspace manta --tastes tastes --out context.json --json" },
   ],
   async run(values, [folder, ...others]) {
     if (folder === undefined || others.length > 0) throw misused("give one folder; `--help` has examples");

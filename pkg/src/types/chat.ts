@@ -80,14 +80,14 @@ export interface FitOptions<Message = unknown> {
   /** Default `truncateMiddle`. `keepStart` keeps the longest beginning that fits. */
   truncationStrategy?: TruncationStrategy | "keepStart";
   /** Messages at the end that `truncateMiddle` protects. Default 4. */
-  minimumRecentNodes?: number;
+  keepLast?: number;
   /**
    * The text of the user message that stands where messages were cut; `{count}` becomes their number. Default
    * `[… {count} earlier messages omitted …]`; with `""` there is none, unless a turn of the model's would be first.
    */
   truncationMarker?: string;
   /** Tokens; what is removed is rounded up to the next multiple, so that the cut stays put over many turns. Default 0. */
-  cutQuantum?: number;
+  cutStep?: number;
   /** What is taken out of messages before whole ones are cut. */
   edits?: FitEdits;
   /**
@@ -148,7 +148,7 @@ export interface FitEdits {
   /** `always`: all that may be edited is, however few the tokens. Default `needed`. */
   when?: "needed" | "always";
   /** Tokens that an edit has to free; one that frees fewer is not made, so that a provider's cache is not lost for little. */
-  atLeast?: number;
+  minTokensFreed?: number;
   /** Clears old tool results, or shortens them to `maxTokens`; their calls stay. */
   toolResults?: {
     /** Results at the end that stay as they are. */

@@ -45,7 +45,7 @@ export type DiagnosticCode =
   | "body_reasoning_changed"
   | "body_reasoning_left_out"
   | "broken_chain"
-  | "choices_unused"
+  | "selections_ignored"
   | "commit_cycle"
   | "commit_id_mismatch"
   | "compaction_left_out"
@@ -98,7 +98,7 @@ export type DiagnosticCode =
   | "not_a_context_file"
   | "not_expressible"
   | "notes_missing"
-  | "option_unused"
+  | "option_ignored"
   | "parent_missing"
   | "path_outside_vault"
   | "prompt_delimiter_in_file"
@@ -107,7 +107,7 @@ export type DiagnosticCode =
   | "reply_empty"
   | "reply_event_unreadable"
   | "reply_not_expressed"
-  | "role_unmet"
+  | "role_not_found"
   | "start_on_user_unmet"
   | "summary_failed"
   | "system_context_left_out"
@@ -153,7 +153,7 @@ export interface ErrorDetails {
   handle_freed: object;
   handle_lost: object;
   head_conflict: { head: string; actual?: string; commitId: string };
-  head_moved: { covered: number; stored: number };
+  compaction_stale: { covered: number; stored: number };
   id_collision: { commitId: string; artifactRef: string; otherArtifactRef: string; line?: number };
   internal_error: object;
   invalid_blob: { format: string; reason: string; commitId?: string; artifactRef?: string };

@@ -160,7 +160,7 @@ export interface Preferences {
    */
   truncationMarker?: string;
   /** Tokens; what is removed is rounded up to the next multiple, so that the cut stays put over many turns. Default 0. */
-  cutQuantum?: number;
+  cutStep?: number;
   /** `user`: a rolling window never begins with an assistant message. Default `any`. */
   startOn?: "any" | "user";
 }

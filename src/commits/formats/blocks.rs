@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use crate::commits::transcript::{Notes, arguments_object, image_url, set};
-use crate::content::signature::Proof;
+use crate::commits::transcript::{ConversionReport, arguments_object, image_url, set};
+use crate::content::signature::ReasoningSignature;
 pub(super) use crate::content::vendor::{
     chat_calls, chat_thought, gemini_call, gemini_part, only_shown, read_content, read_said, responses_thought,
 };
@@ -21,17 +21,22 @@ pub(super) fn text_or(blocks: &[Block], write: impl FnOnce(&[Block]) -> Vec<Valu
 
 /// A signature without the block that names its vendor.
 pub(super) fn bare_signature(signature: &str) -> Cow<'_, str> {
-    match Proof::read(signature) {
-        Some(Proof::Thinking(bare) | Proof::Redacted(bare) | Proof::Thought(bare) | Proof::Sealed(_, bare)) => bare,
+    match ReasoningSignature::read(signature) {
+        Some(
+            ReasoningSignature::Thinking(bare)
+            | ReasoningSignature::Redacted(bare)
+            | ReasoningSignature::Thought(bare)
+            | ReasoningSignature::Sealed(_, bare),
+        ) => bare,
         _ => Cow::Borrowed(signature),
     }
 }
 
-pub(super) fn to_anthropic(blocks: &[Block], notes: &mut Notes) -> Vec<Value> {
+pub(super) fn to_anthropic(blocks: &[Block], notes: &mut ConversionReport) -> Vec<Value> {
     blocks.iter().map(|block| anthropic(block, notes)).collect()
 }
 
-fn anthropic(block: &Block, notes: &mut Notes) -> Value {
+fn anthropic(block: &Block, notes: &mut ConversionReport) -> Value {
     match block {
         Block::Text(text) => json!({ "type": "text", "text": text }),
         Block::Reasoning { text, signature, redacted } => {

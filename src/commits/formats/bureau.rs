@@ -12,7 +12,9 @@ use serde_json::{Map, Value};
 use super::blocks::bare_signature;
 use super::cbor::{self, Damage, Item};
 use super::format::{BlobSource, Format};
-use crate::commits::transcript::{Notes, Role, Transcript, Turn, parse_arguments, result_text, type_placeholder};
+use crate::commits::transcript::{
+    ConversionReport, Role, Transcript, Turn, parse_arguments, result_text, type_placeholder,
+};
 use crate::content::{Block, arguments_text};
 use crate::error::Result;
 use crate::limits;
@@ -94,7 +96,12 @@ pub(super) fn write_header(out: &mut Vec<u8>, count: u64) {
     out.drain(..unused);
 }
 
-pub(super) fn read(bytes: &[u8], max_depth: u32, source: BlobSource<'_>, notes: &mut Notes) -> Result<Transcript> {
+pub(super) fn read(
+    bytes: &[u8],
+    max_depth: u32,
+    source: BlobSource<'_>,
+    notes: &mut ConversionReport,
+) -> Result<Transcript> {
     let (items, count) = items(bytes, max_depth, source)?;
     let mut decoder = Decoder::new(items);
     let mut turns = Vec::new();
@@ -123,7 +130,7 @@ pub(super) fn read(bytes: &[u8], max_depth: u32, source: BlobSource<'_>, notes: 
     Ok(Transcript { turns })
 }
 
-fn read_block(block: &Item<'_>, notes: &mut Notes) -> Option<Block<'static>> {
+fn read_block(block: &Item<'_>, notes: &mut ConversionReport) -> Option<Block<'static>> {
     let text = |of: Option<&Item<'_>>, key: &str| -> Cow<'static, str> {
         Cow::Owned(of.and_then(|of| of.get(key)).and_then(Item::text).unwrap_or_default().to_owned())
     };
@@ -176,7 +183,7 @@ type Out<'o> = Encoder<&'o mut Vec<u8>>;
 type Written = std::result::Result<(), minicbor::encode::Error<std::convert::Infallible>>;
 
 /// Writes messages, without the header of the array.
-pub(super) fn write(turns: &[Turn], out: &mut Vec<u8>, notes: &mut Notes) -> u64 {
+pub(super) fn write(turns: &[Turn], out: &mut Vec<u8>, notes: &mut ConversionReport) -> u64 {
     let mut encoder = Encoder::new(out);
     for turn in turns {
         if turn.summary {
@@ -188,7 +195,7 @@ pub(super) fn write(turns: &[Turn], out: &mut Vec<u8>, notes: &mut Notes) -> u64
     turns.len() as u64
 }
 
-fn write_turn(turn: &Turn, out: &mut Out<'_>, notes: &mut Notes) -> Written {
+fn write_turn(turn: &Turn, out: &mut Out<'_>, notes: &mut ConversionReport) -> Written {
     out.map(2)?.str("Role")?.str(turn.role.as_str())?.str("Content")?.array(turn.blocks.len() as u64)?;
     for block in &turn.blocks {
         write_block(block, out, notes)?;
@@ -196,7 +203,7 @@ fn write_turn(turn: &Turn, out: &mut Out<'_>, notes: &mut Notes) -> Written {
     Ok(())
 }
 
-fn write_block(block: &Block, out: &mut Out<'_>, notes: &mut Notes) -> Written {
+fn write_block(block: &Block, out: &mut Out<'_>, notes: &mut ConversionReport) -> Written {
     let (kind, used) = match block {
         Block::Text(_) | Block::Image(_) | Block::Audio(_) => ("text", "Text"),
         Block::Reasoning { .. } => ("thinking", "Thinking"),
@@ -217,7 +224,7 @@ fn write_block(block: &Block, out: &mut Out<'_>, notes: &mut Notes) -> Written {
     Ok(())
 }
 
-fn write_value(block: &Block, out: &mut Out<'_>, notes: &mut Notes) -> Written {
+fn write_value(block: &Block, out: &mut Out<'_>, notes: &mut ConversionReport) -> Written {
     match block {
         Block::Text(text) => drop(out.str(text)?),
         Block::Image(_) => {

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::blocks;
 use super::continuation::Continuation;
-use crate::commits::transcript::{Notes, Role, Transcript, Turn, flag, given_id, object, owned, set, text};
+use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, flag, given_id, object, owned, set, text};
 use crate::error::{DiagnosticCode, Result, Severity};
 use crate::jsonl::{Reader, Record};
 use crate::maps::{SortedMap, SortedSet};
@@ -90,7 +90,7 @@ pub(crate) struct Entry<'a> {
 }
 
 /// What is known of the parts of a file before the one that is read.
-pub(crate) trait Earlier {
+pub(crate) trait ParentLookup {
     /// The commit of the record with a uuid.
     fn with_uuid(&self, uuid: &str) -> Result<Option<usize>>;
     /// The commit of the newest linked record of the conversation, or of the side chains.
@@ -98,9 +98,9 @@ pub(crate) trait Earlier {
 }
 
 /// A file, or a blob, that is read by itself.
-struct NothingEarlier;
+struct NoEarlierPart;
 
-impl Earlier for NothingEarlier {
+impl ParentLookup for NoEarlierPart {
     fn with_uuid(&self, _: &str) -> Result<Option<usize>> {
         Ok(None)
     }
@@ -209,7 +209,7 @@ pub(crate) struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Reads the records and finds each one's parent.
-    pub(crate) fn read(bytes: &'a [u8], notes: &mut Notes) -> Self {
+    pub(crate) fn read(bytes: &'a [u8], notes: &mut ConversionReport) -> Self {
         let mut session = Self::default();
         let mut reader = Reader::recovering(bytes, is_record);
         for record in reader.by_ref() {
@@ -218,7 +218,7 @@ impl<'a> Session<'a> {
         }
         notes.extend(reader.finish());
         // Nothing is looked up that could fail.
-        let missing = session.find_parents(&NothingEarlier).unwrap_or_default();
+        let missing = session.find_parents(&NoEarlierPart).unwrap_or_default();
         report_missing(missing, notes);
         report_lost(session.lacks_preserved, notes);
         session
@@ -231,7 +231,7 @@ impl<'a> Session<'a> {
         entry
     }
 
-    pub(crate) fn push(&mut self, entry: Entry<'a>, notes: &mut Notes) {
+    pub(crate) fn push(&mut self, entry: Entry<'a>, notes: &mut ConversionReport) {
         let kind = entry.kind();
         if !knows_record(kind) {
             notes.unknown(if kind.is_empty() { "a record without a type" } else { kind });
@@ -245,14 +245,14 @@ impl<'a> Session<'a> {
     }
 
     /// Finds each record's parent; gives how many name one that is not there.
-    pub(crate) fn find_parents(&mut self, before: &dyn Earlier) -> Result<u32> {
+    pub(crate) fn find_parents(&mut self, before: &dyn ParentLookup) -> Result<u32> {
         #[derive(Clone, Copy)]
-        enum Place {
+        enum ParentPosition {
             Here(usize),
-            Earlier(usize),
+            ParentLookup(usize),
         }
         // The newest linked record of the conversation and of the side chains.
-        let mut newest = [false, true].map(|side| before.newest(side).map(Place::Earlier));
+        let mut newest = [false, true].map(|side| before.newest(side).map(ParentPosition::ParentLookup));
         let mut missing: u32 = 0;
         let mut compaction = Compaction::default();
         for (index, entry) in self.entries.iter_mut().enumerate().filter(|(_, entry)| entry.linked) {
@@ -267,18 +267,18 @@ impl<'a> Session<'a> {
                 // Its parent is in the history that the compaction replaces.
                 entry.parent = compaction.summary.into_iter().chain(compaction.last).max();
                 compaction.last = Some(index);
-                *previous = Some(Place::Here(index));
+                *previous = Some(ParentPosition::Here(index));
                 continue;
             }
-            let place = |key: &str| -> Result<Option<Place>> {
+            let place = |key: &str| -> Result<Option<ParentPosition>> {
                 let Some(uuid) = text(&entry.map, key) else { return Ok(None) };
                 if let Some(summary) = compaction.summary.filter(|_| compaction.uuids.contains(uuid)) {
                     let repeated = self.places.get(uuid).copied().filter(|&place| place > summary);
-                    return Ok(Some(Place::Here(repeated.unwrap_or(summary))));
+                    return Ok(Some(ParentPosition::Here(repeated.unwrap_or(summary))));
                 }
                 match self.places.get(uuid) {
-                    Some(&here) => Ok(Some(Place::Here(here))),
-                    None => Ok(before.with_uuid(uuid)?.map(Place::Earlier)),
+                    Some(&here) => Ok(Some(ParentPosition::Here(here))),
+                    None => Ok(before.with_uuid(uuid)?.map(ParentPosition::ParentLookup)),
                 }
             };
             let found = match entry.map.get("parentUuid") {
@@ -293,11 +293,11 @@ impl<'a> Session<'a> {
                 _ => *previous,
             };
             match found {
-                Some(Place::Here(parent)) => entry.parent = Some(parent).filter(|&parent| parent != index),
-                Some(Place::Earlier(commit)) => entry.earlier = Some(commit),
+                Some(ParentPosition::Here(parent)) => entry.parent = Some(parent).filter(|&parent| parent != index),
+                Some(ParentPosition::ParentLookup(commit)) => entry.earlier = Some(commit),
                 None => {}
             }
-            *previous = Some(Place::Here(index));
+            *previous = Some(ParentPosition::Here(index));
         }
         Ok(missing)
     }
@@ -314,7 +314,7 @@ impl<'a> Session<'a> {
     }
 
     /// The entries from the root, or from the newest compaction unless `through`, to `tip`, with those beside the chain.
-    pub(crate) fn path(&self, tip: usize, through: bool, notes: &mut Notes) -> Vec<usize> {
+    pub(crate) fn path(&self, tip: usize, through: bool, notes: &mut ConversionReport) -> Vec<usize> {
         let mut path = Vec::new();
         let mut seen = vec![false; self.entries.len()];
         let mut at = Some(tip);
@@ -432,7 +432,7 @@ impl<'a> Session<'a> {
     }
 
     /// The turns of a path. Summaries are left out if it goes `through` compactions.
-    pub(crate) fn turns(&self, path: &[usize], through: bool, notes: &mut Notes) -> Vec<Turn> {
+    pub(crate) fn turns(&self, path: &[usize], through: bool, notes: &mut ConversionReport) -> Vec<Turn> {
         let mut turns: Vec<Turn> = Vec::new();
         let mut places: SortedMap<&str, usize> = SortedMap::new();
         for entry in path.iter().filter_map(|&index| self.entries.get(index)).filter(|entry| entry.speaks()) {
@@ -510,7 +510,7 @@ pub(crate) fn mark(places: &mut [bool], at: usize) -> bool {
 }
 
 /// Reports records that name a parent that is not there.
-pub(crate) fn report_missing(missing: u32, notes: &mut Notes) {
+pub(crate) fn report_missing(missing: u32, notes: &mut ConversionReport) {
     if missing > 0 {
         let message = format!("{missing} records name a parent that is not there; the record before each was taken");
         notes.find(DiagnosticCode::BrokenChain, Severity::Info, message);
@@ -518,7 +518,7 @@ pub(crate) fn report_missing(missing: u32, notes: &mut Notes) {
 }
 
 /// Reports messages that a compaction preserves and that are not there.
-pub(crate) fn report_lost(lost: u32, notes: &mut Notes) {
+pub(crate) fn report_lost(lost: u32, notes: &mut ConversionReport) {
     if lost > 0 {
         let message = format!(
             "{lost} messages that a compaction preserves are not in the file; they are missing after its summary"
@@ -527,7 +527,7 @@ pub(crate) fn report_lost(lost: u32, notes: &mut Notes) {
     }
 }
 
-pub(super) fn read(bytes: &[u8], through: bool, notes: &mut Notes) -> Transcript {
+pub(super) fn read(bytes: &[u8], through: bool, notes: &mut ConversionReport) -> Transcript {
     let session = Session::read(bytes, notes);
     let Some(tip) = session.tip() else { return Transcript::default() };
     let path = session.path(tip, through, notes);
@@ -536,7 +536,7 @@ pub(super) fn read(bytes: &[u8], through: bool, notes: &mut Notes) -> Transcript
 
 /// Remembers the uuid that the next record names as its parent, and the session; false if there is none.
 pub(super) fn end(bytes: &[u8], continuation: &mut Continuation) -> bool {
-    let session = Session::read(bytes, &mut Notes::default());
+    let session = Session::read(bytes, &mut ConversionReport::default());
     let Some(entry) = session.tip().and_then(|tip| session.entries.get(tip)) else { return false };
     let Some(uuid) = owned(&entry.map, "uuid") else { return false };
     continuation.parent = Some(uuid);
@@ -545,7 +545,7 @@ pub(super) fn end(bytes: &[u8], continuation: &mut Continuation) -> bool {
     true
 }
 
-pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut Notes) -> Vec<Value> {
+pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut ConversionReport) -> Vec<Value> {
     let mut lines = Vec::new();
     for turn in turns {
         let timestamp = continuation.time(turn.timestamp.as_deref());

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::continuation::{Continuation, call_id};
 use super::format::{BlobSource, Format};
 use super::{bureau, claude, codex, gemini, gemini_join, generic};
-use crate::commits::transcript::{Notes, Role, Transcript, Turn};
+use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn};
 use crate::content::Block;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::jsonl::IsRecord;
@@ -78,7 +78,7 @@ impl Format {
         seed: impl FnOnce() -> String,
     ) -> Result<(Transcript, Vec<Diagnostic>)> {
         let (source, through) = (options.source, options.through_compactions);
-        let mut notes = Notes::at(source.name());
+        let mut notes = ConversionReport::at(source.name());
         let mut transcript = match self {
             Self::BureauAgentV1 => bureau::read(bytes, limits.cbor_depth, source, &mut notes)?,
             Self::ClaudeCodeV1 => claude::read(bytes, through, &mut notes),
@@ -89,7 +89,7 @@ impl Format {
         if transcript.turns.is_empty() {
             notes.nothing_said(bytes);
         }
-        name_pairs(&mut transcript.turns, seed);
+        assign_call_ids(&mut transcript.turns, seed);
         Ok((transcript, notes.finish()))
     }
 
@@ -99,7 +99,7 @@ impl Format {
     /// # Errors
     /// [`Code::InternalError`], should the result not be writable.
     pub fn write(self, transcript: &Transcript, seed: &str) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
-        let mut notes = Notes::default();
+        let mut notes = ConversionReport::default();
         let mut continuation = Continuation::new(seed);
         let bytes = write_part(self, &transcript.turns, &mut continuation, &mut notes)?;
         Ok((bytes, notes.finish()))
@@ -107,7 +107,7 @@ impl Format {
 }
 
 /// Gives calls and results without an id one that follows from the seed and their order.
-fn name_pairs(turns: &mut [Turn], seed: impl FnOnce() -> String) {
+fn assign_call_ids(turns: &mut [Turn], seed: impl FnOnce() -> String) {
     let lacks_id = |block: &Block<'_>| match block {
         Block::ToolCall { id, .. } | Block::ToolResult { tool_call_id: id, .. } => id.is_empty(),
         _ => false,
@@ -143,7 +143,7 @@ pub(crate) fn write_part(
     format: Format,
     turns: &[Turn],
     continuation: &mut Continuation,
-    notes: &mut Notes,
+    notes: &mut ConversionReport,
 ) -> Result<Vec<u8>> {
     let turns = &by_role(turns);
     let lines = match format {
@@ -169,7 +169,7 @@ pub(crate) fn map_fields(
     to: Format,
     through: bool,
     continuation: &mut Continuation,
-    notes: &mut Notes,
+    notes: &mut ConversionReport,
 ) -> Result<Vec<u8>> {
     let lines = match to {
         Format::CodexV0 => codex::to_v0(bytes, through, notes),

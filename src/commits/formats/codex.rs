@@ -15,9 +15,9 @@ use serde_json::{Map, Value, json};
 use super::blocks;
 use super::continuation::{Continuation, call_id as call_id_from};
 use crate::commits::transcript::{
-    Notes, Role, Transcript, Turn, arguments, flag, image, image_url, list, objects, owned, result_ids, text,
+    ConversionReport, Role, Transcript, Turn, arguments, flag, image, image_url, list, objects, owned, result_ids, text,
 };
-use crate::content::signature::Proof;
+use crate::content::signature::ReasoningSignature;
 use crate::content::{Block, Media, arguments_text};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::jsonl::{IsRecord, Reader, Record};
@@ -80,7 +80,7 @@ pub(crate) fn missing_base(session: &Map<String, Value>, line: Option<u32>) -> O
 }
 
 /// Reports the base of a fork, unless what is read begins with a compaction, which replaces it.
-fn report_base(lines: &[Line<'_>], through: bool, notes: &mut Notes) {
+fn report_base(lines: &[Line<'_>], through: bool, notes: &mut ConversionReport) {
     if !through && lines.iter().any(|line| matches!(line.kind, LineKind::Compacted(_))) {
         return;
     }
@@ -113,7 +113,7 @@ pub(crate) enum LineKind {
 }
 
 /// Reads a line of either version.
-pub(crate) fn line<'a>(record: Record<'a>, notes: &mut Notes) -> Line<'a> {
+pub(crate) fn line<'a>(record: Record<'a>, notes: &mut ConversionReport) -> Line<'a> {
     let mut map = record.value;
     let timestamp = owned(&map, "timestamp");
     let kind: String = owned(&map, "type").unwrap_or_default();
@@ -143,7 +143,7 @@ pub(crate) fn line<'a>(record: Record<'a>, notes: &mut Notes) -> Line<'a> {
     Line { number: record.line, bytes: record.bytes, timestamp, kind }
 }
 
-fn lines<'a>(bytes: &'a [u8], enveloped: bool, through: bool, notes: &mut Notes) -> Vec<Line<'a>> {
+fn lines<'a>(bytes: &'a [u8], enveloped: bool, through: bool, notes: &mut ConversionReport) -> Vec<Line<'a>> {
     let mut reader = Reader::recovering(bytes, is_record(enveloped));
     let lines: Vec<Line<'a>> = reader.by_ref().map(|record| line(record, notes)).collect();
     notes.extend(reader.finish());
@@ -156,7 +156,7 @@ pub(crate) fn item_kind(item: &Map<String, Value>) -> &str {
     text(item, "type").unwrap_or(if item.contains_key("role") { "message" } else { "" })
 }
 
-pub(super) fn read(bytes: &[u8], enveloped: bool, through: bool, notes: &mut Notes) -> Transcript {
+pub(super) fn read(bytes: &[u8], enveloped: bool, through: bool, notes: &mut ConversionReport) -> Transcript {
     let mut turns = Vec::new();
     for line in lines(bytes, enveloped, through, notes) {
         apply(&mut turns, &line, through, notes);
@@ -164,7 +164,7 @@ pub(super) fn read(bytes: &[u8], enveloped: bool, through: bool, notes: &mut Not
     Transcript { turns }
 }
 
-pub(crate) fn apply(turns: &mut Vec<Turn>, line: &Line<'_>, through: bool, notes: &mut Notes) {
+pub(crate) fn apply(turns: &mut Vec<Turn>, line: &Line<'_>, through: bool, notes: &mut ConversionReport) {
     match &line.kind {
         LineKind::Item(item) => add(turns, item, line.timestamp.as_deref(), notes),
         LineKind::Compacted(_) if through => {}
@@ -178,7 +178,7 @@ pub(crate) fn apply(turns: &mut Vec<Turn>, line: &Line<'_>, through: bool, notes
 }
 
 /// The turns that replace those before a compaction; the last one is marked as the summary.
-fn compacted_turns(compacted: &Map<String, Value>, timestamp: Option<&str>, notes: &mut Notes) -> Vec<Turn> {
+fn compacted_turns(compacted: &Map<String, Value>, timestamp: Option<&str>, notes: &mut ConversionReport) -> Vec<Turn> {
     let mut turns = Vec::new();
     for item in objects(list(compacted, "replacement_history"), "an item that is no object", notes) {
         add(&mut turns, item, timestamp, notes);
@@ -207,7 +207,7 @@ fn roll_back(turns: &mut Vec<Turn>, count: u64) {
     }
 }
 
-fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>, notes: &mut Notes) {
+fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>, notes: &mut ConversionReport) {
     let kind = item_kind(item);
     let place = (turns.len(), turns.last().map_or(0, |turn| turn.blocks.len()));
     // Calls that the vendor answers itself have no id: one follows from what the item says and where it stands. Others that
@@ -289,7 +289,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
 /// A thought whose signature has the id of its item, which OpenAI wants back with it.
 fn with_id(mut thought: Block<'static>, item: &Map<String, Value>) -> Block<'static> {
     if let (Block::Reasoning { signature: Some(signature), .. }, Some(id)) = (&mut thought, owned(item, "id")) {
-        *signature = Proof::Sealed(Some(id), std::mem::take(signature)).write().into();
+        *signature = ReasoningSignature::Sealed(Some(id), std::mem::take(signature)).write().into();
     }
     thought
 }
@@ -309,7 +309,7 @@ fn push(turns: &mut Vec<Turn>, role: Role, block: Block<'static>, timestamp: Opt
     }
 }
 
-fn output(item: &Map<String, Value>, notes: &mut Notes) -> Block<'static> {
+fn output(item: &Map<String, Value>, notes: &mut ConversionReport) -> Block<'static> {
     let output = item.get("output").or_else(|| item.get("tools"));
     let mut is_error = false;
     let content = match output {
@@ -329,7 +329,12 @@ fn output(item: &Map<String, Value>, notes: &mut Notes) -> Block<'static> {
     }
 }
 
-pub(super) fn write(turns: &[Turn], enveloped: bool, continuation: &mut Continuation, notes: &mut Notes) -> Vec<Value> {
+pub(super) fn write(
+    turns: &[Turn],
+    enveloped: bool,
+    continuation: &mut Continuation,
+    notes: &mut ConversionReport,
+) -> Vec<Value> {
     let mut lines = Vec::new();
     if continuation.begins {
         let id = continuation.session();
@@ -394,15 +399,15 @@ fn text_part(role: Role, text: &str) -> Value {
 }
 
 /// A block that is an item of its own. A search has no output in this format, so an `answered` one is written as a call.
-fn item(block: &Block, answered: &SortedSet<String>, notes: &mut Notes) -> Value {
+fn item(block: &Block, answered: &SortedSet<String>, notes: &mut ConversionReport) -> Value {
     match block {
         Block::Reasoning { text, signature, redacted } => {
             let summary: Vec<Value> = match *redacted || text.is_empty() {
                 true => Vec::new(),
                 false => vec![json!({ "type": "summary_text", "text": text })],
             };
-            match signature.as_deref().and_then(Proof::read) {
-                Some(Proof::Sealed(Some(id), sealed)) => {
+            match signature.as_deref().and_then(ReasoningSignature::read) {
+                Some(ReasoningSignature::Sealed(Some(id), sealed)) => {
                     json!({ "type": "reasoning", "id": id, "summary": summary, "encrypted_content": sealed })
                 }
                 _ => json!({ "type": "reasoning", "summary": summary, "encrypted_content": signature }),
@@ -442,7 +447,7 @@ fn output_part(block: &Block) -> Option<Value> {
 }
 
 /// Maps lines of `codex-v0` to `codex-v1`, field by field (SPEC §5, tier `fields`).
-pub(super) fn to_v1(bytes: &[u8], continuation: &mut Continuation, notes: &mut Notes) -> Vec<Value> {
+pub(super) fn to_v1(bytes: &[u8], continuation: &mut Continuation, notes: &mut ConversionReport) -> Vec<Value> {
     let mut out = Vec::new();
     for line in lines(bytes, false, true, notes) {
         let timestamp = continuation.time(line.timestamp.as_deref());
@@ -468,7 +473,7 @@ pub(super) fn to_v1(bytes: &[u8], continuation: &mut Continuation, notes: &mut N
 }
 
 /// Maps lines of `codex-v1` to `codex-v0`, which has no lines for compactions and removed turns: they are applied.
-pub(super) fn to_v0(bytes: &[u8], through: bool, notes: &mut Notes) -> Vec<Value> {
+pub(super) fn to_v0(bytes: &[u8], through: bool, notes: &mut ConversionReport) -> Vec<Value> {
     let mut header = Vec::new();
     let mut out: Vec<Value> = Vec::new();
     for line in lines(bytes, true, through, notes) {

@@ -9,7 +9,7 @@ use super::codec::ReadOptions;
 use super::codex::{self, LineKind};
 use super::format::{BlobSource, Format};
 use super::{claude, gemini, generic};
-use crate::commits::transcript::{Notes, text};
+use crate::commits::transcript::{ConversionReport, text};
 use crate::content::Block;
 use crate::json::Document;
 use crate::jsonl::{Reader, Record};
@@ -83,17 +83,17 @@ fn is_conversation(format: Format, record: &Map<String, Value>) -> bool {
         Format::GeminiV1 => gemini::is_conversation(record),
         Format::GenericV1 => {
             let says = |blocks: &[Block<'_>]| !blocks.is_empty() || record.get("content").is_some_and(Value::is_string);
-            generic::turn(record, &mut Notes::default()).is_some_and(|turn| says(&turn.blocks))
+            generic::turn(record, &mut ConversionReport::default()).is_some_and(|turn| says(&turn.blocks))
         }
         Format::CodexV0 | Format::CodexV1 => {
             let enveloped = record.contains_key("payload");
             let record = Record { line: 0, bytes: &[], value: record.clone() };
-            let line = codex::line(record, &mut Notes::default());
+            let line = codex::line(record, &mut ConversionReport::default());
             let mut turns = Vec::new();
             if matches!(line.kind, LineKind::Item(_) | LineKind::Compacted(_))
                 && enveloped == (format == Format::CodexV1)
             {
-                codex::apply(&mut turns, &line, false, &mut Notes::default());
+                codex::apply(&mut turns, &line, false, &mut ConversionReport::default());
             }
             // Items of other agents have the names of some of Codex, and nothing of what those hold.
             let says = |block: &Block<'_>| match block {

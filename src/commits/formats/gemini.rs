@@ -15,8 +15,8 @@ use super::blocks::{self, gemini_call, gemini_part};
 use super::continuation::Continuation;
 use super::gemini_join::{FileKind, file_kind, is_record};
 use crate::commits::transcript::{
-    Notes, Role, Transcript, Turn, arguments_object, given_id, image_url, list, object, objects, owned, result_text,
-    set, text,
+    ConversionReport, Role, Transcript, Turn, arguments_object, given_id, image_url, list, object, objects, owned,
+    result_text, set, text,
 };
 use crate::content::{Block, Image, Media};
 use crate::error::{DiagnosticCode, Severity};
@@ -42,7 +42,7 @@ impl Messages {
         }
     }
 
-    fn replace_all(&mut self, messages: &[Value], notes: &mut Notes) {
+    fn replace_all(&mut self, messages: &[Value], notes: &mut ConversionReport) {
         *self = Self::default();
         objects(messages, "a message that is no object", notes)
             .into_iter()
@@ -50,14 +50,14 @@ impl Messages {
     }
 
     /// Takes the messages of a header or a `$set` line, if it has some.
-    fn replace_from(&mut self, fields: &Map<String, Value>, notes: &mut Notes) {
+    fn replace_from(&mut self, fields: &Map<String, Value>, notes: &mut ConversionReport) {
         if !list(fields, "messages").is_empty() {
             self.replace_all(list(fields, "messages"), notes);
         }
     }
 
     /// Removes a message and all after it; all if it is not there, as Gemini CLI does.
-    fn rewind(&mut self, id: &str, notes: &mut Notes) {
+    fn rewind(&mut self, id: &str, notes: &mut ConversionReport) {
         let from = self.places.get(id).copied().unwrap_or_else(|| {
             if !self.list.is_empty() {
                 let message = "`$rewindTo` names a message that is not there; all messages before it are taken back";
@@ -73,7 +73,7 @@ impl Messages {
     }
 }
 
-pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
+pub(super) fn read(bytes: &[u8], notes: &mut ConversionReport) -> Transcript {
     let mut messages = Messages::default();
     if file_kind(bytes) == FileKind::Lines || bytes.trim_ascii().is_empty() {
         let mut reader = Reader::recovering(bytes, is_record);
@@ -132,10 +132,10 @@ impl LineNotes {
         Self { messages: Messages::default(), is_whole }
     }
 
-    pub(crate) fn add(&mut self, map: &Map<String, Value>, notes: &mut Notes) {
+    pub(crate) fn add(&mut self, map: &Map<String, Value>, notes: &mut ConversionReport) {
         if let Some(id) = text(map, "$rewindTo") {
             // Of a part nobody knows which messages there are.
-            let mut unheard = Notes::default();
+            let mut unheard = ConversionReport::default();
             self.messages.rewind(id, if self.is_whole { notes } else { &mut unheard });
         } else if is_message(map) {
             self.message(map, notes);
@@ -153,7 +153,7 @@ impl LineNotes {
         }
     }
 
-    fn message(&mut self, map: &Map<String, Value>, notes: &mut Notes) {
+    fn message(&mut self, map: &Map<String, Value>, notes: &mut ConversionReport) {
         add(&mut Vec::new(), map, &mut SeenCalls::default(), notes);
         let id = map.get_key_value("id").map(|(key, id)| (key.clone(), id.clone()));
         self.messages.add(id.into_iter().collect());
@@ -180,7 +180,7 @@ struct SeenCalls {
     unnamed: u32,
 }
 
-fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls, notes: &mut Notes) {
+fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls, notes: &mut ConversionReport) {
     let role = match text(message, "type").unwrap_or_default() {
         "user" => Role::User,
         "gemini" | "model" => Role::Assistant,
@@ -256,7 +256,7 @@ fn as_list(parts: &Value) -> &[Value] {
     }
 }
 
-fn parts(content: Option<&Value>, seen: &mut SeenCalls, notes: &mut Notes) -> Vec<Block<'static>> {
+fn parts(content: Option<&Value>, seen: &mut SeenCalls, notes: &mut ConversionReport) -> Vec<Block<'static>> {
     let mut out = Vec::new();
     for part in content.map_or(&[][..], as_list) {
         let map = match part {
@@ -295,7 +295,7 @@ fn failed(response: &Map<String, Value>) -> bool {
 }
 
 /// What a result says: the outputs of the responses, and the media beside or within them.
-fn result_content(result: &Value, notes: &mut Notes) -> Vec<Block<'static>> {
+fn result_content(result: &Value, notes: &mut ConversionReport) -> Vec<Block<'static>> {
     let mut out = Vec::new();
     for part in as_list(result) {
         let Some(map) = part.as_object() else {
@@ -327,7 +327,7 @@ fn result_content(result: &Value, notes: &mut Notes) -> Vec<Block<'static>> {
     out
 }
 
-pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut Notes) -> Vec<Value> {
+pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut ConversionReport) -> Vec<Value> {
     let mut lines = Vec::new();
     if continuation.begins {
         let timestamp = continuation.time(turns.first().and_then(|turn| turn.timestamp.as_deref()));

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::blocks;
-use crate::commits::transcript::{Notes, Role, Transcript, Turn, flag, owned, text};
+use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, flag, owned, text};
 use crate::content::{self, Block};
 use crate::jsonl::Reader;
 
@@ -22,7 +22,7 @@ pub(crate) fn is_record(map: &Map<String, Value>) -> bool {
     text(map, "role").is_some()
 }
 
-pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
+pub(super) fn read(bytes: &[u8], notes: &mut ConversionReport) -> Transcript {
     let mut reader = Reader::recovering(bytes, is_record);
     let turns = reader.by_ref().filter_map(|record| turn(&record.value, notes)).collect();
     notes.extend(reader.finish());
@@ -30,7 +30,7 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
 }
 
 /// The turn of a line; an unknown role is noted.
-pub(crate) fn turn(map: &Map<String, Value>, notes: &mut Notes) -> Option<Turn> {
+pub(crate) fn turn(map: &Map<String, Value>, notes: &mut ConversionReport) -> Option<Turn> {
     let calls = blocks::chat_calls(map, notes);
     let read = if calls.is_empty() { blocks::read_said } else { blocks::read_content };
     let mut content = read(map.get("content"), notes);

@@ -3,7 +3,7 @@
 use super::options::{Import, ImportedBranch};
 use crate::commits::formats::claude::{Session, mark, other_leaves};
 use crate::commits::record::SIDE_CHAIN_OF;
-use crate::commits::transcript::Notes;
+use crate::commits::transcript::ConversionReport;
 use crate::maps::{SortedMap, SortedSet};
 use crate::sorting;
 
@@ -19,7 +19,7 @@ pub(super) struct Branch {
 }
 
 /// The conversation, then the branches and side chains, each with the entries that no earlier one has.
-pub(super) fn find_branches(session: &Session<'_>, tip: usize, notes: &mut Notes) -> Vec<Branch> {
+pub(super) fn find_branches(session: &Session<'_>, tip: usize, notes: &mut ConversionReport) -> Vec<Branch> {
     let count = session.entries.len();
     let mut owners = Owners(vec![None; count]);
     let mut branches = Vec::new();

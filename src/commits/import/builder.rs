@@ -6,16 +6,16 @@ use std::mem::take;
 
 use serde_json::Value;
 
-use super::known::Known;
+use super::commit_index::CommitIndex;
 use super::options::{Import, ImportOptions};
-use super::resume::{Header, Resume, Settled};
+use super::resume::{CommittedPrefix, Header, Resume};
 use crate::commits::artifact::artifact_ref;
 use crate::commits::formats::{BlobSource, Format, ReadOptions};
 use crate::commits::record::{CommitType, Provenance, Record, SIDE_CHAIN_OF, Trigger};
-use crate::commits::transcript::Notes;
+use crate::commits::transcript::ConversionReport;
 use crate::content::Block;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result};
-use crate::order::Order;
+use crate::sorted_index::SortedIndex;
 use crate::text::Clusters;
 use crate::time::Timestamp;
 
@@ -88,21 +88,21 @@ pub(super) struct Builder<'b, 'o> {
     pub speaks: bool,
     pub import: Import<'b>,
     /// The records in the order of their ids, and the blobs in that of their refs.
-    ids: Order,
-    refs: Order,
+    ids: SortedIndex,
+    refs: SortedIndex,
     /// Of each record, whether it is of a side chain.
     pub sides: Vec<bool>,
-    pub settled: Settled<'o>,
+    pub settled: CommittedPrefix<'o>,
     /// What was found before that, and after.
-    notes: Notes,
-    pub later: Notes,
+    notes: ConversionReport,
+    pub later: ConversionReport,
     /// Where an earlier import stopped, until the whole file was read that far.
     until: Option<&'o Resume>,
 }
 
 /// Adds to what is kept in the order of its names; false where there is one of that name already. `read` is how much of the file was read
 /// for what there is so far, and all that there is to read.
-fn add<T>(list: &mut Vec<T>, order: &mut Order, item: T, name: fn(&T) -> &str, read: (usize, usize)) -> bool {
+fn add<T>(list: &mut Vec<T>, order: &mut SortedIndex, item: T, name: fn(&T) -> &str, read: (usize, usize)) -> bool {
     let place = order.find(&mut |number| list.get(number).map_or(Ordering::Less, |known| name(known).cmp(name(&item))));
     if place.found.is_some() {
         return false;
@@ -138,12 +138,12 @@ impl<'b, 'o> Builder<'b, 'o> {
             side_chain_of: None,
             speaks: false,
             import: Import::default(),
-            ids: Order::new(),
-            refs: Order::new(),
+            ids: SortedIndex::new(),
+            refs: SortedIndex::new(),
             sides: Vec::new(),
-            settled: Settled::default(),
-            notes: Notes::default(),
-            later: Notes::default(),
+            settled: CommittedPrefix::default(),
+            notes: ConversionReport::default(),
+            later: ConversionReport::default(),
             until: None,
         };
         if let Some(resume) = options.resume {
@@ -171,7 +171,7 @@ impl<'b, 'o> Builder<'b, 'o> {
         self.parent = state.tip.clone().or_else(|| self.parent.take());
         self.time.clone_from(&state.time);
         self.import.tip.clone_from(&state.tip);
-        self.settled = Settled {
+        self.settled = CommittedPrefix {
             at: resume.overlap(),
             line: state.line,
             session: state.session.clone(),
@@ -198,36 +198,36 @@ impl<'b, 'o> Builder<'b, 'o> {
 
     /// Everything before the byte `at` is in commits, and stays as it is: `line` lines of the file. Whether what is new begins here,
     /// where the whole file is read again.
-    pub(super) fn settle(
+    pub(super) fn commit_prefix(
         &mut self,
         at: usize,
         line: u32,
         header: Header<&'o [u8]>,
-        known: Option<&Known>,
+        known: Option<&CommitIndex>,
     ) -> Result<bool> {
         self.notes.absorb(take(&mut self.later));
         let (session, time, tip) = (self.session.clone(), self.time.clone(), self.import.tip.clone());
-        self.settled = Settled { at, line, session, time, tip, header };
+        self.settled = CommittedPrefix { at, line, session, time, tip, header };
         let Some(until) = self.until.filter(|until| until.consumed <= at as u64) else { return Ok(false) };
         if *until != self.resume(known) {
             return Err(until.mismatch("the file was rewritten"));
         }
         // What is new begins here.
         self.until = None;
-        self.notes = Notes::default();
-        (self.ids, self.refs) = (Order::new(), Order::new());
+        self.notes = ConversionReport::default();
+        (self.ids, self.refs) = (SortedIndex::new(), SortedIndex::new());
         self.import.records.clear();
         self.import.blobs.clear();
         self.sides.clear();
         Ok(true)
     }
 
-    fn resume(&self, known: Option<&Known>) -> Resume {
+    fn resume(&self, known: Option<&CommitIndex>) -> Resume {
         self.settled.resume(self.format, self.file, self.base, &self.options.key(), known)
     }
 
     /// Where the next import goes on. Called before what is not settled becomes a commit after all.
-    pub(super) fn stop(&mut self, known: Option<&Known>) -> Result<()> {
+    pub(super) fn stop(&mut self, known: Option<&CommitIndex>) -> Result<()> {
         if let Some(until) = self.until.take() {
             return Err(until.mismatch("the file was rewritten"));
         }
@@ -296,7 +296,7 @@ impl<'b, 'o> Builder<'b, 'o> {
             finding.line.is_some_and(|at| at <= line || (is_damage && Some(at) == begun_line))
         };
         found.retain(|finding| !growing || is_settled(finding));
-        let mut notes = Notes::default();
+        let mut notes = ConversionReport::default();
         notes.extend(found);
         notes.absorb(self.notes);
         if !self.speaks && !growing && self.options.resume.is_none() {

@@ -6,12 +6,12 @@
 
 use super::branches::{Branch, find_branches, imported};
 use super::builder::{Builder, Lines, place_in};
-use super::known::{Known, incomplete, number};
+use super::commit_index::{CommitIndex, incomplete, number};
 use super::options::Title;
 use super::resume::Header;
-use crate::commits::formats::claude::{Earlier, Entry, Session, is_record, report_lost, report_missing, title};
+use crate::commits::formats::claude::{Entry, ParentLookup, Session, is_record, report_lost, report_missing, title};
 use crate::commits::record::{CommitType, Trigger};
-use crate::commits::transcript::{Notes, owned, text};
+use crate::commits::transcript::{ConversionReport, owned, text};
 use crate::error::{Diagnostic, Result};
 use crate::jsonl::Reader;
 use crate::maps::{SortedMap, SortedSet};
@@ -29,7 +29,7 @@ struct Answers {
 
 impl Answers {
     /// Whether `every` answers are over before a record.
-    fn are_over(&mut self, entry: &Entry<'_>, every: u32) -> bool {
+    fn ends_turn(&mut self, entry: &Entry<'_>, every: u32) -> bool {
         let Some(current) = &self.current else { return false };
         let is_over = match entry.answer_id() {
             Some(id) => id != current,
@@ -73,14 +73,14 @@ impl<'b> Part<'b> {
     /// Whether the part ends before a record.
     fn ends_before(&mut self, entry: &Entry<'_>, is_main: bool, every: u32) -> bool {
         let compacts = entry.is_boundary() || (entry.is_summary() && !self.compacting);
-        is_main && self.spoke && !self.preserves(entry) && (compacts || self.answers.are_over(entry, every))
+        is_main && self.spoke && !self.preserves(entry) && (compacts || self.answers.ends_turn(entry, every))
     }
 
     fn preserves(&self, entry: &Entry<'_>) -> bool {
         entry.uuid().is_some_and(|uuid| self.preserved.contains(uuid))
     }
 
-    fn push(&mut self, entry: Entry<'b>, is_main: bool, notes: &mut Notes) {
+    fn push(&mut self, entry: Entry<'b>, is_main: bool, notes: &mut ConversionReport) {
         if is_main && entry.is_boundary() {
             self.preserved = SortedSet::new();
             self.preserved.extend(entry.preserved().map(str::to_owned));
@@ -122,7 +122,7 @@ pub(super) fn import<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]
             file.commit(builder, part)?;
             part = Part::default();
             let at = begins.saturating_add(at);
-            if builder.settle(at, line.saturating_sub(1), Header::None, Some(&file.known))? {
+            if builder.commit_prefix(at, line.saturating_sub(1), Header::None, Some(&file.known))? {
                 file.titles.clear();
             }
         }
@@ -142,7 +142,7 @@ pub(super) fn import<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]
 
 /// What is known of the file so far.
 struct File<'b> {
-    known: Known,
+    known: CommitIndex,
     /// The bytes of each linked record, by the hash of its uuid: a compaction repeats the messages that it preserves.
     lines: SortedMap<u64, &'b [u8]>,
     /// How many bytes of the file come before those that are read, if some do.
@@ -301,7 +301,7 @@ impl<'b> EntryCommits<'b> {
                 compacting = true;
                 answers = Answers::default();
                 preserved = found.preserved().collect();
-            } else if answers.are_over(found, builder.options.every) {
+            } else if answers.ends_turn(found, builder.options.every) {
                 self.close(builder, CommitType::Delta, Trigger::TurnBoundary)?;
                 answers = Answers::default();
             }

@@ -1,12 +1,12 @@
 //! Formats without branches: their lines are cut into deltas, which end after an answer.
 
 use super::builder::{Builder, Lines, place_in};
-use super::known::incomplete;
+use super::commit_index::incomplete;
 use super::resume::Header;
 use crate::commits::formats::codex::{self, LineKind};
 use crate::commits::formats::{gemini, generic};
 use crate::commits::record::{CommitType, Trigger};
-use crate::commits::transcript::{Notes, Role, list, object, owned, text};
+use crate::commits::transcript::{ConversionReport, Role, list, object, owned, text};
 use crate::error::{Diagnostic, Result};
 use crate::jsonl::{Reader, Record};
 
@@ -46,7 +46,7 @@ impl<'b: 'o, 'o> Deltas<'b, 'o> {
             self.answers = self.answers.saturating_add(1);
             if self.answers >= builder.options.every {
                 self.close(builder)?;
-                builder.settle(self.place(bytes), line.saturating_sub(1), self.header, None)?;
+                builder.commit_prefix(self.place(bytes), line.saturating_sub(1), self.header, None)?;
             }
         }
         Ok(())
@@ -84,7 +84,7 @@ impl<'b: 'o, 'o> Deltas<'b, 'o> {
         let is_over = self.unread.get(end) == Some(&b'\n');
         let at = self.begins.saturating_add(end).saturating_add(usize::from(is_over));
         let line = if is_over { line } else { line.saturating_sub(1) };
-        builder.settle(at, line, self.header, None).map(drop)
+        builder.commit_prefix(at, line, self.header, None).map(drop)
     }
 
     /// The end of what was given.
@@ -102,7 +102,7 @@ pub(super) fn codex<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8])
     let mut reader = Reader::after_lines(unread, builder.settled.line, builder.format.is_record());
     for record in reader.by_ref() {
         let number = record.line;
-        let mut found = Notes::default();
+        let mut found = ConversionReport::default();
         let line = codex::line(record, &mut found);
         // Only for the findings: each blob is read again by itself.
         codex::apply(&mut turns, &line, false, &mut found);
@@ -181,7 +181,7 @@ pub(super) fn generic<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8
     let mut deltas = Deltas::new(builder, unread);
     let mut reader = Reader::after_lines(unread, builder.settled.line, builder.format.is_record());
     for record in reader.by_ref() {
-        let mut found = Notes::default();
+        let mut found = ConversionReport::default();
         match generic::turn(&record.value, &mut found).map(|turn| turn.role) {
             Some(Role::Assistant) => deltas.answering = true,
             Some(_) => deltas.before_question(builder, record.bytes, record.line)?,

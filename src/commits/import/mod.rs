@@ -11,8 +11,8 @@
 mod branches;
 mod builder;
 mod claude;
+mod commit_index;
 mod deltas;
-mod known;
 mod options;
 mod resume;
 mod session;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::known::Known;
+use super::commit_index::CommitIndex;
 use crate::commits::artifact::artifact_ref;
 use crate::commits::formats::Format;
 use crate::commits::json_object::JsonObject;
@@ -47,7 +47,7 @@ pub(super) struct State {
     /// The line that a compaction's blob begins with.
     pub header: Header<String>,
     /// Of a Claude Code file: the records that later ones may name.
-    pub known: Option<Known>,
+    pub known: Option<CommitIndex>,
 }
 
 /// The header of a file.
@@ -85,7 +85,7 @@ impl Header<String> {
 
 /// A place in the bytes before which everything is committed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Settled<'a> {
+pub(super) struct CommittedPrefix<'a> {
     /// In the bytes of this import.
     pub at: usize,
     pub line: u32,
@@ -95,7 +95,7 @@ pub(super) struct Settled<'a> {
     pub header: Header<&'a [u8]>,
 }
 
-impl Settled<'_> {
+impl CommittedPrefix<'_> {
     /// What a host keeps of it. `bytes` begin at `base` in the file.
     pub(super) fn resume(
         &self,
@@ -103,7 +103,7 @@ impl Settled<'_> {
         bytes: &[u8],
         base: u64,
         options: &str,
-        known: Option<&Known>,
+        known: Option<&CommitIndex>,
     ) -> Resume {
         let from = self.at.saturating_sub(CHECKED);
         Resume {
@@ -118,7 +118,7 @@ impl Settled<'_> {
                 time: self.time.clone(),
                 tip: self.tip.clone(),
                 header: self.header.kept(),
-                known: known.map(Known::kept),
+                known: known.map(CommitIndex::kept),
             },
         }
     }
@@ -219,7 +219,7 @@ impl Resume {
                     None => Header::None,
                     Some(header) => header.as_text().map_or(Header::NotKept, |line| Header::Line(line.into_owned())),
                 },
-                known: state.get("known")?.map(Known::read).transpose()?,
+                known: state.get("known")?.map(CommitIndex::read).transpose()?,
             },
         })
     }

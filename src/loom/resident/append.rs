@@ -1,7 +1,7 @@
 //! Text that is added to a node, as a reply does while it streams (SPEC §1 "What a front end asks a resident tree").
 
 use super::LoomTree;
-use super::change::{ChangeSet, Ending, Place};
+use super::change::{ChangeSet, OrderPosition, TailEdit};
 use super::change_log::Changed;
 use crate::content::Block;
 use crate::error::Result;
@@ -55,7 +55,7 @@ impl LoomTree {
     pub fn append<'d>(&mut self, id: &str, delta: impl Into<Delta<'d>>, limits: &Limits) -> Result<Appended> {
         let Delta { low, text, high } = delta.into();
         let place = self.tree.find(id)?;
-        let before = self.growing.half(place).filter(|_| low.is_some());
+        let before = self.incremental_texts.half(place).filter(|_| low.is_some());
         let joined = before.and_then(|high| char::decode_utf16([high, low?]).next()?.ok());
         let first = joined.or(low.map(|_| REPLACEMENT));
         let last = high.map(|_| REPLACEMENT);
@@ -81,22 +81,22 @@ impl LoomTree {
         let bytes = self.text_bytes.saturating_sub(gone).saturating_add(appended.bytes);
         limits::check("inputBytes", bytes, limits.input_bytes)?;
         if appended.new_block {
-            appended.inverse.nodes.push(self.put_back(place, Place::Kept));
+            appended.inverse.nodes.push(self.put_back(place, OrderPosition::Kept));
         } else {
             let units = |c: Option<char>| c.map_or(0, char::len_utf16);
             let cut = utf16_len(text).saturating_add(units(first)).saturating_add(units(last));
             let text = if joined.is_some() { String::from(REPLACEMENT) } else { String::new() };
-            appended.inverse.endings.push(Ending { node_id: id.to_owned(), cut, text });
+            appended.inverse.endings.push(TailEdit { node_id: id.to_owned(), cut, text });
         }
         // Nothing fails from here on.
         self.begin_growing(place);
-        self.tree.edit_last_text(place, |grown| {
-            grown.truncate(grown.len().saturating_sub(gone));
-            grown.extend(first);
-            grown.push_str(text);
-            grown.extend(last);
+        self.tree.edit_last_text(place, |incremental| {
+            incremental.truncate(incremental.len().saturating_sub(gone));
+            incremental.extend(first);
+            incremental.push_str(text);
+            incremental.extend(last);
         });
-        self.growing.set_half(place, high, joined.is_some());
+        self.incremental_texts.set_half(place, high, joined.is_some());
         self.note_change(place, appended.bytes, gone);
         self.log.note([Changed::Node(place)], self.tree.len());
         self.touch();
@@ -108,20 +108,20 @@ impl LoomTree {
     /// Changes the ending of a node's text, which can be changed so: `cut` bytes of it go.
     pub(super) fn change_ending(&mut self, place: NodeIx, cut: usize, text: &str) {
         if cut > 0 {
-            self.growing.forget(place);
+            self.incremental_texts.invalidate(place);
         }
         if !self.on_trial {
             self.begin_growing(place);
         }
-        self.tree.edit_last_text(place, |grown| {
-            grown.truncate(grown.len().saturating_sub(cut));
-            grown.push_str(text);
+        self.tree.edit_last_text(place, |incremental| {
+            incremental.truncate(incremental.len().saturating_sub(cut));
+            incremental.push_str(text);
         });
         if self.on_trial {
             self.intern(place);
             return;
         }
-        self.growing.set_half(place, None, false);
+        self.incremental_texts.set_half(place, None, false);
         self.note_change(place, text.len(), cut);
     }
 
@@ -134,7 +134,7 @@ impl LoomTree {
     pub(super) fn note_half(&mut self, id: &str, half: u16) {
         if let Ok(place) = self.tree.find(id) {
             self.begin_growing(place);
-            self.growing.set_half(place, Some(half), false);
+            self.incremental_texts.set_half(place, Some(half), false);
         }
     }
 }

@@ -7,8 +7,8 @@ use super::extra::Extra;
 use super::loom_tree::{LoomTree, size};
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
+use crate::loom::ordered_slots::OrderedSlots;
 use crate::loom::path;
-use crate::loom::sequence::Sequence;
 use crate::loom::tree::{self, Edge, EdgeIx, EdgeKind, FreePlaces, Node, NodeIx, TreeSettings};
 use crate::maps::SortedSet;
 use crate::sorting::{sort, sort_by_key};
@@ -22,11 +22,11 @@ pub struct ChangeSet {
     /// Edges that go; those that are not there are gone already.
     pub removed_edges: Vec<String>,
     /// Nodes to add, or to put in the place of those with their ids.
-    pub nodes: Vec<Put<Node<'static>>>,
+    pub nodes: Vec<Upsert<Node<'static>>>,
     /// Edges to add, or to put in the place of those with their ids; they may name nodes of the same change.
-    pub edges: Vec<Put<Edge<'static>>>,
+    pub edges: Vec<Upsert<Edge<'static>>>,
     /// Texts that end otherwise, of nodes that the change does not name elsewhere.
-    pub endings: Vec<Ending>,
+    pub endings: Vec<TailEdit>,
     /// What the tree then says about itself; none where that stays as it is.
     pub settings: Option<TreeFields>,
     /// Whether everything goes that is not put, so that the tree has these nodes and edges alone, in this order.
@@ -44,25 +44,25 @@ pub struct TreeFields {
 
 /// A node or an edge that is put into a tree.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Put<T> {
+pub struct Upsert<T> {
     /// The node or the edge.
     pub entity: T,
     /// What its JSON has beyond the model.
     pub extra: Extra,
     /// Where in the order of the tree.
-    pub place: Place,
+    pub place: OrderPosition,
 }
 
-impl<T> From<T> for Put<T> {
+impl<T> From<T> for Upsert<T> {
     fn from(entity: T) -> Self {
-        Self { entity, extra: Extra::default(), place: Place::Kept }
+        Self { entity, extra: Extra::default(), place: OrderPosition::Kept }
     }
 }
 
 /// Another ending of the text that is the last block of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Ending {
+pub struct TailEdit {
     /// The node.
     pub node_id: String,
     /// How many UTF-16 code units go from the end of its text.
@@ -73,7 +73,7 @@ pub struct Ending {
 
 /// A place in the order of nodes, or of edges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum OrderPosition {
     /// Where it is; what is new comes last.
     #[default]
     Kept,
@@ -96,7 +96,7 @@ pub struct Applied {
 
 /// What goes, by place.
 #[derive(Debug, Default)]
-pub(super) struct Gone {
+pub(super) struct Removal {
     pub nodes: SortedSet<NodeIx>,
     /// Edges that are named.
     named: SortedSet<EdgeIx>,
@@ -129,8 +129,8 @@ impl LoomTree {
         edges: Vec<Edge<'static>>,
         limits: &Limits,
     ) -> Result<ChangeSet> {
-        let nodes = nodes.into_iter().map(Put::from).collect();
-        let edges = edges.into_iter().map(Put::from).collect();
+        let nodes = nodes.into_iter().map(Upsert::from).collect();
+        let edges = edges.into_iter().map(Upsert::from).collect();
         self.apply(ChangeSet { nodes, edges, ..ChangeSet::default() }, limits).map(|applied| applied.inverse)
     }
 
@@ -169,8 +169,8 @@ impl LoomTree {
     }
 
     /// What a change removes, itself or with something else.
-    pub(super) fn gone(&self, change: &ChangeSet) -> Gone {
-        let mut gone = Gone::default();
+    pub(super) fn gone(&self, change: &ChangeSet) -> Removal {
+        let mut gone = Removal::default();
         let put_edges = SortedSet::from_iter(change.edges.iter().filter_map(|put| self.tree.find_edge(&put.entity.id)));
         if change.replaces {
             let put = SortedSet::from_iter(change.nodes.iter().filter_map(|put| self.tree.find_opt(&put.entity.id)));
@@ -208,13 +208,13 @@ impl LoomTree {
         !gone.contains(&linked.target) && origins.iter().any(|node| !gone.contains(node))
     }
 
-    pub(super) fn check(&self, change: &ChangeSet, gone: &Gone, limits: &Limits) -> Result<()> {
+    pub(super) fn check(&self, change: &ChangeSet, gone: &Removal, limits: &Limits) -> Result<()> {
         let stays = |id: &str| self.tree.find_opt(id).filter(|place| !gone.nodes.contains(place));
         let size_at = |place: NodeIx| size(self.tree.at(place));
         let mut ids = SortedSet::new();
         let mut count = self.tree.len() - gone.nodes.iter().count();
         let mut bytes = self.text_bytes.saturating_sub(gone.nodes.iter().map(|&place| size_at(place)).sum());
-        for Put { entity: node, .. } in &change.nodes {
+        for Upsert { entity: node, .. } in &change.nodes {
             if !ids.insert(&*node.id) {
                 return Err(tree::duplicate("node", &node.id));
             }
@@ -237,7 +237,7 @@ impl LoomTree {
         limits::check("inputBytes", bytes, limits.input_bytes)?;
         let mut edge_ids = SortedSet::new();
         let mut count = self.tree.edge_count() - gone.edges().count();
-        for Put { entity: edge, .. } in &change.edges {
+        for Upsert { entity: edge, .. } in &change.edges {
             if !edge_ids.insert(&*edge.id) {
                 return Err(tree::duplicate("edge", &edge.id));
             }
@@ -254,7 +254,7 @@ impl LoomTree {
     }
 
     /// The end of a text that goes; nothing where the node has none of that length.
-    fn end_of(&self, ending: &Ending) -> Option<&str> {
+    fn end_of(&self, ending: &TailEdit) -> Option<&str> {
         let text = self.last_text(self.tree.find_opt(&ending.node_id)?)?;
         let mut units = ending.cut;
         let mut at = text.len();
@@ -269,7 +269,7 @@ impl LoomTree {
     }
 
     /// What takes a change back: all that it removes, moves or replaces as it is now, and the removal of what is new.
-    pub(super) fn inverse(&self, change: &ChangeSet, gone: &Gone) -> ChangeSet {
+    pub(super) fn inverse(&self, change: &ChangeSet, gone: &Removal) -> ChangeSet {
         let settings = change.settings.as_ref().map(|_| self.fields());
         if change.replaces {
             return ChangeSet { settings, ..self.whole() };
@@ -277,36 +277,37 @@ impl LoomTree {
         let mut inverse = ChangeSet { settings, ..ChangeSet::default() };
         let mut moved: Vec<NodeIx> = gone.nodes.iter().copied().collect();
         let mut kept = Vec::new();
-        for Put { entity, place, .. } in &change.nodes {
+        for Upsert { entity, place, .. } in &change.nodes {
             match self.tree.find_opt(&entity.id) {
                 None => inverse.removed_nodes.push(entity.id.to_string()),
                 Some(ix) if gone.nodes.contains(&ix) => {}
-                Some(ix) if *place == Place::Kept => kept.push(self.put_back(ix, Place::Kept)),
+                Some(ix) if *place == OrderPosition::Kept => kept.push(self.put_back(ix, OrderPosition::Kept)),
                 Some(ix) => moved.push(ix),
             }
         }
         for ending in change.endings.iter().rev() {
             let text = self.end_of(ending).unwrap_or_default().to_owned();
-            inverse.endings.push(Ending { node_id: ending.node_id.clone(), cut: utf16_len(&ending.text), text });
+            inverse.endings.push(TailEdit { node_id: ending.node_id.clone(), cut: utf16_len(&ending.text), text });
         }
         let id = |ix: NodeIx| self.tree.at(ix).id.to_string();
         let moved = with_next(self.tree.node_order(), moved);
-        let moved = moved.into_iter().map(|(ix, next)| self.put_back(ix, Place::of(next.map(id))));
+        let moved = moved.into_iter().map(|(ix, next)| self.put_back(ix, OrderPosition::of(next.map(id))));
         inverse.nodes = moved.chain(kept).collect();
 
         let mut moved: Vec<EdgeIx> = gone.edges().collect();
-        let mut kept: Vec<_> = gone.shortened.iter().filter_map(|&ix| self.put_edge_back(ix, Place::Kept)).collect();
-        for Put { entity, place, .. } in &change.edges {
+        let mut kept: Vec<_> =
+            gone.shortened.iter().filter_map(|&ix| self.put_edge_back(ix, OrderPosition::Kept)).collect();
+        for Upsert { entity, place, .. } in &change.edges {
             match self.tree.find_edge(&entity.id) {
                 None => inverse.removed_edges.push(entity.id.to_string()),
                 Some(ix) if gone.named.contains(&ix) => {}
-                Some(ix) if *place == Place::Kept => kept.extend(self.put_edge_back(ix, Place::Kept)),
+                Some(ix) if *place == OrderPosition::Kept => kept.extend(self.put_edge_back(ix, OrderPosition::Kept)),
                 Some(ix) => moved.push(ix),
             }
         }
         let id = |ix: EdgeIx| self.tree.edge(ix).id.to_string();
         let moved = with_next(self.tree.edge_order(), moved);
-        let moved = moved.into_iter().filter_map(|(ix, next)| self.put_edge_back(ix, Place::of(next.map(id))));
+        let moved = moved.into_iter().filter_map(|(ix, next)| self.put_edge_back(ix, OrderPosition::of(next.map(id))));
         inverse.edges = moved.chain(kept).collect();
         inverse
     }
@@ -317,20 +318,20 @@ impl LoomTree {
     }
 
     /// A node as it is.
-    pub(super) fn put_back(&self, ix: NodeIx, place: Place) -> Put<Node<'static>> {
-        Put { entity: self.tree.at(ix).clone(), extra: self.node_extras.get(ix).clone(), place }
+    pub(super) fn put_back(&self, ix: NodeIx, place: OrderPosition) -> Upsert<Node<'static>> {
+        Upsert { entity: self.tree.at(ix).clone(), extra: self.node_extras.get(ix).clone(), place }
     }
 
     /// An edge as it is.
-    pub(super) fn put_edge_back(&self, ix: EdgeIx, place: Place) -> Option<Put<Edge<'static>>> {
+    pub(super) fn put_edge_back(&self, ix: EdgeIx, place: OrderPosition) -> Option<Upsert<Edge<'static>>> {
         let entity = self.tree.edge_data(ix)?.into_owned();
-        Some(Put { entity, extra: self.edge_extras.get(ix).clone(), place })
+        Some(Upsert { entity, extra: self.edge_extras.get(ix).clone(), place })
     }
 
     /// The change that makes this tree of any other.
     pub(super) fn whole(&self) -> ChangeSet {
-        let nodes = self.tree.node_order().iter().map(|ix| self.put_back(ix, Place::Last));
-        let edges = self.tree.edge_order().iter().filter_map(|ix| self.put_edge_back(ix, Place::Last));
+        let nodes = self.tree.node_order().iter().map(|ix| self.put_back(ix, OrderPosition::Last));
+        let edges = self.tree.edge_order().iter().filter_map(|ix| self.put_edge_back(ix, OrderPosition::Last));
         ChangeSet {
             nodes: nodes.collect(),
             edges: edges.collect(),
@@ -341,9 +342,9 @@ impl LoomTree {
     }
 
     /// Makes a change that was checked. With `restored`, what is added takes these places, and the free ones become what they were.
-    pub(super) fn make(&mut self, change: ChangeSet, gone: Gone, restored: Option<RestoredPlaces>) {
+    pub(super) fn make(&mut self, change: ChangeSet, gone: Removal, restored: Option<RestoredPlaces>) {
         let mut changed = Vec::new();
-        let Gone { nodes: gone_nodes, named, along, shortened } = gone;
+        let Removal { nodes: gone_nodes, named, along, shortened } = gone;
         // What is put back first gets the place that became free last: its own.
         let mut gone_edges: Vec<EdgeIx> = named.into_iter().chain(along).collect();
         sort(&mut gone_edges);
@@ -369,28 +370,28 @@ impl LoomTree {
         if let Some(RestoredPlaces { free, nodes, edges }) = restored {
             self.tree.restore_free_places(free, &nodes, &edges);
         }
-        for Put { entity, extra, place } in change.nodes {
-            let place = if change.replaces { Place::Last } else { place };
-            let placed = place != Place::Kept || self.tree.find_opt(&entity.id).is_none();
+        for Upsert { entity, extra, place } in change.nodes {
+            let place = if change.replaces { OrderPosition::Last } else { place };
+            let placed = place != OrderPosition::Kept || self.tree.find_opt(&entity.id).is_none();
             let ix = self.tree.put_node(entity);
             self.node_extras.set(ix, extra);
             self.intern(ix);
             match place {
-                Place::Kept => {}
-                Place::Last => self.tree.move_node(ix, None),
-                Place::Before(id) => self.tree.move_node(ix, self.tree.find_opt(&id)),
+                OrderPosition::Kept => {}
+                OrderPosition::Last => self.tree.move_node(ix, None),
+                OrderPosition::Before(id) => self.tree.move_node(ix, self.tree.find_opt(&id)),
             }
             changed.push(if placed { Changed::PlacedNode(ix) } else { Changed::Node(ix) });
         }
-        for Put { entity, extra, place } in change.edges {
-            let place = if change.replaces { Place::Last } else { place };
-            let placed = place != Place::Kept || self.tree.find_edge(&entity.id).is_none();
+        for Upsert { entity, extra, place } in change.edges {
+            let place = if change.replaces { OrderPosition::Last } else { place };
+            let placed = place != OrderPosition::Kept || self.tree.find_edge(&entity.id).is_none();
             let Some(ix) = self.tree.put_edge(entity) else { continue };
             self.edge_extras.set(ix, extra);
             match place {
-                Place::Kept => {}
-                Place::Last => self.tree.move_edge(ix, None),
-                Place::Before(id) => self.tree.move_edge(ix, self.tree.find_edge(&id)),
+                OrderPosition::Kept => {}
+                OrderPosition::Last => self.tree.move_edge(ix, None),
+                OrderPosition::Before(id) => self.tree.move_edge(ix, self.tree.find_edge(&id)),
             }
             changed.push(if placed { Changed::PlacedEdge(ix) } else { Changed::Edge(ix) });
         }
@@ -410,7 +411,7 @@ impl LoomTree {
     }
 }
 
-impl Gone {
+impl Removal {
     /// These nodes and edges, with nothing else.
     pub(super) fn only(nodes: SortedSet<NodeIx>, edges: SortedSet<EdgeIx>) -> Self {
         Self { nodes, named: edges, ..Self::default() }
@@ -427,7 +428,7 @@ impl Gone {
     }
 }
 
-impl Place {
+impl OrderPosition {
     /// Before the one of this id, or the end.
     pub(super) fn of(next: Option<String>) -> Self {
         next.map_or(Self::Last, Self::Before)
@@ -449,7 +450,7 @@ fn no_such_ending(id: &str) -> Error {
 
 /// Places in their order, each with the next one in it that is not among them: put before that one after the other, they are
 /// in their order again.
-pub(super) fn with_next(order: &Sequence, mut places: Vec<u32>) -> Vec<(u32, Option<u32>)> {
+pub(super) fn with_next(order: &OrderedSlots, mut places: Vec<u32>) -> Vec<(u32, Option<u32>)> {
     sort_by_key(&mut places, |&place| order.rank(place));
     let mut with_next = Vec::with_capacity(places.len());
     let mut after: Option<(u32, Option<u32>)> = None;

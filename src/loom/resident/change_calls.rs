@@ -5,20 +5,20 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::append::{self, Delta};
-use super::change::{ChangeSet, Ending, Place, Put};
+use super::change::{ChangeSet, OrderPosition, TailEdit, Upsert};
 use super::extra::{Extra, extras};
 use super::handle::{Handle, QUESTIONS};
 use super::loom_tree::LoomTree;
 use super::navigation_calls::NAVIGATION;
 use super::preview::{Comparison, Question};
 use super::search::{Field, Search};
-use crate::call::{Answer, Call, Host};
+use crate::call::{Call, CallContext, Response};
 use crate::content::own;
 use crate::error::{Diagnostic, Result};
-use crate::json::{Object, Small, Value, lone_surrogates, refuse_unknown};
+use crate::json::{Object, StaticJson, Value, lone_surrogates, refuse_unknown};
 use crate::limits::Limits;
 use crate::loom::continuation::BESIDE;
-use crate::loom::read::{self, About};
+use crate::loom::read::{self, RequestKind};
 use crate::loom::tree::TreeMode;
 use crate::maps::SortedMap;
 use crate::prompt::bodies::Provider;
@@ -31,12 +31,12 @@ const CHANGES: &[Call<Handle>] = &[
     Call::new("append", &["nodeId", "text", "low", "high"], |handle, request, _| handle.append(request)),
     Call::new("remove", &[], |handle, request, _| handle.remove(request)),
     Call::new("apply", &[], |handle, request, _| handle.apply(request)),
-    Call::new("revision", &[], |handle, _, _| Ok(Answer::small(Small::Number(handle.tree.revision().into())))),
+    Call::new("revision", &[], |handle, _, _| Ok(Response::small(StaticJson::Number(handle.tree.revision().into())))),
     Call::new("snapshot", &[], |handle, _, _| {
-        Ok(Answer { json: Vec::new(), bytes: vec![handle.tree.snapshot()?], small: None })
+        Ok(Response { json: Vec::new(), bytes: vec![handle.tree.snapshot()?], small: None })
     }),
     Call::new("toJSON", &[], |handle, _, _| {
-        Ok(Answer { json: handle.tree.snapshot()?, bytes: Vec::new(), small: None })
+        Ok(Response { json: handle.tree.snapshot()?, bytes: Vec::new(), small: None })
     }),
     Call::new("preview", &["change", "options", "then"], |handle, request, host| handle.preview(request, host)),
     Call::new("compare", &["options", "then"], |handle, request, host| handle.compare(request, host)),
@@ -55,7 +55,7 @@ struct Changed {
 const CHANGE: &[&str] = &["upsert", "remove", "before", "settings", "endings", "replace", "revision"];
 
 impl Handle {
-    fn upsert(&mut self, request: Value<'_>) -> Result<Answer> {
+    fn upsert(&mut self, request: Value<'_>) -> Result<Response> {
         let mut diagnostics = request.repaired();
         let nodes = request.object("nodes and edges, an object")?.get("nodes")?;
         let halves = nodes.filter(|_| !diagnostics.is_empty()).map(append::halves).unwrap_or_default();
@@ -65,11 +65,11 @@ impl Handle {
         for (id, half) in halves {
             self.tree.note_half(&id, half);
         }
-        Answer::of(&Changed { diagnostics, inverse })
+        Response::of(&Changed { diagnostics, inverse })
     }
 
     /// Adds to the text of a node. `low` and `high` are the halves of surrogate pairs that stand before and behind the text.
-    fn append(&mut self, request: Value<'_>) -> Result<Answer> {
+    fn append(&mut self, request: Value<'_>) -> Result<Response> {
         let mut diagnostics = request.repaired();
         let fields = request.object("a node and a text, an object")?;
         let text = fields.text("text")?;
@@ -80,26 +80,26 @@ impl Handle {
         if appended.repaired && diagnostics.is_empty() {
             diagnostics.push(lone_surrogates(1).at_path("text"));
         }
-        Answer::of(&Changed { diagnostics, inverse: appended.inverse })
+        Response::of(&Changed { diagnostics, inverse: appended.inverse })
     }
 
-    fn remove(&mut self, request: Value<'_>) -> Result<Answer> {
+    fn remove(&mut self, request: Value<'_>) -> Result<Response> {
         let [nodes, edges] = read_removal(request)?;
-        Answer::of(&self.tree.remove(&nodes, &edges)?)
+        Response::of(&self.tree.remove(&nodes, &edges)?)
     }
 
-    fn apply(&mut self, request: Value<'_>) -> Result<Answer> {
+    fn apply(&mut self, request: Value<'_>) -> Result<Response> {
         let fields = request.object("a change, an object")?.only(CHANGE)?;
         let change = self.read_change(fields)?;
-        Answer::of(&self.tree.apply(change, &self.limits)?)
+        Response::of(&self.tree.apply(change, &self.limits)?)
     }
 
-    fn changes_since(&mut self, request: Value<'_>) -> Result<Answer> {
+    fn changes_since(&mut self, request: Value<'_>) -> Result<Response> {
         let revision = request.object("a revision")?.read("revision", |revision| revision.whole(u32::MAX))?;
-        Answer::of(&self.tree.changes_since(revision))
+        Response::of(&self.tree.changes_since(revision))
     }
 
-    fn search(&mut self, request: Value<'_>) -> Result<Answer> {
+    fn search(&mut self, request: Value<'_>) -> Result<Response> {
         let request = request.object("a text and options, an object")?;
         let mut search = Search { query: request.need("query")?.string()?, ..Search::default() };
         if let Some(options) = request.get("options")? {
@@ -112,10 +112,10 @@ impl Handle {
             }
             search.limit = options.read("limit", |limit| limit.whole(u32::MAX))?.map(|limit| limit as usize);
         }
-        Answer::of(&self.tree.search(&search))
+        Response::of(&self.tree.search(&search))
     }
 
-    fn preview(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+    fn preview(&mut self, request: Value<'_>, host: &CallContext) -> Result<Response> {
         let fields = request.object("a change and options, an object")?;
         let change =
             fields.get("change")?.map(|change| change.object("a change, an object")?.only(CHANGE)).transpose()?;
@@ -123,7 +123,7 @@ impl Handle {
         self.beside_each_other(fields, host, |tree, limits, before, after| tree.preview(change, limits, before, after))
     }
 
-    fn compare(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+    fn compare(&mut self, request: Value<'_>, host: &CallContext) -> Result<Response> {
         let fields = request.object("options and others, an object")?;
         self.beside_each_other(fields, host, |tree, _, before, after| tree.compare(before, after))
     }
@@ -132,12 +132,12 @@ impl Handle {
     fn beside_each_other(
         &mut self,
         request: Object<'_>,
-        host: &Host,
+        host: &CallContext,
         compare: impl FnOnce(&mut LoomTree, &Limits, Question<'_>, Question<'_>) -> Result<Comparison>,
-    ) -> Result<Answer> {
+    ) -> Result<Response> {
         let (given, then) = (request.need("options")?, request.need("then")?);
-        let mut first = self.options_without_report(Some(given), About::Assembly, host)?;
-        let mut second = self.options_without_report(Some(then), About::Assembly, host)?;
+        let mut first = self.options_without_report(Some(given), RequestKind::Assembly, host)?;
+        let mut second = self.options_without_report(Some(then), RequestKind::Assembly, host)?;
         // What a caller remembers of another time says nothing about the two.
         (first.options.previous, second.options.previous) = (None, None);
         let own_tokenizer = then.object("options, an object")?.get("tokenizer")?.is_some();
@@ -158,7 +158,7 @@ impl Handle {
         if one != other {
             compared.cached_tokens = 0;
         }
-        Answer::of(&compared)
+        Response::of(&compared)
     }
 
     /// Reads a change, whose fields are known.
@@ -204,14 +204,14 @@ fn read_upsert(request: Value<'_>, limits: &Limits, change: &mut ChangeSet, foun
     Ok(())
 }
 
-fn with_extras<T>(entities: Vec<T>, extras: Vec<Extra>) -> Vec<Put<T>> {
-    let put = |(entity, extra)| Put { entity, extra, place: Place::Kept };
+fn with_extras<T>(entities: Vec<T>, extras: Vec<Extra>) -> Vec<Upsert<T>> {
+    let put = |(entity, extra)| Upsert { entity, extra, place: OrderPosition::Kept };
     entities.into_iter().zip(extras).map(put).collect()
 }
 
-fn read_ending(value: Value<'_>) -> Result<Ending> {
+fn read_ending(value: Value<'_>) -> Result<TailEdit> {
     let fields = value.object("an ending of a text, an object")?.only(&["nodeId", "cut", "text"])?;
-    Ok(Ending {
+    Ok(TailEdit {
         node_id: fields.need("nodeId")?.string()?,
         cut: fields.read("cut", |cut| cut.whole(u32::MAX))?.unwrap_or_default() as usize,
         text: fields.string("text")?.unwrap_or_default(),
@@ -234,12 +234,12 @@ fn read_removal(request: Value<'_>) -> Result<[Vec<String>; 2]> {
 }
 
 /// Gives what is put the places that `before` has for it, which has none for anything else.
-fn place<T>(puts: &mut [Put<T>], before: Object<'_>, name: &str, id: impl Fn(&T) -> &str) -> Result<()> {
+fn place<T>(puts: &mut [Upsert<T>], before: Object<'_>, name: &str, id: impl Fn(&T) -> &str) -> Result<()> {
     let Some(given) = before.get(name)? else { return Ok(()) };
     let mut places = SortedMap::new();
     for (key, value) in given.object("an object of ids by id")?.entries() {
         let next = if value.is_null() { None } else { Some(value.string()?) };
-        places.insert(key.string()?, Place::of(next));
+        places.insert(key.string()?, OrderPosition::of(next));
     }
     for put in puts {
         put.place = places.remove(id(&put.entity)).unwrap_or_default();

@@ -30,7 +30,7 @@ pub(super) struct ChangeLog {
 }
 
 /// So many changes are kept at least.
-const LEAST: usize = 4096;
+const MIN_KEPT_CHANGES: usize = 4096;
 
 impl ChangeLog {
     pub(super) fn revision(&self) -> u32 {
@@ -52,7 +52,7 @@ impl ChangeLog {
                 _ => self.entries.push((self.revision, change)),
             }
         }
-        let most = LEAST.max(size.saturating_mul(2));
+        let most = MIN_KEPT_CHANGES.max(size.saturating_mul(2));
         if self.entries.len() > most {
             let dropped = self.entries.len().saturating_sub(most / 2);
             let last = self.entries.drain(..dropped).next_back();

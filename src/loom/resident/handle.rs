@@ -5,14 +5,14 @@ use std::rc::Rc;
 
 use super::extra::{Extra, Extras, extras};
 use super::{LoomTree, ReportSummary, TreeSize};
-use crate::call::{Answer, Call, Host};
+use crate::call::{Call, CallContext, Response};
 use crate::content::{Media, own};
 use crate::error::{self, Code, Diagnostic, Result};
-use crate::json::{Document, Object, Small, Value, refuse_unknown};
+use crate::json::{Document, Object, StaticJson, Value, refuse_unknown};
 use crate::limits::Limits;
 use crate::loom::calls::answer_with_report;
 use crate::loom::packed;
-use crate::loom::read::{self, About};
+use crate::loom::read::{self, RequestKind};
 use crate::loom::request::Options;
 use crate::maps::SortedMap;
 use crate::prompt::bodies::Target;
@@ -21,7 +21,7 @@ use crate::tokens::memory::{CachingCounter, CounterId, Memory};
 
 /// The methods that ask, or set what is asked by.
 pub(super) const QUESTIONS: &[Call<Handle>] = &[
-    Call::new("diagnostics", &[], |handle, _, _| Answer::of(&handle.diagnostics)),
+    Call::new("diagnostics", &[], |handle, _, _| Response::of(&handle.diagnostics)),
     Call::new("size", &[], |handle, _, _| Ok(size(handle.tree.size()))),
     Call::new("configure", &[], |handle, request, host| handle.configure(request, host)),
     Call::new("path", &["tip", "options"], |handle, request, host| handle.path(request, host)),
@@ -64,10 +64,10 @@ pub(super) struct ResolvedOptions {
     found: Vec<Diagnostic>,
 }
 
-fn size(size: TreeSize) -> Answer {
+fn size(size: TreeSize) -> Response {
     let TreeSize { nodes, edges, text_bytes, texts, counts } = size;
-    let number = |number: usize| Some(Small::Number(number as u64));
-    Answer::small(Small::Object(&[
+    let number = |number: usize| Some(StaticJson::Number(number as u64));
+    Response::small(StaticJson::Object(&[
         ("nodes", number(nodes)),
         ("edges", number(edges)),
         ("textBytes", number(text_bytes)),
@@ -106,11 +106,11 @@ impl Handle {
 
     /// Changes settings; all of them or, on an error, none. What is to be the defaults of the options is among them, so that
     /// it is looked at now.
-    fn configure(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+    fn configure(&mut self, request: Value<'_>, host: &CallContext) -> Result<Response> {
         let fields = request.object("settings, an object")?;
         let known = [SETTINGS, read::resident_options()].concat();
         let mut found = request.repaired();
-        self.read_fields(fields, &known, About::Tree, &mut found)?;
+        self.read_fields(fields, &known, RequestKind::Tree, &mut found)?;
         match host.counter(fields.get("tokenizer")?) {
             // The vocabulary can be loaded until something is counted.
             Err(error) if error.code() != Code::VocabularyNotLoaded => return Err(error),
@@ -129,61 +129,61 @@ impl Handle {
         refuse_unknown(&found)?;
         self.tree.configure(settings);
         (self.limits, self.media) = (limits, media);
-        Answer::of(&())
+        Response::of(&())
     }
 
-    fn path(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+    fn path(&mut self, request: Value<'_>, host: &CallContext) -> Result<Response> {
         let request = request.object("a tip and options, an object")?;
-        let about = About::Node(request.need("tip")?.string()?);
+        let about = RequestKind::Node(request.need("tip")?.string()?);
         let resolved = self.options_without_report(request.get("options")?, about, host)?;
-        Answer::of(&self.tree.path(&resolved.options)?)
+        Response::of(&self.tree.path(&resolved.options)?)
     }
 
-    fn measure_path(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
-        let resolved = self.options_without_report(Some(request), About::Assembly, host)?;
+    fn measure_path(&mut self, request: Value<'_>, host: &CallContext) -> Result<Response> {
+        let resolved = self.options_without_report(Some(request), RequestKind::Assembly, host)?;
         let counter = resolved.counter(self.tree.memory());
-        Answer::of(&self.tree.measure_path(&resolved.options, &counter)?)
+        Response::of(&self.tree.measure_path(&resolved.options, &counter)?)
     }
 
-    fn would_cut(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
-        let resolved = self.options_without_report(Some(request), About::Assembly, host)?;
+    fn would_cut(&mut self, request: Value<'_>, host: &CallContext) -> Result<Response> {
+        let resolved = self.options_without_report(Some(request), RequestKind::Assembly, host)?;
         let counter = resolved.counter(self.tree.memory());
-        Answer::of(&self.tree.would_cut(&resolved.options, &counter)?)
+        Response::of(&self.tree.would_cut(&resolved.options, &counter)?)
     }
 
-    fn summarize_dialogue(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+    fn summarize_dialogue(&mut self, request: Value<'_>, host: &CallContext) -> Result<Response> {
         self.assemble(request, host, |tree, options, counter, found| {
             let mut result = tree.summarize_dialogue(options, counter)?;
             error::put_before(found, &mut result.report.diagnostics);
-            Answer::of(&result)
+            Response::of(&result)
         })
     }
 
-    fn assemble_dialogue(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+    fn assemble_dialogue(&mut self, request: Value<'_>, host: &CallContext) -> Result<Response> {
         self.assemble(request, host, |tree, options, counter, found| {
             let mut result = tree.assemble_dialogue(options, counter)?;
             error::put_before(found, &mut result.report.diagnostics);
-            Answer::of(&result)
+            Response::of(&result)
         })
     }
 
-    fn assemble_buffer(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+    fn assemble_buffer(&mut self, request: Value<'_>, host: &CallContext) -> Result<Response> {
         self.assemble(request, host, |tree, options, counter, found| {
             let mut result = tree.assemble_buffer(options, counter)?;
             error::put_before(found, &mut result.report.diagnostics);
-            Answer::of(&result)
+            Response::of(&result)
         })
     }
 
-    fn request_body(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
-        self.show_body(request, host, false, |bytes, _| Answer {
+    fn request_body(&mut self, request: Value<'_>, host: &CallContext) -> Result<Response> {
+        self.show_body(request, host, false, |bytes, _| Response {
             json: Vec::new(),
             bytes: vec![bytes.to_vec()],
             small: None,
         })
     }
 
-    fn request_body_with_report(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+    fn request_body_with_report(&mut self, request: Value<'_>, host: &CallContext) -> Result<Response> {
         self.show_body(request, host, true, |bytes, report| answer_with_report(bytes.to_vec(), &report))?
     }
 
@@ -192,11 +192,11 @@ impl Handle {
     fn show_body<R>(
         &mut self,
         request: Value<'_>,
-        host: &Host,
+        host: &CallContext,
         with_report: bool,
         show: impl FnOnce(&[u8], ReportSummary) -> R,
     ) -> Result<R> {
-        let resolved = self.read_options(Some(request), read::resident_options(), About::Assembly, host)?;
+        let resolved = self.read_options(Some(request), read::resident_options(), RequestKind::Assembly, host)?;
         if !with_report {
             refuse_unknown(&resolved.found)?;
         }
@@ -220,10 +220,10 @@ impl Handle {
         &mut self,
         request: &[u8],
         bytes: &[Vec<u8>],
-        host: &Host,
+        host: &CallContext,
         have: u32,
         with_rows: bool,
-    ) -> Result<Answer> {
+    ) -> Result<Response> {
         let document = Document::read(request, bytes)?;
         let document: &Document<'_> = &document;
         self.assemble(document.root(), host, |tree, options, counter, found| {
@@ -247,9 +247,9 @@ impl Handle {
         &mut self,
         request: &[u8],
         bytes: &[Vec<u8>],
-        host: &Host,
+        host: &CallContext,
         with_report: bool,
-        show: impl FnOnce(&[u8], Option<Answer>) -> R,
+        show: impl FnOnce(&[u8], Option<Response>) -> R,
     ) -> Result<R> {
         let document = Document::read(request, bytes)?;
         let document: &Document<'_> = &document;
@@ -263,10 +263,10 @@ impl Handle {
     fn assemble<R>(
         &mut self,
         request: Value<'_>,
-        host: &Host,
+        host: &CallContext,
         assemble: impl FnOnce(&mut LoomTree, &Options, &CachingCounter<'_>, Vec<Diagnostic>) -> Result<R>,
     ) -> Result<R> {
-        let resolved = self.read_options(Some(request), read::resident_options(), About::Assembly, host)?;
+        let resolved = self.read_options(Some(request), read::resident_options(), RequestKind::Assembly, host)?;
         let counter = resolved.counter(self.tree.memory());
         assemble(&mut self.tree, &resolved.options, &counter, resolved.found.clone())
     }
@@ -275,8 +275,8 @@ impl Handle {
     pub(super) fn options_without_report(
         &mut self,
         request: Option<Value<'_>>,
-        about: About,
-        host: &Host,
+        about: RequestKind,
+        host: &CallContext,
     ) -> Result<ResolvedOptions> {
         let resolved = self.read_options(request, read::resident_options(), about, host)?;
         refuse_unknown(&resolved.found)?;
@@ -287,8 +287,8 @@ impl Handle {
         &mut self,
         request: Option<Value<'_>>,
         known: &[&str],
-        about: About,
-        host: &Host,
+        about: RequestKind,
+        host: &CallContext,
     ) -> Result<ResolvedOptions> {
         let none = Document::read(b"{}", &[])?;
         let none: &Document<'_> = &none;
@@ -306,7 +306,7 @@ impl Handle {
         &self,
         fields: Object<'_>,
         known: &[&str],
-        about: About,
+        about: RequestKind,
         found: &mut Vec<Diagnostic>,
     ) -> Result<(Options, Option<Target>)> {
         fields.report_unknown(known, found);
@@ -323,7 +323,7 @@ impl Handle {
 
     /// What the counts of a counter are remembered by: its name, or for the caller's own counter an id that it keeps for as
     /// long as no other one is used.
-    fn counter_id(&mut self, counter: &Rc<dyn Counter>, host: &Host) -> CounterId {
+    fn counter_id(&mut self, counter: &Rc<dyn Counter>, host: &CallContext) -> CounterId {
         let is_same = |other: &Rc<dyn Counter>| std::ptr::addr_eq(Rc::as_ptr(other), Rc::as_ptr(counter));
         if !host.counter.as_ref().is_some_and(is_same) {
             return self.tree.memory().counter(counter.name());

@@ -13,9 +13,9 @@ use crate::assembly::body::PreviousBody;
 use crate::assembly::message_index::{PreviousDialogue, PreviousMessages};
 use crate::content::Block;
 use crate::error::Result;
+use crate::loom::chunked_vec::ChunkedVec;
 use crate::loom::dialogue_state::DialogueState;
-use crate::loom::growing::{GrowingText, GrowingTexts};
-use crate::loom::pages::Pages;
+use crate::loom::incremental_texts::{IncrementalText, IncrementalTexts};
 use crate::loom::parts;
 use crate::loom::path;
 use crate::loom::path_context::{InternedTexts, PathContext, Remembered};
@@ -38,16 +38,16 @@ pub struct LoomTree {
     pub(super) log: ChangeLog,
     memory: Memory,
     /// The interned texts of each node, by place.
-    interned: Pages<InternedTexts>,
+    interned: ChunkedVec<InternedTexts>,
     /// The texts that grow, which are not interned.
-    pub(super) growing: GrowingTexts,
+    pub(super) incremental_texts: IncrementalTexts,
     /// Whether the change that is made will be taken back: no text begins to grow by it.
     pub(super) on_trial: bool,
     /// Bytes of text of each node, by place, and of all of them.
-    sizes: Pages<usize>,
+    sizes: ChunkedVec<usize>,
     pub(super) text_bytes: usize,
     /// How often the node at each place changed.
-    revisions: Pages<u32>,
+    revisions: ChunkedVec<u32>,
     /// The last path as a dialogue, and as a document.
     pub(super) dialogue: RefCell<DialogueState>,
     pub(super) document: RefCell<PathState>,
@@ -72,7 +72,7 @@ pub struct LoomTree {
 pub(super) struct RememberedNode {
     place: NodeIx,
     revision: u32,
-    growing: Option<GrowingText>,
+    incremental_texts: Option<IncrementalText>,
     _texts: InternedTexts,
 }
 
@@ -109,12 +109,12 @@ impl LoomTree {
             edge_extras: Extras::default(),
             log: ChangeLog::default(),
             memory: memory.clone(),
-            interned: Pages::default(),
-            growing: GrowingTexts::default(),
+            interned: ChunkedVec::default(),
+            incremental_texts: IncrementalTexts::default(),
             on_trial: false,
-            sizes: Pages::default(),
+            sizes: ChunkedVec::default(),
             text_bytes: 0,
-            revisions: Pages::default(),
+            revisions: ChunkedVec::default(),
             dialogue: RefCell::default(),
             document: RefCell::default(),
             beside: RefCell::default(),
@@ -166,14 +166,15 @@ impl LoomTree {
         self.interned.fill(places, InternedTexts::new);
         self.sizes.fill(places, || 0);
         self.revisions.fill(places, || 0);
-        self.growing.forget(place);
+        self.incremental_texts.invalidate(place);
         self.intern_texts(place);
         let before = self.sizes.get(place as usize).copied().unwrap_or_default();
         self.note_change(place, size(self.tree.at(place)), before);
     }
 
     fn intern_texts(&mut self, place: NodeIx) {
-        let interned = texts(self.tree.at(place), self.growing.contains(place), |text| self.memory.intern(text));
+        let interned =
+            texts(self.tree.at(place), self.incremental_texts.contains(place), |text| self.memory.intern(text));
         if let Some(here) = self.interned.get_mut(place as usize) {
             *here = interned.into();
         }
@@ -181,10 +182,10 @@ impl LoomTree {
 
     /// Takes note that the text of a node grows: it is interned again when it is finished.
     pub(super) fn begin_growing(&mut self, place: NodeIx) {
-        if self.growing.contains(place) {
+        if self.incremental_texts.contains(place) {
             return;
         }
-        if let Some(finished) = self.growing.begin(place) {
+        if let Some(finished) = self.incremental_texts.begin(place) {
             self.intern_texts(finished);
         }
         self.intern_texts(place);
@@ -217,7 +218,7 @@ impl LoomTree {
         let at = place as usize;
         RememberedNode {
             place,
-            growing: self.growing.take(place),
+            incremental_texts: self.incremental_texts.take(place),
             revision: self.revisions.get(at).copied().unwrap_or_default(),
             _texts: self.interned.get(at).cloned().unwrap_or_default(),
         }
@@ -228,8 +229,8 @@ impl LoomTree {
         if let Some(revision) = self.revisions.get_mut(remembered.place as usize) {
             *revision = remembered.revision;
         }
-        if let Some(growing) = remembered.growing {
-            self.growing.put(growing);
+        if let Some(incremental_texts) = remembered.incremental_texts {
+            self.incremental_texts.put(incremental_texts);
             self.intern_texts(remembered.place);
         }
     }
@@ -260,8 +261,12 @@ impl LoomTree {
         counter: &'a CachingCounter<'a>,
         mode: Mode,
     ) -> PathContext<'a> {
-        let remembered =
-            Remembered { counter, texts: &self.interned, growing: &self.growing, revisions: &self.revisions };
+        let remembered = Remembered {
+            counter,
+            texts: &self.interned,
+            incremental_texts: &self.incremental_texts,
+            revisions: &self.revisions,
+        };
         PathContext::resident(&self.tree, options, mode, remembered)
     }
 }

@@ -27,7 +27,7 @@ mod written;
 pub use crate::loom::report::{CutSummary, ReportSummary};
 pub use append::{Appended, Delta};
 pub use assemble::{Change, DialogueDelta, DialogueSummary, Measure, SummarizedBody};
-pub use change::{Applied, ChangeSet, Ending, Place, Put, TreeFields};
+pub use change::{Applied, ChangeSet, OrderPosition, TailEdit, TreeFields, Upsert};
 pub use change_calls::METHODS;
 pub use extra::Extra;
 pub use handle::{Handle, UNPACKED};

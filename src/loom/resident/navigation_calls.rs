@@ -5,20 +5,20 @@ use serde::Serialize;
 use super::handle::{Handle, ResolvedOptions};
 use super::loom_tree::LoomTree;
 use super::navigate::Relative;
-use crate::call::{Answer, Call, Host};
+use crate::call::{Call, CallContext, Response};
 use crate::error::Result;
 use crate::json::Value;
-use crate::loom::read::About;
+use crate::loom::read::RequestKind;
 
 /// The methods by their names.
 pub(super) const NAVIGATION: &[Call<Handle>] = &[
-    Call::new("nodeIds", &[], |handle, _, _| Answer::of(&handle.tree.node_ids())),
+    Call::new("nodeIds", &[], |handle, _, _| Response::of(&handle.tree.node_ids())),
     Call::new("node", ID, |handle, request, _| {
         let ids = request.object("ids, an object")?.need("nodeId")?;
         each(ids, |id| handle.tree.written_node(id))
     }),
-    Call::new("roots", &[], |handle, _, _| Answer::of(&handle.tree.roots())),
-    Call::new("leaves", &[], |handle, _, _| Answer::of(&handle.tree.leaves())),
+    Call::new("roots", &[], |handle, _, _| Response::of(&handle.tree.roots())),
+    Call::new("leaves", &[], |handle, _, _| Response::of(&handle.tree.leaves())),
     Call::new("children", ID, |handle, request, _| relatives(handle, request, LoomTree::children)),
     Call::new("parents", ID, |handle, request, _| relatives(handle, request, LoomTree::parents)),
     Call::new("siblings", ID, |handle, request, _| relatives(handle, request, LoomTree::siblings)),
@@ -27,7 +27,7 @@ pub(super) const NAVIGATION: &[Call<Handle>] = &[
     Call::new("depth", ID, depth),
     Call::new("commonAncestor", &["a", "b"], |handle, request, _| {
         let request = request.object("two ids, an object")?;
-        Answer::of(&handle.tree.common_ancestor(&request.text("a")?, &request.text("b")?)?)
+        Response::of(&handle.tree.common_ancestor(&request.text("a")?, &request.text("b")?)?)
     }),
     Call::new("nextSibling", &["nodeId", "options"], |handle, request, host| sibling(handle, request, host, true)),
     Call::new("previousSibling", &["nodeId", "options"], |handle, request, host| sibling(handle, request, host, false)),
@@ -52,9 +52,9 @@ pub(super) const NAVIGATION: &[Call<Handle>] = &[
     Call::new("measurePaths", &["tips", "options"], |handle, request, host| {
         let request = request.object("tips and options, an object")?;
         let tips = request.need("tips")?.strings()?;
-        let asked = handle.options_without_report(request.get("options")?, About::Tips, host)?;
+        let asked = handle.options_without_report(request.get("options")?, RequestKind::Tips, host)?;
         let counter = asked.counter(handle.tree.memory());
-        Answer::of(&handle.tree.measure_paths(&tips, asked.options.clone(), &counter)?)
+        Response::of(&handle.tree.measure_paths(&tips, asked.options.clone(), &counter)?)
     }),
 ];
 
@@ -62,43 +62,47 @@ const ID: &[&str] = &["nodeId"];
 const COSTS: &[&str] = &["nodeIds", "options"];
 
 /// Answers for the id that is given, or for each of a list of them.
-fn each<T: Serialize>(ids: Value<'_>, answer: impl Fn(&str) -> Result<T>) -> Result<Answer> {
+fn each<T: Serialize>(ids: Value<'_>, answer: impl Fn(&str) -> Result<T>) -> Result<Response> {
     if let Some(id) = ids.as_text() {
-        return Answer::of(&answer(&id)?);
+        return Response::of(&answer(&id)?);
     }
     let ids = ids.list("an id or a list of ids")?;
-    Answer::of(&ids.read(|id| answer(&id.text()?))?)
+    Response::of(&ids.read(|id| answer(&id.text()?))?)
 }
 
 fn relatives(
     handle: &mut Handle,
     request: Value<'_>,
     find: for<'t> fn(&'t LoomTree, &str) -> Result<Vec<Relative<'t>>>,
-) -> Result<Answer> {
+) -> Result<Response> {
     let ids = request.object("ids, an object")?.need("nodeId")?;
     let tree = &handle.tree;
     each(ids, |id| find(tree, id))
 }
 
-fn depth(handle: &mut Handle, request: Value<'_>, _: &Host) -> Result<Answer> {
+fn depth(handle: &mut Handle, request: Value<'_>, _: &CallContext) -> Result<Response> {
     let ids = request.object("ids, an object")?.need("nodeId")?;
     each(ids, |id| handle.tree.depth(id))
 }
 
-fn sibling(handle: &mut Handle, request: Value<'_>, host: &Host, next: bool) -> Result<Answer> {
+fn sibling(handle: &mut Handle, request: Value<'_>, host: &CallContext, next: bool) -> Result<Response> {
     let request = request.object("ids and options, an object")?;
-    let asked = handle.options_without_report(request.get("options")?, About::Tree, host)?;
+    let asked = handle.options_without_report(request.get("options")?, RequestKind::Tree, host)?;
     let tree = &handle.tree;
     each(request.need("nodeId")?, |id| tree.sibling(id, &asked.options.choices, next))
 }
 
 /// The options and the ids of a question about costs; no ids where it is about all nodes.
-fn costs(handle: &mut Handle, request: Value<'_>, host: &Host) -> Result<(ResolvedOptions, Option<Vec<String>>)> {
+fn costs(
+    handle: &mut Handle,
+    request: Value<'_>,
+    host: &CallContext,
+) -> Result<(ResolvedOptions, Option<Vec<String>>)> {
     let request = request.object("ids and options, an object")?;
-    let asked = handle.options_without_report(request.get("options")?, About::Tree, host)?;
+    let asked = handle.options_without_report(request.get("options")?, RequestKind::Tree, host)?;
     Ok((asked, request.read("nodeIds", Value::strings)?))
 }
 
-fn numbers(bytes: impl Iterator<Item = u8>) -> Answer {
-    Answer { json: Vec::new(), bytes: vec![bytes.collect()], small: None }
+fn numbers(bytes: impl Iterator<Item = u8>) -> Response {
+    Response { json: Vec::new(), bytes: vec![bytes.collect()], small: None }
 }

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use serde::Serialize;
 
-use super::change::{ChangeSet, Gone, Put, RestoredPlaces};
+use super::change::{ChangeSet, Removal, RestoredPlaces, Upsert};
 use super::change_log::ChangeLog;
 use super::loom_tree::{LoomTree, RememberedNode};
 use crate::assembly::message_index::PreviousDialogue;
@@ -301,7 +301,7 @@ impl LoomTree {
     }
 
     /// Notes what the tree is before a change. The log and what is remembered of the nodes are taken out.
-    fn trial(&mut self, change: &ChangeSet, gone: &Gone, inverse: ChangeSet, in_its_own_state: bool) -> Trial {
+    fn trial(&mut self, change: &ChangeSet, gone: &Removal, inverse: ChangeSet, in_its_own_state: bool) -> Trial {
         let added_nodes = change.nodes.iter().map(|put| &*put.entity.id);
         let added_nodes =
             added_nodes.filter(|id| self.tree.find_opt(id).is_none_or(|place| gone.nodes.contains(&place)));
@@ -310,7 +310,7 @@ impl LoomTree {
         let named = change.nodes.iter().map(|put| &*put.entity.id);
         let named = named.chain(change.endings.iter().map(|ending| &*ending.node_id));
         let named = named.filter_map(|id| self.tree.find_opt(id));
-        let growing = self.growing.nodes();
+        let incremental_texts = self.incremental_texts.nodes();
         let places = SortedSet::from_iter(gone.nodes.iter().copied().chain(named));
         Trial {
             added_nodes: added_nodes.map(str::to_owned).collect(),
@@ -322,7 +322,7 @@ impl LoomTree {
             log: std::mem::take(&mut self.log),
             rewritten: SortedSet::new(),
             touched: Vec::new(),
-            growing,
+            incremental_texts,
             inverse,
             in_its_own_state,
         }
@@ -330,7 +330,7 @@ impl LoomTree {
 
     /// Notes which nodes say something else after a change.
     fn note_rewritten(&self, trial: &mut Trial) {
-        let says_else = |put: &&Put<Node<'_>>| {
+        let says_else = |put: &&Upsert<Node<'_>>| {
             let now = self.tree.node(&put.entity.id);
             now.is_some_and(|now| now.content != put.entity.content || now.author != put.entity.author)
         };
@@ -351,11 +351,11 @@ impl LoomTree {
             nodes: trial.inverse.nodes.iter().filter_map(|put| places(&put.entity.id)).collect(),
             edges: trial.inverse.edges.iter().filter_map(|put| edge_places(&put.entity.id)).collect(),
         };
-        self.make(trial.inverse, Gone::only(nodes, edges), Some(restored));
+        self.make(trial.inverse, Removal::only(nodes, edges), Some(restored));
         self.on_trial = false;
         self.log = trial.log;
         trial.remembered.into_iter().for_each(|remembered| self.put_remembered(remembered));
-        self.growing.arrange(&trial.growing);
+        self.incremental_texts.arrange(&trial.incremental_texts);
         let mut touched = trial.touched;
         touched.extend(self.tree.take_touched());
         self.beside.get_mut().touch(&touched);
@@ -392,7 +392,7 @@ struct Trial {
     /// What was remembered of what was there.
     remembered: Vec<RememberedNode>,
     /// The nodes whose texts grow.
-    growing: Vec<NodeIx>,
+    incremental_texts: Vec<NodeIx>,
     touched: Vec<NodeIx>,
     in_its_own_state: bool,
 }

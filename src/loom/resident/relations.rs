@@ -220,8 +220,8 @@ pub(super) struct Seen {
 impl Seen {
     /// Whether it is new.
     pub(super) fn insert(&mut self, node: NodeIx) -> bool {
-        const FEW: usize = 16;
-        if self.few.len() < FEW {
+        const MAX_LINEAR_NODES: usize = 16;
+        if self.few.len() < MAX_LINEAR_NODES {
             let new = !self.few.contains(&node);
             if new {
                 self.few.push(node);

@@ -3,7 +3,7 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::change::{ChangeSet, Place, Put, with_next};
+use super::change::{ChangeSet, OrderPosition, Upsert, with_next};
 use super::change_log::Changed;
 use super::loom_tree::LoomTree;
 use super::written::WrittenTree;
@@ -80,15 +80,16 @@ impl LoomTree {
         };
         let there = |list: Vec<u32>| -> Vec<u32> { list.into_iter().filter(|&ix| is_there(ix)).collect() };
         let moved = with_next(self.tree.node_order(), there(placed(&nodes, true)));
-        let moved = moved.into_iter().map(|(ix, next)| self.put_back(ix, Place::of(next.map(node_id))));
-        let changed = there(placed(&nodes, false)).into_iter().map(|ix| self.put_back(ix, Place::Kept));
-        let nodes: Vec<Put<_>> = moved.chain(changed).collect();
+        let moved = moved.into_iter().map(|(ix, next)| self.put_back(ix, OrderPosition::of(next.map(node_id))));
+        let changed = there(placed(&nodes, false)).into_iter().map(|ix| self.put_back(ix, OrderPosition::Kept));
+        let nodes: Vec<Upsert<_>> = moved.chain(changed).collect();
         let there = |list: Vec<u32>| -> Vec<u32> { list.into_iter().filter(|&ix| edge_id(ix).is_some()).collect() };
         let moved = with_next(self.tree.edge_order(), there(placed(&edges, true)));
-        let moved =
-            moved.into_iter().filter_map(|(ix, next)| self.put_edge_back(ix, Place::of(next.and_then(edge_id))));
-        let changed = placed(&edges, false).into_iter().filter_map(|ix| self.put_edge_back(ix, Place::Kept));
-        let edges: Vec<Put<_>> = moved.chain(changed).collect();
+        let moved = moved
+            .into_iter()
+            .filter_map(|(ix, next)| self.put_edge_back(ix, OrderPosition::of(next.and_then(edge_id))));
+        let changed = placed(&edges, false).into_iter().filter_map(|ix| self.put_edge_back(ix, OrderPosition::Kept));
+        let edges: Vec<Upsert<_>> = moved.chain(changed).collect();
         ChangeSet {
             // What came again is put, and its edges are.
             removed_nodes: owned(gone_nodes.into_iter().filter(|id| self.tree.find_opt(id).is_none())),

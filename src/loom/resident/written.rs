@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value as Json};
 
-use super::change::{ChangeSet, Place, Put, TreeFields};
+use super::change::{ChangeSet, OrderPosition, TreeFields, Upsert};
 use super::extra::{ContentForm, Extra};
 use super::loom_tree::LoomTree;
 use crate::assembly::settings::Preferences;
@@ -170,7 +170,7 @@ impl Serialize for WrittenPreferences<'_> {
         let numbers = [
             ("minimumRecentNodes", given.minimum_recent_nodes),
             ("tokenBuffer", given.token_buffer),
-            ("cutQuantum", given.cut_quantum),
+            ("cutStep", given.cut_step),
         ];
         for (name, value) in numbers {
             if let Some(value) = value {
@@ -258,13 +258,13 @@ impl Serialize for Removed<'_> {
 }
 
 /// The id that comes after each one that has a place of its own; null for the end.
-fn places<T>(puts: &[Put<T>], id: impl Fn(&T) -> &str) -> Map<String, Json> {
+fn places<T>(puts: &[Upsert<T>], id: impl Fn(&T) -> &str) -> Map<String, Json> {
     let mut places = Map::new();
     for put in puts {
         let before = match &put.place {
-            Place::Kept => continue,
-            Place::Last => Json::Null,
-            Place::Before(other) => Json::String(other.clone()),
+            OrderPosition::Kept => continue,
+            OrderPosition::Last => Json::Null,
+            OrderPosition::Before(other) => Json::String(other.clone()),
         };
         places.insert(id(&put.entity).to_owned(), before);
     }

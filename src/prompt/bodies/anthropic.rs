@@ -15,7 +15,7 @@ use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, no
 use super::sink::DiagnosticSink;
 use super::target::{CacheMessages, CacheSettings, CacheTtl, Hints, Target};
 use super::tool::Tool;
-use crate::content::signature::{self, Proof};
+use crate::content::signature::{self, ReasoningSignature};
 use crate::error::DiagnosticCode;
 use crate::prompt::message::Role;
 
@@ -253,12 +253,12 @@ fn block(json: &mut Json, content: &ItemContent<'_>, message: Option<usize>, sin
                 json.raw_field("is_error", "true");
             }
         }
-        ItemContent::Reasoning { text, signature } => match signature.and_then(Proof::read) {
-            Some(Proof::Redacted(data)) => {
+        ItemContent::Reasoning { text, signature } => match signature.and_then(ReasoningSignature::read) {
+            Some(ReasoningSignature::Redacted(data)) => {
                 json.text_field("type", "redacted_thinking");
                 json.text_field("data", data.as_ref());
             }
-            Some(Proof::Thinking(signature) | Proof::Opaque(signature)) => {
+            Some(ReasoningSignature::Thinking(signature) | ReasoningSignature::Opaque(signature)) => {
                 json.text_field("type", "thinking");
                 json.text_field("thinking", *text);
                 json.text_field("signature", signature.as_ref());

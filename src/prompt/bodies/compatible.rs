@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::json::Json;
 use super::normalize::{Item, ItemContent};
-use crate::content::signature::Proof;
+use crate::content::signature::ReasoningSignature;
 use crate::text::is_blank;
 
 /// The field of a message that holds reasoning.
@@ -46,9 +46,9 @@ pub(crate) fn wants_details(model: &str) -> bool {
 
 /// Whether such a model takes reasoning back: what came in a field of a message, or without a signature.
 pub(super) fn takes_reasoning(text: &str, signature: Option<&str>) -> bool {
-    match signature.and_then(Proof::read) {
+    match signature.and_then(ReasoningSignature::read) {
         None => !is_blank(text) && signature.is_none_or(str::is_empty),
-        Some(proof) => matches!(proof, Proof::Field(..)),
+        Some(proof) => matches!(proof, ReasoningSignature::Field(..)),
     }
 }
 
@@ -58,12 +58,12 @@ pub(super) fn write_reasoning(json: &mut Json, turn: &[Item<'_>], of_model: Reas
     let mut details: Vec<Value> = Vec::new();
     for item in turn {
         let ItemContent::Reasoning { text, signature } = item.content else { continue };
-        let name = match signature.and_then(Proof::read) {
-            Some(Proof::Field(_, list)) if !list.is_empty() => {
+        let name = match signature.and_then(ReasoningSignature::read) {
+            Some(ReasoningSignature::Field(_, list)) if !list.is_empty() => {
                 details.extend(list);
                 continue;
             }
-            Some(Proof::Field(name, _)) => name,
+            Some(ReasoningSignature::Field(name, _)) => name,
             _ if of_model == ReasoningField::Details => {
                 details.push(crate::json::object([("type", "reasoning.text".into()), ("text", text.into())]));
                 continue;

@@ -12,7 +12,7 @@ pub fn escape_into(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
     while rest.len() >= CHUNK {
         let start = out.len();
-        out.resize(start + rest.len() + rest.len() / 16 + ROOM, 0);
+        out.resize(start + rest.len() + rest.len() / 16 + CHUNK_CAPACITY, 0);
         let written = escape_chunks(out.get_mut(start..).unwrap_or_default(), &mut rest);
         out.truncate(start + written);
     }
@@ -32,14 +32,14 @@ pub fn escape_into(out: &mut Vec<u8>, text: &str) {
 }
 
 /// How much room a chunk takes at most, with one escape in it.
-const ROOM: usize = CHUNK + 8;
+const CHUNK_CAPACITY: usize = CHUNK + 8;
 
 /// Escapes whole chunks of `rest` for as long as there is room for one, and says how many bytes that makes. A chunk is copied as
 /// it is looked at: a call to copy memory for each run of plain bytes would take longer.
 fn escape_chunks(out: &mut [u8], rest: &mut &[u8]) -> usize {
     let mut at = 0;
     while let Some((chunk, after)) = rest.split_first_chunk::<CHUNK>()
-        && let Some(room) = out.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<ROOM>)
+        && let Some(room) = out.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<CHUNK_CAPACITY>)
     {
         if let Some(room) = room.first_chunk_mut() {
             *room = *chunk;

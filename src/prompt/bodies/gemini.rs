@@ -14,7 +14,7 @@ use super::media::{ANY_IMAGE, Kind, Media, Source};
 use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
 use super::sink::DiagnosticSink;
 use super::tool::Tool;
-use crate::content::signature::Proof;
+use crate::content::signature::ReasoningSignature;
 use crate::error::DiagnosticCode;
 use crate::prompt::message::Role;
 use crate::text::{is_blank, split_once};
@@ -41,9 +41,9 @@ fn takes(_: MediaHolder, media: &Media<'_>) -> bool {
 }
 
 fn takes_reasoning(text: &str, signature: Option<&str>) -> bool {
-    match signature.map(Proof::read) {
-        None | Some(Some(Proof::Field(..))) => !is_blank(text),
-        Some(proof) => matches!(proof, Some(Proof::Thought(_) | Proof::Opaque(_))),
+    match signature.map(ReasoningSignature::read) {
+        None | Some(Some(ReasoningSignature::Field(..))) => !is_blank(text),
+        Some(proof) => matches!(proof, Some(ReasoningSignature::Thought(_) | ReasoningSignature::Opaque(_))),
     }
 }
 
@@ -107,7 +107,9 @@ fn parts(json: &mut Json, turn: &[Item<'_>], wants_signatures: bool, sink: &mut 
                 ItemContent::Reasoning { signature, .. } => signature.filter(|_| !carries),
                 _ => carried.take(),
             };
-            if let Some(Proof::Thought(signature) | Proof::Opaque(signature)) = signature.and_then(Proof::read) {
+            if let Some(ReasoningSignature::Thought(signature) | ReasoningSignature::Opaque(signature)) =
+                signature.and_then(ReasoningSignature::read)
+            {
                 json.text_field("thoughtSignature", signature.as_ref());
             } else if wants_signatures && first_call == Some(at) {
                 let text = format!("no signature of Gemini's is known for this call; `{NO_SIGNATURE}` stands there");

@@ -15,8 +15,8 @@ mod compatible;
 mod completion;
 mod conversation;
 mod escape;
+mod frameworks;
 mod gemini;
-mod hosts;
 mod ids;
 mod json;
 mod media;
@@ -35,7 +35,7 @@ use crate::prompt::format::Format;
 use crate::prompt::message::{Message, Role};
 use crate::text::is_blank;
 
-pub(crate) use crate::content::signature::Proof;
+pub(crate) use crate::content::signature::ReasoningSignature;
 pub(crate) use compatible::wants_details;
 pub use escape::escape_into;
 pub(crate) use gemini::NO_SIGNATURE;
@@ -195,7 +195,7 @@ pub(crate) fn write_chat(
     body.chat = true;
     match provider {
         Some(_) => fill(&mut body, conversation, &Hints::default(), &mut sink)?,
-        None => hosts::write(&mut body, conversation, format, &mut sink),
+        None => frameworks::write(&mut body, conversation, format, &mut sink),
     }
     let (system, messages) = body.close_chat();
     Ok(WrittenChat { system, messages })

@@ -12,7 +12,7 @@ use super::media::{self, Media};
 use super::reuse::{Span, write_messages};
 use super::sink::DiagnosticSink;
 use super::target::Target;
-use crate::content::signature::Proof;
+use crate::content::signature::ReasoningSignature;
 use crate::content::{Block, Unanswered};
 use crate::error::DiagnosticCode;
 use crate::maps::{SortedMap, SortedSet};
@@ -230,7 +230,7 @@ pub(super) fn normalize<'m>(
     let (flat, has_tools) = flatten(messages, rules, &mut system, sink);
     *tool_names = ToolNames::of(target, messages, rules.tool_name, sink);
     let pairs = if has_tools { Pairs::find(&flat) } else { Pairs::default() };
-    Order { target, rules, sink, pairs, tool_names, sealed: SortedSet::new() }.arrange(&flat, &mut items);
+    TurnAlternator { target, rules, sink, pairs, tool_names, sealed: SortedSet::new() }.arrange(&flat, &mut items);
     let at = items.iter().position(|item| !item.role.is_system()).unwrap_or(items.len());
     let begins = items.get(at).map(|item| item.role);
     let begins = begins.or_else(|| conversation.irregular.is_none().then(|| conversation.messages.role(0)));
@@ -337,7 +337,7 @@ impl Pairs {
     }
 }
 
-struct Order<'o, 'n> {
+struct TurnAlternator<'o, 'n> {
     target: &'o Target,
     rules: &'o Rules,
     sink: &'o mut DiagnosticSink<'n>,
@@ -354,7 +354,7 @@ struct Open<'m> {
     name: Cow<'m, str>,
 }
 
-impl Order<'_, '_> {
+impl TurnAlternator<'_, '_> {
     fn arrange<'m>(mut self, flat: &[Flat<'m>], out: &mut Vec<Item<'m>>) {
         let mut ids = Ids::new(self.rules.id, "call");
         let mut open: Vec<Open<'m>> = Vec::new();
@@ -561,7 +561,7 @@ impl Order<'_, '_> {
             let text = format!("{} does not take {which} back; it was left out", self.rules.name);
             self.sink.warn(DiagnosticCode::BodyReasoningLeftOut, Some(message), text);
         } else if self.rules.reasoning == ReasoningPlace::NotLast
-            && let Some(Proof::Sealed(Some(id), _)) = signature.and_then(Proof::read)
+            && let Some(ReasoningSignature::Sealed(Some(id), _)) = signature.and_then(ReasoningSignature::read)
             && !self.sealed.insert(id.to_string())
         {
             let text = format!("the item `{id}` stands there already; {} takes none twice", self.rules.name);

@@ -11,7 +11,7 @@ use super::media::{Kind, Media};
 use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
 use super::openai_shared::{error_text, is_image, url_field};
 use super::sink::DiagnosticSink;
-use crate::content::signature::Proof;
+use crate::content::signature::ReasoningSignature;
 use crate::error::DiagnosticCode;
 use crate::prompt::message::Role;
 use crate::text::is_blank;
@@ -23,7 +23,10 @@ const RULES: Rules = Rules {
     results_apart: false,
     takes,
     takes_reasoning: |_, signature| {
-        matches!(signature.and_then(Proof::read), Some(Proof::Sealed(..) | Proof::Opaque(_)))
+        matches!(
+            signature.and_then(ReasoningSignature::read),
+            Some(ReasoningSignature::Sealed(..) | ReasoningSignature::Opaque(_))
+        )
     },
     id: IdRule::any(64),
     tool_name: IdRule::plain(64),
@@ -100,8 +103,8 @@ fn reasoning(
     message: Option<usize>,
     sink: &mut DiagnosticSink<'_>,
 ) {
-    let (own, sealed) = match Proof::read(signature) {
-        Some(Proof::Sealed(id, sealed)) => (id, sealed),
+    let (own, sealed) = match ReasoningSignature::read(signature) {
+        Some(ReasoningSignature::Sealed(id, sealed)) => (id, sealed),
         _ => (None, signature.into()),
     };
     json.typed("reasoning", |json| {

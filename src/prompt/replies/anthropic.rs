@@ -2,16 +2,16 @@
 
 use serde_json::{Map, Value};
 
-use super::notes::Notes;
 use super::reply::{Replies, Reply, name, usage};
 use super::stream::{index, kind, merge, merge_at, put, set, take};
+use super::unread_fields::UnreadFields;
 use crate::content::Block;
 use crate::content::vendor::{list, read_content};
-use crate::prompt::bodies::Proof;
+use crate::prompt::bodies::ReasoningSignature;
 
 /// Adds an event; false for one that is not known.
 #[inline(never)]
-pub(super) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>, notes: &mut Notes) -> bool {
+pub(super) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>, notes: &mut UnreadFields) -> bool {
     let at = index(&event, "index");
     let (field, inner) = match kind(&event) {
         "message_start" => ("message", "content"),
@@ -59,7 +59,7 @@ pub(super) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
 const BLOCK: &str = "index type text thinking signature data id name input content tool_use_id is_error";
 
 #[inline(never)]
-pub(super) fn read(whole: &Map<String, Value>, notes: &mut Notes) -> Replies {
+pub(super) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Replies {
     notes.begin(0);
     let mut reply = Reply::default();
     for value in list(whole, "content") {
@@ -68,7 +68,7 @@ pub(super) fn read(whole: &Map<String, Value>, notes: &mut Notes) -> Replies {
         for block in read_content(Some(value), notes) {
             match block {
                 Block::Reasoning { text, signature, .. } => {
-                    reply.thought(&text, signature.as_deref().and_then(Proof::read));
+                    reply.thought(&text, signature.as_deref().and_then(ReasoningSignature::read));
                 }
                 other => reply.add(other, notes),
             }

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::notes::Notes;
 use super::reply::{Replies, Reply, StopReason, name, ordered, usage};
 use super::stream::{index, merge, set};
+use super::unread_fields::UnreadFields;
 use crate::content::vendor::{gemini_part, list, object, owned, text};
 use crate::content::{Audio, Block, Media};
-use crate::prompt::bodies::Proof;
+use crate::prompt::bodies::ReasoningSignature;
 
 /// Adds a response of the stream; false for one that has nothing of an answer.
 #[inline(never)]
@@ -30,7 +30,7 @@ const CANDIDATE: &str = "index content finishReason safetyRatings tokenCount avg
 const PART: &str = "text thought thoughtSignature functionCall inlineData fileData";
 
 #[inline(never)]
-pub(super) fn read(whole: &Map<String, Value>, notes: &mut Notes) -> Replies {
+pub(super) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Replies {
     let candidates = ordered(whole, "candidates");
     let mut replies = Vec::with_capacity(candidates.len());
     for candidate in candidates {
@@ -63,10 +63,10 @@ pub(super) fn read(whole: &Map<String, Value>, notes: &mut Notes) -> Replies {
 }
 
 #[inline(never)]
-fn read_part(part: &Map<String, Value>, reply: &mut Reply, notes: &mut Notes) {
+fn read_part(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFields) {
     notes.fields(part, PART);
     let said = text(part, "text");
-    let proof = owned(part, "thoughtSignature").map(Proof::Thought);
+    let proof = owned(part, "thoughtSignature").map(ReasoningSignature::Thought);
     if part.get("thought") == Some(&Value::Bool(true)) {
         return reply.thought(said.unwrap_or_default(), proof);
     }

@@ -5,13 +5,13 @@
 
 mod anthropic;
 mod gemini;
-mod given;
-mod notes;
 mod openai_chat;
 mod openai_responses;
 mod read;
 mod reply;
+mod reply_input;
 mod stream;
+mod unread_fields;
 
-pub(crate) use given::read;
 pub use reply::{Replies, Reply, StopReason, Usage};
+pub(crate) use reply_input::read;

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::notes::Notes;
 use super::reply::{Replies, Reply, name, ordered, usage};
 use super::stream::{index, merge, set, take};
-use crate::content::signature::{DETAILS, Proof};
+use super::unread_fields::UnreadFields;
+use crate::content::signature::{DETAILS, ReasoningSignature};
 use crate::content::vendor::{chat_calls, chat_thought, list, object, text};
 use crate::content::{Block, arguments_object};
 use crate::prompt::bodies::wants_details;
@@ -33,7 +33,7 @@ const CHOICE: &str = "index message delta text finish_reason native_finish_reaso
 
 /// Reads choices with messages, or with texts.
 #[inline(never)]
-pub(super) fn read(whole: &Map<String, Value>, notes: &mut Notes) -> Replies {
+pub(super) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Replies {
     let choices = ordered(whole, "choices");
     let wants_details = text(whole, "model").is_some_and(wants_details);
     let mut replies = Vec::with_capacity(choices.len());
@@ -63,7 +63,12 @@ pub(super) fn read(whole: &Map<String, Value>, notes: &mut Notes) -> Replies {
 }
 
 /// Reads a message, and says whether it is a refusal.
-fn read_message(message: &Map<String, Value>, wants_details: bool, reply: &mut Reply, notes: &mut Notes) -> bool {
+fn read_message(
+    message: &Map<String, Value>,
+    wants_details: bool,
+    reply: &mut Reply,
+    notes: &mut UnreadFields,
+) -> bool {
     notes.fields(message, MESSAGE);
     read_thought(message, wants_details, reply, notes);
     reply.content(message.get("content"), notes);
@@ -84,7 +89,7 @@ fn read_message(message: &Map<String, Value>, wants_details: bool, reply: &mut R
 }
 
 /// Reads the thought of a message, with the field that it came in. The list has more of it than the texts beside it.
-fn read_thought(message: &Map<String, Value>, wants_details: bool, reply: &mut Reply, notes: &mut Notes) {
+fn read_thought(message: &Map<String, Value>, wants_details: bool, reply: &mut Reply, notes: &mut UnreadFields) {
     let details = list(message, DETAILS);
     let said = text(message, "reasoning").filter(|said| !said.is_empty());
     if !details.is_empty() {
@@ -94,15 +99,15 @@ fn read_thought(message: &Map<String, Value>, wants_details: bool, reply: &mut R
         });
         let beside = text(message, "reasoning_content").filter(|said| !said.is_empty()).or(said);
         let said = beside.map_or_else(|| texts.collect::<Vec<_>>().concat(), str::to_owned);
-        return reply.thought(&said, Some(Proof::Field(DETAILS, details.to_vec())));
+        return reply.thought(&said, Some(ReasoningSignature::Field(DETAILS, details.to_vec())));
     }
     match (chat_thought(message, notes), said) {
         // It is where reasoning without a field goes, but for models that want a list.
         (Some(Block::Reasoning { text, .. }), _) if wants_details => {
-            reply.thought(&text, Some(Proof::Field("reasoning_content", Vec::new())));
+            reply.thought(&text, Some(ReasoningSignature::Field("reasoning_content", Vec::new())));
         }
         (Some(thought), _) => reply.add(thought, notes),
-        (None, Some(said)) => reply.thought(said, Some(Proof::Field("reasoning", Vec::new()))),
+        (None, Some(said)) => reply.thought(said, Some(ReasoningSignature::Field("reasoning", Vec::new()))),
         (None, None) => {}
     }
 }

@@ -2,17 +2,17 @@
 
 use serde_json::{Map, Value};
 
-use super::notes::Notes;
 use super::reply::{Replies, Reply, name, usage};
 use super::stream::{index, kind, merge, merge_at, put, set, take};
+use super::unread_fields::UnreadFields;
 use crate::content::vendor::{arguments, image, list, object, owned, responses_thought, text};
 use crate::content::{Block, Media};
 use crate::json;
-use crate::prompt::bodies::Proof;
+use crate::prompt::bodies::ReasoningSignature;
 
 /// Adds an event; false for one that is not known.
 #[inline(never)]
-pub(super) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>, notes: &mut Notes) -> bool {
+pub(super) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>, notes: &mut UnreadFields) -> bool {
     let at = index(&event, "output_index");
     let Some(kind) = kind(&event).strip_prefix("response.") else {
         let is_known = kind(&event) == "keepalive";
@@ -70,7 +70,7 @@ pub(super) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
 }
 
 #[inline(never)]
-pub(super) fn read(whole: &Map<String, Value>, notes: &mut Notes) -> Replies {
+pub(super) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Replies {
     notes.begin(0);
     let mut reply = Reply::default();
     let mut refuses = false;
@@ -99,7 +99,7 @@ pub(super) fn read(whole: &Map<String, Value>, notes: &mut Notes) -> Replies {
 const ITEM: &str =
     "index type id role status content summary encrypted_content call_id name arguments input text refusal";
 
-fn read_item(item: &Map<String, Value>, reply: &mut Reply, refuses: &mut bool, notes: &mut Notes) {
+fn read_item(item: &Map<String, Value>, reply: &mut Reply, refuses: &mut bool, notes: &mut UnreadFields) {
     let kind = kind(item);
     let called = text(item, "name").unwrap_or_default();
     let is_own = !matches!(kind, "message" | "reasoning" | "function_call" | "custom_tool_call");
@@ -121,7 +121,7 @@ fn read_item(item: &Map<String, Value>, reply: &mut Reply, refuses: &mut bool, n
             if signature.is_none() {
                 notes.aside("reasoning that cannot be handed back, since the request did not `include` `reasoning.encrypted_content`");
             }
-            return reply.thought(&text, signature.map(|sealed| Proof::Sealed(owned(item, "id"), sealed)));
+            return reply.thought(&text, signature.map(|sealed| ReasoningSignature::Sealed(owned(item, "id"), sealed)));
         }
         "function_call" => (called, arguments(item.get("arguments"))),
         "custom_tool_call" => {

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::notes::Notes;
 use super::reply::Replies;
 use super::stream::set;
+use super::unread_fields::UnreadFields;
 use super::{anthropic, gemini, openai_chat, openai_responses};
 use crate::content::vendor::text;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
@@ -21,7 +21,7 @@ fn field(provider: Provider) -> &'static str {
 }
 
 /// Reads a whole answer.
-pub(super) fn whole(provider: Provider, whole: &Map<String, Value>, notes: &mut Notes) -> Result<Replies> {
+pub(super) fn whole(provider: Provider, whole: &Map<String, Value>, notes: &mut UnreadFields) -> Result<Replies> {
     refuse_error(provider, whole)?;
     let field = field(provider);
     // A prompt that is blocked has no candidates.
@@ -82,7 +82,7 @@ impl Events {
     /// # Errors
     /// [`Code::ProviderError`] where it is an error.
     #[inline(never)]
-    pub(super) fn add(&mut self, event: Map<String, Value>, notes: &mut Notes) -> Result<()> {
+    pub(super) fn add(&mut self, event: Map<String, Value>, notes: &mut UnreadFields) -> Result<()> {
         refuse_error(self.provider, &event)?;
         self.count += 1;
         let whole = &mut self.whole;
@@ -97,7 +97,7 @@ impl Events {
     }
 
     /// The answer as far as it came, and whether it is at its end.
-    pub(super) fn finish(mut self, notes: &mut Notes) -> Result<Replies> {
+    pub(super) fn finish(mut self, notes: &mut UnreadFields) -> Result<Replies> {
         if self.known == 0 && self.count > 0 {
             let name = self.provider.name();
             let message = format!(

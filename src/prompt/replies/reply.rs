@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::notes::Notes;
 use super::stream::{index, is_one_of};
+use super::unread_fields::UnreadFields;
 use crate::content::vendor::{list, read_content, text};
 use crate::content::{Block, parse_arguments};
 use crate::error::Diagnostic;
-use crate::prompt::bodies::Proof;
+use crate::prompt::bodies::ReasoningSignature;
 use crate::sorting::sort_by_key;
 use crate::text::is_blank;
 
@@ -133,7 +133,7 @@ impl Reply {
 
     /// Adds a thought with what proves it, in the form that says whose proof it is.
     #[inline(never)]
-    pub(super) fn thought(&mut self, text: &str, proof: Option<Proof<'_>>) {
+    pub(super) fn thought(&mut self, text: &str, proof: Option<ReasoningSignature<'_>>) {
         if proof.is_some() || !text.is_empty() {
             let signature = proof.map(|proof| proof.write().into());
             self.blocks.push(Block::Reasoning { text: text.to_owned().into(), signature, redacted: false });
@@ -142,7 +142,7 @@ impl Reply {
 
     /// Adds a call. Arguments that are a text are the JSON of them; nothing at all is an empty object.
     #[inline(never)]
-    pub(super) fn call(&mut self, id: &str, name: &str, arguments: Value, notes: &mut Notes) {
+    pub(super) fn call(&mut self, id: &str, name: &str, arguments: Value, notes: &mut UnreadFields) {
         let arguments = match arguments {
             Value::String(json) if !is_blank(&json) => parse_arguments(&json),
             Value::String(_) | Value::Null => Value::Object(Map::new()),
@@ -161,7 +161,7 @@ impl Reply {
 
     /// Adds a block.
     #[inline(never)]
-    pub(super) fn add(&mut self, block: Block<'static>, notes: &mut Notes) {
+    pub(super) fn add(&mut self, block: Block<'static>, notes: &mut UnreadFields) {
         match block {
             Block::Text(text) => self.text(Some(&text)),
             Block::ToolCall { id, name, arguments, server } => {
@@ -184,7 +184,7 @@ impl Reply {
 
     /// Adds the blocks of a content.
     #[inline(never)]
-    pub(super) fn content(&mut self, content: Option<&Value>, notes: &mut Notes) {
+    pub(super) fn content(&mut self, content: Option<&Value>, notes: &mut UnreadFields) {
         for block in read_content(content, notes) {
             self.add(block, notes);
         }

@@ -9,7 +9,7 @@ const GROWING: &str =
     "text content refusal reasoning reasoning_content summary thinking signature arguments input transcript";
 
 /// Places that are skipped are kept free up to here. No provider skips more than it has blocks.
-const MOST_SKIPPED: usize = 1000;
+const MAX_SKIPPED_INDICES: usize = 1000;
 
 /// Whether a list of words has this one.
 #[inline(never)]
@@ -109,7 +109,7 @@ fn is_plain(part: &Map<String, Value>) -> bool {
 /// A place in a list. Those before it that are missing are null, and passed over by the readers.
 fn slot(list: &mut Vec<Value>, at: u64) -> Option<&mut Value> {
     let mut at = usize::try_from(at).unwrap_or(usize::MAX);
-    if at > list.len() && at >= MOST_SKIPPED {
+    if at > list.len() && at >= MAX_SKIPPED_INDICES {
         at = list.len().saturating_sub(1);
     }
     while list.len() <= at {

@@ -22,8 +22,8 @@
 use super::Encoding;
 use super::split::load8;
 use super::splitter::Splitter;
-use super::words::MAX_TOKEN_BYTES;
-use super::words::{MAX_TOKENS, Rank, SPREAD};
+use super::token_table::MAX_TOKEN_BYTES;
+use super::token_table::{MAX_TOKENS, Rank, SPREAD};
 use crate::error::{Code, Error, Result};
 
 const MAGIC: &[u8; 4] = b"CTXV";

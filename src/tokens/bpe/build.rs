@@ -7,10 +7,10 @@
 //! And it is one function. For each that runs hot the engine has another thread optimize it, and where there are few
 //! processors the second of those threads takes the program's own: it stood still for up to two milliseconds.
 
+use super::added_tokens::{Literal, LiteralKind};
 use super::asset::{Asset, Checksum, invalid};
 use super::joins::{Characters, Joins};
-use super::more::{Literal, LiteralKind};
-use super::words::{Joined, Words};
+use super::token_table::{Joined, TokenTable};
 use crate::error::Result;
 
 /// Tokens to a turn. WebAssembly engines put optimized code in place only when a function is called again.
@@ -18,7 +18,7 @@ const TURN: usize = 1024;
 
 /// The tables that counting needs.
 pub(super) struct Tables {
-    pub(super) words: Words,
+    pub(super) words: TokenTable,
     pub(super) joins: Joins,
     pub(super) characters: Characters,
 }
@@ -27,7 +27,7 @@ impl Tables {
     /// Builds them out of the asset for the vocabulary of that name.
     pub(super) fn build(name: &str, asset: &Asset<'_>, literals: &[Literal<'_>]) -> Result<Self> {
         let damaged = || invalid(name, "it is damaged");
-        let words = Words::new(asset.tokens, asset.longer_bytes);
+        let words = TokenTable::new(asset.tokens, asset.longer_bytes);
         let mut tables = Self { words, joins: Joins::new(), characters: Characters::new() };
         for &byte in asset.bytes {
             tables.words.add(&[byte]).ok_or_else(damaged)?;

@@ -5,10 +5,10 @@ use std::cell::RefCell;
 use super::Rank;
 use super::merge_cache::MergeCache;
 use super::normalize::Form;
-use super::room::Room;
+use super::scratch::Scratch;
 use super::vocabulary::{Vocabulary, saturate, up_to};
 use crate::tokens::Counter;
-use crate::tokens::Grown;
+use crate::tokens::IncrementalCount;
 use crate::tokens::codec::Codec;
 
 /// A vocabulary that remembers, from one call to the next, what it had to merge. The counts are the same; where words
@@ -19,8 +19,8 @@ use crate::tokens::codec::Codec;
 #[derive(Debug)]
 pub struct CachingCounter {
     vocabulary: Vocabulary,
-    counting: RefCell<Room>,
-    encoding: RefCell<Room>,
+    counting: RefCell<Scratch>,
+    encoding: RefCell<Scratch>,
 }
 
 impl CachingCounter {
@@ -28,8 +28,8 @@ impl CachingCounter {
     pub fn new(vocabulary: Vocabulary) -> Self {
         Self {
             vocabulary,
-            counting: RefCell::new(Room::new(MergeCache::large())),
-            encoding: RefCell::new(Room::new(MergeCache::of_many_tokens())),
+            counting: RefCell::new(Scratch::new(MergeCache::large())),
+            encoding: RefCell::new(Scratch::new(MergeCache::of_many_tokens())),
         }
     }
 
@@ -56,20 +56,20 @@ impl Counter for CachingCounter {
         up_to(limit, self.count_until(text, limit.into()))
     }
 
-    fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
-        saturate(self.vocabulary.count_grown(text, &mut grown.counted, &mut self.counting.borrow_mut()))
+    fn count_incremental(&self, text: &str, incremental: &mut IncrementalCount) -> u32 {
+        saturate(self.vocabulary.count_incremental(text, &mut incremental.counted, &mut self.counting.borrow_mut()))
     }
 
-    fn forget(&self, _: &str, grown: &mut Grown) -> Option<usize> {
-        Some(grown.counted.forget())
+    fn invalidate(&self, _: &str, incremental: &mut IncrementalCount) -> Option<usize> {
+        Some(incremental.counted.invalidate())
     }
 
     fn codec(&self) -> Option<&dyn Codec> {
         Some(self)
     }
 
-    fn adds_up_before(&self, next: &str) -> bool {
-        self.vocabulary.adds_up_before(next)
+    fn is_additive_before(&self, next: &str) -> bool {
+        self.vocabulary.is_additive_before(next)
     }
 }
 

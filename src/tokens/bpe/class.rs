@@ -3,7 +3,7 @@
 //! A class is one bit, so a set of classes is a byte and membership is an `&`. Past the end of the text the class is
 //! [`END`], which is in no set.
 
-use crate::nibbles;
+use crate::code_point_table;
 use crate::tokens::utf8::code_point;
 
 /// Upper case and title case letters: `\p{Lu}`, `\p{Lt}`.
@@ -51,7 +51,7 @@ static CLASSES: &[u8] = include_bytes!("classes_and_symbols.bin");
 /// What the table has of a code point below [`INDEXED`].
 #[inline(always)]
 fn entry(code_point: u32) -> u8 {
-    nibbles::get(CLASSES, INDEXED, code_point)
+    code_point_table::get(CLASSES, INDEXED, code_point)
 }
 
 /// The class of a code point.
@@ -135,7 +135,7 @@ mod tests {
         // The other table is the same but for the symbols.
         let plain = include_bytes!("classes.bin");
         for code in 0..INDEXED {
-            assert_eq!(nibbles::get(plain, INDEXED, code), entry(code) & 7, "{code:x}");
+            assert_eq!(code_point_table::get(plain, INDEXED, code), entry(code) & 7, "{code:x}");
         }
         let hir = regex_syntax::parse(r"[\p{P}\p{S}]").unwrap();
         let regex_syntax::hir::HirKind::Class(regex_syntax::hir::Class::Unicode(set)) = hir.kind() else {

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::added_tokens::LiteralKind;
 use super::asset::BYTES;
-use super::more::LiteralKind;
 use super::normalize::Form;
 use super::pack::{Plan, pack_plan};
 use super::splitter::Splitter;
-use super::words::{MAX_TOKEN_BYTES, MAX_TOKENS, NONE, Rank, SHORT, Words};
+use super::token_table::{MAX_TOKEN_BYTES, MAX_TOKENS, NONE, Rank, SHORT, TokenTable};
 use crate::error::{Error, Result};
 use crate::json::{Document, Object, Value};
 use crate::maps::SortedMap;
@@ -227,7 +227,7 @@ impl Specials {
 /// The tokens of the model.
 struct Vocab {
     tokens: Vec<(Vec<u8>, Rank)>,
-    words: Words,
+    words: TokenTable,
 }
 
 impl Vocab {
@@ -256,7 +256,7 @@ impl Vocab {
             return Err(refuse("has too many tokens"));
         }
         let longer_bytes = tokens.iter().map(|(token, _)| token.len()).filter(|&len| len > SHORT).sum();
-        let mut words = Words::new(tokens.len(), longer_bytes);
+        let mut words = TokenTable::new(tokens.len(), longer_bytes);
         for (token, _) in &tokens {
             let is_new = words.rank_of(token, 0, token.len()) == NONE;
             words.add(token).filter(|()| is_new).ok_or_else(|| refuse("has a token twice"))?;

@@ -1,7 +1,7 @@
 //! How far a text that grows was counted.
 
 /// At most so many tokens of a long piece are kept.
-const MOST_KEPT: usize = 16;
+const MAX_KEPT_TOKENS: usize = 16;
 
 /// So many of them are looked at again at least.
 pub(super) const FEW: usize = 2;
@@ -19,7 +19,7 @@ pub(crate) struct Counted {
 
 impl Counted {
     /// From now on the text is without what comes before the last two pieces: so many bytes.
-    pub(crate) fn forget(&mut self) -> usize {
+    pub(crate) fn invalidate(&mut self) -> usize {
         let (bytes, tokens) = self.end;
         if bytes == 0 {
             return 0;
@@ -51,7 +51,7 @@ pub(super) struct LongPiece {
     /// Where the last tokens begin, how many they are, and where each ends behind that.
     pub(super) from: usize,
     pub(super) kept: usize,
-    pub(super) ends: [u16; MOST_KEPT],
+    pub(super) ends: [u16; MAX_KEPT_TOKENS],
     /// So many of them are looked at again, to begin with.
     pub(super) few: usize,
 }
@@ -59,7 +59,7 @@ pub(super) struct LongPiece {
 impl LongPiece {
     /// Keeps the last tokens of a piece, of which these two lists together are the bounds of some, up to its end.
     pub(super) fn keep(&mut self, before: &[u32], bounds: &[u32]) {
-        let first = (before.len() + bounds.len()).saturating_sub(MOST_KEPT + 1);
+        let first = (before.len() + bounds.len()).saturating_sub(MAX_KEPT_TOKENS + 1);
         let bounds = bounds.get(first.saturating_sub(before.len())..).unwrap_or_default();
         let mut last = before.get(first..).unwrap_or_default().iter().chain(bounds);
         let from = last.next().copied().unwrap_or_default();
@@ -72,8 +72,8 @@ impl LongPiece {
     }
 
     /// The bounds of the tokens that are kept; what is behind them means nothing.
-    pub(super) fn bounds(&self) -> [u32; MOST_KEPT + 1] {
-        let mut bounds = [self.from as u32; MOST_KEPT + 1];
+    pub(super) fn bounds(&self) -> [u32; MAX_KEPT_TOKENS + 1] {
+        let mut bounds = [self.from as u32; MAX_KEPT_TOKENS + 1];
         for (bound, end) in bounds.iter_mut().skip(1).zip(self.ends) {
             *bound += u32::from(end);
         }

@@ -2,11 +2,11 @@
 
 use super::merge::Parts;
 use super::merge_cache::{MEMORABLE, MergeCache};
-use super::room::Room;
+use super::scratch::Scratch;
 use super::split::{Pattern, with_pattern};
+use super::token_table::MAX_TOKEN_BYTES;
+use super::token_table::{NONE, PIECE, Rank, SHORT};
 use super::vocabulary::{TURN, Vocabulary};
-use super::words::MAX_TOKEN_BYTES;
-use super::words::{NONE, PIECE, Rank, SHORT};
 
 /// Tokens to a turn: see [`TURN`].
 const DECODE_TURN: usize = 256;
@@ -33,7 +33,7 @@ impl Vocabulary {
     /// The tokens of a text, by number. Special tokens are read as the plain text they are.
     pub fn encode(&self, text: &str) -> Vec<Rank> {
         let mut tokens = Vec::new();
-        self.encode_up_to(text, usize::MAX, &mut tokens, None, &mut Room::new(MergeCache::of_tokens()));
+        self.encode_up_to(text, usize::MAX, &mut tokens, None, &mut Scratch::new(MergeCache::of_tokens()));
         tokens
     }
 
@@ -44,7 +44,7 @@ impl Vocabulary {
         most: usize,
         tokens: &mut Vec<Rank>,
         ends: Option<&mut Vec<usize>>,
-        room: &mut Room,
+        room: &mut Scratch,
     ) {
         let text = self.normalized(text);
         let (bytes, before) = (text.as_bytes(), tokens.len());
@@ -56,7 +56,7 @@ impl Vocabulary {
         self.more.ids.number(tokens.get_mut(before..).unwrap_or_default());
     }
 
-    fn encode_pieces<P: Pattern>(&self, bytes: &[u8], most: usize, encoded: &mut Encoded<'_>, room: &mut Room) {
+    fn encode_pieces<P: Pattern>(&self, bytes: &[u8], most: usize, encoded: &mut Encoded<'_>, room: &mut Scratch) {
         let mut at = 0;
         while at < bytes.len() && encoded.tokens.len() < most {
             at = self.encode_turn::<P>(bytes, at, encoded, room);
@@ -70,7 +70,7 @@ impl Vocabulary {
         bytes: &[u8],
         mut at: usize,
         encoded: &mut Encoded<'_>,
-        room: &mut Room,
+        room: &mut Scratch,
     ) -> usize {
         // The tokens of the last pieces, each of them one, and where they end.
         let (mut tokens, mut ends) = ([0; TURN as usize], [0; TURN as usize]);
@@ -99,9 +99,9 @@ impl Vocabulary {
 
     /// Encodes a piece that is not a token of up to [`SHORT`] bytes.
     #[inline(never)]
-    fn encode_piece(&self, bytes: &[u8], at: usize, end: usize, encoded: &mut Encoded<'_>, room: &mut Room) {
+    fn encode_piece(&self, bytes: &[u8], at: usize, end: usize, encoded: &mut Encoded<'_>, room: &mut Scratch) {
         let Encoded { tokens, ends } = encoded;
-        let Room { parts, cache, .. } = room;
+        let Scratch { parts, cache, .. } = room;
         let from = tokens.len();
         let long = end - at > SHORT;
         // Where the piece is no ASCII word it mostly falls apart, and the question can wait for the units.

@@ -113,9 +113,9 @@ impl Encoding {
         }
     }
 
-    /// Whether counts add up at a paragraph break before `next`: see [`Splitter::adds_up_before`].
-    pub fn adds_up_before(self, next: &str) -> bool {
-        self.splitter().adds_up_before(next)
+    /// Whether counts add up at a paragraph break before `next`: see [`Splitter::is_additive_before`].
+    pub fn is_additive_before(self, next: &str) -> bool {
+        self.splitter().is_additive_before(next)
     }
 }
 

@@ -4,11 +4,11 @@
 use super::joins::Joins;
 use super::merge::Parts;
 use super::split::load8;
-use super::words::{MAX_TOKENS, NONE, Rank, Words};
+use super::token_table::{MAX_TOKENS, NONE, Rank, TokenTable};
 
 /// The tokens that certain pieces can be made of.
 pub(crate) struct ForeignMerges {
-    words: Words,
+    words: TokenTable,
     joins: Joins,
     /// The ranks that the other tokenizer has for the tokens.
     ranks: Vec<Rank>,
@@ -27,7 +27,7 @@ impl ForeignMerges {
         let all = (0..MAX_TOKENS as Rank).map_while(|rank| token(rank).map(|token| (rank, token)));
         let (ranks, tokens): (Vec<Rank>, Vec<Vec<u8>>) = all.filter(|(_, token)| possible(token)).unzip();
         // They are other ones each time: with twice the room none of them is far from home.
-        let mut words = Words::new(tokens.len() * 2, tokens.iter().map(Vec::len).sum());
+        let mut words = TokenTable::new(tokens.len() * 2, tokens.iter().map(Vec::len).sum());
         let mut joins = Joins::new();
         for token in tokens {
             note(&mut joins, &token);

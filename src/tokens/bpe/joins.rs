@@ -9,7 +9,7 @@
 //! - where the bytes are not noted, nothing merges across it before both characters are whole.
 
 use super::split::load8;
-use super::words::SPREAD;
+use super::token_table::SPREAD;
 
 /// Bits of the filter of pairs of characters, as a power of two. A pair that is not noted may be taken for one that is:
 /// that costs time, no more.

@@ -7,10 +7,10 @@
 //! that n of them take n log n time. And long texts are encoded a window at a time, which stays within n log n and, but
 //! for texts that nobody writes, takes n.
 
-use super::words::{NONE, Rank, Words};
+use super::token_table::{NONE, Rank, TokenTable};
 
 /// Up to so many parts the plain search is the fastest.
-const FEW: usize = 64;
+const MAX_LINEAR_PARTS: usize = 64;
 
 /// Passes go on while each takes away one part of so many.
 const WORTHWHILE: usize = 4;
@@ -21,8 +21,8 @@ const TURN: usize = 1024;
 /// Children of one node of the tree.
 const FAN: usize = 16;
 
-/// So many bounds have [`FEW`] parts.
-const FEW_BOUNDS: usize = FEW + 1;
+/// So many bounds have [`MAX_LINEAR_PARTS`] parts.
+const MAX_LINEAR_BOUNDS: usize = MAX_LINEAR_PARTS + 1;
 
 /// The end of a list, and the bound of a part that is gone.
 const NIL: u32 = u32::MAX;
@@ -55,17 +55,17 @@ impl Parts {
     }
 
     /// Merges the parts of the text until no pair is left.
-    pub(super) fn merge(&mut self, words: &Words, bytes: &[u8]) {
-        if self.len() <= FEW {
+    pub(super) fn merge(&mut self, words: &TokenTable, bytes: &[u8]) {
+        if self.len() <= MAX_LINEAR_PARTS {
             self.window.merge_bounds(words, bytes, &mut self.bounds);
         } else {
-            self.merge_windows(words, bytes, FEW);
+            self.merge_windows(words, bytes, MAX_LINEAR_PARTS);
         }
     }
 
     /// Merges a window of so many parts after the other. A window begins with a token of the one before; from where the
     /// two have a token in common, what the second says holds (docs/counting.md says why).
-    fn merge_windows(&mut self, words: &Words, bytes: &[u8], size: usize) {
+    fn merge_windows(&mut self, words: &TokenTable, bytes: &[u8], size: usize) {
         std::mem::swap(&mut self.all, &mut self.bounds);
         let mut size = size;
         while !self.try_windows(words, bytes, &mut size) {
@@ -76,7 +76,7 @@ impl Parts {
 
     /// [`Self::merge_windows`], unless two windows have no token in common. The size grows where tokens are so long that
     /// too few of them are in a window.
-    fn try_windows(&mut self, words: &Words, bytes: &[u8], size: &mut usize) -> bool {
+    fn try_windows(&mut self, words: &TokenTable, bytes: &[u8], size: &mut usize) -> bool {
         let Self { bounds, all, window } = self;
         let last = all.len() - 1;
         bounds.clear();
@@ -142,14 +142,14 @@ struct Window {
 
 impl Window {
     /// [`Self::merge`] for the given parts.
-    fn merge_bounds(&mut self, words: &Words, bytes: &[u8], bounds: &mut Vec<u32>) {
+    fn merge_bounds(&mut self, words: &TokenTable, bytes: &[u8], bounds: &mut Vec<u32>) {
         std::mem::swap(&mut self.bounds, bounds);
         self.merge(words, bytes);
         std::mem::swap(&mut self.bounds, bounds);
     }
 
     /// Merges the parts until no pair is left.
-    fn merge(&mut self, words: &Words, bytes: &[u8]) {
+    fn merge(&mut self, words: &TokenTable, bytes: &[u8]) {
         if self.bounds.len() > 16 && words.in_order() {
             let mut least = self.rank_pairs(words, bytes);
             let mut parts = usize::MAX;
@@ -160,7 +160,7 @@ impl Window {
         }
         match self.bounds.len() {
             0..=2 => {}
-            3..=FEW_BOUNDS => merge_few(words, bytes, &mut self.bounds),
+            3..=MAX_LINEAR_BOUNDS => merge_few(words, bytes, &mut self.bounds),
             _ => {
                 if !words.in_order() {
                     self.rank_pairs(words, bytes);
@@ -172,7 +172,7 @@ impl Window {
 
     /// Looks up all pairs; the lowest rank.
     #[inline(never)]
-    fn rank_pairs(&mut self, words: &Words, bytes: &[u8]) -> Rank {
+    fn rank_pairs(&mut self, words: &TokenTable, bytes: &[u8]) -> Rank {
         self.ranks.clear();
         let mut least = NONE;
         for pair in self.bounds.windows(3) {
@@ -185,7 +185,7 @@ impl Window {
 
     /// Does all merges into the token of the lowest rank, from left to right, and gives the next rank.
     #[inline(never)]
-    fn pass(&mut self, words: &Words, bytes: &[u8], lowest: Rank) -> Rank {
+    fn pass(&mut self, words: &TokenTable, bytes: &[u8], lowest: Rank) -> Rank {
         let Self { bounds, ranks, .. } = self;
         let parts = bounds.len() - 1;
         let mut least = NONE;
@@ -215,7 +215,7 @@ impl Window {
 
     /// Merges with the ranks under a tree of minima: the parts form a list, each under the number that it has now.
     #[inline(never)]
-    fn merge_tree(&mut self, words: &Words, bytes: &[u8]) {
+    fn merge_tree(&mut self, words: &TokenTable, bytes: &[u8]) {
         let parts = self.bounds.len() as u32 - 1;
         self.next.clear();
         self.next.extend(1..=parts);
@@ -229,7 +229,7 @@ impl Window {
 
     /// The next [`TURN`] merges; `false` when none is left.
     #[inline(never)]
-    fn merge_turn(&mut self, words: &Words, bytes: &[u8]) -> bool {
+    fn merge_turn(&mut self, words: &TokenTable, bytes: &[u8]) -> bool {
         for _ in 0..TURN {
             let Some(at) = self.lowest() else { return false };
             let right = self.next[at] as usize;
@@ -308,7 +308,7 @@ impl Window {
 
 /// The rank of the bytes from `start` to `end`.
 #[inline(always)]
-fn rank(words: &Words, bytes: &[u8], start: u32, end: u32) -> Rank {
+fn rank(words: &TokenTable, bytes: &[u8], start: u32, end: u32) -> Rank {
     words.rank_of(bytes, start as usize, (end - start) as usize)
 }
 
@@ -318,8 +318,8 @@ fn least(node: &[Rank]) -> Rank {
     node.iter().fold(NONE, |least, &rank| least.min(rank))
 }
 
-/// Bits for the index of a part among [`FEW`].
-const INDEX_BITS: u32 = FEW.trailing_zeros();
+/// Bits for the index of a part among [`MAX_LINEAR_PARTS`].
+const INDEX_BITS: u32 = MAX_LINEAR_PARTS.trailing_zeros();
 
 /// Above every order: this pair does not merge.
 const NEVER: u32 = u32::MAX;
@@ -330,19 +330,19 @@ fn order(rank: Rank, at: usize) -> u32 {
     if rank == NONE { NEVER } else { (rank << INDEX_BITS) | at as u32 }
 }
 
-/// Merges at least two parts and at most [`FEW`].
+/// Merges at least two parts and at most [`MAX_LINEAR_PARTS`].
 #[inline(never)]
-fn merge_few(words: &Words, bytes: &[u8], bounds: &mut Vec<u32>) {
-    const MOST: usize = FEW;
-    let mask = MOST - 1;
+fn merge_few(words: &TokenTable, bytes: &[u8], bounds: &mut Vec<u32>) {
+    const QUEUE_CAPACITY: usize = MAX_LINEAR_PARTS;
+    let mask = QUEUE_CAPACITY - 1;
     let parts = bounds.len() - 1;
-    let mut orders = [NEVER; MOST];
+    let mut orders = [NEVER; QUEUE_CAPACITY];
     for (at, (order, pair)) in orders.iter_mut().zip(bounds.windows(3)).enumerate() {
         *order = self::order(rank(words, bytes, pair[0], pair[2]), at);
     }
     // The parts form a list. Behind the last is the end; before the first is nothing that is asked for.
-    let mut next: [u8; MOST] = std::array::from_fn(|at| (at + 1) as u8);
-    let mut before: [u8; MOST] = std::array::from_fn(|at| (at as u8).wrapping_sub(1));
+    let mut next: [u8; QUEUE_CAPACITY] = std::array::from_fn(|at| (at + 1) as u8);
+    let mut before: [u8; QUEUE_CAPACITY] = std::array::from_fn(|at| (at as u8).wrapping_sub(1));
     loop {
         let first = orders.iter().take(parts - 1).fold(NEVER, |first, &order| first.min(order));
         if first == NEVER {
@@ -383,7 +383,7 @@ mod tests {
     }
 
     /// What byte pair encoding is, word by word.
-    fn plainly(words: &Words, bytes: &[u8]) -> Vec<u32> {
+    fn plainly(words: &TokenTable, bytes: &[u8]) -> Vec<u32> {
         let mut bounds: Vec<u32> = (0..=bytes.len() as u32).collect();
         loop {
             let ranks = bounds.windows(3).map(|pair| rank(words, bytes, pair[0], pair[2]));
@@ -395,9 +395,9 @@ mod tests {
     }
 
     /// A vocabulary over few letters: each further token is what two others make, and encodes as these two.
-    fn vocabulary(random: &mut Random, letters: usize, further: usize) -> Words {
+    fn vocabulary(random: &mut Random, letters: usize, further: usize) -> TokenTable {
         let mut tokens: Vec<Vec<u8>> = (0..letters as u8).map(|letter| vec![b'a' + letter]).collect();
-        let mut words = Words::new(letters + further, further * 40);
+        let mut words = TokenTable::new(letters + further, further * 40);
         tokens.iter().for_each(|token| assert!(words.add(token).is_some()));
         for _ in 0..further * 4 {
             let joined =

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::split::load8;
-use super::words::{Rank, SPREAD};
+use super::token_table::{Rank, SPREAD};
 
 /// Texts up to this long are remembered.
 pub(super) const MEMORABLE: usize = 128;

@@ -12,6 +12,7 @@
               index was put there by the code beside it"
 )]
 
+mod added_tokens;
 mod asset;
 mod build;
 mod caching;
@@ -22,20 +23,19 @@ mod encode;
 mod encoding;
 #[cfg(feature = "tiktoken")]
 mod foreign;
-mod growing;
+mod incremental;
 mod joins;
 mod merge;
 mod merge_cache;
-mod more;
 mod normalize;
 mod pack;
 mod patterns;
-mod room;
 mod runs;
+mod scratch;
 mod split;
 mod splitter;
+mod token_table;
 mod vocabulary;
-mod words;
 
 pub use caching::CachingCounter;
 pub(crate) use class::{is_letter_or_number, is_lower_case};
@@ -50,5 +50,5 @@ pub(crate) use normalize::Origins;
 pub use pack::pack;
 pub use split::Pieces;
 pub use splitter::Splitter;
+pub use token_table::{PIECE, Rank};
 pub use vocabulary::Vocabulary;
-pub use words::{PIECE, Rank};

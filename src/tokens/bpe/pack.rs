@@ -1,13 +1,13 @@
 //! Making an asset out of the tokens themselves, with every condition checked that the engine relies on.
 
 use super::Encoding;
+use super::added_tokens::{self, Literal, LiteralKind};
 use super::asset::{self, BYTES, Contents, invalid};
 use super::joins::width;
 use super::merge::Parts;
-use super::more::{self, Literal, LiteralKind};
 use super::normalize::Form;
 use super::splitter::Splitter;
-use super::words::{MAX_TOKEN_BYTES, MAX_TOKENS, NONE, Rank, SHORT, Words};
+use super::token_table::{MAX_TOKEN_BYTES, MAX_TOKENS, NONE, Rank, SHORT, TokenTable};
 use crate::error::{Error, Result};
 
 /// The asset for a vocabulary of OpenAI's: its ordinary tokens in the order of their ranks, as a rank file lists them.
@@ -66,7 +66,7 @@ pub(super) fn pack_plan(plan: &Plan<'_>) -> Result<Vec<u8>> {
         return Err(invalid(name, "it has too few or too many tokens"));
     }
     let longer_bytes = tokens.iter().map(Vec::len).filter(|&len| len > SHORT).sum();
-    let mut words = Words::new(tokens.len(), longer_bytes);
+    let mut words = TokenTable::new(tokens.len(), longer_bytes);
     // Nothing is known of the order yet.
     words.inverted = true;
     let crowded = || invalid(name, "its tokens do not fit into the tables");
@@ -125,7 +125,7 @@ pub(super) fn pack_plan(plan: &Plan<'_>) -> Result<Vec<u8>> {
         }
     }
     let single: Vec<u8> = single.iter().flatten().copied().collect();
-    let more = more::write(plan.ids, &literals, plan.specials);
+    let more = added_tokens::write(plan.ids, &literals, plan.specials);
     Ok(asset::write(&Contents {
         name,
         splitter: plan.splitter,
@@ -144,7 +144,7 @@ fn wrong_token(name: &str, reason: &str, rank: Rank) -> Error {
 }
 
 /// The two tokens that byte pair encoding with the tokens so far makes of a further one, if it makes two.
-fn merge_of(words: &Words, token: &[u8]) -> Option<(Rank, Rank)> {
+fn merge_of(words: &TokenTable, token: &[u8]) -> Option<(Rank, Rank)> {
     let mut parts = Parts::default();
     parts.start(0, token.len());
     parts.merge(words, token);

@@ -71,7 +71,7 @@ impl Splitter {
     ///
     /// Behind a line break a piece begins with whatever is not white space, but that punctuation may take along the line
     /// breaks *and slashes* that follow it. For GPT-2 two line breaks are one piece at the end of a text and two before a word.
-    pub fn adds_up_before(self, next: &str) -> bool {
+    pub fn is_additive_before(self, next: &str) -> bool {
         match self.kind {
             Kind::Cased => !(self.takes_slashes() && next.starts_with('/')),
             Kind::Letters => true,

@@ -4,18 +4,18 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::Encoding;
+use super::added_tokens::{self, Ids, WholePieces};
 use super::asset::Asset;
 use super::asset::invalid;
 use super::build::Tables;
 use super::joins;
 use super::merge::Parts;
 use super::merge_cache::{MEMORABLE, MergeCache};
-use super::more::{self, Ids, WholePieces};
 use super::normalize::{self, Form};
-use super::room::Room;
+use super::scratch::Scratch;
 use super::split::{Pattern, Pieces, load8, with_pattern};
 use super::splitter::Splitter;
-use super::words::{NONE, Rank, SHORT};
+use super::token_table::{NONE, Rank, SHORT};
 use crate::error::Result;
 use crate::tokens::Counter;
 
@@ -35,7 +35,7 @@ pub struct Vocabulary {
     checksum: u64,
     pub(super) tables: Shared<Tables>,
     specials: Vec<(String, Rank)>,
-    pub(super) more: Shared<Beside>,
+    pub(super) more: Shared<VocabularyExtras>,
 }
 
 /// Where vocabularies have names of their own, and share tables.
@@ -43,7 +43,7 @@ type Name = Cow<'static, str>;
 type Shared<T> = std::sync::Arc<T>;
 
 /// What a vocabulary may have beside its tables.
-pub(super) struct Beside {
+pub(super) struct VocabularyExtras {
     pub(super) form: Option<Form>,
     pub(super) ids: Ids,
     whole_pieces: Option<WholePieces>,
@@ -70,7 +70,7 @@ impl Vocabulary {
 
     fn build(name: &str, bytes: &[u8]) -> Result<Self> {
         let asset = Asset::read(name, bytes)?;
-        let more = more::read(asset.more, asset.tokens).ok_or_else(|| invalid(name, "it is damaged"))?;
+        let more = added_tokens::read(asset.more, asset.tokens).ok_or_else(|| invalid(name, "it is damaged"))?;
         let tables = Tables::build(name, &asset, &more.literals)?;
         let encoding = Encoding::from_name(name);
         Ok(Self {
@@ -80,7 +80,7 @@ impl Vocabulary {
             checksum: asset.stated(),
             tables: Shared::new(tables),
             specials: encoding.map_or(more.specials, Encoding::specials),
-            more: Shared::new(Beside {
+            more: Shared::new(VocabularyExtras {
                 form: Form::from_number(asset.form).ok_or_else(|| invalid(name, "it is damaged"))?,
                 ids: more.ids,
                 whole_pieces: WholePieces::new(&more.literals).ok_or_else(|| invalid(name, "it is damaged"))?,
@@ -141,14 +141,14 @@ impl Vocabulary {
     }
 
     /// The count, or some number above `limit` where the count is above it.
-    pub(super) fn count_until(&self, text: &str, limit: u64, room: &mut Room) -> u64 {
+    pub(super) fn count_until(&self, text: &str, limit: u64, room: &mut Scratch) -> u64 {
         let text = &self.normalized(text);
         let count = with_pattern!(self.splitter, P => self.count_pieces::<P>(text.as_bytes(), limit, room));
         room.shrink();
         count
     }
 
-    fn count_pieces<P: Pattern>(&self, bytes: &[u8], limit: u64, room: &mut Room) -> u64 {
+    fn count_pieces<P: Pattern>(&self, bytes: &[u8], limit: u64, room: &mut Scratch) -> u64 {
         room.cache.size_for(bytes.len());
         let (mut at, mut count) = (0, 0);
         while at < bytes.len() && count <= limit {
@@ -159,7 +159,12 @@ impl Vocabulary {
 
     /// Counts the next [`TURN`] pieces.
     #[inline(never)]
-    fn count_turn<P: Pattern>(&self, bytes: &[u8], (mut at, mut count): (usize, u64), room: &mut Room) -> (usize, u64) {
+    fn count_turn<P: Pattern>(
+        &self,
+        bytes: &[u8],
+        (mut at, mut count): (usize, u64),
+        room: &mut Scratch,
+    ) -> (usize, u64) {
         for _ in 0..TURN {
             if at >= bytes.len() {
                 break;
@@ -174,7 +179,7 @@ impl Vocabulary {
 
     /// Counts a piece, which mostly is short and a token.
     #[inline(always)]
-    pub(super) fn count_short(&self, bytes: &[u8], at: usize, end: usize, room: &mut Room) -> u64 {
+    pub(super) fn count_short(&self, bytes: &[u8], at: usize, end: usize, room: &mut Scratch) -> u64 {
         let short = end - at <= SHORT;
         if short && self.tables.words.rank_of_short(bytes, at, end - at) != NONE {
             1
@@ -185,7 +190,7 @@ impl Vocabulary {
 
     /// Counts a piece that is not a token of up to [`SHORT`] bytes.
     #[inline(never)]
-    fn count_piece(&self, bytes: &[u8], at: usize, end: usize, room: &mut Room) -> u64 {
+    fn count_piece(&self, bytes: &[u8], at: usize, end: usize, room: &mut Scratch) -> u64 {
         let long = end - at > SHORT;
         // Where the piece is no ASCII word it mostly falls apart, and the question can wait for the units.
         let ascii = bytes.get(at + 1).is_some_and(u8::is_ascii);
@@ -197,7 +202,7 @@ impl Vocabulary {
         if self.whole_piece(bytes, at, end).is_some() {
             return 1;
         }
-        let Room { parts, cache, .. } = room;
+        let Scratch { parts, cache, .. } = room;
         if end - at > MEMORABLE {
             return self.count_units(bytes, at, end, asked, parts, cache);
         }
@@ -297,20 +302,20 @@ impl Counter for Vocabulary {
     }
 
     fn count(&self, text: &str) -> u32 {
-        saturate(self.count_until(text, u64::MAX, &mut Room::default()))
+        saturate(self.count_until(text, u64::MAX, &mut Scratch::default()))
     }
 
     fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
-        up_to(limit, self.count_until(text, limit.into(), &mut Room::default()))
+        up_to(limit, self.count_until(text, limit.into(), &mut Scratch::default()))
     }
 
     /// Every token is a byte or more.
-    fn most(&self, bytes: usize) -> Option<u64> {
+    fn max_tokens_for_bytes(&self, bytes: usize) -> Option<u64> {
         let bytes = bytes.saturating_mul(Form::most_per_byte(self.more.form));
         Some(bytes as u64)
     }
 
-    fn adds_up_before(&self, next: &str) -> bool {
-        self.splitter.adds_up_before(next)
+    fn is_additive_before(&self, next: &str) -> bool {
+        self.splitter.is_additive_before(next)
     }
 }

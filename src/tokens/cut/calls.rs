@@ -1,9 +1,9 @@
 //! The calls that cut and split texts by their tokens (SPEC §7).
 
 use super::{Boundary, Side, Split, Truncate, split, truncate};
-use crate::call::{Answer, Call, Host};
+use crate::call::{Call, CallContext, Response};
 use crate::error::Result;
-use crate::json::{Small, Value};
+use crate::json::{StaticJson, Value};
 use crate::text::{Utf16Offsets, utf16_len};
 use crate::tokens::text_calls::{arguments, counter, number, numbers};
 
@@ -24,7 +24,7 @@ const BOUNDARIES: &[(&str, Boundary)] = &[
 const SIDES: &[(&str, Side)] = &[("end", Side::End), ("start", Side::Start), ("middle", Side::Middle)];
 
 /// What is left of a text: how many of its first and its last UTF-16 code units, and whether the marker stands between them.
-fn truncate_text(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn truncate_text(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (arguments, options) = arguments(request, &["boundary", "marker", "side", "tokenizer"])?;
     let text = arguments.text("text")?;
     let most = arguments.need("maxTokens")?.whole(u32::MAX)?;
@@ -36,18 +36,18 @@ fn truncate_text(request: Value<'_>, host: &Host) -> Result<Answer> {
         Truncate { side: side.unwrap_or_default(), boundary: boundary.unwrap_or_default(), marker: &marker };
     let counter = counter(options, host)?;
     let left = truncate(&text, most, options_of, counter.as_ref());
-    let length = |text: &str| Some(Small::Number(utf16_len(text) as u64));
-    Ok(Answer::small(Small::Object(&[
+    let length = |text: &str| Some(StaticJson::Number(utf16_len(text) as u64));
+    Ok(Response::small(StaticJson::Object(&[
         ("head", length(left.head)),
         ("tail", length(left.tail)),
-        ("marked", Some(Small::Bool(!left.marker.is_empty()))),
-        ("tokens", Some(Small::Number(left.tokens.into()))),
-        ("truncated", Some(Small::Bool(left.truncated))),
+        ("marked", Some(StaticJson::Bool(!left.marker.is_empty()))),
+        ("tokens", Some(StaticJson::Number(left.tokens.into()))),
+        ("truncated", Some(StaticJson::Bool(left.truncated))),
     ])))
 }
 
 /// For each piece where it begins and ends, and its tokens.
-fn split_text(request: Value<'_>, host: &Host) -> Result<Answer> {
+fn split_text(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (arguments, options) = arguments(request, &["boundary", "markdown", "maxTokens", "overlap", "tokenizer"])?;
     let text = arguments.text("text")?;
     let Some(options) = options else { return Err(arguments.value().lacks("options")) };

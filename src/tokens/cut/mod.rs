@@ -2,10 +2,10 @@
 
 mod blocks;
 mod calls;
-mod known;
 mod places;
 mod prefixes;
 mod split;
+mod token_ends;
 mod truncate;
 
 pub use calls::CUT_CALLS;

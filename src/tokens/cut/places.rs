@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::known::Known;
+use super::token_ends::TokenEnds;
 use crate::text::{Clusters, is_whitespace};
 use crate::tokens::Counter;
 use crate::tokens::bpe::{is_letter_or_number, is_lower_case};
@@ -36,7 +36,7 @@ const ENDS_ANYWHERE: [char; 4] = ['。', '！', '？', '｡'];
 const CLOSERS: [char; 12] = ['"', '\'', ')', ']', '}', '”', '’', '»', '」', '』', '）', '】'];
 
 /// No more of them are looked at.
-const MOST_CLOSERS: usize = 8;
+const MAX_CLOSERS: usize = 8;
 
 /// The places of one text.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub(super) struct Places<'t> {
 const LONG_STRETCH: usize = 64;
 
 /// So many of them are remembered.
-const MOST_STRETCHES: usize = 8;
+const MAX_KEPT_STRETCHES: usize = 8;
 
 impl<'t> Places<'t> {
     /// The places of a text, of which so many tokens, from the beginning, may have to be known, or are known already.
@@ -62,12 +62,12 @@ impl<'t> Places<'t> {
         text: &'t str,
         boundary: Boundary,
         tokens: usize,
-        known: Option<&Known<'_>>,
+        known: Option<&TokenEnds<'_>>,
         counter: &dyn Counter,
     ) -> Self {
         let list = if boundary == Boundary::Token {
             let counted = || counter.codec().map(|codec| Rc::new(ends_of_tokens(codec, text, tokens)));
-            known.map(Known::ends).or_else(counted)
+            known.map(TokenEnds::ends).or_else(counted)
         } else {
             None
         };
@@ -149,7 +149,7 @@ impl<'t> Places<'t> {
             return;
         }
         let mut stretches = self.stretches.borrow_mut();
-        if stretches.len() >= MOST_STRETCHES {
+        if stretches.len() >= MAX_KEPT_STRETCHES {
             stretches.pop_front();
         }
         stretches.push_back(stretch);
@@ -195,7 +195,7 @@ fn ends_sentence(head: &str, before: char, behind: char) -> bool {
         return false;
     }
     let without_closers = |mut text: &str| {
-        for _ in 0..MOST_CLOSERS {
+        for _ in 0..MAX_CLOSERS {
             text = text.strip_suffix(CLOSERS).unwrap_or(text);
         }
         text.chars().next_back()

@@ -1,7 +1,7 @@
 //! Counts of what a text begins with: each at the cost of what lies between it and one that was counted before.
 
 use crate::text::concat;
-use crate::tokens::{Counter, Grown};
+use crate::tokens::{Counter, IncrementalCount};
 
 /// The beginnings of one text.
 #[derive(Debug)]
@@ -9,15 +9,15 @@ pub(super) struct Prefixes<'t> {
     counter: &'t dyn Counter,
     text: &'t str,
     /// What was counted: where it ends, its tokens, and where that begins which the counter looks at again.
-    known: Vec<Known>,
+    known: Vec<CountedPrefix>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Known {
+struct CountedPrefix {
     end: usize,
     tokens: u64,
     start: usize,
-    grown: Grown,
+    incremental: IncrementalCount,
 }
 
 impl<'t> Prefixes<'t> {
@@ -33,18 +33,18 @@ impl<'t> Prefixes<'t> {
         let counted = self.text.get(known.start..known.end).unwrap_or_default();
         let rest = self.text.get(known.start..end).unwrap_or_default();
         // A counter that counts all of a text again is not asked for what is not needed.
-        let Some(forgotten) = self.counter.forget(counted, &mut known.grown) else {
+        let Some(forgotten) = self.counter.invalidate(counted, &mut known.incremental) else {
             return self.counter.count(&concat(&[rest, behind])).into();
         };
         let rest = rest.get(forgotten..).unwrap_or_default();
         known.start += forgotten;
         if known.end < end {
-            (known.end, known.tokens) = (end, self.counter.count_grown(rest, &mut known.grown).into());
+            (known.end, known.tokens) = (end, self.counter.count_incremental(rest, &mut known.incremental).into());
             self.known.push(known);
         }
         if behind.is_empty() {
             return known.tokens;
         }
-        self.counter.count_grown(&concat(&[rest, behind]), &mut known.grown).into()
+        self.counter.count_incremental(&concat(&[rest, behind]), &mut known.incremental).into()
     }
 }

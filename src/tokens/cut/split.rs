@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 
 use super::blocks::blocks;
-use super::known::Known;
 use super::places::{Boundary, Places};
 use super::prefixes::Prefixes;
+use super::token_ends::TokenEnds;
 use crate::error::{Code, Error, Result};
 use crate::tokens::{Counter, search};
 
@@ -38,7 +38,7 @@ pub struct Piece {
 /// # Errors
 /// [`Code::InvalidInput`] where one grapheme cluster alone has more tokens than a piece may have.
 pub fn split(text: &str, options: Split, counter: &dyn Counter) -> Result<Vec<Piece>> {
-    let known = Known::new(text, usize::MAX, counter);
+    let known = TokenEnds::new(text, usize::MAX, counter);
     let places = |boundary| Places::new(text, boundary, usize::MAX, known.as_ref(), counter);
     let mut levels = Vec::new();
     if options.markdown {
@@ -70,7 +70,7 @@ struct Splitter<'t> {
     text: &'t str,
     options: Split,
     counter: &'t dyn Counter,
-    known: Option<Known<'t>>,
+    known: Option<TokenEnds<'t>>,
     /// The places to cut at, those that are preferred first.
     levels: Vec<Places<'t>>,
     /// Those between any two clusters.

@@ -2,9 +2,9 @@
 
 use std::cell::RefCell;
 
-use super::known::Known;
 use super::places::{Boundary, Places};
 use super::prefixes::Prefixes;
+use super::token_ends::TokenEnds;
 use crate::text::concat;
 use crate::tokens::Counter;
 use crate::tokens::search::{self, FIRST_STEP};
@@ -60,12 +60,12 @@ pub fn truncate<'t>(text: &'t str, most: u32, options: Truncate<'t>, counter: &d
     let tokens = if side == Side::End { (most as usize).saturating_add(MORE) } else { usize::MAX };
     // The tokens of what is much longer will be needed.
     let is_long = text.len() / PLENTY > most as usize;
-    let known = if is_long { Known::new(text, tokens, counter) } else { None };
+    let known = if is_long { TokenEnds::new(text, tokens, counter) } else { None };
     let is_more = known.as_ref().is_some_and(|known| known.number_at(text.len()) > most as usize);
     if let Some(tokens) = if is_more { None } else { counter.count_up_to(text, most) } {
         return Truncated { head: text, marker: "", tail: "", tokens, truncated: false };
     }
-    let known = known.or_else(|| Known::new(text, tokens, counter));
+    let known = known.or_else(|| TokenEnds::new(text, tokens, counter));
     let places = Places::new(text, boundary, tokens, known.as_ref(), counter);
     let cut = |keep: usize| -> (usize, usize) {
         match side {
@@ -114,7 +114,7 @@ pub fn truncate<'t>(text: &'t str, most: u32, options: Truncate<'t>, counter: &d
 const NEAR: usize = 16;
 
 /// So many bytes of a text have about as many tokens as are wanted.
-fn guess(known: &Known<'_>, text: &str, side: Side, most: usize) -> usize {
+fn guess(known: &TokenEnds<'_>, text: &str, side: Side, most: usize) -> usize {
     let all = known.number_at(text.len());
     match side {
         Side::End => known.end_of(most),

@@ -22,7 +22,7 @@ enum Seed {
     /// Id, tool and arguments.
     Call(usize, usize, usize),
     /// Id, text, whether it failed, and an image.
-    Answer(usize, String, bool, Option<usize>),
+    Response(usize, String, bool, Option<usize>),
     Think(String, Option<String>),
     Show(usize),
 }
@@ -38,7 +38,7 @@ fn seed() -> impl Strategy<Value = Seed> {
         3 => text().prop_map(Seed::Say),
         3 => (0..4usize, 0..5usize, 0..5usize).prop_map(|(id, tool, arguments)| Seed::Call(id, tool, arguments)),
         3 => (0..4usize, prop_oneof![3 => text(), 1 => Just(" ".to_owned())], any::<bool>(), prop::option::weighted(0.3, 0..3usize))
-            .prop_map(|(id, text, failed, image)| Seed::Answer(id, text, failed, image)),
+            .prop_map(|(id, text, failed, image)| Seed::Response(id, text, failed, image)),
         1 => (text(), prop::option::of(Just("c2ln".to_owned()))).prop_map(|(text, sign)| Seed::Think(text, sign)),
         1 => (0..3usize).prop_map(Seed::Show),
     ]
@@ -68,7 +68,7 @@ fn messages<'a>(seeds: &'a [(Role, Vec<Seed>)], arguments: &'a [Value]) -> Vec<M
             arguments: Box::new(Cow::Borrowed(&arguments[*at])),
             server: false,
         },
-        Seed::Answer(id, text, failed, mime) => Block::ToolResult {
+        Seed::Response(id, text, failed, mime) => Block::ToolResult {
             tool_call_id: IDS[*id].into(),
             content: std::iter::once(Block::text(text)).chain(mime.map(image)).collect(),
             is_error: failed.then_some(true),
@@ -243,7 +243,7 @@ proptest! {
     #[test]
     fn no_text_counts_more_than_the_most(text in prop_oneof![any::<String>(), text(), "\\PC{0,60}"]) {
         for counter in COUNTERS {
-            if let Some(most) = counter.most(text.len()) {
+            if let Some(most) = counter.max_tokens_for_bytes(text.len()) {
                 prop_assert!(u64::from(counter.count(&text)) <= most, "{counter:?}");
             }
         }

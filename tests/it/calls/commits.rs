@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ctxweave::Error;
-use ctxweave::call::{Call, Host};
+use ctxweave::call::{Call, CallContext};
 use ctxweave::commits::{self, AppendAction, CHECKPOINTER_CALLS, CommitGraph, GRAPH_CALLS, WALK_CALLS};
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ fn json_of(args: &[Value], at: usize) -> Vec<u8> {
 fn method<T>(table: &[Call<T>], this: &mut T, name: &str, args: &[Value]) -> Result<Value, Error> {
     let call = table.iter().find(|call| call.name == name).unwrap_or_else(|| panic!("no method {name}"));
     let (request, bytes) = request(call, args);
-    call.answer(this, &request, &bytes, &Host::default()).map(|answer| result(&answer))
+    call.answer(this, &request, &bytes, &CallContext::default()).map(|answer| result(&answer))
 }
 
 fn graph_step(graph: &mut CommitGraph, name: &str, args: &[Value]) -> Result<Value, Error> {

@@ -1,7 +1,7 @@
 //! Assembly of Loom trees, over bytes of JSON.
 
 use ctxweave::Error;
-use ctxweave::call::Host;
+use ctxweave::call::CallContext;
 use ctxweave::loom::CALLS;
 
 pub(crate) fn assemble_dialogue_json(request: &[u8]) -> Result<Vec<u8>, Error> {
@@ -19,6 +19,6 @@ pub(crate) fn request_body_json(request: &[u8]) -> Result<Vec<u8>, Error> {
 /// The JSON of an answer, or its bytes where it is nothing else.
 fn answer(name: &str, request: &[u8]) -> Result<Vec<u8>, Error> {
     let call = CALLS.iter().find(|call| call.name == name).unwrap();
-    let answer = call.answer(&mut (), request, &[], &Host::default())?;
+    let answer = call.answer(&mut (), request, &[], &CallContext::default())?;
     Ok(if answer.json.is_empty() { answer.bytes.into_iter().next().unwrap() } else { answer.json })
 }

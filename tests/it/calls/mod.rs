@@ -9,7 +9,7 @@ mod resident;
 mod tokenizer;
 
 use ctxweave::Error;
-use ctxweave::call::{Answer, Call, Host};
+use ctxweave::call::{Call, CallContext, Response};
 use serde_json::{Value, json};
 
 /// Calls a function with its arguments. A class is called with those of its constructor, and gives a list of what each of
@@ -30,7 +30,7 @@ fn of_a_table(name: &str, args: &[Value]) -> Option<Result<Value, Error>> {
         [arg] if name.starts_with("requestBody") && is_bytes(arg) => (bytes(arg), Vec::new()),
         _ => request(call, args),
     };
-    let answer = call.answer(&mut (), &request, &bytes, &Host::default());
+    let answer = call.answer(&mut (), &request, &bytes, &CallContext::default());
     let answer = answer.map(|answer| with_blobs(result(&answer), &bytes));
     Some(answer.map(|answer| match name {
         "fitMessages" => chat::fitted(&args[0], &answer),
@@ -67,7 +67,7 @@ fn with_bytes_beside(value: &Value, beside: &mut Vec<Vec<u8>>) -> Value {
 }
 
 /// The result of a call as a golden writes it.
-fn result(answer: &Answer) -> Value {
+fn result(answer: &Response) -> Value {
     match (&answer.json[..], &answer.bytes[..]) {
         ([], [bytes]) => written(bytes),
         (json, bytes) => {

@@ -1,7 +1,7 @@
 //! The resident tree, step by step.
 
 use ctxweave::Error;
-use ctxweave::call::Host;
+use ctxweave::call::CallContext;
 use ctxweave::loom::resident::{Handle, METHODS, UNPACKED};
 use ctxweave::tokens::memory::Memory;
 use serde_json::{Map, Value, json};
@@ -64,7 +64,7 @@ fn step(handle: &mut Handle, defaults: &mut Map<String, Value>, method: &str, ar
         _ => {}
     }
     let (request, bytes) = request(call, &args);
-    let answer = call.answer(handle, &request, &bytes, &Host::default())?;
+    let answer = call.answer(handle, &request, &bytes, &CallContext::default())?;
     if method == "configure" {
         all.retain(|key, value| !OWN.contains(&key.as_str()) && !value.is_null());
         *defaults = all;

@@ -1,7 +1,7 @@
 //! Chats of which every decision is known.
 
 use ctxweave::Code;
-use ctxweave::call::Host;
+use ctxweave::call::CallContext;
 use serde_json::{Value, json};
 
 use super::written::{Call, FORMATS, Turn, write};
@@ -108,7 +108,7 @@ fn found(report: &Value) -> Vec<(&str, &str)> {
 fn an_option_that_says_nothing_is_named() {
     let chat = json!([{ "role": "user", "content": "a" }]);
     let fitted = fit(&chat, &json!({ "maxTokens": 500, "contextWindow": 4000, "tokenBuffer": 9 })).unwrap();
-    let unused = ["options.contextWindow", "options.tokenBuffer"].map(|path| ("option_unused", path));
+    let unused = ["options.contextWindow", "options.tokenBuffer"].map(|path| ("option_ignored", path));
     assert_eq!(found(&fitted.report), unused);
     let fitted = fit(&chat, &json!({ "contextWindow": 4000, "tokenBuffer": 9 })).unwrap();
     assert_eq!(found(&fitted.report), []);
@@ -124,14 +124,14 @@ fn a_model_whose_vocabulary_is_not_loaded_is_estimated() {
     for options in [json!({ "model": "gpt-4o", "tokenizer": "heuristic" }), json!({ "model": "claude-opus-4-1" })] {
         assert_eq!(found(&fit(&chat, &options).unwrap().report), [], "{options}");
     }
-    let host = Host::default();
+    let host = CallContext::default();
     assert_eq!(count(&chat, &json!({ "model": "gpt-4o" }), &host).unwrap_err().code(), Code::VocabularyNotLoaded);
     assert_eq!(count(&chat, &json!({ "model": "claude-opus-4-1" }), &host).unwrap(), 8);
 }
 
 #[test]
 fn a_count_takes_tools_and_the_system_context() {
-    let count = |options: Value| count(&json!([{ "role": "user", "content": "a" }]), &options, &Host::default());
+    let count = |options: Value| count(&json!([{ "role": "user", "content": "a" }]), &options, &CallContext::default());
     assert_eq!(count(json!({})).unwrap(), 8);
     assert_eq!(count(json!({ "system": "a" })).unwrap(), 9);
     assert!(count(json!({ "tools": [{ "name": "look", "description": "looks" }] })).unwrap() > 8 + 22);
@@ -144,7 +144,7 @@ fn a_count_takes_tools_and_the_system_context() {
 fn images_cost_what_the_model_takes_for_them() {
     let png = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAABAAAAAQACAIAAAA=";
     let openai = json!([{ "role": "user", "content": [{ "type": "image_url", "image_url": { "url": png } }] }]);
-    let host = Host::default();
+    let host = CallContext::default();
     let image = |options: Value| {
         let mut options = options;
         options["tokenizer"] = json!("heuristic");
@@ -441,7 +441,8 @@ fn edits_go_before_cuts_and_only_as_far_as_they_must() {
         let all = run(9_000_000, json!({ "toolResults": { "keepLast": 2 }, "when": "always" }));
         assert_eq!(all.report["edits"][0]["count"], 6, "{format}");
         // Nothing at all where it frees too little.
-        let none = run(9_000_000, json!({ "toolResults": { "keepLast": 2 }, "when": "always", "atLeast": 100_000 }));
+        let none =
+            run(9_000_000, json!({ "toolResults": { "keepLast": 2 }, "when": "always", "minTokensFreed": 100_000 }));
         assert!(none.same.iter().all(|same| *same), "{format}");
         // Under the trigger nothing, over it down to it.
         let trigger = run(9_000_000, json!({ "toolResults": { "keepLast": 0 }, "trigger": whole - 1 }));
@@ -585,7 +586,7 @@ fn the_end_can_be_asked_to_be_someones() {
     let run = |more: Value| fit(&chat, &more).unwrap();
     assert_eq!(fates(&run(json!({ "maxTokens": 900, "endOn": "user" })).report), ["kept", "kept", "kept", "cut"]);
     let unmet = run(json!({ "maxTokens": 900, "endOn": ["tool"] }));
-    assert_eq!(unmet.report["diagnostics"][0]["code"], "role_unmet");
+    assert_eq!(unmet.report["diagnostics"][0]["code"], "role_not_found");
     let chat = json!(
         (0..9)
             .map(|at| json!({ "role": if at % 2 == 0 { "user" } else { "assistant" }, "content": long(at) }))
@@ -615,7 +616,7 @@ fn without_a_marker_the_conversation_begins_with_the_users_turn() {
                 // A turn of the model's has the default marker before it.
                 if let Some(added) = fitted.report.get("added") {
                     assert_eq!(added["index"], json!(0), "{format} {limit} {strategy}");
-                    assert!(found(&fitted.report).contains(&("option_unused", "options.truncationMarker")));
+                    assert!(found(&fitted.report).contains(&("option_ignored", "options.truncationMarker")));
                     assert_ne!(fitted.messages[1]["role"], "user");
                 }
             }
@@ -714,7 +715,7 @@ fn where_no_turn_of_the_user_is_left_a_marker_stands_after_all() {
                 let options = json!({ "format": format, "maxTokens": limit, "truncationMarker": "", "truncationStrategy": strategy });
                 let Ok(fitted) = fit(&json!(write(format, &turns)), &options) else { continue };
                 assert_eq!(fitted.messages[0]["role"], "user", "{format} {limit} {strategy}: {}", fitted.report);
-                let told = found(&fitted.report).contains(&("option_unused", "options.truncationMarker"));
+                let told = found(&fitted.report).contains(&("option_ignored", "options.truncationMarker"));
                 assert_eq!(told, fitted.report.get("added").is_some(), "{format} {limit} {strategy}");
             }
         }
@@ -819,7 +820,7 @@ fn a_step_of_a_run_whose_call_goes_leaves_no_thought_alone() {
         let kinds: Vec<&str> =
             fitted.messages[1]["parts"].as_array().unwrap().iter().map(|part| part["type"].as_str().unwrap()).collect();
         assert_eq!(kinds, ["step-start", "reasoning", "tool-read", "step-start", "text"]);
-        let total = count(&json!(fitted.messages), &json!({}), &Host::default()).unwrap();
+        let total = count(&json!(fitted.messages), &json!({}), &CallContext::default()).unwrap();
         assert_eq!(fitted.report["tokens"]["total"].as_u64(), Some(total));
     }
 }
@@ -846,7 +847,7 @@ fn langchains_calls_with_one_id_are_several() {
 fn an_edit_frees_what_it_says() {
     for format in FORMATS {
         let messages = json!(write(format, &agent(6)));
-        let before = count(&messages, &json!({ "format": format }), &Host::default()).unwrap();
+        let before = count(&messages, &json!({ "format": format }), &CallContext::default()).unwrap();
         for edits in [
             json!({ "toolCalls": { "keepLast": 2 } }),
             json!({ "toolResults": { "keepLast": 2 } }),
@@ -881,7 +882,7 @@ fn a_beginning_ends_as_it_is_asked_to() {
     assert_eq!(fit(&chat, &options("assistant")).unwrap().messages.len(), 2);
     assert_eq!(fit(&chat, &options("user")).unwrap().messages.len(), 3);
     let report = fit(&chat, &options("tool")).unwrap().report;
-    assert!(found(&report).contains(&("role_unmet", "options.endOn")), "{report}");
+    assert!(found(&report).contains(&("role_not_found", "options.endOn")), "{report}");
 }
 
 /// What is pinned parts what is cut into two gaps, and only one has the marker.

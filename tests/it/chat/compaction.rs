@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::thinking::{refused, steps};
 use super::{count, fit};
-use ctxweave::call::Host;
+use ctxweave::call::CallContext;
 
 fn words(number: usize) -> String {
     format!("{number} ") + &"the river was low that summer ".repeat(10)
@@ -57,8 +57,8 @@ fn chats() -> Vec<(&'static str, Vec<Value>)> {
 fn a_compaction_outlasts_every_cut() {
     for (format, messages) in chats() {
         let place = messages.iter().position(|it| it.to_string().contains("sealed")).unwrap();
-        let whole = count(&json!(messages), &json!({ "format": format }), &Host::default()).unwrap();
-        let rest = count(&json!(messages[place..]), &json!({ "format": format }), &Host::default()).unwrap();
+        let whole = count(&json!(messages), &json!({ "format": format }), &CallContext::default()).unwrap();
+        let rest = count(&json!(messages[place..]), &json!({ "format": format }), &CallContext::default()).unwrap();
         for strategy in ["truncateMiddle", "rollingWindow", "keepStart"] {
             let mut fits = 0;
             for limit in (1..whole + 40).step_by(7) {
@@ -95,7 +95,7 @@ fn what_a_compaction_stands_for_is_not_pinned() {
     assert!(fitted.from.contains(&Some(8)) && fitted.from.contains(&Some(12)) && !fitted.from.contains(&Some(1)));
     let found = fitted.report["diagnostics"].as_array().unwrap();
     let paths: Vec<_> = found.iter().map(|it| (it["code"].as_str().unwrap(), it["path"].as_str().unwrap())).collect();
-    assert_eq!(paths, [("option_unused", "options.pinned"), ("option_unused", "options.keepFirst")]);
+    assert_eq!(paths, [("option_ignored", "options.pinned"), ("option_ignored", "options.keepFirst")]);
 }
 
 /// Only the newest counts, and leading instructions stay.
@@ -128,14 +128,15 @@ fn a_compaction_inside_a_run_stays_with_its_step() {
         { "id": "2", "role": "assistant", "parts": parts },
         { "id": "3", "role": "user", "parts": [{ "type": "text", "text": "Go on." }] },
     ]);
-    let whole = count(&messages, &json!({}), &Host::default()).unwrap();
+    let whole = count(&messages, &json!({}), &CallContext::default()).unwrap();
     for strategy in ["truncateMiddle", "rollingWindow", "keepStart"] {
         for limit in (60..whole).step_by(11) {
             let options = json!({ "maxTokens": limit, "truncationStrategy": strategy });
             let Ok(fitted) = fit(&messages, &options) else { continue };
             let text = json!(fitted.messages).to_string();
             assert!(text.contains("sealed") && !text.contains("\"3 the"), "{options}: {text}");
-            let total = count(&json!(fitted.messages), &json!({ "format": "ai-sdk-ui" }), &Host::default()).unwrap();
+            let total =
+                count(&json!(fitted.messages), &json!({ "format": "ai-sdk-ui" }), &CallContext::default()).unwrap();
             assert_eq!(fitted.report["tokens"]["total"], total, "{options}: {text}");
         }
     }
@@ -152,7 +153,7 @@ fn the_prefix_of_thinking_begins_at_a_signed_compaction() {
         }
         messages.insert(9, json!({ "role": "assistant", "content": [block] }));
         messages.insert(10, json!({ "role": "user", "content": "Go on." }));
-        let limit = count(&json!(messages), &json!({ "format": "anthropic" }), &Host::default()).unwrap() - 10;
+        let limit = count(&json!(messages), &json!({ "format": "anthropic" }), &CallContext::default()).unwrap() - 10;
         let fitted = fit(&json!(messages), &json!({ "maxTokens": limit })).unwrap();
         assert_eq!(fitted.from, (9..19).map(Some).collect::<Vec<_>>());
         assert_eq!(refused(&messages, &fitted.messages), [""; 0]);

@@ -6,7 +6,7 @@ use super::written::{Call, FORMATS, Turn, is_assistant, is_user, write};
 use super::{Fitted, count, fit};
 use crate::bodies::rules::broken_chat;
 use ctxweave::Code;
-use ctxweave::call::Host;
+use ctxweave::call::CallContext;
 
 /// The formats whose vendors want the user first.
 pub(super) const USER_FIRST: [&str; 6] = ["anthropic", "gemini", "ai-sdk", "ai-sdk-ui", "langchain", "generic"];
@@ -44,14 +44,14 @@ fn a_marker_stands_before_a_turn_of_the_models() {
     assert_eq!(texts(&fitted), ["[… 1 earlier message omitted …]", "I see.", "Go on"]);
     assert_eq!((fitted.messages[0]["role"].as_str(), codes(&fitted)), (Some("user"), vec!["tool_pair_broken"]));
     assert_eq!(fitted.report["added"]["index"], 0);
-    let total = count(&json!(fitted.messages), &json!({ "format": "anthropic" }), &Host::default()).unwrap();
+    let total = count(&json!(fitted.messages), &json!({ "format": "anthropic" }), &CallContext::default()).unwrap();
     assert_eq!(fitted.report["tokens"]["total"], total);
     // What was fitted is left as it is.
     assert_eq!(fit(&json!(fitted.messages), &json!({ "maxTokens": 1000 })).unwrap().messages, fitted.messages);
     // Even without a marker.
     let silent = fit(&orphan(), &json!({ "maxTokens": 1000, "truncationMarker": "" })).unwrap();
     assert_eq!(texts(&silent)[0], "[… 1 earlier message omitted …]");
-    assert_eq!(codes(&silent), ["tool_pair_broken", "option_unused"]);
+    assert_eq!(codes(&silent), ["tool_pair_broken", "option_ignored"]);
     let own = fit(&orphan(), &json!({ "maxTokens": 1000, "truncationMarker": "{count} gone" })).unwrap();
     assert_eq!(texts(&own)[0], "1 gone");
 }
@@ -85,7 +85,7 @@ fn other_vendors_take_any_first_turn() {
         assert_eq!(fitted.report["added"]["index"], 0);
     }
     let silent = window(limit + 20, json!({ "truncationMarker": "" }));
-    assert!(texts(&silent)[0].ends_with("earlier messages omitted …]") && codes(&silent) == ["option_unused"]);
+    assert!(texts(&silent)[0].ends_with("earlier messages omitted …]") && codes(&silent) == ["option_ignored"]);
 }
 
 /// A greeting goes where something else changes; the marker stands in its place and is the only one.
@@ -184,7 +184,7 @@ fn slices_of_chats_are_legal_once_they_are_fitted() {
         let strategy = ["truncateMiddle", "rollingWindow", "keepStart"][number / FORMATS.len() % 3];
         for at in 0..messages.len() {
             let slice = &messages[at..];
-            let whole = count(&json!(slice), &json!({ "format": format }), &Host::default()).unwrap();
+            let whole = count(&json!(slice), &json!({ "format": format }), &CallContext::default()).unwrap();
             for (share, marker) in [
                 (200, "[… {count} earlier messages omitted …]"),
                 (70, "[… {count} earlier messages omitted …]"),

@@ -1,6 +1,6 @@
 //! What images, recordings and files cost, wherever they are (SPEC §8 "Media").
 
-use ctxweave::call::Host;
+use ctxweave::call::CallContext;
 use ctxweave::chat::CALLS;
 use serde_json::{Value, json};
 
@@ -313,7 +313,7 @@ fn media_cost_by_type_and_size_wherever_they_are() {
         let mime = if what == What::File { "application/pdf" } else { "image/png" };
         let given = |base64: &str| with(&chat, &json!(base64), &json!(format!("data:{mime};base64,{base64}")));
         let options = json!({ "format": format });
-        let tokens = |chat: &Value| count(chat, &options, &Host::default()).unwrap();
+        let tokens = |chat: &Value| count(chat, &options, &CallContext::default()).unwrap();
         let large = given(&some);
         let cost = tokens(&large);
         let case = format!("{number} {format} {what:?} {chat}");
@@ -330,7 +330,8 @@ fn media_cost_by_type_and_size_wherever_they_are() {
         // Every call counts the same.
         let request = json!({ "messages": large, "options": options });
         let call = CALLS.iter().find(|call| call.name == "measureMessages").unwrap();
-        let measured = call.answer(&mut (), &serde_json::to_vec(&request).unwrap(), &[], &Host::default()).unwrap();
+        let measured =
+            call.answer(&mut (), &serde_json::to_vec(&request).unwrap(), &[], &CallContext::default()).unwrap();
         let measured: Value = serde_json::from_slice(&measured.json).unwrap();
         assert_eq!(measured["total"], cost, "{case}");
         let options = json!({ "format": format, "maxTokens": cost, "repair": "off" });
@@ -360,7 +361,7 @@ fn images_within_results_are_replaced_as_others_are() {
         assert!(!json!(fitted.messages).to_string().contains(&bytes), "{case}");
         assert_eq!(fitted.report["edits"][0]["edit"], "images", "{case}");
         assert_eq!(fitted.report["edits"][0]["count"], 1, "{case}");
-        let recount = count(&json!(fitted.messages), &json!({ "format": format }), &Host::default()).unwrap();
+        let recount = count(&json!(fitted.messages), &json!({ "format": format }), &CallContext::default()).unwrap();
         assert_eq!(fitted.report["tokens"]["total"], recount, "{case}");
         // The last of them stays.
         let edits = json!({ "when": "always", "images": { "keepLast": 1 } });
@@ -399,7 +400,7 @@ fn a_cleared_result_of_gemini_keeps_no_image() {
     let fitted = fit(&chat, &json!({ "maxTokens": 99_999, "edits": edits })).unwrap();
     let response = &fitted.messages[2]["parts"][0]["functionResponse"];
     assert_eq!(response, &json!({ "name": "look", "response": { "output": "[tool result cleared]" } }));
-    let recount = count(&json!(fitted.messages), &json!({}), &Host::default()).unwrap();
+    let recount = count(&json!(fitted.messages), &json!({}), &CallContext::default()).unwrap();
     assert_eq!(fitted.report["tokens"]["total"], recount);
 }
 
@@ -415,7 +416,7 @@ fn json_costs_its_text() {
     };
     let image = json!({ "type": "image", "data": bytes, "mimeType": "image/png" });
     let none = json!({ "type": "json", "value": {} });
-    let tokens = |chat: Value| count(&chat, &json!({ "format": "ai-sdk" }), &Host::default()).unwrap();
+    let tokens = |chat: Value| count(&chat, &json!({ "format": "ai-sdk" }), &CallContext::default()).unwrap();
     let least = tokens(chat(json!({}), none.clone()));
     assert!(tokens(chat(json!({ "shot": image }), none)) > least + 2_000);
     assert!(tokens(chat(json!({}), json!({ "type": "json", "value": [image] }))) > least + 2_000);
@@ -426,8 +427,9 @@ fn json_costs_its_text() {
 fn files_that_are_texts_cost_their_text() {
     let text = "spools of wool ".repeat(400);
     for text in [text.clone(), text.replace(' ', "")] {
-        let tokens =
-            |format: &str, part: Value| count(&user(part), &json!({ "format": format }), &Host::default()).unwrap();
+        let tokens = |format: &str, part: Value| {
+            count(&user(part), &json!({ "format": format }), &CallContext::default()).unwrap()
+        };
         let plain = |format: &str| tokens(format, json!({ "type": "text", "text": text }));
         let source = json!({ "type": "text", "media_type": "text/plain", "data": text });
         let tagged = json!({ "type": "text", "text": text });

@@ -1,6 +1,6 @@
 //! Options and fields of containers that are of another type than they must be (SPEC §0.5).
 
-use ctxweave::call::Host;
+use ctxweave::call::CallContext;
 use ctxweave::chat::CALLS;
 use ctxweave::chat::resident::Chat;
 use ctxweave::{Code, Error};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 fn call(name: &str, messages: &Value, options: &Value) -> Result<(), Error> {
     let call = CALLS.iter().find(|call| call.name == name).unwrap();
     let request = serde_json::to_vec(&json!({ "messages": messages, "options": options })).unwrap();
-    call.answer(&mut (), &request, &[], &Host::default()).map(drop)
+    call.answer(&mut (), &request, &[], &CallContext::default()).map(drop)
 }
 
 /// What every call says of such a value, at this path.
@@ -69,11 +69,11 @@ fn tools_and_a_system_context_of_another_type_are_refused() {
 fn a_chat_refuses_them_when_it_is_made() {
     for (field, value) in [("tools", json!("[]")), ("tools", json!(5)), ("system", json!(5)), ("system", json!([5]))] {
         let request = json!({ "options": { "maxTokens": 999, field: value } }).to_string();
-        let error = Chat::from_json(request.as_bytes(), &Host::default()).map(drop).unwrap_err();
+        let error = Chat::from_json(request.as_bytes(), &CallContext::default()).map(drop).unwrap_err();
         refused(&error, &format!("options.{field}"));
     }
     let request = json!({ "options": { "maxTokens": 999, "tools": { "look": {} } } }).to_string();
-    Chat::from_json(request.as_bytes(), &Host::default()).unwrap();
+    Chat::from_json(request.as_bytes(), &CallContext::default()).unwrap();
 }
 
 #[test]

@@ -13,7 +13,7 @@ mod written;
 
 use crate::calls::chat::{changed, list_of};
 use ctxweave::Error;
-use ctxweave::call::Host;
+use ctxweave::call::CallContext;
 use ctxweave::chat::CALLS;
 use serde_json::{Value, json};
 
@@ -32,10 +32,10 @@ pub(crate) struct Fitted {
 
 /// Fits a chat: a list of messages, or a container of them.
 pub(crate) fn fit(messages: &Value, options: &Value) -> Result<Fitted, Error> {
-    fit_with(messages, options, &Host::default())
+    fit_with(messages, options, &CallContext::default())
 }
 
-pub(crate) fn fit_with(messages: &Value, options: &Value, host: &Host) -> Result<Fitted, Error> {
+pub(crate) fn fit_with(messages: &Value, options: &Value, host: &CallContext) -> Result<Fitted, Error> {
     // The halves around a summary stand beside the options.
     let mut request = json!({ "messages": messages, "options": options });
     for name in ["phase", "summaryText"] {
@@ -69,7 +69,7 @@ pub(crate) fn fit_with(messages: &Value, options: &Value, host: &Host) -> Result
 }
 
 /// What a chat costs as it stands.
-pub(crate) fn count(messages: &Value, options: &Value, host: &Host) -> Result<u64, Error> {
+pub(crate) fn count(messages: &Value, options: &Value, host: &CallContext) -> Result<u64, Error> {
     let request = serde_json::to_vec(&json!({ "messages": messages, "options": options })).unwrap();
     let call = CALLS.iter().find(|call| call.name == "countMessages").unwrap();
     let answer = call.answer(&mut (), &request, &[], host)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ctxweave::Code;
-use ctxweave::call::Host;
+use ctxweave::call::CallContext;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
@@ -73,11 +73,11 @@ pub(super) fn edits() -> impl Strategy<Value = Value> {
         1 => keep().prop_map(|keep| json!({ "toolCalls": { "keepLast": keep } })),
         1 => select(vec!["all", "beforeLastUser"]).prop_map(|which| json!({ "reasoning": { "remove": which } })),
         1 => keep().prop_map(|keep| json!({ "images": { "keepLast": keep }, "when": "always" })),
-        1 => (keep(), 0u32..200).prop_map(|(keep, least)| json!({ "toolResults": { "keepLast": keep }, "toolCalls": { "keepLast": keep }, "atLeast": least })),
+        1 => (keep(), 0u32..200).prop_map(|(keep, least)| json!({ "toolResults": { "keepLast": keep }, "toolCalls": { "keepLast": keep }, "minTokensFreed": least })),
     ]
 }
 
-fn tokens(messages: &Value, format: &str, host: &Host, tokenizer: &Value) -> u64 {
+fn tokens(messages: &Value, format: &str, host: &CallContext, tokenizer: &Value) -> u64 {
     let options = json!({ "format": format, "maxTokens": 9_000_000, "repair": "off", "tokenizer": tokenizer });
     let whole = fit_with(messages, &options, host).unwrap();
     assert!(whole.same.iter().all(|same| *same));
@@ -99,7 +99,13 @@ fn unpaired(messages: &[Value]) -> Vec<String> {
     open
 }
 
-fn check(format: &str, messages: &[Value], options: &Value, fitted: &Fitted, host: &Host) -> Result<(), TestCaseError> {
+fn check(
+    format: &str,
+    messages: &[Value],
+    options: &Value,
+    fitted: &Fitted,
+    host: &CallContext,
+) -> Result<(), TestCaseError> {
     let report = &fitted.report;
     let limit = report["limit"].as_u64().unwrap();
     let total = report["tokens"]["total"].as_u64().unwrap();
@@ -253,7 +259,7 @@ proptest! {
     fn markers_do_not_pile_up(turns in turns(), share in 30u64..90, then in 40u64..95) {
         for format in FORMATS {
             let messages = json!(write(format, &turns));
-            let whole = tokens(&messages, format, &Host::default(), &json!("heuristic"));
+            let whole = tokens(&messages, format, &CallContext::default(), &json!("heuristic"));
             let Ok(once) = fit(&messages, &json!({ "format": format, "maxTokens": whole * share / 100 })) else { continue };
             let limit = once.report["tokens"]["total"].as_u64().unwrap() * then / 100;
             let Ok(twice) = fit(&json!(once.messages), &json!({ "format": format, "maxTokens": limit })) else { continue };
@@ -267,7 +273,7 @@ proptest! {
     fn a_larger_limit_keeps_no_less(turns in turns(), share in 10u64..99, more in 1u64..50) {
         for format in FORMATS {
             let messages = json!(write(format, &turns));
-            let whole = tokens(&messages, format, &Host::default(), &json!("heuristic"));
+            let whole = tokens(&messages, format, &CallContext::default(), &json!("heuristic"));
             let limit = whole * share / 100;
             let at = |limit: u64| fit(&messages, &json!({ "format": format, "maxTokens": limit, "truncationStrategy": "rollingWindow" })).ok();
             let (Some(small), Some(large)) = (at(limit), at(limit + more)) else { continue };

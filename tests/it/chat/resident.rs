@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use ctxweave::call::{Answer, Host};
+use ctxweave::call::{CallContext, Response};
 use ctxweave::chat::resident::{Chat, METHODS};
-use ctxweave::tokens::{Counter, Grown};
+use ctxweave::tokens::{Counter, IncrementalCount};
 use ctxweave::{Code, Error};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -24,20 +24,20 @@ struct Kept {
     tokens: Vec<Value>,
     total: u64,
     options: Value,
-    host: Host,
+    host: CallContext,
     /// Pins by a function of the index: one in nine.
     pins: Option<usize>,
 }
 
-fn call(chat: &mut Chat, name: &str, request: &Value, host: &Host) -> Result<Value, Error> {
+fn call(chat: &mut Chat, name: &str, request: &Value, host: &CallContext) -> Result<Value, Error> {
     let method = METHODS.iter().find(|method| method.name == name).unwrap();
     let request = serde_json::to_vec(request).unwrap();
-    let Answer { json, .. } = method.answer(chat, &request, &[], host)?;
+    let Response { json, .. } = method.answer(chat, &request, &[], host)?;
     Ok(serde_json::from_slice(&json).unwrap())
 }
 
 impl Kept {
-    fn new(options: Value, host: Host, pins: Option<usize>) -> Self {
+    fn new(options: Value, host: CallContext, pins: Option<usize>) -> Self {
         let request = serde_json::to_vec(&json!({ "options": options })).unwrap();
         let chat = Chat::from_json(&request, &host).unwrap();
         let mut this = Self { chat, list: Vec::new(), tokens: Vec::new(), total: 0, options, host, pins };
@@ -186,9 +186,9 @@ fn step() -> impl Strategy<Value = Step> {
 fn more_options() -> impl Strategy<Value = Value> {
     select(vec![
         json!({}),
-        json!({ "keepFirst": 2, "minimumRecentNodes": 1 }),
+        json!({ "keepFirst": 2, "keepLast": 1 }),
         json!({ "system": "Be kind to all.", "tools": [{ "name": "search", "description": "finds things" }] }),
-        json!({ "startOn": "user", "cutQuantum": 40 }),
+        json!({ "startOn": "user", "cutStep": 40 }),
         json!({ "endOn": ["user", "tool"] }),
         json!({ "repair": "off" }),
         json!({ "maxtokens": 7 }),
@@ -214,7 +214,7 @@ proptest! {
     ) {
         for format in FORMATS {
             let of_host = (counter == "own").then(|| own(COUNTERS[3]).counter).flatten();
-            let host = Host { counter: of_host, tokenizers: tokenizers() };
+            let host = CallContext { counter: of_host, tokenizers: tokenizers() };
             let tokenizer = if counter == "own" { json!({}) } else { json!(counter) };
             let mut options = json!({ "maxTokens": most, "truncationStrategy": strategy, "tokenizer": tokenizer });
             options.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -281,10 +281,10 @@ proptest! {
         for name in ["heuristic", "o200k_base", "cl100k_base"] {
             let counter = tokenizers.get(name).unwrap();
             for first in ["", &*first] {
-                let (mut text, mut grown) = (first.to_owned(), Grown::default());
+                let (mut text, mut incremental) = (first.to_owned(), IncrementalCount::default());
                 for delta in &deltas {
                     text.push_str(delta);
-                    prop_assert_eq!(counter.count_grown(&text, &mut grown), counter.count(&text), "{} {:?}", name, text);
+                    prop_assert_eq!(counter.count_incremental(&text, &mut incremental), counter.count(&text), "{} {:?}", name, text);
                 }
             }
         }
@@ -298,16 +298,20 @@ fn every_short_text_grows_exactly() {
     let tokenizers = tokenizers();
     for name in ["heuristic", "o200k_base", "cl100k_base"] {
         let counter = tokenizers.get(name).unwrap();
-        let mut all = vec![(String::new(), Grown::default())];
+        let mut all = vec![(String::new(), IncrementalCount::default())];
         for _ in 0..5 {
             let mut longer = Vec::new();
-            for (text, grown) in &all {
+            for (text, incremental) in &all {
                 for character in &characters {
-                    let (mut text, mut grown) = (format!("{text}{character}"), *grown);
-                    assert_eq!(counter.count_grown(&text, &mut grown), counter.count(&text), "{name} {text:?}");
+                    let (mut text, mut incremental) = (format!("{text}{character}"), *incremental);
+                    assert_eq!(
+                        counter.count_incremental(&text, &mut incremental),
+                        counter.count(&text),
+                        "{name} {text:?}"
+                    );
                     // What is behind it tells whether it ended where it seemed to.
                     text.shrink_to_fit();
-                    longer.push((text, grown));
+                    longer.push((text, incremental));
                 }
             }
             all = longer;
@@ -336,7 +340,7 @@ impl Counter for Asked {
 #[test]
 fn a_turn_counts_what_is_new() {
     let asked = Rc::new(Asked::default());
-    let host = Host { counter: Some(Rc::<Asked>::clone(&asked)), ..Host::default() };
+    let host = CallContext { counter: Some(Rc::<Asked>::clone(&asked)), ..CallContext::default() };
     let mut kept = Kept::new(json!({ "maxTokens": 4000, "tokenizer": {} }), host, None);
     let message = |at: usize| json!({ "role": if at.is_multiple_of(2) { "user" } else { "assistant" }, "content": "x".repeat(1000) });
     for at in 0..50 {
@@ -350,7 +354,7 @@ fn a_turn_counts_what_is_new() {
 
 #[test]
 fn what_is_repaired_is_told_where_it_stands() {
-    let mut kept = Kept::new(json!({ "maxTokens": 4000 }), Host::default(), None);
+    let mut kept = Kept::new(json!({ "maxTokens": 4000 }), CallContext::default(), None);
     let good = json!({ "role": "user", "content": "hi" });
     kept.splice(0, 0, &[good.clone(), good.clone()]).unwrap();
     let request = br#"{"at":2,"remove":0,"messages":[{"role":"user","content":"a\ud800b"}]}"#;
@@ -378,7 +382,7 @@ fn what_an_id_joins_stays_joined_as_it_comes() {
     for most in 10..120 {
         let options =
             json!({ "maxTokens": most, "format": "ai-sdk", "truncationStrategy": "rollingWindow", "repair": "off" });
-        let mut kept = Kept::new(options, Host::default(), None);
+        let mut kept = Kept::new(options, CallContext::default(), None);
         for message in &messages {
             kept.splice(kept.list.len(), 0, std::slice::from_ref(message)).unwrap();
             kept.check().unwrap();

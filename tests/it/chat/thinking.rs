@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::properties::{edits, strategy, text};
 use super::{Fitted, count, fit};
-use ctxweave::call::Host;
+use ctxweave::call::CallContext;
 
 /// A signed block as the vendor sees it.
 #[derive(Debug)]
@@ -296,7 +296,7 @@ fn every_format_that_carries_signed_thinking_loses_it() {
         let text = json!(fitted.messages).to_string();
         assert!(!text.contains("\"hm\"") && !text.contains("redacted"), "{format}: {text}");
         assert_eq!(text.contains("stays"), messages.to_string().contains("stays"), "{format}: {text}");
-        let whole = count(&json!(fitted.messages), &json!({ "format": format }), &Host::default()).unwrap();
+        let whole = count(&json!(fitted.messages), &json!({ "format": format }), &CallContext::default()).unwrap();
         assert_eq!(fitted.report["tokens"]["total"], whole, "{format}");
         // Of other models nothing is left out.
         let older = json!({ "maxTokens": 9000, "format": format, "model": "claude-opus-4-5" });
@@ -362,7 +362,7 @@ proptest! {
         summary in any::<bool>(),
     ) {
         let chat = json!(messages);
-        let whole = count(&chat, &json!({ "format": "anthropic" }), &Host::default()).unwrap();
+        let whole = count(&chat, &json!({ "format": "anthropic" }), &CallContext::default()).unwrap();
         let limit = (whole * share / 100).max(1);
         let mut options = json!({ "format": "anthropic", "maxTokens": limit, "truncationStrategy": strategy, "keepFirst": first, "truncationMarker": marker });
         if !edits.is_null() {
@@ -374,7 +374,7 @@ proptest! {
         }
         let Ok(fitted) = fit(&chat, &options) else { return Ok(()) };
         prop_assert_eq!(refused(&messages, &fitted.messages), Vec::<String>::new());
-        let total = count(&json!(fitted.messages), &json!({ "format": "anthropic" }), &Host::default()).unwrap();
+        let total = count(&json!(fitted.messages), &json!({ "format": "anthropic" }), &CallContext::default()).unwrap();
         prop_assert_eq!(&fitted.report["tokens"]["total"], total);
         prop_assert!(total <= limit);
         let is_repaired = fitted.report["diagnostics"].as_array().unwrap().iter().any(|found| found["code"] == "tool_pair_broken");

@@ -9,7 +9,7 @@ mod wire;
 mod writing;
 
 use ctxweave::Error;
-use ctxweave::call::Host;
+use ctxweave::call::CallContext;
 use ctxweave::operators::{
     self, AssemblyRequest, AssemblyState, Begun, ContextResult, MemoryAnswer, Operator, ParseOptions, ParsedTask,
     StepOutput, Task, parse_task,
@@ -68,11 +68,11 @@ fn output(step: &str, output: &str, notes: Option<&str>) -> StepOutput {
 }
 
 fn begin(request: &AssemblyRequest) -> Result<Begun, Error> {
-    operators::begin(request, &Host::default())
+    operators::begin(request, &CallContext::default())
 }
 
 fn finish(state: AssemblyState, answer: MemoryAnswer) -> ContextResult {
-    operators::finish(state, answer, &Host::default()).unwrap()
+    operators::finish(state, answer, &CallContext::default()).unwrap()
 }
 
 /// A request for a task with a parent and two steps before it.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use ctxweave::call::Host;
+use ctxweave::call::CallContext;
 use ctxweave::operators::CALLS;
 use ctxweave::tokens::Counter;
 use ctxweave::{Code, Error};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 fn call_text(name: &str, request: &str) -> Result<Value, Error> {
     let call = CALLS.iter().find(|call| call.name == name).unwrap();
-    let answer = call.answer(&mut (), request.as_bytes(), &[], &Host::default())?;
+    let answer = call.answer(&mut (), request.as_bytes(), &[], &CallContext::default())?;
     Ok(serde_json::from_slice(&answer.json).unwrap())
 }
 
@@ -61,8 +61,8 @@ fn a_counter_of_ones_own_counts_a_context() {
             text.len() as u32
         }
     }
-    let host = Host { counter: Some(Rc::new(Letters)), ..Host::default() };
-    let ask = |name: &str, request: &Value, host: &Host| {
+    let host = CallContext { counter: Some(Rc::new(Letters)), ..CallContext::default() };
+    let ask = |name: &str, request: &Value, host: &CallContext| {
         let call = CALLS.iter().find(|call| call.name == name).unwrap();
         let answer = call.answer(&mut (), request.to_string().as_bytes(), &[], host)?;
         Ok::<Value, Error>(serde_json::from_slice(&answer.json).unwrap())
@@ -73,14 +73,14 @@ fn a_counter_of_ones_own_counts_a_context() {
     let request = json!({ "task": {}, "parentContext": "abcde", "tokenizer": {}, "maxTokens": 10 });
     let begun = ask("beginContextAssembly", &request, &host).unwrap();
     assert_eq!(begun["state"]["sizes"]["tokenizer"], json!({ "name": "letters" }));
-    let finish = |answer: &str, host: &Host| {
+    let finish = |answer: &str, host: &CallContext| {
         let answer = json!({ "context": answer, "matches": [] });
         let request = json!({ "state": begun["state"], "answer": answer, "options": { "tokenizer": {} } });
         ask("finishContextAssembly", &request, host)
     };
     assert_eq!(finish("xyz", &host).unwrap()["tokens"], 10);
     assert_eq!(finish("wxyz", &host).unwrap_err().details()["required"], 11);
-    let error = finish("xyz", &Host::default()).unwrap_err();
+    let error = finish("xyz", &CallContext::default()).unwrap_err();
     assert_eq!((error.code(), &error.details()["path"]), (Code::InvalidInput, &json!("state.sizes.tokenizer")));
 }
 

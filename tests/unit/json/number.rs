@@ -31,7 +31,7 @@ fn floats_are_as_std_reads_them() {
         0.000e-99999999999999999999 123456789012345678901234567890 - + . e5 1e 1e+ 1.2.3 1-2 --1 0x1 1_0 1e5.5 é";
     numbers.split(' ').chain(["", " 1", "1 "]).for_each(check);
     check(&format!("0.{}1e1005", "0".repeat(1004)));
-    let mut next = crate::order::random_numbers();
+    let mut next = crate::sorted_index::random_numbers();
     for at in 0..50_000 {
         let mut part = || next(1 << 16) as u64;
         let bits = part() << 48 | part() << 32 | part() << 16 | part();

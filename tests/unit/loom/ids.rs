@@ -11,7 +11,7 @@ fn does_as_a_map_does() {
         assert_eq!(quick_hash(id), quick_hash(&colliding[0]), "the ids are to collide");
     }
     let id = |at: usize| colliding.get(at).cloned().unwrap_or_else(|| format!("node-{at}"));
-    let mut next = crate::order::random_numbers();
+    let mut next = crate::sorted_index::random_numbers();
     let mut places: Vec<String> = Vec::new();
     let (mut ids, mut map) = (Ids::default(), BTreeMap::new());
     for _ in 0..30_000 {
@@ -51,6 +51,6 @@ fn no_choice_of_ids_fills_a_bucket_without_end() {
         // Places are told apart by their number: the ids are the same to the hash.
         ids.add("one id", place, |_| false);
     }
-    assert_eq!(ids.count, ROOM);
-    assert_eq!(ids.rest.len(), 1000 - ROOM);
+    assert_eq!(ids.count, BUCKET_CAPACITY);
+    assert_eq!(ids.rest.len(), 1000 - BUCKET_CAPACITY);
 }

@@ -5,8 +5,8 @@ use super::*;
 /// Puts and takes places in a random order, beside a plain list.
 #[test]
 fn does_as_a_list_does() {
-    let mut next = crate::order::random_numbers();
-    let mut sequence = Sequence::of(20);
+    let mut next = crate::sorted_index::random_numbers();
+    let mut sequence = OrderedSlots::of(20);
     let mut list: Vec<u32> = (0..20).collect();
     for round in 0..20_000 {
         let free: Vec<u32> = (0..40).filter(|place| !list.contains(place)).collect();
@@ -30,7 +30,7 @@ fn does_as_a_list_does() {
 /// What only grows at its end, and shrinks there, takes no room.
 #[test]
 fn places_in_their_order_take_no_room() {
-    let mut sequence = Sequence::of(3);
+    let mut sequence = OrderedSlots::of(3);
     sequence.put(3, None);
     sequence.take(3);
     sequence.put(3, None);

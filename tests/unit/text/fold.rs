@@ -39,7 +39,7 @@ fn no_letter_is_found_by_half() {
 
 #[test]
 fn places_are_those_of_the_text() {
-    let mut next = crate::order::random_numbers();
+    let mut next = crate::sorted_index::random_numbers();
     let letters = ["a", "A", "á", "ß", "s", "S", "İ", "i", "e\u{301}", "漢", " ", "🙂", "Ω"];
     for _ in 0..5_000 {
         let word = |next: &mut dyn FnMut(usize) -> usize, length: usize| -> String {

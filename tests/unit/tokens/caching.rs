@@ -2,7 +2,7 @@
 
 use serde_json::{Map, json};
 
-use super::super::room::KEPT_BOUNDS;
+use super::super::scratch::KEPT_BOUNDS;
 use super::super::vocabulary_of;
 use super::*;
 use crate::error::Result;
@@ -28,7 +28,7 @@ fn counter() -> Result<CachingCounter> {
 #[test]
 fn what_a_long_piece_takes_is_given_back() -> Result<()> {
     let counter = counter()?;
-    let capacity = |room: &RefCell<Room>| {
+    let capacity = |room: &RefCell<Scratch>| {
         let room = room.borrow();
         [room.parts.capacity(), room.bounds.capacity()]
     };
@@ -42,7 +42,7 @@ fn what_a_long_piece_takes_is_given_back() -> Result<()> {
         let mut encoded = Vec::new();
         counter.encode_ordinary(text, usize::MAX, &mut encoded);
         assert_eq!((encoded.len() as u32, is_small()), (tokens, true));
-        assert_eq!((counter.count_grown(text, &mut Grown::default()), is_small()), (tokens, true));
+        assert_eq!((counter.count_incremental(text, &mut IncrementalCount::default()), is_small()), (tokens, true));
     }
     // What a short one takes stays there for the next.
     assert!(capacity(&counter.counting)[0] > 0 && capacity(&counter.encoding)[0] > 0);

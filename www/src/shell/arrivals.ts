@@ -23,7 +23,7 @@ export type Opener = {
 export const opener = signal<(Opener & { view: string }) | undefined>(undefined);
 
 /** What came last, what it was taken for, and where it was opened. */
-interface Arrival {
+interface DroppedItem {
   name: string;
   guess: Guess;
   view: Target | undefined;
@@ -33,7 +33,7 @@ interface Arrival {
   problem?: string;
 }
 
-export const arrival = signal<Arrival | undefined>(undefined);
+export const arrival = signal<DroppedItem | undefined>(undefined);
 
 const waiting = signal<{ view: Target; name: string; found: readonly FoundFile[] } | undefined>(undefined);
 
@@ -79,7 +79,7 @@ export async function openTree(place: number): Promise<void> {
   if (now?.trees) await open({ ...now, trees: { ...now.trees, open: place } });
 }
 
-async function open(next: Arrival): Promise<void> {
+async function open(next: DroppedItem): Promise<void> {
   arrival.value = next;
   const { view, name } = next;
   if (view === undefined) return;

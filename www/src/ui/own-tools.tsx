@@ -5,13 +5,13 @@ import { useSaid } from "./copy-button.js";
 import { count } from "./format.js";
 import { Icon } from "./icons.js";
 import { MessageText } from "./message.js";
-import type { Own } from "./own.js";
+import type { PersistedDocument } from "./own.js";
 import { LONGEST_LINK, pack } from "./share.js";
 
 /** What can be done with what is open in a view: take steps back, and hand it on as a link. */
 export function OwnTools<T>(props: {
   view: string;
-  own: Own<T>;
+  own: PersistedDocument<T>;
   /** What of it a link carries. */
   content: () => unknown;
   onUndo?: () => void;

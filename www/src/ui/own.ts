@@ -19,7 +19,7 @@ const ONE_STEP = 1000;
  * What is open in a view. It keeps itself in this browser's database as long as it is one's own, asks before it is replaced,
  * and can be taken back.
  */
-export class Own<T> {
+export class PersistedDocument<T> {
   readonly #view: string;
   readonly #now = signal<State<T> | undefined>(undefined);
   readonly #past = signal<readonly State<T>[]>([]);

@@ -62,7 +62,7 @@ export class Checkpointer {
   /**
    * Compacts: first the commit with what came before, if there is anything new, then the one with the summary.
    *
-   * @throws {CtxweaveError} `head_moved` when messages that the summary does not cover are stored already
+   * @throws {CtxweaveError} `compaction_stale` when messages that the summary does not cover are stored already
    */
   compact(summary: string | object | Bytes, fields: ReadonlyData<CompactionFields>): OfferedCommit[] {
     return checkpointers.call(this, "compact", {

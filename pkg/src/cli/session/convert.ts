@@ -37,13 +37,13 @@ export const convert = command({
   },
   examples: [
     {
-      says: "a session of Claude Code, for Codex",
+      description: "a session of Claude Code, for Codex",
       line: "npx ctxweave session convert --to codex claude.jsonl --out rollout.jsonl",
     },
-    { says: "the other way", line: "npx ctxweave session convert --to claude rollout.jsonl > claude-again.jsonl" },
-    { says: "to read, or to paste into an issue", line: "npx ctxweave session convert --to markdown claude.jsonl" },
+    { description: "the other way", line: "npx ctxweave session convert --to claude rollout.jsonl > claude-again.jsonl" },
+    { description: "to read, or to paste into an issue", line: "npx ctxweave session convert --to markdown claude.jsonl" },
     {
-      says: "what would be lost, as JSON",
+      description: "what would be lost, as JSON",
       line: "npx ctxweave session convert --to gemini claude.jsonl --out gemini.jsonl --json",
     },
   ],

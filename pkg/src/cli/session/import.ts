@@ -27,11 +27,11 @@ export const importSession = command({
   },
   examples: [
     {
-      says: "records and blobs",
+      description: "records and blobs",
       line: "npx ctxweave session import claude.jsonl --blobs blobs > commits.jsonl",
     },
     {
-      says: "with the newest commit and the branches as JSON",
+      description: "with the newest commit and the branches as JSON",
       line: "npx ctxweave session import claude.jsonl --out commits.jsonl --json",
     },
   ],

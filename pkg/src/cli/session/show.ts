@@ -22,13 +22,13 @@ export const show = command({
     "through-compactions": flag("the whole history; by default it begins with its newest summary"),
   },
   examples: [
-    { says: "read a session", line: "npx ctxweave session show claude.jsonl" },
+    { description: "read a session", line: "npx ctxweave session show claude.jsonl" },
     {
-      says: "all of it, before its compactions too",
+      description: "all of it, before its compactions too",
       line: "npx ctxweave session show claude.jsonl --full --through-compactions",
     },
     {
-      says: "as messages",
+      description: "as messages",
       line: "npx ctxweave session show claude.jsonl --json > messages.json",
     },
   ],

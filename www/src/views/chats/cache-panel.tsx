@@ -23,7 +23,7 @@ export function CachePanel({ now }: { now: Fitted }) {
       <Sums price={price} many={found.list.length} />
       <Field
         label="Cut in steps of so many tokens"
-        hint="A cut that moves with each turn is another prompt each time. In steps it stays put for many turns (cutQuantum)."
+        hint="A cut that moves with each turn is another prompt each time. In steps it stays put for many turns (cutStep)."
       >
         {({ id, describedBy }) => (
           <NumberInput
@@ -31,8 +31,8 @@ export function CachePanel({ now }: { now: Fitted }) {
             describedBy={describedBy}
             min={0}
             step={500}
-            value={settings.value.quantum}
-            onValue={(value) => change({ quantum: Math.max(0, Math.round(value)) })}
+            value={settings.value.step}
+            onValue={(value) => change({ step: Math.max(0, Math.round(value)) })}
           />
         )}
       </Field>

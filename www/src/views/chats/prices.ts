@@ -1,4 +1,4 @@
-import { Own } from "../../ui/own.js";
+import { PersistedDocument } from "../../ui/own.js";
 
 /** US dollars for a million tokens. */
 export interface Price {
@@ -38,7 +38,7 @@ export const LIST_PRICES: Prices = {
 };
 
 /** The prices that somebody changed, in the place of those of the list. */
-export const ownPrices = new Own<Prices>("prices");
+export const ownPrices = new PersistedDocument<Prices>("prices");
 
 export function priceOf(model: string | undefined): Price | undefined {
   return model === undefined ? undefined : (ownPrices.value.value?.[model] ?? LIST_PRICES[model]);

@@ -2,7 +2,7 @@ import { computed, signal } from "@preact/signals";
 import { convertMessages, fitMessages } from "ctxweave/chat";
 import type { ChatFormat, CtxweaveError, Diagnostic, FitOptions, FitReport } from "ctxweave/chat";
 import { keepAddress, linkParams, numberIn, paramsOf, wordIn } from "../../shell/route.js";
-import { Own } from "../../ui/own.js";
+import { PersistedDocument } from "../../ui/own.js";
 import { countRequest, itemsOf, readMessages } from "./items.js";
 import { applyMarks, keptMarks, NO_MARKS, type Edit, type Marks } from "./marks.js";
 import { isExact, knownModel } from "./models.js";
@@ -19,7 +19,7 @@ export interface OpenChat {
   marks: Marks;
 }
 
-export const own = new Own<OpenChat>("chats");
+export const own = new PersistedDocument<OpenChat>("chats");
 
 const opened = computed<OpenChat>(() => own.value.value ?? chatOfText(SAMPLES[0].json));
 export const text = computed(() => opened.value.text);
@@ -35,14 +35,14 @@ export interface Settings {
   /** Whether old results are cleared however few the tokens. */
   always: boolean;
   /** What is cut is rounded up to multiples of so many tokens, so that a prompt cache holds for many turns. */
-  quantum: number;
+  step: number;
   /** `""` for none; undefined for the one that the request names. */
   model?: string | undefined;
   /** The format that the result is wanted in; undefined for its own. */
   as?: ChatFormat | undefined;
 }
 
-const DEFAULTS: Settings = { strategy: "truncateMiddle", always: false, quantum: 0 };
+const DEFAULTS: Settings = { strategy: "truncateMiddle", always: false, step: 0 };
 export const settings = signal(DEFAULTS);
 
 export function change(fields: Partial<Settings>): void {
@@ -54,7 +54,7 @@ const fromParams = (params: URLSearchParams): Settings => ({
   strategy: wordIn(params, "strategy", Object.keys(STRATEGIES) as Strategy[]) ?? DEFAULTS.strategy,
   results: numberIn(params, "results", 0),
   always: params.get("always") === "true",
-  quantum: numberIn(params, "quantum", 0) ?? DEFAULTS.quantum,
+  step: numberIn(params, "step", 0) ?? DEFAULTS.step,
   model: params.get("model") ?? undefined,
   as: wordIn(
     params,
@@ -209,11 +209,11 @@ export type Outcome = Fitted | Problem;
 
 /** The options of the fit, but for what is pinned. */
 export const options = computed((): FitOptions => {
-  const { strategy, results, always, quantum } = settings.value;
+  const { strategy, results, always, step } = settings.value;
   return {
     maxTokens: limit.value,
     truncationStrategy: strategy,
-    ...(quantum > 0 ? { cutQuantum: quantum } : {}),
+    ...(step > 0 ? { cutStep: step } : {}),
     ...counting.value,
     ...(results === undefined
       ? {}

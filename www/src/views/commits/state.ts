@@ -4,12 +4,12 @@ import type { MaterializationPlan, Materialized, TranscriptFormat } from "ctxwea
 import sampleUrl from "../../../../examples/sessions/claude-code.jsonl?url";
 import { keepAddress, linkParams, paramsOf, wordIn } from "../../shell/route.js";
 import { attempt, type Attempt } from "../../ui/attempt.js";
-import { Own } from "../../ui/own.js";
+import { PersistedDocument } from "../../ui/own.js";
 import { forkFrom, importOf, opened, sessionOf, type OpenSession, type Session } from "./session.js";
 import { timelineOf } from "./timeline.js";
 
 /** The session that is open: its file, and what was said to it here. */
-export const own = new Own<Session>("commits");
+export const own = new PersistedDocument<Session>("commits");
 export const problem = signal<{ name: string; message: string } | undefined>(undefined);
 export const busy = signal(false);
 

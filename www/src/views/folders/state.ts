@@ -17,7 +17,7 @@ import type {
 } from "ctxweave/folders";
 import { keepAddress, linkParams } from "../../shell/route.js";
 import type { OpenedFolder } from "../../ui/open-folder.js";
-import { Own } from "../../ui/own.js";
+import { PersistedDocument } from "../../ui/own.js";
 import { fetchSample } from "./samples.js";
 
 export interface OpenVault {
@@ -39,7 +39,7 @@ export interface Settings {
 const START: Settings = { includeWatched: "ancestors", parentChain: false, maxTokens: 0 };
 const START_SELECTED = ["Projects/parachute/chat/ui", "Areas/taiji"];
 
-export const own = new Own<OpenVault>("folders");
+export const own = new PersistedDocument<OpenVault>("folders");
 export const open = own.value;
 export const problem = signal<string | undefined>(undefined);
 export const selected = signal<readonly string[]>([]);

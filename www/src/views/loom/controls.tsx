@@ -75,8 +75,8 @@ export function Controls() {
         {strategy === "stopAtLimit" ? null : (
           <>
             <NumberPreference
-              name="cutQuantum"
-              label="Cut quantum"
+              name="cutStep"
+              label="Cut step"
               hint="Rounds the cut up to a multiple of so many tokens, so that it stays put over many turns."
               step={64}
               tree={tree}
@@ -168,7 +168,7 @@ function originOf(name: keyof typeof DEFAULTS, tree: LoomTreeData): { origin: Or
 }
 
 function NumberPreference(props: {
-  name: "tokenBuffer" | "minimumRecentNodes" | "cutQuantum";
+  name: "tokenBuffer" | "minimumRecentNodes" | "cutStep";
   label: string;
   hint?: string;
   step?: number;

@@ -16,12 +16,12 @@ export function writeLink(state: LinkState, start: Settings): URLSearchParams {
   if (state.tip) p.set("tip", state.tip);
   if (settings.mode !== start.mode) p.set("mode", settings.mode);
   if (settings.contextWindow !== start.contextWindow) p.set("window", String(settings.contextWindow));
-  const { truncationStrategy, minimumRecentNodes, tokenBuffer, cutQuantum, startOn, truncationMarker } =
+  const { truncationStrategy, minimumRecentNodes, tokenBuffer, cutStep, startOn, truncationMarker } =
     settings.preferences;
   if (truncationStrategy !== undefined) p.set("strategy", truncationStrategy);
   if (tokenBuffer !== undefined) p.set("buffer", String(tokenBuffer));
   if (minimumRecentNodes !== undefined) p.set("recent", String(minimumRecentNodes));
-  if (cutQuantum !== undefined) p.set("quantum", String(cutQuantum));
+  if (cutStep !== undefined) p.set("step", String(cutStep));
   if (startOn !== undefined) p.set("startOn", startOn);
   if (truncationMarker !== undefined) p.set("marker", truncationMarker);
   if (settings.annotations === "all") p.set("annotations", "all");
@@ -55,8 +55,8 @@ export function readLink(p: URLSearchParams, start: Settings): Settings {
   if (tokenBuffer !== undefined) settings.preferences.tokenBuffer = tokenBuffer;
   const recent = number(p, "recent");
   if (recent !== undefined) settings.preferences.minimumRecentNodes = recent;
-  const quantum = number(p, "quantum");
-  if (quantum !== undefined) settings.preferences.cutQuantum = quantum;
+  const step = number(p, "step");
+  if (step !== undefined) settings.preferences.cutStep = step;
   const startOn = p.get("startOn");
   if (startOn === "any" || startOn === "user") settings.preferences.startOn = startOn;
   const marker = p.get("marker");

@@ -97,7 +97,7 @@ export const DEFAULTS: Required<Omit<Preferences, "truncationMarker">> = {
   truncationStrategy: "truncateMiddle",
   minimumRecentNodes: 4,
   tokenBuffer: 1024,
-  cutQuantum: 0,
+  cutStep: 0,
   startOn: "any",
 };
 

@@ -11,7 +11,7 @@ import type {
   NodeReport,
 } from "ctxweave/loom";
 import { linkParams, writeAddress } from "../../shell/route.js";
-import { Own } from "../../ui/own.js";
+import { PersistedDocument } from "../../ui/own.js";
 import { estimateOf } from "./estimate.js";
 import { readLink, writeLink } from "./link.js";
 import { openText } from "./open-file.js";
@@ -51,7 +51,7 @@ export type Outcome =
   | { kind: "error"; code: string; message: string; details: Record<string, unknown> };
 
 /** The tree that is open, and where in it one was, as a link says it. */
-export const own = new Own<{ tree: OpenTree; link: string }>("loom");
+export const own = new PersistedDocument<{ tree: OpenTree; link: string }>("loom");
 export const open = computed(() => own.value.value?.tree);
 export const settings = signal<Settings>(freshSettings(OWN_WINDOW, "dialogue"));
 export const tip = signal<string | undefined>(undefined);

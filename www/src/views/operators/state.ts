@@ -11,10 +11,10 @@ import type {
   Task,
 } from "ctxweave/operators";
 import { extentAt, offsetOf, type Underline } from "./findings.js";
-import { Own } from "../../ui/own.js";
+import { PersistedDocument } from "../../ui/own.js";
 import { SAMPLES } from "./samples.js";
 
-export const own = new Own<string>("operators");
+export const own = new PersistedDocument<string>("operators");
 export const xml = computed(() => own.value.value ?? SAMPLES[0].xml);
 export const strict = signal(false);
 export const exclusive = signal(false);

@@ -4,7 +4,7 @@ import type { TextPiece, TokenSpans, TruncatedText } from "ctxweave/tokens";
 import { keepAddress, linkParams, paramsOf } from "../../shell/route.js";
 import { attempt, type Attempt } from "../../ui/attempt.js";
 import { count, plural, tokens } from "../../ui/format.js";
-import { Own } from "../../ui/own.js";
+import { PersistedDocument } from "../../ui/own.js";
 import { isEncoding, isLoaded, loadVocabulary } from "../../ui/vocabularies.js";
 import { blocksOf, boxesOf, linesOf, type Blocks, type Boxes } from "./layout.js";
 import { marksOfCut, marksOfPieces, NO_MARKS, type Marks } from "./marks.js";
@@ -12,7 +12,7 @@ import { bringOwnVocabularies, bringVocabulary, isTokenizerFile, ownVocabularies
 import { SAMPLES } from "./samples.js";
 import { cutOptions, DEFAULTS, fromParams, splitOptions, type Settings } from "./settings.js";
 
-export const own = new Own<string>("tokens");
+export const own = new PersistedDocument<string>("tokens");
 export const text = computed(() => own.value.value ?? "");
 export const settings = signal<Settings>(DEFAULTS);
 /** What is under way. */

@@ -2,7 +2,7 @@ import { computed, signal } from "@preact/signals";
 import { planContextLoading, readContext } from "ctxweave/workspace";
 import type { CtxweaveError, ReadContext, WorkspaceInput, WorkspaceLimits } from "ctxweave/workspace";
 import type { OpenedFile, OpenedFolder } from "../../ui/open-folder.js";
-import { Own } from "../../ui/own.js";
+import { PersistedDocument } from "../../ui/own.js";
 import { fetchSample } from "./samples.js";
 
 /** What stands in the fields: text, or bytes as long as nobody changed them. */
@@ -18,7 +18,7 @@ export interface Workspace {
   tastes: Record<string, Text>;
 }
 
-export const own = new Own<Workspace>("workspace");
+export const own = new PersistedDocument<Workspace>("workspace");
 export const open = own.value;
 export const problem = signal<string | undefined>(undefined);
 export const limits = signal<Required<Omit<WorkspaceLimits, "inputBytes">>>({

@@ -1,0 +1,95 @@
+//! A chat as it is given: a list of messages, or the container of one.
+
+use super::detect::{self, Format, Formats, bit, first_of};
+use super::media::medium_of;
+use crate::error::Result;
+use crate::json::{Kind, Value};
+
+/// The messages, and what stands beside them in a container.
+#[derive(Debug)]
+pub(super) struct ChatInput<'t> {
+    pub list: Vec<Value<'t>>,
+    pub system: Option<Value<'t>>,
+    pub tools: Option<Value<'t>>,
+    pub model: Option<Value<'t>>,
+    pub thinking: Option<Value<'t>>,
+    of_contents: bool,
+    is_list: bool,
+}
+
+impl<'t> ChatInput<'t> {
+    pub(super) fn read(given: Value<'t>) -> Result<Self> {
+        const EXPECTED: &str = "a list of chat messages, `{ system?, messages }` or `{ systemInstruction?, contents }`";
+        if given.kind() == Kind::List {
+            let list = given.list(EXPECTED)?.collect();
+            return Ok(Self {
+                list,
+                system: None,
+                tools: None,
+                model: None,
+                thinking: None,
+                of_contents: false,
+                is_list: true,
+            });
+        }
+        let container = given.object(EXPECTED)?;
+        let [contents, messages, system, instruction, snake, tools] =
+            container.fields(["contents", "messages", "system", "systemInstruction", "system_instruction", "tools"])?;
+        let [model, thinking] = container.fields(["model", "thinking"])?;
+        let of_contents = contents.is_some();
+        let system = system.or(instruction).or(snake);
+        system.map_or(Ok(()), |system| each_system_part(system, &mut |_| {}))?;
+        let list = contents.or(messages).ok_or_else(|| given.mismatch(EXPECTED))?.list(EXPECTED)?.collect();
+        Ok(Self { list, system, tools, model, thinking, of_contents, is_list: false })
+    }
+
+    /// The format, by the shape of the messages where it is not said, and all formats that they can be in.
+    pub(super) fn format(&self, said: Option<Format>) -> Result<(Format, Formats)> {
+        if let Some(format) = said {
+            return Ok((format, bit(format)));
+        }
+        let formats = detect::detect(&self.list, detect::container(self.of_contents, self.is_list))?;
+        let found = first_of(formats);
+        // `{ system, messages }` is Anthropic's.
+        let is_anthropic = found == Format::Generic && self.system.is_some();
+        Ok((if is_anthropic { Format::Anthropic } else { found }, formats))
+    }
+}
+
+/// Each text and each other part of a system context: a text, a list of parts, or a content with such parts.
+///
+/// # Errors
+/// [`crate::Code::InvalidInput`] for what is none of these.
+pub(super) fn each_system_part<'t>(system: Value<'t>, each: &mut dyn FnMut(Value<'t>)) -> Result<()> {
+    const EXPECTED: &str = "a text, a list of parts, or an object with `text`, `parts` or `content`";
+    match system.kind() {
+        Kind::String => each(system),
+        Kind::List => return system.list(EXPECTED)?.try_for_each(|part| each_system_part(part, each)),
+        _ => {
+            let part = system.object(EXPECTED)?;
+            let [text, parts, content, kwargs, kind] = part.fields(["text", "parts", "content", "kwargs", "type"])?;
+            match text.or(parts).or(content).or(kwargs) {
+                Some(inner) => return each_system_part(inner, each),
+                None if kind.is_some() || medium_of(part).is_some() => each(system),
+                None => return Err(system.mismatch(EXPECTED)),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Each text of a system context: a text, a list of parts with texts, or a content with such parts.
+pub(super) fn each_text(system: Value<'_>, each: &mut dyn FnMut(&str)) {
+    if let Some(text) = system.as_text() {
+        return each(&text);
+    }
+    match system.kind() {
+        Kind::List => system.list("a list").into_iter().flatten().for_each(|part| each_text(part, each)),
+        Kind::Object => {
+            let found = system.object("a part").and_then(|part| part.fields(["text", "parts", "content"]));
+            let [text, parts, content] = found.unwrap_or_default();
+            text.or(parts).or(content).into_iter().for_each(|inner| each_text(inner, each));
+        }
+        _ => {}
+    }
+}

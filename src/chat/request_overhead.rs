@@ -1,0 +1,81 @@
+//! The cost of a chat beside its messages.
+
+use super::chat_input::each_system_part;
+use super::detect::{Format, Formats, WITH_TOOL_RECORDS};
+use super::message::{PER_REQUEST, Reader};
+use super::options::Options;
+use crate::error::Result;
+use crate::json::{Object, Value};
+use crate::prompt::{ImageRule, Prices};
+use crate::tokens::chat::{PER_TOOL, PER_TOOLS, count_of_tools};
+use crate::tokens::models;
+
+/// The prices of a chat of this format.
+pub(super) fn prices(format: Format, options: &Options) -> Prices<'_> {
+    let model = options.model.as_ref().map_or("", |(name, _)| name);
+    let family = models::family(model).unwrap_or_default();
+    let image = match (format, family) {
+        (Format::OpenAi | Format::Responses | Format::Agents, _) => ImageRule::openai(model),
+        (Format::Anthropic, _) => ImageRule::anthropic(model),
+        (Format::Gemini, _) => ImageRule::gemini(model),
+        // These formats are every vendor's.
+        (_, "openai") => ImageRule::openai(model),
+        (_, "claude") => ImageRule::anthropic(model),
+        (_, "gemini") => ImageRule::gemini(model),
+        _ => ImageRule::Unknown,
+    };
+    Prices { image, ..Prices::new(options.counter.as_ref()) }
+}
+
+/// Tokens of what stands beside the messages: the system context, and the definitions of tools.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RequestOverhead {
+    pub system: u64,
+    pub tools: u64,
+}
+
+impl RequestOverhead {
+    /// With those of the request.
+    pub(super) fn tokens(self) -> u64 {
+        self.system.saturating_add(self.tools).saturating_add(PER_REQUEST)
+    }
+}
+
+/// System and tools beside the messages: from the options, else from the container. `formats` are those that the messages can be in.
+///
+/// # Errors
+/// [`crate::Code::InvalidInput`] for what is neither.
+pub(super) fn beside_messages(
+    options: Object<'_>,
+    tools: Option<Value<'_>>,
+    format: Format,
+    formats: Formats,
+    prices: &Prices<'_>,
+) -> Result<RequestOverhead> {
+    let system = options.get("system")?.map_or(Ok(0), |system| system_tokens(system, prices))?;
+    let tools = options.get("tools")?.or(tools).map_or(Ok(0), |tools| tools_cost(tools, format, formats, prices))?;
+    Ok(RequestOverhead { system, tools })
+}
+
+/// Tokens of a system context.
+///
+/// # Errors
+/// Those of [`each_system_part`].
+pub(super) fn system_tokens(system: Value<'_>, prices: &Prices<'_>) -> Result<u64> {
+    let reader = Reader::new(*prices);
+    let mut tokens = 0_u64;
+    each_system_part(system, &mut |part| tokens = tokens.saturating_add(reader.part_tokens(part)))?;
+    Ok(tokens)
+}
+
+/// Tokens of the definitions of tools: their JSON, and what the vendor adds to it.
+fn tools_cost(tools: Value<'_>, format: Format, formats: Formats, prices: &Prices<'_>) -> Result<u64> {
+    /// Anthropic's hidden prompt, the largest that is published for `auto` (Opus 4.7).
+    const ANTHROPIC: u64 = 675;
+    let count = count_of_tools(tools, formats & WITH_TOOL_RECORDS != 0)? as u64;
+    if count == 0 {
+        return Ok(0);
+    }
+    let hidden = if format == Format::Anthropic { ANTHROPIC } else { PER_TOOLS };
+    Ok(prices.text(&tools.json()).saturating_add(PER_TOOL.saturating_mul(count)).saturating_add(hidden))
+}

@@ -1,0 +1,219 @@
+//! The records of the earlier parts of a Claude Code file, as far as later ones may name them.
+
+use std::collections::VecDeque;
+use std::mem::take;
+
+use crate::commits::formats::claude::ParentLookup;
+use crate::commits::id::derive;
+use crate::commits::json_object::{JsonObject, list_of, quoted};
+use crate::error::{Code, Error, Result};
+use crate::json::{Document, Value};
+use crate::maps::SortedMap;
+use crate::text::Clusters;
+
+/// Of so many commits the last record is remembered.
+const COMMITS: usize = 32;
+
+/// And of each of the newest so many records.
+const RECORDS: usize = 16;
+
+/// So many titles are remembered until the records come that they are about.
+const TITLES: usize = 8;
+
+/// The bytes of a title that are kept.
+const TITLE_BYTES: usize = 300;
+
+const CONTEXT: &str = "ctxweave 2026-11-24 uuids of records, version 1";
+
+/// The hash of a uuid.
+pub(super) fn number(uuid: &str) -> u64 {
+    u64::from_str_radix(derive(CONTEXT, [uuid]).get(..16).unwrap_or_default(), 16).unwrap_or_default()
+}
+
+/// Commits and their records.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CommitIndex {
+    /// The commits by their numbers.
+    ids: Vec<String>,
+    /// The newest commits, with the uuids of their newest records.
+    recent: VecDeque<(usize, Vec<u64>)>,
+    /// Whether there are records that are not among these.
+    forgot: bool,
+    /// The commit of the newest linked record of the conversation, and of the side chains.
+    newest: [Option<usize>; 2],
+    /// Whether anybody but other agents has said something.
+    pub main_spoke: bool,
+    /// Titles of conversations whose newest record has not come yet.
+    titles: VecDeque<(u64, String)>,
+    /// The commit of every record that this import knows; not part of what is kept.
+    all: SortedMap<u64, usize>,
+    /// Whether it knows them all; if not, how many bytes were consumed.
+    lacks: Option<u64>,
+}
+
+impl PartialEq for CommitIndex {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_json() == other.to_json()
+    }
+}
+
+impl Eq for CommitIndex {}
+
+impl ParentLookup for CommitIndex {
+    fn with_uuid(&self, uuid: &str) -> Result<Option<usize>> {
+        match (self.all.get(&number(uuid)), self.lacks) {
+            (Some(&commit), _) => Ok(Some(commit)),
+            (None, None) => Ok(None),
+            (None, Some(consumed)) => {
+                Err(incomplete(consumed, &format!("a record goes on from `{uuid}`, which is far back")))
+            }
+        }
+    }
+
+    fn newest(&self, side: bool) -> Option<usize> {
+        let [main, side_chain] = self.newest;
+        if side { side_chain } else { main }
+    }
+}
+
+impl CommitIndex {
+    /// Goes on from what was kept when so many bytes were consumed.
+    pub(super) fn going_on(mut self, consumed: u64) -> Self {
+        self.lacks = self.forgot.then_some(consumed);
+        self
+    }
+
+    /// As much of it as a host keeps.
+    pub(super) fn kept(&self) -> Self {
+        let json = self.to_json();
+        Document::read(json.as_bytes(), &[]).and_then(|known| Self::read(known.root())).unwrap_or_default()
+    }
+
+    /// Whether one of the newest records has a uuid.
+    pub(super) fn is_recent(&self, uuid: &str) -> bool {
+        let number = number(uuid);
+        self.recent.iter().any(|(_, uuids)| uuids.contains(&number))
+    }
+
+    pub(super) fn commit(&self, number: usize) -> Option<&str> {
+        self.ids.get(number).map(String::as_str)
+    }
+
+    /// Remembers the title of the conversation that ends with a record.
+    pub(super) fn add_title(&mut self, leaf: &str, title: &str) {
+        let title = title.get(..Clusters::new(title).head_end(TITLE_BYTES)).unwrap_or(title);
+        self.titles.push_back((number(leaf), title.to_owned()));
+    }
+
+    /// Gives the titles of commits that are known by now.
+    pub(super) fn take_titles(&mut self) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        for (leaf, title) in take(&mut self.titles) {
+            match self.all.get(&leaf).and_then(|&commit| self.commit(commit)) {
+                Some(id) => found.push((id.to_owned(), title)),
+                None => self.titles.push_back((leaf, title)),
+            }
+        }
+        let over = self.titles.len().saturating_sub(TITLES);
+        self.titles.drain(..over);
+        found
+    }
+
+    pub(super) fn add_commit(&mut self, id: &str) -> usize {
+        self.ids.push(id.to_owned());
+        self.ids.len().saturating_sub(1)
+    }
+
+    /// Remembers the records of a part, with their commits, in the order of the file.
+    pub(super) fn add<'e>(&mut self, records: impl Iterator<Item = (usize, Option<&'e str>, bool)>) {
+        for (_, uuids) in &mut self.recent {
+            self.forgot |= shorten(uuids, 1);
+        }
+        for (commit, uuid, side) in records {
+            let [main, side_chain] = &mut self.newest;
+            *(if side { side_chain } else { main }) = Some(commit);
+            let place = self.recent.iter().rposition(|(known, _)| *known == commit);
+            let place = place.unwrap_or_else(|| {
+                self.recent.push_back((commit, Vec::new()));
+                self.recent.len().saturating_sub(1)
+            });
+            if let (Some(uuid), Some((_, uuids))) = (uuid, self.recent.get_mut(place)) {
+                let number = number(uuid);
+                self.all.insert(number, commit);
+                uuids.push(number);
+                self.forgot |= shorten(uuids, RECORDS);
+            }
+            while self.recent.len() > COMMITS {
+                self.forgot = true;
+                self.recent.pop_front();
+            }
+        }
+    }
+
+    /// It as JSON text.
+    pub(super) fn to_json(&self) -> String {
+        let mut out = JsonObject::default();
+        let id = |commit: usize| self.commit(commit).unwrap_or_default();
+        let recent = self.recent.iter().map(|(commit, uuids)| {
+            let uuids: Vec<String> = uuids.iter().map(|uuid| format!("{uuid:016x}")).collect();
+            quoted(&format!("{} {}", id(*commit), uuids.join(" ")))
+        });
+        out.raw("recent", &list_of(recent));
+        for (name, newest) in ["main", "side"].into_iter().zip(self.newest) {
+            out.text(name, newest.map(id));
+        }
+        if !self.titles.is_empty() {
+            let titles = self.titles.iter().map(|(leaf, title)| quoted(&format!("{leaf:016x} {title}")));
+            out.raw("titles", &list_of(titles));
+        }
+        for (name, flag) in [("forgot", self.forgot), ("mainSpoke", self.main_spoke)] {
+            if flag {
+                out.raw(name, "true");
+            }
+        }
+        out.finish()
+    }
+
+    pub(super) fn read(value: Value<'_>) -> Result<Self> {
+        let fields = value.object("an object")?.only(&["recent", "main", "side", "titles", "forgot", "mainSpoke"])?;
+        let mut known = Self::default();
+        for line in fields.need("recent")?.strings()? {
+            let mut words = line.split(' ');
+            let commit = known.add_commit(words.next().unwrap_or_default());
+            let uuids: Vec<u64> = words.filter_map(|word| u64::from_str_radix(word, 16).ok()).collect();
+            known.all.extend(uuids.iter().map(|&uuid| (uuid, commit)));
+            known.recent.push_back((commit, uuids));
+        }
+        for (place, name) in ["main", "side"].into_iter().enumerate() {
+            if let (Some(id), Some(newest)) = (fields.string(name)?, known.newest.get_mut(place)) {
+                let number = known.ids.iter().rposition(|known| *known == id);
+                *newest = Some(number.unwrap_or(known.ids.len()));
+                if number.is_none() {
+                    known.ids.push(id);
+                }
+            }
+        }
+        for line in fields.read("titles", Value::strings)?.unwrap_or_default() {
+            if let Some((leaf, title)) = line.split_once(' ') {
+                known.titles.push_back((u64::from_str_radix(leaf, 16).unwrap_or_default(), title.to_owned()));
+            }
+        }
+        known.forgot = fields.bool("forgot")?.unwrap_or(false);
+        known.main_spoke = fields.bool("mainSpoke")?.unwrap_or(false);
+        Ok(known)
+    }
+}
+
+/// Keeps the last few; whether some were dropped.
+fn shorten(uuids: &mut Vec<u64>, keep: usize) -> bool {
+    let over = uuids.len().saturating_sub(keep);
+    uuids.drain(..over);
+    over > 0
+}
+
+/// What is needed is too far back.
+#[cold]
+pub(super) fn incomplete(consumed: u64, reason: &str) -> Error {
+    let message = format!("{reason}; give the whole file, with `wholeFile`");
+    Error::new(Code::ResumeIncomplete, message).with("consumed", consumed).with("reason", reason)
+}

@@ -1,0 +1,150 @@
+//! The order of the nodes, or of the edges, of a tree: in which they were given, whatever place each of them has.
+
+/// The distance of the ranks of neighbours.
+const STRIDE: u64 = 1 << 32;
+
+/// Places in an order. As long as they come in the order of their numbers, which one-shot trees do, it is only their count;
+/// from then on a list in which a place is put before another, and taken out, at the same cost wherever it is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OrderedSlots {
+    /// Without links: these places, in the order of their numbers.
+    count: u32,
+    /// For each place, its neighbours and its rank.
+    links: Option<Vec<SlotLinks>>,
+    first: Option<u32>,
+    last: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct SlotLinks {
+    previous: Option<u32>,
+    next: Option<u32>,
+    /// Ascends along the list.
+    rank: u64,
+}
+
+impl OrderedSlots {
+    /// The places below `count`, in the order of their numbers.
+    pub(crate) fn of(count: u32) -> Self {
+        Self { count, ..Self::default() }
+    }
+
+    /// A number that ascends along the order. It holds until something is put in its place.
+    pub(crate) fn rank(&self, place: u32) -> u64 {
+        match &self.links {
+            None => (u64::from(place) + 1) * STRIDE,
+            Some(links) => links.get(place as usize).map_or(0, |linked| linked.rank),
+        }
+    }
+
+    /// The one after a place.
+    pub(crate) fn next(&self, place: u32) -> Option<u32> {
+        match &self.links {
+            None => place.checked_add(1).filter(|&next| next < self.count),
+            Some(links) => links.get(place as usize)?.next,
+        }
+    }
+
+    /// All places, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
+        let first = if self.links.is_some() { self.first } else { (self.count > 0).then_some(0) };
+        std::iter::successors(first, |&place| self.next(place))
+    }
+
+    /// Puts a place that is not there before another, or last.
+    pub(crate) fn put(&mut self, place: u32, before: Option<u32>) {
+        if self.links.is_none() && before.is_none() && place == self.count {
+            self.count = self.count.saturating_add(1);
+            return;
+        }
+        self.link_all();
+        let rank = self.rank_before(before).unwrap_or_else(|| {
+            self.renumber();
+            self.rank_before(before).unwrap_or(u64::MAX)
+        });
+        self.link(place, before, rank);
+    }
+
+    /// Takes a place out.
+    pub(crate) fn take(&mut self, place: u32) {
+        if self.links.is_none() && place.checked_add(1) == Some(self.count) {
+            self.count = place;
+            return;
+        }
+        self.link_all();
+        let Some(SlotLinks { previous, next, .. }) = self.linked(place).copied() else { return };
+        match previous {
+            Some(previous) => self.change(previous, |linked| linked.next = next),
+            None => self.first = next,
+        }
+        match next {
+            Some(next) => self.change(next, |linked| linked.previous = previous),
+            None => self.last = previous,
+        }
+        self.change(place, |linked| *linked = SlotLinks::default());
+    }
+
+    fn linked(&self, place: u32) -> Option<&SlotLinks> {
+        self.links.as_ref()?.get(place as usize)
+    }
+
+    fn change(&mut self, place: u32, change: impl FnOnce(&mut SlotLinks)) {
+        let links = self.links.get_or_insert_default();
+        if links.len() <= place as usize {
+            links.resize(place as usize + 1, SlotLinks::default());
+        }
+        if let Some(linked) = links.get_mut(place as usize) {
+            change(linked);
+        }
+    }
+
+    fn link(&mut self, place: u32, before: Option<u32>, rank: u64) {
+        let previous = match before {
+            Some(before) => self.linked(before).and_then(|linked| linked.previous),
+            None => self.last,
+        };
+        self.change(place, |linked| *linked = SlotLinks { previous, next: before, rank });
+        match previous {
+            Some(previous) => self.change(previous, |linked| linked.next = Some(place)),
+            None => self.first = Some(place),
+        }
+        match before {
+            Some(before) => self.change(before, |linked| linked.previous = Some(place)),
+            None => self.last = Some(place),
+        }
+    }
+
+    /// A rank between that of a place, or the end, and the one before it; nothing where there is none left.
+    fn rank_before(&self, before: Option<u32>) -> Option<u64> {
+        let Some(before) = before else {
+            return self.last.map_or(0, |last| self.rank(last)).checked_add(STRIDE);
+        };
+        let high = self.rank(before);
+        let low = self.linked(before).and_then(|linked| linked.previous).map_or(0, |previous| self.rank(previous));
+        let rank = low + (high - low) / 2;
+        (rank > low).then_some(rank)
+    }
+
+    fn link_all(&mut self) {
+        if self.links.is_some() {
+            return;
+        }
+        let count = self.count;
+        let link =
+            |place: u32| SlotLinks { previous: place.checked_sub(1), next: self.next(place), rank: self.rank(place) };
+        let links = (0..count).map(link).collect();
+        (self.first, self.last) = ((count > 0).then_some(0), count.checked_sub(1));
+        self.links = Some(links);
+    }
+
+    fn renumber(&mut self) {
+        let places: Vec<u32> = self.iter().collect();
+        for (place, number) in places.into_iter().zip(1..) {
+            self.change(place, |linked| linked.rank = number * STRIDE);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/loom/sequence.rs"]
+mod tests;

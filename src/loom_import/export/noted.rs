@@ -1,0 +1,124 @@
+//! What a format has no place for, as an export notes it for the import that reads it again.
+
+use serde_json::{Map, Value as Json};
+
+use super::tree::{ExportNode, ExportTree};
+use crate::error::Result;
+use crate::json::{Object, Value};
+use crate::loom_import::conventions::{EDGES, edge_id};
+use crate::loom_import::verbatim::Lenient;
+
+/// How a format says things.
+#[derive(Clone, Copy)]
+pub(super) struct Says<'s> {
+    /// Its name.
+    pub format: &'static str,
+    /// Whether a field of a node is in the file as it is; those of `metadata` are asked for by `metadata.` and their name.
+    pub says: &'s dyn Fn(&str, Value<'_>) -> bool,
+    /// Fields of the file's nodes that no import keeps as they are.
+    pub reserved: &'s [&'s str],
+    /// Fields and values that are as good as absent.
+    pub defaults: &'s [(&'s str, &'s str)],
+}
+
+/// The fields that an import of this format kept of a node, to be written where they were.
+pub(super) fn kept_fields<'t>(tree: &ExportTree<'t>, node: &ExportNode<'t>, format: &Says<'_>) -> Option<Object<'t>> {
+    tree.fields.object_at("imported")?.field("format").filter(|from| from.is_string(format.format))?;
+    let kept = node.metadata?.object_at("imported")?;
+    let is_fine = |(key, value): (Value<'_>, Value<'_>)| {
+        let is_default = |(name, raw): &(&str, &str)| key.is_string(name) && value.raw() == *raw;
+        let is_reserved = format.reserved.iter().any(|name| key.is_string(name));
+        !value.is_null() && !is_reserved && !format.defaults.iter().any(is_default)
+    };
+    (kept.len() > 0 && kept.entries().all(is_fine)).then_some(kept)
+}
+
+/// What is to be noted of a node; nothing where the format says all of it.
+pub(super) fn noted(tree: &ExportTree<'_>, node: &ExportNode<'_>, format: &Says<'_>) -> Result<Map<String, Json>> {
+    let kept = kept_fields(tree, node, format).is_some();
+    let is_said = |name: &str, value: Value<'_>| match name {
+        "id" => true,
+        "content" => node.is_plain,
+        "metadata" => value.as_object().filter(|metadata| metadata.len() > 0).is_some_and(|metadata| {
+            metadata.entries().all(|(key, value)| match key.as_text().as_deref() {
+                Some("imported") => kept,
+                Some(name) => (format.says)(&["metadata.", name].concat(), value),
+                None => false,
+            })
+        }),
+        _ => (format.says)(name, value),
+    };
+    let mut noted = Map::new();
+    let all_said = node.fields.entries().all(|(key, value)| is_said(&key.as_text().unwrap_or_default(), value));
+    if all_said && is_usual(tree, node) {
+        return Ok(noted);
+    }
+    for (key, value) in node.fields.entries() {
+        let name = key.string()?;
+        match name.as_str() {
+            "id" => {}
+            "content" if node.is_plain => {}
+            "metadata" if kept => {
+                let mut metadata = value.to_json()?;
+                if let Json::Object(fields) = &mut metadata {
+                    fields.shift_remove("imported");
+                }
+                noted.insert(name, metadata);
+            }
+            _ => {
+                noted.insert(name, value.to_json()?);
+            }
+        }
+    }
+    if !node.is_plain {
+        noted.insert("of".to_owned(), node.text().into_owned().into());
+    }
+    if !is_usual(tree, node) {
+        let edges = node.edges.iter().map(|edge| edge.to_json()).collect::<Result<_>>()?;
+        noted.insert(EDGES.to_owned(), Json::Array(edges));
+    }
+    Ok(noted)
+}
+
+/// Whether the edges to a node are what an import makes: one from its parent.
+pub(super) fn is_usual(tree: &ExportTree<'_>, node: &ExportNode<'_>) -> bool {
+    let Some(parent) = node.parent.and_then(|parent| tree.node(parent)) else { return node.edges.is_empty() };
+    let [edge] = node.edges.as_slice() else { return false };
+    let Some(edge) = edge.as_object() else { return false };
+    let mut sources = edge.items_at("sources");
+    let (Some(source), None) = (sources.next().and_then(Value::as_object), sources.next()) else { return false };
+    edge.len() == 3
+        && edge.field("id").is_some_and(|id| id.is_string(&edge_id(&node.id)))
+        && source.len() == 2
+        && source.field("nodeId").is_some_and(|id| id.is_string(&parent.id))
+        && source.field("role").is_some_and(|role| role.is_string("primary"))
+}
+
+/// What is to be noted of the tree: all that it says of itself, unless an import of the format would say the same.
+pub(super) fn noted_of_tree(tree: &ExportTree<'_>, format: &str) -> Result<Option<Map<String, Json>>> {
+    let kept = tree.imported_from(format).is_some();
+    let first = tree.roots.first().and_then(|&root| tree.node(root));
+    let is_said = |name: &str, value: Value<'_>| match name {
+        "nodes" | "edges" => true,
+        "imported" => kept,
+        "mode" => value.is_string("buffer"),
+        "rootNodeId" => first.is_some_and(|root| value.is_string(&root.id)),
+        _ => false,
+    };
+    let mut fields = tree.fields.entries();
+    let all_said = fields.all(|(key, value)| is_said(&key.as_text().unwrap_or_default(), value));
+    let has = |name: &str| tree.fields.field(name).is_some();
+    if all_said && kept && has("mode") && (has("rootNodeId") || first.is_none()) {
+        return Ok(None);
+    }
+    let mut noted = Map::new();
+    for (key, value) in tree.fields.entries() {
+        let name = key.string()?;
+        // An import of our own export has `imported` where the file has fields for it.
+        let is_in_file = tree.imported_from(format).is_some_and(|fields| fields.len() > 0);
+        if !(matches!(name.as_str(), "nodes" | "edges") || name == "imported" && is_in_file) {
+            noted.insert(name, value.to_json()?);
+        }
+    }
+    Ok(Some(noted))
+}

@@ -1,0 +1,294 @@
+//! pyloom's file: nodes within nodes, one at the top.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::noted::{Says, is_usual, kept_fields, noted, noted_of_tree};
+use super::tree::{ExportNode, ExportTree};
+use crate::error::Result;
+use crate::json::{Object, Value, text};
+use crate::loom_import::conventions::{BOOKMARK, OWN, bookmark_tags, chapter_id};
+use crate::loom_import::verbatim::Lenient;
+use crate::time::Timestamp;
+
+const RESERVED: &[&str] = &[
+    "id",
+    "text",
+    "children",
+    "parent_id",
+    "parentId",
+    "bookmark",
+    "masked_head",
+    "tail_id",
+    "history",
+    "versionOf",
+    OWN,
+];
+
+const FORMAT: Says<'static> =
+    Says { format: "pyloom", says: &says, reserved: RESERVED, defaults: &[("mutable", "true")] };
+
+fn says(name: &str, value: Value<'_>) -> bool {
+    match name {
+        "authorType" => true,
+        "createdAt" => value.as_text().is_some_and(|time| timestamp(&time).is_some_and(|(_, is_whole)| is_whole)),
+        "metadata.bookmarked" => value.raw() == "true",
+        "metadata.bookmarkLabel" => value.as_text().is_some(),
+        _ => false,
+    }
+}
+
+/// A time as pyloom writes it, and whether that is all of it.
+fn timestamp(time: &str) -> Option<(String, bool)> {
+    let utc = Timestamp::parse(time)?.to_string();
+    let (date, clock) = utc.split_once('T')?;
+    let clock = clock.get(..8)?.replace(':', ".");
+    Some((format!("{date}-{clock}"), utc == time && !utc.contains('.')))
+}
+
+/// What is written next.
+enum Work {
+    Open { node: usize, is_first: bool },
+    Close,
+}
+
+pub(super) fn write(tree: &ExportTree<'_>) -> Result<String> {
+    let histories = Histories::new(tree);
+    let mut out = String::from("{\"root\":");
+    // The program needs one node at the top, with something below it.
+    let only = match tree.roots.as_slice() {
+        [only] if tree.node(*only).is_some_and(|root| !root.children.is_empty()) => Some(*only),
+        _ => None,
+    };
+    match only {
+        Some(root) => subtree(tree, root, &histories, &mut out)?,
+        None => {
+            out.push_str(&made(tree, "root"));
+            for (number, &root) in tree.roots.iter().enumerate() {
+                out.push_str(if number == 0 { "" } else { "," });
+                subtree(tree, root, &histories, &mut out)?;
+            }
+            if tree.roots.is_empty() {
+                out.push_str(&made(tree, "first"));
+                out.push_str("]}");
+            }
+            out.push_str("]}");
+        }
+    }
+    let selected = tree.tip.or(tree.roots.first().copied()).and_then(|at| tree.node(at));
+    let mut fields = Map::new();
+    if let Some(selected) = selected {
+        fields.insert("selected_node_id".to_owned(), (&*selected.id).into());
+    }
+    for (key, value) in tree.imported_from(FORMAT.format).into_iter().flat_map(Object::entries) {
+        fields.insert(key.string()?, value.to_json()?);
+    }
+    add_chapters(tree, &mut fields);
+    if !fields.contains_key("tags") {
+        fields.insert("tags".to_owned(), bookmark_tags());
+    }
+    if let Some(noted) = noted_of_tree(tree, FORMAT.format)? {
+        fields.insert(OWN.to_owned(), Json::Object(noted));
+    }
+    for (name, value) in fields {
+        out.push(',');
+        entry(&mut out, &name, &value);
+    }
+    out.push('}');
+    Ok(out)
+}
+
+/// A node that only the program needs, up to the list of its children.
+fn made(tree: &ExportTree<'_>, wish: &str) -> String {
+    let mut id = wish.to_owned();
+    while tree.places.contains_key(id.as_str()) {
+        id.push('~');
+    }
+    let id = text(&id);
+    format!("{{\"id\":{id},\"text\":\"\",\"mutable\":true,\"{OWN}\":{{\"made\":true}},\"children\":[")
+}
+
+fn entry(out: &mut String, name: &str, value: &Json) {
+    out.push_str(&text(name));
+    out.push(':');
+    out.push_str(&text(value));
+}
+
+fn subtree(tree: &ExportTree<'_>, root: usize, histories: &Histories, out: &mut String) -> Result<()> {
+    let mut work = vec![Work::Open { node: root, is_first: true }];
+    while let Some(next) = work.pop() {
+        match next {
+            Work::Close => out.push_str("]}"),
+            Work::Open { node: at, is_first } => {
+                let Some(node) = tree.node(at) else { continue };
+                out.push_str(if is_first { "{" } else { ",{" });
+                for (name, value) in fields_of(tree, at, node, histories)? {
+                    entry(out, &name, &value);
+                    out.push(',');
+                }
+                out.push_str("\"children\":[");
+                work.push(Work::Close);
+                let is_shown = |child: &usize| histories.is_version.get(*child) == Some(&false);
+                let shown = node.children.iter().copied().filter(is_shown);
+                let start = work.len();
+                work.extend(shown.enumerate().map(|(number, node)| Work::Open { node, is_first: number == 0 }));
+                work.get_mut(start..).into_iter().for_each(<[_]>::reverse);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn fields_of(
+    tree: &ExportTree<'_>,
+    at: usize,
+    node: &ExportNode<'_>,
+    histories: &Histories,
+) -> Result<Map<String, Json>> {
+    let mut fields = Map::new();
+    fields.insert("id".to_owned(), (&*node.id).into());
+    if let Some(parent) = node.parent.and_then(|parent| tree.node(parent)) {
+        fields.insert("parent_id".to_owned(), (&*parent.id).into());
+    }
+    fields.insert("text".to_owned(), node.text().into_owned().into());
+    if node.parent.is_none() {
+        fields.insert("mutable".to_owned(), true.into());
+    }
+    let mut meta = Map::new();
+    meta.insert("source".to_owned(), if node.is_model { "AI" } else { "prompt" }.into());
+    let created = node.fields.text_at("createdAt").and_then(|time| timestamp(&time));
+    if let Some((time, _)) = created {
+        meta.insert("creation_timestamp".to_owned(), time.into());
+    }
+    meta.insert("modified".to_owned(), false.into());
+    let mut tags = Vec::new();
+    for (key, value) in kept_fields(tree, node, &FORMAT).into_iter().flat_map(Object::entries) {
+        let name = key.string()?;
+        match (name.as_str(), value.to_json()?) {
+            ("meta", Json::Object(kept)) => meta.extend(kept),
+            ("tags", Json::Array(kept)) => tags = kept,
+            (_, value) => {
+                fields.insert(name, value);
+            }
+        }
+    }
+    let label = node.bookmark_label();
+    if node.is_bookmarked() && label.is_none() {
+        tags.push(BOOKMARK.into());
+    }
+    if !tags.is_empty() {
+        fields.insert("tags".to_owned(), Json::Array(tags));
+    }
+    if label.is_some() && !fields.contains_key("chapter_id") {
+        fields.insert("chapter_id".to_owned(), chapter_id(&node.id).into());
+    }
+    let is_model = matches!(meta.get("source").and_then(Json::as_str), Some("AI" | "mixed"));
+    fields.insert("meta".to_owned(), Json::Object(meta));
+    // That it is an edit of its earlier versions is said by these.
+    let has_history = histories.has(at);
+    if let Some(history) = histories.of.get(at).filter(|_| has_history) {
+        fields.insert("history".to_owned(), Json::Array(history.clone()));
+    }
+    let says = |name: &str, value: Value<'_>| match name {
+        "editedFrom" => has_history,
+        "authorType" => is_model == node.is_model,
+        "metadata.bookmarkLabel" => node.is_bookmarked() && says(name, value),
+        _ => says(name, value),
+    };
+    let noted = noted(tree, node, &Says { says: &says, ..FORMAT })?;
+    if !noted.is_empty() {
+        fields.insert(OWN.to_owned(), Json::Object(noted));
+    }
+    Ok(fields)
+}
+
+/// The chapters of nodes that have a label, beside those that an import found no node for.
+fn add_chapters(tree: &ExportTree<'_>, fields: &mut Map<String, Json>) {
+    let mut chapters = match fields.remove("chapters") {
+        Some(Json::Object(chapters)) => chapters,
+        _ => Map::new(),
+    };
+    for node in &tree.nodes {
+        if let Some(title) = node.bookmark_label() {
+            let kept = kept_fields(tree, node, &FORMAT).and_then(|kept| kept.id_at("chapter_id"));
+            let id = kept.unwrap_or_else(|| chapter_id(&node.id));
+            let chapter = json!({ "id": id, "root_id": &*node.id, "title": title });
+            chapters.insert(id, chapter);
+        }
+    }
+    fields.insert("chapters".to_owned(), Json::Object(chapters));
+}
+
+/// The earlier versions of nodes that an import made of their histories, which are written as these again.
+struct Histories {
+    /// Of each node.
+    of: Vec<Vec<Json>>,
+    /// Whether a node is such a version.
+    is_version: Vec<bool>,
+}
+
+impl Histories {
+    fn new(tree: &ExportTree<'_>) -> Self {
+        let count = tree.nodes.len();
+        let mut histories = Self { of: vec![Vec::new(); count], is_version: vec![false; count] };
+        for (node, of) in tree.nodes.iter().zip(&mut histories.of) {
+            for (at, entry) in versions(tree, node) {
+                if let Some(is_version) = histories.is_version.get_mut(at) {
+                    *is_version = true;
+                }
+                of.push(entry);
+            }
+        }
+        histories
+    }
+
+    fn has(&self, at: usize) -> bool {
+        self.of.get(at).is_some_and(|history| !history.is_empty())
+    }
+}
+
+/// Whether a node says no more than an import makes of a version of another.
+fn is_version_of(version: &ExportNode<'_>, node: &str) -> bool {
+    let is_mark = |metadata: Object<'_>| {
+        let kept = metadata.object_at("imported").filter(|kept| kept.len() == 1 && metadata.len() == 1);
+        kept.and_then(|kept| kept.id_at("versionOf")).is_some_and(|of| of == node)
+    };
+    let is_said = |(key, value): (Value<'_>, Value<'_>)| match key.as_text().as_deref() {
+        Some("id" | "content" | "authorType" | "editedFrom" | "metadata") => true,
+        Some("createdAt") => says("createdAt", value),
+        _ => false,
+    };
+    version.metadata.is_some_and(is_mark) && version.fields.entries().all(is_said)
+}
+
+/// The earlier versions of a node, oldest first, and where they are; none where a history would not say all of them.
+fn versions(tree: &ExportTree<'_>, node: &ExportNode<'_>) -> Vec<(usize, Json)> {
+    let mut history = Vec::new();
+    let mut edited = node.fields.text_at("editedFrom");
+    while let Some(at) = edited.as_ref().and_then(|id| tree.places.get(id.as_str()).copied()) {
+        let Some(version) = tree.node(at) else { break };
+        let is_one = is_version_of(version, &node.id)
+            && is_usual(tree, version)
+            && version.is_plain
+            && version.children.is_empty()
+            && version.parent == node.parent
+            && version.is_model == node.is_model
+            && history.len() < tree.nodes.len();
+        if !is_one {
+            return Vec::new();
+        }
+        let mut entry = Map::new();
+        if let Some((time, _)) = version.fields.text_at("createdAt").and_then(|time| timestamp(&time)) {
+            entry.insert("timestamp".to_owned(), time.into());
+        }
+        entry.insert("text".to_owned(), version.text().into_owned().into());
+        history.push((at, Json::Object(entry)));
+        edited = version.fields.text_at("editedFrom");
+    }
+    history.reverse();
+    // An import numbers them.
+    let is_numbered = |(number, (at, _)): (usize, &(usize, Json))| {
+        let id = format!("{}.h{}", node.id, number.saturating_add(1));
+        tree.node(*at).is_some_and(|version| *version.id == *id)
+    };
+    if history.iter().enumerate().all(is_numbered) { history } else { Vec::new() }
+}

@@ -1,0 +1,69 @@
+//! What exports of chats have in common: content as vendors write it, calls and their results, roles.
+
+use serde_json::{Map, Value as Json};
+
+use crate::content::node_data::name_calls;
+use crate::content::vendor::{chat_calls, chat_thought, owned, read_content, text};
+use crate::content::{Block, arguments_object, parse_arguments};
+use crate::json::{Object, Value};
+use crate::loom_import::context::Context;
+use crate::loom_import::entry::{Author, Entry, EntryRef};
+use crate::loom_import::verbatim::Lenient;
+
+/// A value with all that is in it; what may be a key to a service is content here and stays.
+pub(super) fn json_of(value: Value<'_>) -> Json {
+    value.to_json().unwrap_or_else(|_| Json::String(value.as_written().into_owned()))
+}
+
+/// Whose a role's words are; a tool's are results, which the human hands over.
+pub(super) fn author_of(role: &str) -> Author {
+    match role {
+        "assistant" | "model" | "ai" | "bot" => Author::Model,
+        "system" | "developer" => Author::System,
+        _ => Author::Human,
+    }
+}
+
+/// The blocks of a message with `role` and `content`, and calls beside these.
+pub(super) fn message_blocks(message: Object<'_>, id: &str, context: &mut Context<'_>) -> Vec<Block<'static>> {
+    let fields =
+        ["role", "content", "parts", "tool_calls", "function_call", "reasoning_content", "tool_call_id", "name"];
+    let mut map = Map::new();
+    for name in fields {
+        if let Some(value) = message.field(name) {
+            map.insert(name.to_owned(), json_of(value));
+        }
+    }
+    let findings = &mut context.findings;
+    let mut blocks: Vec<Block<'static>> = chat_thought(&map, findings).into_iter().collect();
+    let content = read_content(map.get("content").or_else(|| map.get("parts")), findings);
+    if matches!(text(&map, "role"), Some("tool" | "function")) {
+        let id = owned(&map, "tool_call_id").or_else(|| owned(&map, "name")).unwrap_or_default();
+        blocks.push(Block::ToolResult { tool_call_id: id, content, is_error: None, server: false });
+        return blocks;
+    }
+    blocks.extend(content);
+    blocks.extend(chat_calls(&map, findings));
+    name_calls(&mut blocks, id);
+    blocks
+}
+
+/// A call whose arguments are a text: the object that it is the JSON of, else `{ input: text }`.
+pub(super) fn call(id: &str, name: &str, arguments: &str) -> Block<'static> {
+    let arguments = arguments_object(std::borrow::Cow::Owned(parse_arguments(arguments)));
+    let arguments = Box::new(std::borrow::Cow::Owned(arguments));
+    Block::ToolCall { id: id.to_owned().into(), name: name.to_owned().into(), arguments, server: false }
+}
+
+/// What a tool answered, as one text.
+pub(super) fn result(call: &str, text: String, is_error: Option<bool>) -> Block<'static> {
+    let content = vec![Block::text(text)];
+    Block::ToolResult { tool_call_id: call.to_owned().into(), content, is_error, server: false }
+}
+
+/// Entries that follow each other, the first one the first of all.
+pub(super) fn in_a_row(entries: &mut [Entry]) {
+    for (at, entry) in entries.iter_mut().enumerate() {
+        entry.parent = EntryRef::at(at.checked_sub(1));
+    }
+}

@@ -1,0 +1,172 @@
+//! What was given as an answer: an object, a list of events, or either as text, cut off or not.
+
+use serde_json::{Map, Value as Json};
+
+use super::read::{Events, whole};
+use super::reply::Replies;
+use super::unread_fields::UnreadFields;
+use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
+use crate::json::{Document, Kind, Value};
+use crate::limits::{self, Limits};
+use crate::prompt::bodies::Provider;
+
+const EXPECTED: &str =
+    "a provider's answer: the object, the list of the events of its stream, or the text or bytes of either";
+
+/// Reads an answer. `name` says which node each of the replies becomes.
+///
+/// # Errors
+/// [`Code::ProviderError`](crate::Code::ProviderError) where it is an error,
+/// [`Code::InvalidInput`](crate::Code::InvalidInput) for what is no answer of this provider.
+pub(crate) fn read(provider: Provider, given: Value<'_>, name: &dyn Fn(usize) -> Option<String>) -> Result<Replies> {
+    let mut notes = UnreadFields::default();
+    let mut replies = match given.beside() {
+        Some(bytes) => text(provider, given, of_bytes(given, bytes)?, &mut notes),
+        None => match given.as_text() {
+            Some(text) => self::text(provider, given, &text, &mut notes),
+            None => value(provider, given, &mut notes),
+        },
+    }?;
+    replies.diagnostics = notes.finish(name);
+    Ok(replies)
+}
+
+/// The text of bytes, whose last character may be cut off.
+fn of_bytes<'b>(given: Value<'_>, bytes: &'b [u8]) -> Result<&'b str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(text),
+        Err(error) if error.error_len().is_none() => {
+            let whole = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            Ok(std::str::from_utf8(whole).unwrap_or_default())
+        }
+        Err(error) => {
+            let at = error.valid_up_to();
+            Err(given.invalid(|place| format!("{place} is not UTF-8 at byte {at}; give the bytes as they came")))
+        }
+    }
+}
+
+#[inline(never)]
+fn value(provider: Provider, given: Value<'_>, notes: &mut UnreadFields) -> Result<Replies> {
+    match given.kind() {
+        Kind::Object => whole(provider, &fields(given)?, notes),
+        Kind::List => {
+            let mut stream = Events::new(provider);
+            for event in given.list(EXPECTED)? {
+                event.object("an event, an object")?;
+                stream.add(fields(event)?, notes)?;
+            }
+            stream.finish(notes)
+        }
+        _ => Err(given.mismatch(EXPECTED)),
+    }
+}
+
+fn fields(value: Value<'_>) -> Result<Map<String, Json>> {
+    Ok(match value.to_json()? {
+        Json::Object(fields) => fields,
+        _ => Map::new(),
+    })
+}
+
+#[inline(never)]
+fn text(provider: Provider, given: Value<'_>, text: &str, notes: &mut UnreadFields) -> Result<Replies> {
+    limits::check("inputBytes", text.len(), Limits::default().input_bytes)?;
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let mut stream = Events::new(provider);
+    if text.starts_with('{') || text.starts_with('[') {
+        let error = match Document::read(text.as_bytes(), &[]) {
+            Ok(document) => {
+                let document: &Document<'_> = &document;
+                note_repairs(document, notes);
+                return value(provider, document.root(), notes);
+            }
+            Err(error) => error,
+        };
+        // A list of events that is cut off, as Gemini streams where nobody asks for server-sent events, or an event a line.
+        let mut rest = text;
+        let mut any = false;
+        while let Some((event, behind)) = first_object(rest) {
+            any |= add(&mut stream, event, notes)?;
+            rest = behind;
+        }
+        return if any { stream.finish(notes) } else { Err(error) };
+    }
+    // Server-sent events: their data are JSON, an empty line ends each.
+    let mut data = String::new();
+    let (mut number, mut began, mut is_stream) = (0_u32, 0_u32, text.is_empty());
+    let mut lines = text.split('\n').peekable();
+    while let Some(line) = lines.next() {
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        number = number.saturating_add(1);
+        if let Some(part) = line.strip_prefix("data:") {
+            if data.is_empty() {
+                began = number;
+            }
+            data.push_str(part);
+            data.push('\n');
+        }
+        is_stream |= ["data:", "event:", "id:", "retry:", ":"].iter().any(|field| line.starts_with(field));
+        let is_last = lines.peek().is_none();
+        if data.is_empty() || !(line.is_empty() || is_last) {
+            continue;
+        }
+        let event = std::mem::take(&mut data);
+        if event.trim() == "[DONE]" {
+            break;
+        }
+        // The last one may be cut off; that the answer is says the stream.
+        if !add(&mut stream, &event, notes)? && !is_last {
+            let message = "the data of an event are no JSON object; it was skipped";
+            let found = Diagnostic::new(DiagnosticCode::ReplyEventUnreadable, Severity::Error, message);
+            notes.find(None, Diagnostic { line: Some(began), ..found.at_path("response") });
+        }
+    }
+    if is_stream { stream.finish(notes) } else { Err(given.mismatch(EXPECTED)) }
+}
+
+/// Adds the event that a text is; false for one that is no JSON object.
+#[inline(never)]
+fn add(stream: &mut Events, event: &str, notes: &mut UnreadFields) -> Result<bool> {
+    let Ok(document) = Document::read(event.as_bytes(), &[]) else { return Ok(false) };
+    let document: &Document<'_> = &document;
+    if document.root().kind() != Kind::Object {
+        return Ok(false);
+    }
+    note_repairs(document, notes);
+    stream.add(fields(document.root())?, notes)?;
+    Ok(true)
+}
+
+/// Notes halves of surrogate pairs that were replaced.
+fn note_repairs<'t>(document: &'t Document<'t>, notes: &mut UnreadFields) {
+    for found in document.diagnostics() {
+        notes.find(None, found);
+    }
+}
+
+/// The first object in a text, and what is behind it; none where none is whole.
+fn first_object(text: &str) -> Option<(&str, &str)> {
+    let (mut depth, mut in_text, mut start) = (0_usize, false, 0_usize);
+    let mut bytes = text.bytes().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'"' => in_text = !in_text,
+            b'\\' if in_text => drop(bytes.next()),
+            b'{' if !in_text => {
+                if depth == 0 {
+                    start = at;
+                }
+                depth += 1;
+            }
+            b'}' if !in_text && depth > 0 => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some((text.get(start..=at)?, text.get(at + 1..)?));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}

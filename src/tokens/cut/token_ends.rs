@@ -1,0 +1,267 @@
+//! The tokens of a text as a whole, from which those of its parts follow without counting most of them again.
+//!
+//! A text falls into pieces, which are encoded each by itself, and where a piece ends depends on what follows, not on what
+//! comes before. So a part of a text that begins where a piece of the whole does has the same pieces as the whole, but for
+//! the last ones, which end with it. And within a piece neighbours in an encoding are settled: a list of them is the encoding
+//! of its bytes (docs/counting.md).
+
+use std::rc::Rc;
+
+use crate::text::concat;
+use crate::tokens::Counter;
+use crate::tokens::bpe::meet;
+use crate::tokens::codec::{Codec, PIECE};
+
+/// So many pieces before the end of a part may be others than those of the whole. How a piece ends depends on no more than the
+/// run of white space or capitals that it is in, which is two pieces at most, and on the letters of a contraction.
+const UNSETTLED: usize = 4;
+
+/// A piece that is longer is looked at by its tokens, a shorter one counted. No token is as long.
+const LONG_PIECE: usize = 256;
+
+/// A window has so many known tokens on both sides of a join, or at the end of a part: more of them where fewer show nothing.
+const WINDOWS: [usize; 3] = [8, 32, 128];
+
+/// Two parts of a text with another text between them.
+struct Joined<'j> {
+    text: &'j str,
+    /// Where the first part begins and ends in the whole text.
+    from: usize,
+    head: usize,
+    /// Where the second one begins, in this text and in the whole one.
+    join: usize,
+    tail: usize,
+}
+
+impl Joined<'_> {
+    /// Where the first part has the byte at `at`.
+    fn before(&self, at: usize) -> Option<usize> {
+        self.from.checked_add(at).filter(|place| *place < self.head)
+    }
+
+    /// Where the second part has the byte at `at`, or ends there.
+    fn behind(&self, at: usize) -> Option<usize> {
+        at.checked_sub(self.join).map(|at| self.tail + at)
+    }
+
+    /// Where this text has what the second part has there.
+    fn place(&self, behind: usize) -> usize {
+        self.join + behind.saturating_sub(self.tail)
+    }
+}
+
+/// Where the tokens of a text end, from its beginning on.
+#[derive(Debug)]
+pub(super) struct TokenEnds<'t> {
+    text: &'t str,
+    counter: &'t dyn Counter,
+    ends: Rc<Vec<usize>>,
+}
+
+impl<'t> TokenEnds<'t> {
+    /// At least so many tokens of a text, if the counter has tokens and says of what pieces a text is.
+    pub(super) fn new(text: &'t str, most: usize, counter: &'t dyn Counter) -> Option<Self> {
+        let ends = Rc::new(counter.codec()?.token_ends(text, most)?);
+        Some(Self { text, counter, ends })
+    }
+
+    /// Where the tokens end, with [`PIECE`] where pieces do.
+    pub(super) fn ends(&self) -> Rc<Vec<usize>> {
+        Rc::clone(&self.ends)
+    }
+
+    /// How many tokens end at or before byte `at`.
+    pub(super) fn number_at(&self, at: usize) -> usize {
+        self.ends.partition_point(|&end| end & !PIECE <= at)
+    }
+
+    /// Where the token of that number ends, counted from 1; the last one where there are not so many.
+    pub(super) fn end_of(&self, number: usize) -> usize {
+        let end = number.min(self.ends.len()).checked_sub(1).and_then(|at| self.ends.get(at));
+        end.map_or(0, |end| end & !PIECE)
+    }
+
+    /// Whether a piece ends with the token of that number, or none has begun.
+    fn ends_piece(&self, number: usize) -> bool {
+        number.checked_sub(1).is_none_or(|at| self.ends.get(at).is_some_and(|end| end & PIECE != 0))
+    }
+
+    /// How many tokens the part of the text between two of its bytes has by itself.
+    pub(super) fn count(&self, start: usize, end: usize) -> u64 {
+        let Some(codec) = self.counter.codec() else { return 0 };
+        let first = self.number_at(start);
+        let settled = self.settled_before(first, end);
+        let (mut at, mut number, mut count) = (start, first, 0_u64);
+        while at < end {
+            if number < settled && self.end_of(number) == at && self.ends_piece(number) {
+                count += settled.saturating_sub(number) as u64;
+                (at, number) = (self.end_of(settled), settled);
+                continue;
+            }
+            let (tokens, next) = self.count_piece(codec, at, number, end);
+            count += tokens;
+            at = next;
+            while self.ends.get(number).is_some_and(|end| end & !PIECE <= at) {
+                number += 1;
+            }
+        }
+        count
+    }
+
+    /// How many tokens the first `head` bytes of the text, another text and what stands behind byte `tail` have together.
+    pub(super) fn count_around(&self, head: usize, between: &str, tail: usize) -> u64 {
+        let Some(codec) = self.counter.codec() else { return 0 };
+        let settled = self.settled_before(0, head);
+        let from = self.end_of(settled);
+        let (kept, behind) = (self.text.get(from..head).unwrap_or_default(), self.text.get(tail..).unwrap_or_default());
+        let join = kept.len() + between.len();
+        let joined = Joined { text: &concat(&[kept, between, behind]), from, head, join, tail };
+        let (mut at, mut count) = (0, settled as u64);
+        while at < joined.text.len() {
+            if let Some(place) = joined.behind(at) {
+                let number = self.number_at(place);
+                if self.end_of(number) == place && self.ends_piece(number) {
+                    return count + self.ends.len().saturating_sub(number) as u64;
+                }
+            }
+            let rest = joined.text.get(at..).unwrap_or_default();
+            let next = at + codec.first_piece(rest).max(1);
+            let piece = joined.text.get(at..next).unwrap_or_default();
+            let is_there = |place: usize| self.text.get(place..).is_some_and(|rest| rest.starts_with(piece));
+            let long = match joined.before(at) {
+                _ if piece.len() <= LONG_PIECE => None,
+                // Of one character again and again, say, the joined parts are as what the first one was cut out of.
+                Some(place) if is_there(place) => Some(self.count(place, place + piece.len())),
+                _ => self.count_long(codec, &joined, at, next),
+            };
+            count += long.unwrap_or_else(|| self.counter.count(piece).into());
+            at = next;
+        }
+        count
+    }
+
+    /// Counts a long piece of a joined text: known tokens up to some that a window around the join has, too, those of the window,
+    /// and known ones from some behind the join on that it has, too. Nothing where there are none soon, or they are of several pieces.
+    fn count_long(&self, codec: &dyn Codec, joined: &Joined<'_>, start: usize, end: usize) -> Option<u64> {
+        // The known tokens before the join, by the numbers of those that end where they begin and end, and those behind it.
+        let (before, behind) = (joined.before(start), joined.behind(end).filter(|place| *place > joined.tail));
+        let head = joined.head.min(joined.from + end);
+        let tail = joined.behind(start).unwrap_or(joined.tail);
+        let (first, last) = before.map_or((0, 0), |place| (self.number_at(place), self.number_at(head)));
+        let (mut next, to) = behind.map_or((0, 0), |place| (self.number_at(tail), self.number_at(place)));
+        next += usize::from(behind.is_some() && self.end_of(next) < tail);
+        let ends = |place: Option<usize>, number: usize| place.is_none_or(|place| self.end_of(number) == place);
+        let is_piece = |from: usize, to: usize| !(from + 1..to).any(|number| self.ends_piece(number));
+        if next > to || !ends(before, first) || !ends(behind, to) || !is_piece(first, last) || !is_piece(next, to) {
+            return None;
+        }
+        let bounds = |from: usize, to: usize, place: &dyn Fn(usize) -> usize| -> Vec<u32> {
+            (from..=to).map(|number| place(self.end_of(number)) as u32).collect()
+        };
+        for many in WINDOWS {
+            let (from, until) = (first.max(last.saturating_sub(many)), to.min(next + many));
+            let (is_first, is_last) = (from == first, until == to);
+            let begin = if is_first { start } else { self.end_of(from).saturating_sub(joined.from) };
+            let stop = if is_last { end } else { joined.place(self.end_of(until)) };
+            let met = window(codec, joined.text, begin, stop).and_then(|window| {
+                let (known, at) = if is_first {
+                    (0, 0)
+                } else {
+                    meet(&bounds(from, last, &|end| end.saturating_sub(joined.from)), &window)?
+                };
+                let new = window.get(at..)?;
+                let (new, skipped) = if is_last {
+                    (new.len().saturating_sub(1), until.saturating_sub(next))
+                } else {
+                    meet(new, &bounds(next, until, &|end| joined.place(end)))?
+                };
+                let known = from.saturating_sub(first) + known;
+                Some((known + new + to.saturating_sub(next).saturating_sub(skipped)) as u64)
+            });
+            if met.is_some() || is_first && is_last {
+                return met;
+            }
+        }
+        None
+    }
+
+    /// The number of the last token behind which the pieces of the text up to `end` may be others than those of the whole; not before
+    /// `first`.
+    fn settled_before(&self, first: usize, end: usize) -> usize {
+        let mut number = self.number_at(end);
+        let mut pieces = 0;
+        while number > first {
+            pieces += usize::from(self.ends_piece(number));
+            if pieces > UNSETTLED {
+                break;
+            }
+            number = number.saturating_sub(1);
+        }
+        number
+    }
+
+    /// Counts the piece that begins at byte `at` and that of the token after `number`, in the text up to `end`; also where it ends.
+    fn count_piece(&self, codec: &dyn Codec, at: usize, number: usize, end: usize) -> (u64, usize) {
+        let rest = self.text.get(at..end).unwrap_or_default();
+        let next = at + codec.first_piece(rest).max(1);
+        if next.saturating_sub(at) > LONG_PIECE && self.end_of(number) == at {
+            let last = self.number_at(next);
+            let is_within = !(number + 1..last).any(|number| self.ends_piece(number));
+            if is_within && self.end_of(last) == next {
+                return (last.saturating_sub(number) as u64, next);
+            }
+        }
+        let long = if next.saturating_sub(at) > LONG_PIECE { self.count_within(codec, at, next) } else { None };
+        (long.unwrap_or_else(|| self.counter.count(self.text.get(at..next).unwrap_or_default()).into()), next)
+    }
+
+    /// Counts a part of a long piece that begins and ends inside tokens: those of a window at each of its ends up to one that is a
+    /// known one, and the known ones between. Nothing where there is none soon.
+    fn count_within(&self, codec: &dyn Codec, mut start: usize, mut end: usize) -> Option<u64> {
+        let (number, last) = (self.number_at(start), self.number_at(end));
+        if (number + 1..last).any(|number| self.ends_piece(number)) {
+            return None;
+        }
+        // Of one byte again and again any part of that length has as many.
+        let known_end = self.end_of(number);
+        let bytes = self.text.as_bytes().get(known_end..end)?;
+        if bytes.iter().all(|byte| Some(byte) == bytes.first()) {
+            (start, end) = (known_end, end.saturating_sub(start.saturating_sub(known_end)));
+        }
+        let last = self.number_at(end);
+        let known =
+            |from: usize, to: usize| -> Vec<u32> { (from..=to).map(|number| self.end_of(number) as u32).collect() };
+        for many in WINDOWS {
+            let (first, from) = (number + 1, last.checked_sub(many)?);
+            let to = first + many;
+            if to >= from {
+                return None;
+            }
+            // How many tokens are new, and the number of the known one that they end with.
+            let head = match start == known_end {
+                true => Some((0, number)),
+                false => window(codec, self.text, start, self.end_of(to)).and_then(|head| {
+                    let (new, met) = meet(&head, &known(first, to))?;
+                    Some((new, first + met))
+                }),
+            };
+            // The number of the known one that they begin with, and how many are new.
+            let tail = window(codec, self.text, self.end_of(from), end).and_then(|tail| {
+                let (met, known) = meet(&known(from, last), &tail)?;
+                Some((from + met, tail.len().saturating_sub(1).saturating_sub(known)))
+            });
+            if let (Some((before, begin)), Some((stop, behind))) = (head, tail) {
+                return Some((before + stop.saturating_sub(begin) + behind) as u64);
+            }
+        }
+        None
+    }
+}
+
+/// Where the tokens of a part of a text begin and end; nothing where it is not one piece, or begins or ends inside a character.
+fn window(codec: &dyn Codec, text: &str, start: usize, end: usize) -> Option<Vec<u32>> {
+    let ends = codec.token_ends(text.get(start..end)?, usize::MAX)?;
+    let is_piece = ends.iter().rev().skip(1).all(|end| end & PIECE == 0);
+    let bounds = [0].into_iter().chain(ends).map(|end| (start + (end & !PIECE)) as u32);
+    is_piece.then(|| bounds.collect())
+}
