@@ -116,7 +116,8 @@ pub(crate) fn own(counter: &'static dyn Counter) -> CallContext {
 /// them, `10x` ten times as many, `500` that many in every property.
 pub(crate) fn cases(full: u32) -> u32 {
     let setting = std::env::var("CTXWEAVE_CASES");
-    let read = |number: &str| number.parse::<u32>().expect("`CTXWEAVE_CASES` is a number, or a factor as in `10x`");
+    let invalid = |number: &str| panic!("`CTXWEAVE_CASES={number}` is invalid; set a number, or a factor as in `10x`");
+    let read = |number: &str| number.parse::<u32>().unwrap_or_else(|_| invalid(number));
     match setting.as_deref() {
         Ok(setting) => setting.strip_suffix('x').map_or_else(|| read(setting), |factor| full * read(factor)),
         Err(_) => (full / 5).max(full.min(8)),

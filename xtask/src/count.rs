@@ -9,7 +9,7 @@ pub struct Count {
 
 impl Count {
     /// Looks at one line; lines that close nothing change nothing.
-    pub fn see(&mut self, line: &str) {
+    pub fn read_line(&mut self, line: &str) {
         let line = without_colours(line);
         let line = line.trim();
         // cargo test and wasm-bindgen-test: `test result: ok. 5 passed; 0 failed; 0 ignored; …`
@@ -72,7 +72,7 @@ mod tests {
     #[track_caller]
     fn check(output: &str, passed: u64, failed: u64) {
         let mut count = Count::default();
-        output.lines().for_each(|line| count.see(line));
+        output.lines().for_each(|line| count.read_line(line));
         assert_eq!(count, Count { passed, failed });
     }
 

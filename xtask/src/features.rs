@@ -1,21 +1,21 @@
-//! What a module says that it makes use of.
+//! The features of WebAssembly that a module declares.
 
 use anyhow::{Context, Result, bail};
 use wasmparser::{BinaryReader, Parser, Payload};
 
-/// Says that the module does without features of WebAssembly, so that wasm-bindgen does not put them in.
+/// Marks features as unused in the section `target_features`, so that wasm-bindgen does not use them.
 ///
 /// The standard library comes compiled, and says that it uses them, though nothing of it does.
-pub fn disclaim(module: &mut [u8], features: &[String]) -> Result<()> {
+pub fn mark_unused(module: &mut [u8], features: &[String]) -> Result<()> {
     for feature in features {
-        let at = prefix(module, feature)?;
+        let at = sign_of(module, feature)?;
         *module.get_mut(at).context("the section ends early")? = b'-';
     }
     Ok(())
 }
 
 /// Where the sign is that says whether a feature is used.
-fn prefix(module: &[u8], feature: &str) -> Result<usize> {
+fn sign_of(module: &[u8], feature: &str) -> Result<usize> {
     for payload in Parser::new(0).parse_all(module) {
         let Payload::CustomSection(section) = payload.context("the module is damaged")? else { continue };
         if section.name() != "target_features" {
@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn a_feature_is_taken_back_and_no_other() {
         let mut module = MODULE.to_vec();
-        disclaim(&mut module, &["multivalue".to_owned()]).unwrap();
+        mark_unused(&mut module, &["multivalue".to_owned()]).unwrap();
         let changed: Vec<_> = (0..MODULE.len()).filter(|&at| module[at] != MODULE[at]).collect();
         assert_eq!(changed, [MODULE.len() - 12]);
         assert_eq!(&module[MODULE.len() - 12..], b"-\x0amultivalue");
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_feature_that_the_module_does_not_name_is_an_error() {
-        let error = disclaim(&mut MODULE.to_vec(), &["multi".to_owned()]).unwrap_err().to_string();
+        let error = mark_unused(&mut MODULE.to_vec(), &["multi".to_owned()]).unwrap_err().to_string();
         assert!(error.contains("`multi`"), "{error}");
     }
 }

@@ -83,7 +83,7 @@ fn make(project: &Project, build: &Build, job: Job, target: &Path) -> Result<()>
     let Job { name, recipe, out, stamp } = job;
     step(&format!("cargo rustc ({name}, for wasm32: about a minute)"));
     let mut module = compile(project, build, &recipe, target)?;
-    features::disclaim(&mut module, &build.without_features)?;
+    features::mark_unused(&mut module, &build.without_features)?;
 
     step(&format!("wasm-bindgen ({name})"));
     let scratch = project.scratch().join("modules").join(&name);
@@ -215,7 +215,7 @@ fn optimize(project: &Project, build: &Build, level: &str, folder: &Path) -> Res
     let mut opt = project.npm_bin("wasm-opt");
     // Its passes run in the order in which they are given: the level, which stands for most of them, comes last.
     run_command(opt.args(&build.wasm_opt).arg(level).arg(&bound).arg("-o").arg(&optimized))?;
-    fs::write(&named, order::named(&fs::read(&optimized)?)?)?;
+    fs::write(&named, order::with_sorting_names(&fs::read(&optimized)?)?)?;
     let features = build.wasm_opt.iter().filter(|flag| flag.starts_with("--enable-"));
     let mut sort = project.npm_bin("wasm-opt");
     // The passes after the first keep what wasm-opt reads and writes again from becoming any larger.

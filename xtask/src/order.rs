@@ -9,17 +9,17 @@ use anyhow::{Context, Result};
 use wasmparser::{Parser, Payload, TypeRef};
 
 /// How far back gzip looks, less some room for the function that comes next.
-const WINDOW: usize = 28_000;
+const WINDOW_BYTES: usize = 28_000;
 
 /// How many bytes make a sequence worth finding again.
-const SEQUENCE: usize = 6;
+const SEQUENCE_BYTES: usize = 6;
 
 /// What a function's length is taken for at least, so that the shortest ones do not all come first.
-const LENGTH: u64 = 100;
+const MIN_RATED_BYTES: u64 = 100;
 
 /// The module with names for its functions that sort into the order in which they compress well. wasm-opt can sort by
 /// names (`--reorder-functions-by-name`), and leaves the names out of what it writes.
-pub fn named(module: &[u8]) -> Result<Vec<u8>> {
+pub fn with_sorting_names(module: &[u8]) -> Result<Vec<u8>> {
     let mut imported = 0;
     let mut functions = Vec::new();
     for payload in Parser::new(0).parse_all(module) {
@@ -38,20 +38,20 @@ pub fn named(module: &[u8]) -> Result<Vec<u8>> {
         ranks[function] = rank;
     }
     let mut names = Vec::new();
-    number(&mut names, ranks.len());
+    push_leb128(&mut names, ranks.len());
     for (function, rank) in (imported..).zip(&ranks) {
-        number(&mut names, function as usize);
-        text(&mut names, &format!("{rank:06}"));
+        push_leb128(&mut names, function as usize);
+        push_text(&mut names, &format!("{rank:06}"));
     }
     let mut section = Vec::new();
-    text(&mut section, "name");
+    push_text(&mut section, "name");
     // Subsection 1: names of functions.
     section.push(1);
-    number(&mut section, names.len());
+    push_leb128(&mut section, names.len());
     section.extend(names);
     let mut module = module.to_vec();
     module.push(0);
-    number(&mut module, section.len());
+    push_leb128(&mut module, section.len());
     module.extend(section);
     Ok(module)
 }
@@ -70,7 +70,8 @@ fn alike_together(functions: &[&[u8]]) -> Vec<usize> {
     let mut left: Vec<usize> = (0..functions.len()).collect();
     let mut order: Vec<usize> = Vec::new();
     let (mut oldest, mut bytes) = (0, 0);
-    let share = |seen: &[u64], function: usize| seen[function] * 1000 / (functions[function].len() as u64 + LENGTH);
+    let share =
+        |seen: &[u64], function: usize| seen[function] * 1000 / (functions[function].len() as u64 + MIN_RATED_BYTES);
     while let Some(at) = (0..left.len()).max_by_key(|&at| (share(&seen, left[at]), functions[left[at]].len(), left[at]))
     {
         let next = left.swap_remove(at);
@@ -82,7 +83,7 @@ fn alike_together(functions: &[&[u8]]) -> Vec<usize> {
                 holders[sequence].iter().for_each(|&function| seen[function] += weights[sequence]);
             }
         }
-        while bytes > WINDOW && oldest + 1 < order.len() {
+        while bytes > WINDOW_BYTES && oldest + 1 < order.len() {
             let gone = order[oldest];
             oldest += 1;
             bytes -= functions[gone].len();
@@ -102,7 +103,7 @@ fn shared_sequences(functions: &[&[u8]]) -> Vec<Vec<usize>> {
     let distinct: Vec<Vec<&[u8]>> = functions
         .iter()
         .map(|function| {
-            let mut sequences: Vec<_> = function.windows(SEQUENCE).collect();
+            let mut sequences: Vec<_> = function.windows(SEQUENCE_BYTES).collect();
             sequences.sort_unstable();
             sequences.dedup();
             sequences
@@ -118,13 +119,13 @@ fn shared_sequences(functions: &[&[u8]]) -> Vec<Vec<usize>> {
     distinct.iter().map(numbered).collect()
 }
 
-fn text(out: &mut Vec<u8>, text: &str) {
-    number(out, text.len());
+fn push_text(out: &mut Vec<u8>, text: &str) {
+    push_leb128(out, text.len());
     out.extend(text.bytes());
 }
 
 /// A number as WebAssembly writes it: LEB128.
-pub fn number(out: &mut Vec<u8>, mut number: usize) {
+fn push_leb128(out: &mut Vec<u8>, mut number: usize) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;
@@ -149,7 +150,7 @@ mod tests {
     fn every_function_has_a_name_and_imports_have_none() {
         // One import `e.f` and two functions, all of type `() -> ()`.
         let plain: &[u8] = b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x02\x07\x01\x01e\x01f\0\0\x03\x03\x02\0\0\x0a\x09\x02\x02\0\x0b\x04\0\x01\x01\x0b";
-        let module = named(plain).unwrap();
+        let module = with_sorting_names(plain).unwrap();
         assert_eq!(&module[..plain.len()], plain);
         let names = &module[plain.len()..];
         assert_eq!(names, b"\0\x18\x04name\x01\x11\x02\x01\x06000001\x02\x06000000");

@@ -14,11 +14,11 @@ use crate::process::output;
 use crate::project::Project;
 
 /// What a tarball may have, in bytes: packed, unpacked.
-const LARGEST: &[(&str, u64, u64)] =
+const MAX_TARBALL_BYTES: &[(&str, u64, u64)] =
     &[("ctxweave", 8_000_000, 16_000_000), ("ctxweave-tiktoken", 6_000_000, 12_000_000)];
 
 /// What has to be in the crate: without these it does not compile, or nobody may use it.
-const IN_CRATE: &[&str] =
+const REQUIRED_CRATE_FILES: &[&str] =
     &["src/lib.rs", "docs/crate.md", "README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
@@ -118,13 +118,16 @@ fn crate_files(project: &Project) -> Result<Found> {
     let cargo = ["package", "--package", "ctxweave", "--list", "--offline", "--allow-dirty"];
     let listed = output(project.cargo().args(cargo))?;
     let listed: BTreeSet<&str> = listed.lines().collect();
-    if let Some(missing) = IN_CRATE.iter().find(|file| !listed.contains(*file)) {
+    if let Some(missing) = REQUIRED_CRATE_FILES.iter().find(|file| !listed.contains(*file)) {
         return Ok(Err(format!("`{missing}` is not in it")));
     }
     // Cargo adds its own: the lock file, the manifest as it was written, the commit.
     let own = ["Cargo.lock", "Cargo.toml", "Cargo.toml.orig", ".cargo_vcs_info.json"];
     let is_ours = |file: &str| {
-        IN_CRATE.contains(&file) || own.contains(&file) || file.starts_with("src/") || file.starts_with("tests/unit/")
+        REQUIRED_CRATE_FILES.contains(&file)
+            || own.contains(&file)
+            || file.starts_with("src/")
+            || file.starts_with("tests/unit/")
     };
     Ok(match listed.iter().find(|file| !is_ours(file)) {
         Some(stray) => Err(format!("`{stray}` has no place in it")),
@@ -171,8 +174,10 @@ fn package(project: &Project, name: &str, listed: &str) -> Result<Found> {
             return Ok(Err(format!("`{}` was built for tests: run `cargo xtask build`", file.path)));
         }
     }
-    let largest =
-        LARGEST.iter().find(|(package, ..)| *package == name).map_or((u64::MAX, u64::MAX), |row| (row.1, row.2));
+    let largest = MAX_TARBALL_BYTES
+        .iter()
+        .find(|(package, ..)| *package == name)
+        .map_or((u64::MAX, u64::MAX), |row| (row.1, row.2));
     Ok(tarball_content(name, &tarball, listed, largest))
 }
 

@@ -107,7 +107,7 @@ pub fn wasm_test_runner(project: &Project) -> Result<()> {
     step(&format!("cargo install {WASM_TEST_RUNNER} {wanted} (two minutes, once)"));
     let mut cargo = project.cargo();
     // It runs for seconds: compiling it faster is worth more. It speaks to this machine alone, so it needs no TLS.
-    cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0");
+    cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
     cargo.args(["install", "wasm-bindgen-cli", "--bin", WASM_TEST_RUNNER, "--no-default-features", "--force"]);
     cargo.args(["--version", &wanted, "--root"]).arg(project.path("target/tools"));
     cargo.arg("--target-dir").arg(project.path("target/tools-build"));

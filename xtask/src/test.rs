@@ -227,7 +227,7 @@ fn suite(name: &str, command: &mut Command, terminal: &mut Terminal) -> Row {
     let start = Instant::now();
     let mut count = Count::default();
     let status = watch(command, |line| {
-        count.see(line);
+        count.read_line(line);
         terminal.line(line);
         false
     });
