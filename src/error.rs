@@ -60,6 +60,7 @@ codes! {
         BlobMissing = "blob_missing", "A blob that a plan lists was not given, or could not be fetched. `details`: `commitId`, `artifactRef`.";
         ChainCycle = "chain_cycle", "The chain of a commit comes back to a commit that is on it already. `details`: `commitId`, `artifactRef`.";
         CommitNotFound = "commit_not_found", "A commit is not in the graph: the one that was asked for, or the parent of one that is. `details`: `commitId`; `childId` and `artifactRef` of the commit whose parent it is.";
+        CompactionStale = "compaction_stale", "A compaction summarises less than has been stored since: its summary would hide the rest. `details`: `covered`, `stored`.";
         ContextRetrievalFailure = "context_retrieval_failure", "The memory system failed, and failed again when it was asked once more. `details`: `attempts`, `reason`.";
         ContextTooLong = "context_too_long", "The context is over the limit and the strategy may not cut it, or cannot cut enough. `details`: `limit`, `required`, `overBy`, `nodes` with the cost of each.";
         DuplicateId = "duplicate_id", "Two nodes or two edges have the same id. `details`: `kind`, `id`.";
@@ -70,7 +71,6 @@ codes! {
         HandleFreed = "handle_freed", "A method of a handle was called after `free()`.";
         HandleLost = "handle_lost", "The handle is of an instance of the module that had to be replaced after a defect; make a new one.";
         HeadConflict = "head_conflict", "A head of a store is at a commit that what was to be added does not follow from. `details`: `head`; `actual`, the commit that it is at; `commitId`, what was to be added.";
-        CompactionStale = "compaction_stale", "A compaction summarises less than has been stored since: its summary would hide the rest. `details`: `covered`, `stored`.";
         IdCollision = "id_collision", "The id that follows from a commit's fields belongs to a commit that says something else. `details`: `commitId`, `artifactRef`, `otherArtifactRef`, and `line` on import.";
         InternalError = "internal_error", "A defect in ctxweave itself; the module has to be loaded again. Please report it.";
         InvalidBlob = "invalid_blob", "A blob is not what its format says. `details`: `format`, `reason`, and `commitId` and `artifactRef` where they are known.";
@@ -127,7 +127,6 @@ codes! {
         BodyReasoningChanged = "body_reasoning_changed", "Reasoning was handed back with an id that the provider did not give, or a call of Gemini's without its signature, in whose place there is a word of Google's.";
         BodyReasoningLeftOut = "body_reasoning_left_out", "The provider cannot take this reasoning back, and it was left out; or none stands where Anthropic wants some.";
         BrokenChain = "broken_chain", "A record of a transcript names a parent or a message that is not there, or itself by way of others.";
-        SelectionsIgnored = "selections_ignored", "Some of `choices` and `versionSelections` are about nodes that are not on the path; they say nothing about it.";
         CommitCycle = "commit_cycle", "The parents of imported commits go round in a circle; no chain through it can be used.";
         CommitIdMismatch = "commit_id_mismatch", "The id of an imported record has the form of ctxweave's own and does not follow from its fields; something was changed.";
         CompactionLeftOut = "compaction_left_out", "A compaction or snapshot that a chain begins with was left out, since all deltas from the root were asked for; what came before it is not there.";
@@ -190,6 +189,7 @@ codes! {
         ReplyEventUnreadable = "reply_event_unreadable", "An event of a stream is no JSON object; it was skipped.";
         ReplyNotExpressed = "reply_not_expressed", "Something of the answer of a provider has no place in a node; the message says what and how often.";
         RoleNotFound = "role_not_found", "`startOn` or `endOn` names roles that no message has where it could be followed; it was not.";
+        SelectionsIgnored = "selections_ignored", "Some of `choices` and `versionSelections` are about nodes that are not on the path; they say nothing about it.";
         StartOnUserUnmet = "start_on_user_unmet", "`startOn` is `user`, and no user message fits; the window begins with an assistant message.";
         SummaryFailed = "summary_failed", "There is no summary of what had to go; it was cut by the strategy.";
         SystemContextLeftOut = "system_context_left_out", "The document of a buffer has no system context, since the tree does not say `bufferModeSystemContext`; the system prompt and the like were left out.";

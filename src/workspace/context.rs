@@ -109,11 +109,7 @@ pub fn read_context(workspace: &Workspace, limits: &Limits, counter: &dyn Counte
     let declared = workspace.brief.as_ref().map(|_| parsed.brief.tastes.as_slice());
     let tastes = read_tastes(workspace.default_taste.as_ref(), &workspace.genres, declared, names, &mut found);
     found.extend(parsed.diagnostics);
-    let notes = match workspace
-        .notes
-        .as_ref()
-        .and_then(|content| content.text(&names.file(Role::WorkspaceNotes), &mut found))
-    {
+    let notes = match workspace.notes.as_ref().and_then(|content| content.text(&names.file(Role::Notes), &mut found)) {
         Some(text) => summarize(text, sizes),
         None => WorkspaceNotes::default(),
     };

@@ -18,7 +18,7 @@ pub enum Role {
     /// The brief.
     Brief,
     /// The notes.
-    WorkspaceNotes,
+    Notes,
     /// The log.
     Log,
     /// The vocabulary gaps.
@@ -67,7 +67,7 @@ impl Names {
         match role {
             Role::Default | Role::Genre => self.genre(DEFAULT_TASTE),
             Role::Brief => join(&self.workspace_dir, "brief.md"),
-            Role::WorkspaceNotes => join(&self.workspace_dir, "notes.md"),
+            Role::Notes => join(&self.workspace_dir, "notes.md"),
             Role::Log => join(&self.workspace_dir, "log.jsonl"),
             Role::Gaps => join(&self.workspace_dir, "vocabulary_gaps.jsonl"),
         }
@@ -93,7 +93,7 @@ pub fn plan_loading(brief: Option<&Content>, names: &Names) -> LoadingPlan {
     let file = |role| PlannedFile { role, genre: None, path: names.file(role) };
     let genre = |name: String| PlannedFile { role: Role::Genre, path: names.genre(&name), genre: Some(name) };
     let genres = parsed.brief.tastes.into_iter().map(genre);
-    let others = [Role::Brief, Role::WorkspaceNotes, Role::Log, Role::Gaps].map(file);
+    let others = [Role::Brief, Role::Notes, Role::Log, Role::Gaps].map(file);
     let files = std::iter::once(file(Role::Default)).chain(genres).chain(others).collect();
     LoadingPlan { files, diagnostics: parsed.diagnostics }
 }

@@ -43,7 +43,7 @@ fn the_plan_lists_the_files_in_loading_order() {
             (Role::Genre, "/t/night.md"),
             (Role::Genre, "/t/underwater.md"),
             (Role::Brief, "w/brief.md"),
-            (Role::WorkspaceNotes, "w/notes.md"),
+            (Role::Notes, "w/notes.md"),
             (Role::Log, "w/log.jsonl"),
             (Role::Gaps, "w/vocabulary_gaps.jsonl"),
         ]

@@ -181,7 +181,9 @@ fn chat(body: &Value) -> Result<(), String> {
     for message in list(body, "messages") {
         let reasons = |field: &str| message.get(field).is_some();
         let reasons = ["reasoning", "reasoning_content", "reasoning_details"].into_iter().any(reasons);
-        ensure(!reasons || wants && message["role"] == "assistant", "reasoning for a model that does not want it")?;
+        // A chat by itself names no model: it keeps the fields that it came with.
+        let may_reason = (wants || body.get("model").is_none()) && message["role"] == "assistant";
+        ensure(!reasons || may_reason, "reasoning for a model that does not want it")?;
         if message["role"] == "tool" {
             ensure(!open.is_empty() && message["tool_call_id"] == open.remove(0), "a result answers the next call")?;
             continue;

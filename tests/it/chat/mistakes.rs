@@ -109,7 +109,7 @@ fn every_option_of_another_type_is_refused() {
         ("maxTokens", &[0]),
         ("contextWindow", &[0]),
         ("tokenBuffer", &[0]),
-        ("model", &[]),
+        ("model", &[1]),
         ("tokenizer", &[]),
         ("tools", &[3]),
         ("system", &[1]),
