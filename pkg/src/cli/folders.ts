@@ -28,7 +28,10 @@ export const folders = command({
     changed: list("PATH", "say whose files watch this one, and who watches those"),
   },
   examples: [
-    { description: "what an agent should know before it touches a file", line: "npx ctxweave folders --for src/main.rs" },
+    {
+      description: "what an agent should know before it touches a file",
+      line: "npx ctxweave folders --for src/main.rs",
+    },
     { description: "in at most 50 tokens", line: "npx ctxweave folders --for src/main.rs --max-tokens 50" },
     {
       description: "for a program: the prompt, the files and what each costs",

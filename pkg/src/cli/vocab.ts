@@ -19,7 +19,10 @@ export const vocab = command({
     { description: "the encodings that come along", line: "npx ctxweave vocab" },
     { description: "of an open model", line: "npx ctxweave vocab tokenizer.json --out model.bin" },
     { description: "and to count with it", line: "npx ctxweave tokens notes.md --tokenizer model.bin" },
-    { description: "one that comes along, to serve it yourself", line: "npx ctxweave vocab o200k_base --out o200k_base.bin" },
+    {
+      description: "one that comes along, to serve it yourself",
+      line: "npx ctxweave vocab o200k_base --out o200k_base.bin",
+    },
   ],
   async run(_values, operands): Promise<Outcome> {
     const [given] = operands;

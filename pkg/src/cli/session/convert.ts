@@ -40,8 +40,14 @@ export const convert = command({
       description: "a session of Claude Code, for Codex",
       line: "npx ctxweave session convert --to codex claude.jsonl --out rollout.jsonl",
     },
-    { description: "the other way", line: "npx ctxweave session convert --to claude rollout.jsonl > claude-again.jsonl" },
-    { description: "to read, or to paste into an issue", line: "npx ctxweave session convert --to markdown claude.jsonl" },
+    {
+      description: "the other way",
+      line: "npx ctxweave session convert --to claude rollout.jsonl > claude-again.jsonl",
+    },
+    {
+      description: "to read, or to paste into an issue",
+      line: "npx ctxweave session convert --to markdown claude.jsonl",
+    },
     {
       description: "what would be lost, as JSON",
       line: "npx ctxweave session convert --to gemini claude.jsonl --out gemini.jsonl --json",
