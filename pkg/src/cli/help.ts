@@ -57,8 +57,8 @@ const strong = (text: string): string => painted(process.stdout, "strong", text)
 
 const section = (title: string, text: string): string => `${strong(title)}\n${text}`;
 
-const shown = ({ says, line }: { description: string; line: string }): string =>
-  `  ${painted(process.stdout, "faint", `# ${says}`)}\n  ${line}`;
+const shown = ({ description, line }: { description: string; line: string }): string =>
+  `  ${painted(process.stdout, "faint", `# ${description}`)}\n  ${line}`;
 
 function optionRows(options: Options): string {
   return table(

@@ -25,10 +25,13 @@ export const FATES: Record<FitFate, string> = {
 
 export const REASONS: Record<FitReason, string> = {
   callRemoved: "an old call",
+  compacted: "a compaction replaces it",
   endOn: "after the end",
+  firstTurn: "the user must speak first",
   imageRemoved: "an old image",
   nothingLeft: "nothing is left of it",
   overLimit: "over the limit",
+  reasoningPrefixChanged: "its signature is no longer valid",
   reasoningRemoved: "old reasoning",
   replaced: "replaced by a new one",
   resultCleared: "an old result was cleared",
