@@ -17,6 +17,7 @@ before(async () => {
   ctxweave = await load("ctxweave");
   stores = await load("ctxweave/stores");
   await ctxweave.init();
+  await (await load("ctxweave/commits")).init();
 });
 
 const unhandled = [];
