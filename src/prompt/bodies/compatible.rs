@@ -32,10 +32,10 @@ pub(super) fn reasoning_field(model: &str) -> Option<ReasoningField> {
             let rest = name.strip_prefix(*line);
             rest.is_some_and(|rest| !rest.starts_with(|ch: char| ch.is_ascii_alphabetic()))
         };
-        if DETAILS.iter().any(|line| is(line)) {
+        if DETAILS.iter().any(&is) {
             return Some(ReasoningField::Details);
         }
-        CONTENT.iter().any(|line| is(line)).then_some(ReasoningField::Content)
+        CONTENT.iter().any(is).then_some(ReasoningField::Content)
     })
 }
 

@@ -141,7 +141,7 @@ impl TokenTable {
     /// Whether merges come in the order of their ranks.
     #[inline(always)]
     pub(super) fn in_order(&self) -> bool {
-        return !self.inverted;
+        !self.inverted
     }
 
     /// How many tokens there are.
