@@ -178,7 +178,7 @@ fn unsigned(message: &Value) -> Vec<Value> {
 
 /// What the counter of the call counts of a request, by its parts.
 fn recount(result: &Value) -> u64 {
-    let text = |text: &Value| call("countTokens", &[text.clone()], None).unwrap().as_u64().unwrap();
+    let text = |text: &Value| call("countTokens", std::slice::from_ref(text), None).unwrap().as_u64().unwrap();
     let messages = result["messages"].as_array().unwrap();
     let content = |message: &Value| match &message["content"] {
         Value::Array(parts) => parts.iter().map(|part| text(&part["text"])).sum(),
@@ -263,7 +263,7 @@ proptest! {
         let mut question = resident.as_object().unwrap().clone();
         question.remove("tree");
         let steps = vec![json!(["assembleDialogue", question]), json!(["assembleDialogue", question])];
-        let answers = call("LoomTree", &[tree.clone()], Some(&steps)).unwrap();
+        let answers = call("LoomTree", std::slice::from_ref(&tree), Some(&steps)).unwrap();
         for answer in answers.as_array().unwrap() {
             prop_assert_eq!(&answer["messages"], &result["messages"]);
             prop_assert_eq!(&answer["report"]["tokens"], &result["report"]["tokens"]);

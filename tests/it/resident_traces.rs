@@ -136,8 +136,11 @@ fn raw(tree: &mut Js, name: &str, request: &Value) -> Result<(String, Vec<Vec<u8
     Ok((String::from_utf8(answer.json).unwrap(), answer.bytes))
 }
 
+/// A result as JSON text and bytes, or the code of an error.
+type Observation = Result<(String, Vec<Vec<u8>>), String>;
+
 /// What can be seen of a tree.
-fn observed(tree: &mut Js) -> Vec<(String, Result<(String, Vec<Vec<u8>>), String>)> {
+fn observed(tree: &mut Js) -> Vec<(String, Observation)> {
     let (revision, _) = raw(tree, "revision", &Value::Null).unwrap();
     let latest: u32 = revision.parse().unwrap();
     let tips: Value = (0..4).map(id).collect::<Vec<_>>().into();

@@ -58,7 +58,7 @@ fn a_marker_stands_before_a_turn_of_the_models() {
 
 fn talk(greeting: bool, turns: usize) -> Vec<Value> {
     let text = |number: usize| format!("{number} ") + &"the river was low that summer ".repeat(10);
-    let role = |number: usize| if number % 2 == 0 { "user" } else { "assistant" };
+    let role = |number: usize| if number.is_multiple_of(2) { "user" } else { "assistant" };
     let greeting = greeting.then(|| json!({ "role": "assistant", "content": "How can I help?" }));
     greeting.into_iter().chain((0..turns).map(|at| json!({ "role": role(at), "content": text(at) }))).collect()
 }
