@@ -9,7 +9,7 @@ use crate::transcripts::{SESSIONS, lines, session};
 fn others() -> Vec<(&'static str, Vec<u8>)> {
     let qwen = |kind: &str, message: Value| {
         json!({ "uuid": "f9ebd56b", "parentUuid": null, "sessionId": "a373ace8", "timestamp": "2026-11-26T01:24:26.497Z",
-            "type": kind, "provenance": "real_user", "cwd": "/home/ann", "version": "0.24.4", "message": message })
+            "type": kind, "provenance": "real_user", "cwd": "/repo", "version": "0.24.4", "message": message })
     };
     let system = json!({ "uuid": "3aabe1a8", "parentUuid": "f9ebd56b", "sessionId": "a373ace8", "type": "system",
         "subtype": "attribution_snapshot", "systemPayload": { "snapshot": { "type": "attribution-snapshot", "version": 1 } } });
@@ -27,7 +27,7 @@ fn others() -> Vec<(&'static str, Vec<u8>)> {
     ];
     let pi = |message: Value| json!({ "type": "message", "id": "774f938f", "parentId": "0663da70", "timestamp": "2026-11-26T01:27:01.953Z", "message": message });
     let pi = [
-        json!({ "type": "session", "version": 3, "id": "01a21576", "timestamp": "2026-11-26T01:27:01.923Z", "cwd": "/home/ann" }),
+        json!({ "type": "session", "version": 3, "id": "01a21576", "timestamp": "2026-11-26T01:27:01.923Z", "cwd": "/repo" }),
         json!({ "type": "model_change", "id": "527482a5", "parentId": null, "provider": "mock", "modelId": "mock" }),
         pi(
             json!({ "role": "user", "content": [{ "type": "text", "text": "hello" }], "timestamp": 1_795_656_421_947_u64 }),
@@ -56,8 +56,8 @@ fn others() -> Vec<(&'static str, Vec<u8>)> {
             { "id": "1687252c", "role": "user", "content": [{ "type": "text", "text": "hello" }], "ts": 1 },
             { "id": "msg_CX2", "role": "assistant", "content": [{ "type": "tool_use", "id": "call_1", "name": "read_files", "input": {} }], "ts": 2 },
         ] });
-    let cline_metadata = json!({ "sessionId": "1795656342180_piiod", "type": "cli", "version": 1, "cwd": "/home/ann" });
-    let continued = json!({ "sessionId": "daaee16c", "title": "Untitled Session", "workspaceDirectory": "/home/ann",
+    let cline_metadata = json!({ "sessionId": "1795656342180_piiod", "type": "cli", "version": 1, "cwd": "/repo" });
+    let continued = json!({ "sessionId": "daaee16c", "title": "Untitled Session", "workspaceDirectory": "/repo",
         "history": [
             { "message": { "role": "user", "content": "hello" }, "contextItems": [] },
             { "message": { "role": "assistant", "content": "", "toolCalls": [{ "id": "call_1", "type": "function", "function": { "name": "Read", "arguments": "{}" } }] } },
@@ -74,10 +74,7 @@ fn others() -> Vec<(&'static str, Vec<u8>)> {
 fn known() -> Vec<(Format, Vec<u8>)> {
     let codex = |kind: &str, payload: Value| json!({ "timestamp": "2026-11-26T01:21:53.705Z", "ordinal": 0, "type": kind, "payload": payload });
     let codex = [
-        codex(
-            "session_meta",
-            json!({ "session_id": "01a2", "id": "01a2", "cwd": "/home/ann", "cli_version": "0.169.0" }),
-        ),
+        codex("session_meta", json!({ "session_id": "01a2", "id": "01a2", "cwd": "/repo", "cli_version": "0.169.0" })),
         codex("event_msg", json!({ "type": "task_started", "turn_id": "01a2" })),
         codex("world_state", json!({ "full": true, "state": {} })),
         codex(

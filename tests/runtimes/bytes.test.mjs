@@ -25,6 +25,7 @@ before(async () => {
     await ctxweave.init(wasm()).catch(failed),
   ];
   await ctxweave.init();
+  await (await load("ctxweave/commits")).init();
 });
 
 const utf8 = (text) => new TextEncoder().encode(text);

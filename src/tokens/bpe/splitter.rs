@@ -67,7 +67,7 @@ impl Splitter {
         self.has(WHOLE_END)
     }
 
-    /// Whether counts add up at a paragraph break before `next`: see [`Counter`](crate::tokens::Counter::adds_up_before).
+    /// Whether counts add up at a paragraph break before `next`: see [`Counter`](crate::tokens::Counter::is_additive_before).
     ///
     /// Behind a line break a piece begins with whatever is not white space, but that punctuation may take along the line
     /// breaks *and slashes* that follow it. For GPT-2 two line breaks are one piece at the end of a text and two before a word.
