@@ -40,7 +40,7 @@ test("what is absent is absent, and nothing is undefined or null where the types
   const info = ctxweave.modelInfo("gpt-4o");
   assert.ok(isPlain(info));
   assert.equal("inputLimit" in info, false);
-  assert.ok(Object.values(info).every((value) => ["string", "number"].includes(typeof value)));
+  assert.ok(Object.values(info).every((value) => ["string", "number", "boolean"].includes(typeof value)));
   assert.equal(ctxweave.modelInfo("no such model"), undefined);
 });
 
