@@ -19,7 +19,7 @@ const on = (steps, options) => visit(site, "#/operators", steps, options);
 const editor = (page) => page.getByLabel("Task template, XML");
 const open = (page, sample) => choose(page.getByRole("radio", { name: sample }));
 
-/** What the tree shows of each operator: path and settings, defaults marked. */
+/** What the tree shows of each operator: path and settings, with the origin of each. */
 function shown(page) {
   return page
     .locator("[data-operator]")
@@ -29,7 +29,7 @@ function shown(page) {
         Object.fromEntries(
           [...entry.querySelectorAll("[data-setting]")].map((setting) => [
             setting.dataset.setting,
-            [setting.childNodes[2].textContent, setting.classList.contains("default") ? "default" : "explicit"],
+            [setting.childNodes[2].textContent, setting.classList[1]],
           ]),
         ),
       ]),

@@ -1,4 +1,4 @@
-import { fitMessages } from "ctxweave/chat";
+import { convertMessages, fitMessages } from "ctxweave/chat";
 import type { ChatFormat, CountMessagesOptions } from "ctxweave/chat";
 import { partId, SYSTEM, toolId } from "./items.js";
 import { at, only, pathAlone, put, without, type Part, type Read } from "./parts.js";
@@ -84,7 +84,8 @@ function smaller(
     // Only a result that has a call is old.
     const call = part.call && messages[part.call.index];
     const called = call?.parts[part.call?.part ?? 0];
-    const list = call && called ? [only(call.message, call.parts, called), alone] : [alone];
+    // Some vendors refuse a chat that begins with the model's turn: the package would repair it.
+    const list = call && called ? [userTurn(options.format), only(call.message, call.parts, called), alone] : [alone];
     const toolResults = { keepLast: 0, ...(maxTokens === undefined ? {} : { maxTokens }) };
     const { messages: shorter } = fitMessages(
       list,
@@ -98,6 +99,11 @@ function smaller(
     // What cannot be shortened, as a system message, stays.
   }
   return at(message, part.path);
+}
+
+/** A short turn of the user. */
+function userTurn(format: ChatFormat): unknown {
+  return convertMessages([{ role: "user", content: "." }], { from: "generic", to: format }).messages[0];
 }
 
 /** The marks that still say something of a request whose text was changed: those of messages that are as they were. */

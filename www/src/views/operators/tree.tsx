@@ -64,7 +64,7 @@ function Entry({ it, open }: { it: ExplainedOperator; open: boolean }) {
           return (
             <li key={field} class={`setting ${origin}`} data-setting={field} title={`${field}: ${origin}`}>
               <span class="quiet-text">{name}</span> {String(value)}
-              {origin === "default" ? <span class="origin-word">default</span> : null}
+              {origin === "explicit" ? null : <span class="origin-word">{origin}</span>}
             </li>
           );
         })}
