@@ -46,9 +46,10 @@ impl Response {
         Ok(Self { json: json::write(result)?, ..Self::default() })
     }
 
-    /// The same of a small result, without serde.
+    /// The same of a small result.
     pub(crate) fn small(result: StaticJson<'_>) -> Self {
-        Self { json: result.json().into_bytes(), bytes: Vec::new(), small: Some(result.value()) }
+        let value = result.value();
+        Self { json: json::text(&value).into_bytes(), bytes: Vec::new(), small: Some(value) }
     }
 }
 

@@ -37,6 +37,7 @@ pub const CALLS: &[&[call::Call]] = &[
     folders::CALLS,
     loom::CALLS,
     loom::CHAT_CALLS,
+    loom::UNPACKED_CALLS,
     loom_import::CALLS,
     operators::CALLS,
     tokens::CALLS,

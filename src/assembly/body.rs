@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::assembly::message_index::{MessageKind, PreviousMessages, Run};
 use crate::assembly::plan::{Plan, Planned};
-use crate::assembly::preserved::{PreservedThinking, drop_blocks};
+use crate::assembly::preserved::drop_blocks;
 use crate::error::{Diagnostic, Result};
 use crate::prompt::Role;
 use crate::prompt::bodies::{Hints, MessageSource, Provider, Target, TextWriter, WrittenBody, write_body, write_texts};
@@ -32,7 +32,7 @@ pub(crate) fn body<'a>(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<(WrittenBody, Vec<Run>)> {
     let mut target = with_fallback(target, plan.settings.token_buffer);
-    if plan.thinking == Some(PreservedThinking::DropBlock) && target.provider == Provider::Anthropic {
+    if planned.choice.thinking.drops_blocks && target.provider == Provider::Anthropic {
         drop_blocks(&mut target.fields);
     }
     let lead = plan.system.messages();

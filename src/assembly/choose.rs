@@ -1,8 +1,9 @@
 //! What is kept of a conversation, if signatures of thinking do not outlast a cut.
 
-use crate::assembly::item::{Kept, Shape};
+use crate::assembly::item::{Item, Kept, Shape};
 use crate::assembly::plan::{Choice, Plan};
-use crate::assembly::preserved::{InvalidThinking, PreservedThinking, is_signed, without_thinking};
+use crate::assembly::preserved::{InvalidThinking, PreservedThinking, ThinkingRule, is_signed, without_thinking};
+use crate::content::signature::Vendor;
 use crate::error::Result;
 
 impl<'a> Plan<'_, 'a> {
@@ -44,17 +45,20 @@ impl<'a> Plan<'_, 'a> {
     }
 
     fn with_invalid_thinking(&self, mut choice: Choice<'a>) -> Choice<'a> {
-        let Some(rule) = self.thinking.filter(|rule| *rule != PreservedThinking::DropBlock) else { return choice };
-        let Some(first) = self.first_changed(&choice) else { return choice };
+        let Some(rule) = self.thinking else { return choice };
         let count = self.items.len();
         let mut invalid = InvalidThinking::default();
+        let vendor = if rule == ThinkingRule::Withheld { Vendor::OpenAi } else { Vendor::Anthropic };
+        if rule == ThinkingRule::Refused(PreservedThinking::DropBlock) {
+            invalid.drops_blocks = choice.kept_items(count).any(|at| self.signed_item(&choice, at, vendor).is_some());
+            choice.thinking = invalid;
+            return choice;
+        }
+        let Some(first) = self.first_changed(&choice) else { return choice };
         for at in choice.kept_items(count).filter(|&at| at >= first) {
-            if self.items.outline(at).is_none_or(|outline| outline.shape == Shape::Text) {
-                continue;
-            }
-            let Some(item) = self.item(&choice, at).filter(|item| item.parts.iter().any(is_signed)) else { continue };
+            let Some(item) = self.signed_item(&choice, at, vendor) else { continue };
             invalid.items.push(at);
-            if rule == PreservedThinking::Strip {
+            if rule == ThinkingRule::Refused(PreservedThinking::Strip) {
                 invalid.without.insert(at, without_thinking(&item, &self.prices));
             }
         }
@@ -66,6 +70,12 @@ impl<'a> Plan<'_, 'a> {
         }
         choice.thinking = invalid;
         choice
+    }
+
+    /// An item that holds thinking which the vendor signed.
+    fn signed_item(&self, choice: &Choice<'a>, at: usize, vendor: Vendor) -> Option<Item<'a>> {
+        let outline = self.items.outline(at).filter(|outline| outline.shape != Shape::Text);
+        outline.and_then(|_| self.item(choice, at)).filter(|item| item.parts.iter().any(|part| is_signed(part, vendor)))
     }
 
     /// The first item of the first message that a cut changes.

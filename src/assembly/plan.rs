@@ -9,7 +9,7 @@ use crate::assembly::budget;
 use crate::assembly::costs::{Costs, Sums};
 use crate::assembly::item::{Item, Items, Kept};
 use crate::assembly::message_index::{MessageIndex, MessageKind, PreviousDialogue, PreviousMessages, Run};
-use crate::assembly::preserved::{InvalidThinking, PreservedThinking};
+use crate::assembly::preserved::{InvalidThinking, ThinkingRule};
 use crate::assembly::render::{ByteSpan, JOIN, render, utf16_spans};
 use crate::assembly::report::{Cached, Removed, Totals};
 use crate::assembly::settings::{DIALOGUE_MARKER, Settings, StartOn, Strategy, TEXT_MARKER};
@@ -59,7 +59,7 @@ pub(crate) struct Plan<'p, 'a> {
     pub limit: u64,
     pub system: &'p SystemText,
     /// What happens to signed thinking after a cut; `None` where signatures are not bound to what comes before.
-    pub thinking: Option<PreservedThinking>,
+    pub thinking: Option<ThinkingRule>,
 }
 
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::assembly::item::Item;
 use crate::content::Block;
-use crate::content::signature::is_anthropic;
+use crate::content::signature::{Vendor, is_anthropic, is_openai};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::maps::SortedMap;
 use crate::prompt::Prices;
@@ -22,17 +22,20 @@ pub enum PreservedThinking {
     Keep,
 }
 
-impl PreservedThinking {
-    /// The fields of the body and the headers that a request needs.
-    pub(crate) fn needs(self) -> Option<(Map<String, Value>, Map<String, Value>)> {
-        if self != Self::DropBlock {
-            return None;
-        }
-        let mut body = Map::new();
-        drop_blocks(&mut body);
-        let headers = Map::from_iter([("anthropic-beta".to_owned(), json!("thinking-binding-controls-2026-08-01"))]);
-        Some((body, headers))
-    }
+/// What holds for the thinking of a request's vendor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThinkingRule {
+    /// Anthropic refuses thinking whose signature does not hold.
+    Refused(PreservedThinking),
+    /// OpenAI withholds it from the model.
+    Withheld,
+}
+
+/// The fields of the body and the headers by which the provider drops thinking whose signature does not hold.
+pub(crate) fn drop_blocks_request() -> (Map<String, Value>, Map<String, Value>) {
+    let mut body = Map::new();
+    drop_blocks(&mut body);
+    (body, Map::from_iter([("anthropic-beta".to_owned(), json!("thinking-binding-controls-2026-08-01"))]))
 }
 
 /// Tells the provider to drop thinking whose signature does not hold, next to what the fields of a body say of thinking.
@@ -54,6 +57,8 @@ pub(crate) struct InvalidThinking<'a> {
     pub without: SortedMap<usize, Item<'a>>,
     /// The items of which something is sent, if some are nothing without it.
     pub places: Option<Vec<usize>>,
+    /// Whether signed thinking is sent, and the provider is told to drop what does not hold.
+    pub drops_blocks: bool,
 }
 
 impl InvalidThinking<'_> {
@@ -65,11 +70,14 @@ impl InvalidThinking<'_> {
     /// The diagnostics for each item, which `node` names.
     pub(crate) fn diagnostics<'s>(
         &'s self,
-        rule: PreservedThinking,
+        rule: ThinkingRule,
         node: impl Fn(usize) -> Option<&'s str> + 's,
     ) -> impl Iterator<Item = Diagnostic> + 's {
         let (severity, what) = match rule {
-            PreservedThinking::Keep => (Severity::Warning, "the provider refuses its signed thinking"),
+            ThinkingRule::Refused(PreservedThinking::Keep) => {
+                (Severity::Warning, "the provider refuses its signed thinking")
+            }
+            ThinkingRule::Withheld => (Severity::Info, "OpenAI may withhold its reasoning from the model"),
             _ => (Severity::Info, "its signed thinking was left out"),
         };
         self.items.iter().filter_map(move |&at| {
@@ -80,19 +88,21 @@ impl InvalidThinking<'_> {
     }
 }
 
-/// Whether a block is thinking whose signature is Anthropic's, or may be.
-pub(super) fn is_signed(block: &Block<'_>) -> bool {
-    matches!(block, Block::Reasoning { signature, .. } if is_anthropic(signature.as_deref()))
+/// Whether a block is thinking that a vendor signed: Anthropic, or a vendor that is not known, or OpenAI.
+pub(super) fn is_signed(block: &Block<'_>, vendor: Vendor) -> bool {
+    let Block::Reasoning { signature, .. } = block else { return false };
+    let is_signed = if vendor == Vendor::OpenAi { is_openai } else { is_anthropic };
+    is_signed(signature.as_deref())
 }
 
 /// An item without its signed thinking.
 pub(super) fn without_thinking<'a>(item: &Item<'a>, prices: &Prices<'_>) -> Item<'a> {
     let mut header = item.header;
     if let Some(header) = &mut header {
-        let before = item.parts.iter().take(header.part).filter(|part| is_signed(part)).count();
+        let before = item.parts.iter().take(header.part).filter(|part| is_signed(part, Vendor::Anthropic)).count();
         header.part = header.part.saturating_sub(before);
     }
-    let parts: Vec<Block<'a>> = item.parts.iter().filter(|part| !is_signed(part)).cloned().collect();
+    let parts: Vec<Block<'a>> = item.parts.iter().filter(|part| !is_signed(part, Vendor::Anthropic)).cloned().collect();
     let alone = parts.iter().map(|part| prices.block(part)).sum();
     Item { parts, alone, header, ..*item }
 }

@@ -172,6 +172,8 @@ pub(super) struct Piece<'t> {
     pub caller: Option<Cow<'t, str>>,
     /// Whether Anthropic signed it, a thought or a compaction.
     pub signed: bool,
+    /// Whether OpenAI sealed it, a thought that the model does not get to see once something before it changed.
+    pub is_sealed_by_openai: bool,
     /// Whether it stands for everything before it.
     pub is_compaction: bool,
     pub removed: Option<Reason>,
@@ -380,6 +382,7 @@ impl<'r, 't> Reader<'r, 't> {
             step: self.step,
             caller: None,
             signed: false,
+            is_sealed_by_openai: false,
             is_compaction: false,
             removed: None,
             changed: None,
@@ -405,6 +408,12 @@ impl<'r, 't> Reader<'r, 't> {
     #[inline(never)]
     pub(super) fn signed(&mut self, signed: bool) {
         self.last().into_iter().for_each(|piece| piece.signed = signed);
+    }
+
+    /// Notes whether OpenAI sealed the last piece.
+    #[inline(never)]
+    pub(super) fn sealed_by_openai(&mut self, sealed: bool) {
+        self.last().into_iter().for_each(|piece| piece.is_sealed_by_openai = sealed);
     }
 
     /// Notes that the last piece stands for everything before it.

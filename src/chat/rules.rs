@@ -12,6 +12,8 @@ use crate::tokens::models;
 pub(super) struct Marks {
     /// Thoughts that Anthropic signed.
     pub signed: bool,
+    /// Thoughts that OpenAI sealed.
+    pub sealed_by_openai: bool,
     pub compaction: bool,
 }
 
@@ -20,6 +22,7 @@ impl Marks {
     pub(super) fn add(&mut self, messages: &[Message<'_>]) {
         for piece in messages.iter().flat_map(|message| &message.pieces) {
             self.signed |= piece.signed;
+            self.sealed_by_openai |= piece.is_sealed_by_openai;
             self.compaction |= piece.is_compaction;
         }
     }
@@ -30,6 +33,8 @@ impl Marks {
 pub(super) struct Rules {
     /// Whether there is signed thinking, and Anthropic binds it to everything before it.
     pub preserves_thinking: bool,
+    /// Whether there is thinking that OpenAI withholds from the model after a change.
+    pub withholds_thinking: bool,
     /// Whether the first turn has to be the user's.
     pub user_first: bool,
     /// Whether messages may hold what stands for everything before it.
@@ -55,7 +60,13 @@ impl Rules {
             }
             Format::OpenAi | Format::Responses | Format::Agents => false,
         };
-        Self { preserves_thinking: preserves_thinking && marks.signed, user_first, has_compactions: marks.compaction }
+        let is_openai = known.is_none_or(|(_, family)| !matches!(family, "claude" | "gemini"));
+        Self {
+            preserves_thinking: preserves_thinking && marks.signed,
+            withholds_thinking: is_openai && marks.sealed_by_openai,
+            user_first,
+            has_compactions: marks.compaction,
+        }
     }
 }
 

@@ -144,6 +144,9 @@ impl Fit<'_> {
 
     /// Reports thoughts that are invalid: those that were left out, or with `keep` those that stay.
     pub(super) fn report_thinking(&mut self, cut: &Cut) {
+        if self.rules.withholds_thinking {
+            self.report_withheld(cut);
+        }
         let keeps = self.options.preserved_thinking == PreservedThinking::Keep;
         if !self.rules.preserves_thinking || !(keeps || self.strips()) {
             return;
@@ -167,6 +170,32 @@ impl Fit<'_> {
             found.extend(told.map(|(_, piece)| diagnostic(at, piece, keeps)));
         }
         self.found.extend(found);
+    }
+
+    /// Reports that the model may not see reasoning that OpenAI sealed: it is withheld where something before it changed.
+    fn report_withheld(&mut self, cut: &Cut) {
+        let Some(from) = self.first_change(cut) else { return };
+        let removed = Removed(&cut.slices);
+        let mut withheld = Vec::new();
+        for (at, message) in (from.0..).zip(self.messages.range(from.0, self.messages.len())) {
+            let is = |&(place, piece): &(usize, &Piece<'_>)| {
+                let is_sent = message.removed.is_none() && piece.is_there() && !removed.has(at, place);
+                is_sent && piece.is_sealed_by_openai && place_of(at, piece) >= from
+            };
+            withheld.extend(message.pieces.iter().enumerate().filter(is).map(|(_, piece)| path_of(at, piece)));
+        }
+        let Some(first) = withheld.first() else { return };
+        let message = format!(
+            "messages before {} were changed or removed, so OpenAI may withhold from the model {}",
+            first,
+            if withheld.len() == 1 {
+                "this reasoning".to_owned()
+            } else {
+                format!("the {} reasoning items from there on", withheld.len())
+            },
+        );
+        let diagnostic = Diagnostic::new(DiagnosticCode::ReasoningPrefixChanged, Severity::Info, message);
+        self.found.push(diagnostic.at_path(first.clone()));
     }
 
     /// The fields of the request by which the provider leaves out what is invalid, and the header for them; with `dropBlock`.
@@ -209,7 +238,8 @@ fn drop_emptied(message: &mut Message<'_>) {
     }
 }
 
-fn diagnostic(at: usize, piece: &Piece<'_>, stays: bool) -> Diagnostic {
+/// Where a piece of a message stands.
+fn path_of(at: usize, piece: &Piece<'_>) -> String {
     let mut path = format!("messages[{at}]");
     for step in piece.places.first().into_iter().flatten() {
         match step {
@@ -217,11 +247,15 @@ fn diagnostic(at: usize, piece: &Piece<'_>, stays: bool) -> Diagnostic {
             Step::At(index) => path.push_str(&format!("[{index}]")),
         }
     }
+    path
+}
+
+fn diagnostic(at: usize, piece: &Piece<'_>, stays: bool) -> Diagnostic {
     let (severity, fate) = match stays {
         true => (Severity::Warning, "stays, and its provider refuses it"),
         false => (Severity::Info, "was left out"),
     };
     let message =
         format!("a signed thought of message {at} is bound to messages that were changed or removed; it {fate}");
-    Diagnostic::new(DiagnosticCode::ReasoningPrefixChanged, severity, message).at_path(path)
+    Diagnostic::new(DiagnosticCode::ReasoningPrefixChanged, severity, message).at_path(path_of(at, piece))
 }

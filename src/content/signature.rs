@@ -128,6 +128,11 @@ pub(crate) fn is_anthropic(signature: Option<&str>) -> bool {
     )
 }
 
+/// Whether a signature is OpenAI's.
+pub(crate) fn is_openai(signature: Option<&str>) -> bool {
+    matches!(signature.and_then(ReasoningSignature::read), Some(ReasoningSignature::Sealed(..)))
+}
+
 /// What the message within a signature begins with: at Google a byte of version, at Anthropic the tag of a number.
 const SIGNED_BY_GOOGLE: u8 = 0x01;
 const SIGNED_BY_ANTHROPIC: [u8; 3] = [0x08, 0x10, 0x18];

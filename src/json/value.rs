@@ -19,7 +19,7 @@ use crate::text::trim;
 use super::number::{float, number, whole};
 use super::special::plain_bytes;
 use super::tape::{DEPTH_MAX, Kind, SyntaxError, Tape, code_unit, is_high, is_low};
-use super::write::StaticJson;
+use super::write::text;
 
 /// The key of an object that stands for something JSON cannot carry: `{ "\u0000": "NaN" }`. The npm package writes it.
 const NOT_JSON: &str = "\0";
@@ -203,7 +203,7 @@ impl<'t> Value<'t> {
 
     fn append_json(self, json: &mut String) {
         match self.kind() {
-            Kind::String => json.push_str(&StaticJson::Text(&self.as_text().unwrap_or_default()).json()),
+            Kind::String => json.push_str(&text(&self.as_text().unwrap_or_default())),
             Kind::List => {
                 json.push('[');
                 for (at, item) in List(self.inside()).enumerate() {

@@ -1,4 +1,4 @@
-//! Results as JSON text: large ones by serde, which brings code for each type, and those of counting by a few lines.
+//! Results as JSON text.
 
 use serde_json::Value;
 
@@ -55,64 +55,6 @@ impl StaticJson<'_> {
             }
         }
     }
-
-    /// As JSON text.
-    pub(crate) fn json(self) -> String {
-        let mut out = String::new();
-        self.append_to(&mut out);
-        out
-    }
-
-    fn append_to(self, out: &mut String) {
-        match self {
-            Self::Null => out.push_str("null"),
-            Self::Bool(value) => out.push_str(if value { "true" } else { "false" }),
-            Self::Number(number) => out.push_str(&number.to_string()),
-            Self::Text(text) => quote(out, text),
-            Self::Object(fields) => {
-                let mut before = '{';
-                for (name, value) in fields {
-                    if let Some(value) = value {
-                        out.push(before);
-                        quote(out, name);
-                        out.push(':');
-                        value.append_to(out);
-                        before = ',';
-                    }
-                }
-                out.push_str(if before == '{' { "{}" } else { "}" });
-            }
-        }
-    }
-}
-
-/// Appends a text in quotes, with the escapes of `JSON.stringify`.
-fn quote(out: &mut String, text: &str) {
-    out.push('"');
-    for character in text.chars() {
-        let short = match character {
-            '"' | '\\' => character,
-            '\u{8}' => 'b',
-            '\t' => 't',
-            '\n' => 'n',
-            '\u{c}' => 'f',
-            '\r' => 'r',
-            '\0'..' ' => {
-                let code = u32::from(character);
-                out.push_str("\\u00");
-                out.push(if code < 16 { '0' } else { '1' });
-                out.extend(char::from_digit(code % 16, 16));
-                continue;
-            }
-            _ => {
-                out.push(character);
-                continue;
-            }
-        };
-        out.push('\\');
-        out.push(short);
-    }
-    out.push('"');
 }
 
 #[cfg(test)]

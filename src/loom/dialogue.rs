@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::assembly::budget;
 use crate::assembly::message_index::PreviousDialogue;
 use crate::assembly::plan::{Choice, Plan, Planned, SystemText};
-use crate::assembly::preserved::PreservedThinking;
+use crate::assembly::preserved::drop_blocks_request;
 use crate::assembly::report::{Cached, Removed, Totals};
 use crate::assembly::settings::DIALOGUE_MARKER;
 use crate::assembly::size_bound::{Size, fits};
@@ -289,7 +289,7 @@ impl<'a> DialoguePlan<'_, 'a> {
     pub(crate) fn summary(&self, planned: &mut Planned<'a>, remembered: Remembered<'_>) -> ReportSummary {
         let cache = self.cache(planned, remembered);
         let truncated = planned.choice.truncated();
-        let (body, headers) = self.plan.thinking.and_then(PreservedThinking::needs).unzip();
+        let (body, headers) = planned.choice.thinking.drops_blocks.then(drop_blocks_request).unzip();
         let cut = truncated.then(|| {
             let removed = self.plan.removed(&planned.choice);
             CutSummary {

@@ -12,7 +12,7 @@ use super::path::{Choices, Position};
 use super::request::{Annotations, InstructionScope, Options, SystemPlacement};
 use super::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};
 use super::{Preferences, StartOn, Strategy};
-use crate::assembly::preserved::PreservedThinking;
+use crate::assembly::preserved::{PreservedThinking, ThinkingRule};
 use crate::assembly::settings::whole;
 use crate::content::{ContentReader, Media, TextOwnership, own};
 use crate::error::{Code, Diagnostic, Error, Result};
@@ -408,8 +408,8 @@ fn traits(provider: Provider, model: &str) -> (bool, ImageRule) {
     }
 }
 
-/// What happens to signed thinking after a cut: nothing where the provider, or the model, binds no signature to what comes before it.
-fn preserved_thinking(request: Object<'_>, target: Option<&Target>) -> Result<Option<PreservedThinking>> {
+/// What holds for signed thinking after a cut: nothing where the provider, or the model, binds no signature to what comes before it.
+fn preserved_thinking(request: Object<'_>, target: Option<&Target>) -> Result<Option<ThinkingRule>> {
     const RULES: &[(&str, PreservedThinking)] = &[
         ("strip", PreservedThinking::Strip),
         ("dropBlock", PreservedThinking::DropBlock),
@@ -429,7 +429,11 @@ fn preserved_thinking(request: Object<'_>, target: Option<&Target>) -> Result<Op
         Some(model) => preserves_thinking(model),
         None => !is_manual,
     };
-    Ok((is_bound && provider.is_none_or(|provider| provider == Provider::Anthropic)).then_some(rule))
+    Ok(match provider {
+        Some(Provider::OpenAiResponses) => Some(ThinkingRule::Withheld),
+        None | Some(Provider::Anthropic) if is_bound => Some(ThinkingRule::Refused(rule)),
+        _ => None,
+    })
 }
 
 fn provider(value: Value<'_>, model: &str, found: &mut Vec<Diagnostic>) -> Result<(bool, ImageRule)> {

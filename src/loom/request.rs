@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::assembly::preserved::PreservedThinking;
+use crate::assembly::preserved::{PreservedThinking, ThinkingRule};
 use crate::assembly::settings::Preferences;
 use crate::content::Media;
 use crate::limits::Limits;
@@ -43,8 +43,8 @@ pub struct Options {
     pub audio_second: u64,
     /// Images and recordings by their `ref`s.
     pub media: Rc<SortedMap<String, Media<'static>>>,
-    /// What happens to signed thinking after a cut; `None` where signatures are not bound to what comes before.
-    pub preserved_thinking: Option<PreservedThinking>,
+    /// What holds for signed thinking after a cut; `None` where signatures are not bound to what comes before.
+    pub preserved_thinking: Option<ThinkingRule>,
     /// The additions for a loom-aware agent.
     pub loom_aware: Option<LoomAware>,
     /// Buffer mode: the text before that of the path; where there is none, the tree's.
@@ -79,7 +79,7 @@ impl Options {
             image: ImageRule::Unknown,
             audio_second: crate::prompt::AUDIO_SECOND,
             media: Rc::default(),
-            preserved_thinking: Some(PreservedThinking::default()),
+            preserved_thinking: Some(ThinkingRule::Refused(PreservedThinking::default())),
             loom_aware: None,
             buffer_prefix: None,
             working_buffer: String::new(),

@@ -4,6 +4,9 @@ pub(crate) mod case;
 pub(crate) mod fold;
 mod graphemes;
 pub(crate) mod normal_form;
+#[cfg_attr(target_arch = "wasm32", path = "unicode_js.rs")]
+#[cfg_attr(not(target_arch = "wasm32"), path = "unicode_native.rs")]
+mod unicode;
 
 use std::cell::RefCell;
 use std::ops::Range;

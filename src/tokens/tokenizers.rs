@@ -1,5 +1,9 @@
 //! The counters that can be asked for by name.
 
+#[cfg_attr(feature = "tiktoken", path = "exact_tiktoken.rs")]
+#[cfg_attr(not(feature = "tiktoken"), path = "exact_loaded.rs")]
+mod exact;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -12,8 +16,6 @@ use crate::tokens::families::{self, Scaled};
 use crate::tokens::heuristic;
 use crate::tokens::heuristic::Scale;
 use crate::tokens::heuristic_words::WordCostCache;
-#[cfg(feature = "tiktoken")]
-use crate::tokens::tiktoken;
 
 /// Estimates tokens without a vocabulary; see [`heuristic`](crate::tokens::heuristic).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -146,18 +148,15 @@ impl Tokenizers {
         }
         match Scaled::new(name, &self.heuristic.0) {
             Some(scaled) => Ok(Rc::new(scaled)),
-            None => self.missing(name),
+            None => exact::built_in(name)?.ok_or_else(|| self.unknown_name(name)),
         }
     }
 
     /// The names of the exact ones: those that there can be, and those of one's own that are loaded.
     pub(crate) fn exact_names(&self) -> Vec<String> {
-        #[cfg(feature = "tiktoken")]
-        let known = tiktoken::Tiktoken::NAMES.iter().copied();
-        #[cfg(not(feature = "tiktoken"))]
-        let known = Encoding::ALL.iter().map(|encoding| encoding.name());
         let own = self.vocabularies.iter().map(|vocabulary| vocabulary.name());
-        known.chain(own.filter(|name| Encoding::from_name(name).is_none())).map(str::to_owned).collect()
+        let own = own.filter(|name| Encoding::from_name(name).is_none()).map(str::to_owned);
+        exact::names().map(str::to_owned).chain(own).collect()
     }
 
     /// The error for a name that is not known.
@@ -172,30 +171,6 @@ impl Tokenizers {
 
     fn loaded(&self, name: &str) -> Option<&Rc<CachingCounter>> {
         self.vocabularies.iter().find(|vocabulary| vocabulary.name() == name)
-    }
-
-    /// With tiktoken-rs inside nothing needs to be loaded.
-    #[cfg(feature = "tiktoken")]
-    fn missing(&self, name: &str) -> Result<Rc<dyn Counter>> {
-        match tiktoken::Tiktoken::new(name) {
-            Ok(counter) => Ok(Rc::new(counter)),
-            Err(_) => Err(self.unknown_name(name)),
-        }
-    }
-
-    #[cfg(not(feature = "tiktoken"))]
-    fn missing(&self, name: &str) -> Result<Rc<dyn Counter>> {
-        let Some(encoding) = Encoding::from_name(name) else {
-            return Err(self.unknown_name(name));
-        };
-        let package = match encoding.base() {
-            Encoding::O200kBase | Encoding::Cl100kBase => "ctxweave/vocab",
-            _ => "ctxweave-vocab",
-        };
-        let message = format!(
-            "the vocabulary of `{name}` is not loaded; load it first with `load()` of `{package}/{name}` or with `loadVocabulary`, or use `heuristic`"
-        );
-        Err(Error::new(crate::Code::VocabularyNotLoaded, message).with("tokenizer", name))
     }
 }
 

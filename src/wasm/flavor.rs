@@ -20,6 +20,8 @@ pub(super) const CALLS: &[&[Call]] = &[
     crate::loom_import::CALLS,
     #[cfg(any(not(flavor), exports = "loom"))]
     crate::loom::CALLS,
+    #[cfg(debug_assertions)]
+    crate::loom::UNPACKED_CALLS,
     #[cfg(any(not(flavor), all(exports = "chat", exports = "loom")))]
     crate::loom::CHAT_CALLS,
     #[cfg(any(not(flavor), exports = "operators"))]

@@ -15,9 +15,7 @@ mod plain;
 #[cfg(any(not(flavor), exports = "loom"))]
 pub mod resident;
 #[cfg(any(not(flavor), exports = "tokenizer"))]
-pub mod text_tokens;
-#[cfg(any(not(flavor), exports = "tokenizer"))]
-pub mod token_counter;
+pub mod tokenizer;
 mod tokenizers;
 #[cfg(any(not(flavor), exports = "counting"))]
 pub mod tokens;

@@ -12,6 +12,7 @@ use super::error::Thrown;
 use crate::call::CallContext;
 use crate::error::{Code, Error, Result};
 use crate::loom::resident::{Handle, METHODS};
+use crate::tokens::Counter as _;
 use crate::tokens::memory::Memory;
 
 thread_local! {
@@ -113,7 +114,7 @@ impl LoomTree {
     fn same_counter(&self, counter: Rc<CustomCounter>) -> Rc<CustomCounter> {
         let mut last = self.counter.borrow_mut();
         match &*last {
-            Some(known) if known.is(&counter) => Rc::clone(known),
+            Some(known) if *known == counter => Rc::clone(known),
             _ => Rc::clone(last.insert(counter)),
         }
     }

@@ -149,9 +149,29 @@ fn thinking_may_stay_for_the_provider_to_drop() {
         assert_eq!(body["thinking"]["display"], "omitted");
         assert_eq!(answer["report"].get("headers"), is_dropped.then_some(&headers));
     }
+    // Without Anthropic's thinking there is nothing to drop.
+    let other = self::story(SEALED);
+    let report = &assembled(&other, &options("dropBlock"))["report"];
+    assert!(report.get("body").is_none() && report.get("headers").is_none());
+    let answer = call("requestBodyWithReport", &[request(&other, &options("dropBlock"))], None).unwrap();
+    assert!(!answer["body"]["$text"].as_str().unwrap().contains("block_binding"));
     let answer = call("requestBodyWithReport", &[request(&story, &options("strip"))], None).unwrap();
     let body = answer["body"]["$text"].as_str().unwrap();
     assert!(body.contains("first thought") && !body.contains("second thought") && !body.contains("block_binding"));
+}
+
+#[test]
+fn reasoning_that_openai_may_withhold_stays_and_is_reported() {
+    let target = json!({ "target": { "provider": "openai-responses", "model": "gpt-5.6", "maxTokens": 9 } });
+    let result = assembled(&story(SEALED), &target);
+    assert_eq!(thoughts(&result), ["first thought", "second thought", "third thought"]);
+    let info = |node: &str| (node.to_owned(), "info".to_owned());
+    assert_eq!(found(&result), ["n5", "n7"].map(info));
+    let mut whole = target.clone();
+    whole["contextWindow"] = json!(10_000);
+    assert_eq!(found(&assembled(&story(SEALED), &whole)), []);
+    // Anthropic's signatures are not sent to OpenAI.
+    assert_eq!(found(&assembled(&story(SIGNED), &target)), []);
 }
 
 /// A node: who it is of, its words, and its thought with its signature.

@@ -237,10 +237,23 @@ fn each_dependency_has_one_home() {
     for (file, source) in sources() {
         for (name, home) in homes {
             // Normal forms and cases are the host's: functions of the text alone, whose tables of Unicode need not be in the module.
-            let is_of_host = name == "js_sys" && ["text/case.rs", "text/normal_form.rs"].contains(&file.as_str());
+            let is_of_host = name == "js_sys" && file.as_str() == "text/unicode_js.rs";
             assert!(!source.contains(&format!("{name}::")) || part(&file) == home || is_of_host, "{file} names {name}");
         }
     }
+}
+
+/// What the code is does not depend on what it is built for: see src/wasm/flavor.rs, which selects exports.
+#[test]
+fn conditions_of_the_build_are_few() {
+    const MOST: usize = 30;
+    let of_tests = |line: &&str| line.contains("cfg(test") || line.contains("cfg(all(test");
+    let is_condition = |line: &&str| line.contains("#[cfg") || line.contains("cfg!(");
+    let sources = sources();
+    let lines = sources.iter().flat_map(|(_, source)| source.lines());
+    let count = lines.filter(is_condition).filter(|line| !of_tests(line)).count();
+    assert!(count <= MOST, "{count} lines with `cfg`, of which {MOST} are enough");
+    assert!(count > 0, "no line with `cfg` was found: the search is broken");
 }
 
 /// `CTXWEAVE_CASES` scales each of them; see `generate::cases`.

@@ -4,14 +4,11 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { isQuick } from "../build.mjs";
 import { installed } from "../packaging/packed.mjs";
 import { file } from "./tokenizer-json.mjs";
 
 const require = createRequire(join(installed(), "package.json"));
-const [ctxweave, tokens, chat, tiktoken] = ["ctxweave", "ctxweave/tokens", "ctxweave/chat", "ctxweave-tiktoken"].map(
-  require,
-);
+const [ctxweave, tokens, tiktoken] = ["ctxweave", "ctxweave/tokens", "ctxweave-tiktoken"].map(require);
 
 before(() => Promise.all([ctxweave, tokens, tiktoken].map(({ init }) => init())));
 
@@ -33,27 +30,16 @@ test("older encodings are loaded like the others, and count as tiktoken does", a
   assert.deepEqual([...tokens.encodeTokens("<|start|>", { tokenizer, allowedSpecial: ["<|start|>"] })], [200006]);
 });
 
-// The quick module can have every vocabulary.
-test("an area that cannot have a vocabulary is left out, and says what it can have", { skip: isQuick }, async () => {
-  await chat.init();
-  await require("ctxweave-vocab/r50k_base").load();
+test("every area that counts takes every vocabulary, and one that counts nothing is left out", async () => {
+  const counting = ["chat", "commits", "folders", "loom", "operators", "workspace"].map((area) => `ctxweave/${area}`);
+  const areas = counting.map((name) => require(name));
+  const loomImport = require("ctxweave/import");
+  await Promise.all([...areas, loomImport].map(({ init }) => init()));
   await require("ctxweave-vocab/p50k_base").load();
-  assert.throws(
-    () => chat.countTokens("a", { tokenizer: "p50k_base" }),
-    (error) => {
-      assert.equal(error.code, "unknown_value");
-      assert.deepEqual(error.details.expected, [
-        "heuristic",
-        "claude",
-        "claude-3",
-        "gemini",
-        "o200k_base",
-        "cl100k_base",
-      ]);
-      return true;
-    },
-  );
-  assert.equal(ctxweave.countTokens("a", { tokenizer: "p50k_base" }), 1);
+  for (const [at, area] of areas.entries()) {
+    assert.equal(area.countTokens("a  b", { tokenizer: "p50k_base" }), 3, counting[at]);
+  }
+  assert.equal(loomImport.countTokens, undefined);
 });
 
 test("a tokenizer.json becomes a vocabulary under a name of one's own", () => {

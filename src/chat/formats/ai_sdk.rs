@@ -23,7 +23,7 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
             note_compaction(reader, part, kind);
         }
         "reasoning" => {
-            reader.piece(Kind::Reasoning, Some(at)).value(part.get("text")?).signed(is_signed(part));
+            reasoning(reader, at, part)?;
         }
         "reasoning-file" => {
             reasoning_file(reader, at, part);
@@ -87,11 +87,19 @@ fn reasoning_file<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) {
 const METADATA: [&str; 2] = ["providerOptions", "providerMetadata"];
 /// Whose fields Anthropic's are in.
 const ANTHROPIC: [&str; 2] = ["anthropic", "bedrock"];
+const OPENAI: [&str; 2] = ["openai", "azure"];
 
 /// The fields of a part that are of these vendors.
 fn fields_of<'t>(part: Object<'t>, vendors: &[&str]) -> impl Iterator<Item = Value<'t>> {
     let found = METADATA.iter().filter_map(move |key| part.get(key).ok()?);
     found.flat_map(move |fields| vendors.iter().filter_map(move |vendor| inner(Some(fields), vendor)))
+}
+
+fn reasoning<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) -> Result<()> {
+    reader.piece(Kind::Reasoning, Some(at)).value(part.get("text")?).signed(is_signed(part));
+    let is_sealed = |fields| is_given(inner(Some(fields), "reasoningEncryptedContent"));
+    reader.sealed_by_openai(fields_of(part, &OPENAI).any(is_sealed));
+    Ok(())
 }
 
 /// Whether Anthropic signed a thought.
@@ -105,7 +113,7 @@ fn note_compaction(reader: &mut Reader<'_, '_>, part: Object<'_>, kind: &str) {
     const NAME: &str = "compaction";
     let is_typed = |fields| inner(Some(fields), "type").is_some_and(|kind| kind.is_string(NAME));
     let named = || part.get("kind").ok().flatten().and_then(Value::as_text).is_some_and(|kind| kind.ends_with(NAME));
-    if fields_of(part, &["anthropic", "bedrock", "openai", "azure"]).any(is_typed) || kind == "custom" && named() {
+    if fields_of(part, &ANTHROPIC).chain(fields_of(part, &OPENAI)).any(is_typed) || kind == "custom" && named() {
         reader.compaction().signed(is_signed(part));
     }
 }
@@ -127,7 +135,7 @@ pub(super) fn ui_message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) ->
                 note_compaction(&mut reader, part, &kind);
             }
             "reasoning" => {
-                reader.piece(Kind::Reasoning, Some(at)).value(part.get("text")?).signed(is_signed(part));
+                reasoning(&mut reader, at, part)?;
             }
             "reasoning-file" => reasoning_file(&mut reader, at, part),
             "step-start" => {

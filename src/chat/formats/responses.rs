@@ -1,6 +1,6 @@
 //! Items of OpenAI's Responses, and those of its Agents SDK, which have the same in camel case.
 
-use super::{Content, Key, call, content, result_content, text_part};
+use super::{Content, Key, call, content, is_given, result_content, text_part};
 use crate::chat::media::{Medium, find};
 use crate::chat::message::{Kind, Message, PER_MESSAGE, Path, Reader, Role, TextShape, path};
 use crate::error::Result;
@@ -100,8 +100,10 @@ fn reasoning<'t>(reader: &mut Reader<'_, 't>, item: Object<'t>) -> Result<()> {
         }
     }
     let provider = provider.and_then(|provider| provider.object("").ok());
-    let sealed = provider.map(|provider| provider.fields(["encrypted_content", "encryptedContent"])).transpose()?;
-    reader.sealed(sealed.and_then(|[snake, camel]| snake.or(camel)));
+    let of_provider =
+        provider.map(|provider| provider.fields(["encrypted_content", "encryptedContent"])).transpose()?;
+    let of_provider = of_provider.and_then(|[snake, camel]| snake.or(camel));
+    reader.sealed(of_provider).sealed_by_openai(is_given(sealed) || is_given(of_provider));
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use ctxweave::Error;
 use ctxweave::call::CallContext;
-use ctxweave::loom::CALLS;
+use ctxweave::loom::{CALLS, UNPACKED_CALLS};
 
 pub(crate) fn assemble_dialogue_json(request: &[u8]) -> Result<Vec<u8>, Error> {
     answer("assembleDialogue", request)
@@ -18,7 +18,7 @@ pub(crate) fn request_body_json(request: &[u8]) -> Result<Vec<u8>, Error> {
 
 /// The JSON of an answer, or its bytes where it is nothing else.
 fn answer(name: &str, request: &[u8]) -> Result<Vec<u8>, Error> {
-    let call = CALLS.iter().find(|call| call.name == name).unwrap();
+    let call = CALLS.iter().chain(UNPACKED_CALLS).find(|call| call.name == name).unwrap();
     let answer = call.answer(&mut (), request, &[], &CallContext::default())?;
     Ok(if answer.json.is_empty() { answer.bytes.into_iter().next().unwrap() } else { answer.json })
 }

@@ -169,6 +169,55 @@ fn thinking_may_stay_for_the_provider_to_drop() {
 }
 
 /// A repair is a change, too, under the limit as well; what stands before it stays.
+/// Reasoning that OpenAI sealed, as each format has it, after a question that is too long.
+fn sealed() -> Vec<(&'static str, Vec<Value>)> {
+    let long = "long question. ".repeat(400);
+    let user = |text: &str| json!({ "role": "user", "content": text });
+    let items = |seal: &Value| {
+        let mut reasoning = json!({ "type": "reasoning", "id": "rs_1" });
+        reasoning.as_object_mut().unwrap().extend(seal.as_object().unwrap().clone());
+        if reasoning.get("summary").is_none() {
+            reasoning["summary"] = json!([]);
+        }
+        let answer =
+            json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "yes" }] });
+        vec![user("one"), answer.clone(), user(&long), reasoning, answer, user("two")]
+    };
+    let options = json!({ "openai": { "itemId": "rs_1", "reasoningEncryptedContent": "gAAAAAB" } });
+    let thought = json!({ "type": "reasoning", "text": "", "providerOptions": options });
+    let answer = json!({ "type": "text", "text": "yes" });
+    vec![
+        ("openai-responses", items(&json!({ "encrypted_content": "gAAAAAB" }))),
+        ("openai-agents", items(&json!({ "content": [], "providerData": { "encryptedContent": "gAAAAAB" } }))),
+        (
+            "ai-sdk",
+            vec![
+                user("one"),
+                json!({ "role": "assistant", "content": [answer] }),
+                user(&long),
+                json!({ "role": "assistant", "content": [thought, answer] }),
+                user("two"),
+            ],
+        ),
+    ]
+}
+
+#[test]
+fn reasoning_that_openai_may_withhold_stays_and_is_reported() {
+    for (format, messages) in sealed() {
+        let options = |limit: u64| json!({ "maxTokens": limit, "format": format });
+        let whole = fit(&messages, &options(10_000));
+        assert_eq!(reported(&whole), Vec::<&Value>::new(), "{format}");
+        let cut = fit(&messages, &options(80));
+        assert_eq!(cut.report["truncated"], true, "{format}");
+        let [found] = reported(&cut)[..] else { panic!("{format}: {:?}", cut.report) };
+        assert_eq!(found["severity"], "info", "{format}");
+        let path = if format == "ai-sdk" { "messages[3].content[0]" } else { "messages[3]" };
+        assert_eq!(found["path"], path, "{format}");
+        assert!(cut.messages.iter().any(|message| message.to_string().contains("gAAAAAB")), "{format}");
+    }
+}
+
 #[test]
 fn a_repair_invalidates_the_thinking_after_it() {
     let mut messages = steps(4);
