@@ -31,21 +31,28 @@ pub enum ThinkingRule {
     Withheld,
 }
 
-/// The fields of the body and the headers by which the provider drops thinking whose signature does not hold.
-pub(crate) fn drop_blocks_request() -> (Map<String, Value>, Map<String, Value>) {
-    let mut body = Map::new();
-    drop_blocks(&mut body);
-    (body, Map::from_iter([("anthropic-beta".to_owned(), json!("thinking-binding-controls-2026-08-01"))]))
+/// The fields of the body and the headers by which the provider drops thinking whose signature does not hold, for a request with this
+/// field `thinking`; none where that is manual or off, which no binding goes with.
+pub(crate) fn drop_blocks_request(thinking: Option<&Value>) -> Option<(Map<String, Value>, Map<String, Value>)> {
+    let mut body = Map::from_iter(thinking.map(|thinking| ("thinking".to_owned(), thinking.clone())));
+    let headers = Map::from_iter([("anthropic-beta".to_owned(), json!("thinking-binding-controls-2026-08-01"))]);
+    drop_blocks(&mut body).then_some((body, headers))
 }
 
-/// Tells the provider to drop thinking whose signature does not hold, next to what the fields of a body say of thinking.
-pub(crate) fn drop_blocks(fields: &mut Map<String, Value>) {
+/// Tells the provider to drop thinking whose signature does not hold, next to what the fields of a body say of thinking; whether that
+/// can be told.
+pub(crate) fn drop_blocks(fields: &mut Map<String, Value>) -> bool {
     let thinking = fields.entry("thinking").or_insert_with(|| json!({ "type": "adaptive" }));
+    if thinking.get("type").is_some_and(|kind| kind == "enabled" || kind == "disabled") {
+        return false;
+    }
     if let Value::Object(thinking) = thinking
         && let Value::Object(binding) = thinking.entry("block_binding").or_insert_with(|| json!({}))
     {
         binding.insert("prefix_mismatch_behavior".to_owned(), json!("drop_block"));
+        return true;
     }
+    false
 }
 
 /// The thinking of a choice whose signatures do not hold.

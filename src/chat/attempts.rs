@@ -9,7 +9,7 @@ use super::pairs::drop_links;
 use super::report::{Edit, Reason};
 use crate::assembly::costs::marker_text;
 use crate::assembly::settings::CHAT_MARKER;
-use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
+use crate::error::{Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::text::is_blank;
 
 /// The state before an attempt.
@@ -73,10 +73,12 @@ impl Fit<'_> {
     fn legal(&mut self, start: &Start) -> Result<(Cut, Vec<Edit>)> {
         let mut attempts = 0;
         loop {
-            self.messages = self.messages.fresh();
-            self.found.clone_from(&start.found);
-            self.can_reuse_layout = start.can_reuse_layout;
-            let (mut cut, edits) = self.attempt()?;
+            self.restart(start);
+            let (mut cut, edits) = match self.attempt() {
+                Ok(attempt) => attempt,
+                Err(error) if self.course.first_marker.is_some() => return self.without_first_marker(start, error),
+                Err(error) => return Err(error),
+            };
             attempts += 1;
             let again = self.put_first(&mut cut).or_else(|| self.course_for_first_turn(&cut));
             match again {
@@ -84,6 +86,36 @@ impl Fit<'_> {
                 _ => return Ok((cut, edits)),
             }
         }
+    }
+
+    fn restart(&mut self, start: &Start) {
+        self.messages = self.messages.fresh();
+        self.found.clone_from(&start.found);
+        self.can_reuse_layout = start.can_reuse_layout;
+    }
+
+    /// The same where the marker before the first turn does not fit: turns go until the first is the user's.
+    ///
+    /// # Errors
+    /// The given error where there is no such turn.
+    fn without_first_marker(&mut self, start: &Start, error: Error) -> Result<(Cut, Vec<Edit>)> {
+        let mut from = 0;
+        for _ in 0..MOST_ATTEMPTS {
+            let Some(begins_at) = self.greeting_end(from).filter(|&end| !self.has_pinned(from, end)) else { break };
+            self.course = Course { begins_at, drops_greeting: false, first_marker: None, ..self.course };
+            self.restart(start);
+            let Ok((cut, edits)) = self.attempt() else { break };
+            let is_wrong = |&first: &usize| {
+                self.messages.get(first).is_some_and(|message| message.role == Role::Assistant)
+                    && !self.is_compaction(first)
+                    && !self.is_marked_before(first, &cut)
+            };
+            match self.first_turn(&cut).filter(is_wrong) {
+                Some(first) => from = first,
+                None => return Ok((cut, edits)),
+            }
+        }
+        Err(error)
     }
 
     /// Puts the marker before the first turn, where it is to stand there; how to go on where it costs more than was kept for it.
@@ -135,6 +167,11 @@ impl Fit<'_> {
             return None;
         }
         let first = self.first_turn(cut)?;
+        let also_removed = self.count_removed(cut) - cut.slices.len();
+        let is_marker = matches!(cut.added, Some(("marker", _)));
+        if is_marker && also_removed != self.course.also_removed && self.is_marked_before(first, cut) {
+            return Some(Course { also_removed, ..self.course });
+        }
         let summarizes = matches!(cut.added, Some(("summary", _)));
         let is_models = self.messages.get(first).is_some_and(|message| message.role == Role::Assistant);
         let course = self.course;
@@ -217,7 +254,11 @@ impl Fit<'_> {
 
     /// Takes out the turns before the first one of the user's.
     pub(super) fn drop_greeting(&mut self) {
-        let Some(end) = self.greeting_end(0).filter(|_| self.course.drops_greeting) else { return };
+        let greeting_end = self.greeting_end(0).filter(|_| self.course.drops_greeting).unwrap_or(0);
+        let end = self.course.begins_at.max(greeting_end);
+        if end == 0 {
+            return;
+        }
         for at in 0..end {
             if self.messages.get(at).is_some_and(|it| it.removed.is_none() && it.role != Role::System) {
                 self.remove(at, Some(Reason::FirstTurn));

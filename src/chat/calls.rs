@@ -14,7 +14,7 @@ use super::messages::{Messages, Sum};
 use super::options::{Options, Phase};
 use super::pairs::Pairs;
 use super::request_overhead::{RequestOverhead, beside_messages, prices, system_tokens};
-use super::rules::{Marks, Rules};
+use super::rules::{Marks, RequestFields, Rules};
 use crate::call::{Call, CallContext, Response};
 use crate::error::{Code, Error, Result};
 use crate::json::{Object, Value};
@@ -61,6 +61,7 @@ fn fit_messages(request: Value<'_>, host: &CallContext) -> Result<Response> {
         layout: &RefCell::default(),
         can_reuse_layout: false,
         rules: read.rules,
+        thinking: read.request.thinking,
         course: Course::default(),
         summary_room: 0,
         found,
@@ -88,6 +89,7 @@ struct Read<'t> {
     messages: Vec<Message<'t>>,
     beside: RequestOverhead,
     rules: Rules,
+    request: RequestFields,
 }
 
 impl<'t> Read<'t> {
@@ -109,7 +111,10 @@ impl<'t> Read<'t> {
         let messages = formats::read(format, &given.list, prices)?;
         let mut marks = Marks::default();
         marks.add(&messages);
-        let rules = Rules::new(format, options, Some(&given), marks);
-        Ok(Self { format, messages, beside, rules })
+        let of_chat = RequestFields::of_chat(&given)?;
+        let RequestFields { model, thinking } = options.target.clone();
+        let request = RequestFields { model: of_chat.model.or(model), thinking: of_chat.thinking.or(thinking) };
+        let rules = Rules::new(format, options, &request, marks);
+        Ok(Self { format, messages, beside, rules, request })
     }
 }

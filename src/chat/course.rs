@@ -16,6 +16,10 @@ pub(super) struct Course {
     pub first_marker: Option<u64>,
     /// Whether turns of the model's before the first one of the user's go.
     pub drops_greeting: bool,
+    /// The message with which the conversation begins, if there is no room for a marker before its first turn.
+    pub begins_at: usize,
+    /// Messages that are gone beside the cut, which a marker at the front counts too.
+    pub also_removed: usize,
     /// Whether everything before a compaction goes, whether or not it fits.
     pub compacts: bool,
 }

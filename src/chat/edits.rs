@@ -31,6 +31,8 @@ pub(super) struct Editor<'e, 't> {
     pub total: u64,
     /// Tokens above which edits are made.
     pub target: u64,
+    /// The last message of the model's.
+    pub read_to: usize,
     /// Up to which message it was looked for the last that says something, and the role of that.
     pub said: (usize, Option<Role>),
 }
@@ -76,7 +78,7 @@ impl Editor<'_, '_> {
         if let Some(of_calls) = &edits.calls {
             let calls = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
             let paired = self.free_results().map(|(call, _)| call).filter(|call| !self.is_pinned(call.0));
-            let mut calls: Vec<At> = calls.into_iter().chain(paired).collect();
+            let mut calls: Vec<At> = calls.into_iter().filter(|&call| !self.is_unread(call)).chain(paired).collect();
             sorting::sort(&mut calls);
             let mut calls = but_last(calls, of_calls.keep_last);
             if self.format == Format::Gemini {
@@ -101,7 +103,8 @@ impl Editor<'_, '_> {
             let replace = |this: &mut Self, at: At| {
                 this.messages.piece_mut(at).map_or(0, |piece| piece.replace_image(IMAGE, tokens, Reason::ImageRemoved))
             };
-            edit("images", but_last(self.images(), keep), &replace, self);
+            let images = self.images().into_iter().filter(|&at| !self.is_unread(at)).collect();
+            edit("images", but_last(images, keep), &replace, self);
         }
         made
     }
@@ -145,15 +148,32 @@ impl Editor<'_, '_> {
         found
     }
 
-    /// The pairs whose result is there and not pinned.
+    /// The pairs whose result is there, was read and is not pinned.
     fn free_results(&self) -> impl Iterator<Item = (At, At)> {
-        let free = |&(_, result): &(At, At)| is_there(self.messages, result) && !self.is_pinned(result.0);
+        let free = |&(_, result): &(At, At)| {
+            is_there(self.messages, result) && !self.is_pinned(result.0) && !self.is_unread(result)
+        };
         self.pairs.iter().copied().filter(free)
+    }
+
+    /// Whether it is a result that the model has not read: one after the last turn of the model's, or of its last step.
+    fn is_unread(&self, (at, place): At) -> bool {
+        let Some(message) = self.messages.get(at).filter(|_| at >= self.read_to) else { return false };
+        let Some(piece) = message.pieces.get(place) else { return false };
+        match piece.kind {
+            Kind::Result { .. } => at > self.read_to || message.role != Role::Assistant,
+            Kind::CallAndResult { .. } => {
+                let last = message.pieces.iter().filter(|piece| piece.is_there()).map(|piece| piece.step).max();
+                at > self.read_to || last == Some(piece.step)
+            }
+            _ => false,
+        }
     }
 
     /// The results that an edit is about.
     fn results(&self, edit: &EditResults) -> Vec<At> {
-        let alone = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
+        let mut alone = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
+        alone.retain(|&at| !self.is_unread(at));
         let paired = self.free_results();
         let mut results: Vec<(At, At)> =
             alone.into_iter().map(|at| (at, at)).chain(paired).map(|(call, result)| (result, call)).collect();

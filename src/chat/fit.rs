@@ -14,6 +14,8 @@ use super::report::{Edit, Reason, Strategy};
 use super::request_overhead::RequestOverhead;
 use super::rules::Rules;
 use super::unit_index::{CuttableUnits, UnitIndex, alone};
+use serde_json::Value as Json;
+
 use crate::assembly::budget;
 use crate::assembly::costs::{Costs, Gap};
 use crate::assembly::item::Kept;
@@ -49,6 +51,8 @@ pub(super) struct Fit<'r> {
     pub can_reuse_layout: bool,
     /// The rules of the vendor.
     pub rules: Rules,
+    /// The field `thinking` of the request, as far as it is known.
+    pub thinking: Option<Json>,
     pub course: Course,
     /// Tokens that a summary may have, its prefix included; found when something is cut.
     pub summary_room: u64,
@@ -298,9 +302,12 @@ impl Fit<'_> {
         let (pairs, total, target, format, prices) =
             (&self.pairs.pairs, self.needed(), self.edit_target(), self.format, self.prices);
         let binds_thinking = self.rules.preserves_thinking;
+        let is_models = |message: &Message<'_>| message.role == Role::Assistant && message.removed.is_none();
+        let read_to = self.messages.iter().rposition(is_models).unwrap_or(0);
         let messages = &mut self.messages;
         let said = (0, None);
-        let mut editor = Editor { messages, pairs, pinned, format, prices, binds_thinking, total, target, said };
+        let mut editor =
+            Editor { messages, pairs, pinned, format, prices, binds_thinking, total, target, read_to, said };
         let edits = editor.make(&self.options.edits);
         if !edits.is_empty() {
             drop_links(&mut self.messages);
@@ -374,6 +381,7 @@ impl Fit<'_> {
     fn cut(&mut self, layout: &mut UnitIndex) -> Result<Cut> {
         let summarizes = matches!(self.options.phase, Phase::Plan | Phase::Finish(Some(_)));
         let (omitted, mut gap_from) = self.take_earlier(layout, summarizes);
+        let omitted = omitted.saturating_add(self.course.also_removed);
         if let Some((from, _)) = self.course.stripped_from {
             gap_from = gap_from.min(from);
         }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::detect::{FORMATS, Format};
 use super::message::{ROLES, Role};
 use super::report::Strategy;
+use super::rules::RequestFields;
 use crate::assembly::budget;
 use crate::assembly::settings::{self, CHAT_MARKER, Preferences, Settings, whole};
 use crate::call::CallContext;
@@ -115,6 +116,8 @@ pub(super) struct Options {
     /// Tokens that a summary may have.
     pub summary: Option<u64>,
     pub preserved_thinking: PreservedThinking,
+    /// What the target of the chat's body says.
+    pub target: RequestFields,
     pub phase: Phase,
 }
 
@@ -145,6 +148,7 @@ const KNOWN: &[&str] = &[
     "edits",
     "summary",
     "preservedThinking",
+    "target",
 ];
 
 impl Options {
@@ -188,6 +192,7 @@ impl Options {
             edits: options.read("edits", |edits| read_edits(edits, found))?.unwrap_or_default(),
             summary: summary.flatten(),
             preserved_thinking: options.one_of("preservedThinking", THINKING)?.unwrap_or_default(),
+            target: options.read("target", RequestFields::of_target)?.unwrap_or_default(),
             ..chat
         })
     }
@@ -216,6 +221,7 @@ impl Options {
             edits: Edits::default(),
             summary: None,
             preserved_thinking: PreservedThinking::default(),
+            target: RequestFields::default(),
             phase: Phase::Fit,
         })
     }

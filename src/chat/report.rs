@@ -1,7 +1,7 @@
 //! The report of a fit (SPEC §8 "Report").
 
 use serde::Serialize;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use crate::error::Diagnostic;
 
@@ -26,10 +26,10 @@ pub(super) struct Report {
     pub added: Option<Added>,
     /// Fields of the request by which the provider leaves out thinking that is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub body: Option<Json>,
+    pub body: Option<Map<String, Json>>,
     /// The beta headers that these fields need.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub headers: Option<Json>,
+    pub headers: Option<Map<String, Json>>,
     pub diagnostics: Vec<Diagnostic>,
 }
 

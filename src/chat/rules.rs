@@ -1,9 +1,14 @@
 //! The vendor's rules that hold for a chat, by its format and model (SPEC §8).
 
+use std::borrow::Cow;
+
+use serde_json::Value as Json;
+
 use super::chat_input::ChatInput;
 use super::detect::Format;
 use super::message::Message;
 use super::options::Options;
+use crate::error::Result;
 use crate::json::Value;
 use crate::tokens::models;
 
@@ -41,17 +46,44 @@ pub(super) struct Rules {
     pub has_compactions: bool,
 }
 
+/// What a request says beside its messages that rules depend on: the container of a chat, or the target of its body.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RequestFields {
+    pub model: Option<String>,
+    /// The field `thinking` of Anthropic's requests.
+    pub thinking: Option<Json>,
+}
+
+impl RequestFields {
+    /// Those of a container.
+    pub(super) fn of_chat(given: &ChatInput<'_>) -> Result<Self> {
+        let model = given.model.and_then(Value::as_text).map(Cow::into_owned);
+        Ok(Self { model, thinking: given.thinking.map(Value::to_json).transpose()? })
+    }
+
+    /// Those of a target.
+    pub(super) fn of_target(target: Value<'_>) -> Result<Self> {
+        let target = target.object("the target of a body, an object")?;
+        let model = target.get("model")?.and_then(Value::as_text).map(Cow::into_owned);
+        Ok(Self { model, thinking: target.get("thinking")?.map(Value::to_json).transpose()? })
+    }
+
+    /// Whether thinking is manual, which older models alone have.
+    fn is_manual(&self) -> bool {
+        self.thinking.as_ref().is_some_and(|thinking| thinking.get("type").is_some_and(|kind| kind == "enabled"))
+    }
+}
+
 impl Rules {
-    /// The rules by the option `model`, otherwise by what the container says.
-    pub(super) fn new(format: Format, options: &Options, given: Option<&ChatInput<'_>>, marks: Marks) -> Self {
-        let container = given.and_then(|given| given.model).and_then(Value::as_text);
-        let name = options.model.as_ref().map(|(name, _)| name.as_str()).or(container.as_deref());
+    /// The rules by the option `model`, otherwise by what the request says.
+    pub(super) fn new(format: Format, options: &Options, request: &RequestFields, marks: Marks) -> Self {
+        let name = options.model.as_ref().map(|(name, _)| name.as_str()).or(request.model.as_deref());
         // The name of a deployment does not say whose model it is.
         let known = name.and_then(|name| Some((name, models::family(name)?)));
         let preserves_thinking = match known {
             Some((name, _)) => models::preserves_thinking(name),
             // Ours has the signatures of all vendors.
-            None => format != Format::Generic && !given.is_some_and(is_manual),
+            None => format != Format::Generic && !request.is_manual(),
         };
         let user_first = match format {
             Format::Anthropic | Format::Gemini => true,
@@ -68,11 +100,4 @@ impl Rules {
             has_compactions: marks.compaction,
         }
     }
-}
-
-/// Whether a container asks for manual thinking, which older models alone have.
-fn is_manual(given: &ChatInput<'_>) -> bool {
-    let thinking = given.thinking.and_then(|thinking| thinking.object("thinking").ok());
-    let kind = thinking.and_then(|thinking| thinking.get("type").ok()?);
-    kind.is_some_and(|kind| kind.is_string("enabled"))
 }

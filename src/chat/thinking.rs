@@ -3,7 +3,7 @@
 //! Anthropic binds each signed thought to everything before it. Thoughts themselves are no part of that: they may be taken out from the
 //! start, and not from the middle.
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::course::Place;
 use super::fit::{Cut, Fit};
@@ -11,8 +11,8 @@ use super::message::{Kind, Message, Piece, Step};
 use super::options::PreservedThinking;
 use super::pairs::MessageSlice;
 use super::report::Reason;
+use crate::assembly::preserved::drop_blocks_request;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
-use crate::json::object;
 
 /// The place of a piece. What stands before the first step belongs to it.
 fn place_of(message: usize, piece: &Piece<'_>) -> Place {
@@ -199,7 +199,7 @@ impl Fit<'_> {
     }
 
     /// The fields of the request by which the provider leaves out what is invalid, and the header for them; with `dropBlock`.
-    pub(super) fn drop_block(&self) -> Option<(Json, Json)> {
+    pub(super) fn drop_block(&self) -> Option<(Map<String, Json>, Map<String, Json>)> {
         let drops = self.rules.preserves_thinking && self.options.preserved_thinking == PreservedThinking::DropBlock;
         let is_sent = |message: &Message<'_>| {
             message.removed.is_none() && message.pieces.iter().any(|piece| self.is_bound(piece) && piece.is_there())
@@ -207,14 +207,9 @@ impl Fit<'_> {
         if !drops || !self.messages.iter().any(is_sent) {
             return None;
         }
-        let binding = object([("prefix_mismatch_behavior", "drop_block".into())]);
-        let thinking = object([("type", "adaptive".into()), ("block_binding", binding)]);
-        Some((object([("thinking", thinking)]), object([("anthropic-beta", BINDING_HEADER.into())])))
+        drop_blocks_request(self.thinking.as_ref())
     }
 }
-
-/// The beta of Anthropic's that has `block_binding`.
-const BINDING_HEADER: &str = "thinking-binding-controls-2026-08-01";
 
 /// Takes out a message, or the steps of a run in one, of which nothing but removed thinking is left.
 fn drop_emptied(message: &mut Message<'_>) {

@@ -289,7 +289,9 @@ impl<'a> DialoguePlan<'_, 'a> {
     pub(crate) fn summary(&self, planned: &mut Planned<'a>, remembered: Remembered<'_>) -> ReportSummary {
         let cache = self.cache(planned, remembered);
         let truncated = planned.choice.truncated();
-        let (body, headers) = planned.choice.thinking.drops_blocks.then(drop_blocks_request).unzip();
+        let drops_blocks = planned.choice.thinking.drops_blocks;
+        let thinking = self.context.options.thinking.as_ref();
+        let (body, headers) = drops_blocks.then(|| drop_blocks_request(thinking)).flatten().unzip();
         let cut = truncated.then(|| {
             let removed = self.plan.removed(&planned.choice);
             CutSummary {

@@ -155,6 +155,7 @@ pub(crate) fn options(
         buffer_prefix: request.string("bufferPrefix")?,
         working_buffer: request.string("workingBuffer")?.unwrap_or_default(),
         preserved_thinking: preserved_thinking(request, target.as_ref())?,
+        thinking: target.as_ref().and_then(|target| target.fields.get("thinking")).cloned(),
         previous: request.read("previous", |value| Fingerprint::parse(&value.text()?))?,
         limits,
         ..Options::new(position, context_window)

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use serde_json::Value;
+
 use crate::assembly::preserved::{PreservedThinking, ThinkingRule};
 use crate::assembly::settings::Preferences;
 use crate::content::Media;
@@ -45,6 +47,8 @@ pub struct Options {
     pub media: Rc<SortedMap<String, Media<'static>>>,
     /// What holds for signed thinking after a cut; `None` where signatures are not bound to what comes before.
     pub preserved_thinking: Option<ThinkingRule>,
+    /// The field `thinking` that the request has, as JSON.
+    pub thinking: Option<Value>,
     /// The additions for a loom-aware agent.
     pub loom_aware: Option<LoomAware>,
     /// Buffer mode: the text before that of the path; where there is none, the tree's.
@@ -80,6 +84,7 @@ impl Options {
             audio_second: crate::prompt::AUDIO_SECOND,
             media: Rc::default(),
             preserved_thinking: Some(ThinkingRule::Refused(PreservedThinking::default())),
+            thinking: None,
             loom_aware: None,
             buffer_prefix: None,
             working_buffer: String::new(),

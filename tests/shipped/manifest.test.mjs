@@ -92,8 +92,10 @@ test("an import that is not in the list is refused by name", () => {
   refused("build", changed(/"__wbindgen_object_drop_ref",?/, ""), /imports `__wbindgen_object_drop_ref`/);
 });
 
-test("the features and the profile reach cargo", () => {
-  refused("build", changed(`features = ["${NAME}"]`, 'features = ["no-such-feature"]'), /no-such-feature/);
+test("the exports, the features and the profile reach cargo", () => {
+  const exports = `exports = ["counting", "${NAME}"]`;
+  refused("build", changed(exports, 'exports = ["no-such-export"]'), /`no-such-export` is no set of exports/);
+  refused("build", changed(exports, `${exports}\nfeatures = ["no-such-feature"]`), /no-such-feature/);
   refused("build", changed('profile = "wasm"', 'profile = "no-such-profile"'), /no-such-profile/);
 });
 

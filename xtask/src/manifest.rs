@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use wasm_bindgen_cli_support::Bindgen;
 
@@ -74,6 +74,10 @@ pub struct Quick {
 /// The npm package that has all flavours but those that say otherwise.
 pub const PACKAGE: &str = "ctxweave";
 
+/// The sets of exports in src/wasm.
+const EXPORTS: [&str; 10] =
+    ["chat", "commits", "counting", "cutting", "folders", "import", "loom", "operators", "tokenizer", "workspace"];
+
 /// One module with its own exports, size and imports.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -116,7 +120,13 @@ pub struct Vocabulary {
 impl Manifest {
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-        toml::from_str(&text).with_context(|| format!("`{}` is no build manifest", path.display()))
+        let manifest: Self =
+            toml::from_str(&text).with_context(|| format!("`{}` is no build manifest", path.display()))?;
+        let mut exports = manifest.flavours.values().flat_map(|flavour| &flavour.exports);
+        if let Some(unknown) = exports.find(|name| !EXPORTS.contains(&name.as_str())) {
+            bail!("`{unknown}` is no set of exports; there are `{}`", EXPORTS.join("`, `"));
+        }
+        Ok(manifest)
     }
 
     /// What some flavour imports beyond the shared imports.

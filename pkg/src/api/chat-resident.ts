@@ -39,7 +39,11 @@ export class Chat<Message = unknown> {
   constructor(options: ReadonlyData<ChatOptions<Message>>) {
     if (typeof options !== "object" || options === null) throw invalid("options", "an object");
     const { target, pinned, ...rest } = options as ChatOptions;
-    const own = { ...rest, ...(typeof pinned !== "function" && pinned !== undefined && { pinned }) };
+    const own = {
+      ...rest,
+      ...(typeof pinned !== "function" && pinned !== undefined && { pinned }),
+      ...(target && { target: rulesOf(target) }),
+    };
     let raw: glue.Chat | undefined;
     rawAnswerOf(
       (wasm, { json }, tokenizer) => {
@@ -149,7 +153,8 @@ export class Chat<Message = unknown> {
       const { messages, report } = fit(handle, given);
       const [body, found] = bodyOf(target, handle, given, messages);
       report.diagnostics.push(...found);
-      return { body: utf8().encode(JSON.stringify(body)), report };
+      const fields = target.provider === "anthropic" ? report.body : undefined;
+      return { body: utf8().encode(JSON.stringify({ ...body, ...fields })), report };
     });
   }
 
@@ -354,8 +359,10 @@ const COUNTING = ["format", "tokenizer", "model", "system", "tools"];
 function fit(handle: Handle, given: ChatOptions | undefined): FitResult<unknown[]> {
   settle(handle);
   if (given !== undefined && (typeof given !== "object" || given === null)) throw invalid("options", "an object");
-  const { target: _, ...rest } = { ...given };
-  const own = Object.entries(rest).filter(([, value]) => value !== undefined);
+  const { target, ...rest } = { ...given };
+  const own: [string, unknown][] = Object.entries(rest).filter(([, value]) => value !== undefined);
+  const rules = target && rulesOf(target);
+  if (rules && JSON.stringify(rules) !== JSON.stringify(handle.options["target"])) own.push(["target", rules]);
   if (own.length === 0) return resultOf(handle, ask(handle, "fit", null) as Answer);
   const options: Record<string, unknown> = { ...handle.options, ...Object.fromEntries(own) };
   const pinned = options["pinned"] as Pinned | undefined;
@@ -436,6 +443,12 @@ const TAKES: Record<string, { list: string; system: string; limit: string; forma
 
 /** The names that providers have for the limit of the answer. */
 const LIMITS = ["max_completion_tokens", "max_output_tokens", "maxOutputTokens", "max_tokens"];
+
+/** What a target says that the vendor's rules depend on. */
+function rulesOf(target: Target): Record<string, unknown> {
+  const { provider, model, thinking } = target as Target & Record<string, unknown>;
+  return provider === "anthropic" ? { model, thinking } : { model };
+}
 
 /** Models of OpenAI's that refuse `max_tokens`. */
 const NEWER = /^(o\d|gpt-[5-9]|codex-mini)/;

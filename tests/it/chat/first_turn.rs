@@ -56,6 +56,49 @@ fn a_marker_stands_before_a_turn_of_the_models() {
     assert_eq!(texts(&own)[0], "1 gone");
 }
 
+/// A marker before the first turn that does not fit is no reason to fail where less would do.
+#[test]
+fn a_larger_limit_does_not_fail_where_a_smaller_one_fits() {
+    let chat = |text: &str| {
+        let mut chat = orphan().as_array().unwrap().clone();
+        chat.extend([json!({ "role": "assistant", "content": text }), json!({ "role": "user", "content": "More" })]);
+        json!(chat)
+    };
+    for chat in [orphan(), chat("Yes."), chat(&"A long answer. ".repeat(30))] {
+        for strategy in ["truncateMiddle", "rollingWindow", "keepStart"] {
+            for marker in ["[… {count} earlier messages omitted …]", ""] {
+                let mut fits = false;
+                for limit in 5..200 {
+                    let options =
+                        json!({ "maxTokens": limit, "truncationStrategy": strategy, "truncationMarker": marker });
+                    match fit(&chat, &options) {
+                        Ok(fitted) => {
+                            fits = true;
+                            assert!(!begins_with_model("anthropic", &fitted.messages), "{limit} {strategy}");
+                            let recount = json!(fitted.messages);
+                            let recount = count(&recount, &json!({ "format": "anthropic" }), &CallContext::default());
+                            assert!(recount.unwrap() <= limit, "{limit} {strategy}");
+                        }
+                        Err(error) => assert!(!fits, "{strategy} {marker:?} at {limit}: {error}"),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A marker at the front counts what was repaired, too.
+#[test]
+fn a_marker_at_the_front_counts_everything_that_is_gone() {
+    let long = "word ".repeat(300);
+    let mut chat = orphan().as_array().unwrap().clone();
+    chat.splice(1..1, [json!({ "role": "assistant", "content": long }), json!({ "role": "user", "content": long })]);
+    let fitted = fit(&json!(chat), &json!({ "maxTokens": 100 })).unwrap();
+    assert_eq!(texts(&fitted), ["[… 3 earlier messages omitted …]", "I see.", "Go on"]);
+    let cut = fitted.report["messages"].as_array().unwrap().iter().filter(|row| row["fate"] == "cut").count();
+    assert_eq!(cut, 3);
+}
+
 fn talk(greeting: bool, turns: usize) -> Vec<Value> {
     let text = |number: usize| format!("{number} ") + &"the river was low that summer ".repeat(10);
     let role = |number: usize| if number.is_multiple_of(2) { "user" } else { "assistant" };

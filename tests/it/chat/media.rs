@@ -344,12 +344,61 @@ fn media_cost_by_type_and_size_wherever_they_are() {
     }
 }
 
+/// A turn of the model's after which results are read.
+fn answer(format: &str) -> Value {
+    match format {
+        "openai-responses" | "openai-agents" => {
+            json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "Seen." }] })
+        }
+        "gemini" => json!({ "role": "model", "parts": [{ "text": "Seen." }] }),
+        "ai-sdk" => json!({ "role": "assistant", "content": [{ "type": "text", "text": "Seen." }] }),
+        "ai-sdk-ui" => json!({ "id": "seen", "role": "assistant", "parts": [{ "type": "text", "text": "Seen." }] }),
+        "langchain" => json!({ "type": "ai", "content": "Seen." }),
+        _ => json!({ "role": "assistant", "content": "Seen." }),
+    }
+}
+
+/// No edit reaches a result that the model has not read.
+#[test]
+fn unread_results_stay_as_they_are() {
+    let image = json!({ "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": png(60) } });
+    let call = |id: &str| json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": id, "name": "look", "input": {} }] });
+    let result = |id: &str| json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": id, "content": [image.clone(), { "type": "text", "text": "a long text" }] }] });
+    let chat = json!([{ "role": "user", "content": "Look." }, call("a"), result("a"), call("b"), result("b")]);
+    for edit in ["images", "toolResults", "toolCalls"] {
+        for keep in [0, 1] {
+            let edits = json!({ "when": "always", edit: { "keepLast": keep } });
+            let fitted = fit(&chat, &json!({ "format": "anthropic", "maxTokens": 99_999, "edits": edits })).unwrap();
+            let last = fitted.messages.len() - 1;
+            assert_eq!(&fitted.messages[last], &chat[4], "{edit}");
+            assert_eq!(fitted.messages[last - 1], chat[3], "{edit}");
+            // The unread one is not counted among the last that stay.
+            assert_eq!(fitted.report["truncated"], keep == 0, "{edit}");
+        }
+    }
+    // Of a run in one message those of the last step.
+    let tool = |id: &str| json!({ "type": "tool-look", "toolCallId": id, "state": "output-available", "input": {}, "output": "a long text" });
+    let start = json!({ "type": "step-start" });
+    let chat = json!([
+        { "id": "1", "role": "user", "parts": [{ "type": "text", "text": "Look." }] },
+        { "id": "2", "role": "assistant", "parts": [start, tool("a"), start, tool("b")] },
+    ]);
+    let edits = json!({ "when": "always", "toolResults": { "keepLast": 0, "placeholder": "-" } });
+    let fitted = fit(&chat, &json!({ "maxTokens": 99_999, "edits": edits })).unwrap();
+    assert_eq!(fitted.messages[1]["parts"][1]["output"], "-");
+    assert_eq!(fitted.messages[1]["parts"][3], chat[1]["parts"][3]);
+}
+
 #[test]
 fn images_within_results_are_replaced_as_others_are() {
     let mut replaced = 0;
     let bytes = png(6_000);
     for (format, what, chat) in cases() {
-        let chat = with(&chat, &json!(bytes), &json!(format!("data:image/png;base64,{bytes}")));
+        let mut chat = with(&chat, &json!(bytes), &json!(format!("data:image/png;base64,{bytes}")));
+        // What the model has not read stays.
+        if let Some(messages) = chat.as_array_mut() {
+            messages.push(answer(format));
+        }
         let edits = json!({ "when": "always", "images": { "keepLast": 0 } });
         let options = json!({ "format": format, "maxTokens": 99_999, "repair": "off", "edits": edits });
         let fitted = fit(&chat, &options).unwrap();
@@ -380,6 +429,7 @@ fn images_of_one_result_go_oldest_first() {
         { "role": "user", "content": "Look." },
         { "role": "assistant", "content": [{ "type": "tool_use", "id": "c", "name": "look", "input": {} }] },
         { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "c", "content": [image(60), image(90)] }] },
+        answer("anthropic"),
     ]);
     let edits = json!({ "when": "always", "images": { "keepLast": 1 } });
     let fitted = fit(&chat, &json!({ "format": "anthropic", "maxTokens": 99_999, "edits": edits })).unwrap();

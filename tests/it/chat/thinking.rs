@@ -168,7 +168,6 @@ fn thinking_may_stay_for_the_provider_to_drop() {
     assert_eq!(error.code(), ctxweave::Code::UnknownValue);
 }
 
-/// A repair is a change, too, under the limit as well; what stands before it stays.
 /// Reasoning that OpenAI sealed, as each format has it, after a question that is too long.
 fn sealed() -> Vec<(&'static str, Vec<Value>)> {
     let long = "long question. ".repeat(400);
@@ -202,13 +201,51 @@ fn sealed() -> Vec<(&'static str, Vec<Value>)> {
     ]
 }
 
+/// What the target's or the container's `thinking` says stays next to what drops blocks.
+#[test]
+fn the_fields_that_drop_blocks_keep_what_the_request_says_of_thinking() {
+    let messages = steps(60);
+    let options = json!({ "maxTokens": 6000, "preservedThinking": "dropBlock", "model": "claude-opus-5-5" });
+    let fields = |thinking: Value| {
+        let chat = json!({ "messages": messages, "thinking": thinking });
+        let of_container = fit(&chat, &options).unwrap();
+        let mut with_target = options.clone();
+        with_target["target"] = json!({ "thinking": thinking });
+        let of_target = fit(&json!(messages), &with_target).unwrap();
+        assert_eq!(of_container.report, of_target.report);
+        (of_container.report["body"].clone(), of_container.report.get("headers").is_some())
+    };
+    let binding = json!({ "prefix_mismatch_behavior": "drop_block" });
+    for kind in ["adaptive", "between_tools"] {
+        let thinking = json!({ "type": kind, "display": "summarized" });
+        let expected = json!({ "type": kind, "display": "summarized", "block_binding": binding });
+        assert_eq!(fields(thinking), (json!({ "thinking": expected }), true));
+    }
+    for kind in ["enabled", "disabled"] {
+        assert_eq!(fields(json!({ "type": kind })), (Value::Null, false), "{kind}");
+    }
+}
+
+#[test]
+fn the_target_says_whether_thinking_is_preserved() {
+    let messages = steps(60);
+    let refused_of = |target: Value| {
+        let fitted = fit(&json!(messages), &json!({ "maxTokens": 6000, "target": target })).unwrap();
+        refused(&messages, &fitted.messages).len()
+    };
+    assert!(refused_of(json!({ "thinking": { "type": "enabled", "budget_tokens": 1024 } })) > 5);
+    assert!(refused_of(json!({ "model": "claude-sonnet-4-5" })) > 5);
+    assert_eq!(refused_of(json!({ "model": "claude-opus-5-5", "thinking": { "type": "enabled" } })), 0);
+    assert_eq!(refused_of(json!({ "thinking": { "type": "adaptive" } })), 0);
+}
+
 #[test]
 fn reasoning_that_openai_may_withhold_stays_and_is_reported() {
     for (format, messages) in sealed() {
         let options = |limit: u64| json!({ "maxTokens": limit, "format": format });
-        let whole = fit(&messages, &options(10_000));
+        let whole = fit(&json!(messages), &options(10_000)).unwrap();
         assert_eq!(reported(&whole), Vec::<&Value>::new(), "{format}");
-        let cut = fit(&messages, &options(80));
+        let cut = fit(&json!(messages), &options(80)).unwrap();
         assert_eq!(cut.report["truncated"], true, "{format}");
         let [found] = reported(&cut)[..] else { panic!("{format}: {:?}", cut.report) };
         assert_eq!(found["severity"], "info", "{format}");
@@ -218,6 +255,7 @@ fn reasoning_that_openai_may_withhold_stays_and_is_reported() {
     }
 }
 
+/// A repair is a change, too, under the limit as well; what stands before it stays.
 #[test]
 fn a_repair_invalidates_the_thinking_after_it() {
     let mut messages = steps(4);
