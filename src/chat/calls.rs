@@ -11,10 +11,10 @@ use super::formats;
 use super::measure::measured;
 use super::message::Message;
 use super::messages::{Messages, Sum};
-use super::options::{Options, Phase};
+use super::options::{Options, Phase, RequestFields};
 use super::pairs::Pairs;
 use super::request_overhead::{RequestOverhead, beside_messages, prices, system_tokens};
-use super::rules::{Marks, RequestFields, Rules};
+use super::rules::{Marks, Rules};
 use crate::call::{Call, CallContext, Response};
 use crate::error::{Code, Error, Result};
 use crate::json::{Object, Value};
@@ -22,7 +22,7 @@ use crate::text::is_blank;
 
 /// The calls by their names.
 pub const CALLS: &[Call] = &[
-    Call::new("fitMessages", &["messages", "options", "phase", "summaryText"], |_, request, host| {
+    Call::new("fitMessages", &["messages", "options", "phase", "summaryText", "target"], |_, request, host| {
         fit_messages(request, host)
     }),
     Call::new("countMessages", &["messages", "options"], |_, request, host| count_messages(request, host)),
@@ -35,7 +35,8 @@ fn fit_messages(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let mut found = request.repaired();
     let request = request.object("a chat and options, an object")?;
     let object = request.need("options")?.object("options, an object")?;
-    let options = Options { phase: Phase::read(request)?, ..Options::read(object, host, &mut found)? };
+    let target = request.read("target", RequestFields::of_target)?.unwrap_or_default();
+    let options = Options { phase: Phase::read(request)?, request: target, ..Options::read(object, host, &mut found)? };
     if let Phase::Finish(Some(summary)) = &options.phase
         && is_blank(summary)
     {
@@ -112,7 +113,7 @@ impl<'t> Read<'t> {
         let mut marks = Marks::default();
         marks.add(&messages);
         let of_chat = RequestFields::of_chat(&given)?;
-        let RequestFields { model, thinking } = options.target.clone();
+        let RequestFields { model, thinking } = options.request.clone();
         let request = RequestFields { model: of_chat.model.or(model), thinking: of_chat.thinking.or(thinking) };
         let rules = Rules::new(format, options, &request, marks);
         Ok(Self { format, messages, beside, rules, request })

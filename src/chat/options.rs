@@ -1,11 +1,12 @@
 //! The options of a fit (SPEC §8 "FitOptions", "Limit", "Edits").
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
+use super::chat_input::ChatInput;
 use super::detect::{FORMATS, Format};
 use super::message::{ROLES, Role};
 use super::report::Strategy;
-use super::rules::RequestFields;
 use crate::assembly::budget;
 use crate::assembly::settings::{self, CHAT_MARKER, Preferences, Settings, whole};
 use crate::call::CallContext;
@@ -97,6 +98,34 @@ pub(super) enum PreservedThinking {
     Keep,
 }
 
+/// What a request says beside its messages that rules depend on: the container of a chat, or the target of its body.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RequestFields {
+    pub model: Option<String>,
+    /// The field `thinking` of Anthropic's requests.
+    pub thinking: Option<serde_json::Value>,
+}
+
+impl RequestFields {
+    /// Those of a container.
+    pub(super) fn of_chat(given: &ChatInput<'_>) -> Result<Self> {
+        let model = given.model.and_then(Value::as_text).map(Cow::into_owned);
+        Ok(Self { model, thinking: given.thinking.map(Value::to_json).transpose()? })
+    }
+
+    /// Those of a target.
+    pub(super) fn of_target(target: Value<'_>) -> Result<Self> {
+        let target = target.object("the target of a body, an object")?;
+        let model = target.get("model")?.and_then(Value::as_text).map(Cow::into_owned);
+        Ok(Self { model, thinking: target.get("thinking")?.map(Value::to_json).transpose()? })
+    }
+
+    /// Whether thinking is manual, which older models alone have.
+    pub(super) fn is_manual(&self) -> bool {
+        self.thinking.as_ref().is_some_and(|thinking| thinking.get("type").is_some_and(|kind| kind == "enabled"))
+    }
+}
+
 /// The options, read.
 #[derive(Debug)]
 pub(super) struct Options {
@@ -116,8 +145,8 @@ pub(super) struct Options {
     /// Tokens that a summary may have.
     pub summary: Option<u64>,
     pub preserved_thinking: PreservedThinking,
-    /// What the target of the chat's body says.
-    pub target: RequestFields,
+    /// What the request says beside the chat: its container, or the target of its body.
+    pub request: RequestFields,
     pub phase: Phase,
 }
 
@@ -148,7 +177,6 @@ const KNOWN: &[&str] = &[
     "edits",
     "summary",
     "preservedThinking",
-    "target",
 ];
 
 impl Options {
@@ -192,7 +220,6 @@ impl Options {
             edits: options.read("edits", |edits| read_edits(edits, found))?.unwrap_or_default(),
             summary: summary.flatten(),
             preserved_thinking: options.one_of("preservedThinking", THINKING)?.unwrap_or_default(),
-            target: options.read("target", RequestFields::of_target)?.unwrap_or_default(),
             ..chat
         })
     }
@@ -221,7 +248,7 @@ impl Options {
             edits: Edits::default(),
             summary: None,
             preserved_thinking: PreservedThinking::default(),
-            target: RequestFields::default(),
+            request: RequestFields::default(),
             phase: Phase::Fit,
         })
     }

@@ -14,7 +14,7 @@ use super::fit::{EarlierMark, Fit};
 use super::formats;
 use super::message::{Kind, Message, Path, Piece, Step};
 use super::messages::{Messages, Sum};
-use super::options::Options;
+use super::options::{Options, RequestFields};
 use super::pairs::Pairs;
 use super::request_overhead::{RequestOverhead, beside_messages, prices};
 use super::rules::{Marks, Rules};
@@ -83,8 +83,10 @@ impl Chat {
         let document = Document::read(request, &[])?;
         let document: &Document<'_> = &document;
         let mut found = document.diagnostics();
-        let given = document.root().object("options, an object")?.need("options")?.object("options, an object")?;
-        let options = Options::read(given, host, &mut found)?;
+        let request_object = document.root().object("options, an object")?;
+        let given = request_object.need("options")?.object("options, an object")?;
+        let target = request_object.read("target", RequestFields::of_target)?.unwrap_or_default();
+        let options = Options { request: target, ..Options::read(given, host, &mut found)? };
         let shape = Formats::MAX;
         let format = options.format.unwrap_or(first_of(shape));
         let formats = options.format.map_or(shape, bit);
@@ -279,8 +281,11 @@ impl Chat {
             found.extend_from_slice(&self.found);
         } else {
             found.extend(request.repaired());
-            let given = request.object("options, an object")?.need("options")?.object("options, an object")?;
-            let mut read = Options::read(given, host, &mut found)?;
+            let request = request.object("options, an object")?;
+            let given = request.need("options")?.object("options, an object")?;
+            let target = request.read("target", RequestFields::of_target)?;
+            let target = target.unwrap_or_else(|| self.options.request.clone());
+            let mut read = Options { request: target, ..Options::read(given, host, &mut found)? };
             if given.get("pinned")?.is_none() {
                 read.pinned.clone_from(&self.options.pinned);
             }
@@ -298,8 +303,8 @@ impl Chat {
             beside: self.beside,
             layout: &self.layout,
             can_reuse_layout: others.is_none(),
-            rules: Rules::new(self.format, options, &options.target, self.marks),
-            thinking: options.target.thinking.clone(),
+            rules: Rules::new(self.format, options, &options.request, self.marks),
+            thinking: options.request.thinking.clone(),
             course: Course::default(),
             summary_room: 0,
             found,

@@ -1,15 +1,8 @@
 //! The vendor's rules that hold for a chat, by its format and model (SPEC §8).
 
-use std::borrow::Cow;
-
-use serde_json::Value as Json;
-
-use super::chat_input::ChatInput;
 use super::detect::Format;
 use super::message::Message;
-use super::options::Options;
-use crate::error::Result;
-use crate::json::Value;
+use super::options::{Options, RequestFields};
 use crate::tokens::models;
 
 /// What there may be in messages that few have: where it is not, nobody looks for it.
@@ -44,34 +37,6 @@ pub(super) struct Rules {
     pub user_first: bool,
     /// Whether messages may hold what stands for everything before it.
     pub has_compactions: bool,
-}
-
-/// What a request says beside its messages that rules depend on: the container of a chat, or the target of its body.
-#[derive(Clone, Debug, Default)]
-pub(super) struct RequestFields {
-    pub model: Option<String>,
-    /// The field `thinking` of Anthropic's requests.
-    pub thinking: Option<Json>,
-}
-
-impl RequestFields {
-    /// Those of a container.
-    pub(super) fn of_chat(given: &ChatInput<'_>) -> Result<Self> {
-        let model = given.model.and_then(Value::as_text).map(Cow::into_owned);
-        Ok(Self { model, thinking: given.thinking.map(Value::to_json).transpose()? })
-    }
-
-    /// Those of a target.
-    pub(super) fn of_target(target: Value<'_>) -> Result<Self> {
-        let target = target.object("the target of a body, an object")?;
-        let model = target.get("model")?.and_then(Value::as_text).map(Cow::into_owned);
-        Ok(Self { model, thinking: target.get("thinking")?.map(Value::to_json).transpose()? })
-    }
-
-    /// Whether thinking is manual, which older models alone have.
-    fn is_manual(&self) -> bool {
-        self.thinking.as_ref().is_some_and(|thinking| thinking.get("type").is_some_and(|kind| kind == "enabled"))
-    }
 }
 
 impl Rules {

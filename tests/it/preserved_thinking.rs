@@ -141,7 +141,7 @@ fn thinking_may_stay_for_the_provider_to_drop() {
         assert_eq!(found(&result), reported.iter().map(warned).collect::<Vec<_>>());
         let is_dropped = rule == "dropBlock";
         assert_eq!(result["report"].get("headers"), is_dropped.then_some(&headers));
-        let fields = json!({ "thinking": { "type": "adaptive", "block_binding": binding } });
+        let fields = json!({ "thinking": { "type": "adaptive", "display": "omitted", "block_binding": binding } });
         assert_eq!(result["report"].get("body"), is_dropped.then_some(&fields));
         let answer = call("requestBodyWithReport", &[request(&story, &options(rule))], None).unwrap();
         let body: Value = serde_json::from_str(answer["body"]["$text"].as_str().unwrap()).unwrap();

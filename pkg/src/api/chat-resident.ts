@@ -39,17 +39,13 @@ export class Chat<Message = unknown> {
   constructor(options: ReadonlyData<ChatOptions<Message>>) {
     if (typeof options !== "object" || options === null) throw invalid("options", "an object");
     const { target, pinned, ...rest } = options as ChatOptions;
-    const own = {
-      ...rest,
-      ...(typeof pinned !== "function" && pinned !== undefined && { pinned }),
-      ...(target && { target: rulesOf(target) }),
-    };
+    const own = { ...rest, ...(typeof pinned !== "function" && pinned !== undefined && { pinned }) };
     let raw: glue.Chat | undefined;
     rawAnswerOf(
       (wasm, { json }, tokenizer) => {
         raw = new wasm.Chat(json, tokenizer);
       },
-      { options: own },
+      { options: own, target: rulesOf(target) },
     );
     handles.set(this, {
       raw: raw as unknown as glue.Chat,
@@ -360,10 +356,10 @@ function fit(handle: Handle, given: ChatOptions | undefined): FitResult<unknown[
   settle(handle);
   if (given !== undefined && (typeof given !== "object" || given === null)) throw invalid("options", "an object");
   const { target, ...rest } = { ...given };
-  const own: [string, unknown][] = Object.entries(rest).filter(([, value]) => value !== undefined);
-  const rules = target && rulesOf(target);
-  if (rules && JSON.stringify(rules) !== JSON.stringify(handle.options["target"])) own.push(["target", rules]);
-  if (own.length === 0) return resultOf(handle, ask(handle, "fit", null) as Answer);
+  const own = Object.entries(rest).filter(([, value]) => value !== undefined);
+  const rules = rulesOf(target ?? handle.target);
+  const isOwnTarget = JSON.stringify(rules) === JSON.stringify(rulesOf(handle.target));
+  if (own.length === 0 && isOwnTarget) return resultOf(handle, ask(handle, "fit", null) as Answer);
   const options: Record<string, unknown> = { ...handle.options, ...Object.fromEntries(own) };
   const pinned = options["pinned"] as Pinned | undefined;
   if (typeof pinned === "function") options["pinned"] = pinnedBy(pinned, handle.list);
@@ -375,7 +371,7 @@ function fit(handle: Handle, given: ChatOptions | undefined): FitResult<unknown[
   }
   delete options["system"];
   delete options["tools"];
-  return resultOf(handle, ask(handle, "fit", { options }) as Answer);
+  return resultOf(handle, ask(handle, "fit", { options, target: rules }) as Answer);
 }
 
 /** What the wasm says of the chat. */
@@ -445,7 +441,8 @@ const TAKES: Record<string, { list: string; system: string; limit: string; forma
 const LIMITS = ["max_completion_tokens", "max_output_tokens", "maxOutputTokens", "max_tokens"];
 
 /** What a target says that the vendor's rules depend on. */
-function rulesOf(target: Target): Record<string, unknown> {
+function rulesOf(target: Target | undefined): { model?: unknown; thinking?: unknown } | undefined {
+  if (typeof target !== "object" || target === null) return undefined;
   const { provider, model, thinking } = target as Target & Record<string, unknown>;
   return provider === "anthropic" ? { model, thinking } : { model };
 }

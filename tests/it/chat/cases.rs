@@ -176,7 +176,9 @@ fn an_edit_says_how_many_stay() {
 
 #[test]
 fn an_edit_leaves_the_tools_alone_that_it_excludes() {
-    let chat = json!(write("openai", &agent(6)));
+    let mut chat = write("openai", &agent(6));
+    chat.push(json!({ "role": "assistant", "content": "done" }));
+    let chat = json!(chat);
     let calls = |edits: Value| {
         let fitted = fit(&chat, &json!({ "maxTokens": 90_000, "edits": edits })).unwrap();
         let acts = super::written::acts(&fitted.messages);
@@ -332,6 +334,7 @@ fn what_is_left_out_at_the_end_is_not_edited() {
         }
         message
     }));
+    messages.push(json!({ "role": "assistant", "content": "done" }));
     let options =
         json!({ "maxTokens": 9000, "endOn": "user", "edits": { "toolResults": { "keepLast": 0 }, "when": "always" } });
     let report = fit(&json!(messages), &options).unwrap().report;
@@ -425,10 +428,16 @@ fn agent(steps: usize) -> Vec<Turn> {
     [Turn::User("do it".to_owned())].into_iter().chain((0..steps).map(step)).collect()
 }
 
+/// The same, with a last turn in which the model has read all results.
+fn finished(steps: usize) -> Vec<Turn> {
+    let done = Turn::Assistant { thought: None, text: Some("done".to_owned()), calls: Vec::new() };
+    agent(steps).into_iter().chain([done]).collect()
+}
+
 #[test]
 fn edits_go_before_cuts_and_only_as_far_as_they_must() {
     for format in FORMATS {
-        let messages = json!(write(format, &agent(8)));
+        let messages = json!(write(format, &finished(8)));
         let run = |limit: u64, edits: Value| {
             fit(&messages, &json!({ "format": format, "maxTokens": limit, "edits": edits })).unwrap()
         };

@@ -644,13 +644,14 @@ fn langchains_older_calls_and_streamed_ones_are_read() {
         { "type": "ai", "content": "", "tool_calls": [{ "id": "c", "name": "g", "args": {} }],
           "tool_call_chunks": [{ "id": "c", "name": "g", "args": "{}", "index": 0 }] },
         { "type": "tool", "tool_call_id": "c", "content": "too" },
+        { "type": "ai", "content": "read" },
     ]);
     let done = convert(&chat, None, "openai");
     assert_eq!(done.diagnostics, Vec::<Value>::new());
     assert_eq!(done.messages[1]["tool_calls"][0]["function"], call);
     let fitted =
         super::fit(&chat, &json!({ "maxTokens": 9000, "edits": { "when": "always", "toolCalls": { "keepLast": 0 } } }));
-    assert_eq!(fitted.unwrap().messages.len(), 1);
+    assert_eq!(fitted.unwrap().messages.len(), 2);
 }
 
 /// DeepSeek's, OpenRouter's and LiteLLM's fields for thoughts.

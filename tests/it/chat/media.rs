@@ -445,6 +445,7 @@ fn a_cleared_result_of_gemini_keeps_no_image() {
         { "role": "user", "parts": [{ "text": "Look." }] },
         { "role": "model", "parts": [{ "functionCall": { "name": "look", "args": {} } }] },
         { "role": "user", "parts": [{ "functionResponse": { "name": "look", "response": { "output": "Here." }, "parts": [part] } }] },
+        answer("gemini"),
     ]);
     let edits = json!({ "when": "always", "toolResults": { "keepLast": 0 } });
     let fitted = fit(&chat, &json!({ "maxTokens": 99_999, "edits": edits })).unwrap();

@@ -38,7 +38,7 @@ pub(crate) fn fit(messages: &Value, options: &Value) -> Result<Fitted, Error> {
 pub(crate) fn fit_with(messages: &Value, options: &Value, host: &CallContext) -> Result<Fitted, Error> {
     // The halves around a summary stand beside the options.
     let mut request = json!({ "messages": messages, "options": options });
-    for name in ["phase", "summaryText"] {
+    for name in ["phase", "summaryText", "target"] {
         if let Some(value) = request["options"].as_object_mut().and_then(|options| options.remove(name)) {
             request[name] = value;
         }
