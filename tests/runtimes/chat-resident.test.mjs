@@ -305,6 +305,30 @@ describe("Chat", () => {
     assert.throws(() => body({ target: { provider: "completion", model: "m" } }, user), { code: "invalid_input" });
   });
 
+  it("a body tells the provider to drop invalid thinking, next to the target's thinking", () => {
+    const long = "word ".repeat(300);
+    const thought = { type: "thinking", thinking: "r", signature: "S" };
+    const messages = [
+      { role: "user", content: long },
+      { role: "assistant", content: [thought, { type: "text", text: "x" }] },
+      { role: "user", content: "y" },
+    ];
+    const thinking = { type: "between_tools" };
+    const target = { provider: "anthropic", model: "claude-opus-5-5", maxTokens: 5, thinking };
+    const kept = new chat.Chat({ maxTokens: 90, preservedThinking: "dropBlock", target });
+    kept.append(...messages);
+    const { body: bytes, report } = kept.requestBodyWithReport();
+    const expected = { ...thinking, block_binding: { prefix_mismatch_behavior: "drop_block" } };
+    assert.deepEqual(JSON.parse(new TextDecoder().decode(bytes)).thinking, expected);
+    assert.deepEqual(report.body, { thinking: expected });
+    assert.deepEqual(Object.keys(report.headers), ["anthropic-beta"]);
+    // Manual thinking is no part of the prefix: nothing is dropped, by this target or by another one.
+    const manual = { ...target, model: "claude-sonnet-4-5", thinking: { type: "enabled", budget_tokens: 1024 } };
+    const other = kept.requestBodyWithReport({ target: manual });
+    assert.deepEqual(JSON.parse(new TextDecoder().decode(other.body)).thinking, manual.thinking);
+    assert.equal(other.report.headers, undefined);
+  });
+
   it("a body for a provider of another format says what that cannot", () => {
     const kept = new chat.Chat({ maxTokens: 900, format: "openai" });
     kept.append(

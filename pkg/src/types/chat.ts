@@ -140,7 +140,8 @@ export interface MeasuredPart {
 
 /**
  * What is taken out of messages before whole ones are cut, in this order, oldest first, only as far as the limit needs; each
- * is counted in `report.edits`.
+ * is counted in `report.edits`. Results after the model's last message are never edited and do not count in `keepLast`: the model
+ * has not read them.
  */
 export interface FitEdits {
   /** Tokens above which edits are made. Default: the limit. */
