@@ -320,7 +320,7 @@ fn a_refusal_says_something() {
 
 #[test]
 fn what_is_left_out_at_the_end_is_not_edited() {
-    let mut messages = write("openai", &agent(3));
+    let mut messages = write("openai", &finished(3));
     messages.push(json!({ "role": "user", "content": "go on" }));
     messages.extend(write("openai", &agent(2)).into_iter().skip(1).map(|mut message| {
         // Ids of their own.
@@ -334,7 +334,6 @@ fn what_is_left_out_at_the_end_is_not_edited() {
         }
         message
     }));
-    messages.push(json!({ "role": "assistant", "content": "done" }));
     let options =
         json!({ "maxTokens": 9000, "endOn": "user", "edits": { "toolResults": { "keepLast": 0 }, "when": "always" } });
     let report = fit(&json!(messages), &options).unwrap().report;
