@@ -14,7 +14,7 @@ mod jsonl;
 pub mod limits;
 pub mod loom;
 pub mod loom_import;
-pub mod maps;
+mod maps;
 mod markdown;
 pub mod operators;
 pub mod prompt;
@@ -23,12 +23,14 @@ mod sorting;
 pub mod text;
 pub mod time;
 pub mod tokens;
+mod tool_calls;
 #[cfg(target_arch = "wasm32")]
 pub mod wasm;
 pub mod workspace;
 
 pub use error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 pub use limits::Limits;
+pub use maps::{SortedMap, SortedSet};
 
 /// The calls of all areas: what JavaScript calls, over JSON.
 pub const CALLS: &[&[call::Call]] = &[

@@ -324,3 +324,7 @@ impl<K, V> IntoIterator for SortedMap<K, V> {
         keys.into_iter().zip(values)
     }
 }
+
+#[cfg(test)]
+#[path = "../tests/unit/maps.rs"]
+mod tests;

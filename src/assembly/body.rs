@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::assembly::message_index::{MessageKind, PreviousMessages, Run};
 use crate::assembly::plan::{Plan, Planned};
 use crate::assembly::preserved::drop_blocks;
+use crate::content::Role;
 use crate::error::{Diagnostic, Result};
-use crate::prompt::Role;
 use crate::prompt::bodies::{Hints, MessageSource, Provider, Target, TextWriter, WrittenBody, write_body, write_texts};
 
 /// The target with `token_buffer` as the default length of the answer.

@@ -1,12 +1,10 @@
 //! The limit, and the errors of what is over it.
 
-use crate::assembly::settings::whole;
 use crate::error::{Code, Error, Result};
 use crate::json::object;
 
 /// `contextWindow − tokenBuffer`.
-pub(crate) fn limit(context_window: f64, token_buffer: u64) -> Result<u64> {
-    let window = whole("contextWindow", context_window)?;
+pub(crate) fn limit(window: u64, token_buffer: u64) -> Result<u64> {
     window.checked_sub(token_buffer).filter(|&limit| limit > 0).ok_or_else(|| {
         let message = format!("`contextWindow` of {window} leaves nothing after `tokenBuffer` of {token_buffer}; use a larger window or a smaller buffer");
         Error::new(Code::InvalidBudget, message).with("setting", "contextWindow").with("value", window).with("tokenBuffer", token_buffer)

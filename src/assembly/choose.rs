@@ -74,7 +74,7 @@ impl<'a> Plan<'_, 'a> {
 
     /// An item that holds thinking which the vendor signed.
     fn signed_item(&self, choice: &Choice<'a>, at: usize, vendor: Vendor) -> Option<Item<'a>> {
-        let outline = self.items.outline(at).filter(|outline| outline.shape != Shape::Text);
+        let outline = self.items.outline(at).filter(|outline| !matches!(outline.merged_by, Some((_, Shape::Text))));
         outline.and_then(|_| self.item(choice, at)).filter(|item| item.parts.iter().any(|part| is_signed(part, vendor)))
     }
 

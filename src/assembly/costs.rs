@@ -8,11 +8,12 @@
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 
-use crate::assembly::item::{Items, Kept, Shape};
+use crate::assembly::item::{CutItems, Kept, Shape};
 use crate::assembly::render::JOIN;
 use crate::assembly::settings::{CHAT_MARKER, CHAT_MARKER_OF_ONE, DIALOGUE_MARKER, DIALOGUE_MARKER_OF_ONE};
+use crate::content::Role;
 use crate::maps::SortedMap;
-use crate::prompt::{Prices, Role};
+use crate::prompt::Prices;
 use crate::text::{replace, trim};
 
 /// Seams from the item `first` to the item `last`, counted as one text.
@@ -28,8 +29,8 @@ const LONG_RUN: usize = 8;
 /// Sums over the items of a conversation. They can be truncated to any item and extended from there.
 #[derive(Debug)]
 pub(crate) struct Sums {
-    /// Of each item.
-    outlines: Vec<(Role, Shape)>,
+    /// By what each item is merged with its neighbors.
+    merged_by: Vec<Option<(Role, Shape)>>,
     /// Over the items before an index.
     alone: Vec<u64>,
     /// Over the message starts before an index.
@@ -50,7 +51,7 @@ pub(crate) struct Sums {
 impl Default for Sums {
     fn default() -> Self {
         Self {
-            outlines: Vec::new(),
+            merged_by: Vec::new(),
             alone: vec![0],
             starts: vec![0],
             seams: vec![0],
@@ -65,7 +66,7 @@ impl Default for Sums {
 
 impl Sums {
     pub(crate) fn truncate(&mut self, len: usize) {
-        self.outlines.truncate(len);
+        self.merged_by.truncate(len);
         self.alone.truncate(len.saturating_add(1));
         self.starts.truncate(len.saturating_add(1));
         // The last item that stays may be in a run that now ends there.
@@ -84,14 +85,15 @@ impl Sums {
     }
 
     /// Adds the items that are not summed up yet.
-    pub(crate) fn extend(&mut self, items: &dyn Items<'_>, prices: &Prices<'_>) {
+    pub(crate) fn extend(&mut self, items: &dyn CutItems, prices: &Prices<'_>) {
         let count = items.len();
-        for at in self.outlines.len()..count {
+        for at in self.merged_by.len()..count {
             let Some(outline) = items.outline(at) else { break };
-            let before = self.outlines.last().map(|&(role, _)| role);
+            let is_merged =
+                outline.merged_by.is_some_and(|(role, _)| at.checked_sub(1).and_then(|at| self.role(at)) == Some(role));
             self.alone.push(last(&self.alone).saturating_add(outline.alone));
-            self.starts.push(last(&self.starts) + u64::from(before != Some(outline.role)));
-            self.outlines.push((outline.role, outline.shape));
+            self.starts.push(last(&self.starts) + u64::from(!is_merged));
+            self.merged_by.push(outline.merged_by);
         }
         let from = match self.coupled.len().checked_sub(1) {
             // The last item may continue in a run with the next.
@@ -119,7 +121,7 @@ impl Sums {
         }
     }
 
-    fn find_runs(&mut self, from: usize, items: &dyn Items<'_>, prices: &Prices<'_>) {
+    fn find_runs(&mut self, from: usize, items: &dyn CutItems, prices: &Prices<'_>) {
         let mut first = from;
         while first < items.len() {
             let mut last = first;
@@ -145,11 +147,11 @@ impl Sums {
     }
 
     fn role(&self, at: usize) -> Option<Role> {
-        self.outlines.get(at).map(|&(role, _)| role)
+        self.merged_by.get(at).copied().flatten().map(|(role, _)| role)
     }
 
     fn shape(&self, at: usize) -> Option<Shape> {
-        self.outlines.get(at).map(|&(_, shape)| shape)
+        self.merged_by.get(at).copied().flatten().map(|(_, shape)| shape)
     }
 
     fn is_single(&self, at: usize) -> bool {
@@ -158,8 +160,8 @@ impl Sums {
 
     /// Whether texts touch behind item `at`, and are merged.
     fn texts_touch(&self, at: usize) -> bool {
-        match self.outlines.get(at..).unwrap_or_default() {
-            [left, right, ..] => left.0 == right.0 && left.1.ends_with_text() && right.1.begins_with_text(),
+        match self.merged_by.get(at..).unwrap_or_default() {
+            [Some(left), Some(right), ..] => left.0 == right.0 && left.1.ends_with_text() && right.1.begins_with_text(),
             _ => false,
         }
     }
@@ -177,12 +179,12 @@ impl CoupledRun {
 }
 
 /// The cost of the joined text of the items `first..=last` of a coupled run beyond that of the texts alone.
-fn coupled_cost(items: &dyn Items<'_>, prices: &Prices<'_>, first: usize, last: usize) -> i64 {
+fn coupled_cost(items: &dyn CutItems, prices: &Prices<'_>, first: usize, last: usize) -> i64 {
     let apart: i64 = coupled_texts(items, first, last).map(|text| signed(prices.text(&text))).sum();
     signed(prices.text(&coupled_text(items, first, last))) - apart
 }
 
-fn coupled_text(items: &dyn Items<'_>, first: usize, last: usize) -> String {
+fn coupled_text(items: &dyn CutItems, first: usize, last: usize) -> String {
     let mut all = String::new();
     for (at, text) in coupled_texts(items, first, last).enumerate() {
         all.push_str(if at == 0 { "" } else { JOIN });
@@ -192,7 +194,7 @@ fn coupled_text(items: &dyn Items<'_>, first: usize, last: usize) -> String {
 }
 
 /// The last text of the first item, and the first of the others.
-fn coupled_texts<'i>(items: &'i dyn Items<'_>, first: usize, last: usize) -> impl Iterator<Item = Cow<'i, str>> {
+fn coupled_texts<'i>(items: &'i dyn CutItems, first: usize, last: usize) -> impl Iterator<Item = Cow<'i, str>> {
     (first..=last).filter_map(move |at| if at == first { items.last_text(at) } else { items.first_text(at) })
 }
 
@@ -276,8 +278,8 @@ pub(crate) fn marker_text(template: &str, nodes: usize) -> Option<String> {
 
 /// The costs of any choice of items.
 #[derive(Debug)]
-pub(crate) struct Costs<'l, 'a> {
-    pub items: &'l dyn Items<'a>,
+pub(crate) struct Costs<'l> {
+    pub items: &'l dyn CutItems,
     sums: &'l Sums,
     prices: Prices<'l>,
     /// The template of the marker.
@@ -295,9 +297,9 @@ pub(crate) struct Costs<'l, 'a> {
     pub fixed: u64,
 }
 
-impl<'l, 'a> Costs<'l, 'a> {
+impl<'l> Costs<'l> {
     pub(crate) fn new(
-        items: &'l dyn Items<'a>,
+        items: &'l dyn CutItems,
         sums: &'l Sums,
         prices: Prices<'l>,
         marker: &'l str,

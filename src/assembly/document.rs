@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::assembly::budget;
 use crate::assembly::paragraphs::Paragraphs;
-use crate::assembly::settings::{Settings, Strategy};
+use crate::assembly::settings::{Settings, Strategy, rounded_excess};
 use crate::error::Result;
 use crate::prompt::Prices;
 use crate::text::{Clusters, replace};
@@ -121,7 +121,8 @@ impl<'p> DocumentPlan<'p> {
         }
         let costs = || ids.clone().zip(self.source.parts.iter().map(|part| part.tokens));
         let kept = match self.settings.truncation_strategy {
-            Strategy::StopAtLimit => {
+            // `Settings::resolve` refuses `KeepStart`.
+            Strategy::StopAtLimit | Strategy::KeepStart => {
                 let advice = "exclude nodes, or use a model with a larger context window";
                 return Err(budget::too_long(self.limit, self.whole(), costs(), advice));
             }
@@ -169,7 +170,7 @@ impl<'p> DocumentPlan<'p> {
     /// The end of the shortest run from `head`, no further than `end`, that removes a multiple of the step.
     fn step_tail(&self, head: usize, end: usize) -> Option<usize> {
         let total = self.whole();
-        let target = self.settings.rounded_excess(total, self.limit);
+        let target = rounded_excess(total, self.limit, self.settings.cut_step);
         let removed = |tail: usize| total.saturating_sub(self.cost(KeptText { head, tail }));
         // The longest run that removes less than the target; one step further is the shortest that reaches it.
         let guess = self.source.about(head, target) - head;

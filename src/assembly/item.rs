@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use crate::assembly::message_index::MessageIndex;
 use crate::content::Block;
-use crate::prompt::{Prices, Role};
+use crate::content::Role;
+use crate::prompt::Prices;
 
 /// Something that is kept or removed as a whole, ready to be rendered; or a block that stands before or behind all others
 /// and is never removed.
@@ -65,12 +66,19 @@ impl Shape {
     }
 }
 
-/// The settings that costs depend on.
+/// What costs depend on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outline {
-    pub role: Role,
+    /// Tokens as a message of its own.
     pub alone: u64,
-    pub shape: Shape,
+    /// The role and the shape by which neighbors are merged; `None` for an item that never is.
+    pub merged_by: Option<(Role, Shape)>,
+}
+
+impl std::fmt::Debug for dyn CutItems + '_ {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} items", self.len())
+    }
 }
 
 impl std::fmt::Debug for dyn Items<'_> + '_ {
@@ -79,12 +87,30 @@ impl std::fmt::Debug for dyn Items<'_> + '_ {
     }
 }
 
-/// The items of a conversation, oldest first. Their parts are made on demand.
-pub(crate) trait Items<'a> {
+/// The items of a conversation as a cut sees them, oldest first. Texts are those of items that are merged.
+pub(crate) trait CutItems {
     fn len(&self) -> usize;
     fn outline(&self, at: usize) -> Option<Outline>;
+    /// Whether a window may begin with it, if windows begin with the user.
+    fn may_begin(&self, at: usize) -> bool;
+    fn is_block(&self, _: usize) -> bool {
+        false
+    }
+    fn first_text(&self, _: usize) -> Option<Cow<'_, str>> {
+        None
+    }
+    fn last_text(&self, _: usize) -> Option<Cow<'_, str>> {
+        None
+    }
+    /// The cost of a paragraph break behind the last text; see [`break_after`](super::costs::break_after).
+    fn break_after(&self, _: usize, _: &Prices<'_>) -> i64 {
+        0
+    }
+}
+
+/// The same as rendering sees them. Their parts are made on demand.
+pub(crate) trait Items<'a>: CutItems {
     fn role(&self, at: usize) -> Option<Role>;
-    fn is_block(&self, at: usize) -> bool;
     /// Its id; `None` for a block.
     fn id(&self, at: usize) -> Option<&'a str>;
     /// The header with the break behind it, and the text, of an item that is one text. Where the caller takes it so, the text may
@@ -94,10 +120,6 @@ pub(crate) trait Items<'a> {
     fn borrowed_text(&self, at: usize) -> Option<&'a str>;
     /// Length of that text in UTF-16 code units; 0 where there is none.
     fn utf16_len(&self, at: usize) -> usize;
-    fn first_text(&self, at: usize) -> Option<Cow<'_, str>>;
-    fn last_text(&self, at: usize) -> Option<Cow<'_, str>>;
-    /// The cost of a paragraph break behind the last text; see [`break_after`](super::costs::break_after).
-    fn break_after(&self, at: usize, prices: &Prices<'_>) -> i64;
     fn item(&self, at: usize) -> Option<Item<'a>>;
     /// Adds items to an index of messages.
     fn add_to(&self, index: &mut MessageIndex, range: Range<usize>);

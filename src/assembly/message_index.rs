@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::prompt::Role;
+use crate::content::Role;
 
 /// An item and its version: items with equal keys are rendered the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,9 +16,10 @@ use crate::assembly::settings::{DIALOGUE_MARKER, Settings, StartOn, Strategy, TE
 use crate::assembly::shorten::{RemovedEnd, Shorten, inline_marker};
 use crate::assembly::strategies::OverLimit;
 use crate::content::Block;
+use crate::content::Role;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::prompt::bodies::Hints;
-use crate::prompt::{Fingerprint, Message, MessageSpan, Prices, Role, message_hash, system_hash};
+use crate::prompt::{Fingerprint, Message, MessageSpan, Prices, message_hash, system_hash};
 use crate::sorting::sort_by_key;
 
 #[derive(Clone, Debug, Default)]
@@ -147,7 +148,7 @@ impl<'a> Plan<'_, 'a> {
         self.system.fixed(&self.prices)
     }
 
-    pub(crate) fn costs(&self) -> Costs<'_, 'a> {
+    pub(crate) fn costs(&self) -> Costs<'_> {
         let Self { items, sums, prices, settings, .. } = *self;
         Costs::new(items, sums, prices, &settings.truncation_marker, self.fixed())
     }
@@ -174,12 +175,15 @@ impl<'a> Plan<'_, 'a> {
             costs: &costs,
             units: self.units,
             limit,
-            settings: self.settings,
+            recent: self.settings.minimum_recent_nodes,
+            cut_step: self.settings.cut_step,
+            start_on: self.settings.start_on,
             marked: is_middle,
             most_head: usize::MAX,
         };
         let (kept, end) = match self.settings.truncation_strategy {
-            Strategy::StopAtLimit => {
+            // `Settings::resolve` refuses `KeepStart`.
+            Strategy::StopAtLimit | Strategy::KeepStart => {
                 return Err(too_long("exclude nodes, or use a model with a larger context window"));
             }
             Strategy::TruncateMiddle => (over.middle_or_unmarked(), RemovedEnd::Middle),

@@ -80,18 +80,59 @@ impl InvalidThinking<'_> {
         rule: ThinkingRule,
         node: impl Fn(usize) -> Option<&'s str> + 's,
     ) -> impl Iterator<Item = Diagnostic> + 's {
-        let (severity, what) = match rule {
-            ThinkingRule::Refused(PreservedThinking::Keep) => {
-                (Severity::Warning, "the provider refuses its signed thinking")
-            }
-            ThinkingRule::Withheld => (Severity::Info, "OpenAI may withhold its reasoning from the model"),
-            _ => (Severity::Info, "its signed thinking was left out"),
+        let fate = match rule {
+            ThinkingRule::Refused(PreservedThinking::Keep) => ThinkingFate::Refused,
+            ThinkingRule::Withheld => ThinkingFate::Withheld { count: 1 },
+            ThinkingRule::Refused(_) => ThinkingFate::Removed,
         };
-        self.items.iter().filter_map(move |&at| {
-            let node = node(at)?;
-            let message = format!("messages before `{node}` were cut, so {what}");
-            Some(Diagnostic::new(DiagnosticCode::ReasoningPrefixChanged, severity, message).about_node(node))
-        })
+        self.items.iter().filter_map(move |&at| Some(fate.in_tree(node(at)?)))
+    }
+}
+
+/// What happens to thinking after a change of what stands before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ThinkingFate {
+    /// It is removed, since its signature does not hold.
+    Removed,
+    /// It stays, and the provider refuses it.
+    Refused,
+    /// OpenAI may withhold so many reasoning items from the model.
+    Withheld { count: usize },
+}
+
+impl ThinkingFate {
+    fn diagnostic(self, message: String) -> Diagnostic {
+        let severity = if let Self::Refused = self { Severity::Warning } else { Severity::Info };
+        Diagnostic::new(DiagnosticCode::ReasoningPrefixChanged, severity, message)
+    }
+
+    /// The diagnostic for thinking of a node.
+    fn in_tree(self, node: &str) -> Diagnostic {
+        let what = match self {
+            Self::Removed => "its signed thinking was left out",
+            Self::Refused => "the provider refuses its signed thinking",
+            Self::Withheld { .. } => "OpenAI may withhold its reasoning from the model",
+        };
+        self.diagnostic(format!("messages before `{node}` were cut, so {what}")).about_node(node)
+    }
+
+    /// The diagnostic for a thought of a message; of several that are withheld, for the first.
+    pub(crate) fn in_chat(self, message: usize, path: String) -> Diagnostic {
+        let bound = |fate| {
+            format!(
+                "a signed thought of message {message} is bound to messages that were changed or removed; it {fate}"
+            )
+        };
+        let withheld = |what: &str| {
+            format!("messages before {path} were changed or removed, so OpenAI may withhold from the model {what}")
+        };
+        let text = match self {
+            Self::Removed => bound("was left out"),
+            Self::Refused => bound("stays, and its provider refuses it"),
+            Self::Withheld { count: 1 } => withheld("this reasoning"),
+            Self::Withheld { count } => withheld(&format!("the {count} reasoning items from there on")),
+        };
+        self.diagnostic(text).at_path(path)
     }
 }
 

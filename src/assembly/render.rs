@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use crate::assembly::item::{Item, Kept};
 use crate::content::Block;
-use crate::prompt::{Message, MessageSpan, Role};
+use crate::content::Role;
+use crate::prompt::{Message, MessageSpan};
 use crate::text::Utf16Offsets;
 
 /// The separator of joined texts.

@@ -16,6 +16,8 @@ pub enum Strategy {
     RollingWindow,
     /// Nothing is removed: being over the limit is an error.
     StopAtLimit,
+    /// Only the longest beginning that fits stays. Of chats alone.
+    KeepStart,
 }
 
 /// The role that a rolling window may begin with.
@@ -93,10 +95,16 @@ impl Settings {
     /// Checks preferences and fills the gaps with the defaults.
     ///
     /// # Errors
-    /// [`Code::InvalidBudget`] for a number that is negative, not whole or not a number.
+    /// [`Code::InvalidBudget`] for a number that is negative, not whole or not a number; [`Code::UnknownValue`] for
+    /// [`Strategy::KeepStart`].
     pub fn resolve(preferences: &Preferences, default_marker: &str) -> Result<Self> {
+        let truncation_strategy = preferences.truncation_strategy.unwrap_or_default();
+        if truncation_strategy == Strategy::KeepStart {
+            let message = "`keepStart` is a strategy of chats; use `truncateMiddle`, `rollingWindow` or `stopAtLimit`";
+            return Err(Error::new(Code::UnknownValue, message).with("setting", "truncationStrategy"));
+        }
         Ok(Self {
-            truncation_strategy: preferences.truncation_strategy.unwrap_or_default(),
+            truncation_strategy,
             minimum_recent_nodes: whole("minimumRecentNodes", preferences.minimum_recent_nodes.unwrap_or(4.0))?,
             token_buffer: whole("tokenBuffer", preferences.token_buffer.unwrap_or(1024.0))?,
             truncation_marker: preferences.truncation_marker.clone().unwrap_or_else(|| default_marker.to_owned()),
@@ -104,11 +112,11 @@ impl Settings {
             start_on: preferences.start_on.unwrap_or_default(),
         })
     }
+}
 
-    /// The tokens over the limit, rounded up to a multiple of the step.
-    pub(crate) fn rounded_excess(&self, total: u64, limit: u64) -> u64 {
-        total.saturating_sub(limit).checked_next_multiple_of(self.cut_step).unwrap_or(u64::MAX)
-    }
+/// The tokens over the limit, rounded up to a multiple of the step.
+pub(crate) fn rounded_excess(total: u64, limit: u64, cut_step: u64) -> u64 {
+    total.saturating_sub(limit).checked_next_multiple_of(cut_step).unwrap_or(u64::MAX)
 }
 
 /// A token setting as a whole number.

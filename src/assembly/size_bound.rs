@@ -4,25 +4,6 @@
 //! cut, and a caller that wants only the messages needs no counts.
 
 use crate::prompt::Prices;
-use crate::tokens::Counter;
-
-/// A counter whose counts are not needed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Uncounted;
-
-impl Counter for Uncounted {
-    fn name(&self) -> &str {
-        "uncounted"
-    }
-
-    fn count(&self, _: &str) -> u32 {
-        0
-    }
-
-    fn is_additive_before(&self, _: &str) -> bool {
-        true
-    }
-}
 
 /// The greatest size of a conversation.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,27 +4,30 @@
 
 use crate::assembly::costs::Costs;
 use crate::assembly::item::Kept;
-use crate::assembly::settings::{Settings, StartOn};
-use crate::prompt::Role;
+use crate::assembly::settings::{StartOn, rounded_excess};
 
 #[derive(Debug)]
-pub(crate) struct OverLimit<'l, 'a> {
-    pub costs: &'l Costs<'l, 'a>,
+pub(crate) struct OverLimit<'l> {
+    pub costs: &'l Costs<'l>,
     /// Where each unit begins, and the end.
     pub units: &'l [usize],
     pub limit: u64,
-    pub settings: &'l Settings,
+    /// Items at the end that `middle` protects.
+    pub recent: u64,
+    /// Tokens to whose multiple removals are rounded up, unless it is 0.
+    pub cut_step: u64,
+    pub start_on: StartOn,
     pub marked: bool,
     /// Units that may stand before the gap.
     pub most_head: usize,
 }
 
-impl OverLimit<'_, '_> {
+impl OverLimit<'_> {
     /// Removes one run from the middle: the head takes at most half, the tail what is left, the head what the tail could
     /// not use.
     pub(crate) fn middle(&self) -> Option<Kept> {
         let (head, tail) = self.first_cut()?;
-        if self.settings.cut_step > 0
+        if self.cut_step > 0
             && let Some(kept) = self.middle_by_step(tail - 1, tail)
         {
             return Some(kept);
@@ -44,7 +47,7 @@ impl OverLimit<'_, '_> {
     /// Where the protected tail begins if all of it fits.
     fn wanted_tail(&self) -> Option<usize> {
         let last = self.count().checked_sub(1)?;
-        let recent = self.costs.recent(self.settings.minimum_recent_nodes);
+        let recent = self.costs.recent(self.recent);
         let wanted = self.units.partition_point(|&start| start <= recent).saturating_sub(1).min(last);
         Some(wanted.max(self.costs.lead + 1))
     }
@@ -75,7 +78,7 @@ impl OverLimit<'_, '_> {
     /// The kept items, and whether there is a marker: without it if that keeps more units, the same and others if possible.
     /// Under a step the marker stays wherever it fits, so that the cut does not move.
     pub(crate) fn middle_or_unmarked(self) -> Option<(Kept, bool)> {
-        if self.settings.cut_step > 0 || self.costs.marker(1).is_none() {
+        if self.cut_step > 0 || self.costs.marker(1).is_none() {
             let marked = self.middle().map(|kept| (kept, true));
             let unmarked = || Some((Self { marked: false, ..self }.middle()?, false));
             return if self.costs.marker(1).is_none() { marked } else { marked.or_else(unmarked) };
@@ -105,7 +108,7 @@ impl OverLimit<'_, '_> {
         let half = self.half();
         let head = self.furthest(self.costs.lead, self.most_head(head_max), |head| self.head_cost(head) <= half);
         let total = self.costs.total();
-        let target = self.settings.rounded_excess(total, self.limit);
+        let target = rounded_excess(total, self.limit, self.cut_step);
         let removed = |tail: usize| total.saturating_sub(self.cost(head, tail));
         let tail = (head + 1..protected).find(|&tail| removed(tail) >= target).unwrap_or(protected);
         self.fits(head, tail).then(|| self.kept(head, tail))
@@ -125,15 +128,15 @@ impl OverLimit<'_, '_> {
         let monotonic = self.costs.is_monotonic();
         let back = if monotonic { leap(0, last - first, good) } else { self.furthest(0, last - first, good) };
         let mut tail = last - back;
-        if self.settings.cut_step > 0 {
+        if self.cut_step > 0 {
             let total = self.costs.total();
-            let target = self.settings.rounded_excess(total, self.limit);
+            let target = rounded_excess(total, self.limit, self.cut_step);
             let removed = |tail: usize| total.saturating_sub(self.window(tail));
             tail = (tail..count).find(|&tail| removed(tail) >= target && fits(tail)).unwrap_or(tail);
         }
         // A block before the conversation is a user message already.
-        if self.settings.start_on == StartOn::User && first == 0 {
-            tail = (tail..count).find(|&unit| self.role(unit) == Some(Role::User)).unwrap_or(tail);
+        if self.start_on == StartOn::User && first == 0 {
+            tail = (tail..count).find(|&unit| self.costs.items.may_begin(self.start_of(unit))).unwrap_or(tail);
         }
         Some(Kept { head: first, tail: self.start_of(tail) })
     }
@@ -171,10 +174,6 @@ impl OverLimit<'_, '_> {
 
     fn start_of(&self, unit: usize) -> usize {
         self.units.get(unit).copied().unwrap_or(self.costs.len)
-    }
-
-    fn role(&self, unit: usize) -> Option<Role> {
-        self.costs.items.role(self.start_of(unit))
     }
 
     fn kept(&self, head: usize, tail: usize) -> Kept {

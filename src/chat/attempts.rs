@@ -4,11 +4,12 @@
 use super::course::Course;
 use super::course::Place;
 use super::fit::{Cut, Fit};
-use super::message::{Kind, Message, Role};
+use super::message::{Kind, Message};
 use super::pairs::drop_links;
-use super::report::{Edit, Reason};
+use super::report::{AddedKind, EditEffect, Reason};
 use crate::assembly::costs::marker_text;
 use crate::assembly::settings::CHAT_MARKER;
+use crate::content::Role;
 use crate::error::{Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::text::is_blank;
 
@@ -24,9 +25,9 @@ const MOST_ATTEMPTS: usize = 8;
 
 impl Fit<'_> {
     /// Repairs, edits and cuts the chat, as far as it must; gives what each edit did, and what was cut.
-    pub(super) fn run(&mut self) -> Result<(Cut, Vec<Edit>)> {
+    pub(super) fn run(&mut self) -> Result<(Cut, Vec<EditEffect>)> {
         let start = Start { found: std::mem::take(&mut self.found), can_reuse_layout: self.can_reuse_layout };
-        self.course = Course { limit: self.options.limit, ..Course::default() };
+        self.course = Course { limit: self.limit, ..Course::default() };
         let first = self.legal(&start)?;
         let from = self.first_change(&first.0).filter(|_| self.strips());
         let mut done = first;
@@ -43,12 +44,12 @@ impl Fit<'_> {
 
     /// The same again without thinking that proved to be invalid: more of the conversation fits in its place. Where that changes nothing
     /// as early as before, the first attempt stands.
-    fn refit(&mut self, start: &Start, from: Place, first: (Cut, Vec<Edit>)) -> (Cut, Vec<Edit>) {
+    fn refit(&mut self, start: &Start, from: Place, first: (Cut, Vec<EditEffect>)) -> (Cut, Vec<EditEffect>) {
         let fresh = self.messages.fresh();
         let messages = std::mem::replace(&mut self.messages, fresh);
         let found = self.found.clone();
         let (course, summary_room) = (self.course, self.summary_room);
-        self.course = Course { limit: self.options.limit, stripped_from: Some(from), ..course };
+        self.course = Course { limit: self.limit, stripped_from: Some(from), ..course };
         if let Ok(second) = self.legal(start)
             && let Some(place) = self.first_change(&second.0)
             && place <= from
@@ -70,7 +71,7 @@ impl Fit<'_> {
     }
 
     /// Attempts it until the first turn is one that the vendor takes.
-    fn legal(&mut self, start: &Start) -> Result<(Cut, Vec<Edit>)> {
+    fn legal(&mut self, start: &Start) -> Result<(Cut, Vec<EditEffect>)> {
         let mut attempts = 0;
         loop {
             self.restart(start);
@@ -98,7 +99,7 @@ impl Fit<'_> {
     ///
     /// # Errors
     /// The given error where there is no such turn.
-    fn without_first_marker(&mut self, start: &Start, error: Error) -> Result<(Cut, Vec<Edit>)> {
+    fn without_first_marker(&mut self, start: &Start, error: Error) -> Result<(Cut, Vec<EditEffect>)> {
         let mut from = 0;
         for _ in 0..MOST_ATTEMPTS {
             let Some(begins_at) = self.greeting_end(from).filter(|&end| !self.has_pinned(from, end)) else { break };
@@ -126,7 +127,7 @@ impl Fit<'_> {
             return None;
         }
         let is_models = |at| self.messages.get(at).is_some_and(|message| message.role == Role::Assistant);
-        if is_blank(&self.options.settings.truncation_marker) && !self.first_turn(cut).is_some_and(is_models) {
+        if is_blank(&self.options.truncation_marker) && !self.first_turn(cut).is_some_and(is_models) {
             // With less the conversation begins as it must.
             cut.is_first = false;
             return None;
@@ -136,8 +137,8 @@ impl Fit<'_> {
         if tokens > kept {
             return Some(Course { first_marker: Some(tokens), ..self.course });
         }
-        cut.added = Some(("marker", text));
-        if is_blank(&self.options.settings.truncation_marker) {
+        cut.added = Some((AddedKind::Marker, text));
+        if is_blank(&self.options.truncation_marker) {
             let message = "`truncationMarker` is empty, and a turn of the model's may not be first; the default marker stands before it";
             let found = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
             self.found.push(found.at_path("options.truncationMarker"));
@@ -147,7 +148,7 @@ impl Fit<'_> {
 
     /// The marker that stands first, for so many messages.
     fn first_marker(&self, count: usize) -> String {
-        let template = &self.options.settings.truncation_marker;
+        let template = &self.options.truncation_marker;
         let template = if is_blank(template) { CHAT_MARKER } else { template };
         marker_text(template, count).unwrap_or_default()
     }
@@ -168,17 +169,17 @@ impl Fit<'_> {
         }
         let first = self.first_turn(cut)?;
         let also_removed = self.count_removed(cut) - cut.slices.len();
-        let is_marker = matches!(cut.added, Some(("marker", _)));
+        let is_marker = matches!(cut.added, Some((AddedKind::Marker, _)));
         if is_marker && also_removed != self.course.also_removed && self.is_marked_before(first, cut) {
             return Some(Course { also_removed, ..self.course });
         }
-        let summarizes = matches!(cut.added, Some(("summary", _)));
+        let summarizes = matches!(cut.added, Some((AddedKind::Summary, _)));
         let is_models = self.messages.get(first).is_some_and(|message| message.role == Role::Assistant);
         let course = self.course;
         let marker = Course { first_marker: Some(self.reserve_first(cut.omitted)), ..course };
         if !is_models {
             // The turns that went before it have the one marker in their place.
-            let is_silent = summarizes || is_blank(&self.options.settings.truncation_marker);
+            let is_silent = summarizes || is_blank(&self.options.truncation_marker);
             return (course.drops_greeting && !is_silent).then_some(marker);
         }
         if self.is_compaction(first) || self.is_marked_before(first, cut) {
@@ -265,7 +266,7 @@ impl Fit<'_> {
             }
         }
         let pairs = self.pairs;
-        for &(call, result) in &pairs.pairs {
+        for &(call, result) in &pairs.answered {
             if call.0 < end && result.0 >= end {
                 self.messages.piece_mut(result).map(|piece| piece.remove(Reason::FirstTurn));
             }

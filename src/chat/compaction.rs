@@ -2,8 +2,10 @@
 
 use super::detect::Format;
 use super::fit::Fit;
-use super::message::{At, Message, Role};
-use super::report::{Reason, Strategy};
+use super::message::{At, Message};
+use super::report::Reason;
+use crate::assembly::settings::Strategy;
+use crate::content::Role;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 
 impl Fit<'_> {
@@ -34,7 +36,7 @@ impl Fit<'_> {
     /// Takes out everything before the newest compaction, where something has to go; the compaction's place.
     pub(super) fn compact(&mut self) -> Option<At> {
         let needed = self.needed();
-        let is_over = needed > self.course.limit && self.options.strategy != Strategy::StopAtLimit;
+        let is_over = needed > self.course.limit && self.options.truncation_strategy != Strategy::StopAtLimit;
         if !is_over && !self.course.compacts && !self.options.edits.is_due(needed, self.edit_target()) {
             return None;
         }
@@ -64,7 +66,7 @@ impl Fit<'_> {
 
     /// The messages before one whose calls are answered after it: without them the answers would be refused.
     fn calls_across(&self, at: usize) -> Vec<usize> {
-        let pairs = self.pairs.pairs.iter().filter(|(call, result)| call.0 < at && result.0 > at);
+        let pairs = self.pairs.answered.iter().filter(|(call, result)| call.0 < at && result.0 > at);
         pairs.map(|(call, _)| call.0).collect()
     }
 

@@ -17,47 +17,51 @@ use crate::error::{Diagnostic, Result};
 use crate::json::{Object, Value};
 use crate::prompt::bodies::{chat_json, write_chat};
 use crate::prompt::{self, Prices};
-use crate::tokens::Counter;
+use crate::tokens::Uncounted;
 use crate::tokens::chat::count_of_tools;
 
-/// For chats of which nothing is counted.
-#[derive(Debug)]
-struct Uncounted;
-
-impl Counter for Uncounted {
-    fn name(&self) -> &str {
-        ""
-    }
-
-    fn count(&self, _: &str) -> u32 {
-        0
-    }
-}
-
 /// A chat that is read for something else than a fit.
-struct Read<'t> {
+pub(super) struct UncountedChat<'t> {
     given: ChatInput<'t>,
     format: Format,
     found: Vec<Diagnostic>,
 }
 
-impl<'t> Read<'t> {
-    /// Reads `{ messages, options }`, where the option `from` says the format.
-    fn new(request: Value<'t>, known: &[&str]) -> Result<(Self, Option<Object<'t>>)> {
+/// A chat in another format.
+pub(super) struct ConvertedChat {
+    /// JSON of the messages; `None` if the format is the same.
+    pub messages: Option<Vec<u8>>,
+    /// The system context, if the format has it outside the messages.
+    pub system: Option<String>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl<'t> UncountedChat<'t> {
+    /// Reads `{ messages, options }`, where the option `from` names the format.
+    fn from_request(request: Value<'t>, known: &[&str]) -> Result<(Self, Option<Object<'t>>)> {
         let mut found = request.repaired();
         let request = request.object("a chat and options, an object")?;
-        let given = ChatInput::read(request.need("messages")?)?;
+        let messages = request.need("messages")?;
         let options = request.read("options", |options| options.object("options, an object"))?;
         let mut from = None;
         if let Some(options) = options {
             options.report_unknown(known, &mut found);
             from = options.one_of("from", FORMATS)?;
         }
+        Ok((Self::read(messages, from, found)?, options))
+    }
+
+    /// Reads messages, or a container of them.
+    ///
+    /// # Errors
+    /// [`crate::Code::InvalidInput`] at the first message in no format, or in another than those before.
+    pub(super) fn read(messages: Value<'t>, from: Option<Format>, found: Vec<Diagnostic>) -> Result<Self> {
+        let given = ChatInput::read(messages)?;
         let (format, formats) = given.format(from)?;
         if let Some(tools) = given.tools {
             count_of_tools(tools, formats & WITH_TOOL_RECORDS != 0)?;
         }
-        Ok((Self { given, format, found }, options))
+        Ok(Self { given, format, found })
     }
 
     fn messages(&self) -> Result<Vec<Message<'t>>> {
@@ -68,25 +72,35 @@ impl<'t> Read<'t> {
     fn neutral(&self, target: Format) -> Result<NormalizedChat<'t>> {
         neutral(self.format, target, &self.given, &self.messages()?)
     }
+
+    /// Converts the chat.
+    ///
+    /// # Errors
+    /// Those of reading its messages.
+    pub(super) fn convert(self, to: Format) -> Result<ConvertedChat> {
+        if to == self.format {
+            let system = self.given.system.and_then(system_text);
+            return Ok(ConvertedChat { messages: None, system, diagnostics: self.found });
+        }
+        let mut neutral = self.neutral(to)?;
+        let mut diagnostics = self.found;
+        neutral.note_silent();
+        let mut found = Vec::new();
+        let written = write_chat(neutral.system.as_deref(), &neutral.messages, to, &mut found)?;
+        diagnostics.extend(found.into_iter().map(|found| in_chat(found, &neutral.from)));
+        neutral.notes.finish(&mut diagnostics);
+        Ok(ConvertedChat { messages: Some(written.messages), system: written.system, diagnostics })
+    }
 }
 
 pub(super) fn convert_messages(request: Value<'_>) -> Result<Response> {
-    let (mut chat, options) = Read::new(request, &["from", "to"])?;
+    let (chat, options) = UncountedChat::from_request(request, &["from", "to"])?;
     let to = match options.map(|options| options.need("to")).transpose()? {
         Some(to) => to.one_of(FORMATS)?,
         None => return Err(request.lacks("options")),
     };
-    if to == chat.format {
-        let system = chat.given.system.and_then(system_text);
-        return Ok(Response { json: chat_json(None, system.as_deref(), &chat.found)?, bytes: Vec::new(), small: None });
-    }
-    let mut neutral = chat.neutral(to)?;
-    neutral.note_silent();
-    let mut found = Vec::new();
-    let written = write_chat(neutral.system.as_deref(), &neutral.messages, to, &mut found)?;
-    chat.found.extend(found.into_iter().map(|found| in_chat(found, &neutral.from)));
-    neutral.notes.finish(&mut chat.found);
-    let json = chat_json(Some(&written.messages), written.system.as_deref(), &chat.found)?;
+    let ConvertedChat { messages, system, diagnostics } = chat.convert(to)?;
+    let json = chat_json(messages.as_deref(), system.as_deref(), &diagnostics)?;
     Ok(Response { json, bytes: Vec::new(), small: None })
 }
 
@@ -100,7 +114,7 @@ fn in_chat(mut found: Diagnostic, from: &[usize]) -> Diagnostic {
 }
 
 pub(super) fn to_loom_tree(request: Value<'_>) -> Result<Response> {
-    let (mut chat, _) = Read::new(request, &["from"])?;
+    let (mut chat, _) = UncountedChat::from_request(request, &["from"])?;
     // Our own format has every proof as it is.
     let neutral = chat.neutral(Format::Generic)?;
     neutral.notes.finish(&mut chat.found);
@@ -108,9 +122,9 @@ pub(super) fn to_loom_tree(request: Value<'_>) -> Result<Response> {
     let mut ids: Vec<Option<String>> = ids.collect();
     let turn = |(message, from): (prompt::Message<'_>, usize)| {
         let role = match message.role {
-            prompt::Role::System | prompt::Role::Developer => Role::System,
-            prompt::Role::User => Role::User,
-            prompt::Role::Assistant => Role::Assistant,
+            Role::System | Role::Developer => Role::System,
+            Role::User | Role::Tool => Role::User,
+            Role::Assistant => Role::Assistant,
         };
         let summary = matches!(message.content.as_slice(), [Block::Text(text)] if text.starts_with(SUMMARY_PREFIX));
         let blocks = message.content.into_iter().map(|block| with_object(block.into_owned())).collect();

@@ -3,13 +3,14 @@
 use std::cmp::Reverse;
 
 use super::detect::Format;
-use super::message::{At, Kind, Message, Piece, Role};
+use super::message::{At, Kind, Message, Piece};
 use super::messages::Messages;
-use super::options::{EditResults, Edits, RemovedReasoning};
+use super::options::{Edits, RemovedReasoning, ResultEdit};
 use super::pairs::{callers, is_there};
-use super::report::{Edit, Reason};
+use super::report::{EditEffect, Reason};
 use crate::assembly::settings::TEXT_MARKER;
 use crate::assembly::shorten::{RemovedEnd, shortened};
+use crate::content::Role;
 use crate::maps::SortedSet;
 use crate::prompt::Prices;
 use crate::sorting;
@@ -39,7 +40,7 @@ pub(super) struct Editor<'e, 't> {
 
 impl Editor<'_, '_> {
     /// Makes the edits in their order, each as far as it is needed. Gives what each did.
-    pub(super) fn make(&mut self, edits: &Edits) -> Vec<Edit> {
+    pub(super) fn make(&mut self, edits: &Edits) -> Vec<EditEffect> {
         let target = self.target;
         if !edits.always && self.total <= target {
             return Vec::new();
@@ -65,17 +66,17 @@ impl Editor<'_, '_> {
                 Some(before) if freed < edits.min_tokens_freed => *this.messages = before,
                 _ if count > 0 => {
                     this.total = this.total.saturating_sub(freed);
-                    made.push(Edit { edit: name, count, tokens: freed });
+                    made.push(EditEffect { edit: name, count, tokens: freed });
                 }
                 _ => {}
             }
         };
-        if let Some(results) = &edits.results {
+        if let Some(results) = &edits.tool_results {
             let candidates = self.results(results);
             let placeholder = self.prices.text(&results.placeholder);
             edit("toolResults", candidates, &|this, at| this.clear_result(at, results, placeholder), self);
         }
-        if let Some(of_calls) = &edits.calls {
+        if let Some(of_calls) = &edits.tool_calls {
             let calls = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
             let paired = self.free_results().map(|(call, _)| call).filter(|call| !self.is_pinned(call.0));
             let mut calls: Vec<At> = calls.into_iter().filter(|&call| !self.is_unread(call)).chain(paired).collect();
@@ -171,7 +172,7 @@ impl Editor<'_, '_> {
     }
 
     /// The results that an edit is about.
-    fn results(&self, edit: &EditResults) -> Vec<At> {
+    fn results(&self, edit: &ResultEdit) -> Vec<At> {
         let mut alone = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
         alone.retain(|&at| !self.is_unread(at));
         let paired = self.free_results();
@@ -200,7 +201,7 @@ impl Editor<'_, '_> {
         }
     }
 
-    fn clear_result(&mut self, at: At, edit: &EditResults, placeholder: u64) -> u64 {
+    fn clear_result(&mut self, at: At, edit: &ResultEdit, placeholder: u64) -> u64 {
         let prices = self.prices;
         let Some(piece) = self.messages.piece_mut(at).filter(|piece| piece.is_there()) else { return 0 };
         if let Some(most) = edit.max_tokens {

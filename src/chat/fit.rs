@@ -6,11 +6,11 @@ use super::course::Course;
 use super::detect::Format;
 use super::edits::Editor;
 use super::formats::text_of;
-use super::message::{At, Change, Kind, Message, PER_MESSAGE, PER_REQUEST, Piece, Role, Step};
+use super::message::{At, Change, Kind, Message, PER_MESSAGE, PER_REQUEST, Piece, Step};
 use super::messages::Messages;
-use super::options::{Options, Phase};
-use super::pairs::{MessageSlice, Pairs, add_slices, drop_links, units};
-use super::report::{Edit, Reason, Strategy};
+use super::options::{FitOptions, Phase, holds};
+use super::pairs::{MessageSlice, add_slices, drop_links, repair, units};
+use super::report::{AddedKind, EditEffect, Reason};
 use super::request_overhead::RequestOverhead;
 use super::rules::Rules;
 use super::unit_index::{CuttableUnits, UnitIndex, alone};
@@ -19,15 +19,17 @@ use serde_json::Value as Json;
 use crate::assembly::budget;
 use crate::assembly::costs::{Costs, Gap};
 use crate::assembly::item::Kept;
-use crate::assembly::settings::{CHAT_MARKER, CHAT_MARKER_OF_ONE, Settings, TEXT_MARKER};
+use crate::assembly::settings::{CHAT_MARKER, CHAT_MARKER_OF_ONE, StartOn, Strategy, TEXT_MARKER};
 use crate::assembly::shorten::{RemovedEnd, inline_marker, shortened};
 use crate::assembly::strategies::OverLimit;
+use crate::content::Role;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::json::object;
 use crate::prompt::Prices;
 use crate::sorting;
 use crate::text::{Clusters, split_once, trim};
 use crate::tokens::search;
+use crate::tool_calls::ToolPairs;
 
 const PINNED_TOO_LONG: &str = "not even what is pinned fits; pin less, or use a larger limit";
 
@@ -37,10 +39,13 @@ pub(super) const SUMMARY_PREFIX: &str = "[Summary of the conversation so far]\n\
 /// A chat that is being fitted.
 #[derive(Debug)]
 pub(super) struct Fit<'r> {
-    pub options: &'r Options,
+    pub options: &'r FitOptions,
+    /// Tokens that the request may have.
+    pub limit: u64,
+    pub phase: Phase,
     pub format: Format,
     pub messages: Messages<'r>,
-    pub pairs: &'r Pairs<'r>,
+    pub pairs: &'r ToolPairs<'r>,
     /// Which messages may be markers or summaries of an earlier fit; `None` if they have to be searched for.
     pub earlier: Option<&'r [usize]>,
     pub prices: Prices<'r>,
@@ -65,7 +70,7 @@ pub(super) struct Cut {
     /// The atoms of which nothing is left.
     pub slices: Vec<MessageSlice>,
     /// The marker or summary in the gap.
-    pub added: Option<(&'static str, String)>,
+    pub added: Option<(AddedKind, String)>,
     /// Whether that stands before the first turn, wherever the gap is.
     pub is_first: bool,
     /// Messages that an earlier marker stood for.
@@ -94,7 +99,7 @@ pub(super) enum EarlierMark {
 }
 
 impl EarlierMark {
-    pub(super) fn of(message: &Message<'_>, settings: &Settings) -> Option<Self> {
+    pub(super) fn of(message: &Message<'_>, truncation_marker: &str) -> Option<Self> {
         let text = Some(message).filter(|message| message.role == Role::User).and_then(text_of)?;
         if text.starts_with(SUMMARY_PREFIX) {
             return Some(Self::Summary);
@@ -105,16 +110,16 @@ impl EarlierMark {
             None => (text == template && !text.is_empty()).then_some(1),
         };
         let one = || (text == CHAT_MARKER_OF_ONE).then_some(1);
-        let marker = of(trim(&settings.truncation_marker));
+        let marker = of(trim(truncation_marker));
         Some(Self::Marker(marker.or_else(|| of(CHAT_MARKER)).or_else(one)?))
     }
 }
 
 impl Fit<'_> {
     /// Repairs, edits and cuts the chat once, by what earlier attempts found.
-    pub(super) fn attempt(&mut self) -> Result<(Cut, Vec<Edit>)> {
+    pub(super) fn attempt(&mut self) -> Result<(Cut, Vec<EditEffect>)> {
         if self.options.repair {
-            self.pairs.repair(&mut self.messages, &mut self.found);
+            repair(self.pairs, &mut self.messages, &mut self.found);
             drop_links(&mut self.messages);
             self.remove_empty();
         }
@@ -145,12 +150,12 @@ impl Fit<'_> {
         ran
     }
 
-    fn run_with(&mut self, layout: &mut UnitIndex) -> Result<(Cut, Vec<Edit>)> {
+    fn run_with(&mut self, layout: &mut UnitIndex) -> Result<(Cut, Vec<EditEffect>)> {
         self.pin(layout)?;
         self.end_on(&layout.pinned);
         let edits = self.edit(&layout.pinned);
         let is_over = self.needed() > self.course.limit;
-        if let (Phase::Finish(None), true) = (&self.options.phase, is_over) {
+        if let (Phase::Finish(None), true) = (&self.phase, is_over) {
             let message = "there is no summary; what is over the limit was cut";
             self.found.push(Diagnostic::new(DiagnosticCode::SummaryFailed, Severity::Warning, message));
         }
@@ -172,7 +177,7 @@ impl Fit<'_> {
 
     /// Tokens above which edits are made.
     pub(super) fn edit_target(&self) -> u64 {
-        let target = self.options.edits.trigger.unwrap_or(self.options.limit);
+        let target = self.options.edits.trigger.unwrap_or(self.limit);
         if self.course.is_forced { target.min(self.course.limit) } else { target }
     }
 
@@ -265,14 +270,14 @@ impl Fit<'_> {
         }
         let mut slices = Vec::new();
         add_slices(&mut slices, &self.messages, 0);
-        let units = units(&self.messages, &slices, 0, &self.pairs.pairs, self.format);
+        let units = units(&self.messages, &slices, 0, &self.pairs.answered, self.format);
         let role = |end: &usize| {
             slices
                 .get(end.saturating_sub(1))
                 .and_then(|slice| self.messages.get(slice.message))
                 .map(|message| message.role)
         };
-        let end = units.iter().skip(1).rfind(|end| role(end).is_some_and(|role| self.options.end_on.contains(&role)));
+        let end = units.iter().skip(1).rfind(|end| role(end).is_some_and(|role| holds(&self.options.end_on, role)));
         match end {
             Some(&end) => {
                 for unit in units.windows(2).filter(|unit| unit.first().is_some_and(|&start| start >= end)) {
@@ -298,9 +303,9 @@ impl Fit<'_> {
         );
     }
 
-    fn edit(&mut self, pinned: &[bool]) -> Vec<Edit> {
+    fn edit(&mut self, pinned: &[bool]) -> Vec<EditEffect> {
         let (pairs, total, target, format, prices) =
-            (&self.pairs.pairs, self.needed(), self.edit_target(), self.format, self.prices);
+            (&self.pairs.answered, self.needed(), self.edit_target(), self.format, self.prices);
         let binds_thinking = self.rules.preserves_thinking;
         let is_models = |message: &Message<'_>| message.role == Role::Assistant && message.removed.is_none();
         let read_to = self.messages.iter().rposition(is_models).unwrap_or(0);
@@ -348,7 +353,7 @@ impl Fit<'_> {
     fn earlier(&self) -> Vec<(usize, EarlierMark)> {
         let found = |index: usize| {
             let message = self.messages.get(index).filter(|message| message.removed.is_none())?;
-            Some((index, EarlierMark::of(message, &self.options.settings)?))
+            Some((index, EarlierMark::of(message, &self.options.truncation_marker)?))
         };
         match self.earlier {
             Some(known) => known.iter().copied().filter_map(found).collect(),
@@ -379,7 +384,7 @@ impl Fit<'_> {
 
     /// Cuts what is over the limit.
     fn cut(&mut self, layout: &mut UnitIndex) -> Result<Cut> {
-        let summarizes = matches!(self.options.phase, Phase::Plan | Phase::Finish(Some(_)));
+        let summarizes = matches!(self.phase, Phase::Plan | Phase::Finish(Some(_)));
         let (omitted, mut gap_from) = self.take_earlier(layout, summarizes);
         let omitted = omitted.saturating_add(self.course.also_removed);
         if let Some((from, _)) = self.course.stripped_from {
@@ -389,7 +394,7 @@ impl Fit<'_> {
             layout.forget_units();
         }
         let start_on = &self.options.start_on;
-        let may_begin = |message: &Message<'_>| start_on.contains(&message.role);
+        let may_begin = |message: &Message<'_>| holds(start_on, message.role);
         layout.extend(&self.messages, self.pairs, self.format, may_begin, self.prices);
         let first_marker = self.course.first_marker.filter(|_| !summarizes);
         let fixed = self.beside.tokens().saturating_add(layout.fixed).saturating_add(first_marker.unwrap_or(0));
@@ -398,7 +403,7 @@ impl Fit<'_> {
             self.reserve_summary(fixed);
         }
         // One marker is enough.
-        let marker = if first_marker.is_some() { "" } else { &self.options.settings.truncation_marker };
+        let marker = if first_marker.is_some() { "" } else { &self.options.truncation_marker };
         let cut = self.cut_free(layout, &CutTarget { fixed, omitted, gap_from, summarizes, marker })?;
         Ok(Cut { omitted, ..cut })
     }
@@ -420,7 +425,7 @@ impl Fit<'_> {
 
     #[cold]
     fn too_long(&self, advice: &str) -> Error {
-        let (required, limit) = (self.total(), self.options.limit);
+        let (required, limit) = (self.total(), self.limit);
         let message = format!("the chat takes {required} tokens, and the limit is {limit}; {advice}");
         let row = |(index, message): (usize, &Message<'_>)| {
             object([("index", index.into()), ("tokens", message.now().into())])
@@ -436,7 +441,8 @@ impl Fit<'_> {
     fn cut_free(&mut self, layout: &UnitIndex, aim: &CutTarget<'_>) -> Result<Cut> {
         let &CutTarget { fixed, omitted, gap_from, summarizes, marker } = aim;
         let UnitIndex { free, sums, .. } = layout;
-        let Options { strategy, settings, .. } = self.options;
+        let FitOptions { truncation_strategy: strategy, keep_last, cut_step, start_on, .. } = self.options;
+        let start_on = if start_on.is_empty() { StartOn::Any } else { StartOn::User };
         let limit = &self.course.limit.clone();
         if *strategy == Strategy::StopAtLimit {
             return Err(self.too_long("remove messages, or use a model with a larger context window"));
@@ -451,7 +457,16 @@ impl Fit<'_> {
         // The gap begins where the earlier one did, so that what is summarised stays in order, after a turn of the user.
         let is_before = |start: &usize| free.slices.get(*start).is_some_and(|slice| slice.message < gap_from);
         let most_head = free.starts.partition_point(is_before);
-        let over = |limit| OverLimit { costs: &costs, units: &free.starts, limit, settings, marked: true, most_head };
+        let over = |limit| OverLimit {
+            costs: &costs,
+            units: &free.starts,
+            limit,
+            recent: *keep_last,
+            cut_step: *cut_step,
+            start_on,
+            marked: true,
+            most_head,
+        };
         let most = costs.marker_tokens(free.slices.len());
         let is_middle = *strategy == Strategy::TruncateMiddle;
         let with_gap = |kept: Option<Kept>| kept.map(|kept| (kept, true));
@@ -488,8 +503,7 @@ impl Fit<'_> {
         if let (Strategy::KeepStart, Some((kept, false)), false) = (strategy, &mut chosen, ends.is_empty()) {
             let is_end = |&&start: &&usize| {
                 let last = start.checked_sub(1).and_then(|last| free.slices.get(last));
-                start <= kept.head
-                    && last.and_then(|slice| self.role_of(slice)).is_some_and(|role| ends.contains(&role))
+                start <= kept.head && last.and_then(|slice| self.role_of(slice)).is_some_and(|role| holds(ends, role))
             };
             match free.starts.iter().rfind(is_end) {
                 Some(&head) => kept.head = head,
@@ -598,22 +612,22 @@ impl Fit<'_> {
     }
 
     /// The marker, or the summary.
-    fn gap_text(&self, costs: &Costs<'_, '_>, count: usize) -> Option<(&'static str, String)> {
-        match &self.options.phase {
-            Phase::Finish(Some(summary)) => Some(("summary", self.summary(summary))),
-            Phase::Plan => Some(("summary", SUMMARY_PREFIX.to_owned())),
-            Phase::Fit | Phase::Finish(None) => Some(("marker", costs.marker(count)?)),
+    fn gap_text(&self, costs: &Costs<'_>, count: usize) -> Option<(AddedKind, String)> {
+        match &self.phase {
+            Phase::Finish(Some(summary)) => Some((AddedKind::Summary, self.summary(summary))),
+            Phase::Plan => Some((AddedKind::Summary, SUMMARY_PREFIX.to_owned())),
+            Phase::Fit | Phase::Finish(None) => Some((AddedKind::Marker, costs.marker(count)?)),
         }
     }
 
     /// Keeps tokens for a summary: what is asked for, but at least a sentence, and at most half of what is left beside what stays in
     /// any case.
     fn reserve_summary(&mut self, fixed: u64) {
-        let wanted = self.options.summary.unwrap_or(self.options.limit / 4);
+        let wanted = self.options.summary_tokens.unwrap_or(self.limit / 4);
         let least = self.prices.text(&cut_summary(""));
         let half = self.course.limit.saturating_sub(fixed) / 2;
         let room = wanted.max(least.saturating_add(MIN_SUMMARY_TOKENS)).min(half).max(least);
-        if room != wanted && self.options.summary.is_some() {
+        if room != wanted && self.options.summary_tokens.is_some() {
             let message = format!(
                 "`summary.maxTokens` is {wanted}; the summary may have {room} tokens, of which {least} say that it is one"
             );

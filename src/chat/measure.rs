@@ -4,78 +4,91 @@ use serde::Serialize;
 
 use super::detect::Format;
 use super::message::{Kind, Message, Path, Piece};
-use super::pairs::Pairs;
+use super::pairs::find_pairs;
 use super::request_overhead::RequestOverhead;
+use crate::content::Role;
 
 /// The costs of a chat as it is.
-#[derive(Debug, Serialize)]
-pub(super) struct Measured<'m> {
-    format: &'static str,
-    total: u64,
-    /// Beside the messages.
-    system: u64,
-    tools: u64,
-    messages: Vec<MessageCost<'m>>,
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measurement {
+    /// The format that was given or found.
+    pub format: Format,
+    /// Tokens of the whole request.
+    pub total: u64,
+    /// Tokens of the system context outside the messages.
+    pub system: u64,
+    /// Tokens of the definitions of tools.
+    pub tools: u64,
+    /// The costs of each message, in order.
+    pub messages: Vec<MessageCost>,
 }
 
-#[derive(Debug, Serialize)]
-struct MessageCost<'m> {
-    role: &'static str,
-    tokens: u64,
-    parts: Vec<PartCost<'m>>,
+/// The cost of a message.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MessageCost {
+    /// Who it is from; developers are `system`.
+    pub role: Role,
+    /// Tokens of its parts, its role and name, and of being a message.
+    pub tokens: u64,
+    /// The costs of its parts, in order.
+    pub parts: Vec<PartCost>,
 }
 
-#[derive(Debug, Serialize)]
-struct PartCost<'m> {
-    kind: &'static str,
-    tokens: u64,
-    /// Everywhere it stands; an empty path is the whole message.
-    paths: Vec<&'m Path>,
-    /// Of a call and its result.
-    #[serde(skip_serializing_if = "str::is_empty")]
-    name: &'m str,
-    /// Of a result.
+/// The cost of a part of a message.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PartCost {
+    /// `text`, `call`, `result`, `callAndResult`, `reasoning`, `image`, `approval` or `other`.
+    pub kind: &'static str,
+    /// Its tokens.
+    pub tokens: u64,
+    /// The paths to all places of it in the message; an empty path is the whole message.
+    pub paths: Vec<Path>,
+    /// Name of the tool of a call, and of a result whose call is there; otherwise empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The call of a result.
     #[serde(skip_serializing_if = "Option::is_none")]
-    call: Option<PartPosition>,
+    pub call: Option<PartPosition>,
 }
 
-/// A message, and a part of it.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct PartPosition {
-    index: usize,
-    part: usize,
+/// Position of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PartPosition {
+    /// Index of the message.
+    pub index: usize,
+    /// Index of the part in the message.
+    pub part: usize,
 }
 
 /// Measures messages that were read.
-pub(super) fn measured<'m>(format: Format, messages: &'m [Message<'_>], beside: RequestOverhead) -> Measured<'m> {
-    const WHOLE: &Path = &Vec::new();
-    let part = |piece: &'m Piece<'_>| PartCost {
+pub(super) fn measured(format: Format, messages: &[Message<'_>], beside: RequestOverhead) -> Measurement {
+    let part = |piece: &Piece<'_>| PartCost {
         kind: kind(piece),
         tokens: piece.tokens,
         paths: match (&piece.kind, piece.places.as_slice(), piece.texts.first()) {
-            (Kind::Text, [], Some(text)) => vec![&text.path],
-            (_, [], _) => vec![WHOLE],
-            (_, places, _) => places.iter().collect(),
+            (Kind::Text, [], Some(text)) => vec![text.path.clone()],
+            (_, [], _) => vec![Path::new()],
+            (_, places, _) => places.to_vec(),
         },
-        name: name(piece),
+        name: name(piece).to_owned(),
         call: None,
     };
-    let message = |message: &'m Message<'_>| MessageCost {
-        role: message.role.name(),
+    let message = |message: &Message<'_>| MessageCost {
+        role: message.role,
         tokens: message.tokens(),
         parts: message.pieces.iter().map(part).collect(),
     };
-    let mut rows: Vec<MessageCost<'m>> = messages.iter().map(message).collect();
-    for ((index, part), result) in Pairs::find(messages, |id| id.into()).pairs {
+    let mut rows: Vec<MessageCost> = messages.iter().map(message).collect();
+    for ((index, part), result) in find_pairs(messages).answered {
         let call = messages.get(index).and_then(|message| message.pieces.get(part));
         let result = rows.get_mut(result.0).and_then(|row| row.parts.get_mut(result.1));
         if let (Some(call), Some(result)) = (call, result) {
-            result.name = name(call);
+            name(call).clone_into(&mut result.name);
             result.call = Some(PartPosition { index, part });
         }
     }
     let total = rows.iter().map(|row| row.tokens).fold(beside.tokens(), u64::saturating_add);
-    Measured { format: format.name(), total, system: beside.system, tools: beside.tools, messages: rows }
+    Measurement { format, total, system: beside.system, tools: beside.tools, messages: rows }
 }
 
 fn name<'m>(piece: &'m Piece<'_>) -> &'m str {

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use super::media::{BYTES_SIZE, Medium, is_bytes, media_in, medium_of};
 use super::report::Reason;
+use crate::content::Role;
 use crate::error::Result;
 use crate::json::{Value, object};
 use crate::prompt::Prices;
@@ -15,8 +16,10 @@ use crate::text::split_once;
 /// A step from a message to something in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(untagged)]
-pub(super) enum Step {
+pub enum Step {
+    /// A field of an object.
     Key(&'static str),
+    /// An item of a list.
     At(usize),
 }
 
@@ -24,32 +27,11 @@ pub(super) enum Step {
 pub(super) type At = (usize, usize);
 
 /// Where something stands in its message.
-pub(super) type Path = Vec<Step>;
+pub type Path = Vec<Step>;
 
 /// The path `base` with more steps.
 pub(super) fn path(base: &[Step], more: &[Step]) -> Path {
     [base, more].concat()
-}
-
-/// Who a message is from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    /// System and developer.
-    System,
-    User,
-    Assistant,
-    Tool,
-}
-
-impl Role {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Tool => "tool",
-        }
-    }
 }
 
 /// The names that formats have for roles.

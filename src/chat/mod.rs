@@ -1,13 +1,18 @@
-//! A chat under a budget: an array of messages in any provider's format goes in, the decisions about it come out (SPEC §8).
+//! A chat under a budget: an array of messages in any provider's format goes in, the messages that fit come out (SPEC §8).
 //!
-//! `formats` reads a message into pieces: a text, a call, a result, with what each costs and where it stands. `pairs` finds
-//! what belongs together, `edits` clears and removes what the caller allows to go first, and `fit` puts the rest under the
-//! budget by the strategies of `assembly`. Nothing is rebuilt: what leaves is which messages stay, and what to
-//! change in them. `resident` keeps what reading and counting found, for a chat that goes on. `neutral` makes messages of blocks
-//! from the pieces, and `convert` has them written in another format or as a Loom tree.
+//! [`fit`] is one fit; a [`Chat`] reads and counts its messages once, for many. [`count`] and [`measure`] give costs, [`convert`] writes
+//! a chat in another format. [`CALLS`] is the same over JSON.
+//!
+//! `formats` reads a message into pieces: a text, a call, a result, with its cost and its place. `pairs` finds what belongs together,
+//! `edits` clears and removes what may go first, and `fit` brings the rest under the budget by the strategies of `assembly`. Nothing
+//! is rebuilt: `outcome` has the decisions, which messages stay and what changes in them, and `fitted` carries them out. `resident`
+//! keeps what reading and counting found. `normalized_chat` makes messages of blocks from the pieces, and `convert` has them written
+//! in another format or as a Loom tree.
 
 mod attempts;
 mod calls;
+#[expect(clippy::module_inception, reason = "the type of the area")]
+mod chat;
 mod chat_input;
 mod compaction;
 mod convert;
@@ -15,6 +20,7 @@ mod course;
 mod detect;
 mod edits;
 mod fit;
+mod fitted;
 mod formats;
 mod measure;
 mod media;
@@ -24,11 +30,26 @@ mod normalized_chat;
 mod options;
 mod outcome;
 mod pairs;
+mod read;
 mod report;
+mod request;
 mod request_overhead;
 pub mod resident;
 mod rules;
 mod thinking;
+mod typed;
 mod unit_index;
 
+pub use crate::assembly::preserved::PreservedThinking;
+pub use crate::assembly::settings::Strategy;
+pub use crate::content::Role;
+pub use crate::prompt::Format;
 pub use calls::CALLS;
+pub use chat::Chat;
+pub use fitted::Fitted;
+pub use measure::{Measurement, MessageCost, PartCost, PartPosition};
+pub use message::{Path, Step};
+pub use options::{CallEdit, Edits, FitOptions, RemovedReasoning, RequestFields, ResultEdit};
+pub use outcome::SummaryInput;
+pub use report::{AddedKind, AddedMessage, EditEffect, Fate, Reason, Report, ReportRow, Tokens};
+pub use typed::{Converted, convert, count, finish_fit, fit, measure, plan_fit};

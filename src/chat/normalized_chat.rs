@@ -9,7 +9,8 @@ use serde_json::Value as Json;
 
 use super::chat_input::{ChatInput, each_text};
 use super::media::{MEDIA, find};
-use super::message::{DENIED, DENIED_STATE, Kind, Message, Path, Piece, Role, Step, THOUGHTS, TextShape};
+use super::message::{DENIED, DENIED_STATE, Kind, Message, Path, Piece, Step, THOUGHTS, TextShape};
+use crate::content::Role;
 use crate::content::{Audio, Block, Counted, Image, Media, data_url};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::json::{Kind as JsonKind, Object, Value, object};
@@ -139,10 +140,10 @@ impl<'t> ChatNormalizer<'t> {
             self.fields(object);
         }
         let role = match message.role {
-            Role::System if role.is_some_and(|role| role.is_string("developer")) => prompt::Role::Developer,
-            Role::System => prompt::Role::System,
-            Role::Assistant => prompt::Role::Assistant,
-            Role::User | Role::Tool => prompt::Role::User,
+            Role::System if role.is_some_and(|role| role.is_string("developer")) => Role::Developer,
+            role @ (Role::System | Role::Developer) => role,
+            Role::Assistant => Role::Assistant,
+            Role::User | Role::Tool => Role::User,
         };
         let mut blocks = Vec::new();
         // The results of calls that are one with them.
@@ -158,7 +159,7 @@ impl<'t> ChatNormalizer<'t> {
             if piece.step != step {
                 step = piece.step;
                 self.push(role, &mut blocks);
-                self.push(prompt::Role::User, &mut results);
+                self.push(Role::User, &mut results);
             }
             let place = piece.places.first().map_or(&[][..], Vec::as_slice);
             let Some(part) = self.at(value, place) else { continue };
@@ -173,12 +174,12 @@ impl<'t> ChatNormalizer<'t> {
             }
         }
         self.push(role, &mut blocks);
-        self.push(prompt::Role::User, &mut results);
+        self.push(Role::User, &mut results);
         Ok(())
     }
 
     /// A message of these blocks. Where each item is a message, those of one answer are one.
-    fn push(&mut self, role: prompt::Role, blocks: &mut Vec<Block<'t>>) {
+    fn push(&mut self, role: Role, blocks: &mut Vec<Block<'t>>) {
         if blocks.is_empty() {
             return;
         }
@@ -189,7 +190,7 @@ impl<'t> ChatNormalizer<'t> {
             let results = last.content.iter().chain(&content).all(is_result);
             matches!(self.format, Format::Responses | Format::Agents)
                 && last.role == role
-                && (role == prompt::Role::Assistant || results)
+                && (role == Role::Assistant || results)
         };
         if self.out.messages.last().is_some_and(is_one) {
             self.out.messages.last_mut().into_iter().for_each(|last| last.content.append(&mut content));

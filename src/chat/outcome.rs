@@ -1,4 +1,4 @@
-//! The result of a fit: which messages stay, what changes in them, and the report.
+//! The decisions of a fit: which messages stay, what changes in them, and the report.
 
 use std::borrow::Cow;
 
@@ -11,13 +11,13 @@ use super::formats::{text_of, user_message};
 use super::message::{Change, Kind, Message, PER_REQUEST, Piece, Step};
 use super::options::Phase;
 use super::pairs::MessageSlice;
-use super::report::{Added, Edit, Fate, Reason, Report, Row, Tokens};
+use super::report::{AddedKind, AddedMessage, EditEffect, Fate, Reason, Report, ReportRow, Tokens};
 use crate::sorting;
 use crate::text::is_blank;
 
-/// The result of a fit.
+/// What a fit decides about the messages of a chat.
 #[derive(Debug, Serialize)]
-pub(super) struct Fitted {
+pub(super) struct FitDecisions {
     /// What stands where; `None` if nothing changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Vec<Entry>>,
@@ -30,7 +30,7 @@ pub(super) struct Fitted {
     pub summarize: Option<SummaryInput>,
 }
 
-impl Fitted {
+impl FitDecisions {
     /// All entries and rows one by one.
     pub(super) fn each(mut self, read: &[Message<'_>]) -> Self {
         for rows in std::mem::take(&mut self.rows) {
@@ -39,7 +39,7 @@ impl Fitted {
                 Rows::Run(from, to, fate, reason) => {
                     for (index, message) in read.iter().enumerate().take(to).skip(from) {
                         let tokens = message.tokens();
-                        self.report.messages.push(Row { index, fate, reason, tokens, parts: Vec::new() });
+                        self.report.messages.push(ReportRow { index, fate, reason, tokens, parts: Vec::new() });
                     }
                 }
             }
@@ -59,15 +59,18 @@ impl Fitted {
 }
 
 /// The messages to summarize, and in how many tokens.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SummaryInput {
-    /// Of the messages.
-    indices: Vec<usize>,
-    text: String,
-    max_tokens: u64,
+pub struct SummaryInput {
+    /// Indices of the messages that are removed, or of which a part is.
+    pub indices: Vec<usize>,
+    /// What is removed, as text.
+    pub text: String,
+    /// Tokens that the summary may have.
+    pub max_tokens: u64,
+    /// The summary of an earlier fit, which the new one replaces.
     #[serde(skip_serializing_if = "Option::is_none")]
-    previous_summary: Option<String>,
+    pub previous_summary: Option<String>,
 }
 
 /// Messages that leave.
@@ -86,7 +89,7 @@ pub(super) enum Entry {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Rows {
-    One(Row),
+    One(ReportRow),
     /// From one index to another, all without parts.
     Run(usize, usize, Fate, Option<Reason>),
 }
@@ -126,8 +129,8 @@ impl Outcome {
 
 impl Fit<'_> {
     /// The result, with the report.
-    pub(super) fn fitted(self, cut: &Cut, edits: Vec<Edit>) -> Fitted {
-        let is_summary = cut.added.as_ref().is_some_and(|(kind, _)| *kind == "summary");
+    pub(super) fn fitted(self, cut: &Cut, edits: Vec<EditEffect>) -> FitDecisions {
+        let is_summary = cut.added.as_ref().is_some_and(|(kind, _)| *kind == AddedKind::Summary);
         let (fate, reason) = if is_summary { (Fate::Summarized, None) } else { (Fate::Cut, Some(Reason::OverLimit)) };
         let lead = self.lead();
         let mut tokens =
@@ -220,7 +223,7 @@ impl Fit<'_> {
                     outcome.leave(Entry::Changed(index, changes));
                     let reason = parts.first().and_then(|part| part.reason);
                     let tokens = message.tokens();
-                    outcome.rows.push(Rows::One(Row { index, fate: Fate::Changed, reason, tokens, parts }));
+                    outcome.rows.push(Rows::One(ReportRow { index, fate: Fate::Changed, reason, tokens, parts }));
                 }
             }
             if !begins && !gone.is_empty() && !cut.is_first {
@@ -239,15 +242,15 @@ impl Fit<'_> {
             tokens.system.saturating_add(tokens.messages).saturating_add(tokens.tools).saturating_add(tokens.overhead);
         self.prices.counter.name().clone_into(&mut tokens.tokenizer);
         tokens.tokenizer_error = self.prices.counter.error_percent();
-        debug_assert!(tokens.total <= self.options.limit || self.options.phase == Phase::Plan, "over the limit");
+        debug_assert!(tokens.total <= self.limit || self.phase == Phase::Plan, "over the limit");
         let same = outcome.rows.iter().all(|rows| matches!(rows, Rows::Run(_, _, Fate::Kept, _)));
-        let is_plan = self.options.phase == Phase::Plan && is_summary;
+        let is_plan = self.phase == Phase::Plan && is_summary;
         let summarize = is_plan.then(|| self.summarize(indices, summarized));
         let (body, headers) = self.drop_block().unzip();
         let report = Report {
-            format: self.format.name(),
-            strategy: self.options.strategy,
-            limit: self.options.limit,
+            format: self.format,
+            strategy: self.options.truncation_strategy,
+            limit: self.limit,
             tokens,
             truncated: !same,
             messages: Vec::new(),
@@ -257,14 +260,14 @@ impl Fit<'_> {
             headers,
             diagnostics: self.found,
         };
-        Fitted { messages: (!same).then_some(outcome.entries), same, rows: outcome.rows, report, summarize }
+        FitDecisions { messages: (!same).then_some(outcome.entries), same, rows: outcome.rows, report, summarize }
     }
 
     /// Puts the marker or the summary next, unless it is there.
-    fn put(&self, cut: &Cut, outcome: &mut Outcome, added: &mut Option<Added>) {
+    fn put(&self, cut: &Cut, outcome: &mut Outcome, added: &mut Option<AddedMessage>) {
         if let (Some((kind, text)), None) = (&cut.added, &added) {
             let tokens = self.message_overhead().saturating_add(self.prices.text(text));
-            *added = Some(Added { kind, index: outcome.count, text: text.clone(), tokens });
+            *added = Some(AddedMessage { kind: *kind, index: outcome.count, text: text.clone(), tokens });
             outcome.leave(Entry::Added(user_message(self.format, text)));
         }
     }
@@ -281,7 +284,7 @@ impl Fit<'_> {
         message: &Message<'_>,
         is_gone: impl Fn(usize) -> bool,
         cut: (Fate, Option<Reason>),
-    ) -> (Vec<Change>, Vec<Row>) {
+    ) -> (Vec<Change>, Vec<ReportRow>) {
         let mut changes = Vec::new();
         let mut parts = Vec::new();
         let mut removed: Vec<&[Step]> = Vec::new();
@@ -290,10 +293,10 @@ impl Fit<'_> {
             if is_gone(index) || !piece.is_there() {
                 removed.extend(piece.places.iter().map(Vec::as_slice));
                 let (fate, reason) = piece.removed.map_or(cut, |reason| (Fate::Cut, Some(reason)));
-                parts.push(Row { index, fate, reason, tokens, parts: Vec::new() });
+                parts.push(ReportRow { index, fate, reason, tokens, parts: Vec::new() });
             } else if piece.changed.is_some() {
                 changes.extend_from_slice(&piece.changes);
-                parts.push(Row { index, fate: Fate::Changed, reason: piece.changed, tokens, parts: Vec::new() });
+                parts.push(ReportRow { index, fate: Fate::Changed, reason: piece.changed, tokens, parts: Vec::new() });
             }
         }
         // They are made from the back.
@@ -339,7 +342,7 @@ fn transcribe(message: &Message<'_>, is_gone: impl Fn(usize) -> bool, text: &mut
             _ => texts.join("\n").into(),
         };
         text.push_str(if text.is_empty() { "" } else { "\n\n" });
-        text.push_str(message.role.name());
+        text.push_str(message.role.as_str());
         text.push_str(": ");
         text.push_str(&line);
     }

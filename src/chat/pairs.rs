@@ -3,116 +3,91 @@
 use std::borrow::Cow;
 
 use super::detect::Format;
-use super::message::{At, Kind, Message, Role};
+use super::message::{At, Kind, Message};
 use super::messages::Messages;
 use super::report::Reason;
-use crate::content::Unanswered;
+use crate::content::Role;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::maps::{SortedMap, SortedSet};
 use crate::sorting;
+use crate::tool_calls::{ToolPairs, Units};
 
-/// The calls of a chat and their results.
-#[derive(Debug, Default)]
-pub(super) struct Pairs<'i> {
-    /// By their calls.
-    pub pairs: Vec<(At, At)>,
-    /// Calls without results by their ids, and the other way round.
-    calls: SortedMap<Cow<'i, str>, Unanswered<At>>,
-    results: Vec<At>,
+/// The calls of messages and their results, by their calls.
+pub(super) fn find_pairs<'m>(messages: &'m [Message<'_>]) -> ToolPairs<'m> {
+    let mut pairs = ToolPairs::default();
+    add_pairs(&mut pairs, 0, messages, Cow::Borrowed);
+    pairs
 }
 
-impl<'i> Pairs<'i> {
-    /// Pairs by id: a result belongs to an earlier call that has no result yet.
-    pub(super) fn find<'m>(messages: &'m [Message<'_>], id: fn(&'m str) -> Cow<'i, str>) -> Self {
-        let mut found = Self::default();
-        found.add(0, messages, id);
-        found
-    }
-
-    /// Goes on with more messages, the first of which has the index `from`. Gives the first message with a call of which the result
-    /// came.
-    pub(super) fn add<'m>(
-        &mut self,
-        from: usize,
-        messages: &'m [Message<'_>],
-        own: fn(&'m str) -> Cow<'i, str>,
-    ) -> usize {
-        let (mut first, mut is_sorted) = (usize::MAX, true);
-        for (index, message) in messages.iter().enumerate() {
-            for (place, piece) in message.pieces.iter().enumerate() {
-                let at = (from + index, place);
-                match &piece.kind {
-                    Kind::Call { id, .. } => {
-                        if !self.calls.contains_key(&**id) {
-                            self.calls.insert(own(id), Unanswered::default());
-                        }
-                        let calls = self.calls.get_mut(&**id);
-                        calls.into_iter().for_each(|calls| calls.add(at, |last| last.0 + 1 >= at.0));
-                    }
-                    Kind::Result { id } => {
-                        let calls = self.calls.get_mut(&**id);
-                        let Some((call, is_last)) = calls.and_then(|calls| Some((calls.answered()?, calls.is_empty())))
-                        else {
-                            self.results.push(at);
-                            continue;
-                        };
-                        if is_last {
-                            self.calls.remove(&**id);
-                        }
-                        first = first.min(call.0);
-                        is_sorted &= self.pairs.last().is_none_or(|last| last.0 < call);
-                        self.pairs.push((call, at));
-                    }
-                    _ => {}
+/// Adds those of more messages, the first of which has the index `from`. `key` makes the ids that are kept. Returns the first message
+/// with a call of which the result came.
+pub(super) fn add_pairs<'i, 'm>(
+    pairs: &mut ToolPairs<'i>,
+    from: usize,
+    messages: &'m [Message<'_>],
+    key: fn(&'m str) -> Cow<'i, str>,
+) -> usize {
+    let (mut first, mut last) = (usize::MAX, pairs.answered.last().map(|last| last.0));
+    let mut is_sorted = true;
+    for (index, message) in messages.iter().enumerate() {
+        for (place, piece) in message.pieces.iter().enumerate() {
+            let at = (from + index, place);
+            match &piece.kind {
+                Kind::Call { id, .. } => pairs.add_call(id, at, key),
+                Kind::Result { id } => {
+                    let Some(call) = pairs.add_result(id, at) else { continue };
+                    first = first.min(call.0);
+                    is_sorted &= last.is_none_or(|last| last < call);
+                    last = Some(call);
                 }
+                _ => {}
             }
         }
-        if !is_sorted {
-            sorting::sort(&mut self.pairs);
+    }
+    if !is_sorted {
+        sorting::sort(&mut pairs.answered);
+    }
+    first
+}
+
+/// Takes out calls without results and results without calls. A call at the end is open, not broken.
+pub(super) fn repair(pairs: &ToolPairs<'_>, messages: &mut Messages<'_>, found: &mut Vec<Diagnostic>) {
+    let calls = pairs.open_calls();
+    if calls.is_empty() && pairs.orphans.is_empty() {
+        return;
+    }
+    let speaks = |message: &Message<'_>| {
+        let is_result = |kind: &Kind<'_>| matches!(kind, Kind::Result { .. } | Kind::Linked { .. });
+        message.role != Role::Tool
+            && !(message.role == Role::User && message.pieces.iter().all(|piece| is_result(&piece.kind)))
+    };
+    let acts = |message: &Message<'_>| message.pieces.iter().any(|piece| matches!(piece.kind, Kind::Call { .. }));
+    // Several items in a row may call together.
+    let end = messages.iter().rposition(|message| speaks(message) && !acts(message)).map_or(0, |last| last + 1);
+    let open_from = messages.iter().enumerate().skip(end).filter(|(_, message)| speaks(message)).map(|(at, _)| at);
+    let open_from: Vec<usize> = open_from.collect();
+    let last = open_from.last().copied();
+    // Everything from the first of the last run of calls that no result separates.
+    let first_open = last.map(|last| {
+        let mut first = last;
+        while first > end && messages.get(first - 1).is_some_and(speaks) {
+            first -= 1;
         }
         first
-    }
-
-    /// Takes out calls without results and results without calls. A call at the end is open, not broken.
-    pub(super) fn repair(&self, messages: &mut Messages<'_>, found: &mut Vec<Diagnostic>) {
-        let mut calls: Vec<At> = self.calls.values().flat_map(Unanswered::iter).collect();
-        if calls.is_empty() && self.results.is_empty() {
-            return;
-        }
-        sorting::sort(&mut calls);
-        let speaks = |message: &Message<'_>| {
-            let is_result = |kind: &Kind<'_>| matches!(kind, Kind::Result { .. } | Kind::Linked { .. });
-            message.role != Role::Tool
-                && !(message.role == Role::User && message.pieces.iter().all(|piece| is_result(&piece.kind)))
-        };
-        let acts = |message: &Message<'_>| message.pieces.iter().any(|piece| matches!(piece.kind, Kind::Call { .. }));
-        // Several items in a row may call together.
-        let end = messages.iter().rposition(|message| speaks(message) && !acts(message)).map_or(0, |last| last + 1);
-        let open_from = messages.iter().enumerate().skip(end).filter(|(_, message)| speaks(message)).map(|(at, _)| at);
-        let open_from: Vec<usize> = open_from.collect();
-        let last = open_from.last().copied();
-        // Everything from the first of the last run of calls that no result separates.
-        let first_open = last.map(|last| {
-            let mut first = last;
-            while first > end && messages.get(first - 1).is_some_and(speaks) {
-                first -= 1;
-            }
-            first
-        });
-        let broken = calls.into_iter().filter(|&(index, _)| first_open.is_none_or(|first| index < first));
-        let broken: Vec<(At, &str)> = broken
-            .map(|at| (at, "a call without its result"))
-            .chain(self.results.iter().map(|&at| (at, "a result without its call")))
-            .collect();
-        for (at, what) in broken {
-            let Some(piece) = messages.piece_mut(at) else { continue };
-            piece.remove(Reason::ToolPairBroken);
-            let message = format!("message {} has {what}; it was left out", at.0);
-            found.push(
-                Diagnostic::new(DiagnosticCode::ToolPairBroken, Severity::Warning, message)
-                    .at_path(format!("messages[{}]", at.0)),
-            );
-        }
+    });
+    let broken = calls.into_iter().filter(|&(index, _)| first_open.is_none_or(|first| index < first));
+    let broken: Vec<(At, &str)> = broken
+        .map(|at| (at, "a call without its result"))
+        .chain(pairs.orphans.iter().map(|&at| (at, "a result without its call")))
+        .collect();
+    for (at, what) in broken {
+        let Some(piece) = messages.piece_mut(at) else { continue };
+        piece.remove(Reason::ToolPairBroken);
+        let message = format!("message {} has {what}; it was left out", at.0);
+        found.push(
+            Diagnostic::new(DiagnosticCode::ToolPairBroken, Severity::Warning, message)
+                .at_path(format!("messages[{}]", at.0)),
+        );
     }
 }
 
@@ -205,8 +180,7 @@ pub(super) fn units(
     let base = from;
     let slices = slices.get(base..).unwrap_or_default();
     let Some(first) = slices.first() else { return vec![base] };
-    // For each atom, whether it is joined with the next.
-    let mut joined = vec![0_i32; slices.len() + 1];
+    let mut units = Units::new(slices.len());
     let atom_of = |(message, piece): At| {
         let after = slices.partition_point(|slice| (slice.message, slice.from) <= (message, piece));
         after.checked_sub(1)
@@ -217,8 +191,7 @@ pub(super) fn units(
     let mut join = |first: Option<usize>, last: Option<usize>| {
         if let (Some(first), Some(last)) = (first, last) {
             let (first, last) = (first.min(last), first.max(last));
-            joined.get_mut(first).into_iter().for_each(|open| *open += 1);
-            joined.get_mut(last).into_iter().for_each(|open| *open -= 1);
+            units.join(first, last);
         }
     };
     let there = |at: At| is_there(messages, at);
@@ -255,14 +228,5 @@ pub(super) fn units(
             join(Some(number), Some(number + 1).filter(|&next| next < slices.len()));
         }
     }
-    let mut starts = Vec::with_capacity(slices.len() + 1);
-    let mut open = 0;
-    for (number, by) in joined.iter().take(slices.len()).enumerate() {
-        if open == 0 {
-            starts.push(base + number);
-        }
-        open += by;
-    }
-    starts.push(base + slices.len());
-    starts
+    units.starts().into_iter().map(|start| base + start).collect()
 }

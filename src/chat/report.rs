@@ -3,39 +3,45 @@
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
+use crate::assembly::settings::Strategy;
 use crate::error::Diagnostic;
+use crate::prompt::Format;
 
 /// The account of a fit: where every message and every token went.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Report {
+pub struct Report {
     /// The format that was given or found.
-    pub format: &'static str,
+    pub format: Format,
+    /// The strategy over the limit.
     pub strategy: Strategy,
     /// Tokens that the request may have.
     pub limit: u64,
+    /// Tokens of the result.
     pub tokens: Tokens,
     /// Whether anything was cut, summarized or changed.
     pub truncated: bool,
-    /// A row for each message that came in.
-    pub messages: Vec<Row>,
+    /// A row for each message of the input, in order.
+    pub messages: Vec<ReportRow>,
+    /// The edits that were made.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub edits: Vec<Edit>,
-    /// The marker or summary that was put in.
+    pub edits: Vec<EditEffect>,
+    /// The marker or summary in the place of removed messages.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub added: Option<Added>,
+    pub added: Option<AddedMessage>,
     /// Fields of the request by which the provider leaves out thinking that is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<Map<String, Json>>,
     /// The beta headers that these fields need.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headers: Option<Map<String, Json>>,
+    /// Findings about the options and the chat.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Token totals of what leaves. Their sum is the total.
+/// Tokens of the fitted chat. A recount of it gives `total`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Tokens {
+pub struct Tokens {
     /// Leading system and developer messages, and the system context beside the messages.
     pub system: u64,
     /// The contents of all other messages.
@@ -44,54 +50,50 @@ pub(super) struct Tokens {
     pub tools: u64,
     /// The overhead of messages and the request.
     pub overhead: u64,
+    /// The sum of these.
     pub total: u64,
+    /// Name of the counter.
     pub tokenizer: String,
     /// By how many percent it may be off.
     #[serde(rename = "tokenizerError", skip_serializing_if = "Option::is_none")]
     pub tokenizer_error: Option<u32>,
 }
 
-/// The strategy for a chat over the limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) enum Strategy {
-    #[default]
-    TruncateMiddle,
-    RollingWindow,
-    StopAtLimit,
-    /// The longest beginning that fits.
-    KeepStart,
-}
-
 /// The fate of a message, or of a part of one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Row {
-    /// Of messages in what came in; of parts in their message.
+pub struct ReportRow {
+    /// Index of the message in the input, or of the part in its message.
     pub index: usize,
+    /// What happened to it.
     pub fate: Fate,
+    /// Why, unless it was kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// Before the change.
+    /// Token cost before the change.
     pub tokens: u64,
-    /// Where parts of the message fare differently.
+    /// Rows of the parts that fare differently.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<Row>,
+    pub parts: Vec<ReportRow>,
 }
 
 /// The fate of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Fate {
+pub enum Fate {
+    /// It is unchanged.
     Kept,
+    /// Parts of it were removed, shortened or replaced.
     Changed,
+    /// It was removed.
     Cut,
+    /// A summary replaces it.
     Summarized,
 }
 
 /// Why a message is not there, or not as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Reason {
+pub enum Reason {
     /// The strategy took it.
     OverLimit,
     /// A text of it was cut, since not even the newest unit fits.
@@ -124,7 +126,8 @@ pub(super) enum Reason {
 
 /// The effect of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Edit {
+pub struct EditEffect {
+    /// Name of the edit: `toolResults`, `toolCalls`, `reasoning` or `images`.
     pub edit: &'static str,
     /// How many results, calls, thoughts or images.
     pub count: usize,
@@ -132,13 +135,25 @@ pub(super) struct Edit {
     pub tokens: u64,
 }
 
-/// A message that was put in.
+/// The kind of a message that was added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AddedKind {
+    /// States how many messages were removed.
+    Marker,
+    /// Summarizes the removed messages.
+    Summary,
+}
+
+/// The one message that a fit adds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Added {
-    pub kind: &'static str,
-    /// Where it stands in what leaves.
+pub struct AddedMessage {
+    /// Whether it is a marker or a summary.
+    pub kind: AddedKind,
+    /// Index of it in the result.
     pub index: usize,
+    /// Its text.
     pub text: String,
-    /// With its overhead.
+    /// Its token cost, with the overhead of a message.
     pub tokens: u64,
 }

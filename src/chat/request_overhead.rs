@@ -3,7 +3,7 @@
 use super::chat_input::each_system_part;
 use super::detect::{Format, Formats, WITH_TOOL_RECORDS};
 use super::message::{PER_REQUEST, Reader};
-use super::options::Options;
+use super::options::{Budget, FitOptions};
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::prompt::{ImageRule, Prices};
@@ -11,8 +11,8 @@ use crate::tokens::chat::{PER_TOOL, PER_TOOLS, count_of_tools};
 use crate::tokens::models;
 
 /// The prices of a chat of this format.
-pub(super) fn prices(format: Format, options: &Options) -> Prices<'_> {
-    let model = options.model.as_ref().map_or("", |(name, _)| name);
+pub(super) fn prices<'b>(format: Format, options: &FitOptions, budget: &'b Budget) -> Prices<'b> {
+    let model = options.model.as_deref().unwrap_or_default();
     let family = models::family(model).unwrap_or_default();
     let image = match (format, family) {
         (Format::OpenAi | Format::Responses | Format::Agents, _) => ImageRule::openai(model),
@@ -24,7 +24,7 @@ pub(super) fn prices(format: Format, options: &Options) -> Prices<'_> {
         (_, "gemini") => ImageRule::gemini(model),
         _ => ImageRule::Unknown,
     };
-    Prices { image, ..Prices::new(options.counter.as_ref()) }
+    Prices { image, ..Prices::new(budget.counter.as_ref()) }
 }
 
 /// Tokens of what stands beside the messages: the system context, and the definitions of tools.

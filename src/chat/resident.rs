@@ -1,7 +1,7 @@
-//! A chat that goes on: its messages are read and counted once, when they come (SPEC §7 `class Chat`).
+//! A resident chat: its messages are read and counted once, when they come (SPEC §7 `class Chat`).
 //!
-//! [`Chat`] gives what `fitMessages` gives for the same messages and options, by the same code. The messages themselves stay with
-//! the caller.
+//! [`ResidentChat`] decides what `fitMessages` decides for the same messages and options, by the same code. The messages themselves stay
+//! with the caller; [`Chat`](super::Chat) has them, too.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -14,29 +14,32 @@ use super::fit::{EarlierMark, Fit};
 use super::formats;
 use super::message::{Kind, Message, Path, Piece, Step};
 use super::messages::{Messages, Sum};
-use super::options::{Options, RequestFields};
-use super::pairs::Pairs;
+use super::options::{Budget, FitOptions, Phase, RequestFields};
+use super::outcome::FitDecisions;
+use super::pairs::add_pairs;
 use super::request_overhead::{RequestOverhead, beside_messages, prices};
 use super::rules::{Marks, Rules};
 use super::unit_index::UnitIndex;
 use crate::call::{Call, CallContext, Response};
 use crate::error::{Code, Diagnostic, Error, Result};
-use crate::json::{Document, Value};
+use crate::json::{Document, Object, Value};
 use crate::tokens::IncrementalCount;
+use crate::tool_calls::ToolPairs;
 
 /// The methods by their names.
-pub const METHODS: &[Call<Chat>] = &[
-    Call::new("splice", &["at", "remove", "messages", "pinned"], |chat, request, _| chat.splice(request)),
-    Call::new("appendText", &[], |chat, request, _| chat.append_text(request)),
-    Call::new("fit", &[], |chat, request, host| chat.fit(request, host)),
+pub const METHODS: &[Call<ResidentChat>] = &[
+    Call::new("splice", &["at", "remove", "messages", "pinned"], |chat, request, _| splice(chat, request)),
+    Call::new("appendText", &[], |chat, request, _| Response::of(&chat.append_text(&request.text()?)?)),
+    Call::new("fit", &[], |chat, request, host| fit(chat, request, host)),
 ];
 
 /// A chat, as far as fitting it needs it.
 #[derive(Debug)]
-pub struct Chat {
-    /// The JSON that the options were read from.
+pub struct ResidentChat {
+    /// JSON of `{ options }`, with `system` and `tools`.
     request: Vec<u8>,
-    options: Options,
+    options: FitOptions,
+    budget: Budget,
     /// Diagnostics about the options.
     found: Vec<Diagnostic>,
     format: Format,
@@ -47,7 +50,7 @@ pub struct Chat {
     /// The formats that each message can be in, and that all of them can be in.
     shapes: Vec<Formats>,
     shape: Formats,
-    pairs: Pairs<'static>,
+    pairs: ToolPairs<'static>,
     /// Whether other ids than those of pairs say what belongs together.
     is_linked: bool,
     marks: Marks,
@@ -63,18 +66,63 @@ pub struct Chat {
 
 /// The state after a change.
 #[derive(Debug, Default, Serialize)]
-struct Changed {
+pub(super) struct Changed {
     /// The format is another one now: nothing was changed, and all messages have to be given at once.
-    again: bool,
+    pub again: bool,
     format: &'static str,
     /// Where in the last message the text stands that grew.
-    path: Option<Path>,
+    pub path: Option<Path>,
     /// Tokens of each message that came, or whose text grew.
     tokens: Vec<u64>,
     total: u64,
 }
 
-impl Chat {
+/// Messages in the place of others.
+#[derive(Debug)]
+pub(super) struct Splice<'t> {
+    /// The first message that is replaced.
+    pub at: usize,
+    /// How many messages are replaced.
+    pub remove: usize,
+    pub messages: Value<'t>,
+    /// Indices of new messages that are always kept.
+    pub pinned: Option<Vec<usize>>,
+    /// Repairs of the request.
+    pub repaired: Vec<Diagnostic>,
+}
+
+fn splice(chat: &mut ResidentChat, request: Value<'_>) -> Result<Response> {
+    let repaired = request.repaired();
+    let request = request.object("messages and their place, an object")?;
+    let pinned = request.read("pinned", |pinned| {
+        let index = |index: Value<'_>| Ok(index.whole(u32::MAX)? as usize);
+        pinned.list("a list of indices")?.read(index)
+    })?;
+    let at = request.need("at")?.whole(u32::MAX)? as usize;
+    let remove = request.need("remove")?.whole(u32::MAX)? as usize;
+    let messages = request.need("messages")?;
+    Response::of(&chat.splice(Splice { at, remove, messages, pinned, repaired })?)
+}
+
+/// Fits by the chat's options, or by those of `{ options }`: with the same format and tokenizer, and the same system context and
+/// tools, which are not given again. Nor are pinned messages, unless they are other ones.
+fn fit(chat: &ResidentChat, request: Value<'_>, host: &CallContext) -> Result<Response> {
+    if request.is_null() {
+        return Response::of(&chat.fit(None)?);
+    }
+    let mut found = request.repaired();
+    let request = request.object("options, an object")?;
+    let given = request.need("options")?.object("options, an object")?;
+    let target = request.read("target", RequestFields::of_target)?;
+    let target = target.unwrap_or_else(|| chat.options.request.clone());
+    let mut options = FitOptions { request: target, ..FitOptions::read(given, host, &mut found)? };
+    if given.get("pinned")?.is_none() {
+        options.pinned.clone_from(&chat.options.pinned);
+    }
+    Response::of(&chat.fit(Some((&options, found)))?)
+}
+
+impl ResidentChat {
     /// A chat without messages, from the JSON of `{ options }`.
     ///
     /// # Errors
@@ -86,14 +134,26 @@ impl Chat {
         let request_object = document.root().object("options, an object")?;
         let given = request_object.need("options")?.object("options, an object")?;
         let target = request_object.read("target", RequestFields::of_target)?.unwrap_or_default();
-        let options = Options { request: target, ..Options::read(given, host, &mut found)? };
+        let options = FitOptions { request: target, ..FitOptions::read(given, host, &mut found)? };
+        Self::new(request.to_vec(), given, options, found)
+    }
+
+    /// A chat without messages. `request` is the JSON that `options_json` is from.
+    pub(super) fn new(
+        request: Vec<u8>,
+        options_json: Object<'_>,
+        options: FitOptions,
+        mut found: Vec<Diagnostic>,
+    ) -> Result<Self> {
+        let budget = options.budget(&mut found)?;
         let shape = Formats::MAX;
         let format = options.format.unwrap_or(first_of(shape));
         let formats = options.format.map_or(shape, bit);
-        let beside = beside_messages(given, None, format, formats, &prices(format, &options))?;
+        let beside = beside_messages(options_json, None, format, formats, &prices(format, &options, &budget))?;
         Ok(Self {
-            request: request.to_vec(),
+            request,
             options,
+            budget,
             found,
             format,
             beside,
@@ -101,7 +161,7 @@ impl Chat {
             sums: vec![Sum::default()],
             shapes: Vec::new(),
             shape,
-            pairs: Pairs::default(),
+            pairs: ToolPairs::default(),
             is_linked: false,
             marks: Marks::default(),
             earlier: Vec::new(),
@@ -111,19 +171,30 @@ impl Chat {
         })
     }
 
-    fn total(&self) -> u64 {
+    pub(super) fn options(&self) -> &FitOptions {
+        &self.options
+    }
+
+    pub(super) fn format(&self) -> Format {
+        self.format
+    }
+
+    pub(super) fn messages(&self) -> &[Message<'static>] {
+        &self.messages
+    }
+
+    /// Tokens of the request as it is.
+    pub(super) fn total(&self) -> u64 {
         self.sums.last().copied().unwrap_or_default().total().saturating_add(self.beside.tokens())
     }
 
     /// Puts messages behind the last ones, or in the place of as many, or of all from one on. Of Gemini's, whose calls have no
     /// ids, those behind the change come again.
-    fn splice(&mut self, request: Value<'_>) -> Result<Response> {
-        let repaired = request.repaired();
-        let request = request.object("messages and their place, an object")?;
+    pub(super) fn splice(&mut self, splice: Splice<'_>) -> Result<Changed> {
+        let Splice { at, remove, messages: given, pinned, repaired } = splice;
         let count = self.messages.len();
-        let at = (request.need("at")?.whole(u32::MAX)? as usize).min(count);
-        let end = at.saturating_add(request.need("remove")?.whole(u32::MAX)? as usize).min(count);
-        let given = request.need("messages")?;
+        let at = at.min(count);
+        let end = at.saturating_add(remove).min(count);
         let list: Vec<Value<'_>> = given.list("a list of chat messages")?.collect();
         if end < count && list.len() != end - at {
             return Err(given.mismatch("as many messages as they replace"));
@@ -131,9 +202,9 @@ impl Chat {
         let (shapes, shape) = self.shapes_with(at, end, &list)?;
         let format = self.options.format.unwrap_or(first_of(shape));
         if format != self.format && count > end - at {
-            return Response::of(&Changed { again: true, ..Changed::default() });
+            return Ok(Changed { again: true, ..Changed::default() });
         }
-        let prices = prices(format, &self.options);
+        let prices = prices(format, &self.options, &self.budget);
         let read = formats::read_behind(self.messages.get(..at).unwrap_or_default(), format, &list, prices)?;
         let mut beside = self.beside;
         if format != self.format {
@@ -142,10 +213,6 @@ impl Chat {
             let options = document.root().object("")?.need("options")?.object("")?;
             beside = beside_messages(options, None, format, self.options.format.map_or(shape, bit), &prices)?;
         }
-        let pinned = request.read("pinned", |pinned| {
-            let index = |index: Value<'_>| Ok(index.whole(u32::MAX)? as usize);
-            pinned.list("a list of indices")?.read(index)
-        })?;
         self.check_counter()?;
         // Nothing can fail from here on.
         let came = at..at + list.len();
@@ -166,7 +233,7 @@ impl Chat {
         self.sums.truncate(at + 1);
         Sum::extend(&mut self.sums, &self.messages);
         if !pairs_stay {
-            self.pairs = Pairs::default();
+            self.pairs = ToolPairs::default();
         }
         let is_linked = |piece: &Piece<'_>| matches!(piece.kind, Kind::Linked { .. }) || piece.caller.is_some();
         self.is_linked |= read.iter().any(|message| message.pieces.iter().any(is_linked));
@@ -176,7 +243,7 @@ impl Chat {
         if !pairs_stay || end == count {
             let from = if pairs_stay { at } else { 0 };
             let messages = self.messages.get(from..).unwrap_or_default();
-            first = first.min(self.pairs.add(from, messages, |id| Cow::Owned(id.to_owned())));
+            first = first.min(add_pairs(&mut self.pairs, from, messages, |id| Cow::Owned(id.to_owned())));
         }
         self.layout.get_mut().truncate(first);
         let stays = |index: &usize| *index < at || *index >= end;
@@ -197,7 +264,7 @@ impl Chat {
         self.repaired.extend(behind.into_iter().filter(|(index, _)| *index >= end));
         self.incremental = IncrementalCount::default();
         let tokens = self.messages.get(came).unwrap_or_default().iter().map(Message::tokens).collect();
-        Response::of(&Changed { format: format.name(), tokens, total: self.total(), ..Changed::default() })
+        Ok(Changed { format: format.name(), tokens, total: self.total(), ..Changed::default() })
     }
 
     /// The formats of messages in the place of others, and those that all messages can be in then.
@@ -221,7 +288,8 @@ impl Chat {
 
     /// Notes whether a message may be what an earlier fit left.
     fn note_earlier(&mut self, index: usize) {
-        let is = self.messages.get(index).is_some_and(|it| EarlierMark::of(it, &self.options.settings).is_some());
+        let is =
+            self.messages.get(index).is_some_and(|it| EarlierMark::of(it, &self.options.truncation_marker).is_some());
         let place = self.earlier.partition_point(|&known| known < index);
         match (is, self.earlier.get(place) == Some(&index)) {
             (true, false) => self.earlier.insert(place, index),
@@ -234,24 +302,23 @@ impl Chat {
 
     /// Fails where the counter did: the edge knows why.
     fn check_counter(&self) -> Result<()> {
-        if self.options.counter.has_failed() {
+        if self.budget.counter.has_failed() {
             return Err(Error::new(Code::TokenizerFailed, "the tokenizer failed"));
         }
         Ok(())
     }
 
     /// Adds to the text at the end of the last message; `None` if the message does not end in text.
-    fn append_text(&mut self, delta: Value<'_>) -> Result<Response> {
-        let delta = delta.text()?;
+    pub(super) fn append_text(&mut self, delta: &str) -> Result<Changed> {
         let mut incremental = self.incremental;
         let pieces = self.messages.last_mut().map(|message| &mut message.pieces);
         let piece = pieces.and_then(|pieces| growing(pieces));
-        let Some(piece) = piece else { return Response::of(&Changed::default()) };
+        let Some(piece) = piece else { return Ok(Changed::default()) };
         if let Some(text) = piece.texts.last_mut() {
             let before = text.text.len();
-            text.text.to_mut().push_str(&delta);
-            let tokens = u64::from(self.options.counter.count_incremental(&text.text, &mut incremental));
-            if self.options.counter.has_failed() {
+            text.text.to_mut().push_str(delta);
+            let tokens = u64::from(self.budget.counter.count_incremental(&text.text, &mut incremental));
+            if self.budget.counter.has_failed() {
                 text.text.to_mut().truncate(before);
             } else {
                 piece.tokens = piece.tokens.saturating_sub(text.tokens).saturating_add(tokens);
@@ -265,44 +332,40 @@ impl Chat {
         Sum::extend(&mut self.sums, &self.messages);
         self.note_earlier(self.messages.len().saturating_sub(1));
         let tokens = self.messages.last().map(Message::tokens).into_iter().collect();
-        Response::of(&Changed { path, tokens, total: self.total(), ..Changed::default() })
+        Ok(Changed { path, tokens, total: self.total(), ..Changed::default() })
     }
 
-    /// Fits it by its own options, or by those of `{ options }`: with the same format and tokenizer, and the same system
-    /// context and tools, which are not given again. Nor are pinned messages, unless they are other ones.
-    fn fit(&mut self, request: Value<'_>, host: &CallContext) -> Result<Response> {
+    /// Fits it by its own options, or by others with their diagnostics, of the same format and tokenizer.
+    pub(super) fn fit(&self, others: Option<(&FitOptions, Vec<Diagnostic>)>) -> Result<FitDecisions> {
         let mut found: Vec<Diagnostic> = Vec::with_capacity(self.repaired.len());
         for (index, diagnostic) in &self.repaired {
             let path = format!("messages[{index}]{}", diagnostic.path.as_deref().unwrap_or_default());
             found.push(diagnostic.clone().at_path(path));
         }
-        let mut others = None;
-        if request.is_null() {
-            found.extend_from_slice(&self.found);
-        } else {
-            found.extend(request.repaired());
-            let request = request.object("options, an object")?;
-            let given = request.need("options")?.object("options, an object")?;
-            let target = request.read("target", RequestFields::of_target)?;
-            let target = target.unwrap_or_else(|| self.options.request.clone());
-            let mut read = Options { request: target, ..Options::read(given, host, &mut found)? };
-            if given.get("pinned")?.is_none() {
-                read.pinned.clone_from(&self.options.pinned);
+        let is_other = others.is_some();
+        let (options, budget) = match others {
+            None => {
+                found.extend_from_slice(&self.found);
+                (&self.options, self.budget.clone())
             }
-            others = Some(read);
-        }
-        let options = others.as_ref().unwrap_or(&self.options);
-        let is_same_marker = options.settings.truncation_marker == self.options.settings.truncation_marker;
+            Some((options, of_options)) => {
+                found.extend(of_options);
+                (options, options.budget(&mut found)?)
+            }
+        };
+        let is_same_marker = options.truncation_marker == self.options.truncation_marker;
         let mut fit = Fit {
             options,
+            limit: budget.limit,
+            phase: Phase::Fit,
             format: self.format,
             messages: Messages::new(&self.messages, &self.sums),
             pairs: &self.pairs,
             earlier: is_same_marker.then_some(self.earlier.as_slice()),
-            prices: prices(self.format, options),
+            prices: prices(self.format, options, &budget),
             beside: self.beside,
             layout: &self.layout,
-            can_reuse_layout: others.is_none(),
+            can_reuse_layout: !is_other,
             rules: Rules::new(self.format, options, &options.request, self.marks),
             thinking: options.request.thinking.clone(),
             course: Course::default(),
@@ -310,13 +373,12 @@ impl Chat {
             found,
         };
         let ran = fit.run();
-        if options.counter.has_failed() {
+        if budget.counter.has_failed() {
             // The counts that it gave for markers may be wrong.
             self.layout.take();
         }
         let (cut, edits) = ran?;
-        let fitted = fit.fitted(&cut, edits);
-        Response::of(&fitted)
+        Ok(fit.fitted(&cut, edits))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::detect::Format;
 use super::message::Message;
-use super::options::{Options, RequestFields};
+use super::options::{FitOptions, RequestFields};
 use crate::tokens::models;
 
 /// What there may be in messages that few have: where it is not, nobody looks for it.
@@ -41,8 +41,8 @@ pub(super) struct Rules {
 
 impl Rules {
     /// The rules by the option `model`, otherwise by what the request says.
-    pub(super) fn new(format: Format, options: &Options, request: &RequestFields, marks: Marks) -> Self {
-        let name = options.model.as_ref().map(|(name, _)| name.as_str()).or(request.model.as_deref());
+    pub(super) fn new(format: Format, options: &FitOptions, request: &RequestFields, marks: Marks) -> Self {
+        let name = options.model.as_deref().or(request.model.as_deref());
         // The name of a deployment does not say whose model it is.
         let known = name.and_then(|name| Some((name, models::family(name)?)));
         let preserves_thinking = match known {

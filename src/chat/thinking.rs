@@ -8,11 +8,9 @@ use serde_json::{Map, Value as Json};
 use super::course::Place;
 use super::fit::{Cut, Fit};
 use super::message::{Kind, Message, Piece, Step};
-use super::options::PreservedThinking;
 use super::pairs::MessageSlice;
 use super::report::Reason;
-use crate::assembly::preserved::drop_blocks_request;
-use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::assembly::preserved::{PreservedThinking, ThinkingFate, drop_blocks_request};
 
 /// The place of a piece. What stands before the first step belongs to it.
 fn place_of(message: usize, piece: &Piece<'_>) -> Place {
@@ -153,6 +151,7 @@ impl Fit<'_> {
         }
         let Some(from) = self.first_change(cut) else { return };
         let removed = Removed(&cut.slices);
+        let fate = if keeps { ThinkingFate::Refused } else { ThinkingFate::Removed };
         let mut found = Vec::new();
         for (at, message) in (from.0..).zip(self.messages.range(from.0, self.messages.len())) {
             if message.removed.is_some_and(|reason| reason != Reason::ReasoningPrefixChanged) {
@@ -167,7 +166,7 @@ impl Fit<'_> {
                 is_invalid && !removed.has(at, place)
             };
             let told = message.pieces.iter().enumerate().filter(is_told);
-            found.extend(told.map(|(_, piece)| diagnostic(at, piece, keeps)));
+            found.extend(told.map(|(_, piece)| fate.in_chat(at, path_of(at, piece))));
         }
         self.found.extend(found);
     }
@@ -184,18 +183,9 @@ impl Fit<'_> {
             };
             withheld.extend(message.pieces.iter().enumerate().filter(is).map(|(_, piece)| path_of(at, piece)));
         }
-        let Some(first) = withheld.first() else { return };
-        let message = format!(
-            "messages before {} were changed or removed, so OpenAI may withhold from the model {}",
-            first,
-            if withheld.len() == 1 {
-                "this reasoning".to_owned()
-            } else {
-                format!("the {} reasoning items from there on", withheld.len())
-            },
-        );
-        let diagnostic = Diagnostic::new(DiagnosticCode::ReasoningPrefixChanged, Severity::Info, message);
-        self.found.push(diagnostic.at_path(first.clone()));
+        if let Some(first) = withheld.first() {
+            self.found.push(ThinkingFate::Withheld { count: withheld.len() }.in_chat(from.0, first.clone()));
+        }
     }
 
     /// The fields of the request by which the provider leaves out what is invalid, and the header for them; with `dropBlock`.
@@ -243,14 +233,4 @@ fn path_of(at: usize, piece: &Piece<'_>) -> String {
         }
     }
     path
-}
-
-fn diagnostic(at: usize, piece: &Piece<'_>, stays: bool) -> Diagnostic {
-    let (severity, fate) = match stays {
-        true => (Severity::Warning, "stays, and its provider refuses it"),
-        false => (Severity::Info, "was left out"),
-    };
-    let message =
-        format!("a signed thought of message {at} is bound to messages that were changed or removed; it {fate}");
-    Diagnostic::new(DiagnosticCode::ReasoningPrefixChanged, severity, message).at_path(path_of(at, piece))
 }

@@ -1,16 +1,14 @@
 //! The cuttable part of a chat, as the strategies see it. A resident chat keeps it and adds new messages.
 
-use std::borrow::Cow;
-use std::ops::Range;
-
 use super::detect::Format;
-use super::message::{At, Message, Role as Speaker};
+use super::message::{At, Message};
 use super::messages::Messages;
-use super::pairs::{MessageSlice, Pairs, add_slices, units};
+use super::pairs::{MessageSlice, add_slices, units};
 use crate::assembly::costs::Sums;
-use crate::assembly::item::{Item, Items, Outline, Shape};
-use crate::assembly::message_index::MessageIndex;
-use crate::prompt::{Overhead, Prices, Role};
+use crate::assembly::item::{CutItems, Outline};
+use crate::content::Role;
+use crate::prompt::{Overhead, Prices};
+use crate::tool_calls::ToolPairs;
 
 /// The units of a chat, with what each costs and whether it is pinned.
 #[derive(Debug, Default)]
@@ -88,7 +86,7 @@ impl UnitIndex {
             self.pinned.get_mut(at).into_iter().for_each(|pinned| *pinned = true);
         }
         // Messages that follow from reasoning stay with it.
-        let follows = |message: &Message<'_>| message.role == Speaker::Assistant && !message.is_thought();
+        let follows = |message: &Message<'_>| message.role == Role::Assistant && !message.is_thought();
         let begin = messages.range(0, known).rposition(|message| !follows(message)).unwrap_or(0);
         let mut stays = false;
         for (message, pinned) in messages.range(begin, count).zip(self.pinned.iter_mut().skip(begin)) {
@@ -104,7 +102,7 @@ impl UnitIndex {
     pub(super) fn extend(
         &mut self,
         messages: &Messages<'_>,
-        pairs: &Pairs<'_>,
+        pairs: &ToolPairs<'_>,
         format: Format,
         may_begin: impl Fn(&Message<'_>) -> bool,
         prices: Prices<'_>,
@@ -112,7 +110,7 @@ impl UnitIndex {
         add_slices(&mut self.slices, messages, self.messages);
         self.messages = messages.len();
         let from = self.reopen(self.units.len().saturating_sub(1)).slice;
-        let starts = units(messages, &self.slices, from, &pairs.pairs, format);
+        let starts = units(messages, &self.slices, from, &pairs.answered, format);
         self.free.starts.pop();
         for unit in starts.windows(2) {
             let &[slice, end] = unit else { continue };
@@ -160,56 +158,17 @@ impl CuttableUnits {
     }
 }
 
-/// As items they are never merged, and only `startOn` asks for a role: that of a user is where a window may begin.
-impl<'a> Items<'a> for CuttableUnits {
+/// Messages of a chat are never merged.
+impl CutItems for CuttableUnits {
     fn len(&self) -> usize {
         self.slices.len()
     }
 
     fn outline(&self, at: usize) -> Option<Outline> {
-        let shape = Shape::Parts { single: false, begins_with_text: false, ends_with_text: false };
-        Some(Outline { role: self.role(at)?, alone: *self.costs.get(at)?, shape })
+        Some(Outline { alone: *self.costs.get(at)?, merged_by: None })
     }
 
-    fn role(&self, at: usize) -> Option<Role> {
-        self.begins.get(at).map(|&begins| if begins { Role::User } else { Role::Assistant })
+    fn may_begin(&self, at: usize) -> bool {
+        self.begins.get(at) == Some(&true)
     }
-
-    fn is_block(&self, _: usize) -> bool {
-        false
-    }
-
-    fn id(&self, _: usize) -> Option<&'a str> {
-        None
-    }
-
-    fn text(&self, _: usize, _: bool) -> Option<(&str, &str, bool)> {
-        None
-    }
-
-    fn borrowed_text(&self, _: usize) -> Option<&'a str> {
-        None
-    }
-
-    fn utf16_len(&self, _: usize) -> usize {
-        0
-    }
-
-    fn first_text(&self, _: usize) -> Option<Cow<'_, str>> {
-        None
-    }
-
-    fn last_text(&self, _: usize) -> Option<Cow<'_, str>> {
-        None
-    }
-
-    fn break_after(&self, _: usize, _: &Prices<'_>) -> i64 {
-        0
-    }
-
-    fn item(&self, _: usize) -> Option<Item<'a>> {
-        None
-    }
-
-    fn add_to(&self, _: &mut MessageIndex, _: Range<usize>) {}
 }

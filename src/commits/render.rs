@@ -32,7 +32,8 @@ fn title(turn: &Turn) -> &'static str {
         !turn.blocks.is_empty() && turn.blocks.iter().all(|block| matches!(block, Block::ToolResult { .. }));
     match turn.role {
         _ if turn.summary => "Summary of what came before",
-        Role::System => "System",
+        Role::System | Role::Developer => "System",
+        Role::Tool => "Tool results",
         Role::User if only_results => "Tool results",
         Role::User => "User",
         Role::Assistant => "Assistant",

@@ -9,7 +9,7 @@ use crate::content::{Block, Image, Media};
 pub use crate::content::{Role, Turn};
 pub(crate) use crate::content::{arguments_object, parse_arguments};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
-use crate::maps::{SortedMap, SortedSet};
+use crate::maps::SortedMap;
 use crate::tokens::Counter;
 
 /// A conversation: its turns, oldest first.
@@ -75,17 +75,6 @@ pub(crate) fn result_text(content: &[Block]) -> String {
         }
     }
     out
-}
-
-/// The ids of the calls that have a result.
-pub(crate) fn result_ids(turns: &[Turn]) -> SortedSet<String> {
-    let mut ids = SortedSet::new();
-    for block in turns.iter().flat_map(|turn| &turn.blocks) {
-        if let Block::ToolResult { tool_call_id, .. } = block {
-            ids.insert(tool_call_id.to_string());
-        }
-    }
-    ids
 }
 
 /// More kinds are counted as `others`.

@@ -17,12 +17,13 @@ use crate::commits::formats::{
     BlobSource, Concatenator, Continuation, Format, ReadOptions, follow, map_fields, write_part,
 };
 use crate::commits::render;
-use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, result_ids};
+use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn};
 use crate::content::Block;
-use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
+use crate::error::{Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits::Limits;
 use crate::maps::SortedSet;
 use crate::tokens::{Counter, Heuristic};
+use crate::tool_calls::ToolIds;
 
 /// How a delta was translated, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -349,15 +350,10 @@ impl OpenPairs {
         let halves = |run: &[Delta<'_>]| {
             // The reader of a family takes all its versions.
             let turns = if run.is_empty() { Vec::new() } else { read(target, run, options, &mut Vec::new())?.turns };
-            let mut calls = SortedSet::new();
-            for block in turns.iter().flat_map(|turn| &turn.blocks) {
-                if let Block::ToolCall { id, server: false, .. } = block {
-                    calls.insert(id.to_string());
-                }
-            }
-            Ok((calls, result_ids(&turns)))
+            Ok::<_, Error>(ToolIds::of_blocks(turns.iter().flat_map(|turn| &turn.blocks)))
         };
-        let ((mut calls, answered), (later_calls, mut results)) = (halves(before)?, halves(after)?);
+        let (ToolIds { mut calls, results: answered }, ToolIds { calls: later_calls, mut results }) =
+            (halves(before)?, halves(after)?);
         for id in answered.iter() {
             calls.remove(id);
         }
@@ -464,7 +460,7 @@ fn read(
 /// The turns for another vendor: without signatures and sealed thoughts, and with a result for each call that the first
 /// vendor answered without keeping the result.
 fn foreign(turns: Vec<Turn>, notes: &mut ConversionReport) -> Vec<Turn> {
-    let answered = result_ids(&turns);
+    let answered = ToolIds::of_blocks(turns.iter().flat_map(|turn| &turn.blocks)).results;
     let mut out = Vec::with_capacity(turns.len());
     for mut turn in turns {
         turn.id = None;

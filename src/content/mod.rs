@@ -10,7 +10,6 @@ mod read;
 pub(crate) mod signature;
 pub(crate) mod tree;
 mod turn;
-mod unanswered;
 pub(crate) mod vendor;
 mod write;
 
@@ -22,7 +21,6 @@ pub(crate) use read::{ContentReader, TextOwnership, own};
 pub(crate) use turn::arguments_object;
 pub(crate) use turn::parse_arguments;
 pub use turn::{Role, Turn};
-pub(crate) use unanswered::Unanswered;
 pub(crate) use write::serialize;
 pub(crate) use write::serialize_mixed;
 pub(crate) use write::serialize_node;

@@ -8,26 +8,36 @@ use serde_json::{Map, Value};
 use super::block::Block;
 use crate::json::Document;
 
-/// Who a turn is from.
+/// Who a message or a turn is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Instructions.
+    /// Instructions. In transcripts and chats those of developers, too.
     System,
-    /// The human, and the results of tools.
+    /// Instructions, as newer OpenAI models call them.
+    Developer,
+    /// The human; in dialogues and transcripts the results of tools, too.
     User,
     /// The model.
     Assistant,
+    /// A tool, in chats.
+    Tool,
 }
 
 impl Role {
-    /// The name on the wire.
+    /// The name in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",
+            Self::Developer => "developer",
             Self::User => "user",
             Self::Assistant => "assistant",
+            Self::Tool => "tool",
         }
+    }
+
+    pub(crate) fn is_system(self) -> bool {
+        matches!(self, Self::System | Self::Developer)
     }
 }
 

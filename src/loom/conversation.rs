@@ -5,10 +5,11 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use crate::assembly::costs::break_after;
-use crate::assembly::item::{Header, Item, Items, Outline, Shape};
+use crate::assembly::item::{CutItems, Header, Item, Items, Outline, Shape};
 use crate::assembly::message_index::{ItemKey, MessageIndex, MessageKind};
 use crate::assembly::render::JOIN;
 use crate::content::Block;
+use crate::content::Role;
 use crate::error::Diagnostic;
 use crate::loom::context_headers::{ContextHeaders, HeaderLine, PlacedHeader};
 use crate::loom::parts;
@@ -17,7 +18,7 @@ use crate::loom::report::{Fate, Reason};
 use crate::loom::select::{Entry, Selection};
 use crate::loom::tools;
 use crate::loom::tree::Tree;
-use crate::prompt::{Prices, Role};
+use crate::prompt::Prices;
 use crate::text;
 use crate::text::{is_blank, trim};
 
@@ -287,17 +288,17 @@ impl<'l, 'a> ConversationItems<'l, 'a> {
     }
 }
 
-impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
+impl<'l, 'a: 'l> CutItems for ConversationItems<'l, 'a> {
     fn len(&self) -> usize {
         self.context_headers.lead() + self.members.len() + usize::from(self.context_headers.after.is_some())
     }
 
     fn outline(&self, at: usize) -> Option<Outline> {
         Some(match self.slot(at)? {
-            Slot::Block(_, alone) => Outline { role: Role::User, alone, shape: Shape::Text },
+            Slot::Block(_, alone) => Outline { alone, merged_by: Some((Role::User, Shape::Text)) },
             Slot::Member(member, number) => {
                 let Member { entry, alone, shape, .. } = member;
-                let outline = Outline { role: entry.role, alone: *alone, shape: *shape };
+                let outline = Outline { alone: *alone, merged_by: Some((entry.role, *shape)) };
                 match (self.context_headers.header(entry.node, number), *shape) {
                     (None, _) => outline,
                     (Some((placed, _)), Shape::Parts { begins_with_text, ends_with_text, .. })
@@ -305,7 +306,7 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
                     {
                         let begins_with_text = begins_with_text || placed.part == 0;
                         let shape = Shape::Parts { single: false, begins_with_text, ends_with_text };
-                        Outline { alone: placed.alone, shape, ..outline }
+                        Outline { alone: placed.alone, merged_by: Some((entry.role, shape)) }
                     }
                     (Some((placed, _)), _) => Outline { alone: placed.alone, ..outline },
                 }
@@ -313,15 +314,42 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
         })
     }
 
+    fn may_begin(&self, at: usize) -> bool {
+        self.role(at) == Some(Role::User)
+    }
+
+    fn is_block(&self, at: usize) -> bool {
+        matches!(self.slot(at), Some(Slot::Block(..)))
+    }
+
+    fn first_text(&self, at: usize) -> Option<Cow<'_, str>> {
+        self.touching(at, |parts| parts.first().cloned())
+    }
+
+    fn last_text(&self, at: usize) -> Option<Cow<'_, str>> {
+        self.touching(at, |parts| parts.last().cloned())
+    }
+
+    fn break_after(&self, at: usize, prices: &Prices<'_>) -> i64 {
+        if let Some(Slot::Member(member, number)) = self.slot(at)
+            && let Some(text) = member.one_text(self.context)
+        {
+            // A header is a paragraph of its own: where counts add up behind it, nothing of it matters.
+            let bare = self.context_headers.header(member.entry.node, number).is_none();
+            if bare || prices.counter.is_additive_before(text) {
+                return self.context.break_after(member.entry.node, text);
+            }
+        }
+        self.last_text(at).map_or(0, |text| break_after(&text, prices))
+    }
+}
+
+impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
     fn role(&self, at: usize) -> Option<Role> {
         Some(match self.slot(at)? {
             Slot::Block(..) => Role::User,
             Slot::Member(member, _) => member.entry.role,
         })
-    }
-
-    fn is_block(&self, at: usize) -> bool {
-        matches!(self.slot(at), Some(Slot::Block(..)))
     }
 
     fn id(&self, at: usize) -> Option<&'a str> {
@@ -350,27 +378,6 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
     fn utf16_len(&self, at: usize) -> usize {
         let Some(member) = self.member(at) else { return 0 };
         *member.utf16_len.get_or_init(|| member.one_text(self.context).map_or(0, text::utf16_len))
-    }
-
-    fn first_text(&self, at: usize) -> Option<Cow<'_, str>> {
-        self.touching(at, |parts| parts.first().cloned())
-    }
-
-    fn last_text(&self, at: usize) -> Option<Cow<'_, str>> {
-        self.touching(at, |parts| parts.last().cloned())
-    }
-
-    fn break_after(&self, at: usize, prices: &Prices<'_>) -> i64 {
-        if let Some(Slot::Member(member, number)) = self.slot(at)
-            && let Some(text) = member.one_text(self.context)
-        {
-            // A header is a paragraph of its own: where counts add up behind it, nothing of it matters.
-            let bare = self.context_headers.header(member.entry.node, number).is_none();
-            if bare || prices.counter.is_additive_before(text) {
-                return self.context.break_after(member.entry.node, text);
-            }
-        }
-        self.last_text(at).map_or(0, |text| break_after(&text, prices))
     }
 
     fn item(&self, at: usize) -> Option<Item<'a>> {

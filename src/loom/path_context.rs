@@ -6,7 +6,6 @@ use std::rc::Rc;
 use smallvec::SmallVec;
 
 use crate::assembly::costs::break_after;
-use crate::assembly::size_bound::Uncounted;
 use crate::content::Block;
 use crate::loom::chunked_vec::ChunkedVec;
 use crate::loom::incremental_texts::IncrementalTexts;
@@ -15,6 +14,7 @@ use crate::loom::select::Mode;
 use crate::loom::tree::{NodeIx, Tree};
 use crate::prompt::Prices;
 use crate::tokens::Counter;
+use crate::tokens::Uncounted;
 use crate::tokens::memory::{CachingCounter, CounterId, InternedText};
 
 /// The surroundings of a path.

@@ -14,13 +14,14 @@ use super::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMo
 use super::{Preferences, StartOn, Strategy};
 use crate::assembly::preserved::{PreservedThinking, ThinkingRule};
 use crate::assembly::settings::whole;
+use crate::content::Role;
 use crate::content::{ContentReader, Media, TextOwnership, own};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Kind, List, Object, Value};
 use crate::limits::{self, Limits};
 use crate::maps::{SortedMap, SortedSet};
 use crate::prompt::bodies::{Provider, Target};
-use crate::prompt::{Fingerprint, ImageRule, Overhead, Role};
+use crate::prompt::{Fingerprint, ImageRule, Overhead};
 use crate::time::Timestamp;
 use crate::tokens::models::preserves_thinking;
 

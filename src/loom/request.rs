@@ -7,12 +7,13 @@ use serde_json::Value;
 use crate::assembly::preserved::{PreservedThinking, ThinkingRule};
 use crate::assembly::settings::Preferences;
 use crate::content::Media;
+use crate::content::Role;
 use crate::limits::Limits;
 use crate::loom::loom_context::LoomAware;
 use crate::loom::path::{Choices, Position};
 use crate::loom::tree::Source;
 use crate::maps::{SortedMap, SortedSet};
-use crate::prompt::{Fingerprint, ImageRule, Overhead, Role};
+use crate::prompt::{Fingerprint, ImageRule, Overhead};
 
 /// All of a request but the tree.
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! Which nodes belong to the path, in order, and which the rules leave out (SPEC §1 "Exclusion", "Context sources").
 
 use crate::content::Block;
+use crate::content::Role;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits;
 use crate::loom::path::{self, Step};
@@ -8,7 +9,6 @@ use crate::loom::report::{Fate, NodePart, Reason};
 use crate::loom::request::{Annotations, InstructionScope, Options};
 use crate::loom::tree::{Author, EdgeKind, Node, NodeIx, SourceRef, SourceRole, Tree};
 use crate::maps::SortedSet;
-use crate::prompt::Role;
 use crate::text;
 
 /// A node of the conversation.

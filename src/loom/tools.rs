@@ -2,14 +2,15 @@
 
 use smallvec::SmallVec;
 
-use crate::content::{Block, Unanswered};
+use crate::content::Block;
+use crate::content::Role;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::report::{Fate, Reason};
 use crate::loom::select::{Entry, Row};
 use crate::loom::tree::Tree;
-use crate::maps::{SortedMap, SortedSet};
-use crate::prompt::Role;
+use crate::maps::SortedSet;
 use crate::text::trim;
+use crate::tool_calls::{PartPosition, ToolPairs, Units};
 
 /// The entries that are left without broken pairs, and their blocks.
 #[derive(Debug, Default)]
@@ -29,8 +30,13 @@ pub(crate) fn repair<'a>(
     rows: &mut [Row],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> RepairedEntries<'a> {
-    let pairs = Pairs::find(tree, entries);
-    let thoughtless = pairs.thoughts_of_broken_calls(tree, entries);
+    let blocks = entries.iter().enumerate().flat_map(|(at, entry)| {
+        tree.at(entry.node).content.iter().enumerate().map(move |(index, block)| ((at, index), block))
+    });
+    let pairs = ToolPairs::of_blocks(blocks);
+    let open = pairs.open_calls();
+    let broken_parts: SortedSet<PartPosition> = open.iter().chain(&pairs.orphans).copied().collect();
+    let thoughtless = thoughts_of_calls(&open, &pairs.answered, tree, entries);
     let mut repaired = RepairedEntries::default();
     // Where each old entry went, for the pairs.
     let mut places: Vec<Option<usize>> = Vec::with_capacity(entries.len());
@@ -39,7 +45,7 @@ pub(crate) fn repair<'a>(
         let mut blocks = SmallVec::new();
         let mut broken = false;
         for (index, block) in node.content.iter().enumerate() {
-            if pairs.broken.contains(&(at, index)) {
+            if broken_parts.contains(&(at, index)) {
                 broken = true;
                 diagnostics.push(broken_diagnostic(block, &node.id));
             } else if thoughtless.contains(&at) && matches!(block, Block::Reasoning { .. }) {
@@ -60,80 +66,38 @@ pub(crate) fn repair<'a>(
             repaired.blocks.push(blocks);
         }
     }
-    let spans = pairs.kept.iter().filter_map(|&(call, result)| {
-        Some((places.get(call).copied().flatten()?, places.get(result).copied().flatten()?))
+    let spans = pairs.answered.iter().filter_map(|&(call, result)| {
+        Some((places.get(call.0).copied().flatten()?, places.get(result.0).copied().flatten()?))
     });
     repaired.units = units(&repaired, spans);
-    let open = pairs.broken.iter().filter(|&&(at, index)| is_call(tree, entries, at, index));
-    let closed = pairs.kept.iter().map(|&(call, result)| (call, Some(result)));
-    repaired.calls = closed.chain(open.map(|&(at, _)| (at, None))).collect();
+    let closed = pairs.answered.iter().map(|&(call, result)| (call.0, Some(result.0)));
+    repaired.calls = closed.chain(open.iter().map(|&(at, _)| (at, None))).collect();
     repaired
 }
 
-fn is_call(tree: &Tree, entries: &[Entry], at: usize, index: usize) -> bool {
-    let block = entries.get(at).and_then(|entry| tree.at(entry.node).content.get(index));
-    block.is_some_and(|block| matches!(block, Block::ToolCall { .. }))
-}
-
-struct Pairs {
-    /// Entry of the call, entry of its result.
-    kept: Vec<(usize, usize)>,
-    /// Entry and block of those without a counterpart.
-    broken: SortedSet<(usize, usize)>,
-}
-
-impl Pairs {
-    /// Matches results with calls before them that have their id and no result yet.
-    fn find(tree: &Tree, entries: &[Entry]) -> Self {
-        let mut open: SortedMap<&str, Unanswered<(usize, usize)>> = SortedMap::new();
-        let mut pairs = Self { kept: Vec::new(), broken: SortedSet::new() };
-        for (at, entry) in entries.iter().enumerate() {
-            for (index, block) in tree.at(entry.node).content.iter().enumerate() {
-                match block {
-                    Block::ToolCall { id, .. } => {
-                        open.or_default(id).add((at, index), |last| last.0 + 1 >= at);
-                        pairs.broken.insert((at, index));
-                    }
-                    Block::ToolResult { tool_call_id, .. } => {
-                        match open.get_mut(&**tool_call_id).and_then(Unanswered::answered) {
-                            Some(call) => {
-                                pairs.broken.remove(&call);
-                                pairs.kept.push((call.0, at));
-                            }
-                            None => {
-                                pairs.broken.insert((at, index));
-                            }
-                        }
-                    }
-                    _ => {}
-                }
+/// Entries whose reasoning led only to calls that were removed.
+fn thoughts_of_calls(
+    open: &[PartPosition],
+    answered: &[(PartPosition, PartPosition)],
+    tree: &Tree,
+    entries: &[Entry],
+) -> SortedSet<usize> {
+    let calling = SortedSet::from_iter(answered.iter().map(|&(call, _)| call.0));
+    let mut found = SortedSet::new();
+    for &(at, _) in open.iter().filter(|(at, _)| !calling.contains(at)) {
+        found.insert(at);
+        let before = entries.get(..at).unwrap_or_default();
+        for (earlier, entry) in before.iter().enumerate().rev() {
+            let content = &tree.at(entry.node).content;
+            let only_thoughts =
+                !content.is_empty() && content.iter().all(|block| matches!(block, Block::Reasoning { .. }));
+            if entry.role != Role::Assistant || !only_thoughts {
+                break;
             }
+            found.insert(earlier);
         }
-        pairs
     }
-
-    /// Entries whose reasoning led only to calls that were removed.
-    fn thoughts_of_broken_calls(&self, tree: &Tree, entries: &[Entry]) -> SortedSet<usize> {
-        let calling = SortedSet::from_iter(self.kept.iter().map(|&(call, _)| call));
-        let mut found = SortedSet::new();
-        for &(at, index) in self.broken.iter() {
-            if !is_call(tree, entries, at, index) || calling.contains(&at) {
-                continue;
-            }
-            found.insert(at);
-            let before = entries.get(..at).unwrap_or_default();
-            for (earlier, entry) in before.iter().enumerate().rev() {
-                let content = &tree.at(entry.node).content;
-                let only_thoughts =
-                    !content.is_empty() && content.iter().all(|block| matches!(block, Block::Reasoning { .. }));
-                if entry.role != Role::Assistant || !only_thoughts {
-                    break;
-                }
-                found.insert(earlier);
-            }
-        }
-        found
-    }
+    found
 }
 
 #[cold]
@@ -152,25 +116,11 @@ fn broken_diagnostic(block: &Block, node: &str) -> Diagnostic {
 
 /// Where each unit begins: an entry is a unit, widened to hold a call, its results and the reasoning that led to it.
 fn units(repaired: &RepairedEntries<'_>, spans: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
-    let count = repaired.entries.len();
-    // For each entry, the last entry that has to stay with it.
-    let mut reach: Vec<usize> = (0..count).collect();
+    let mut units = Units::new(repaired.entries.len());
     for (call, result) in spans {
-        let start = thoughts_before(repaired, call);
-        if let Some(end) = reach.get_mut(start) {
-            *end = (*end).max(result);
-        }
+        units.join(thoughts_before(repaired, call), result);
     }
-    let mut starts = Vec::with_capacity(count.saturating_add(1));
-    let mut closed_at = 0;
-    for (at, &end) in reach.iter().enumerate() {
-        if at >= closed_at {
-            starts.push(at);
-        }
-        closed_at = closed_at.max(end.saturating_add(1));
-    }
-    starts.push(count);
-    starts
+    units.starts()
 }
 
 /// The earliest entry with reasoning in the turn that ends in `call`, else `call`.

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::kind::{Kind, Role};
+use super::kind::{Kind, OperatorRole};
 use super::settings::{Accumulation, ContextManagement, Format, Fresh, Inherit, Origin, Origins};
 use super::task::{Operator, Task};
 use super::xml::shown;
@@ -18,7 +18,7 @@ pub struct Explained {
     /// How many operators it is within.
     pub level: usize,
     /// Its role in the operator around it.
-    pub role: Role,
+    pub role: OperatorRole,
     /// Its kind.
     pub r#type: Kind,
     /// Its id; of a step also the one it is given.
@@ -129,9 +129,9 @@ fn because(setting: &str, value: &str, origin: Option<Origin>, operator: &Operat
 
 fn kind_of(operator: &Operator) -> String {
     match operator.role {
-        Role::InnerTask => "an inner task".to_owned(),
-        Role::ReductionTask => "a reduction task".to_owned(),
-        Role::Task | Role::Step => format!("{} tasks", shown(operator.kind.as_str())),
+        OperatorRole::InnerTask => "an inner task".to_owned(),
+        OperatorRole::ReductionTask => "a reduction task".to_owned(),
+        OperatorRole::Task | OperatorRole::Step => format!("{} tasks", shown(operator.kind.as_str())),
     }
 }
 

@@ -83,7 +83,7 @@ impl Serialize for Kind {
 
 named! {
     /// What a task is to the one around it.
-    Role {
+    OperatorRole {
         Task = "task", "The root, or a task that an inner or reduction task consists of.";
         Step = "step", "A step of a sequential task.";
         InnerTask = "innerTask", "What a reduce task does with each input.";

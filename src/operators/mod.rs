@@ -28,7 +28,7 @@ pub use failure::{
     Partial, PartialNotes, ReduceFailure, ReduceFailureInput, SequentialFailure, SequentialFailureInput,
     reduce_failure, sequential_failure,
 };
-pub use kind::{Kind, Role};
+pub use kind::{Kind, OperatorRole};
 pub use parse::{ParsedTask, parse_bytes, parse_task};
 pub use run::{Failure, InputOutput, Next, ReduceInput, Reduction, Run, RunResult, RunTask, StepError};
 pub use settings::{Accumulation, ContextManagement, Format, Fresh, Inherit, Origin, Origins};

@@ -8,7 +8,7 @@ use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::maps::SortedSet;
 use crate::text::trim;
 
-use super::kind::{Kind, Role};
+use super::kind::{Kind, OperatorRole};
 use super::settings::{ContextManagement, Origin};
 use super::task::{Element, Operator, Span, Task};
 use super::validate::{Block, FIELDS, ParseOptions};
@@ -81,7 +81,7 @@ pub(super) fn read<'a>(xml: &'a str, options: &ParseOptions) -> Result<(Task, Ve
                 let message = format!("the root element is `<{}>`; a template is one `<task>`", shown(tag.name));
                 return Err(parser.xml.wrong(tag.start, "root", message));
             }
-            let task = parser.task(tag, Role::Task)?;
+            let task = parser.task(tag, OperatorRole::Task)?;
             // What follows the root is checked too.
             while !matches!(parser.xml.next()?, Item::End) {}
             return Ok((task, parser.diagnostics, parser.sites));
@@ -116,7 +116,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Reads a task whose start tag was the last item.
-    fn task(&mut self, tag: Tag<'a>, role: Role) -> Result<Task> {
+    fn task(&mut self, tag: Tag<'a>, role: OperatorRole) -> Result<Task> {
         let site = self.sites.len();
         let mut task = self.begin(&tag, role);
         self.setting_attributes(&tag);
@@ -143,7 +143,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// A task from its start tag.
-    fn begin(&mut self, tag: &Tag<'a>, role: Role) -> Task {
+    fn begin(&mut self, tag: &Tag<'a>, role: OperatorRole) -> Task {
         let type_attribute = tag.attributes.iter().find(|attribute| attribute.name == "type");
         let kind = type_attribute.map_or(Kind::Atomic, |attribute| Kind::named(attribute.value.trim_matches(is_white)));
         match type_attribute {
@@ -155,7 +155,7 @@ impl<'a> Parser<'a, '_> {
                 self.report(attribute.place, DiagnosticCode::UnknownType, Severity::Warning, message);
             }
             // An inner or reduction task is atomic unless it says otherwise.
-            None if matches!(role, Role::Task | Role::Step) => {
+            None if matches!(role, OperatorRole::Task | OperatorRole::Step) => {
                 let message = "this task does not say its type; it is `atomic`".to_owned();
                 self.report(tag.place, DiagnosticCode::TypeMissing, Severity::Info, message);
             }
@@ -168,7 +168,8 @@ impl<'a> Parser<'a, '_> {
         let name_end = tag.start.saturating_add(1).saturating_add(tag.name.len());
         self.sites.push(Site {
             settings: operator.context_management,
-            untyped: (type_attribute.is_none() && matches!(role, Role::Task | Role::Step)).then_some(name_end),
+            untyped: (type_attribute.is_none() && matches!(role, OperatorRole::Task | OperatorRole::Step))
+                .then_some(name_end),
             tag: TagSpan::of(tag),
             description_end: None,
             block: None,
@@ -211,12 +212,14 @@ impl<'a> Parser<'a, '_> {
                     self.steps(&child, task.steps.get_or_insert_default())?;
                 }
             }
-            "inner_task" if open || *kind == Kind::Reduce => self.part(child, Role::InnerTask, &mut task.inner_task)?,
-            "reduction_task" if open || *kind == Kind::Reduce => {
-                self.part(child, Role::ReductionTask, &mut task.reduction_task)?;
+            "inner_task" if open || *kind == Kind::Reduce => {
+                self.part(child, OperatorRole::InnerTask, &mut task.inner_task)?
             }
-            "task" if matches!(task.operator.role, Role::InnerTask | Role::ReductionTask) => {
-                self.part(child, Role::Task, &mut task.task)?;
+            "reduction_task" if open || *kind == Kind::Reduce => {
+                self.part(child, OperatorRole::ReductionTask, &mut task.reduction_task)?;
+            }
+            "task" if matches!(task.operator.role, OperatorRole::InnerTask | OperatorRole::ReductionTask) => {
+                self.part(child, OperatorRole::Task, &mut task.task)?;
             }
             _ => self.unknown(child, task)?,
         }
@@ -224,7 +227,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Reads a task that may be there once.
-    fn part(&mut self, child: Tag<'a>, role: Role, into: &mut Option<Box<Task>>) -> Result<()> {
+    fn part(&mut self, child: Tag<'a>, role: OperatorRole, into: &mut Option<Box<Task>>) -> Result<()> {
         if self.is_first(into.is_none(), &child)? {
             *into = Some(Box::new(self.task(child, role)?));
         }
@@ -253,7 +256,7 @@ impl<'a> Parser<'a, '_> {
             match self.xml.next()? {
                 Item::Open(tag) if tag.name == "task" => {
                     let place = tag.place;
-                    let step = self.task(tag, Role::Step)?;
+                    let step = self.task(tag, OperatorRole::Step)?;
                     let id = step.operator.step_id(steps.len());
                     if !ids.insert(id.clone()) {
                         let message = format!("two steps have the id `{}`; give each its own", shown(&id));

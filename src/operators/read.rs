@@ -11,7 +11,7 @@ use super::assemble::{
     AssemblyRequest, AssemblyState, CountedBy, Headings, MemoryAnswer, Pending, Purpose, Sizes, StepOutput,
 };
 use super::failure::{ReduceFailureInput, SequentialFailureInput};
-use super::kind::{Kind, Role};
+use super::kind::{Kind, OperatorRole};
 use super::run::{ReduceInput, Reduction, Run, RunResult, RunTask, StepError};
 use super::settings::{Accumulation, ContextManagement, Format, Fresh, Inherit, Origin, Origins};
 use super::task::{Operator, Span, Task};
@@ -31,25 +31,25 @@ pub(super) fn parse_options(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Re
 
 /// A task, no deeper than templates can be.
 pub(super) fn task(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Task> {
-    task_within(value, Role::Task, XML_DEPTH_MAX, found)
+    task_within(value, OperatorRole::Task, XML_DEPTH_MAX, found)
 }
 
-fn task_within(value: Value<'_>, role: Role, levels: u32, found: &mut Vec<Diagnostic>) -> Result<Task> {
+fn task_within(value: Value<'_>, role: OperatorRole, levels: u32, found: &mut Vec<Diagnostic>) -> Result<Task> {
     let too_deep = || limits::exceeded("jsonDepth", XML_DEPTH_MAX as usize + 1, XML_DEPTH_MAX);
     let levels = levels.checked_sub(1).ok_or_else(too_deep)?;
     let task = value.object(TASK)?;
     let operator = operator(value, role, found)?;
     let steps = task.read("steps", |steps| {
         let steps = steps.list("a list of tasks")?;
-        steps.map(|step| task_within(step, Role::Step, levels, found)).collect()
+        steps.map(|step| task_within(step, OperatorRole::Step, levels, found)).collect()
     })?;
     let mut part = |name, role| task.read(name, |part| task_within(part, role, levels, found).map(Box::new));
     Ok(Task {
         operator,
         steps,
-        inner_task: part("innerTask", Role::InnerTask)?,
-        reduction_task: part("reductionTask", Role::ReductionTask)?,
-        task: part("task", Role::Task)?,
+        inner_task: part("innerTask", OperatorRole::InnerTask)?,
+        reduction_task: part("reductionTask", OperatorRole::ReductionTask)?,
+        task: part("task", OperatorRole::Task)?,
         elements: Vec::new(),
         line: number(task, "line")?.unwrap_or_default(),
         column: number(task, "column")?.unwrap_or_default(),
@@ -59,12 +59,12 @@ fn task_within(value: Value<'_>, role: Role, levels: u32, found: &mut Vec<Diagno
 }
 
 /// A task without those in it. Every field is optional.
-fn operator(value: Value<'_>, role: Role, found: &mut Vec<Diagnostic>) -> Result<Operator> {
+fn operator(value: Value<'_>, role: OperatorRole, found: &mut Vec<Diagnostic>) -> Result<Operator> {
     let task = value.object(TASK)?;
     let given_kind = task.string("type")?;
     let kind_origin = if given_kind.is_some() { Origin::Explicit } else { Origin::Default };
     let kind = given_kind.map_or(Kind::Atomic, |name| Kind::named(&name));
-    let role = task.one_of("role", Role::NAMES)?.unwrap_or(role);
+    let role = task.one_of("role", OperatorRole::NAMES)?.unwrap_or(role);
     let given = task.read("contextManagement", |settings| context_management(settings, &kind, found))?;
     let (context_management, mut origins) = given.unwrap_or_default().or(&ContextManagement::defaults(&kind, role));
     origins.kind = Some(kind_origin);
@@ -127,7 +127,7 @@ pub(super) fn assembly(value: Value<'_>, host: &CallContext, found: &mut Vec<Dia
     request.report_unknown(FIELDS, found);
     let limits = Limits::read(request.get("limits")?, found)?;
     let assembly = AssemblyRequest {
-        task: operator(request.need("task")?, Role::Task, found)?,
+        task: operator(request.need("task")?, OperatorRole::Task, found)?,
         task_text: request.string("taskText")?,
         parent_context: request.string("parentContext")?,
         previous_outputs: outputs(request.get("previousOutputs")?, "step")?,
@@ -233,7 +233,7 @@ pub(super) fn sequential_failure(value: Value<'_>, found: &mut Vec<Diagnostic>) 
     let steps = task.object(TASK)?.read("steps", |steps| Ok(steps.list("a list of tasks")?.len()))?;
     let total_steps = number(input, "totalSteps")?.map(|total| total as usize).or(steps);
     Ok(SequentialFailureInput {
-        accumulation: operator(task, Role::Task, found)?.context_management.accumulation(),
+        accumulation: operator(task, OperatorRole::Task, found)?.context_management.accumulation(),
         outputs: outputs(input.get("outputs")?, "step")?,
         failed_step: Some(input.need("failedStep")?.string()?),
         total_steps: total_steps.ok_or_else(|| value.lacks("totalSteps"))?,
@@ -289,16 +289,16 @@ pub(super) fn run(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Run> 
 
 fn run_task(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<RunTask> {
     let task = value.object(TASK)?;
-    let head = operator(value, Role::Task, found)?;
+    let head = operator(value, OperatorRole::Task, found)?;
     let steps = task.read("steps", |steps| {
-        steps.list("a list of tasks")?.map(|step| operator(step, Role::Step, found)).collect()
+        steps.list("a list of tasks")?.map(|step| operator(step, OperatorRole::Step, found)).collect()
     })?;
     let mut part = |name, role| task.read(name, |part| operator(part, role, found));
     Ok(RunTask {
         operator: head,
         steps: steps.unwrap_or_default(),
-        inner_task: part("innerTask", Role::InnerTask)?,
-        reduction_task: part("reductionTask", Role::ReductionTask)?,
+        inner_task: part("innerTask", OperatorRole::InnerTask)?,
+        reduction_task: part("reductionTask", OperatorRole::ReductionTask)?,
     })
 }
 

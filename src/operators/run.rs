@@ -11,7 +11,7 @@ use super::assemble::{AssemblyRequest, Headings, StepOutput};
 use super::failure::{
     ReduceFailure, ReduceFailureInput, SequentialFailure, SequentialFailureInput, reduce_failure, sequential_failure,
 };
-use super::kind::{Kind, Role, named};
+use super::kind::{Kind, OperatorRole, named};
 use super::settings::Accumulation;
 use super::task::{Operator, Task};
 
@@ -279,7 +279,7 @@ impl Run {
         if pending {
             let results = self.outputs.get(self.reduced..).unwrap_or_default().iter().cloned();
             return Next::Reduction {
-                request: request(&self.task.reduction_task, Role::ReductionTask),
+                request: request(&self.task.reduction_task, OperatorRole::ReductionTask),
                 accumulator: self.accumulator.clone(),
                 results: results.map(|it| InputOutput { input: it.step, output: it.output, notes: it.notes }).collect(),
             };
@@ -287,7 +287,7 @@ impl Run {
         let Some(ReduceInput { id, text }) = self.inputs.get(index).cloned() else {
             return Next::Done { output: self.accumulator.clone(), outputs: self.outputs.clone() };
         };
-        let request = request(&self.task.inner_task, Role::InnerTask);
+        let request = request(&self.task.inner_task, OperatorRole::InnerTask);
         Next::Inner { id, index, total: self.inputs.len(), input: text, request }
     }
 

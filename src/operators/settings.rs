@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::kind::{Kind, Role, named};
+use super::kind::{Kind, OperatorRole, named};
 
 named! {
     /// What becomes of the parent's context.
@@ -105,7 +105,7 @@ impl Serialize for Accumulation {
 
 impl ContextManagement {
     /// The seed's table of defaults. An unknown type has none; an inner task gets no fresh context.
-    pub fn defaults(kind: &Kind, role: Role) -> Self {
+    pub fn defaults(kind: &Kind, role: OperatorRole) -> Self {
         if !kind.is_known() {
             return Self::default();
         }
@@ -114,7 +114,7 @@ impl ContextManagement {
             inherit_context: Some(Inherit::Full),
             accumulate_data: accumulates.then_some(true),
             accumulation_format: accumulates.then_some(Format::NotesOnly),
-            fresh_context: Some(if role == Role::InnerTask { Fresh::Disabled } else { Fresh::Enabled }),
+            fresh_context: Some(if role == OperatorRole::InnerTask { Fresh::Disabled } else { Fresh::Enabled }),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::kind::{Kind, Role};
+use super::kind::{Kind, OperatorRole};
 use super::settings::{ContextManagement, Origins};
 
 /// One operator by itself: what the assembly of its context needs to know.
@@ -13,7 +13,7 @@ pub struct Operator {
     #[serde(rename = "type")]
     pub kind: Kind,
     /// What it is to the one around it.
-    pub role: Role,
+    pub role: OperatorRole,
     /// The template's `id` attribute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
@@ -28,7 +28,7 @@ pub struct Operator {
 
 impl Operator {
     /// An operator all of whose settings are the defaults.
-    pub fn new(kind: Kind, role: Role) -> Self {
+    pub fn new(kind: Kind, role: OperatorRole) -> Self {
         let (context_management, origins) = ContextManagement::default().or(&ContextManagement::defaults(&kind, role));
         Self { kind, role, id: None, description: None, context_management, origins }
     }

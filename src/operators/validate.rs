@@ -3,7 +3,7 @@
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::limits::Limits;
 
-use super::kind::{Kind, Role};
+use super::kind::{Kind, OperatorRole};
 use super::settings::{Accumulation, ContextManagement, Format, Fresh, Inherit, Origin, Origins};
 use super::xml::{TextPosition, is_white, shown};
 
@@ -109,7 +109,7 @@ impl Block {
     pub(super) fn finish(
         &self,
         kind: &Kind,
-        role: Role,
+        role: OperatorRole,
         options: &ParseOptions,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> (ContextManagement, Origins) {
@@ -132,9 +132,9 @@ impl Block {
             format!("`<context_management>` lacks `<{field}>`; {means}: `{default}`")
         };
         let task = match role {
-            Role::InnerTask => "an inner task".to_owned(),
-            Role::ReductionTask => "a reduction task".to_owned(),
-            Role::Task | Role::Step => format!("this {} task", shown(kind.as_str())),
+            OperatorRole::InnerTask => "an inner task".to_owned(),
+            OperatorRole::ReductionTask => "a reduction task".to_owned(),
+            OperatorRole::Task | OperatorRole::Step => format!("this {} task", shown(kind.as_str())),
         };
         if kind.is_known() && self.has(0).is_none() {
             report(block, DiagnosticCode::MissingField, required, missing("inherit_context", "full"));

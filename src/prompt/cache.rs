@@ -3,10 +3,11 @@
 //! A [`Fingerprint`] of the previous conversation tells: a hash of the system context, then one for each message that covers
 //! all before it.
 
+use crate::content::Role;
 use crate::content::{Block, Media};
 use crate::error::{Code, Error, Result};
 use crate::json;
-use crate::prompt::message::{Message, Role};
+use crate::prompt::message::Message;
 
 /// Tells how many leading messages a later conversation has in common with this one. Takes 8 characters a message.
 ///
@@ -143,6 +144,7 @@ impl Hasher {
             Role::Developer => 2,
             Role::User => 3,
             Role::Assistant => 4,
+            Role::Tool => 5,
         });
         self.content(&message.content);
     }

@@ -1,16 +1,27 @@
 //! The formats that chats are in.
 
+use serde::{Serialize, Serializer};
+
 /// A format of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub enum Format {
+    /// `{ role, content }` with a text, or the blocks of this crate.
     Generic,
+    /// OpenAI Chat Completions.
     OpenAi,
+    /// Items of OpenAI Responses.
     Responses,
+    /// Items of the OpenAI Agents SDK.
     Agents,
+    /// Anthropic Messages.
     Anthropic,
+    /// `ModelMessage` of the AI SDK.
     AiSdk,
+    /// `UIMessage` of the AI SDK.
     AiSdkUi,
+    /// Messages of LangChain, also as they are serialized.
     LangChain,
+    /// `Content` of Gemini.
     Gemini,
 }
 
@@ -28,7 +39,14 @@ pub(crate) const FORMATS: &[(&str, Format)] = &[
 ];
 
 impl Format {
-    pub(crate) fn name(self) -> &'static str {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
         FORMATS.iter().find(|&&(_, format)| format == self).map_or("", |(name, _)| name)
+    }
+}
+
+impl Serialize for Format {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }

@@ -2,27 +2,7 @@
 
 use serde::Serialize;
 
-use crate::content::{self, Block};
-
-/// Who a message is from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// The system context, for providers that take it as a message.
-    System,
-    /// The system context, as newer OpenAI models call it.
-    Developer,
-    /// The human, tool results, and markers.
-    User,
-    /// The model.
-    Assistant,
-}
-
-impl Role {
-    pub(crate) fn is_system(self) -> bool {
-        matches!(self, Self::System | Self::Developer)
-    }
-}
+use crate::content::{self, Block, Role};
 
 /// One message of a dialogue.
 #[derive(Clone, Debug, PartialEq, Serialize)]

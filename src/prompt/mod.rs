@@ -9,7 +9,8 @@ pub mod replies;
 
 pub use cache::Fingerprint;
 pub(crate) use cache::{message_hash, system_hash};
-pub(crate) use format::{FORMATS, Format};
+pub(crate) use format::FORMATS;
+pub use format::Format;
 pub(crate) use message::placeholder;
-pub use message::{Message, MessageSpan, Role};
+pub use message::{Message, MessageSpan};
 pub use price::{AUDIO_SECOND, ImageRule, Overhead, Prices, UNKNOWN_IMAGE};

@@ -25,6 +25,7 @@ mod utf8;
 pub use calls::CALLS;
 pub use counter::Counter;
 pub use counter::IncrementalCount;
+pub(crate) use counter::Uncounted;
 pub use cut::CUT_CALLS;
 pub use stream::TokenStream;
 pub use text_calls::TEXT_CALLS;

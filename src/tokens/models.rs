@@ -122,11 +122,15 @@ pub(crate) fn known(name: Value<'_>, instead: &str) -> Result<(String, Model)> {
     let text = name.text()?.into_owned();
     match model(&text) {
         Some(model) => Ok((text, model)),
-        None => {
-            let message = format!("`{text}` is no model that is known; give `{instead}` instead");
-            Err(Error::new(Code::UnknownValue, message).with("path", name.path()).with("value", text))
-        }
+        None => Err(unknown(&text, &name.path(), instead)),
     }
+}
+
+/// The error for an unknown model, for which the option `instead` can be given.
+#[cold]
+pub(crate) fn unknown(name: &str, path: &str, instead: &str) -> Error {
+    let message = format!("`{name}` is no model that is known; give `{instead}` instead");
+    Error::new(Code::UnknownValue, message).with("path", path).with("value", name)
 }
 
 fn find(name: &str) -> Option<Model> {

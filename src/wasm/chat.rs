@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 use super::call::{with_host, written};
 use super::custom_counter::CustomCounter;
 use super::error::Thrown;
-use crate::chat::resident::{Chat as Kept, METHODS};
+use crate::chat::resident::{METHODS, ResidentChat};
 use crate::error::{Code, Error};
 
 /// A chat that goes on; see `Chat` in the package's types.
@@ -17,7 +17,7 @@ use crate::error::{Code, Error};
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Chat {
-    kept: RefCell<Kept>,
+    kept: RefCell<ResidentChat>,
     /// The caller's own counter.
     counter: Option<Rc<CustomCounter>>,
 }
@@ -30,7 +30,7 @@ impl Chat {
         let counter = CustomCounter::new(tokenizer);
         let mut kept = None;
         with_host(counter.as_ref(), |host| {
-            kept = Some(Kept::from_json(request, host)?);
+            kept = Some(ResidentChat::from_json(request, host)?);
             Ok(JsValue::UNDEFINED)
         })?;
         let kept = kept.ok_or_else(|| Error::new(Code::InternalError, "there is no chat"))?;

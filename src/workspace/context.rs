@@ -11,7 +11,7 @@ use crate::tokens::Counter;
 use super::Sizes;
 use super::brief::{Brief, parse_brief};
 use super::notes::{WorkspaceNotes, summarize};
-use super::plan::{Names, Role};
+use super::plan::{FileRole, Names};
 use super::records::{Gap, LogEntry, recent_gaps, recent_log};
 use super::tastes::{Tastes, read_tastes};
 
@@ -103,18 +103,19 @@ pub struct ReadContext {
 pub fn read_context(workspace: &Workspace, limits: &Limits, counter: &dyn Counter) -> Result<ReadContext> {
     limits::check("inputBytes", workspace.bytes(), limits.input_bytes)?;
     let Workspace { names, sizes, .. } = workspace;
-    let parsed = parse_brief(workspace.brief.as_ref(), &names.file(Role::Brief));
+    let parsed = parse_brief(workspace.brief.as_ref(), &names.file(FileRole::Brief));
     let mut found = Vec::new();
     // Without a brief nothing is declared: the genres are those that the host picked.
     let declared = workspace.brief.as_ref().map(|_| parsed.brief.tastes.as_slice());
     let tastes = read_tastes(workspace.default_taste.as_ref(), &workspace.genres, declared, names, &mut found);
     found.extend(parsed.diagnostics);
-    let notes = match workspace.notes.as_ref().and_then(|content| content.text(&names.file(Role::Notes), &mut found)) {
-        Some(text) => summarize(text, sizes),
-        None => WorkspaceNotes::default(),
-    };
-    let recent_log = recent_log(workspace.log.as_ref(), &names.file(Role::Log), sizes.log_entries, &mut found);
-    let recent_gaps = recent_gaps(workspace.gaps.as_ref(), &names.file(Role::Gaps), sizes.gap_records, &mut found);
+    let notes =
+        match workspace.notes.as_ref().and_then(|content| content.text(&names.file(FileRole::Notes), &mut found)) {
+            Some(text) => summarize(text, sizes),
+            None => WorkspaceNotes::default(),
+        };
+    let recent_log = recent_log(workspace.log.as_ref(), &names.file(FileRole::Log), sizes.log_entries, &mut found);
+    let recent_gaps = recent_gaps(workspace.gaps.as_ref(), &names.file(FileRole::Gaps), sizes.gap_records, &mut found);
     let context = Context { tastes, brief: parsed.brief, notes, recent_log, recent_gaps };
     Ok(ReadContext { tokens: price(&context, counter)?, context, diagnostics: found })
 }

@@ -17,7 +17,7 @@ pub use brief::{Brief, ParsedBrief, parse_brief};
 pub use calls::CALLS;
 pub use context::{Context, ContextTokens, ReadContext, Workspace, read_context, read_full_notes};
 pub use notes::WorkspaceNotes;
-pub use plan::{LoadingPlan, Names, PlannedFile, Role, plan_loading};
+pub use plan::{FileRole, LoadingPlan, Names, PlannedFile, plan_loading};
 pub use records::{Gap, LogEntry};
 pub use sizes::Sizes;
 pub use tastes::{Conflict, Genres, Tastes};

@@ -10,7 +10,7 @@ use super::brief::{DEFAULT_TASTE, parse_brief};
 /// The role of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum FileRole {
     /// The taste file that always loads.
     Default,
     /// A taste file that the brief names.
@@ -29,7 +29,7 @@ pub enum Role {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlannedFile {
     /// What the file is for.
-    pub role: Role,
+    pub role: FileRole,
     /// Which genre it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub genre: Option<String>,
@@ -63,13 +63,13 @@ impl Default for Names {
 
 impl Names {
     /// The path of the file with a role; of a genre see [`Names::genre`].
-    pub fn file(&self, role: Role) -> String {
+    pub fn file(&self, role: FileRole) -> String {
         match role {
-            Role::Default | Role::Genre => self.genre(DEFAULT_TASTE),
-            Role::Brief => join(&self.workspace_dir, "brief.md"),
-            Role::Notes => join(&self.workspace_dir, "notes.md"),
-            Role::Log => join(&self.workspace_dir, "log.jsonl"),
-            Role::Gaps => join(&self.workspace_dir, "vocabulary_gaps.jsonl"),
+            FileRole::Default | FileRole::Genre => self.genre(DEFAULT_TASTE),
+            FileRole::Brief => join(&self.workspace_dir, "brief.md"),
+            FileRole::Notes => join(&self.workspace_dir, "notes.md"),
+            FileRole::Log => join(&self.workspace_dir, "log.jsonl"),
+            FileRole::Gaps => join(&self.workspace_dir, "vocabulary_gaps.jsonl"),
         }
     }
 
@@ -89,11 +89,11 @@ fn join(folder: &str, name: &str) -> String {
 
 /// Which files the response needs, given the brief.
 pub fn plan_loading(brief: Option<&Content>, names: &Names) -> LoadingPlan {
-    let parsed = parse_brief(brief, &names.file(Role::Brief));
+    let parsed = parse_brief(brief, &names.file(FileRole::Brief));
     let file = |role| PlannedFile { role, genre: None, path: names.file(role) };
-    let genre = |name: String| PlannedFile { role: Role::Genre, path: names.genre(&name), genre: Some(name) };
+    let genre = |name: String| PlannedFile { role: FileRole::Genre, path: names.genre(&name), genre: Some(name) };
     let genres = parsed.brief.tastes.into_iter().map(genre);
-    let others = [Role::Brief, Role::Notes, Role::Log, Role::Gaps].map(file);
-    let files = std::iter::once(file(Role::Default)).chain(genres).chain(others).collect();
+    let others = [FileRole::Brief, FileRole::Notes, FileRole::Log, FileRole::Gaps].map(file);
+    let files = std::iter::once(file(FileRole::Default)).chain(genres).chain(others).collect();
     LoadingPlan { files, diagnostics: parsed.diagnostics }
 }

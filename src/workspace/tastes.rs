@@ -8,7 +8,7 @@ use crate::maps::SortedMap;
 use crate::markdown;
 use crate::text::trim;
 
-use super::plan::{Names, Role};
+use super::plan::{FileRole, Names};
 
 /// The tastes of a response.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -48,7 +48,7 @@ pub(super) fn read_tastes(
     names: &Names,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Tastes {
-    let path = names.file(Role::Default);
+    let path = names.file(FileRole::Default);
     let default = default.and_then(|content| content.text(&path, diagnostics)).unwrap_or_default().to_owned();
     let mut genres = Vec::new();
     let all: Vec<String> = given.iter().map(|(name, _)| name.clone()).collect();

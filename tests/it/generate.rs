@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use ctxweave::Limits;
 use ctxweave::call::CallContext;
+use ctxweave::content::Role;
 use ctxweave::content::{Block, Image, Media};
 use ctxweave::loom::loom_context::{Addendum, Pinned, Stash};
 use ctxweave::loom::{
     Annotations, Author, Edge, EdgeKind, LoomAware, Node, Options, Preferences, Source, SourceRole, StartOn,
     Strategy as Cut, SystemPlacement, Tree, TreeSettings,
 };
-use ctxweave::prompt::Role;
 use ctxweave::time::Timestamp;
 use ctxweave::tokens::bpe::{Encoding, Vocabulary, pack};
 use ctxweave::tokens::{Counter, Heuristic, Tokenizers};

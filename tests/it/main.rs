@@ -38,7 +38,6 @@ mod graphemes;
 mod growing_sessions;
 mod imports;
 mod loom_import;
-mod maps;
 mod model;
 mod models;
 mod operators;

@@ -156,7 +156,7 @@ impl<'a> Model<'a> {
         match self.options.preferences.truncation_strategy.unwrap() {
             Cut::TruncateMiddle => self.middle(total),
             Cut::RollingWindow => self.rolling(total),
-            Cut::StopAtLimit => panic!("not generated"),
+            Cut::StopAtLimit | Cut::KeepStart => panic!("not generated"),
         }
     }
 

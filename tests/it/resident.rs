@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use ctxweave::content::Role;
 use ctxweave::content::{Block, Image, Media};
 use ctxweave::loom::{
     Annotations, Author, Change, Delta, Edge, EdgeKind, InstructionScope, LoomAware, LoomTree, Node, Options, Position,
@@ -9,7 +10,7 @@ use ctxweave::loom::{
     assemble_dialogue, request_body,
 };
 use ctxweave::prompt::bodies::Target;
-use ctxweave::prompt::{Fingerprint, ImageRule, Role};
+use ctxweave::prompt::{Fingerprint, ImageRule};
 use ctxweave::time::Timestamp;
 use ctxweave::tokens::memory::Memory;
 use ctxweave::tokens::{Counter, Heuristic, IncrementalCount};

@@ -42,7 +42,7 @@ fn dependencies_point_one_way() {
         &["wasm"],
         &["chat", "loom", "loom_import", "workspace", "folders", "operators", "commits"],
         &["assembly"],
-        &["call", "prompt", "tokens"],
+        &["call", "prompt", "tokens", "tool_calls"],
         &[
             "content",
             "json",

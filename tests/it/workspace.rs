@@ -5,7 +5,7 @@ use ctxweave::input::Content;
 use ctxweave::limits::Limits;
 use ctxweave::tokens::{Counter, Heuristic};
 use ctxweave::workspace::{
-    Names, ReadContext, Role, Sizes, Workspace, parse_brief, plan_loading, read_context, read_full_notes,
+    FileRole, Names, ReadContext, Sizes, Workspace, parse_brief, plan_loading, read_context, read_full_notes,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -39,13 +39,13 @@ fn the_plan_lists_the_files_in_loading_order() {
     assert_eq!(
         files,
         [
-            (Role::Default, "/t/_default.md"),
-            (Role::Genre, "/t/night.md"),
-            (Role::Genre, "/t/underwater.md"),
-            (Role::Brief, "w/brief.md"),
-            (Role::Notes, "w/notes.md"),
-            (Role::Log, "w/log.jsonl"),
-            (Role::Gaps, "w/vocabulary_gaps.jsonl"),
+            (FileRole::Default, "/t/_default.md"),
+            (FileRole::Genre, "/t/night.md"),
+            (FileRole::Genre, "/t/underwater.md"),
+            (FileRole::Brief, "w/brief.md"),
+            (FileRole::Notes, "w/notes.md"),
+            (FileRole::Log, "w/log.jsonl"),
+            (FileRole::Gaps, "w/vocabulary_gaps.jsonl"),
         ]
     );
     assert_eq!(plan_loading(None, &Names::default()).files.len(), 5);

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use super::{At, Key, call_by_name, called_by_name};
 use crate::chat::media::{Medium, medium_of};
-use crate::chat::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, Role, Step, TextShape, path};
+use crate::chat::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, Step, TextShape, path};
+use crate::content::Role;
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::maps::SortedMap;

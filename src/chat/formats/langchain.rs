@@ -1,7 +1,8 @@
 //! LangChain's messages: the fields of an instance, and their serialised forms.
 
 use super::{At, Content, Key, anthropic, call, content, inner, is_given, openai, result_content};
-use crate::chat::message::{Kind, Message, PER_MESSAGE, PER_NAME, Path, Piece, Reader, Role, Step, TextShape, path};
+use crate::chat::message::{Kind, Message, PER_MESSAGE, PER_NAME, Path, Piece, Reader, Step, TextShape, path};
+use crate::content::Role;
 use crate::error::Result;
 use crate::json::{Kind as JsonKind, Object, Value};
 use crate::maps::SortedMap;

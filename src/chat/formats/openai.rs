@@ -2,7 +2,8 @@
 
 use super::{At, Content, Key, call, content, inner, is_given, is_signed_thought, result_content, text_part};
 use crate::chat::media::{Medium, find};
-use crate::chat::message::{Kind, Message, Path, Reader, Role, Step, THOUGHTS, TextShape, path};
+use crate::chat::message::{Kind, Message, Path, Reader, Step, THOUGHTS, TextShape, path};
+use crate::content::Role;
 use crate::error::Result;
 use crate::json::{Object, Value};
 

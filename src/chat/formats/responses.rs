@@ -2,7 +2,8 @@
 
 use super::{Content, Key, call, content, is_given, result_content, text_part};
 use crate::chat::media::{Medium, find};
-use crate::chat::message::{Kind, Message, PER_MESSAGE, Path, Reader, Role, TextShape, path};
+use crate::chat::message::{Kind, Message, PER_MESSAGE, Path, Reader, TextShape, path};
+use crate::content::Role;
 use crate::error::Result;
 use crate::json::{Object, Value};
 

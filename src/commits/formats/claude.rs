@@ -577,8 +577,8 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
                     "usage": { "input_tokens": 0, "output_tokens": 0 },
                 },
             }),
-            Role::System | Role::User => {
-                if turn.role == Role::System {
+            Role::System | Role::Developer | Role::User | Role::Tool => {
+                if turn.role.is_system() {
                     notes.inexpressible("a system message, written as one of the user");
                 }
                 json!({ "type": "user", "message": { "role": "user", "content": content } })

@@ -15,13 +15,14 @@ use serde_json::{Map, Value, json};
 use super::blocks;
 use super::continuation::{Continuation, call_id as call_id_from};
 use crate::commits::transcript::{
-    ConversionReport, Role, Transcript, Turn, arguments, flag, image, image_url, list, objects, owned, result_ids, text,
+    ConversionReport, Role, Transcript, Turn, arguments, flag, image, image_url, list, objects, owned, text,
 };
 use crate::content::signature::ReasoningSignature;
 use crate::content::{Block, Media, arguments_text};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::jsonl::{IsRecord, Reader, Record};
 use crate::maps::SortedSet;
+use crate::tool_calls::ToolIds;
 
 /// Line types that are not the conversation.
 const ASIDE: &[&str] =
@@ -351,7 +352,7 @@ pub(super) fn write(
             json!({ "id": id, "timestamp": timestamp, "instructions": null })
         });
     }
-    let answered = result_ids(turns);
+    let answered = ToolIds::of_blocks(turns.iter().flat_map(|turn| &turn.blocks)).results;
     for turn in turns {
         let timestamp = continuation.time(turn.timestamp.as_deref());
         let mut line = |item: Value| {

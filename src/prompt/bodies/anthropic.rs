@@ -15,9 +15,9 @@ use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, no
 use super::sink::DiagnosticSink;
 use super::target::{CacheMessages, CacheSettings, CacheTtl, Hints, Target};
 use super::tool::Tool;
+use crate::content::Role;
 use crate::content::signature::{self, ReasoningSignature};
 use crate::error::DiagnosticCode;
-use crate::prompt::message::Role;
 
 const RULES: Rules = Rules {
     name: "Anthropic",

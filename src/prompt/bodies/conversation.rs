@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use super::json::{TextWriter, WriteText};
 use super::reuse::{MessageSource, WrittenBody};
+use crate::content::Role;
 use crate::content::{Block, Media};
-use crate::prompt::message::{Message, Role};
+use crate::prompt::message::Message;
 use crate::text::is_blank;
 
 /// A system context and the messages after it.

@@ -12,9 +12,9 @@ use super::media::{Kind, Media, Source};
 use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
 use super::openai_shared::{error_text, url_field};
 use super::sink::DiagnosticSink;
+use crate::content::Role;
 use crate::content::signature::{self, ReasoningSignature};
 use crate::prompt::format::Format;
-use crate::prompt::message::Role;
 use crate::text::is_blank;
 
 pub(super) fn write<'m>(
@@ -477,7 +477,7 @@ fn role_of(item: &Item<'_>) -> Role {
 fn langchain_type(role: Role) -> &'static str {
     match role {
         Role::System | Role::Developer => "system",
-        Role::User => "human",
+        Role::User | Role::Tool => "human",
         Role::Assistant => "ai",
     }
 }

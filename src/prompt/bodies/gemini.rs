@@ -14,9 +14,9 @@ use super::media::{ANY_IMAGE, Kind, Media, Source};
 use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
 use super::sink::DiagnosticSink;
 use super::tool::Tool;
+use crate::content::Role;
 use crate::content::signature::ReasoningSignature;
 use crate::error::DiagnosticCode;
-use crate::prompt::message::Role;
 use crate::text::{is_blank, split_once};
 
 const RULES: Rules = Rules {

@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::escape::escape_into;
+use crate::content::Role;
 use crate::json;
-use crate::prompt::message::Role;
 
 /// Writes texts between the quotes of a JSON string. Every text of a body goes through it, so that another form of text
 /// is one function here.
@@ -99,7 +99,7 @@ impl Json {
         self.raw(match role {
             Role::System => r#"{"role":"system","content":"#,
             Role::Developer => r#"{"role":"developer","content":"#,
-            Role::User => r#"{"role":"user","content":"#,
+            Role::User | Role::Tool => r#"{"role":"user","content":"#,
             Role::Assistant => r#"{"role":"assistant","content":"#,
         });
         write(self);

@@ -30,9 +30,10 @@ mod target;
 mod tool;
 
 use crate::content::Block;
+use crate::content::Role;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::prompt::format::Format;
-use crate::prompt::message::{Message, Role};
+use crate::prompt::message::Message;
 use crate::text::is_blank;
 
 pub(crate) use crate::content::signature::ReasoningSignature;

@@ -12,13 +12,15 @@ use super::media::{self, Media};
 use super::reuse::{Span, write_messages};
 use super::sink::DiagnosticSink;
 use super::target::Target;
+use crate::content::Block;
+use crate::content::Role;
 use crate::content::signature::ReasoningSignature;
-use crate::content::{Block, Unanswered};
 use crate::error::DiagnosticCode;
 use crate::maps::{SortedMap, SortedSet};
-use crate::prompt::message::{Message, Role};
+use crate::prompt::message::Message;
 use crate::sorting::sort_by_key;
 use crate::text::is_blank;
+use crate::tool_calls::ToolPairs;
 
 /// The rules of a provider.
 #[derive(Clone, Copy, Debug)]
@@ -306,28 +308,19 @@ struct Pairs {
 }
 
 impl Pairs {
-    /// Matches results with calls before them that have their id and no result yet.
     fn find(flat: &[Flat<'_>]) -> Self {
-        let mut open: SortedMap<&str, Unanswered<usize>> = SortedMap::new();
-        let message_of = |at: usize| flat.get(at).map_or(0, |item| item.message);
         let mut pairs = Self::default();
         let mut others = 0;
-        for (at, item) in flat.iter().enumerate() {
+        for item in flat {
             pairs.others_before.push(others);
-            match item.block {
-                Block::ToolCall { id, .. } => open.or_default(id).add(at, |last| message_of(last) + 1 >= item.message),
-                Block::ToolResult { tool_call_id, .. } => {
-                    if let Some(call) = open.get_mut(&**tool_call_id).and_then(Unanswered::answered) {
-                        pairs.result_of.insert(call, at);
-                        pairs.answered.insert(at);
-                    }
-                    continue;
-                }
-                _ => {}
-            }
-            others += 1;
+            others += usize::from(!matches!(item.block, Block::ToolResult { .. }));
         }
         pairs.others_before.push(others);
+        let blocks = flat.iter().enumerate().map(|(at, item)| ((item.message, at), item.block));
+        for ((_, call), (_, result)) in ToolPairs::of_blocks(blocks).answered {
+            pairs.result_of.insert(call, result);
+            pairs.answered.insert(result);
+        }
         pairs
     }
 

@@ -13,8 +13,8 @@ use super::media::{Kind, Media, Source};
 use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
 use super::openai_shared::{error_text, is_image, url_field};
 use super::sink::DiagnosticSink;
+use crate::content::Role;
 use crate::error::DiagnosticCode;
-use crate::prompt::message::Role;
 
 const RULES: Rules = Rules {
     name: "OpenAI Chat Completions",

@@ -11,9 +11,9 @@ use super::media::{Kind, Media};
 use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
 use super::openai_shared::{error_text, is_image, url_field};
 use super::sink::DiagnosticSink;
+use crate::content::Role;
 use crate::content::signature::ReasoningSignature;
 use crate::error::DiagnosticCode;
-use crate::prompt::message::Role;
 use crate::text::is_blank;
 
 const RULES: Rules = Rules {

@@ -8,8 +8,8 @@ use std::fmt;
 use std::ops::Range;
 
 use super::json::{Json, TextWriter};
+use crate::content::Role;
 use crate::maps::SortedSet;
-use crate::prompt::message::Role;
 
 /// Messages whose texts can be written one by one.
 pub(crate) trait MessageSource {

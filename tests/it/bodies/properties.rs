@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
+use ctxweave::content::Role;
 use ctxweave::content::{Block, Image, Media};
 use ctxweave::loom::{assemble_dialogue, request_body, request_body_bytes};
 use ctxweave::prompt::bodies::{CacheMessages, CacheSettings, Hints, Provider, Target, escape_into, write_body};
-use ctxweave::prompt::{Fingerprint, Message, Role};
+use ctxweave::prompt::{Fingerprint, Message};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

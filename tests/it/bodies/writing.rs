@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use ctxweave::DiagnosticCode;
+use ctxweave::content::Role;
 use ctxweave::content::{Block, Image, Media};
+use ctxweave::prompt::Message;
 use ctxweave::prompt::bodies::{CacheSettings, CacheTtl, Hints, Provider, Target, write_body, write_completion};
-use ctxweave::prompt::{Message, Role};
 use serde_json::{Value, json};
 
 use super::rules::broken;

@@ -2,7 +2,7 @@
 
 use ctxweave::call::CallContext;
 use ctxweave::chat::CALLS;
-use ctxweave::chat::resident::Chat;
+use ctxweave::chat::resident::ResidentChat;
 use ctxweave::{Code, Error};
 use serde_json::{Value, json};
 
@@ -69,11 +69,11 @@ fn tools_and_a_system_context_of_another_type_are_refused() {
 fn a_chat_refuses_them_when_it_is_made() {
     for (field, value) in [("tools", json!("[]")), ("tools", json!(5)), ("system", json!(5)), ("system", json!([5]))] {
         let request = json!({ "options": { "maxTokens": 999, field: value } }).to_string();
-        let error = Chat::from_json(request.as_bytes(), &CallContext::default()).map(drop).unwrap_err();
+        let error = ResidentChat::from_json(request.as_bytes(), &CallContext::default()).map(drop).unwrap_err();
         refused(&error, &format!("options.{field}"));
     }
     let request = json!({ "options": { "maxTokens": 999, "tools": { "look": {} } } }).to_string();
-    Chat::from_json(request.as_bytes(), &CallContext::default()).unwrap();
+    ResidentChat::from_json(request.as_bytes(), &CallContext::default()).unwrap();
 }
 
 #[test]

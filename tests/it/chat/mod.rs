@@ -9,6 +9,7 @@ mod mistakes;
 mod properties;
 mod resident;
 mod thinking;
+mod typed;
 mod written;
 
 use crate::calls::chat::{changed, list_of};

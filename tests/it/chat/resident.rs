@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use ctxweave::call::{CallContext, Response};
-use ctxweave::chat::resident::{Chat, METHODS};
+use ctxweave::chat::resident::{METHODS, ResidentChat};
 use ctxweave::tokens::{Counter, IncrementalCount};
 use ctxweave::{Code, Error};
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ use crate::generate::{COUNTERS, cases, own, tokenizers};
 
 /// A chat with its messages, as the package keeps both.
 struct Kept {
-    chat: Chat,
+    chat: ResidentChat,
     list: Vec<Value>,
     tokens: Vec<Value>,
     total: u64,
@@ -29,7 +29,7 @@ struct Kept {
     pins: Option<usize>,
 }
 
-fn call(chat: &mut Chat, name: &str, request: &Value, host: &CallContext) -> Result<Value, Error> {
+fn call(chat: &mut ResidentChat, name: &str, request: &Value, host: &CallContext) -> Result<Value, Error> {
     let method = METHODS.iter().find(|method| method.name == name).unwrap();
     let request = serde_json::to_vec(request).unwrap();
     let Response { json, .. } = method.answer(chat, &request, &[], host)?;
@@ -39,7 +39,7 @@ fn call(chat: &mut Chat, name: &str, request: &Value, host: &CallContext) -> Res
 impl Kept {
     fn new(options: Value, host: CallContext, pins: Option<usize>) -> Self {
         let request = serde_json::to_vec(&json!({ "options": options })).unwrap();
-        let chat = Chat::from_json(&request, &host).unwrap();
+        let chat = ResidentChat::from_json(&request, &host).unwrap();
         let mut this = Self { chat, list: Vec::new(), tokens: Vec::new(), total: 0, options, host, pins };
         this.splice(0, 0, &[]).unwrap();
         this

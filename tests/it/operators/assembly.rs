@@ -2,7 +2,7 @@
 
 use ctxweave::operators::{
     AssemblyRequest, AssemblyState, Begun, ContextGenerationInput, ContextResult, Format, Fresh, Headings, Inherit,
-    Kind, MemoryAnswer, Operator, Purpose, Role, Sizes,
+    Kind, MemoryAnswer, Operator, OperatorRole, Purpose, Sizes,
 };
 use ctxweave::{Code, DiagnosticCode};
 use serde_json::json;
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{begin, clean, finish, output, request};
 
 fn operator(inherit: Inherit, accumulate: Option<Format>, fresh: Fresh) -> Operator {
-    let mut operator = Operator::new(Kind::Sequential, Role::Task);
+    let mut operator = Operator::new(Kind::Sequential, OperatorRole::Task);
     operator.context_management.inherit_context = Some(inherit);
     operator.context_management.accumulate_data = Some(accumulate.is_some());
     operator.context_management.accumulation_format = accumulate;
@@ -135,7 +135,7 @@ fn the_task_text_is_the_description_unless_given() {
     assert_eq!(asked(&request).input.task_text, "Sum it up");
     request.task_text = Some("Other".to_owned());
     assert_eq!(asked(&request).input.task_text, "Other");
-    let nothing = AssemblyRequest::new(Operator::new(Kind::Atomic, Role::Task));
+    let nothing = AssemblyRequest::new(Operator::new(Kind::Atomic, OperatorRole::Task));
     assert_eq!(asked(&nothing).input.task_text, "");
 }
 
@@ -228,7 +228,7 @@ fn steps_without_notes_are_said() {
 // SPEC §4: an unknown type has no defaults.
 #[test]
 fn a_task_without_settings_cannot_be_assembled() {
-    let mut task = Operator::new(Kind::Unknown("map".to_owned()), Role::Task);
+    let mut task = Operator::new(Kind::Unknown("map".to_owned()), OperatorRole::Task);
     let error = begin(&AssemblyRequest::new(task.clone())).unwrap_err();
     assert_eq!((error.code(), error.details()["setting"].as_str()), (Code::MissingSetting, Some("inherit_context")));
     task.context_management.inherit_context = Some(Inherit::Full);

@@ -2,8 +2,8 @@
 
 use ctxweave::Limits;
 use ctxweave::operators::{
-    AssemblyRequest, Begun, Format, Fresh, Inherit, Kind, MemoryAnswer, Operator, ParseOptions, Role, Task, explain,
-    parse_bytes, parse_task, write_task,
+    AssemblyRequest, Begun, Format, Fresh, Inherit, Kind, MemoryAnswer, Operator, OperatorRole, ParseOptions, Task,
+    explain, parse_bytes, parse_task, write_task,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -128,7 +128,7 @@ proptest! {
         steps in prop::collection::vec(("[a-z]{1,3}", "[A-Z ]{0,6}", prop::option::of("[A-Z]{0,4}")), 0..4),
         answer in "[0-9]{0,6}",
     ) {
-        let mut task = Operator::new(Kind::Sequential, Role::Task);
+        let mut task = Operator::new(Kind::Sequential, OperatorRole::Task);
         task.context_management.inherit_context = Some(inherit);
         task.context_management.accumulate_data = Some(format.is_some());
         task.context_management.accumulation_format = format;

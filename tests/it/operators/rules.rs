@@ -2,7 +2,7 @@
 //! writing in `writing`, of XML in `hostile`.
 
 use ctxweave::Severity;
-use ctxweave::operators::{ContextManagement, Kind, Operator, ParseOptions, Role, explain};
+use ctxweave::operators::{ContextManagement, Kind, Operator, OperatorRole, ParseOptions, explain};
 
 use super::{clean, found, parse, parse_with, settings};
 
@@ -30,14 +30,14 @@ fn tasks_are_read_at_any_depth() {
          </task>",
     );
     assert_eq!(task.operator.description.as_deref(), Some("Do & more"));
-    assert_eq!((task.operator.id.as_deref(), task.operator.role), (Some("root"), Role::Task));
+    assert_eq!((task.operator.id.as_deref(), task.operator.role), (Some("root"), OperatorRole::Task));
     let steps = task.steps.as_ref().unwrap();
     assert_eq!(steps.iter().map(|step| step.operator.kind.as_str()).collect::<Vec<_>>(), ["reduce", "atomic"]);
     let inner = steps[0].inner_task.as_ref().unwrap();
-    assert_eq!((inner.operator.kind.clone(), inner.operator.role), (Kind::Sequential, Role::InnerTask));
+    assert_eq!((inner.operator.kind.clone(), inner.operator.role), (Kind::Sequential, OperatorRole::InnerTask));
     assert_eq!(inner.steps.as_ref().unwrap()[0].operator.id.as_deref(), Some("deep"));
     let reduction = steps[0].reduction_task.as_ref().unwrap();
-    assert_eq!((reduction.operator.kind.clone(), reduction.operator.role), (Kind::Atomic, Role::ReductionTask));
+    assert_eq!((reduction.operator.kind.clone(), reduction.operator.role), (Kind::Atomic, OperatorRole::ReductionTask));
     assert_eq!(reduction.task.as_ref().unwrap().operator.kind, Kind::Reduce);
     assert!(reduction.task.as_ref().unwrap().inner_task.is_some());
     let paths: Vec<String> = explain(&task).into_iter().map(|it| it.path).collect();
@@ -403,7 +403,7 @@ fn the_same_template_gives_the_same_task() {
     let xml = "<task type='sequential'><steps><task/></steps></task>";
     assert_eq!(parse(xml), parse(xml));
     assert_eq!(
-        Operator::new(Kind::Atomic, Role::InnerTask),
+        Operator::new(Kind::Atomic, OperatorRole::InnerTask),
         clean("<task type='reduce'><inner_task type='atomic'/><reduction_task/></task>")
             .inner_task
             .map(|mut it| {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctxweave::maps::{SortedMap, SortedSet};
+use crate::maps::{SortedMap, SortedSet};
 
 /// Adds, finds and removes, beside the map of std: few keys and many, in any order and in theirs.
 #[test]

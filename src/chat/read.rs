@@ -1,0 +1,200 @@
+//! The options of a fit as JSON.
+
+use std::borrow::Cow;
+
+use super::chat_input::ChatInput;
+use super::message::ROLES;
+use super::options::{CallEdit, Edits, FitOptions, Phase, RemovedReasoning, RequestFields, ResultEdit};
+use crate::assembly::preserved::PreservedThinking;
+use crate::assembly::settings::{Strategy, whole};
+use crate::call::CallContext;
+use crate::content::Role;
+use crate::error::{Diagnostic, Error, Result};
+use crate::json::{Kind, Object, Value};
+use crate::prompt::FORMATS;
+use crate::text::is_blank;
+
+const STRATEGIES: &[(&str, Strategy)] = &[
+    ("truncateMiddle", Strategy::TruncateMiddle),
+    ("rollingWindow", Strategy::RollingWindow),
+    ("stopAtLimit", Strategy::StopAtLimit),
+    ("keepStart", Strategy::KeepStart),
+];
+
+const PRESERVED_THINKING: &[(&str, PreservedThinking)] = &[
+    ("strip", PreservedThinking::Strip),
+    ("dropBlock", PreservedThinking::DropBlock),
+    ("keep", PreservedThinking::Keep),
+];
+
+const FIT_OPTIONS: &[&str] = &[
+    "format",
+    "tokenizer",
+    "tools",
+    "system",
+    "pinned",
+    "repair",
+    "keepFirst",
+    "startOn",
+    "endOn",
+    "maxTokens",
+    "contextWindow",
+    "tokenBuffer",
+    "model",
+    "truncationStrategy",
+    "keepLast",
+    "truncationMarker",
+    "cutStep",
+    "edits",
+    "summary",
+    "preservedThinking",
+];
+
+impl Phase {
+    /// Reads `{ phase?, summaryText? }` of a request.
+    pub(super) fn read(request: Object<'_>) -> Result<Self> {
+        Ok(match request.one_of("phase", &[("plan", false), ("finish", true)])? {
+            None => Self::Fit,
+            Some(false) => Self::Plan,
+            Some(true) => Self::Finish(request.string("summaryText")?),
+        })
+    }
+}
+
+impl RequestFields {
+    /// Those of a container.
+    pub(super) fn of_chat(given: &ChatInput<'_>) -> Result<Self> {
+        let model = given.model.and_then(Value::as_text).map(Cow::into_owned);
+        Ok(Self { model, thinking: given.thinking.map(Value::to_json).transpose()? })
+    }
+
+    /// Those of the target of a body.
+    pub(super) fn of_target(target: Value<'_>) -> Result<Self> {
+        let target = target.object("the target of a body, an object")?;
+        let model = target.get("model")?.and_then(Value::as_text).map(Cow::into_owned);
+        Ok(Self { model, thinking: target.get("thinking")?.map(Value::to_json).transpose()? })
+    }
+}
+
+impl FitOptions {
+    /// Reads options; unknown ones become diagnostics. `system` and `tools` stay in the request, where their text is counted.
+    pub(super) fn read(options: Object<'_>, host: &CallContext, found: &mut Vec<Diagnostic>) -> Result<Self> {
+        options.report_unknown(FIT_OPTIONS, found);
+        let defaults = Self::read_of_chat(options, host)?;
+        let number = |name| options.read(name, |value| whole(name, value.number()?));
+        let summary = options.read("summary", |summary| {
+            let summary = summary.object("settings of a summary, an object")?;
+            summary.report_unknown(&["maxTokens"], found);
+            tokens(summary, "maxTokens")
+        })?;
+        Ok(Self {
+            max_tokens: tokens(options, "maxTokens")?,
+            context_window: number("contextWindow")?,
+            token_buffer: tokens(options, "tokenBuffer")?,
+            pinned: options.read("pinned", indices)?.unwrap_or_default(),
+            repair: options.one_of("repair", &[("drop", true), ("off", false)])?.unwrap_or(defaults.repair),
+            keep_first: tokens(options, "keepFirst")?.unwrap_or(defaults.keep_first),
+            keep_last: number("keepLast")?.unwrap_or(defaults.keep_last),
+            start_on: roles(options.get("startOn")?)?,
+            end_on: roles(options.get("endOn")?)?,
+            truncation_strategy: options.one_of("truncationStrategy", STRATEGIES)?.unwrap_or_default(),
+            truncation_marker: options.string("truncationMarker")?.unwrap_or(defaults.truncation_marker),
+            cut_step: number("cutStep")?.unwrap_or(defaults.cut_step),
+            edits: options.read("edits", |edits| read_edits(edits, found))?.unwrap_or_default(),
+            summary_tokens: summary.flatten(),
+            preserved_thinking: options.one_of("preservedThinking", PRESERVED_THINKING)?.unwrap_or_default(),
+            ..defaults
+        })
+    }
+
+    /// Reads the options of a count; an unknown one is an error, since a number has no diagnostics.
+    pub(super) fn read_to_count(options: Object<'_>, host: &CallContext) -> Result<Self> {
+        options.only(&["format", "tokenizer", "model", "tools", "system"])?;
+        Self::read_of_chat(options, host)
+    }
+
+    /// Reads the options that describe the chat.
+    fn read_of_chat(options: Object<'_>, host: &CallContext) -> Result<Self> {
+        Ok(Self {
+            format: options.one_of("format", FORMATS)?,
+            model: options.string("model")?,
+            counter: options.read("tokenizer", |tokenizer| host.counter(Some(tokenizer)))?,
+            tokenizers: host.tokenizers.clone(),
+            ..Self::default()
+        })
+    }
+}
+
+/// A number of tokens, or of something else.
+fn tokens(options: Object<'_>, name: &'static str) -> Result<Option<u64>> {
+    options.read(name, Value::any_number)?.map(|number| whole(name, number)).transpose()
+}
+
+fn indices(value: Value<'_>) -> Result<Vec<usize>> {
+    value.list("a list of indices, or a function")?.map(|index| Ok(index.whole(u32::MAX)? as usize)).collect()
+}
+
+/// A role, or several.
+fn roles(value: Option<Value<'_>>) -> Result<Vec<Role>> {
+    match value {
+        None => Ok(Vec::new()),
+        Some(value) if value.kind() == Kind::List => {
+            value.list("a list of roles")?.map(|role| role.one_of(ROLES)).collect()
+        }
+        Some(value) => Ok(vec![value.one_of(ROLES)?]),
+    }
+}
+
+/// How many of the last an edit leaves as they are.
+fn keep_last(edit: Object<'_>) -> Result<u64> {
+    tokens(edit, "keepLast")?.ok_or_else(|| edit.value().lacks("keepLast"))
+}
+
+/// The tools that an edit leaves alone.
+fn excluded(edit: Object<'_>) -> Result<Vec<String>> {
+    Ok(edit.read("exclude", Value::strings)?.unwrap_or_default())
+}
+
+fn read_edits(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Edits> {
+    let edits = value.object("edits, an object")?;
+    edits.report_unknown(
+        &["trigger", "when", "minTokensFreed", "toolResults", "toolCalls", "reasoning", "images"],
+        found,
+    );
+    let tool_results = edits.read("toolResults", |value| {
+        let edit = value.object("an edit, an object")?;
+        edit.report_unknown(&["keepLast", "maxTokens", "placeholder", "exclude"], found);
+        let defaults = ResultEdit::new(keep_last(edit)?);
+        Ok::<_, Error>(ResultEdit {
+            max_tokens: tokens(edit, "maxTokens")?,
+            placeholder: edit.string("placeholder")?.filter(|text| !is_blank(text)).unwrap_or(defaults.placeholder),
+            exclude: excluded(edit)?,
+            ..defaults
+        })
+    })?;
+    let tool_calls = edits.read("toolCalls", |value| {
+        let edit = value.object("an edit, an object")?;
+        edit.report_unknown(&["keepLast", "exclude"], found);
+        Ok::<_, Error>(CallEdit { keep_last: keep_last(edit)?, exclude: excluded(edit)? })
+    })?;
+    let images = edits.read("images", |value| {
+        let edit = value.object("an edit, an object")?;
+        edit.report_unknown(&["keepLast"], found);
+        keep_last(edit)
+    })?;
+    let reasoning = edits.read("reasoning", |value| {
+        let edit = value.object("an edit, an object")?;
+        edit.report_unknown(&["remove"], found);
+        let names = &[("all", RemovedReasoning::All), ("beforeLastUser", RemovedReasoning::BeforeLastUser)];
+        edit.need("remove")?.one_of(names)
+    })?;
+    Ok(Edits {
+        trigger: tokens(edits, "trigger")?,
+        always: edits.one_of("when", &[("needed", false), ("always", true)])?.unwrap_or(false),
+        min_tokens_freed: tokens(edits, "minTokensFreed")?.unwrap_or(0),
+        tool_results,
+        tool_calls,
+        reasoning,
+        images,
+    })
+}

@@ -1,0 +1,104 @@
+//! A chat with what a request has outside its messages, read and ready for a fit or a count.
+
+use std::cell::RefCell;
+
+use serde_json::Value as Json;
+
+use super::chat_input::ChatInput;
+use super::course::Course;
+use super::fit::Fit;
+use super::formats;
+use super::measure::{Measurement, measured};
+use super::message::Message;
+use super::messages::{Messages, Sum};
+use super::options::{Budget, FitOptions, Phase, RequestFields};
+use super::outcome::FitDecisions;
+use super::pairs::find_pairs;
+use super::request_overhead::{RequestOverhead, beside_messages, prices, system_tokens};
+use super::rules::{Marks, Rules};
+use crate::error::{Diagnostic, Result};
+use crate::json::{Object, Value};
+use crate::prompt::Format;
+
+/// A chat, read in the format that the options name or that its shape shows.
+#[derive(Debug)]
+pub(super) struct ChatRequest<'t> {
+    format: Format,
+    messages: Vec<Message<'t>>,
+    overhead: RequestOverhead,
+    rules: Rules,
+    thinking: Option<Json>,
+}
+
+impl<'t> ChatRequest<'t> {
+    /// Reads messages, or a container of them, with the `system` and `tools` of an options object.
+    ///
+    /// # Errors
+    /// [`crate::Code::InvalidInput`] at the first message in no format, or in another than those before.
+    pub(super) fn read(
+        messages: Value<'t>,
+        options_json: Object<'_>,
+        options: &FitOptions,
+        budget: &Budget,
+    ) -> Result<Self> {
+        let given = ChatInput::read(messages)?;
+        let (format, formats) = given.format(options.format)?;
+        let prices = prices(format, options, budget);
+        let mut overhead = beside_messages(options_json, given.tools, format, formats, &prices)?;
+        if let Some(system) = given.system {
+            overhead.system = overhead.system.saturating_add(system_tokens(system, &prices)?);
+        }
+        let messages = formats::read(format, &given.list, prices)?;
+        let mut marks = Marks::default();
+        marks.add(&messages);
+        let request = RequestFields::of_chat(&given)?.over(&options.request);
+        let rules = Rules::new(format, options, &request, marks);
+        Ok(Self { format, messages, overhead, rules, thinking: request.thinking })
+    }
+
+    /// Fits the chat. `found` are diagnostics of the request.
+    ///
+    /// # Errors
+    /// Those of a limit that is too small.
+    pub(super) fn fit(
+        &self,
+        options: &FitOptions,
+        budget: &Budget,
+        phase: Phase,
+        found: Vec<Diagnostic>,
+    ) -> Result<FitDecisions> {
+        let pairs = find_pairs(&self.messages);
+        let mut sums = Vec::new();
+        Sum::extend(&mut sums, &self.messages);
+        let mut fit = Fit {
+            options,
+            limit: budget.limit,
+            phase,
+            format: self.format,
+            messages: Messages::new(&self.messages, &sums),
+            pairs: &pairs,
+            earlier: None,
+            prices: prices(self.format, options, budget),
+            beside: self.overhead,
+            layout: &RefCell::default(),
+            can_reuse_layout: false,
+            rules: self.rules,
+            thinking: self.thinking.clone(),
+            course: Course::default(),
+            summary_room: 0,
+            found,
+        };
+        let (cut, edits) = fit.run()?;
+        Ok(fit.fitted(&cut, edits).each(&self.messages))
+    }
+
+    /// Tokens of the request as it is: the total that a fit reports if it changes nothing.
+    pub(super) fn tokens(&self) -> u64 {
+        self.messages.iter().map(Message::now).fold(self.overhead.tokens(), u64::saturating_add)
+    }
+
+    /// The same, by message and part.
+    pub(super) fn measured(&self) -> Measurement {
+        measured(self.format, &self.messages, self.overhead)
+    }
+}
