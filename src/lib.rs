@@ -24,6 +24,7 @@ pub mod text;
 pub mod time;
 pub mod tokens;
 mod tool_calls;
+mod vendors;
 #[cfg(target_arch = "wasm32")]
 pub mod wasm;
 pub mod workspace;

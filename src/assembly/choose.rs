@@ -3,8 +3,8 @@
 use crate::assembly::item::{Item, Kept, Shape};
 use crate::assembly::plan::{Choice, Plan};
 use crate::assembly::preserved::{InvalidThinking, PreservedThinking, ThinkingRule, is_signed, without_thinking};
-use crate::content::signature::Vendor;
 use crate::error::Result;
+use crate::vendors::signature::Vendor;
 
 impl<'a> Plan<'_, 'a> {
     /// Chooses what is kept, without the thinking whose signatures do not hold then. What that frees is used for more units.

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::assembly::message_index::MessageIndex;
-use crate::content::Block;
-use crate::content::Role;
+use crate::content::{Block, Role};
 use crate::prompt::Prices;
 
 /// Something that is kept or removed as a whole, ready to be rendered; or a block that stands before or behind all others

@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 
 use crate::assembly::item::Item;
 use crate::content::Block;
-use crate::content::signature::{Vendor, is_anthropic, is_openai};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::maps::SortedMap;
 use crate::prompt::Prices;
+use crate::vendors::signature::{Vendor, is_anthropic, is_openai};
 
 /// What happens to signed thinking from the first changed message on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use crate::assembly::item::{Item, Kept};
-use crate::content::Block;
-use crate::content::Role;
+use crate::content::{Block, Role};
 use crate::prompt::{Message, MessageSpan};
 use crate::text::Utf16Offsets;
 

@@ -4,14 +4,14 @@
 use super::course::Course;
 use super::course::Place;
 use super::fit::{Cut, Fit};
-use super::message::{Kind, Message};
 use super::pairs::drop_links;
-use super::report::{AddedKind, EditEffect, Reason};
+use super::report::{AddedKind, EditEffect};
 use crate::assembly::costs::marker_text;
 use crate::assembly::settings::CHAT_MARKER;
 use crate::content::Role;
 use crate::error::{Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::text::is_blank;
+use crate::vendors::pieces::message::{Kind, Message, Reason};
 
 /// The state before an attempt.
 #[derive(Debug)]

@@ -1,9 +1,10 @@
 //! A chat as it is given: a list of messages, or the container of one.
 
-use super::detect::{self, Format, Formats, bit, first_of};
-use super::media::medium_of;
 use crate::error::Result;
 use crate::json::{Kind, Value};
+use crate::vendors::detect::{self, Formats, bit, first_of};
+use crate::vendors::format::Format;
+use crate::vendors::media::medium_of;
 
 /// The messages, and what stands beside them in a container.
 #[derive(Debug)]
@@ -76,20 +77,4 @@ pub(super) fn each_system_part<'t>(system: Value<'t>, each: &mut dyn FnMut(Value
         }
     }
     Ok(())
-}
-
-/// Each text of a system context: a text, a list of parts with texts, or a content with such parts.
-pub(super) fn each_text(system: Value<'_>, each: &mut dyn FnMut(&str)) {
-    if let Some(text) = system.as_text() {
-        return each(&text);
-    }
-    match system.kind() {
-        Kind::List => system.list("a list").into_iter().flatten().for_each(|part| each_text(part, each)),
-        Kind::Object => {
-            let found = system.object("a part").and_then(|part| part.fields(["text", "parts", "content"]));
-            let [text, parts, content] = found.unwrap_or_default();
-            text.or(parts).or(content).into_iter().for_each(|inner| each_text(inner, each));
-        }
-        _ => {}
-    }
 }

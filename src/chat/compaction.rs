@@ -1,12 +1,11 @@
 //! Compactions: a block or an item of the provider's that stands for everything before it (SPEC §8 "Compaction").
 
-use super::detect::Format;
 use super::fit::Fit;
-use super::message::{At, Message};
-use super::report::Reason;
 use crate::assembly::settings::Strategy;
 use crate::content::Role;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::vendors::format::Format;
+use crate::vendors::pieces::message::{At, Message, Reason};
 
 impl Fit<'_> {
     /// The newest compaction that is there.

@@ -5,11 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value as Json};
 
 use super::chat_input::ChatInput;
-use super::detect::{FORMATS, Format, WITH_TOOL_RECORDS};
 use super::fit::SUMMARY_PREFIX;
-use super::formats;
-use super::message::Message;
-use super::normalized_chat::{NormalizedChat, neutral, system_text};
 use crate::call::Response;
 use crate::content::tree::loom_tree;
 use crate::content::{Block, Role, Turn, parse_arguments};
@@ -18,7 +14,12 @@ use crate::json::{Object, Value};
 use crate::prompt::bodies::{chat_json, write_chat};
 use crate::prompt::{self, Prices};
 use crate::tokens::Uncounted;
-use crate::tokens::chat::count_of_tools;
+use crate::vendors::chats;
+use crate::vendors::detect::WITH_TOOL_RECORDS;
+use crate::vendors::format::{FORMATS, Format};
+use crate::vendors::normalized_chat::{NormalizedChat, neutral, system_text};
+use crate::vendors::openai_chat::count::count_of_tools;
+use crate::vendors::pieces::message::Message;
 
 /// A chat that is read for something else than a fit.
 pub(super) struct UncountedChat<'t> {
@@ -65,12 +66,12 @@ impl<'t> UncountedChat<'t> {
     }
 
     fn messages(&self) -> Result<Vec<Message<'t>>> {
-        formats::read(self.format, &self.given.list, Prices::new(&Uncounted))
+        chats::read(self.format, &self.given.list, Prices::new(&Uncounted))
     }
 
     /// The chat for a target.
     fn neutral(&self, target: Format) -> Result<NormalizedChat<'t>> {
-        neutral(self.format, target, &self.given, &self.messages()?)
+        neutral(self.format, target, self.given.system, &self.given.list, &self.messages()?)
     }
 
     /// Converts the chat.

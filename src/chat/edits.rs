@@ -2,12 +2,10 @@
 
 use std::cmp::Reverse;
 
-use super::detect::Format;
-use super::message::{At, Kind, Message, Piece};
 use super::messages::Messages;
 use super::options::{Edits, RemovedReasoning, ResultEdit};
 use super::pairs::{callers, is_there};
-use super::report::{EditEffect, Reason};
+use super::report::EditEffect;
 use crate::assembly::settings::TEXT_MARKER;
 use crate::assembly::shorten::{RemovedEnd, shortened};
 use crate::content::Role;
@@ -16,6 +14,8 @@ use crate::prompt::Prices;
 use crate::sorting;
 use crate::text::Clusters;
 use crate::tokens::search;
+use crate::vendors::format::Format;
+use crate::vendors::pieces::message::{At, Kind, Message, Piece, Reason};
 
 /// A chat that edits are made in.
 #[derive(Debug)]

@@ -3,17 +3,17 @@
 use std::cell::RefCell;
 
 use super::course::Course;
-use super::detect::Format;
 use super::edits::Editor;
-use super::formats::text_of;
-use super::message::{At, Change, Kind, Message, PER_MESSAGE, PER_REQUEST, Piece, Step};
 use super::messages::Messages;
 use super::options::{FitOptions, Phase, holds};
 use super::pairs::{MessageSlice, add_slices, drop_links, repair, units};
-use super::report::{AddedKind, EditEffect, Reason};
+use super::report::{AddedKind, EditEffect};
 use super::request_overhead::RequestOverhead;
 use super::rules::Rules;
 use super::unit_index::{CuttableUnits, UnitIndex, alone};
+use crate::vendors::chats::text_of;
+use crate::vendors::format::Format;
+use crate::vendors::pieces::message::{At, Change, Kind, Message, PER_MESSAGE, PER_REQUEST, Piece, Reason, Step};
 use serde_json::Value as Json;
 
 use crate::assembly::budget;

@@ -2,10 +2,10 @@
 
 use serde_json::Value as Json;
 
-use super::message::{Change, Path, Step};
 use super::outcome::{Entry, FitDecisions};
 use super::report::Report;
 use crate::sorting;
+use crate::vendors::pieces::message::{Change, Path, Step};
 
 /// A chat that fits, and the account of it.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::detect::Format;
-use super::message::{Kind, Message, Path, Piece};
 use super::pairs::find_pairs;
 use super::request_overhead::RequestOverhead;
 use crate::content::Role;
+use crate::vendors::format::Format;
+use crate::vendors::pieces::message::{Kind, Message, Path, Piece};
 
 /// The costs of a chat as it is.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,7 +1,7 @@
 //! The messages of a chat while it is fitted: those that were read, and copies of the few that change.
 
-use super::message::{At, Message, Piece};
 use crate::sorting;
+use crate::vendors::pieces::message::{At, Message, Piece};
 
 /// Tokens of the contents of the messages before one, and of their overhead.
 #[derive(Clone, Copy, Debug, Default)]

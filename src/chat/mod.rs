@@ -3,10 +3,10 @@
 //! [`fit`] is one fit; a [`Chat`] reads and counts its messages once, for many. [`count`] and [`measure`] give costs, [`convert`] writes
 //! a chat in another format. [`CALLS`] is the same over JSON.
 //!
-//! `formats` reads a message into pieces: a text, a call, a result, with its cost and its place. `pairs` finds what belongs together,
+//! `vendors` reads a message into pieces: a text, a call, a result, with its cost and its place. `pairs` finds what belongs together,
 //! `edits` clears and removes what may go first, and `fit` brings the rest under the budget by the strategies of `assembly`. Nothing
 //! is rebuilt: `outcome` has the decisions, which messages stay and what changes in them, and `fitted` carries them out. `resident`
-//! keeps what reading and counting found. `normalized_chat` makes messages of blocks from the pieces, and `convert` has them written
+//! keeps what reading and counting found. `convert` has messages of blocks, which `vendors` makes of the pieces, written
 //! in another format or as a Loom tree.
 
 mod attempts;
@@ -17,16 +17,11 @@ mod chat_input;
 mod compaction;
 mod convert;
 mod course;
-mod detect;
 mod edits;
 mod fit;
 mod fitted;
-mod formats;
 mod measure;
-mod media;
-mod message;
 mod messages;
-mod normalized_chat;
 mod options;
 mod outcome;
 mod pairs;
@@ -44,12 +39,12 @@ pub use crate::assembly::preserved::PreservedThinking;
 pub use crate::assembly::settings::Strategy;
 pub use crate::content::Role;
 pub use crate::prompt::Format;
+pub use crate::vendors::pieces::message::{Path, Reason, Step};
 pub use calls::CALLS;
 pub use chat::Chat;
 pub use fitted::Fitted;
 pub use measure::{Measurement, MessageCost, PartCost, PartPosition};
-pub use message::{Path, Step};
 pub use options::{CallEdit, Edits, FitOptions, RemovedReasoning, RequestFields, ResultEdit};
 pub use outcome::SummaryInput;
-pub use report::{AddedKind, AddedMessage, EditEffect, Fate, Reason, Report, ReportRow, Tokens};
+pub use report::{AddedKind, AddedMessage, EditEffect, Fate, Report, ReportRow, Tokens};
 pub use typed::{Converted, convert, count, finish_fit, fit, measure, plan_fit};

@@ -5,15 +5,16 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::detect::Format;
 use super::fit::{Cut, Fit, SUMMARY_PREFIX};
-use super::formats::{text_of, user_message};
-use super::message::{Change, Kind, Message, PER_REQUEST, Piece, Step};
 use super::options::Phase;
 use super::pairs::MessageSlice;
-use super::report::{AddedKind, AddedMessage, EditEffect, Fate, Reason, Report, ReportRow, Tokens};
+use super::report::{AddedKind, AddedMessage, EditEffect, Fate, Report, ReportRow, Tokens};
 use crate::sorting;
 use crate::text::is_blank;
+use crate::vendors::chats::{text_of, user_message};
+use crate::vendors::format::Format;
+use crate::vendors::openai_chat;
+use crate::vendors::pieces::message::{Change, Kind, Message, PER_REQUEST, Piece, Reason, Step};
 
 /// What a fit decides about the messages of a chat.
 #[derive(Debug, Serialize)]
@@ -305,7 +306,7 @@ impl Fit<'_> {
         for places in removed.chunk_by(|one, other| one.get(..list_of(one)) == other.get(..list_of(other))) {
             let list = places.first().and_then(|place| place.get(..list_of(place))).unwrap_or_default();
             let is_calls =
-                list.last() == Some(&Step::Key("tool_calls")) && !(self.format == Format::LangChain && list.len() == 1);
+                openai_chat::pieces::is_call_list(list) && !(self.format == Format::LangChain && list.len() == 1);
             let all = message.pieces.iter().flat_map(|piece| &piece.places);
             let is_in_list = |place: &&Vec<Step>| place.get(..list_of(place)) == Some(list);
             // A list of calls that is empty is refused: its key goes.

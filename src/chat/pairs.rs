@@ -2,15 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::detect::Format;
-use super::message::{At, Kind, Message};
 use super::messages::Messages;
-use super::report::Reason;
 use crate::content::Role;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::maps::{SortedMap, SortedSet};
 use crate::sorting;
 use crate::tool_calls::{ToolPairs, Units};
+use crate::vendors::format::Format;
+use crate::vendors::pieces::message::{At, Kind, Message, Reason};
 
 /// The calls of messages and their results, by their calls.
 pub(super) fn find_pairs<'m>(messages: &'m [Message<'_>]) -> ToolPairs<'m> {

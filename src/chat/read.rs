@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use super::chat_input::ChatInput;
-use super::message::ROLES;
 use super::options::{CallEdit, Edits, FitOptions, Phase, RemovedReasoning, RequestFields, ResultEdit};
 use crate::assembly::preserved::PreservedThinking;
 use crate::assembly::settings::{Strategy, whole};
@@ -11,8 +10,9 @@ use crate::call::CallContext;
 use crate::content::Role;
 use crate::error::{Diagnostic, Error, Result};
 use crate::json::{Kind, Object, Value};
-use crate::prompt::FORMATS;
 use crate::text::is_blank;
+use crate::vendors::format::FORMATS;
+use crate::vendors::pieces::message::ROLES;
 
 const STRATEGIES: &[(&str, Strategy)] = &[
     ("truncateMiddle", Strategy::TruncateMiddle),

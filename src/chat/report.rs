@@ -6,6 +6,7 @@ use serde_json::{Map, Value as Json};
 use crate::assembly::settings::Strategy;
 use crate::error::Diagnostic;
 use crate::prompt::Format;
+use crate::vendors::pieces::message::Reason;
 
 /// The account of a fit: where every message and every token went.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -88,40 +89,6 @@ pub enum Fate {
     Cut,
     /// A summary replaces it.
     Summarized,
-}
-
-/// Why a message is not there, or not as it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Reason {
-    /// The strategy took it.
-    OverLimit,
-    /// A text of it was cut, since not even the newest unit fits.
-    Shortened,
-    /// A call without its result, or a result without its call.
-    ToolPairBroken,
-    /// `edits.toolResults`: the placeholder stands for it.
-    ResultCleared,
-    /// `edits.toolResults.maxTokens`.
-    ResultShortened,
-    /// `edits.toolCalls`.
-    CallRemoved,
-    /// `edits.reasoning`.
-    ReasoningRemoved,
-    /// `edits.images`.
-    ImageRemoved,
-    /// `endOn`: nothing may stand behind the last message of these roles.
-    EndOn,
-    /// Nothing with content is left of it.
-    NothingLeft,
-    /// A signed thought after the first changed message, which its vendor would refuse.
-    ReasoningPrefixChanged,
-    /// A compaction stands for it.
-    Compacted,
-    /// A turn of the model's with which no conversation may begin.
-    FirstTurn,
-    /// A marker or summary of an earlier fit, in whose place there is a new one.
-    Replaced,
 }
 
 /// The effect of an edit.

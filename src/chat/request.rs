@@ -7,9 +7,7 @@ use serde_json::Value as Json;
 use super::chat_input::ChatInput;
 use super::course::Course;
 use super::fit::Fit;
-use super::formats;
 use super::measure::{Measurement, measured};
-use super::message::Message;
 use super::messages::{Messages, Sum};
 use super::options::{Budget, FitOptions, Phase, RequestFields};
 use super::outcome::FitDecisions;
@@ -19,6 +17,8 @@ use super::rules::{Marks, Rules};
 use crate::error::{Diagnostic, Result};
 use crate::json::{Object, Value};
 use crate::prompt::Format;
+use crate::vendors::chats;
+use crate::vendors::pieces::message::Message;
 
 /// A chat, read in the format that the options name or that its shape shows.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl<'t> ChatRequest<'t> {
         if let Some(system) = given.system {
             overhead.system = overhead.system.saturating_add(system_tokens(system, &prices)?);
         }
-        let messages = formats::read(format, &given.list, prices)?;
+        let messages = chats::read(format, &given.list, prices)?;
         let mut marks = Marks::default();
         marks.add(&messages);
         let request = RequestFields::of_chat(&given)?.over(&options.request);

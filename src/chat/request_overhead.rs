@@ -1,14 +1,15 @@
 //! The cost of a chat beside its messages.
 
 use super::chat_input::each_system_part;
-use super::detect::{Format, Formats, WITH_TOOL_RECORDS};
-use super::message::{PER_REQUEST, Reader};
 use super::options::{Budget, FitOptions};
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::prompt::{ImageRule, Prices};
-use crate::tokens::chat::{PER_TOOL, PER_TOOLS, count_of_tools};
 use crate::tokens::models;
+use crate::vendors::detect::{Formats, WITH_TOOL_RECORDS};
+use crate::vendors::format::Format;
+use crate::vendors::openai_chat::count::{PER_TOOL, PER_TOOLS, count_of_tools};
+use crate::vendors::pieces::message::{PER_REQUEST, Reader};
 
 /// The prices of a chat of this format.
 pub(super) fn prices<'b>(format: Format, options: &FitOptions, budget: &'b Budget) -> Prices<'b> {

@@ -9,10 +9,7 @@ use std::cell::RefCell;
 use serde::Serialize;
 
 use super::course::Course;
-use super::detect::{Format, Formats, bit, first_of, formats_beside};
 use super::fit::{EarlierMark, Fit};
-use super::formats;
-use super::message::{Kind, Message, Path, Piece, Step};
 use super::messages::{Messages, Sum};
 use super::options::{Budget, FitOptions, Phase, RequestFields};
 use super::outcome::FitDecisions;
@@ -25,6 +22,10 @@ use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Document, Object, Value};
 use crate::tokens::IncrementalCount;
 use crate::tool_calls::ToolPairs;
+use crate::vendors::chats;
+use crate::vendors::detect::{Formats, bit, first_of, formats_beside};
+use crate::vendors::format::Format;
+use crate::vendors::pieces::message::{Kind, Message, Path, Piece, Step};
 
 /// The methods by their names.
 pub const METHODS: &[Call<ResidentChat>] = &[
@@ -205,7 +206,7 @@ impl ResidentChat {
             return Ok(Changed { again: true, ..Changed::default() });
         }
         let prices = prices(format, &self.options, &self.budget);
-        let read = formats::read_behind(self.messages.get(..at).unwrap_or_default(), format, &list, prices)?;
+        let read = chats::read_behind(self.messages.get(..at).unwrap_or_default(), format, &list, prices)?;
         let mut beside = self.beside;
         if format != self.format {
             let document = Document::read(&self.request, &[])?;

@@ -1,9 +1,9 @@
 //! The vendor's rules that hold for a chat, by its format and model (SPEC §8).
 
-use super::detect::Format;
-use super::message::Message;
 use super::options::{FitOptions, RequestFields};
 use crate::tokens::models;
+use crate::vendors::format::Format;
+use crate::vendors::pieces::message::Message;
 
 /// What there may be in messages that few have: where it is not, nobody looks for it.
 #[derive(Clone, Copy, Debug, Default)]

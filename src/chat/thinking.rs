@@ -7,10 +7,9 @@ use serde_json::{Map, Value as Json};
 
 use super::course::Place;
 use super::fit::{Cut, Fit};
-use super::message::{Kind, Message, Piece, Step};
 use super::pairs::MessageSlice;
-use super::report::Reason;
 use crate::assembly::preserved::{PreservedThinking, ThinkingFate, drop_blocks_request};
+use crate::vendors::pieces::message::{Kind, Message, Piece, Reason, Step};
 
 /// The place of a piece. What stands before the first step belongs to it.
 fn place_of(message: usize, piece: &Piece<'_>) -> Place {

@@ -1,7 +1,5 @@
 //! The cuttable part of a chat, as the strategies see it. A resident chat keeps it and adds new messages.
 
-use super::detect::Format;
-use super::message::{At, Message};
 use super::messages::Messages;
 use super::pairs::{MessageSlice, add_slices, units};
 use crate::assembly::costs::Sums;
@@ -9,6 +7,8 @@ use crate::assembly::item::{CutItems, Outline};
 use crate::content::Role;
 use crate::prompt::{Overhead, Prices};
 use crate::tool_calls::ToolPairs;
+use crate::vendors::format::Format;
+use crate::vendors::pieces::message::{At, Message};
 
 /// The units of a chat, with what each costs and whether it is pinned.
 #[derive(Debug, Default)]

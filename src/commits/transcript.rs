@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value};
 
-use crate::content::signature::{ReasoningSignature, Vendor};
-use crate::content::vendor::Unknown;
-pub(crate) use crate::content::vendor::{arguments, flag, image, list, object, objects, owned, text};
-use crate::content::{Block, Image, Media};
+use crate::content::Block;
 pub use crate::content::{Role, Turn};
 pub(crate) use crate::content::{arguments_object, parse_arguments};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::maps::SortedMap;
 use crate::tokens::Counter;
+use crate::vendors::blocks::Unknown;
+pub(crate) use crate::vendors::blocks::{flag, list, object, objects, owned, text};
+use crate::vendors::signature::{ReasoningSignature, Vendor};
 
 /// A conversation: its turns, oldest first.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,15 +25,6 @@ pub(crate) fn type_placeholder(block: &Block<'_>) -> String {
         Block::Image(image) => format!("[image: {}]", image.mime_type),
         Block::Audio(audio) => format!("[audio: {}]", audio.mime_type),
         _ => String::new(),
-    }
-}
-
-/// The URL of an image; a `data:` URL if its bytes are here.
-pub(crate) fn image_url(image: &Image<'_>) -> String {
-    match &image.media {
-        Some(Media::Data(data)) => format!("data:{};base64,{data}", image.mime_type),
-        Some(Media::Url(url)) => url.to_string(),
-        None => String::new(),
     }
 }
 

@@ -7,10 +7,8 @@ mod block;
 mod counted;
 pub(crate) mod node_data;
 mod read;
-pub(crate) mod signature;
 pub(crate) mod tree;
 mod turn;
-pub(crate) mod vendor;
 mod write;
 
 pub(crate) use block::arguments_text;

@@ -7,8 +7,8 @@ use crate::call::{CallContext, Response};
 use crate::error::Result;
 use crate::json::Value;
 use crate::limits::Limits;
-use crate::prompt::FORMATS;
 use crate::prompt::bodies::{chat_json, write_chat};
+use crate::vendors::format::FORMATS;
 
 /// The options that say which path it is, and what it means.
 const OPTIONS: &[&str] = &[

@@ -10,8 +10,9 @@ use crate::json;
 use crate::loom::node_content::NodeContent;
 use crate::loom::tree::Node;
 use crate::maps::SortedMap;
-use crate::prompt::{Prices, placeholder};
+use crate::prompt::Prices;
 use crate::text::trim;
+use crate::vendors::message::placeholder;
 
 /// The blocks of a message that a node's blocks give: texts trimmed, blank ones dropped, neighbouring ones joined, media
 /// with what their `ref` stands for.

@@ -14,8 +14,7 @@ use super::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMo
 use super::{Preferences, StartOn, Strategy};
 use crate::assembly::preserved::{PreservedThinking, ThinkingRule};
 use crate::assembly::settings::whole;
-use crate::content::Role;
-use crate::content::{ContentReader, Media, TextOwnership, own};
+use crate::content::{ContentReader, Media, Role, TextOwnership, own};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Kind, List, Object, Value};
 use crate::limits::{self, Limits};

@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use crate::assembly::preserved::{PreservedThinking, ThinkingRule};
 use crate::assembly::settings::Preferences;
-use crate::content::Media;
-use crate::content::Role;
+use crate::content::{Media, Role};
 use crate::limits::Limits;
 use crate::loom::loom_context::LoomAware;
 use crate::loom::path::{Choices, Position};

@@ -1,7 +1,6 @@
 //! Which nodes belong to the path, in order, and which the rules leave out (SPEC §1 "Exclusion", "Context sources").
 
-use crate::content::Block;
-use crate::content::Role;
+use crate::content::{Block, Role};
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits;
 use crate::loom::path::{self, Step};

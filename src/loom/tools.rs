@@ -2,8 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::content::Block;
-use crate::content::Role;
+use crate::content::{Block, Role};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::report::{Fate, Reason};
 use crate::loom::select::{Entry, Row};

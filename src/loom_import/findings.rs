@@ -1,7 +1,7 @@
 //! What was found while reading: what is found often is told once, with how often.
 
-use crate::content::vendor::Unknown;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::vendors::blocks::Unknown;
 
 /// More kinds are counted as others, and more findings about single nodes are only counted.
 const MAX_FINDING_KINDS: usize = 100;

@@ -3,11 +3,10 @@
 //! A [`Fingerprint`] of the previous conversation tells: a hash of the system context, then one for each message that covers
 //! all before it.
 
-use crate::content::Role;
-use crate::content::{Block, Media};
+use crate::content::{Block, Media, Role};
 use crate::error::{Code, Error, Result};
 use crate::json;
-use crate::prompt::message::Message;
+use crate::vendors::message::Message;
 
 /// Tells how many leading messages a later conversation has in common with this one. Takes 8 characters a message.
 ///

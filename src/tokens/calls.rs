@@ -5,8 +5,8 @@ use std::rc::Rc;
 use crate::call::{Call, CallContext, Response};
 use crate::error::Result;
 use crate::json::{Object, StaticJson, Value};
-use crate::tokens::chat::{ChatOverhead, count_chat, count_tools};
 use crate::tokens::{Counter, models};
+use crate::vendors::openai_chat::count::{ChatOverhead, count_chat, count_tools};
 
 /// The calls by their names.
 pub const CALLS: &[Call] = &[

@@ -3,7 +3,6 @@
 pub mod bpe;
 mod calibrate;
 mod calls;
-pub(crate) mod chat;
 pub mod codec;
 mod counter;
 pub mod cut;

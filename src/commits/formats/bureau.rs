@@ -9,7 +9,6 @@ use minicbor::data::Type;
 use minicbor::{Decoder, Encoder};
 use serde_json::{Map, Value};
 
-use super::blocks::bare_signature;
 use super::cbor::{self, Damage, Item};
 use super::format::{BlobSource, Format};
 use crate::commits::transcript::{
@@ -18,6 +17,7 @@ use crate::commits::transcript::{
 use crate::content::{Block, arguments_text};
 use crate::error::Result;
 use crate::limits;
+use crate::vendors::signature::bare_signature;
 
 /// The longest header that an array can have.
 const HEADER: usize = 9;

@@ -14,13 +14,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::blocks;
 use super::continuation::Continuation;
 use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, flag, given_id, object, owned, set, text};
+use crate::content::Block;
 use crate::error::{DiagnosticCode, Result, Severity};
 use crate::jsonl::{Reader, Record};
 use crate::maps::{SortedMap, SortedSet};
 use crate::sorting;
+use crate::vendors::anthropic;
+use crate::vendors::blocks::{read_said, text_or};
 
 /// Other types that Claude Code is known to write.
 const ASIDE: &[&str] = &[
@@ -181,17 +183,16 @@ impl Entry<'_> {
     /// The ids of the calls that a user's record has results for.
     pub(crate) fn answers(&self) -> Vec<&str> {
         let blocks = self.blocks().filter(|_| self.kind() == "user");
-        blocks.filter_map(|block| text(block, "tool_use_id")).collect()
+        blocks.filter_map(anthropic::blocks::answered_id).collect()
     }
 
     /// The ids of the calls that a user's record has to bring results for.
     pub(crate) fn client_calls(&self) -> impl Iterator<Item = &str> {
-        self.blocks().filter(|block| text(block, "type") == Some("tool_use")).filter_map(|block| text(block, "id"))
+        self.blocks().filter_map(|block| anthropic::blocks::call_id(block, true))
     }
 
     fn calls(&self) -> impl Iterator<Item = &str> {
-        let is_call = |block: &&Map<String, Value>| text(block, "type").is_some_and(|kind| kind.ends_with("tool_use"));
-        self.blocks().filter(is_call).filter_map(|block| text(block, "id"))
+        self.blocks().filter_map(|block| anthropic::blocks::call_id(block, false))
     }
 }
 
@@ -441,7 +442,7 @@ impl<'a> Session<'a> {
             if (hidden && !summary) || (summary && through) {
                 continue;
             }
-            let blocks = blocks::read_said(entry.content(), notes);
+            let blocks = read_said(entry.content(), notes);
             if blocks.is_empty() {
                 continue;
             }
@@ -560,9 +561,10 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
             }));
         }
         let uuid = continuation.uuid();
+        let mut write = |blocks: &[Block<'_>]| anthropic::blocks::write(blocks, &mut |block| notes.recording(block));
         let content = match turn.blocks.as_slice() {
-            blocks if turn.role == Role::Assistant => Value::Array(blocks::to_anthropic(blocks, notes)),
-            blocks => blocks::text_or(blocks, |blocks| blocks::to_anthropic(blocks, notes)),
+            blocks if turn.role == Role::Assistant => Value::Array(write(blocks)),
+            blocks => text_or(blocks, write),
         };
         let mut line = json!({
             "parentUuid": continuation.parent, "isSidechain": false, "userType": "external", "sessionId": session,

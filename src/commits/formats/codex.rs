@@ -12,17 +12,15 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::blocks;
 use super::continuation::{Continuation, call_id as call_id_from};
-use crate::commits::transcript::{
-    ConversionReport, Role, Transcript, Turn, arguments, flag, image, image_url, list, objects, owned, text,
-};
-use crate::content::signature::ReasoningSignature;
-use crate::content::{Block, Media, arguments_text};
+use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, list, objects, owned, text};
+use crate::content::Block;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::jsonl::{IsRecord, Reader, Record};
-use crate::maps::SortedSet;
 use crate::tool_calls::ToolIds;
+use crate::vendors::blocks::read_said;
+use crate::vendors::openai_responses;
+use crate::vendors::openai_responses::blocks::{image_part, text_part, write_item};
 
 /// Line types that are not the conversation.
 const ASIDE: &[&str] =
@@ -219,18 +217,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
         let made = || if server { made() } else { String::new() };
         Cow::Owned(given("call_id").or_else(|| given("id")).unwrap_or_else(made))
     };
-    let call = |name: String, arguments: Value, server: bool| Block::ToolCall {
-        id: call_id(server),
-        name: name.into(),
-        arguments: Box::new(Cow::Owned(arguments)),
-        server,
-    };
-    let name = || match text(item, "namespace") {
-        Some(space) => format!("{space}{}", text(item, "name").unwrap_or_default()),
-        None => owned(item, "name").unwrap_or_default(),
-    };
-    let object = |key| item.get(key).cloned().unwrap_or_else(|| json!({}));
-    let (role, block) = match kind {
+    match kind {
         "message" => {
             let role = match text(item, "role").unwrap_or_default() {
                 "assistant" => Role::Assistant,
@@ -241,58 +228,28 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
                     return;
                 }
             };
-            let blocks = blocks::read_said(item.get("content"), notes);
+            let blocks = read_said(item.get("content"), notes);
             if role == Role::Assistant {
                 blocks.into_iter().for_each(|block| push(turns, role, block, timestamp));
             } else if !blocks.is_empty() {
                 let (id, timestamp) = (owned(item, "id"), timestamp.map(str::to_owned));
                 turns.push(Turn { blocks, id, timestamp, ..Turn::new(role) });
             }
-            return;
         }
-        "reasoning" => match blocks::responses_thought(item, notes) {
-            Some(thought) => (Role::Assistant, with_id(thought, item)),
-            None => return,
-        },
-        "function_call" => (Role::Assistant, call(name(), arguments(item.get("arguments")), false)),
-        "custom_tool_call" => {
-            let input = item.get("input").filter(|input| input.is_object()).cloned();
-            let text = || Value::String(owned(item, "input").unwrap_or_default());
-            (Role::Assistant, call(name(), input.unwrap_or_else(text), false))
-        }
-        "local_shell_call" => (Role::Assistant, call("local_shell".to_owned(), object("action"), false)),
-        "web_search_call" => (Role::Assistant, call("web_search".to_owned(), object("action"), true)),
-        "tool_search_call" => (Role::Assistant, call("tool_search".to_owned(), object("arguments"), false)),
-        "image_generation_call" => {
-            let prompt = json!({ "prompt": text(item, "revised_prompt").unwrap_or_default() });
-            push(turns, Role::Assistant, call("image_generation".to_owned(), prompt, true), timestamp);
-            let Some(data) = owned(item, "result") else { return };
-            let content = vec![Block::Image(Box::new(image("image/png".to_owned(), Media::Data(data))))];
-            let tool_call_id = call_id(true);
-            (Role::Assistant, Block::ToolResult { tool_call_id, content, is_error: None, server: true })
-        }
-        "function_call_output" | "custom_tool_call_output" | "tool_search_output" => (Role::User, output(item, notes)),
-        "compaction" | "compaction_summary" | "context_compaction" => {
-            let signature = owned(item, "encrypted_content");
-            (Role::Assistant, Block::Reasoning { text: Cow::default(), signature, redacted: true })
-        }
-        other => {
-            if !ITEMS_ASIDE.contains(&other) {
+        other => match openai_responses::blocks::read_item(other, item, &call_id, notes) {
+            Some(blocks) => {
+                for block in blocks {
+                    let is_handed_over = matches!(block, Block::ToolResult { server: false, .. });
+                    push(turns, if is_handed_over { Role::User } else { Role::Assistant }, block, timestamp);
+                }
+            }
+            None if ITEMS_ASIDE.contains(&other) => {}
+            None => {
                 let kind = if other.is_empty() { "without a type" } else { other };
                 notes.unknown(&format!("item {kind}"));
             }
-            return;
-        }
-    };
-    push(turns, role, block, timestamp);
-}
-
-/// A thought whose signature has the id of its item, which OpenAI wants back with it.
-fn with_id(mut thought: Block<'static>, item: &Map<String, Value>) -> Block<'static> {
-    if let (Block::Reasoning { signature: Some(signature), .. }, Some(id)) = (&mut thought, owned(item, "id")) {
-        *signature = ReasoningSignature::Sealed(Some(id), std::mem::take(signature)).write().into();
+        },
     }
-    thought
 }
 
 /// Adds a block to the last turn if it goes on, or begins one.
@@ -307,26 +264,6 @@ fn push(turns: &mut Vec<Turn>, role: Role, block: Block<'static>, timestamp: Opt
         None => {
             turns.push(Turn { blocks: vec![block], timestamp: timestamp.map(str::to_owned), ..Turn::new(role) });
         }
-    }
-}
-
-fn output(item: &Map<String, Value>, notes: &mut ConversionReport) -> Block<'static> {
-    let output = item.get("output").or_else(|| item.get("tools"));
-    let mut is_error = false;
-    let content = match output {
-        // Older versions: { content, success }.
-        Some(Value::Object(payload)) => {
-            is_error = payload.contains_key("success") && !flag(payload, "success");
-            blocks::read_content(payload.get("content_items").or_else(|| payload.get("content")), notes)
-        }
-        other => blocks::read_content(other, notes),
-    };
-    is_error |= item.get("success").and_then(Value::as_bool) == Some(false);
-    Block::ToolResult {
-        tool_call_id: owned(item, "call_id").unwrap_or_default(),
-        content: blocks::only_shown(content, notes),
-        is_error: is_error.then_some(true),
-        server: false,
     }
 }
 
@@ -373,11 +310,11 @@ pub(super) fn write(
         for block in &turn.blocks {
             match block {
                 Block::Text(text) => parts.push(text_part(turn.role, text)),
-                Block::Image(image) => parts.push(json!({ "type": "input_image", "image_url": image_url(image) })),
+                Block::Image(image) => parts.push(image_part(image)),
                 Block::Audio(_) => parts.push(text_part(turn.role, &notes.recording(block))),
                 other => {
                     flush(&mut parts, turn.role, &mut line);
-                    line(item(other, &answered, notes));
+                    write_item(other, &answered).map_or_else(|| notes.inexpressible("a block out of place"), &mut line);
                 }
             }
         }
@@ -392,59 +329,6 @@ fn flush(parts: &mut Vec<Value>, role: Role, line: &mut impl FnMut(Value)) {
     }
     let role = if role == Role::System { "developer" } else { role.as_str() };
     line(json!({ "type": "message", "role": role, "content": std::mem::take(parts) }));
-}
-
-fn text_part(role: Role, text: &str) -> Value {
-    let kind = if role == Role::Assistant { "output_text" } else { "input_text" };
-    json!({ "type": kind, "text": text })
-}
-
-/// A block that is an item of its own. A search has no output in this format, so an `answered` one is written as a call.
-fn item(block: &Block, answered: &SortedSet<String>, notes: &mut ConversionReport) -> Value {
-    match block {
-        Block::Reasoning { text, signature, redacted } => {
-            let summary: Vec<Value> = match *redacted || text.is_empty() {
-                true => Vec::new(),
-                false => vec![json!({ "type": "summary_text", "text": text })],
-            };
-            match signature.as_deref().and_then(ReasoningSignature::read) {
-                Some(ReasoningSignature::Sealed(Some(id), sealed)) => {
-                    json!({ "type": "reasoning", "id": id, "summary": summary, "encrypted_content": sealed })
-                }
-                _ => json!({ "type": "reasoning", "summary": summary, "encrypted_content": signature }),
-            }
-        }
-        Block::ToolCall { id, name, arguments, .. } if arguments.is_string() => {
-            json!({ "type": "custom_tool_call", "call_id": id, "name": name, "input": arguments })
-        }
-        Block::ToolCall { id, arguments, name, server: true } if name == "web_search" && !answered.contains(&**id) => {
-            json!({ "type": "web_search_call", "status": "completed", "action": arguments })
-        }
-        Block::ToolCall { id, name, arguments, .. } => {
-            json!({ "type": "function_call", "name": name, "arguments": arguments_text(arguments), "call_id": id })
-        }
-        Block::ToolResult { tool_call_id, content, is_error, .. } => {
-            let output = match content.as_slice() {
-                [] => Value::from(""),
-                blocks => blocks::text_or(blocks, |blocks| blocks.iter().filter_map(output_part).collect()),
-            };
-            // The form of failures; a plain output has succeeded.
-            let output = if *is_error == Some(true) { json!({ "content": output, "success": false }) } else { output };
-            json!({ "type": "function_call_output", "call_id": tool_call_id, "output": output })
-        }
-        Block::Text(_) | Block::Image(_) | Block::Audio(_) => {
-            notes.inexpressible("a block out of place");
-            Value::Null
-        }
-    }
-}
-
-fn output_part(block: &Block) -> Option<Value> {
-    match block {
-        Block::Text(text) => Some(text_part(Role::User, text)),
-        Block::Image(image) => Some(json!({ "type": "input_image", "image_url": image_url(image) })),
-        _ => None,
-    }
 }
 
 /// Maps lines of `codex-v0` to `codex-v1`, field by field (SPEC §5, tier `fields`).

@@ -11,18 +11,19 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::blocks::{self, gemini_call, gemini_part};
 use super::continuation::Continuation;
 use super::gemini_join::{FileKind, file_kind, is_record};
 use crate::commits::transcript::{
-    ConversionReport, Role, Transcript, Turn, arguments_object, given_id, image_url, list, object, objects, owned,
-    result_text, set, text,
+    ConversionReport, Role, Transcript, Turn, arguments_object, given_id, list, object, objects, owned, set, text,
 };
-use crate::content::{Block, Image, Media};
+use crate::content::Block;
 use crate::error::{DiagnosticCode, Severity};
 use crate::json::Document;
 use crate::jsonl::{Reader, not_utf8};
 use crate::maps::{SortedMap, SortedSet};
+use crate::vendors::gemini::blocks::{
+    as_list, call_of, failed, gemini_call, gemini_part, image_part, response, response_of, result_content, tool_result,
+};
 
 /// The messages of a session, by id.
 #[derive(Debug, Default)]
@@ -235,24 +236,12 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
     }
 }
 
-fn tool_result(id: String, content: Vec<Block<'static>>, failed: bool) -> Block<'static> {
-    Block::ToolResult { tool_call_id: id.into(), content, is_error: failed.then_some(true), server: false }
-}
-
 impl SeenCalls {
     fn id(&mut self, id: Option<String>) -> String {
         id.unwrap_or_else(|| {
             self.unnamed = self.unnamed.saturating_add(1);
             format!("call_{}", self.unnamed)
         })
-    }
-}
-
-/// A part, or a list of them, as a list.
-fn as_list(parts: &Value) -> &[Value] {
-    match parts {
-        Value::Array(parts) => parts,
-        other => std::slice::from_ref(other),
     }
 }
 
@@ -273,55 +262,18 @@ fn parts(content: Option<&Value>, seen: &mut SeenCalls, notes: &mut ConversionRe
                 continue;
             }
         };
-        if let Some(call) = object(map, "functionCall") {
+        if let Some(call) = call_of(map) {
             let id = seen.id(given_id(call, "id"));
             if seen.calls.insert(id.clone()) {
                 out.push(gemini_call(id, call));
             }
-        } else if let Some(response) = object(map, "functionResponse") {
+        } else if let Some(response) = response_of(map) {
             let id = seen.id(given_id(response, "id"));
             if seen.results.insert(id.clone()) {
                 out.push(tool_result(id, result_content(part, notes), failed(response)));
             }
         } else {
             out.extend(gemini_part(map, notes));
-        }
-    }
-    out
-}
-
-fn failed(response: &Map<String, Value>) -> bool {
-    object(response, "response").is_some_and(|response| response.contains_key("error") && response.len() == 1)
-}
-
-/// What a result says: the outputs of the responses, and the media beside or within them.
-fn result_content(result: &Value, notes: &mut ConversionReport) -> Vec<Block<'static>> {
-    let mut out = Vec::new();
-    for part in as_list(result) {
-        let Some(map) = part.as_object() else {
-            match part.as_str() {
-                Some(text) => out.push(Block::text(text.to_owned())),
-                None => notes.unknown("a result that is no object"),
-            }
-            continue;
-        };
-        let Some(response) = object(map, "functionResponse") else {
-            let block = gemini_part(map, notes).into_iter().collect();
-            out.extend(blocks::only_shown(block, notes));
-            continue;
-        };
-        match response.get("response") {
-            Some(Value::Object(fields)) => match fields.get("output").or_else(|| fields.get("error")) {
-                Some(Value::String(text)) if fields.len() == 1 => out.push(Block::text(text.clone())),
-                _ if fields.is_empty() => {}
-                _ => out.push(Block::text(Value::Object(fields.clone()).to_string())),
-            },
-            Some(other) if !other.is_null() => out.push(Block::text(other.to_string())),
-            _ => {}
-        }
-        for part in list(response, "parts").iter().filter_map(Value::as_object) {
-            let block = gemini_part(part, notes).into_iter().collect();
-            out.extend(blocks::only_shown(block, notes));
         }
     }
     out
@@ -411,24 +363,4 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
         lines.push(line);
     }
     lines
-}
-
-fn image_part(image: &Image) -> Value {
-    match &image.media {
-        Some(Media::Data(data)) => json!({ "inlineData": { "mimeType": image.mime_type, "data": data } }),
-        _ => json!({ "fileData": { "mimeType": image.mime_type, "fileUri": image_url(image) } }),
-    }
-}
-
-/// The parts of a result: the response with its text, then its images.
-fn response(id: &str, name: &str, content: &[Block], failed: bool) -> Value {
-    let texts: Vec<Block> = content.iter().filter(|block| matches!(block, Block::Text(_))).cloned().collect();
-    let key = if failed { "error" } else { "output" };
-    let output = json!({ key: result_text(&texts) });
-    let mut parts = vec![json!({ "functionResponse": { "id": id, "name": name, "response": output } })];
-    parts.extend(content.iter().filter_map(|block| match block {
-        Block::Image(image) => Some(image_part(image)),
-        _ => None,
-    }));
-    Value::Array(parts)
 }

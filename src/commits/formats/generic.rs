@@ -9,10 +9,10 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::blocks;
 use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, flag, owned, text};
 use crate::content::{self, Block};
 use crate::jsonl::Reader;
+use crate::vendors::{blocks, openai_chat};
 
 pub(super) fn knows_role(role: &str) -> bool {
     matches!(role, "system" | "developer" | "user" | "human" | "assistant" | "model" | "tool" | "function")
@@ -31,10 +31,10 @@ pub(super) fn read(bytes: &[u8], notes: &mut ConversionReport) -> Transcript {
 
 /// The turn of a line; an unknown role is noted.
 pub(crate) fn turn(map: &Map<String, Value>, notes: &mut ConversionReport) -> Option<Turn> {
-    let calls = blocks::chat_calls(map, notes);
+    let calls = openai_chat::blocks::chat_calls(map, notes);
     let read = if calls.is_empty() { blocks::read_said } else { blocks::read_content };
     let mut content = read(map.get("content"), notes);
-    if let Some(thought) = blocks::chat_thought(map, notes) {
+    if let Some(thought) = openai_chat::blocks::chat_thought(map, notes) {
         content.insert(0, thought);
     }
     let mut turn = match text(map, "role").unwrap_or_default() {

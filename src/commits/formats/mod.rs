@@ -14,7 +14,6 @@
 //! through byte for byte. [`Format::read`] reads it.
 
 pub(crate) mod append;
-mod blocks;
 mod bureau;
 mod cbor;
 pub(crate) mod claude;

@@ -3,12 +3,12 @@
 use serde_json::{Map, Value as Json};
 
 use crate::content::node_data::name_calls;
-use crate::content::vendor::{chat_calls, chat_thought, owned, read_content, text};
 use crate::content::{Block, arguments_object, parse_arguments};
 use crate::json::{Object, Value};
 use crate::loom_import::context::Context;
 use crate::loom_import::entry::{Author, Entry, EntryRef};
 use crate::loom_import::verbatim::Lenient;
+use crate::vendors::openai_chat::blocks::{MESSAGE_FIELDS, read_message};
 
 /// A value with all that is in it; what may be a key to a service is content here and stays.
 pub(super) fn json_of(value: Value<'_>) -> Json {
@@ -26,24 +26,13 @@ pub(super) fn author_of(role: &str) -> Author {
 
 /// The blocks of a message with `role` and `content`, and calls beside these.
 pub(super) fn message_blocks(message: Object<'_>, id: &str, context: &mut Context<'_>) -> Vec<Block<'static>> {
-    let fields =
-        ["role", "content", "parts", "tool_calls", "function_call", "reasoning_content", "tool_call_id", "name"];
     let mut map = Map::new();
-    for name in fields {
+    for name in MESSAGE_FIELDS {
         if let Some(value) = message.field(name) {
             map.insert(name.to_owned(), json_of(value));
         }
     }
-    let findings = &mut context.findings;
-    let mut blocks: Vec<Block<'static>> = chat_thought(&map, findings).into_iter().collect();
-    let content = read_content(map.get("content").or_else(|| map.get("parts")), findings);
-    if matches!(text(&map, "role"), Some("tool" | "function")) {
-        let id = owned(&map, "tool_call_id").or_else(|| owned(&map, "name")).unwrap_or_default();
-        blocks.push(Block::ToolResult { tool_call_id: id, content, is_error: None, server: false });
-        return blocks;
-    }
-    blocks.extend(content);
-    blocks.extend(chat_calls(&map, findings));
+    let mut blocks = read_message(&map, &mut context.findings);
     name_calls(&mut blocks, id);
     blocks
 }

@@ -6,7 +6,6 @@ use super::chat::{in_a_row, json_of};
 use super::{check_nodes, each};
 use crate::content::Block;
 use crate::content::node_data::name_calls;
-use crate::content::vendor::read_content;
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::loom_import::context::Context;
@@ -15,6 +14,7 @@ use crate::loom_import::file::Shape;
 use crate::loom_import::times::Unit;
 use crate::loom_import::verbatim::Lenient;
 use crate::maps::SortedSet;
+use crate::vendors::blocks::read_content;
 
 pub(super) fn read_all(shape: Shape<'_, '_>, context: &mut Context<'_>) -> Result<Vec<EntryTree>> {
     let Shape::One(file) = shape else { return Ok(Vec::new()) };

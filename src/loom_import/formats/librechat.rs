@@ -6,13 +6,13 @@ use super::chat::{call, json_of, result};
 use super::check_nodes;
 use crate::content::Block;
 use crate::content::node_data::name_calls;
-use crate::content::vendor::{image_at, read_content};
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::loom_import::context::Context;
 use crate::loom_import::entry::{Author, Entry, EntryRef, EntryTree};
 use crate::loom_import::times::Unit;
 use crate::loom_import::verbatim::Lenient;
+use crate::vendors::blocks::{image_at, read_content};
 
 /// What stands for no parent.
 const NO_PARENT: &str = "00000000-0000-0000-0000-000000000000";

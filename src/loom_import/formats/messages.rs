@@ -3,7 +3,6 @@
 
 use super::chat::{author_of, in_a_row, json_of, message_blocks};
 use super::check_nodes;
-use crate::content::vendor::read_content;
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::loom_import::context::Context;
@@ -11,6 +10,8 @@ use crate::loom_import::entry::{Author, Entry, EntryRef, EntryTree};
 use crate::loom_import::file::Shape;
 use crate::loom_import::times::Unit;
 use crate::loom_import::verbatim::Lenient;
+use crate::vendors::blocks::read_content;
+use crate::vendors::openai_chat::blocks::{CONTENT_FIELDS, MESSAGE_FIELDS};
 
 /// An array of messages, an object with `messages`, or a message a line.
 pub(super) fn read(shape: Shape<'_, '_>, context: &mut Context<'_>) -> Result<Vec<EntryTree>> {
@@ -79,25 +80,15 @@ fn lists(
     Ok(trees)
 }
 
-const KNOWN: &[&str] = &[
-    "id",
-    "role",
-    "content",
-    "parts",
-    "tool_calls",
-    "function_call",
-    "reasoning_content",
-    "tool_call_id",
-    "model",
-    "date",
-    "createdAt",
-    "created_at",
-    "timestamp",
-];
+/// What a message may have besides what it says.
+const ASIDE: [&str; 6] = ["id", "model", "date", "createdAt", "created_at", "timestamp"];
 
 /// Adds messages that follow each other.
 fn add(messages: Vec<Value<'_>>, model: Option<&str>, tree: &mut EntryTree, context: &mut Context<'_>) -> Result<()> {
     check_nodes(context, messages.len())?;
+    // The name of who speaks is kept, since blocks have none.
+    let said = MESSAGE_FIELDS.into_iter().filter(|name| *name != "name");
+    let known: Vec<&str> = said.chain(ASIDE).collect();
     for (number, message) in messages.into_iter().enumerate() {
         let Some(message) = message.as_object() else {
             context.findings.skipped("a message that is no object was skipped");
@@ -107,13 +98,13 @@ fn add(messages: Vec<Value<'_>>, model: Option<&str>, tree: &mut EntryTree, cont
         let author = author_of(&message.text_at("role").unwrap_or_default());
         let agent = message.text_at("model").or_else(|| model.map(str::to_owned));
         let agent = agent.filter(|agent| author == Author::Model && !agent.is_empty());
-        let mut imported = context.rest(message, KNOWN, Some(&id));
+        let mut imported = context.rest(message, &known, Some(&id));
         let time =
             ["createdAt", "created_at", "timestamp", "date"].into_iter().find(|time| message.field(time).is_some());
         let unit = if time == Some("created_at") { Unit::Seconds } else { Unit::Milliseconds };
         let created_at = time.and_then(|time| context.created(message, time, unit, &id, &mut imported));
-        let fields = ["content", "parts", "tool_calls"];
-        let blocks = context.keeping(message, &fields, &mut imported, |context| message_blocks(message, &id, context));
+        let blocks =
+            context.keeping(message, &CONTENT_FIELDS, &mut imported, |context| message_blocks(message, &id, context));
         tree.entries.push(Entry { agent, blocks, created_at, imported, ..Entry::text(id, EntryRef::None, author, "") });
     }
     in_a_row(&mut tree.entries);

@@ -5,7 +5,6 @@
 use super::chat::{author_of, call, json_of, result};
 use super::{check_nodes, ids, objects};
 use crate::content::Block;
-use crate::content::vendor::{image_at, read_content};
 use crate::error::{DiagnosticCode, Result, Severity};
 use crate::json::{Document, Object, Value};
 use crate::loom_import::context::Context;
@@ -13,6 +12,8 @@ use crate::loom_import::entry::{Author, Entry, EntryRef, EntryTree};
 use crate::loom_import::times::Unit;
 use crate::loom_import::verbatim::Lenient;
 use crate::text::{is_blank, replace, trim};
+use crate::vendors::blocks::{image_at, read_content};
+use crate::vendors::openai_responses::blocks::is_function_output;
 
 pub(super) fn read(file: Object<'_>, context: &mut Context<'_>) -> Result<EntryTree> {
     let chat = file.object_at("chat");
@@ -96,7 +97,7 @@ fn output(item: Object<'_>, id: &str, blocks: &mut Vec<Block<'static>>, context:
                 &item.text_at("arguments").unwrap_or_default(),
             ));
         }
-        Some("function_call_output") => {
+        Some(kind) if is_function_output(kind) => {
             let text = item.text_at("output").unwrap_or_else(|| texts("output"));
             blocks.push(result(&item.id_at("call_id").unwrap_or_default(), text, None));
         }

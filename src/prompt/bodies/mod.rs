@@ -8,46 +8,22 @@
 //! turn by turn. Messages that are nothing but texts need no normalizing, and are copied from the last body where they
 //! stand in it (reuse.rs).
 
-mod anthropic;
-mod arguments;
-mod body;
-mod compatible;
-mod completion;
-mod conversation;
-mod escape;
-mod frameworks;
-mod gemini;
-mod ids;
-mod json;
-mod media;
-mod normalize;
-mod openai_chat;
-mod openai_responses;
-mod openai_shared;
-mod reuse;
-mod sink;
-mod target;
-mod tool;
-
-use crate::content::Block;
-use crate::content::Role;
+use crate::content::{Block, Role};
 use crate::error::{Code, Diagnostic, Error, Result};
-use crate::prompt::format::Format;
-use crate::prompt::message::Message;
 use crate::text::is_blank;
+use crate::vendors::bodies::body::Body;
+use crate::vendors::bodies::completion;
+use crate::vendors::bodies::conversation::{Conversation, is_regular};
+use crate::vendors::bodies::reuse::{MessageSource, WrittenBody, size_hint};
+use crate::vendors::bodies::sink::DiagnosticSink;
+use crate::vendors::format::Format;
+use crate::vendors::message::Message;
+use crate::vendors::{ai_sdk, anthropic, gemini, generic, langchain, openai_agents, openai_chat, openai_responses};
 
-pub(crate) use crate::content::signature::ReasoningSignature;
-pub(crate) use compatible::wants_details;
-pub use escape::escape_into;
-pub(crate) use gemini::NO_SIGNATURE;
-pub(crate) use json::TextWriter;
-pub(crate) use reuse::{MessageSource, WrittenBody};
-pub use target::{CacheMessages, CacheSettings, CacheTtl, Hints, OPENING_TEXT, Provider, Target};
-
-use body::Body;
-use conversation::{Conversation, is_regular};
-use reuse::size_hint;
-use sink::DiagnosticSink;
+pub use crate::vendors::bodies::escape::escape_into;
+pub use crate::vendors::bodies::target::{
+    CacheMessages, CacheSettings, CacheTtl, Hints, OPENING_TEXT, Provider, Target,
+};
 
 /// Writes the body of a request for these messages.
 ///
@@ -128,10 +104,10 @@ fn fill<'m>(
     sink: &mut DiagnosticSink<'_>,
 ) -> Result<()> {
     match body.target.provider {
-        Provider::Anthropic => anthropic::write(body, conversation, hints, sink),
-        Provider::OpenAi => openai_chat::write(body, conversation, sink),
-        Provider::OpenAiResponses => openai_responses::write(body, conversation, sink),
-        Provider::Gemini => gemini::write(body, conversation, sink),
+        Provider::Anthropic => anthropic::body::write(body, conversation, hints, sink),
+        Provider::OpenAi => openai_chat::body::write(body, conversation, sink),
+        Provider::OpenAiResponses => openai_responses::body::write(body, conversation, sink),
+        Provider::Gemini => gemini::body::write(body, conversation, sink),
         Provider::Completion => {
             let message =
                 "`target.provider` is `completion`, which takes a document and not messages; assemble a buffer";
@@ -194,9 +170,13 @@ pub(crate) fn write_chat(
     let mut sink = DiagnosticSink { list: diagnostics, conversation: Some(conversation) };
     let mut body = open(&conversation, &target);
     body.chat = true;
-    match provider {
-        Some(_) => fill(&mut body, conversation, &Hints::default(), &mut sink)?,
-        None => frameworks::write(&mut body, conversation, format, &mut sink),
+    match format {
+        Format::Generic => generic::body::write(&mut body, conversation, &mut sink),
+        Format::Agents => openai_agents::body::write(&mut body, conversation, &mut sink),
+        Format::LangChain => langchain::body::write(&mut body, conversation, &mut sink),
+        Format::AiSdk => ai_sdk::body::write(&mut body, conversation, false, &mut sink),
+        Format::AiSdkUi => ai_sdk::body::write(&mut body, conversation, true, &mut sink),
+        _ => fill(&mut body, conversation, &Hints::default(), &mut sink)?,
     }
     let (system, messages) = body.close_chat();
     Ok(WrittenChat { system, messages })

@@ -3,15 +3,8 @@
 //! Events are folded into the answer that the provider would have given at once (`stream`), so that there is one reader for each
 //! provider; its file has both, the fold and the reader. What a block cannot say is told (`notes`).
 
-mod anthropic;
-mod gemini;
-mod openai_chat;
-mod openai_responses;
 mod read;
-mod reply;
 mod reply_input;
-mod stream;
-mod unread_fields;
 
-pub use reply::{Replies, Reply, StopReason, Usage};
+pub use crate::vendors::replies::reply::{Replies, Reply, StopReason, Usage};
 pub(crate) use reply_input::read;

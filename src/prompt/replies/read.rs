@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use super::reply::Replies;
-use super::stream::set;
-use super::unread_fields::UnreadFields;
-use super::{anthropic, gemini, openai_chat, openai_responses};
-use crate::content::vendor::text;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
-use crate::prompt::bodies::Provider;
+use crate::vendors::blocks::text;
+use crate::vendors::bodies::target::Provider;
+use crate::vendors::replies::reply::Replies;
+use crate::vendors::replies::stream::set;
+use crate::vendors::replies::unread_fields::UnreadFields;
+use crate::vendors::{anthropic, gemini, openai_chat, openai_responses};
 
 /// The field that an answer has.
 fn field(provider: Provider) -> &'static str {
@@ -34,10 +34,10 @@ pub(super) fn whole(provider: Provider, whole: &Map<String, Value>, notes: &mut 
         return Err(Error::new(Code::InvalidInput, message).with("path", "response"));
     }
     Ok(match provider {
-        Provider::Anthropic => anthropic::read(whole, notes),
-        Provider::OpenAi | Provider::Completion => openai_chat::read(whole, notes),
-        Provider::OpenAiResponses => openai_responses::read(whole, notes),
-        Provider::Gemini => gemini::read(whole, notes),
+        Provider::Anthropic => anthropic::reply::read(whole, notes),
+        Provider::OpenAi | Provider::Completion => openai_chat::reply::read(whole, notes),
+        Provider::OpenAiResponses => openai_responses::reply::read(whole, notes),
+        Provider::Gemini => gemini::reply::read(whole, notes),
     })
 }
 
@@ -87,10 +87,10 @@ impl Events {
         self.count += 1;
         let whole = &mut self.whole;
         let is_known = match self.provider {
-            Provider::Anthropic => anthropic::add(whole, event, notes),
-            Provider::OpenAi | Provider::Completion => openai_chat::add(whole, event),
-            Provider::OpenAiResponses => openai_responses::add(whole, event, notes),
-            Provider::Gemini => gemini::add(whole, event),
+            Provider::Anthropic => anthropic::reply::add(whole, event, notes),
+            Provider::OpenAi | Provider::Completion => openai_chat::reply::add(whole, event),
+            Provider::OpenAiResponses => openai_responses::reply::add(whole, event, notes),
+            Provider::Gemini => gemini::reply::add(whole, event),
         };
         self.known += usize::from(is_known);
         Ok(())

@@ -3,12 +3,12 @@
 use serde_json::{Map, Value as Json};
 
 use super::read::{Events, whole};
-use super::reply::Replies;
-use super::unread_fields::UnreadFields;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::json::{Document, Kind, Value};
 use crate::limits::{self, Limits};
-use crate::prompt::bodies::Provider;
+use crate::vendors::bodies::target::Provider;
+use crate::vendors::replies::reply::Replies;
+use crate::vendors::replies::unread_fields::UnreadFields;
 
 const EXPECTED: &str =
     "a provider's answer: the object, the list of the events of its stream, or the text or bytes of either";

@@ -1,0 +1,29 @@
+//! The fields of each provider beside a part, in the AI SDK and the Agents SDK.
+
+use crate::json::Object;
+use crate::vendors::fields::{object_in, text_in};
+use crate::vendors::signature::ReasoningSignature;
+
+/// The fields of a part that hold what is a provider's own.
+pub(crate) const HOLDERS: [&str; 4] = ["providerOptions", "providerMetadata", "callProviderMetadata", "providerData"];
+
+/// Those in there that are signatures.
+pub(crate) const SIGNATURES: &str =
+    "signature redactedData thoughtSignature reasoningEncryptedContent encrypted_content encryptedContent";
+
+/// The signature beside a part.
+pub(crate) fn signature<'t>(part: Object<'t>) -> Option<ReasoningSignature<'t>> {
+    let beside = HOLDERS.into_iter().find_map(|name| object_in(part, name))?;
+    let sealed = text_in(beside, "encrypted_content").or_else(|| text_in(beside, "encryptedContent"));
+    if let Some(sealed) = sealed {
+        return Some(ReasoningSignature::Sealed(text_in(part, "id"), sealed));
+    }
+    let vendor = ["anthropic", "google", "vertex", "openai"].into_iter().find_map(|name| object_in(beside, name))?;
+    text_in(vendor, "redactedData")
+        .map(ReasoningSignature::Redacted)
+        .or_else(|| text_in(vendor, "signature").map(ReasoningSignature::Thinking))
+        .or_else(|| text_in(vendor, "thoughtSignature").map(ReasoningSignature::Thought))
+        .or_else(|| {
+            Some(ReasoningSignature::Sealed(text_in(vendor, "itemId"), text_in(vendor, "reasoningEncryptedContent")?))
+        })
+}

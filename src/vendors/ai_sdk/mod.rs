@@ -1,0 +1,5 @@
+//! The AI SDK: ModelMessage, the prompt of a language model, and UIMessage.
+
+pub(crate) mod body;
+pub(crate) mod fields;
+pub(crate) mod pieces;

@@ -1,0 +1,184 @@
+//! The AI SDK: ModelMessage, the prompt of a language model, and UIMessage.
+
+use crate::error::Result;
+use crate::json::{Object, Value};
+use crate::vendors::media::medium_of;
+use crate::vendors::pieces::message::{
+    DENIED, DENIED_STATE, Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, TextShape, path,
+};
+use crate::vendors::pieces::parts::{At, Content, Key, call, content, inner, is_given, result_content, text_part};
+
+pub(crate) fn model_message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
+    let (role, overhead) = reader.role(message.need("role")?, None)?;
+    content(&mut reader, vec![Key("content")], Some(message.need("content")?), &mut part)?;
+    Ok(reader.message(role, overhead))
+}
+
+fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str) -> Result<()> {
+    match kind {
+        "text" => {
+            text_part(reader, at, part, "text")?;
+            note_compaction(reader, part, kind);
+        }
+        "custom" => {
+            reader.other(at, part.value(), TextShape::TextPart);
+            note_compaction(reader, part, kind);
+        }
+        "reasoning" => {
+            reasoning(reader, at, part)?;
+        }
+        "reasoning-file" => {
+            reasoning_file(reader, at, part);
+        }
+        "tool-call" => {
+            let [id, name, input] = part.fields(["toolCallId", "toolName", "input"])?;
+            call(reader, Some(at), id.ok_or_else(|| part.value().lacks("toolCallId"))?, name, input)?;
+        }
+        "tool-result" => {
+            let id = part.text("toolCallId")?;
+            reader.piece(Kind::Result { id }, Some(at.clone()));
+            let at = path(&at, &[Key("output")]);
+            reader.body(at.clone(), TextShape::AiSdkOutput);
+            let output = part.get("output")?;
+            let fields = output
+                .and_then(|output| output.object("").ok())
+                .map(|output| output.fields(["type", "value", "reason"]));
+            match fields.transpose()? {
+                // The model reads JSON as text, whatever is in it.
+                Some([Some(kind), Some(value), _]) if is_json(kind) && value.as_text().is_none() => {
+                    reader.json(Some(value));
+                }
+                Some([_, Some(value), _]) => {
+                    let beside = reader.pieces.last().map_or(0, |piece| piece.tokens);
+                    let at_value = path(&at, &[Key("value")]);
+                    result_content(reader, at_value, Some(value), TextShape::String, Content::Parts)?;
+                    if let Some(piece) = reader.pieces.last_mut() {
+                        (piece.body, piece.beside_body) = (Some((at, TextShape::AiSdkOutput)), beside);
+                    }
+                }
+                Some([_, None, Some(reason)]) => {
+                    reader.text(path(&at, &[Key("reason")]), reason)?;
+                }
+                _ => {
+                    reader.value(output);
+                }
+            }
+        }
+        "tool-approval-request" | "tool-approval-response" => {
+            let id = part.text("approvalId")?;
+            let call = part.get("toolCallId")?.map(Value::text).transpose()?;
+            reader.piece(Kind::Linked { id, call }, Some(at)).value(part.get("reason")?);
+        }
+        _ => reader.other(at, part.value(), TextShape::TextPart),
+    }
+    Ok(())
+}
+
+/// Whether an output of this type is JSON that is written out for the model.
+fn is_json(kind: Value<'_>) -> bool {
+    kind.is_string("json") || kind.is_string("error-json")
+}
+
+/// A file that the model thought with.
+fn reasoning_file<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) {
+    let tokens = medium_of(part).map_or(0, |medium| reader.medium_tokens(medium));
+    reader.piece(Kind::Reasoning, Some(at)).tokens(tokens);
+}
+
+/// Where the vendors have their fields: in a prompt, and in a message of a user interface.
+const METADATA: [&str; 2] = ["providerOptions", "providerMetadata"];
+/// Whose fields Anthropic's are in.
+const ANTHROPIC: [&str; 2] = ["anthropic", "bedrock"];
+const OPENAI: [&str; 2] = ["openai", "azure"];
+
+/// The fields of a part that are of these vendors.
+fn fields_of<'t>(part: Object<'t>, vendors: &[&str]) -> impl Iterator<Item = Value<'t>> {
+    let found = METADATA.iter().filter_map(move |key| part.get(key).ok()?);
+    found.flat_map(move |fields| vendors.iter().filter_map(move |vendor| inner(Some(fields), vendor)))
+}
+
+fn reasoning<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) -> Result<()> {
+    reader.piece(Kind::Reasoning, Some(at)).value(part.get("text")?).signed(is_signed(part));
+    let is_sealed = |fields| is_given(inner(Some(fields), "reasoningEncryptedContent"));
+    reader.sealed_by_openai(fields_of(part, &OPENAI).any(is_sealed));
+    Ok(())
+}
+
+/// Whether Anthropic signed a thought.
+fn is_signed(part: Object<'_>) -> bool {
+    let is_signed = |fields| ["signature", "redactedData"].iter().any(|key| is_given(inner(Some(fields), key)));
+    fields_of(part, &ANTHROPIC).any(is_signed)
+}
+
+/// Notes that the last piece stands for everything before it, as Anthropic's compactions, which are texts, and OpenAI's.
+fn note_compaction(reader: &mut Reader<'_, '_>, part: Object<'_>, kind: &str) {
+    const NAME: &str = "compaction";
+    let is_typed = |fields| inner(Some(fields), "type").is_some_and(|kind| kind.is_string(NAME));
+    let named = || part.get("kind").ok().flatten().and_then(Value::as_text).is_some_and(|kind| kind.ends_with(NAME));
+    if fields_of(part, &ANTHROPIC).chain(fields_of(part, &OPENAI)).any(is_typed) || kind == "custom" && named() {
+        reader.compaction().signed(is_signed(part));
+    }
+}
+
+/// A message of a user interface: a run of an agent is one message, whose steps begin at `step-start`.
+pub(crate) fn ui_message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
+    let (role, overhead) = reader.role(message.need("role")?, None)?;
+    for (index, value) in message.need("parts")?.list("a list of parts")?.enumerate() {
+        let at = vec![Key("parts"), At(index)];
+        let part = value.object("a part, an object")?;
+        let kind = part.need("type")?.text()?;
+        match &*kind {
+            "text" | "steering-message" if part.get("text")?.is_some() => {
+                text_part(&mut reader, at, part, "text")?;
+                note_compaction(&mut reader, part, &kind);
+            }
+            "custom" => {
+                reader.other(at, value, TextShape::TextPart);
+                note_compaction(&mut reader, part, &kind);
+            }
+            "reasoning" => {
+                reasoning(&mut reader, at, part)?;
+            }
+            "reasoning-file" => reasoning_file(&mut reader, at, part),
+            "step-start" => {
+                reader.step += 1;
+                reader.piece(Kind::Text, Some(at));
+            }
+            kind if kind == "dynamic-tool" || kind.starts_with("tool-") => tool(&mut reader, at, part, kind)?,
+            // Parts for display only are not sent.
+            kind if kind.starts_with("source-") || kind.starts_with("data-") => {
+                reader.piece(Kind::Other, Some(at));
+            }
+            _ => reader.other(at, value, TextShape::TextPart),
+        }
+    }
+    Ok(reader.message(role, overhead))
+}
+
+/// A call, with its result where it has one.
+fn tool<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str) -> Result<()> {
+    let [id, name, state, input, output, error, approval] =
+        part.fields(["toolCallId", "toolName", "state", "input", "output", "errorText", "approval"])?;
+    let id = id.ok_or_else(|| part.value().lacks("toolCallId"))?;
+    let named = name.and_then(Value::as_text).or_else(|| kind.strip_prefix("tool-").map(|name| name.to_owned().into()));
+    let named = named.unwrap_or_default();
+    let is_closed = state.and_then(Value::as_text).is_some_and(|state| state.starts_with("output-"));
+    let tokens = PER_CALL + reader.count(&named);
+    let kind = if is_closed { Kind::CallAndResult { name: named } } else { Kind::Call { id: id.text()?, name: named } };
+    // As two messages it has the overhead of two.
+    reader.piece(kind, Some(at.clone())).tokens(tokens).json(input);
+    if is_closed {
+        reader.tokens(PER_MESSAGE + 1);
+        let reason = approval.and_then(|approval| approval.object("").ok()?.last("reason"));
+        let (place, body) = match (error, output, reason) {
+            (Some(_), ..) => (path(&at, &[Key("errorText")]), error),
+            (None, None, Some(_)) => (path(&at, &[Key("approval"), Key("reason")]), reason),
+            (None, output, _) => (path(&at, &[Key("output")]), output),
+        };
+        if body.is_none() && state.is_some_and(|state| state.is_string(DENIED_STATE)) {
+            reader.tokens(reader.count(DENIED));
+        }
+        result_content(reader, place, body, TextShape::String, Content::Any)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! Blocks of a content, written as Anthropic has them, and the ids in them.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+
+use crate::content::{Block, Media, arguments_object};
+use crate::vendors::blocks::{image_url, text, text_or};
+use crate::vendors::signature::bare_signature;
+
+/// The id of the call that a block is; of one that the client answers, where only these are asked for.
+pub(crate) fn call_id(block: &Map<String, Value>, client_only: bool) -> Option<&str> {
+    let kind = text(block, "type").unwrap_or_default();
+    let is_call = if client_only { kind == "tool_use" } else { kind.ends_with("tool_use") };
+    text(block, "id").filter(|_| is_call)
+}
+
+/// The id of the call that a block is the result of.
+pub(crate) fn answered_id(block: &Map<String, Value>) -> Option<&str> {
+    text(block, "tool_use_id")
+}
+
+/// Writes blocks; a recording as the text that `recording` gives.
+pub(crate) fn write(blocks: &[Block<'_>], recording: &mut dyn FnMut(&Block<'_>) -> String) -> Vec<Value> {
+    blocks.iter().map(|block| write_block(block, recording)).collect()
+}
+
+fn write_block(block: &Block<'_>, recording: &mut dyn FnMut(&Block<'_>) -> String) -> Value {
+    match block {
+        Block::Text(text) => json!({ "type": "text", "text": text }),
+        Block::Reasoning { text, signature, redacted } => {
+            let signature = signature.as_deref().map_or_else(Cow::default, bare_signature);
+            if *redacted {
+                json!({ "type": "redacted_thinking", "data": signature })
+            } else {
+                json!({ "type": "thinking", "thinking": text, "signature": signature })
+            }
+        }
+        Block::ToolCall { id, name, arguments, server } => {
+            let kind = if *server { "server_tool_use" } else { "tool_use" };
+            json!({ "type": kind, "id": id, "name": name, "input": arguments_object(*arguments.clone()) })
+        }
+        Block::ToolResult { tool_call_id, content, is_error, server } => {
+            let content = text_or(content, |blocks| write(blocks, recording));
+            let kind = if *server { "server_tool_result" } else { "tool_result" };
+            let mut result = json!({ "type": kind, "tool_use_id": tool_call_id, "content": content });
+            if let (Some(true), Value::Object(fields)) = (is_error, &mut result) {
+                fields.insert("is_error".to_owned(), true.into());
+            }
+            result
+        }
+        Block::Image(image) => {
+            let source = match &image.media {
+                Some(Media::Data(data)) => json!({ "type": "base64", "media_type": image.mime_type, "data": data }),
+                _ => json!({ "type": "url", "url": image_url(image) }),
+            };
+            json!({ "type": "image", "source": source })
+        }
+        Block::Audio(_) => json!({ "type": "text", "text": recording(block) }),
+    }
+}

@@ -1,0 +1,234 @@
+//! Content as vendors and tools write it in JSON: Anthropic's blocks, OpenAI's chat parts and calls, and the blocks of a Loom
+//! tree.
+//!
+//! Their `type` names do not collide, so one reader knows them all. It is lenient: what is not known is told and passed over.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+
+use super::signature::ReasoningSignature;
+use crate::content::{Block, Image, Media, data_url, parse_arguments};
+
+/// Whoever counts what is not known.
+pub(crate) trait Unknown {
+    /// Counts one more of a kind that is not known.
+    fn unknown(&mut self, kind: &str);
+}
+
+/// Reads the content of a message, and notes if there is none.
+pub(crate) fn read_said(content: Option<&Value>, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
+    if content.is_none_or(Value::is_null) {
+        notes.unknown("a message without content");
+    }
+    read_content(content, notes)
+}
+
+/// Reads `content`: a string, one block or a list of blocks.
+pub(crate) fn read_content(content: Option<&Value>, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
+    match content {
+        Some(Value::String(text)) if text.is_empty() => Vec::new(),
+        Some(Value::String(text)) => vec![Block::text(text.clone())],
+        Some(Value::Array(blocks)) => blocks.iter().filter_map(|block| read(block, notes)).collect(),
+        Some(block @ Value::Object(_)) => read(block, notes).into_iter().collect(),
+        None | Some(Value::Null) => Vec::new(),
+        Some(_) => {
+            notes.unknown("content that is neither a text nor blocks");
+            Vec::new()
+        }
+    }
+}
+
+/// Reads one block; an unknown kind is noted.
+fn read(block: &Value, notes: &mut dyn Unknown) -> Option<Block<'static>> {
+    let map = match block {
+        Value::String(text) => return Some(Block::text(text.clone())),
+        Value::Object(map) => map,
+        _ => {
+            notes.unknown("a block that is no object");
+            return None;
+        }
+    };
+    let content = map.get("content");
+    let result = |[id, failed]: [&str; 2], content, server| Block::ToolResult {
+        tool_call_id: owned(map, id).unwrap_or_default(),
+        content,
+        is_error: flag(map, failed).then_some(true),
+        server,
+    };
+    let kind = text(map, "type").unwrap_or_default();
+    Some(match kind {
+        "text" | "input_text" | "output_text" => Block::Text(owned(map, "text").or_else(|| lacking(kind, notes))?),
+        "refusal" => Block::Text(owned(map, "refusal").or_else(|| lacking(kind, notes))?),
+        "thinking" => Block::Reasoning {
+            text: owned(map, "thinking").or_else(|| lacking(kind, notes))?,
+            signature: proof(map, "signature", ReasoningSignature::Thinking),
+            redacted: false,
+        },
+        "reasoning" => Block::Reasoning {
+            text: owned(map, "text")
+                .or_else(|| if flag(map, "redacted") { Some(Cow::default()) } else { lacking(kind, notes) })?,
+            signature: owned(map, "signature"),
+            redacted: flag(map, "redacted"),
+        },
+        "redacted_thinking" => Block::Reasoning {
+            text: Cow::default(),
+            signature: proof(map, "data", ReasoningSignature::Redacted),
+            redacted: true,
+        },
+        "tool_use" | "server_tool_use" | "mcp_tool_use" | "toolCall" => Block::ToolCall {
+            id: owned(map, "id").unwrap_or_default(),
+            name: owned(map, "name").unwrap_or_default(),
+            arguments: Box::new(Cow::Owned(match map.get("input").or_else(|| map.get("arguments")) {
+                // A Loom tree may hold the JSON text of the arguments.
+                Some(Value::String(json)) if kind == "toolCall" => parse_arguments(json),
+                Some(value) => value.clone(),
+                None => json!({}),
+            })),
+            server: kind.starts_with("server") || kind.starts_with("mcp") || flag(map, "server"),
+        },
+        "toolResult" => {
+            let content = only_shown(read_content(content, notes), notes);
+            result(["toolCallId", "isError"], content, flag(map, "server"))
+        }
+        "tool_result" => {
+            let content = only_shown(read_content(content, notes), notes);
+            result(["tool_use_id", "is_error"], content, false)
+        }
+        _ if kind.ends_with("_tool_result") => result(["tool_use_id", "is_error"], server_content(content), true),
+        "image" if object(map, "source").is_some_and(|source| source.contains_key("file_id")) => {
+            notes.unknown("an image in a store of files");
+            let id = object(map, "source").and_then(|source| text(source, "file_id")).unwrap_or_default();
+            Block::text(format!("[image: {id}]"))
+        }
+        "image" => Block::Image(Box::new(image_of(map).or_else(|| lacking(kind, notes))?)),
+        "image_url" | "input_image" => {
+            let url = text(map, "image_url").or_else(|| text(object(map, "image_url")?, "url"));
+            Block::Image(Box::new(url.map(image_at).or_else(|| lacking(kind, notes))?))
+        }
+        "mixed" => {
+            notes.unknown("a block within blocks");
+            return None;
+        }
+        "tool_reference" => {
+            Block::text(text(map, "tool_name").map(|name| format!("[tool: {name}]")).or_else(|| lacking(kind, notes))?)
+        }
+        "document" => {
+            notes.unknown("document");
+            Block::text(format!("[document: {}]", text(map, "title").unwrap_or("untitled")))
+        }
+        other => {
+            notes.unknown(&format!("block {other}"));
+            return None;
+        }
+    })
+}
+
+/// The signature under a key, which names its vendor from here on.
+fn proof(
+    map: &Map<String, Value>,
+    key: &str,
+    of: impl Fn(Cow<'static, str>) -> ReasoningSignature<'static>,
+) -> Option<Cow<'static, str>> {
+    owned(map, key).filter(|proof: &Cow<'_, str>| !proof.is_empty()).map(|proof| of(proof).write().into())
+}
+
+/// Notes a block that does not hold what its kind is for.
+pub(crate) fn lacking<T>(kind: &str, notes: &mut dyn Unknown) -> Option<T> {
+    notes.unknown(&format!("block {kind} without its content"));
+    None
+}
+
+/// The content of a server tool's result has its own shapes; its JSON is the text.
+fn server_content(content: Option<&Value>) -> Vec<Block<'static>> {
+    match content {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::String(text)) => vec![Block::text(text.clone())],
+        Some(other) => vec![Block::text(crate::json::text(other))],
+    }
+}
+
+/// A result holds texts and images, nothing else.
+pub(crate) fn only_shown(blocks: Vec<Block<'static>>, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
+    let shown = |block: &Block| match block {
+        Block::Text(_) | Block::Image(_) => true,
+        _ => {
+            notes.unknown("a call or a thought within a result");
+            false
+        }
+    };
+    blocks.into_iter().filter(shown).collect()
+}
+
+fn image_of(map: &Map<String, Value>) -> Option<Image<'static>> {
+    let from = object(map, "source").unwrap_or(map);
+    let mime_type = text(from, "media_type").or_else(|| text(from, "mimeType")).unwrap_or("image/*").to_owned();
+    Some(image(mime_type, owned(from, "data").map(Media::Data).or_else(|| owned(from, "url").map(Media::Url))?))
+}
+
+/// The image at a URL, which may be a `data:` URL.
+pub(crate) fn image_at(url: &str) -> Image<'static> {
+    let (mime_type, media) = match data_url(url) {
+        Some((mime_type, data)) => (mime_type, Media::Data(data.to_owned().into())),
+        None => ("image/*", Media::Url(url.to_owned().into())),
+    };
+    image(mime_type.to_owned(), media)
+}
+
+/// An image with its bytes or its URL.
+pub(crate) fn image(mime_type: String, media: Media<'static>) -> Image<'static> {
+    Image { mime_type: mime_type.into(), media: Some(media), ..Image::default() }
+}
+
+/// The URL of an image; a `data:` URL if its bytes are here.
+pub(crate) fn image_url(image: &Image<'_>) -> String {
+    match &image.media {
+        Some(Media::Data(data)) => format!("data:{};base64,{data}", image.mime_type),
+        Some(Media::Url(url)) => url.to_string(),
+        None => String::new(),
+    }
+}
+
+/// One text alone as that text, other blocks as the list that `write` makes.
+pub(crate) fn text_or(blocks: &[Block<'_>], write: impl FnOnce(&[Block<'_>]) -> Vec<Value>) -> Value {
+    match blocks {
+        [Block::Text(text)] => Value::from(&**text),
+        blocks => Value::Array(write(blocks)),
+    }
+}
+
+pub(crate) fn text<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m str> {
+    map.get(key).and_then(Value::as_str)
+}
+
+pub(crate) fn owned<T: From<String>>(map: &Map<String, Value>, key: &str) -> Option<T> {
+    text(map, key).map(|text| text.to_owned().into())
+}
+
+/// The arguments of a call: JSON text, or an object.
+pub(crate) fn arguments(value: Option<&Value>) -> Value {
+    match value {
+        Some(object @ Value::Object(_)) => object.clone(),
+        other => parse_arguments(other.and_then(Value::as_str).unwrap_or_default()),
+    }
+}
+
+pub(crate) fn flag(map: &Map<String, Value>, key: &str) -> bool {
+    map.get(key).and_then(Value::as_bool).unwrap_or(false)
+}
+
+pub(crate) fn object<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Map<String, Value>> {
+    map.get(key).and_then(Value::as_object)
+}
+
+/// The list under a key; empty if there is none.
+pub(crate) fn list<'m>(map: &'m Map<String, Value>, key: &str) -> &'m [Value] {
+    map.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The objects of a list; other values are counted as `other`.
+pub(crate) fn objects<'m>(list: &'m [Value], other: &str, notes: &mut dyn Unknown) -> Vec<&'m Map<String, Value>> {
+    let objects: Vec<_> = list.iter().filter_map(Value::as_object).collect();
+    (objects.len()..list.len()).for_each(|_| notes.unknown(other));
+    objects
+}

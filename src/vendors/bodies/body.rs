@@ -1,0 +1,196 @@
+//! The fields of a body: those that providers share, and those that the caller gives.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::reuse::{Span, WrittenBody};
+use crate::error::DiagnosticCode;
+use crate::vendors::bodies::ids::ToolNames;
+use crate::vendors::bodies::json::Json;
+use crate::vendors::bodies::normalize::{Item, Normalized};
+use crate::vendors::bodies::sink::DiagnosticSink;
+use crate::vendors::bodies::target::{Provider, Target};
+use crate::vendors::bodies::tool::Tool;
+
+/// A body while it is written: its own fields, then those that the caller gives.
+#[derive(Debug)]
+pub(crate) struct Body<'t> {
+    pub target: &'t Target,
+    /// Fields of the caller's that stand elsewhere.
+    pub merged: Vec<&'static str>,
+    pub names: ToolNames,
+    /// The fields that are not the caller's to give.
+    pub written: Vec<&'static str>,
+    pub chat: bool,
+    /// Where the list of turns is, and the system context that stands beside it.
+    list: Range<usize>,
+    system: Option<String>,
+    json: Json,
+    spans: Vec<Span>,
+}
+
+impl<'t> Body<'t> {
+    pub(crate) fn open(target: &'t Target, room: usize) -> Self {
+        Self {
+            target,
+            merged: Vec::new(),
+            names: ToolNames::default(),
+            written: Vec::new(),
+            chat: false,
+            list: 0..0,
+            system: None,
+            json: Json::begin_object(room),
+            spans: Vec::new(),
+        }
+    }
+
+    /// Whether a chat is written, of which the list alone is wanted.
+    pub(crate) fn is_chat(&self) -> bool {
+        self.chat
+    }
+
+    /// Starts a field; its value has to follow.
+    pub(crate) fn field(&mut self, name: &'static str) -> &mut Json {
+        self.written.push(name);
+        self.json.key(name);
+        &mut self.json
+    }
+
+    /// The field with the turns.
+    pub(crate) fn turns(
+        &mut self,
+        name: &'static str,
+        turns: &Normalized<'_>,
+        write: &mut dyn FnMut(&mut Json, &[Item<'_>]),
+    ) {
+        let mut spans = Vec::new();
+        self.list(name, turns, |json| spans = turns.write_turns(json, write));
+        self.spans = spans;
+    }
+
+    /// The same, written by the caller.
+    pub(crate) fn list(&mut self, name: &'static str, turns: &Normalized<'_>, write: impl FnOnce(&mut Json)) {
+        let json = self.field(name);
+        let start = json.len();
+        json.list(write);
+        self.list = start..json.len();
+        if self.is_chat() {
+            self.system = turns.system.as_deref().map(str::to_owned);
+        }
+    }
+
+    /// The list of turns alone, and the system context that stands beside it.
+    pub(crate) fn close_chat(self) -> (Option<String>, Vec<u8>) {
+        let mut json = self.json.end_object();
+        json.truncate(self.list.end);
+        (self.system, json.split_off(self.list.start))
+    }
+
+    pub(crate) fn model(&mut self) {
+        if let Some(model) = &self.target.model {
+            self.field("model").string(model.as_str());
+        }
+    }
+
+    pub(crate) fn number(&mut self, name: &'static str, value: u64) {
+        self.field(name).raw(&value.to_string());
+    }
+
+    /// The limit of the answer. Whether there is one.
+    pub(crate) fn max_tokens(&mut self, name: &'static str, also: &str, sink: &mut DiagnosticSink<'_>) -> bool {
+        let target = self.target;
+        if let Some(tokens) = target.max_tokens {
+            self.number(name, tokens);
+        }
+        let given = target.max_tokens.is_some() || target.fields.contains_key(name);
+        let other = self.renamed_limit(name, also, given, sink);
+        if let Some(value) = other {
+            self.field(name).value(value);
+        }
+        given || other.is_some()
+    }
+
+    /// The limit of the answer, if the caller gives it under another name than this one and nothing else says it. A model may
+    /// `also` take another.
+    pub(crate) fn renamed_limit(
+        &mut self,
+        name: &'static str,
+        also: &str,
+        given: bool,
+        sink: &mut DiagnosticSink<'_>,
+    ) -> Option<&'t Value> {
+        let target = self.target;
+        let mut found = None;
+        for other in ["max_completion_tokens", "max_output_tokens", "maxOutputTokens", "max_tokens"] {
+            let Some(value) = target.fields.get(other).filter(|_| other != name) else { continue };
+            if given || found.is_some() {
+                let text = format!("`target.{other}` would say again what `{name}` says; it was left out");
+                sink.unused_field(format!("target.{other}"), text);
+            } else if other == also {
+                continue;
+            } else {
+                let provider = target.provider.name();
+                let text = format!("`{provider}` does not take `{other}` for this model; it is `{name}` in the body");
+                sink.info(DiagnosticCode::BodyFieldRenamed, None, text);
+                found = Some(value);
+            }
+            self.merged.push(other);
+        }
+        found
+    }
+
+    /// The settings that have the same name everywhere but at Gemini.
+    pub(crate) fn settings(&mut self) {
+        let target = self.target;
+        if let Some(temperature) = &target.temperature {
+            self.field("temperature").value(temperature);
+        }
+        if let Some(stream) = target.stream {
+            self.field("stream").raw(if stream { "true" } else { "false" });
+        }
+    }
+
+    /// `tools`, as `write` writes those of the target with the names of the body.
+    pub(crate) fn tools(&mut self, write: impl FnOnce(&mut Json, &[Cow<'_, Value>])) {
+        let tools: Vec<_> = self.target.tools.iter().map(|tool| self.names.renamed(tool)).collect();
+        if !tools.is_empty() {
+            self.field("tools").list(|json| write(json, &tools));
+        }
+    }
+
+    /// `tools` of OpenAI: those in no provider's shape are written as functions.
+    pub(crate) fn functions(&mut self, write: impl Fn(&mut Json, &Tool<'_>)) {
+        self.tools(|json, tools| {
+            tools.iter().for_each(|value| match Tool::neutral(value) {
+                Some(tool) => json.typed("function", |json| write(json, &tool)),
+                None => json.value(value),
+            });
+        });
+    }
+
+    /// The caller's own fields, and the end.
+    pub(crate) fn close(mut self, sink: &mut DiagnosticSink<'_>) -> WrittenBody {
+        let target = self.target;
+        if target.cache.is_some() && target.provider != Provider::Anthropic {
+            let message =
+                format!("`target.cache` is for `anthropic` only; {} needs no breakpoints", target.provider.name());
+            sink.info(DiagnosticCode::BodyFieldUnused, None, message);
+        }
+        for (name, value) in &target.fields {
+            if self.merged.contains(&name.as_str()) {
+                continue;
+            }
+            if self.written.contains(&name.as_str()) {
+                let message = format!("`target.{name}` would replace what the body already has; it was left out");
+                sink.unused_field(format!("target.{name}"), message);
+            } else if matches!(name.as_str(), "tool_choice" | "toolConfig" | "tool_config") {
+                self.json.value_field(name, &self.names.renamed(value));
+            } else {
+                self.json.value_field(name, value);
+            }
+        }
+        WrittenBody { bytes: self.json.end_object(), spans: self.spans }
+    }
+}

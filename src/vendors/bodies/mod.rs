@@ -1,0 +1,16 @@
+//! What the writers of all formats share: messages brought into an order that every provider takes, and the body that they
+//! are written into.
+
+pub(crate) mod arguments;
+pub(crate) mod body;
+pub(crate) mod completion;
+pub(crate) mod conversation;
+pub(crate) mod escape;
+pub(crate) mod ids;
+pub(crate) mod json;
+pub(crate) mod media;
+pub(crate) mod normalize;
+pub(crate) mod reuse;
+pub(crate) mod sink;
+pub(crate) mod target;
+pub(crate) mod tool;

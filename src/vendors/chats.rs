@@ -1,0 +1,71 @@
+//! Reading messages of each format into pieces. What is not known of a message is left as it is and costs its JSON.
+
+use super::format::Format;
+use super::pieces::message::{Kind, Message, Reader, TextShape};
+use super::price::Prices;
+use super::{ai_sdk, anthropic, gemini, generic, langchain, openai_chat, openai_responses};
+use crate::error::Result;
+use crate::json::{Value, object};
+
+/// Reads the messages of a chat.
+///
+/// # Errors
+/// [`crate::Code::InvalidInput`] and [`crate::Code::UnknownValue`] for what is no message of the format.
+pub(crate) fn read<'t>(format: Format, messages: &[Value<'t>], prices: Prices<'_>) -> Result<Vec<Message<'t>>> {
+    read_behind(&[], format, messages, prices)
+}
+
+/// Reads messages that stand behind others.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_behind<'t>(
+    before: &[Message<'_>],
+    format: Format,
+    messages: &[Value<'t>],
+    prices: Prices<'_>,
+) -> Result<Vec<Message<'t>>> {
+    let mut gemini = gemini::pieces::Contents::default();
+    if format == Format::Gemini {
+        gemini = gemini::pieces::Contents::behind(before);
+    }
+    let mut read = |message: &Value<'t>| {
+        let object = message.object("a chat message, an object")?;
+        let reader = Reader::new(prices);
+        match format {
+            Format::OpenAi => openai_chat::pieces::message(object, reader),
+            Format::Responses | Format::Agents => openai_responses::pieces::item(object, reader),
+            Format::Anthropic => anthropic::pieces::message(object, reader),
+            Format::Gemini => gemini.message(object, reader),
+            Format::AiSdk => ai_sdk::pieces::model_message(object, reader),
+            Format::AiSdkUi => ai_sdk::pieces::ui_message(object, reader),
+            Format::LangChain => langchain::pieces::message(object, reader),
+            Format::Generic => generic::pieces::message(object, reader),
+        }
+    };
+    let messages = messages.iter().enumerate();
+    messages.map(|(index, message)| read(message).map_err(|error| error.with("index", before.len() + index))).collect()
+}
+
+/// The message that a text of our own is, in a format.
+pub(crate) fn user_message(format: Format, text: &str) -> serde_json::Value {
+    match format {
+        Format::Gemini => object([("role", "user".into()), ("parts", vec![TextShape::GeminiPart.write(text)].into())]),
+        Format::AiSdkUi => {
+            let parts = vec![TextShape::TextPart.write(text)];
+            object([("id", "ctxweave".into()), ("role", "user".into()), ("parts", parts.into())])
+        }
+        _ => object([("role", "user".into()), ("content", text.into())]),
+    }
+}
+
+/// The text of a message that is nothing but a text.
+pub(crate) fn text_of<'m>(message: &'m Message<'_>) -> Option<&'m str> {
+    match message.pieces.as_slice() {
+        [piece] if piece.kind == Kind::Text => match piece.texts.as_slice() {
+            [text] => Some(&text.text),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,233 @@
+//! Which format a chat is in, by the evidence of all its messages (CHATS.md "Recognition").
+
+use super::format::{FORMATS, Format};
+use super::pieces::message::THOUGHTS;
+use crate::error::{Code, Error, Result};
+use crate::json::{Kind, Object, Value, quoted};
+
+/// The bit of a format in a set.
+pub(crate) const fn bit(format: Format) -> Formats {
+    1 << format as u16
+}
+
+/// A set of formats.
+pub(crate) type Formats = u16;
+
+const GENERIC: Formats = bit(Format::Generic);
+const OPENAI: Formats = bit(Format::OpenAi);
+const RESPONSES: Formats = bit(Format::Responses);
+const AGENTS: Formats = bit(Format::Agents);
+const ANTHROPIC: Formats = bit(Format::Anthropic);
+const AI_SDK: Formats = bit(Format::AiSdk);
+const UI: Formats = bit(Format::AiSdkUi);
+const LANGCHAIN: Formats = bit(Format::LangChain);
+const GEMINI: Formats = bit(Format::Gemini);
+/// The formats that tools may stand in an object for, by their names; `generic` is what plain texts of any are.
+pub(crate) const WITH_TOOL_RECORDS: Formats = AI_SDK | UI | GENERIC;
+/// The formats whose messages have `role` and `content`.
+const ROLES: Formats = GENERIC | OPENAI | RESPONSES | AGENTS | ANTHROPIC | AI_SDK | LANGCHAIN;
+
+/// The formats that all messages can be in.
+///
+/// # Errors
+/// [`Code::InvalidInput`] at the first message that is in none, or in another than those before.
+pub(crate) fn detect(messages: &[Value<'_>], container: Formats) -> Result<Formats> {
+    let mut left = container;
+    for (index, &message) in messages.iter().enumerate() {
+        left &= formats_beside(left, message, index)?;
+    }
+    Ok(left)
+}
+
+/// The formats that a message can be in, where those beside it are in one of `left`.
+///
+/// # Errors
+/// As [`detect`].
+pub(crate) fn formats_beside(left: Formats, message: Value<'_>, index: usize) -> Result<Formats> {
+    let these = if message.kind() == Kind::Object { formats_of(message.object("a message")?)? } else { 0 };
+    if these == 0 {
+        return Err(in_no_format(message, index));
+    }
+    if left & these == 0 {
+        let error = message.invalid(|place| {
+            format!("{place} is a message of the format `{}`, and those before are in `{}`; give `format`, or messages of one format", first_of(these).name(), first_of(left).name())
+        });
+        return Err(error.with("index", index));
+    }
+    Ok(these)
+}
+
+/// The formats that a container can be of: `{ contents }` or `{ system, messages }`.
+pub(crate) fn container(of_contents: bool, is_list: bool) -> Formats {
+    match (is_list, of_contents) {
+        (true, _) => Formats::MAX,
+        (false, true) => GEMINI,
+        // A request of most vendors has `messages`; with a `system` beside it, it is Anthropic's.
+        (false, false) => ROLES | UI,
+    }
+}
+
+#[cold]
+pub(crate) fn in_no_format(message: Value<'_>, index: usize) -> Error {
+    let names: Vec<&str> = FORMATS.iter().map(|&(name, _)| name).collect();
+    let error = message.invalid(|place| {
+        format!(
+            "{place} is no chat message; expected an object with `role` and `content`, or one of the formats {}",
+            quoted(&names)
+        )
+    });
+    debug_assert_eq!(error.code(), Code::InvalidInput, "what a caller gave");
+    error.with("index", index).with("expected", names)
+}
+
+/// The one that text alone is taken for.
+pub(crate) fn first_of(set: Formats) -> Format {
+    let mut all = FORMATS.iter().map(|&(_, format)| format);
+    all.find(|format| set & bit(*format) != 0).unwrap_or(Format::Generic)
+}
+
+/// The formats that a message can be in; none for what is no message.
+fn formats_of(message: Object<'_>) -> Result<Formats> {
+    let [role, kind, content, parts, data, lc] = message.fields(["role", "type", "content", "parts", "data", "lc"])?;
+    let [call_id, tool_calls, tool_call_id, function_call] =
+        message.fields(["callId", "tool_calls", "tool_call_id", "function_call"])?;
+    let [provider_options, provider_data] = message.fields(["providerOptions", "providerData"])?;
+    if lc.is_some() {
+        return Ok(LANGCHAIN);
+    }
+    if let Some(parts) = parts.filter(|parts| parts.kind() == Kind::List) {
+        let typed = parts.list("a list")?.next().map(|part| has(part, &["type"]));
+        return Ok(match typed {
+            Some(true) => UI,
+            Some(false) => GEMINI,
+            None => {
+                if message.get("id")?.is_some() {
+                    UI
+                } else {
+                    GEMINI
+                }
+            }
+        });
+    }
+    let Some(role) = role else {
+        return Ok(kind.map_or(0, |kind| formats_of_item(kind, content.or(data).is_some(), message)));
+    };
+    if role.as_text().is_none() {
+        return Ok(0);
+    }
+    if provider_data.is_some() || call_id.is_some() {
+        return Ok(AGENTS);
+    }
+    let mut set = match kind {
+        Some(kind) if kind.is_string("message") => RESPONSES | AGENTS,
+        Some(kind) if kind.is_string("additional_tools") => return Ok(RESPONSES),
+        _ => ROLES,
+    };
+    if role.is_string("developer") {
+        set &= GENERIC | OPENAI | RESPONSES;
+    }
+    if role.is_string("tool") {
+        set &= OPENAI | AI_SDK | GENERIC | LANGCHAIN;
+    }
+    if tool_calls.is_some() || tool_call_id.is_some() || function_call.is_some() || role.is_string("function") {
+        set &= OPENAI | if tool_calls.is_some() || tool_call_id.is_some() { LANGCHAIN } else { 0 };
+    }
+    if provider_options.is_some() {
+        set &= AI_SDK;
+    }
+    if has(message.value(), &THOUGHTS) {
+        set &= OPENAI;
+    }
+    match content {
+        Some(content) if content.kind() == Kind::List => {
+            for part in content.list("a list of parts")? {
+                set &= formats_of_part(part);
+            }
+        }
+        Some(content) if content.as_text().is_none() => return Ok(0),
+        Some(_) => {}
+        // OpenAI's assistant messages alone may have none.
+        None => set &= OPENAI | if message.get_or_null("content")?.is_some() { 0 } else { LANGCHAIN },
+    }
+    if content.is_none()
+        && tool_calls.is_none()
+        && function_call.is_none()
+        && !has(message.value(), &["refusal", "audio", "content"])
+    {
+        return Ok(0);
+    }
+    Ok(set)
+}
+
+/// The formats that something without a role can be in, by its type.
+fn formats_of_item(kind: Value<'_>, has_content: bool, item: Object<'_>) -> Formats {
+    let Some(kind) = kind.as_text() else { return 0 };
+    let has = |keys: &[&str]| has(item.value(), keys);
+    match &*kind {
+        "human" | "ai" | "system" | "tool" | "function" | "generic" | "chat" | "developer" | "remove"
+            if has_content =>
+        {
+            LANGCHAIN
+        }
+        "function_call_result" | "hosted_tool_call" => AGENTS,
+        _ if has(&["callId", "providerData"]) => AGENTS,
+        "reasoning" if has(&["content"]) && !has(&["summary"]) => AGENTS,
+        "reasoning" if has(&["summary", "encrypted_content"]) => RESPONSES,
+        "compaction"
+        | "compaction_trigger"
+        | "item_reference"
+        | "program"
+        | "configuration_update"
+        | "mcp_list_tools"
+        | "mcp_approval_request"
+        | "mcp_approval_response" => RESPONSES | AGENTS,
+        kind if kind.ends_with("_call") || kind.ends_with("_output") || kind.ends_with("_result") => {
+            RESPONSES | if has(&["call_id"]) { 0 } else { AGENTS }
+        }
+        _ => 0,
+    }
+}
+
+/// The formats that have a part like this in the content of a message.
+fn formats_of_part(part: Value<'_>) -> Formats {
+    let Some(kind) = part.object("a part").ok().and_then(|part| part.get("type").ok()?).and_then(Value::as_text) else {
+        return 0;
+    };
+    let has = |keys: &[&str]| has(part, keys);
+    let set = match &*kind {
+        "text" => GENERIC | OPENAI | ANTHROPIC | AI_SDK | LANGCHAIN,
+        "image_url" => OPENAI | LANGCHAIN,
+        "input_audio" | "refusal" => OPENAI | RESPONSES | AGENTS,
+        "input_text" | "input_image" | "input_file" | "output_text" => RESPONSES | AGENTS,
+        "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "document" | "search_result" | "compaction"
+        | "server_tool_use" => ANTHROPIC | LANGCHAIN,
+        "image" if has(&["source"]) => ANTHROPIC | LANGCHAIN,
+        "image" if has(&["image"]) => AI_SDK,
+        "image" if has(&["mimeType", "ref"]) => GENERIC,
+        "image" | "audio" | "video" => LANGCHAIN | GENERIC,
+        "file" if has(&["file"]) => OPENAI | LANGCHAIN,
+        "file" if has(&["mediaType"]) => AI_SDK,
+        "file" => LANGCHAIN | AI_SDK | AGENTS,
+        "reasoning" if has(&["text"]) => AI_SDK | GENERIC,
+        "reasoning" => LANGCHAIN,
+        "tool-call"
+        | "tool-result"
+        | "tool-approval-request"
+        | "tool-approval-response"
+        | "reasoning-file"
+        | "custom" => AI_SDK,
+        "toolCall" | "toolResult" => GENERIC,
+        "tool_call" | "server_tool_call" | "non_standard" | "text-plain" => LANGCHAIN,
+        _ => ANTHROPIC | LANGCHAIN | AI_SDK | OPENAI | RESPONSES | AGENTS,
+    };
+    if has(&["providerOptions"]) { set & AI_SDK } else { set }
+}
+
+/// Whether an object has one of these keys.
+fn has(value: Value<'_>, keys: &[&str]) -> bool {
+    let Some(object) = Some(value).filter(|value| value.kind() == Kind::Object).and_then(|value| value.object("").ok())
+    else {
+        return false;
+    };
+    object.entries().any(|(key, _)| keys.iter().any(|name| key.is_string(name)))
+}

@@ -1,0 +1,124 @@
+//! Parts as blocks, and blocks as parts.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+
+use crate::content::{Block, Image, Media};
+use crate::vendors::blocks::{Unknown, flag, image, image_url, list, object, only_shown, owned, text};
+
+/// The call that a part is.
+pub(crate) fn call_of(part: &Map<String, Value>) -> Option<&Map<String, Value>> {
+    object(part, "functionCall")
+}
+
+/// The response of a function that a part is.
+pub(crate) fn response_of(part: &Map<String, Value>) -> Option<&Map<String, Value>> {
+    object(part, "functionResponse")
+}
+
+/// A part of a content of Gemini's that is neither a call nor a result.
+pub(crate) fn gemini_part(map: &Map<String, Value>, notes: &mut dyn Unknown) -> Option<Block<'static>> {
+    if let Some(text) = text(map, "text") {
+        return Some(if flag(map, "thought") {
+            let signature = owned(map, "thoughtSignature");
+            Block::Reasoning { text: text.to_owned().into(), signature, redacted: false }
+        } else {
+            Block::text(text.to_owned())
+        });
+    }
+    let data = object(map, "inlineData").or_else(|| object(map, "fileData"));
+    let Some(data) = data else {
+        notes.unknown(&format!("part {}", map.keys().next().map_or("without fields", String::as_str)));
+        return None;
+    };
+    let mime_type = owned(data, "mimeType").unwrap_or_else(|| "image/*".to_owned());
+    if !mime_type.starts_with("image/") {
+        notes.unknown(&format!("media {mime_type}"));
+        return Some(Block::text(format!("[file: {mime_type}]")));
+    }
+    let url = || owned(data, "fileUri").map(Media::Url);
+    let Some(media) = owned(data, "data").map(Media::Data).or_else(url) else {
+        notes.unknown("an image without its data");
+        return None;
+    };
+    Some(Block::Image(Box::new(image(mime_type, media))))
+}
+
+/// A call of Gemini's.
+pub(crate) fn gemini_call(id: String, call: &Map<String, Value>) -> Block<'static> {
+    let arguments = Box::new(Cow::Owned(call.get("args").cloned().unwrap_or_else(|| json!({}))));
+    Block::ToolCall { id: id.into(), name: owned(call, "name").unwrap_or_default(), arguments, server: false }
+}
+
+/// A part, or a list of them, as a list.
+pub(crate) fn as_list(parts: &Value) -> &[Value] {
+    match parts {
+        Value::Array(parts) => parts,
+        other => std::slice::from_ref(other),
+    }
+}
+
+/// A result, and whether the call failed.
+pub(crate) fn tool_result(id: String, content: Vec<Block<'static>>, failed: bool) -> Block<'static> {
+    Block::ToolResult { tool_call_id: id.into(), content, is_error: failed.then_some(true), server: false }
+}
+
+/// Whether a response says that the call failed.
+pub(crate) fn failed(response: &Map<String, Value>) -> bool {
+    object(response, "response").is_some_and(|response| response.contains_key("error") && response.len() == 1)
+}
+
+/// What a result says: the outputs of the responses, and the media beside or within them.
+pub(crate) fn result_content(result: &Value, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
+    let mut out = Vec::new();
+    for part in as_list(result) {
+        let Some(map) = part.as_object() else {
+            match part.as_str() {
+                Some(text) => out.push(Block::text(text.to_owned())),
+                None => notes.unknown("a result that is no object"),
+            }
+            continue;
+        };
+        let Some(response) = response_of(map) else {
+            let block = gemini_part(map, notes).into_iter().collect();
+            out.extend(only_shown(block, notes));
+            continue;
+        };
+        match response.get("response") {
+            Some(Value::Object(fields)) => match fields.get("output").or_else(|| fields.get("error")) {
+                Some(Value::String(text)) if fields.len() == 1 => out.push(Block::text(text.clone())),
+                _ if fields.is_empty() => {}
+                _ => out.push(Block::text(Value::Object(fields.clone()).to_string())),
+            },
+            Some(other) if !other.is_null() => out.push(Block::text(other.to_string())),
+            _ => {}
+        }
+        for part in list(response, "parts").iter().filter_map(Value::as_object) {
+            let block = gemini_part(part, notes).into_iter().collect();
+            out.extend(only_shown(block, notes));
+        }
+    }
+    out
+}
+
+/// An image as a part.
+pub(crate) fn image_part(image: &Image<'_>) -> Value {
+    match &image.media {
+        Some(Media::Data(data)) => json!({ "inlineData": { "mimeType": image.mime_type, "data": data } }),
+        _ => json!({ "fileData": { "mimeType": image.mime_type, "fileUri": image_url(image) } }),
+    }
+}
+
+/// The parts of a result: the response with its text, then its images.
+pub(crate) fn response(id: &str, name: &str, content: &[Block<'_>], failed: bool) -> Value {
+    let texts: Vec<&str> = content.iter().filter_map(Block::as_text).collect();
+    let key = if failed { "error" } else { "output" };
+    let output = json!({ key: texts.join("\n") });
+    let mut parts = vec![json!({ "functionResponse": { "id": id, "name": name, "response": output } })];
+    parts.extend(content.iter().filter_map(|block| match block {
+        Block::Image(image) => Some(image_part(image)),
+        _ => None,
+    }));
+    Value::Array(parts)
+}

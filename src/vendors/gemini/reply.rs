@@ -1,0 +1,96 @@
+//! Gemini generateContent.
+
+use serde_json::{Map, Value};
+
+use crate::content::{Audio, Block, Media};
+use crate::vendors::blocks::{list, object, owned, text};
+use crate::vendors::gemini::blocks::gemini_part;
+use crate::vendors::replies::reply::{Replies, Reply, StopReason, name, ordered, usage};
+use crate::vendors::replies::stream::{index, merge, set};
+use crate::vendors::replies::unread_fields::UnreadFields;
+use crate::vendors::signature::ReasoningSignature;
+
+/// Adds a response of the stream; false for one that has nothing of an answer.
+#[inline(never)]
+pub(crate) fn add(whole: &mut Map<String, Value>, mut response: Map<String, Value>) -> bool {
+    let is_known = ["candidates", "promptFeedback", "usageMetadata"].iter().any(|name| response.contains_key(*name));
+    if let Some(Value::Array(candidates)) = response.get_mut("candidates") {
+        for candidate in candidates.iter_mut().filter_map(Value::as_object_mut) {
+            let at = index(candidate, "index");
+            set(candidate, "index", at);
+        }
+    }
+    merge(whole, response);
+    is_known
+}
+
+/// The fields of a candidate that are read, or that say nothing of what it says.
+const CANDIDATE: &str = "index content finishReason safetyRatings tokenCount avgLogprobs";
+
+/// The fields of a part that are read, or whose kind is told.
+const PART: &str = "text thought thoughtSignature functionCall inlineData fileData";
+
+#[inline(never)]
+pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Replies {
+    let candidates = ordered(whole, "candidates");
+    let mut replies = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        notes.begin(replies.len());
+        notes.fields(candidate, CANDIDATE);
+        let mut reply = Reply::default();
+        if let Some(content) = object(candidate, "content") {
+            for part in list(content, "parts").iter().filter_map(Value::as_object) {
+                read_part(part, &mut reply, notes);
+            }
+        }
+        reply.end(name(candidate, "finishReason"), false);
+        replies.push(reply);
+    }
+    let blocked = object(whole, "promptFeedback").is_some_and(|feedback| feedback.contains_key("blockReason"));
+    Replies {
+        stop_reason: blocked.then_some(StopReason::ContentFilter),
+        usage: usage(
+            whole.get("usageMetadata"),
+            [
+                "promptTokenCount toolUsePromptTokenCount",
+                "candidatesTokenCount thoughtsTokenCount",
+                "cachedContentTokenCount",
+                "",
+                "thoughtsTokenCount",
+            ],
+        ),
+        ..Replies::of(whole, "modelVersion", replies)
+    }
+}
+
+#[inline(never)]
+fn read_part(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFields) {
+    notes.fields(part, PART);
+    let said = text(part, "text");
+    let proof = owned(part, "thoughtSignature").map(ReasoningSignature::Thought);
+    if part.get("thought") == Some(&Value::Bool(true)) {
+        return reply.thought(said.unwrap_or_default(), proof);
+    }
+    // The signature of something other than a thought stands before it; that of an empty text, which ends a stream, before the
+    // text that it ends.
+    if proof.is_some() {
+        let ended = if said == Some("") { reply.blocks.pop() } else { None };
+        reply.thought("", proof);
+        reply.blocks.extend(ended);
+    }
+    if let Some(call) = object(part, "functionCall") {
+        notes.fields(call, "id name args");
+        let arguments = call.get("args").cloned().unwrap_or_default();
+        let called = text(call, "name").unwrap_or_default();
+        return reply.call(text(call, "id").unwrap_or_default(), called, arguments, notes);
+    }
+    let inline = object(part, "inlineData");
+    if let Some(audio) = inline.filter(|data| text(data, "mimeType").is_some_and(|mime| mime.starts_with("audio/"))) {
+        let mime_type = owned(audio, "mimeType").unwrap_or_default();
+        let media = owned(audio, "data").map(Media::Data);
+        return reply.add(Block::Audio(Box::new(Audio { mime_type, media, ..Audio::default() })), notes);
+    }
+    if part.keys().any(|name| name != "thoughtSignature" && name != "thought") {
+        gemini_part(part, notes).into_iter().for_each(|block| reply.add(block, notes));
+    }
+}

@@ -1,0 +1,4 @@
+//! Our own messages.
+
+pub(crate) mod body;
+pub(crate) mod pieces;

@@ -1,0 +1,34 @@
+//! Our own messages: a role, and a content of text or blocks (SPEC §1).
+
+use crate::error::Result;
+use crate::json::Object;
+use crate::vendors::pieces::message::{Kind, Message, Path, Reader, TextShape, path};
+use crate::vendors::pieces::parts::{Content, Key, call, content, is_given, result_content, text_part};
+
+pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
+    let (role, overhead) = reader.role(message.need("role")?, message.get("name")?)?;
+    content(&mut reader, vec![Key("content")], Some(message.need("content")?), &mut part)?;
+    Ok(reader.message(role, overhead))
+}
+
+fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str) -> Result<()> {
+    match kind {
+        "text" => text_part(reader, at, block, "text")?,
+        "toolCall" => {
+            let [id, name, arguments] = block.fields(["id", "name", "arguments"])?;
+            call(reader, Some(at), id.ok_or_else(|| block.value().lacks("id"))?, name, arguments)?;
+        }
+        "toolResult" => {
+            let id = block.text("toolCallId")?;
+            reader.piece(Kind::Result { id }, Some(at.clone()));
+            let at = path(&at, &[Key("content")]);
+            result_content(reader, at, block.get("content")?, TextShape::String, Content::Parts)?;
+        }
+        "reasoning" => {
+            let [text, signature] = block.fields(["text", "signature"])?;
+            reader.piece(Kind::Reasoning, Some(at)).value(text).signed(is_given(signature));
+        }
+        _ => reader.other(at, block.value(), TextShape::TextPart),
+    }
+    Ok(())
+}

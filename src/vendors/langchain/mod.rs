@@ -1,0 +1,4 @@
+//! LangChain's messages.
+
+pub(crate) mod body;
+pub(crate) mod pieces;

@@ -1,0 +1,223 @@
+//! LangChain's messages: the fields of an instance, and their serialised forms.
+
+use crate::content::Role;
+use crate::error::Result;
+use crate::json::{Kind as JsonKind, Object, Value};
+use crate::maps::SortedMap;
+use crate::vendors::pieces::message::{
+    Kind, Message, PER_MESSAGE, PER_NAME, Path, Piece, Reader, Step, TextShape, path,
+};
+use crate::vendors::pieces::parts::{At, Content, Key, call, content, inner, is_given, result_content};
+use crate::vendors::{anthropic, openai_chat};
+
+pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
+    let (base, kind, fields) = unwrap(message)?;
+    let (role, name_of_role) = match &*kind {
+        "human" | "user" | "generic" | "chat" | "remove" => (Role::User, "user"),
+        "ai" | "assistant" => (Role::Assistant, "assistant"),
+        "system" | "developer" => (Role::System, "system"),
+        "tool" | "function" => (Role::Tool, "tool"),
+        _ => {
+            return Err(message
+                .value()
+                .mismatch("a message of LangChain, whose type is human, ai, system, tool, function or generic"));
+        }
+    };
+    let at = |key| path(base, &[Key(key)]);
+    let [name, body, id, calls, extra, metadata] =
+        fields.fields(["name", "content", "tool_call_id", "tool_calls", "additional_kwargs", "response_metadata"])?;
+    let named = name.and_then(Value::as_text).map_or(0, |name| PER_NAME + reader.count(&name));
+    let overhead = PER_MESSAGE + reader.count(name_of_role) + named;
+    if let (Role::Tool, Some(id)) = (role, id.or(name)) {
+        let id = id.text()?;
+        reader.piece(Kind::Result { id }, None);
+        result_content(&mut reader, at("content"), body, TextShape::String, Content::Parts)?;
+        return Ok(reader.message(role, overhead));
+    }
+    content(&mut reader, at("content"), body, &mut part)?;
+    // One call stands in several places: it costs once, and goes from all of them.
+    let mut known = Calls::default();
+    if let Some(calls) = calls {
+        for (index, value) in calls.list("a list of calls")?.enumerate() {
+            let [id, name, args, function] =
+                value.object("a call, an object")?.fields(["id", "name", "args", "function"])?;
+            let place = path(base, &[Key("tool_calls"), At(index)]);
+            if function.is_some() {
+                openai_call(&mut reader, &mut known, place, value)?;
+            } else if let Some(id) = id {
+                if !known.also_at(&mut reader, &id.text()?, &place) {
+                    call(&mut reader, Some(place), id, name, args)?;
+                }
+            } else {
+                reader.other(place, value, TextShape::TextPart);
+            }
+        }
+    }
+    let field = |value: Option<Value<'t>>, key| -> Result<Option<Value<'t>>> {
+        let object = value.filter(|value| value.kind() == JsonKind::Object).map(|value| value.object(""));
+        Ok(object.transpose()?.map(|object| object.get(key)).transpose()?.flatten())
+    };
+    if let Some(calls) = field(extra, "tool_calls")? {
+        for (index, value) in calls.list("a list of calls")?.enumerate() {
+            openai_call(
+                &mut reader,
+                &mut known,
+                path(base, &[Key("additional_kwargs"), Key("tool_calls"), At(index)]),
+                value,
+            )?;
+        }
+    }
+    if let Some(function) = field(extra, "function_call")? {
+        openai_chat::pieces::function_call(
+            &mut reader,
+            path(base, &[Key("additional_kwargs"), Key("function_call")]),
+            function,
+        )?;
+    }
+    // Chunks of a streamed call.
+    let chunks = fields.get("tool_call_chunks")?;
+    for (index, chunk) in
+        chunks.map(|chunks| chunks.list("a list of chunks")).transpose()?.into_iter().flatten().enumerate()
+    {
+        if let Some(id) = chunk.object("a chunk, an object")?.get("id")? {
+            known.also_at(&mut reader, &id.text()?, &path(base, &[Key("tool_call_chunks"), At(index)]));
+        }
+    }
+    if let Some(output) = field(metadata, "output")?.filter(|output| output.kind() == JsonKind::List) {
+        for (index, value) in output.list("a list of items")?.enumerate() {
+            let id = value.object("").ok().map(|item| item.get("call_id")).transpose()?.flatten();
+            if let Some(id) = id.and_then(Value::as_text) {
+                known.also_at(&mut reader, &id, &path(base, &[Key("response_metadata"), Key("output"), At(index)]));
+            }
+            if inner(Some(value), "type").is_some_and(|kind| kind.is_string("compaction")) {
+                reader.pieces.first_mut().into_iter().for_each(|piece| piece.is_compaction = true);
+            }
+        }
+    }
+    if let Some(reasoning) = field(extra, "reasoning_content")? {
+        let place = path(base, &[Key("additional_kwargs"), Key("reasoning_content")]);
+        reader.piece(Kind::Reasoning, Some(place)).value(Some(reasoning));
+    }
+    // A signature may be another vendor's.
+    let provider = inner(metadata, "model_provider").and_then(Value::as_text);
+    if provider.is_some_and(|provider| !provider.contains("anthropic") && !provider.contains("bedrock")) {
+        reader.pieces.iter_mut().for_each(|piece| piece.signed = false);
+    }
+    Ok(reader.message(role, overhead))
+}
+
+/// Where the fields are, the type, and the fields.
+fn unwrap(message: Object<'_>) -> Result<(&'static [Step], std::borrow::Cow<'_, str>, Object<'_>)> {
+    let [lc, kind, role, kwargs, data] = message.fields(["lc", "type", "role", "kwargs", "data"])?;
+    if let (Some(_), Some(kwargs)) = (lc, kwargs) {
+        let id = message.need("id")?.list("the path of a class")?.last();
+        let class = id.and_then(Value::as_text).unwrap_or_default();
+        let kind = class.strip_suffix("Chunk").unwrap_or(&class).trim_end_matches("Message").to_ascii_lowercase();
+        return Ok((&[Key("kwargs")], kind.into(), kwargs.object("the fields of a message, an object")?));
+    }
+    let kind = match kind.or(role) {
+        Some(kind) => kind.text()?,
+        None => return Err(message.value().lacks("type")),
+    };
+    match data {
+        Some(data) => Ok((&[Key("data")], kind, data.object("the fields of a message, an object")?)),
+        None => Ok((&[], kind, message)),
+    }
+}
+
+/// A call of OpenAI's form.
+fn openai_call<'t>(reader: &mut Reader<'_, 't>, known: &mut Calls, place: Path, value: Value<'t>) -> Result<()> {
+    let [id, function] = value.object("a call, an object")?.fields(["id", "function"])?;
+    let Some(id) = id else {
+        reader.other(place, value, TextShape::TextPart);
+        return Ok(());
+    };
+    if known.also_at(reader, &id.text()?, &place) {
+        return Ok(());
+    }
+    let called = function.map(|function| function.object("a function, an object")).transpose()?;
+    let [name, arguments] = called.map(|called| called.fields(["name", "arguments"])).transpose()?.unwrap_or_default();
+    call(reader, Some(place), id, name, arguments)?;
+    Ok(())
+}
+
+/// The calls of a message by their ids.
+#[derive(Debug, Default)]
+struct Calls {
+    calls: SortedMap<String, OfId>,
+    /// How many pieces were looked at.
+    seen: usize,
+}
+
+/// Whether a piece stands in a list.
+fn is_in(piece: &Piece<'_>, list: &[Step]) -> bool {
+    piece.places.iter().any(|place| place.split_last().is_some_and(|(_, before)| before == list))
+}
+
+/// The calls with one id.
+#[derive(Debug, Default)]
+struct OfId {
+    pieces: Vec<usize>,
+    /// The list that was gone through last, how many calls there were before it, and how many of them were found in it.
+    list: Path,
+    before: usize,
+    found: usize,
+}
+
+impl Calls {
+    /// Notes that a call stands in another place, too; whether it is known.
+    fn also_at(&mut self, reader: &mut Reader<'_, '_>, call: &str, place: &Path) -> bool {
+        for (at, piece) in reader.pieces.iter().enumerate().skip(self.seen) {
+            if let Kind::Call { id, .. } = &piece.kind {
+                self.calls.or_default(id.to_string()).pieces.push(at);
+            }
+        }
+        self.seen = reader.pieces.len();
+        let Some(known) = self.calls.get_mut(call) else { return false };
+        // In one list are different calls, whatever their ids.
+        let list = place.split_last().map_or(&[][..], |(_, list)| list);
+        if known.list != list {
+            let before =
+                known.pieces.iter().filter(|&&at| !reader.pieces.get(at).is_some_and(|piece| is_in(piece, list)));
+            (known.before, known.found) = (before.count(), 0);
+            known.list = list.to_vec();
+        }
+        let at = known.pieces.get(known.found).filter(|_| known.found < known.before);
+        let piece = at.and_then(|&at| reader.pieces.get_mut(at));
+        known.found += 1;
+        piece.map(|piece| piece.places.push(place.clone())).is_some()
+    }
+}
+
+/// A block of a content: of version 1, or the vendor's own.
+fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str) -> Result<()> {
+    match kind {
+        "reasoning" => {
+            let [reasoning, text, signature, extras] = block.fields(["reasoning", "text", "signature", "extras"])?;
+            let signed = is_given(signature) || is_given(inner(extras, "signature"));
+            reader.piece(Kind::Reasoning, Some(at)).value(reasoning.or(text)).signed(signed);
+        }
+        "tool_call" | "server_tool_call" => {
+            let [id, name, args] = block.fields(["id", "name", "args"])?;
+            match id {
+                Some(id) => {
+                    call(reader, Some(at), id, name, args)?;
+                }
+                None => reader.other(at, block.value(), TextShape::TextPart),
+            }
+        }
+        "non_standard" => {
+            let value = block.get("value")?;
+            reader.other(at, block.value(), TextShape::TextPart);
+            if inner(value, "type").is_some_and(|kind| kind.is_string("compaction")) {
+                reader.compaction().signed(is_given(inner(value, "signature")));
+            }
+        }
+        "text" | "thinking" | "redacted_thinking" | "tool_use" | "server_tool_use" | "compaction" => {
+            anthropic::pieces::part(reader, at, block, kind)?;
+        }
+        kind if kind.ends_with("tool_result") => anthropic::pieces::part(reader, at, block, kind)?,
+        _ => openai_chat::pieces::part(reader, at, block, kind)?,
+    }
+    Ok(())
+}

@@ -1,0 +1,29 @@
+//! Wire formats: one module for each vendor, which reads its messages, answers and streams, and writes its messages and bodies.
+//!
+//! A vendor's JSON keys occur here only. A chat's message is read into pieces that say where they stand (`pieces`), so that it
+//! can be edited in place; an answer or a foreign file is read into blocks (`blocks`); messages of blocks are written into bodies
+//! and chats (`bodies`).
+
+pub(crate) mod ai_sdk;
+pub(crate) mod anthropic;
+pub(crate) mod blocks;
+pub(crate) mod bodies;
+pub(crate) mod chats;
+pub(crate) mod detect;
+mod fields;
+pub(crate) mod format;
+mod frameworks;
+pub(crate) mod gemini;
+pub(crate) mod generic;
+pub(crate) mod langchain;
+pub(crate) mod media;
+pub(crate) mod message;
+pub(crate) mod normalized_chat;
+pub(crate) mod openai_agents;
+pub(crate) mod openai_chat;
+pub(crate) mod openai_responses;
+mod openai_shared;
+pub(crate) mod pieces;
+pub(crate) mod price;
+pub(crate) mod replies;
+pub(crate) mod signature;

@@ -1,0 +1,668 @@
+//! A chat in the terms that every format can be written from: messages of blocks, from the pieces that were read.
+//!
+//! What a format says in its own way (where the arguments of a call are, what proves a thought) is looked up here by the names
+//! that all formats have for it: they do not collide.
+
+use std::borrow::Cow;
+
+use serde_json::Value as Json;
+
+use crate::content::{Audio, Block, Counted, Image, Media, Role, data_url};
+use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
+use crate::json::{Kind as JsonKind, Object, Value, object};
+use crate::maps::SortedMap;
+use crate::text::{is_blank, split_once};
+use crate::vendors::fields::{object_in, text_in};
+use crate::vendors::format::Format;
+use crate::vendors::gemini::body::NO_SIGNATURE;
+use crate::vendors::media::{MEDIA, find};
+use crate::vendors::message::{Message as BlockMessage, placeholder};
+use crate::vendors::pieces::message::{DENIED, DENIED_STATE, Kind, Message, Path, Piece, Step, THOUGHTS, TextShape};
+use crate::vendors::signature::ReasoningSignature;
+use crate::vendors::{ai_sdk, anthropic, gemini, openai_chat, openai_responses};
+
+/// A chat that any format can be written from.
+#[derive(Debug)]
+pub(crate) struct NormalizedChat<'t> {
+    pub messages: Vec<BlockMessage<'t>>,
+    /// For each of them, which message of the chat it is from.
+    pub from: Vec<usize>,
+    /// Fields beside the messages.
+    pub system: Option<String>,
+    /// The empty messages of the chat.
+    pub silent: Vec<usize>,
+    /// Diagnostics about what has no place in the target.
+    pub notes: ConversionReport,
+}
+
+impl NormalizedChat<'_> {
+    /// Notes the empty messages: no provider takes them.
+    pub(crate) fn note_silent(&mut self) {
+        for &at in &self.silent {
+            self.notes.add(Cow::Borrowed("a message that says nothing"), Severity::Info, at);
+        }
+    }
+}
+
+/// In the place of a message: what stands beside them.
+const SYSTEM: usize = usize::MAX;
+
+/// Things that have no place in the target, by the messages that they are in.
+#[derive(Debug, Default)]
+pub(crate) struct ConversionReport(Counted);
+
+impl ConversionReport {
+    fn add(&mut self, what: Cow<'static, str>, severity: Severity, message: usize) {
+        self.0.add(what, severity, message);
+    }
+
+    /// A diagnostic for each kind, at the first message that it is in.
+    pub(crate) fn finish(self, diagnostics: &mut Vec<Diagnostic>) {
+        for kind in self.0.into_kinds() {
+            let text = format!("{}: the target format has no place for it", kind.times());
+            let found = Diagnostic::new(DiagnosticCode::NotExpressible, kind.severity, text);
+            let path = if kind.place == SYSTEM { "system".to_owned() } else { format!("messages[{}]", kind.place) };
+            diagnostics.push(found.at_path(path));
+        }
+    }
+}
+
+/// A chat in the terms of all formats, for one to be written: proofs of thoughts are those that it takes.
+pub(crate) fn neutral<'t>(
+    format: Format,
+    target: Format,
+    system: Option<Value<'t>>,
+    list: &[Value<'t>],
+    read: &[Message<'t>],
+) -> Result<NormalizedChat<'t>> {
+    let mut maker = ChatNormalizer {
+        format,
+        target,
+        message: SYSTEM,
+        ids: SortedMap::new(),
+        list: None,
+        says: false,
+        out: NormalizedChat {
+            messages: Vec::new(),
+            from: Vec::new(),
+            system: None,
+            silent: Vec::new(),
+            notes: ConversionReport::default(),
+        },
+    };
+    if let Some(system) = system {
+        maker.out.system = system_text(system);
+        let parts = system.list("a list").into_iter().flatten();
+        parts.filter_map(|part| part.object("").ok()).for_each(|part| maker.fields(part));
+    }
+    for (at, (message, &value)) in read.iter().zip(list).enumerate() {
+        maker.message = at;
+        maker.list = None;
+        maker.says = message.pieces.iter().any(|piece| piece.kind != Kind::Text);
+        maker.message(value, message)?;
+        if !maker.says {
+            maker.out.silent.push(at);
+        }
+    }
+    Ok(maker.out)
+}
+
+/// The text of a system context, wherever it stands: a text, parts with texts, or a content with such parts.
+pub(crate) fn system_text(system: Value<'_>) -> Option<String> {
+    let mut texts: Vec<String> = Vec::new();
+    each_text(system, &mut |text| texts.push(text.to_owned()));
+    let text = texts.join("\n\n");
+    (!is_blank(&text)).then_some(text)
+}
+
+/// Each text of a system context: a text, a list of parts with texts, or a content with such parts.
+fn each_text(system: Value<'_>, each: &mut dyn FnMut(&str)) {
+    if let Some(text) = system.as_text() {
+        return each(&text);
+    }
+    match system.kind() {
+        JsonKind::List => system.list("a list").into_iter().flatten().for_each(|part| each_text(part, each)),
+        JsonKind::Object => {
+            let found = system.object("a part").and_then(|part| part.fields(["text", "parts", "content"]));
+            let [text, parts, content] = found.unwrap_or_default();
+            text.or(parts).or(content).into_iter().for_each(|inner| each_text(inner, each));
+        }
+        _ => {}
+    }
+}
+
+struct ChatNormalizer<'t> {
+    format: Format,
+    target: Format,
+    message: usize,
+    /// Whether the message says something.
+    says: bool,
+    /// The ids of calls that were given none.
+    ids: SortedMap<String, String>,
+    /// The list that was looked into last, so that going through it takes one pass.
+    list: Option<(Path, Vec<Value<'t>>)>,
+    out: NormalizedChat<'t>,
+}
+
+impl<'t> ChatNormalizer<'t> {
+    fn message(&mut self, value: Value<'t>, message: &Message<'t>) -> Result<()> {
+        let object = value.object("a chat message, an object")?;
+        let [role, name] = object.fields(["role", "name"])?;
+        if name.is_some() && message.role != Role::Tool && role.is_some() {
+            self.note("the `name` of who speaks", Severity::Info);
+        }
+        // An item that is reported as a whole, or becomes the arguments of a call, loses no single field.
+        let is_whole = |piece: &Piece<'_>| {
+            piece.places.is_empty() && matches!(&piece.kind, Kind::Other | Kind::Call { name: Cow::Borrowed(""), .. })
+        };
+        if !message.pieces.iter().any(is_whole) {
+            self.fields(object);
+        }
+        let role = match message.role {
+            Role::System if role.is_some_and(|role| role.is_string("developer")) => Role::Developer,
+            role @ (Role::System | Role::Developer) => role,
+            Role::Assistant => Role::Assistant,
+            Role::User | Role::Tool => Role::User,
+        };
+        let mut blocks = Vec::new();
+        // The results of calls that are one with them.
+        let mut results = Vec::new();
+        let mut step = 0;
+        // Thoughts that stand beside the content come before it.
+        let is_beside = |piece: &&Piece<'_>| {
+            let place = piece.places.first().and_then(|place| place.last());
+            piece.kind == Kind::Reasoning && matches!(place, Some(Step::Key(_)))
+        };
+        let beside = message.pieces.iter().filter(is_beside);
+        for piece in beside.chain(message.pieces.iter().filter(|piece| !is_beside(piece))) {
+            if piece.step != step {
+                step = piece.step;
+                self.push(role, &mut blocks);
+                self.push(Role::User, &mut results);
+            }
+            let place = piece.places.first().map_or(&[][..], Vec::as_slice);
+            let Some(part) = self.at(value, place) else { continue };
+            if self.format != Format::OpenAi || is_best_thought(object, place) {
+                self.piece(value, part, piece, &mut blocks, &mut results)?;
+            }
+        }
+        if role.is_system() {
+            let texts: Vec<&str> = blocks.iter().filter_map(Block::as_text).collect();
+            if texts.len() > 1 {
+                blocks = vec![Block::text(texts.join("\n\n"))];
+            }
+        }
+        self.push(role, &mut blocks);
+        self.push(Role::User, &mut results);
+        Ok(())
+    }
+
+    /// A message of these blocks. Where each item is a message, those of one answer are one.
+    fn push(&mut self, role: Role, blocks: &mut Vec<Block<'t>>) {
+        if blocks.is_empty() {
+            return;
+        }
+        let mut content = std::mem::take(blocks);
+        self.says |= content.iter().any(|block| block.as_text().is_none_or(|text| !is_blank(text)));
+        let is_result = |block: &Block<'_>| matches!(block, Block::ToolResult { .. });
+        let is_one = |last: &BlockMessage<'_>| {
+            let results = last.content.iter().chain(&content).all(is_result);
+            matches!(self.format, Format::Responses | Format::Agents)
+                && last.role == role
+                && (role == Role::Assistant || results)
+        };
+        if self.out.messages.last().is_some_and(is_one) {
+            self.out.messages.last_mut().into_iter().for_each(|last| last.content.append(&mut content));
+            return;
+        }
+        self.out.messages.push(BlockMessage { role, content, node_ids: Vec::new(), spans: Vec::new() });
+        self.out.from.push(self.message);
+    }
+
+    #[inline(never)]
+    fn note(&mut self, what: impl Into<Cow<'static, str>>, severity: Severity) {
+        self.out.notes.add(what.into(), severity, self.message);
+    }
+
+    fn lost(&mut self, what: impl Into<Cow<'static, str>>) {
+        self.note(what, Severity::Warning);
+    }
+
+    /// The value at a place.
+    fn at(&mut self, value: Value<'t>, place: &[Step]) -> Option<Value<'t>> {
+        let Some((Step::At(index), before)) = place.split_last() else { return walk(value, place) };
+        if self.list.as_ref().is_none_or(|(path, _)| path != before) {
+            let items = walk(value, before)?.list("a list").ok()?.collect();
+            self.list = Some((before.to_vec(), items));
+        }
+        self.list.as_ref().and_then(|(_, items)| items.get(*index)).copied()
+    }
+
+    fn piece(
+        &mut self,
+        message: Value<'t>,
+        part: Value<'t>,
+        piece: &Piece<'t>,
+        blocks: &mut Vec<Block<'t>>,
+        results: &mut Vec<Block<'t>>,
+    ) -> Result<()> {
+        let object = part.object("a part").ok().filter(|_| !piece.places.is_empty());
+        let proof = match object {
+            Some(object) => {
+                if piece.kind != Kind::Other {
+                    self.fields(object);
+                }
+                signature_of(self.format, object)
+            }
+            None if piece.kind == Kind::Reasoning => {
+                part.object("").ok().and_then(|item| signature_of(self.format, item))
+            }
+            None => None,
+        };
+        // A proof of something other than a thought stands before it.
+        if let (Some(proof), true) = (&proof, piece.kind != Kind::Reasoning) {
+            self.thought(Cow::Borrowed(""), Some(proof), blocks);
+        }
+        match &piece.kind {
+            Kind::Text if piece.texts.is_empty() => blocks.extend(part.as_text().map(Block::Text)),
+            Kind::Text => blocks.extend(piece.texts.iter().map(|text| Block::Text(text.text.clone()))),
+            Kind::Call { id, name } => {
+                let id = self.id(id);
+                blocks.push(self.call(id, name, part)?);
+            }
+            Kind::Result { id } => {
+                let id = self.id(id);
+                let place = piece.body.as_ref().map(|(path, shape)| (path.as_slice(), *shape));
+                let result = self.result(id, message, part, place)?;
+                blocks.push(result);
+            }
+            Kind::CallAndResult { name } => {
+                let id = part.object("a part")?.text("toolCallId")?;
+                blocks.push(self.call(id.clone(), name, part)?);
+                let place = piece.body.as_ref().map(|(path, shape)| (path.as_slice(), *shape));
+                let result = self.result(id, message, part, place)?;
+                results.push(result);
+            }
+            // Thoughts beside the content, each with its proof.
+            Kind::Reasoning if part.kind() == JsonKind::List => {
+                for block in part.list("a list of thoughts")? {
+                    let proof = signature_of(Format::Anthropic, block.object("a thought, an object")?);
+                    let text = reasoning_text(block);
+                    if proof.is_none() && is_blank(&text) {
+                        self.lost("a thought that is sealed for a vendor that is not named");
+                    }
+                    self.thought(text, proof.as_ref(), blocks);
+                }
+            }
+            Kind::Reasoning => self.thought(reasoning_text(part), proof.as_ref(), blocks),
+            Kind::Image | Kind::Other => {
+                let is_image = piece.kind == Kind::Image;
+                let block = self.other(part, is_image);
+                if let (Some(object), true, false) = (object, block.is_some(), is_image) {
+                    self.fields(object);
+                }
+                blocks.extend(block);
+            }
+            Kind::Linked { .. } => self.lost("an approval of a call"),
+        }
+        Ok(())
+    }
+
+    /// The id of a call: where the format gives none it is found by name and order, which is no id for others.
+    fn id(&mut self, id: &Cow<'t, str>) -> Cow<'t, str> {
+        if !id.starts_with('\0') {
+            return id.clone();
+        }
+        let number = self.ids.len() + 1;
+        let made = match self.ids.get(&**id) {
+            Some(made) => made.clone(),
+            None => format!("call_{number}"),
+        };
+        self.ids.insert(id.to_string(), made.clone());
+        Cow::Owned(made)
+    }
+
+    fn call(&mut self, id: Cow<'t, str>, name: &Cow<'t, str>, part: Value<'t>) -> Result<Block<'t>> {
+        let (arguments, is_text) = arguments(part)?;
+        let kind =
+            part.object("a call").ok().map(|call| call.get("type")).transpose()?.flatten().and_then(Value::as_text);
+        if kind.as_deref().is_some_and(|kind| kind.starts_with("server_") || kind.starts_with("mcp_")) {
+            self.note("a call that the vendor itself answers, written as a call of a function", Severity::Info);
+        }
+        let arguments = match arguments {
+            // The calls of a vendor's own tools have no name: all of them is what is asked.
+            _ if name.is_empty() => {
+                self.note("a call of a vendor's own tool, written as a call of a function", Severity::Info);
+                Json::String(part.json().into_owned())
+            }
+            Some(text) if is_text => {
+                self.note(
+                    "a call of a custom tool, written as a call of a function with the text as `input`",
+                    Severity::Info,
+                );
+                object([("input", text.as_text().map(Cow::into_owned).into())])
+            }
+            // A text is the JSON of the arguments; so they stay as they were written.
+            Some(value) => Json::String(
+                value.as_text().filter(|_| self.has_json_text()).unwrap_or_else(|| value.json()).into_owned(),
+            ),
+            None => Json::Null,
+        };
+        let name = if name.is_empty() { kind.unwrap_or_default() } else { name.clone() };
+        Ok(Block::ToolCall { id, name, arguments: Box::new(Cow::Owned(arguments)), server: false })
+    }
+
+    /// Whether the arguments of a call may be JSON in a text.
+    fn has_json_text(&self) -> bool {
+        !matches!(self.format, Format::Anthropic | Format::Gemini | Format::AiSdk | Format::AiSdkUi)
+    }
+
+    fn result(
+        &mut self,
+        id: Cow<'t, str>,
+        message: Value<'t>,
+        part: Value<'t>,
+        place: Option<(&[Step], TextShape)>,
+    ) -> Result<Block<'t>> {
+        let (holder, body) = match place {
+            Some((path, _)) => {
+                let before = path.split_last().map_or(path, |(_, before)| before);
+                (self.at(message, before), walk(message, path))
+            }
+            None => {
+                let [content, output] = part.object("a result, an object")?.fields(["content", "output"])?;
+                (Some(part), content.or(output).or(Some(part)))
+            }
+        };
+        let mut is_error = false;
+        let mut content = Vec::new();
+        if let Some(holder) = holder.and_then(|holder| holder.object("").ok()) {
+            let [snake, camel, status, error, parts] =
+                holder.fields(["is_error", "isError", "status", "errorText", "parts"])?;
+            let says_so = |value: Option<Value<'_>>| value.is_some_and(|value| value.bool().unwrap_or(false));
+            is_error = says_so(snake)
+                || says_so(camel)
+                || error.is_some()
+                || status.is_some_and(|status| status.is_string("error"));
+            if let (Some(parts), Some((_, TextShape::GeminiResponse))) = (parts, place) {
+                self.shown(parts, &mut content)?;
+            }
+        }
+        let object = body.and_then(|body| body.object("").ok());
+        match (place.map(|(_, shape)| shape), object) {
+            (Some(TextShape::GeminiResponse), Some(response)) => {
+                let [output, result, error] = response.fields(["output", "result", "error"])?;
+                is_error |= error.is_some();
+                let only = output.or(result).or(error).filter(|only| response.len() == 1 && only.as_text().is_some());
+                content
+                    .insert(0, Block::Text(only.and_then(Value::as_text).unwrap_or_else(|| response.value().json())));
+            }
+            (Some(TextShape::AiSdkOutput), Some(output)) => {
+                let [kind, value, reason] = output.fields(["type", "value", "reason"])?;
+                let kind = kind.and_then(Value::as_text).unwrap_or_default();
+                is_error |= kind.starts_with("error") || kind == "execution-denied";
+                if let Some(value) = value.or(reason) {
+                    self.shown(value, &mut content)?;
+                }
+            }
+            _ => body.map_or(Ok(()), |body| self.shown(body, &mut content))?,
+        }
+        let state = part.object("").ok().and_then(|part| part.last("state"));
+        let is_denied = state.is_some_and(|state| state.is_string(DENIED_STATE));
+        is_error |= is_denied;
+        if content.is_empty() {
+            content.push(Block::text(if is_denied { DENIED } else { "" }));
+        }
+        Ok(Block::ToolResult { tool_call_id: id, content, is_error: is_error.then_some(true), server: false })
+    }
+
+    /// The result of a tool: a text, parts, or any JSON.
+    fn shown(&mut self, body: Value<'t>, out: &mut Vec<Block<'t>>) -> Result<()> {
+        if let Some(text) = body.as_text() {
+            out.push(Block::Text(text));
+            return Ok(());
+        }
+        let is_part = |value: &Value<'t>| {
+            value
+                .object("")
+                .ok()
+                .map(|part| part.fields(["type", "inlineData", "inline_data", "fileData"]))
+                .is_some_and(|fields| {
+                    fields.is_ok_and(|[kind, ..]| kind.is_some_and(|kind| kind.as_text().is_some()))
+                        || media(*value).is_some()
+                })
+        };
+        let parts: Vec<Value<'t>> = match body.kind() {
+            JsonKind::List => body.list("a list")?.collect(),
+            _ => vec![body],
+        };
+        if parts.is_empty() || !parts.iter().all(is_part) {
+            out.push(Block::Text(body.json()));
+            return Ok(());
+        }
+        for part in parts {
+            let object = part.object("a part, an object")?;
+            let [kind, text] = object.fields(["type", "text"])?;
+            let kind = kind.and_then(Value::as_text).unwrap_or_default();
+            if let Some(text) = text.and_then(Value::as_text).filter(|_| kind.ends_with("text")) {
+                out.push(Block::Text(text));
+            } else if media(part).is_some() || MEDIA.contains(&&*kind) {
+                let is_image = ["image", "screenshot"].iter().any(|name| split_once(&kind, name).is_some());
+                let block = self.other(part, is_image);
+                out.extend(block);
+            } else {
+                out.push(Block::Text(part.json()));
+            }
+        }
+        Ok(())
+    }
+
+    /// An image, a recording or a file, as far as it can be said; a text where it is one.
+    fn other(&mut self, part: Value<'t>, is_image: bool) -> Option<Block<'t>> {
+        let object = part.object("a part").ok()?;
+        let kind = text_in(object, "type").unwrap_or_default();
+        let found = media(part);
+        let mime = found.as_ref().map_or("", |(mime, _)| mime).to_owned();
+        if is_image || mime.starts_with("image/") {
+            let (mime_type, media) = found.map_or((Cow::default(), None), |(mime, media)| (mime, Some(media)));
+            let mime_type = if mime_type.starts_with("image/") { mime_type } else { Cow::Borrowed("image/*") };
+            let alt_text = text_in(object, "altText");
+            return Some(Block::Image(Box::new(Image { mime_type, media, alt_text, ..Image::default() })));
+        }
+        if let (true, Some((mime_type, media))) = (mime.starts_with("audio/"), found) {
+            return Some(Block::Audio(Box::new(Audio { mime_type, media: Some(media), ..Audio::default() })));
+        }
+        // A document that is a text.
+        let source = object_in(object, "source")
+            .filter(|source| text_in(*source, "type").is_some_and(|kind| kind == "text"))
+            .and_then(|source| text_in(source, "data"));
+        let tagged = || text_in(object_in(object, "data")?, "text");
+        let plain = || text_in(object, "text").filter(|_| kind == "text-plain");
+        if let Some(text) = source.or_else(tagged).or_else(plain) {
+            return Some(Block::Text(text));
+        }
+        let is_file = MEDIA.contains(&&*kind) || !mime.is_empty();
+        if is_file {
+            let inner = || text_in(object_in(object, "file")?, "filename");
+            let name = text_in(object, "filename").or_else(|| text_in(object, "title")).or_else(inner);
+            self.lost("a file, written as its name");
+            return Some(Block::Text(Cow::Owned(placeholder("file", name.as_deref()))));
+        }
+        let what = match &*kind {
+            "" => "a part of a kind that is not known".to_owned(),
+            kind => format!("a part `{}`", kind.chars().take(40).collect::<String>()),
+        };
+        self.lost(what);
+        None
+    }
+
+    /// A thought, with its proof where the target takes it.
+    fn thought(&mut self, text: Cow<'t, str>, proof: Option<&ReasoningSignature<'t>>, blocks: &mut Vec<Block<'t>>) {
+        let signature = proof.filter(|proof| takes(self.target, proof)).map(ReasoningSignature::write);
+        // A target that takes no thoughts reports that itself.
+        if proof.is_some() && signature.is_none() && self.target != Format::OpenAi {
+            self.note("the proof of a thought, which is another vendor's", Severity::Info);
+        }
+        if signature.is_some() || !is_blank(&text) {
+            blocks.push(Block::Reasoning { text, signature: signature.map(Cow::Owned), redacted: false });
+        }
+    }
+
+    /// Notes what stands beside a part for a vendor and is no proof.
+    fn options(&mut self, name: &str, options: Value<'_>) {
+        let Ok(options) = options.object("") else { return };
+        for (key, value) in options.entries() {
+            let key = key.as_text().unwrap_or_default();
+            let name = [name, ".", &key].concat();
+            match value.object("") {
+                Ok(vendor) => {
+                    let is_sealed = text_in(vendor, "reasoningEncryptedContent").is_some();
+                    for (key, value) in vendor.entries() {
+                        let key = key.as_text().unwrap_or_default();
+                        let is_kept = is_one_of(ai_sdk::fields::SIGNATURES, &key) || (is_sealed && key == "itemId");
+                        if !is_kept && !value.is_null() {
+                            self.note(format!("the field `{name}.{key}`"), Severity::Info);
+                        }
+                    }
+                }
+                Err(_) if is_one_of(ai_sdk::fields::SIGNATURES, &key) || value.is_null() => {}
+                Err(_) => self.note(format!("the field `{name}`"), Severity::Info),
+            }
+        }
+    }
+
+    /// Notes the fields of a message or a part that nothing is made of.
+    fn fields(&mut self, object: Object<'_>) {
+        for (key, value) in object.entries() {
+            let is_empty = match value.kind() {
+                JsonKind::Null => true,
+                JsonKind::List => value.list("a list").is_ok_and(|list| list.len() == 0),
+                JsonKind::Object => value.object("an object").is_ok_and(|object| object.len() == 0),
+                _ => false,
+            };
+            let Some(key) = key.as_text().filter(|_| !is_empty) else { continue };
+            if ai_sdk::fields::HOLDERS.contains(&&*key) {
+                self.options(&key, value);
+                continue;
+            }
+            if is_one_of(READ, &key) {
+                if let Some(inner) = value.object("").ok().filter(|_| is_one_of(HOLDERS, &key)) {
+                    self.fields(inner);
+                }
+                continue;
+            }
+            self.note(format!("the field `{}`", key.chars().take(40).collect::<String>()), Severity::Info);
+        }
+    }
+}
+
+/// Whether no other place has the same thought as this one, and with its proof.
+fn is_best_thought(message: Object<'_>, place: &[Step]) -> bool {
+    let &[Step::Key(name)] = place else { return true };
+    let better = THOUGHTS.into_iter().skip_while(|&other| other != name).skip(1);
+    !THOUGHTS.contains(&name) || better.into_iter().all(|other| message.last(other).is_none_or(Value::is_null))
+}
+
+/// The fields of messages and parts that are read, or that can be dropped without loss.
+const READ: &str = "type role content parts id status state name text thinking reasoning reasoning_content thinking_blocks \
+     reasoning_details signature additional_kwargs tool_call_chunks \
+     summary rawContent encrypted_content thought thoughtSignature thought_signature data url image image_url source \
+     source_type file file_data fileData filename title inlineData inline_data input_audio audio format mediaType \
+     mimeType mime_type media_type altText width height ref input args arguments function custom index call_id callId \
+     tool_call_id tool_use_id toolCallId toolName tool_calls function_call functionCall functionResponse \
+     function_response output errorText is_error isError refusal lc kwargs approvalId";
+
+/// Those among them that have fields of their own.
+const HOLDERS: &str =
+    "additional_kwargs image_url source file input_audio inlineData inline_data fileData function kwargs data";
+
+/// Whether a list of words has this one.
+fn is_one_of(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
+}
+
+/// The value at the end of a path.
+fn walk<'t>(value: Value<'t>, path: &[Step]) -> Option<Value<'t>> {
+    path.iter().try_fold(value, |value, step| match step {
+        Step::Key(key) => value.object("").ok()?.get(key).ok()?,
+        Step::At(at) => value.list("").ok()?.nth(*at),
+    })
+}
+
+/// The text of a thought.
+fn reasoning_text<'t>(part: Value<'t>) -> Cow<'t, str> {
+    let Ok(object) = part.object("a thought") else { return part.as_text().unwrap_or_default() };
+    let text =
+        ["thinking", "text", "reasoning", "content", "summary"].into_iter().find_map(|name| text_in(object, name));
+    if let Some(text) = text {
+        return text;
+    }
+    let mut texts: Vec<String> = Vec::new();
+    for name in ["summary", "content", "rawContent"] {
+        if let (Some(list), true) = (object.last(name), texts.is_empty()) {
+            each_text(list, &mut |text| texts.push(text.to_owned()));
+        }
+    }
+    Cow::Owned(texts.join("\n\n"))
+}
+
+/// The type of an image, a recording or a file, and where its bytes are.
+fn media<'t>(value: Value<'t>) -> Option<(Cow<'t, str>, Media<'t>)> {
+    let (mime, source) = find(value, None)?;
+    let source = source.as_text()?;
+    if let Some((mime, data)) = data_url(&source) {
+        return Some((Cow::Owned(mime.to_owned()), Media::Data(Cow::Owned(data.to_owned()))));
+    }
+    let media = if split_once(&source, "://").is_some() { Media::Url(source) } else { Media::Data(source) };
+    Some((mime.unwrap_or_default(), media))
+}
+
+/// The arguments of a call, and whether they are a text that is no JSON.
+fn arguments(call: Value<'_>) -> Result<(Option<Value<'_>>, bool)> {
+    let Ok(object) = call.object("a call") else { return Ok((None, false)) };
+    if let Some((inner, is_custom)) = openai_chat::fields::called(object)? {
+        let (found, is_text) = arguments(inner)?;
+        return Ok((found, is_text || is_custom));
+    }
+    if let Some(inner) = gemini::fields::called(object)? {
+        return arguments(inner);
+    }
+    let [arguments, args, input] = object.fields(["arguments", "args", "input"])?;
+    Ok((arguments.or(args).or(input), openai_responses::fields::is_custom_call(object)))
+}
+
+/// The signature of a thought or a part, in whichever vendor's form. Gateways have several in one format.
+fn signature_of<'t>(format: Format, part: Object<'t>) -> Option<ReasoningSignature<'t>> {
+    if let Some(signature) = gemini::fields::signature(part) {
+        return (signature != NO_SIGNATURE).then_some(ReasoningSignature::Thought(signature));
+    }
+    if anthropic::fields::is_redacted(part) {
+        return anthropic::fields::redacted(part);
+    }
+    if openai_chat::fields::is_sealed_detail(part) {
+        return openai_chat::fields::sealed_detail(part);
+    }
+    if let Some(signature) = anthropic::fields::signature(part) {
+        return match format {
+            Format::Generic => ReasoningSignature::of(signature),
+            _ => Some(ReasoningSignature::Thinking(signature)),
+        };
+    }
+    openai_responses::fields::sealed(part).or_else(|| ai_sdk::fields::signature(part))
+}
+
+/// Whether a target takes a proof.
+fn takes(target: Format, proof: &ReasoningSignature<'_>) -> bool {
+    match target {
+        Format::AiSdk | Format::AiSdkUi | Format::Generic => true,
+        Format::LangChain => matches!(proof, ReasoningSignature::Thinking(_) | ReasoningSignature::Redacted(_)),
+        Format::Anthropic => matches!(
+            proof,
+            ReasoningSignature::Thinking(_) | ReasoningSignature::Redacted(_) | ReasoningSignature::Opaque(_)
+        ),
+        Format::Gemini => matches!(proof, ReasoningSignature::Thought(_) | ReasoningSignature::Opaque(_)),
+        Format::Responses => matches!(proof, ReasoningSignature::Sealed(..) | ReasoningSignature::Opaque(_)),
+        Format::Agents => matches!(proof, ReasoningSignature::Sealed(..)),
+        Format::OpenAi => false,
+    }
+}

@@ -1,0 +1,3 @@
+//! Items of the OpenAI Agents SDK, which are read as those of Responses.
+
+pub(crate) mod body;

@@ -1,0 +1,84 @@
+//! Models behind servers that are only like OpenAI and want their reasoning back, in a field of the message (SPEC §1 "Provider
+//! bodies").
+
+use serde_json::Value;
+
+use crate::text::is_blank;
+use crate::vendors::bodies::json::Json;
+use crate::vendors::bodies::normalize::{Item, ItemContent};
+use crate::vendors::signature::ReasoningSignature;
+
+/// The field of a message that holds reasoning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReasoningField {
+    /// `reasoning_content`, a text.
+    Content,
+    /// `reasoning_details`, a list.
+    Details,
+}
+
+/// The lines of models that want their reasoning back, and the vendors and hosts that name themselves before a model.
+const CONTENT: [&str; 10] =
+    ["deepseek", "kimi", "moonshotai", "moonshot", "glm", "zai", "zai-org", "z-ai", "mimo", "xiaomi"];
+const DETAILS: [&str; 1] = ["minimax"];
+
+/// The field in which a model wants its reasoning back; none for one that does not. Gateways and hosts write names of their own
+/// before a model's (`moonshotai/kimi-k3`, `us.deepseek.r1-v1:0`).
+pub(crate) fn reasoning_field(model: &str) -> Option<ReasoningField> {
+    let model = model.to_ascii_lowercase();
+    let mut names = model.split(['/', '.', ':', '@']);
+    names.find_map(|name| {
+        let is = |line: &&str| {
+            let rest = name.strip_prefix(*line);
+            rest.is_some_and(|rest| !rest.starts_with(|ch: char| ch.is_ascii_alphabetic()))
+        };
+        if DETAILS.iter().any(&is) {
+            return Some(ReasoningField::Details);
+        }
+        CONTENT.iter().any(is).then_some(ReasoningField::Content)
+    })
+}
+
+/// Whether a model wants its reasoning back as a list.
+pub(crate) fn wants_details(model: &str) -> bool {
+    reasoning_field(model) == Some(ReasoningField::Details)
+}
+
+/// Whether such a model takes reasoning back: what came in a field of a message, or without a signature.
+pub(crate) fn takes_reasoning(text: &str, signature: Option<&str>) -> bool {
+    match signature.and_then(ReasoningSignature::read) {
+        None => !is_blank(text) && signature.is_none_or(str::is_empty),
+        Some(proof) => matches!(proof, ReasoningSignature::Field(..)),
+    }
+}
+
+/// Writes the reasoning of a turn into the fields that it came in, else into that of the model.
+pub(crate) fn write_reasoning(json: &mut Json, turn: &[Item<'_>], of_model: ReasoningField) {
+    let mut texts: Vec<(&str, String)> = Vec::new();
+    let mut details: Vec<Value> = Vec::new();
+    for item in turn {
+        let ItemContent::Reasoning { text, signature } = item.content else { continue };
+        let name = match signature.and_then(ReasoningSignature::read) {
+            Some(ReasoningSignature::Field(_, list)) if !list.is_empty() => {
+                details.extend(list);
+                continue;
+            }
+            Some(ReasoningSignature::Field(name, _)) => name,
+            _ if of_model == ReasoningField::Details => {
+                details.push(crate::json::object([("type", "reasoning.text".into()), ("text", text.into())]));
+                continue;
+            }
+            _ => "reasoning_content",
+        };
+        match texts.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, joined)) => joined.extend(["\n\n", text]),
+            None => texts.push((name, text.to_owned())),
+        }
+    }
+    for (name, text) in &texts {
+        json.text_field(name, text.as_str());
+    }
+    if !details.is_empty() {
+        json.value_field("reasoning_details", &Value::Array(details));
+    }
+}

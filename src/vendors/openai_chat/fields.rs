@@ -1,0 +1,29 @@
+//! Calls of chat messages, and the reasoning that gateways have in them.
+
+use crate::error::Result;
+use crate::json::{Object, Value};
+use crate::vendors::fields::text_in;
+use crate::vendors::signature::ReasoningSignature;
+
+/// The function or custom tool of a call, and whether it is a custom tool, whose input is a text.
+pub(crate) fn called<'t>(call: Object<'t>) -> Result<Option<(Value<'t>, bool)>> {
+    let [function, custom] = call.fields(["function", "custom"])?;
+    Ok(function.or(custom).map(|inner| (inner, custom.is_some())))
+}
+
+/// Whether a detail of OpenRouter's is sealed reasoning, of any vendor.
+pub(crate) fn is_sealed_detail(detail: Object<'_>) -> bool {
+    text_in(detail, "type").is_some_and(|kind| kind == "reasoning.encrypted") && text_in(detail, "data").is_some()
+}
+
+/// The signature of sealed reasoning; none of a vendor that is not known.
+pub(crate) fn sealed_detail<'t>(detail: Object<'t>) -> Option<ReasoningSignature<'t>> {
+    let data = text_in(detail, "data")?;
+    let vendor = text_in(detail, "format").unwrap_or_default();
+    match vendor.split('-').next() {
+        Some("anthropic") => Some(ReasoningSignature::Redacted(data)),
+        Some("google") => Some(ReasoningSignature::Thought(data)),
+        Some("openai" | "azure" | "xai") => Some(ReasoningSignature::Sealed(text_in(detail, "id"), data)),
+        _ => None,
+    }
+}

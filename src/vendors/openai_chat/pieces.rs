@@ -1,0 +1,108 @@
+//! OpenAI's Chat Completions.
+
+use crate::content::Role;
+use crate::error::Result;
+use crate::json::{Object, Value};
+use crate::vendors::media::{Medium, find};
+use crate::vendors::pieces::message::{Kind, Message, Path, Reader, Step, THOUGHTS, TextShape, path};
+use crate::vendors::pieces::parts::{
+    At, Content, Key, call, content, inner, is_given, is_signed_thought, result_content, text_part,
+};
+
+pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
+    let [name, body, id, calls] = message.fields(["name", "content", "tool_call_id", "tool_calls"])?;
+    let (role, overhead) = reader.role(message.need("role")?, name)?;
+    match (role, id, name) {
+        (Role::Tool, Some(id), _) => {
+            let id = id.text()?;
+            reader.piece(Kind::Result { id }, None);
+            result_content(&mut reader, vec![Key("content")], body, TextShape::String, Content::Parts)?;
+        }
+        // The older form has no ids: the name of the function pairs.
+        (Role::Tool, None, Some(name)) => {
+            let id = name.text()?;
+            reader.piece(Kind::Result { id }, None);
+            result_content(&mut reader, vec![Key("content")], body, TextShape::String, Content::Parts)?;
+        }
+        (Role::Tool, None, None) => return Err(message.value().lacks("tool_call_id")),
+        _ => content(&mut reader, vec![Key("content")], body, &mut part)?,
+    }
+    let [refusal, function, audio] = message.fields(["refusal", "function_call", "audio"])?;
+    if let Some(refusal) = refusal {
+        reader.piece(Kind::Text, Some(vec![Key("refusal")])).value(Some(refusal));
+    }
+    // The same thoughts in several places count once.
+    let mut thoughts = None;
+    let signed = is_signed(message);
+    for (name, value) in THOUGHTS.into_iter().zip(message.fields(THOUGHTS)?) {
+        let Some(value) = value else { continue };
+        let tokens = thoughts.replace(value).is_none().then_some(value);
+        reader.piece(Kind::Reasoning, Some(vec![Key(name)])).value(tokens).signed(signed);
+    }
+    if let Some(audio) = audio {
+        let source = find(audio, None).map(|(_, source)| source);
+        let tokens = reader.medium_tokens(Medium::File(source, false));
+        reader.piece(Kind::Other, Some(vec![Key("audio")])).tokens(tokens);
+    }
+    if let Some(function) = function {
+        function_call(&mut reader, vec![Key("function_call")], function)?;
+    }
+    if let Some(calls) = calls {
+        tool_calls(&mut reader, &[Key("tool_calls")], calls)?;
+    }
+    // LiteLLM has Anthropic's compactions beside the message.
+    let compactions = inner(message.get("provider_specific_fields")?, "compaction_blocks");
+    if compactions.and_then(|blocks| blocks.list("a list").ok()?.next()).is_some() {
+        reader.pieces.first_mut().into_iter().for_each(|piece| piece.is_compaction = true);
+    }
+    Ok(reader.message(role, overhead))
+}
+
+/// Whether the thoughts of a message are signed by Anthropic, as LiteLLM and OpenRouter have that. All places have the same thoughts.
+fn is_signed(message: Object<'_>) -> bool {
+    let any = |name, is: &dyn Fn(Value<'_>) -> bool| {
+        let blocks = message.get(name).ok().flatten().and_then(|blocks| blocks.list("a list").ok());
+        blocks.into_iter().flatten().any(is)
+    };
+    let of_anthropic = |detail: Value<'_>| {
+        let format = inner(Some(detail), "format").and_then(Value::as_text);
+        format.is_some_and(|format| format.starts_with("anthropic"))
+            && ["signature", "data"].iter().any(|key| is_given(inner(Some(detail), key)))
+    };
+    any("thinking_blocks", &is_signed_thought) || any("reasoning_details", &of_anthropic)
+}
+
+/// The one call of the older form. Its name is its id.
+pub(crate) fn function_call<'t>(reader: &mut Reader<'_, 't>, at: Path, function: Value<'t>) -> Result<()> {
+    let [name, arguments] = function.object("a call, an object")?.fields(["name", "arguments"])?;
+    let name = name.ok_or_else(|| function.lacks("name"))?;
+    call(reader, Some(at), name, Some(name), arguments)?;
+    Ok(())
+}
+
+/// Whether a path leads to a list of calls, which is refused when it is empty.
+pub(crate) fn is_call_list(path: &[Step]) -> bool {
+    path.last() == Some(&Key("tool_calls"))
+}
+
+/// Calls of the newer form, functions and custom tools.
+pub(crate) fn tool_calls<'t>(reader: &mut Reader<'_, 't>, at: &[Step], calls: Value<'t>) -> Result<()> {
+    for (index, value) in calls.list("a list of calls")?.enumerate() {
+        let [id, function, custom] = value.object("a call, an object")?.fields(["id", "function", "custom"])?;
+        let id = id.ok_or_else(|| value.lacks("id"))?;
+        let called = function.or(custom).ok_or_else(|| value.lacks("function"))?;
+        let [name, arguments, input] = called.object("a call, an object")?.fields(["name", "arguments", "input"])?;
+        call(reader, Some(path(at, &[At(index)])), id, name, arguments.or(input))?;
+    }
+    Ok(())
+}
+
+/// A part of a content.
+pub(crate) fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str) -> Result<()> {
+    match kind {
+        "text" => text_part(reader, at, part, "text")?,
+        "refusal" => text_part(reader, at, part, "refusal")?,
+        _ => reader.other(at, part.value(), TextShape::TextPart),
+    }
+    Ok(())
+}

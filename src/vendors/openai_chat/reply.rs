@@ -1,0 +1,114 @@
+//! OpenAI Chat Completions, and plain completions, whose choices have a text in place of a message.
+
+use serde_json::{Map, Value};
+
+use crate::content::{Block, arguments_object};
+use crate::vendors::blocks::{list, object, text};
+use crate::vendors::openai_chat::blocks::{chat_calls, chat_thought};
+use crate::vendors::openai_chat::compatible::wants_details;
+use crate::vendors::replies::reply::{Replies, Reply, name, ordered, usage};
+use crate::vendors::replies::stream::{index, merge, set, take};
+use crate::vendors::replies::unread_fields::UnreadFields;
+use crate::vendors::signature::{DETAILS, ReasoningSignature};
+
+/// Adds a chunk; false for one without choices.
+#[inline(never)]
+pub(crate) fn add(whole: &mut Map<String, Value>, mut chunk: Map<String, Value>) -> bool {
+    let Some(Value::Array(choices)) = chunk.get_mut("choices") else { return false };
+    for choice in choices {
+        let Value::Object(choice) = choice else { continue };
+        let at = index(choice, "index");
+        set(choice, "index", at);
+        let delta = take(choice, "delta");
+        if !delta.is_null() {
+            set(choice, "message", delta);
+        }
+    }
+    merge(whole, chunk);
+    true
+}
+
+/// The fields of a message and of a choice that are read, or that say nothing of their own.
+const MESSAGE: &str = "role content refusal tool_calls function_call reasoning_content reasoning reasoning_details";
+const CHOICE: &str = "index message delta text finish_reason native_finish_reason stop_reason";
+
+/// Reads choices with messages, or with texts.
+#[inline(never)]
+pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Replies {
+    let choices = ordered(whole, "choices");
+    let wants_details = text(whole, "model").is_some_and(wants_details);
+    let mut replies = Vec::with_capacity(choices.len());
+    for choice in choices {
+        notes.begin(replies.len());
+        notes.fields(choice, CHOICE);
+        let mut reply = Reply::default();
+        reply.text(text(choice, "text"));
+        let refuses =
+            object(choice, "message").is_some_and(|message| read_message(message, wants_details, &mut reply, notes));
+        reply.end(name(choice, "finish_reason"), refuses);
+        replies.push(reply);
+    }
+    Replies {
+        usage: usage(
+            whole.get("usage"),
+            [
+                "prompt_tokens",
+                "completion_tokens",
+                "prompt_tokens_details.cached_tokens",
+                "",
+                "completion_tokens_details.reasoning_tokens",
+            ],
+        ),
+        ..Replies::of(whole, "model", replies)
+    }
+}
+
+/// Reads a message, and says whether it is a refusal.
+fn read_message(
+    message: &Map<String, Value>,
+    wants_details: bool,
+    reply: &mut Reply,
+    notes: &mut UnreadFields,
+) -> bool {
+    notes.fields(message, MESSAGE);
+    read_thought(message, wants_details, reply, notes);
+    reply.content(message.get("content"), notes);
+    let refusal = text(message, "refusal");
+    reply.text(refusal);
+    // A recording says what its transcript says.
+    reply.text(object(message, "audio").and_then(|audio| text(audio, "transcript")));
+    let mut calls = list(message, "tool_calls").iter();
+    for mut block in chat_calls(message, notes) {
+        if let (Block::ToolCall { arguments, .. }, Some(_)) = (&mut block, calls.next().and_then(|it| it.get("custom")))
+        {
+            notes.aside("a call of a custom tool, written as a call of a function with the text as `input`");
+            *arguments.to_mut() = arguments_object(std::mem::take(&mut **arguments));
+        }
+        reply.add(block, notes);
+    }
+    refusal.is_some_and(|refusal| !refusal.is_empty())
+}
+
+/// Reads the thought of a message, with the field that it came in. The list has more of it than the texts beside it.
+fn read_thought(message: &Map<String, Value>, wants_details: bool, reply: &mut Reply, notes: &mut UnreadFields) {
+    let details = list(message, DETAILS);
+    let said = text(message, "reasoning").filter(|said| !said.is_empty());
+    if !details.is_empty() {
+        let texts = details.iter().filter_map(|detail| {
+            let detail = detail.as_object()?;
+            text(detail, "text").or_else(|| text(detail, "summary"))
+        });
+        let beside = text(message, "reasoning_content").filter(|said| !said.is_empty()).or(said);
+        let said = beside.map_or_else(|| texts.collect::<Vec<_>>().concat(), str::to_owned);
+        return reply.thought(&said, Some(ReasoningSignature::Field(DETAILS, details.to_vec())));
+    }
+    match (chat_thought(message, notes), said) {
+        // It is where reasoning without a field goes, but for models that want a list.
+        (Some(Block::Reasoning { text, .. }), _) if wants_details => {
+            reply.thought(&text, Some(ReasoningSignature::Field("reasoning_content", Vec::new())));
+        }
+        (Some(thought), _) => reply.add(thought, notes),
+        (None, Some(said)) => reply.thought(said, Some(ReasoningSignature::Field("reasoning", Vec::new()))),
+        (None, None) => {}
+    }
+}

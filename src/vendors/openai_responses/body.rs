@@ -1,0 +1,173 @@
+//! OpenAI Responses.
+//!
+//! The system context is `instructions`; messages, calls, results and reasoning are items of one list.
+
+use crate::content::Role;
+use crate::error::DiagnosticCode;
+use crate::text::is_blank;
+use crate::vendors::bodies::arguments;
+use crate::vendors::bodies::body::Body;
+use crate::vendors::bodies::conversation::{Conversation, Text};
+use crate::vendors::bodies::ids::IdRule;
+use crate::vendors::bodies::json::Json;
+use crate::vendors::bodies::media::{Kind, Media};
+use crate::vendors::bodies::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
+use crate::vendors::bodies::sink::DiagnosticSink;
+use crate::vendors::openai_shared::{error_text, is_image, url_field};
+use crate::vendors::signature::ReasoningSignature;
+
+const RULES: Rules = Rules {
+    name: "OpenAI Responses",
+    user_first: false,
+    system_field: true,
+    results_apart: false,
+    takes,
+    takes_reasoning: |_, signature| {
+        matches!(
+            signature.and_then(ReasoningSignature::read),
+            Some(ReasoningSignature::Sealed(..) | ReasoningSignature::Opaque(_))
+        )
+    },
+    id: IdRule::any(64),
+    tool_name: IdRule::plain(64),
+    failed_result_is_text: false,
+    reasoning: ReasoningPlace::NotLast,
+    chat: false,
+};
+
+fn takes(place: MediaHolder, media: &Media<'_>) -> bool {
+    matches!(media.kind, Kind::Image(Some(mime)) if is_image(mime)) && place != MediaHolder::Assistant
+}
+
+pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
+    let normalized = normalize(
+        conversation,
+        body.target,
+        &mut body.names,
+        &Rules { system_field: !body.chat, chat: body.chat, ..RULES },
+        sink,
+    );
+    body.model();
+    if let Some(system) = &normalized.system {
+        body.field("instructions").string(system.as_ref());
+    }
+    let mut reasonings = 0;
+    body.turns("input", &normalized, &mut |json, turn| {
+        if turn.first().is_some_and(|item| item.role == Role::Assistant) {
+            turn.iter().for_each(|item| assistant(json, item, &mut reasonings, sink));
+        } else {
+            user(json, turn, sink);
+        }
+    });
+    if body.is_chat() {
+        return;
+    }
+    body.functions(|json, tool| {
+        tool.fields(json, "parameters");
+        if !tool.rest.iter().any(|(name, _)| *name == "strict") {
+            // As in Chat Completions; here it would be on by itself.
+            json.raw_field("strict", "false");
+        }
+    });
+    body.max_tokens("max_output_tokens", "", sink);
+    body.settings();
+}
+
+fn message(json: &mut Json, role: Role, text: &Text<'_>) {
+    json.message(role, |json| json.string(text));
+}
+
+fn assistant(json: &mut Json, item: &Item<'_>, reasonings: &mut usize, sink: &mut DiagnosticSink<'_>) {
+    match &item.content {
+        ItemContent::Text(text) => message(json, Role::Assistant, text),
+        ItemContent::Call { id, name, arguments } => json.typed("function_call", |json| {
+            json.text_field("call_id", id.as_ref());
+            json.text_field("name", name.as_ref());
+            json.text_field("arguments", arguments::text(arguments).as_ref());
+        }),
+        ItemContent::Reasoning { text, signature } => {
+            *reasonings += 1;
+            reasoning(json, text, signature.unwrap_or_default(), *reasonings, item.message, sink);
+        }
+        ItemContent::Media(_) | ItemContent::Result(_) => {}
+    }
+}
+
+/// Reasoning goes back as the item that it was. Its id comes with the item where the signature is that; else one is made,
+/// since the types require it.
+fn reasoning(
+    json: &mut Json,
+    text: &str,
+    signature: &str,
+    number: usize,
+    message: Option<usize>,
+    sink: &mut DiagnosticSink<'_>,
+) {
+    let (own, sealed) = match ReasoningSignature::read(signature) {
+        Some(ReasoningSignature::Sealed(id, sealed)) => (id, sealed),
+        _ => (None, signature.into()),
+    };
+    json.typed("reasoning", |json| {
+        match own {
+            Some(id) => json.text_field("id", id.as_ref()),
+            None => {
+                let id = format!("rs_{number}");
+                let text = format!(
+                    "the signature of this reasoning names no id; it has the id `{id}`. Give the provider's whole item, as JSON text, to hand its own back"
+                );
+                sink.warn(DiagnosticCode::BodyReasoningChanged, message, text);
+                json.text_field("id", id.as_str());
+            }
+        }
+        json.list_field("summary", |json| {
+            if !is_blank(text) {
+                json.text_block("summary_text", text);
+            }
+        });
+        json.text_field("encrypted_content", sealed.as_ref());
+    });
+}
+
+fn user(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
+    let role = turn.first().map_or(Role::User, |item| item.role);
+    for item in turn {
+        if let ItemContent::Result(content) = &item.content {
+            result(json, content, item.message, sink);
+        }
+    }
+    let others = || turn.iter().map(|item| &item.content).filter(|content| !matches!(content, ItemContent::Result(_)));
+    let mut first_two = others();
+    match (first_two.next(), first_two.next()) {
+        (None, _) => return,
+        (Some(ItemContent::Text(text)), None) => return message(json, role, text),
+        _ => {}
+    }
+    json.message(role, |json| json.list(|json| others().for_each(|content| input(json, content))));
+}
+
+fn input(json: &mut Json, content: &ItemContent<'_>) {
+    match content {
+        ItemContent::Text(text) => json.text_block("input_text", text),
+        ItemContent::Media(media) => json.typed("input_image", |json| {
+            json.text_field("detail", "auto");
+            url_field(json, "image_url", media);
+        }),
+        ItemContent::Call { .. } | ItemContent::Result(_) | ItemContent::Reasoning { .. } => {}
+    }
+}
+
+fn result(json: &mut Json, result: &ToolResult<'_>, message: Option<usize>, sink: &mut DiagnosticSink<'_>) {
+    let error = error_text(result, message, RULES.name, sink);
+    json.typed("function_call_output", |json| {
+        json.text_field("call_id", result.id.as_ref());
+        if let Some(text) = result.text() {
+            return json.text_field("output", [error, text].as_slice());
+        }
+        json.list_field("output", |json| {
+            if !error.is_empty() {
+                json.text_block("input_text", error.trim_end());
+            }
+            result.content.iter().for_each(|content| input(json, content));
+        });
+    });
+}

@@ -1,0 +1,118 @@
+//! Items of OpenAI's Responses, and those of its Agents SDK, which have the same in camel case.
+
+use crate::content::Role;
+use crate::error::Result;
+use crate::json::{Object, Value};
+use crate::vendors::media::{Medium, find};
+use crate::vendors::pieces::message::{Kind, Message, PER_MESSAGE, Path, Reader, TextShape, path};
+use crate::vendors::pieces::parts::{Content, Key, call, content, is_given, result_content, text_part};
+
+pub(crate) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
+    let [kind, role] = item.fields(["type", "role"])?;
+    let kind = kind.and_then(Value::as_text).unwrap_or_default();
+    if let Some(role) = role {
+        let (role, overhead) = reader.role(role, None)?;
+        if !matches!(&*kind, "" | "message") {
+            // Such as more tools, for the developer's part.
+            reader.piece(Kind::Other, None).value(Some(item.value()));
+            return Ok(reader.message(role, overhead));
+        }
+        content(&mut reader, vec![Key("content")], Some(item.need("content")?), &mut part)?;
+        let has_id = item.get("id")?.is_some();
+        return Ok(Message { has_id, ..reader.message(role, overhead) });
+    }
+    let [id, call_id, called, approval, caller] =
+        item.fields(["id", "call_id", "callId", "approval_request_id", "caller"])?;
+    let call_id = call_id.or(called).or(approval);
+    let role = match &*kind {
+        "item_reference" => {
+            let error = item.value().invalid(|place| {
+                format!("{place} is an `item_reference`: what it stands for is at the provider, so that its tokens cannot be counted; give the item itself")
+            });
+            return Err(error);
+        }
+        "reasoning" => {
+            reasoning(&mut reader, item)?;
+            Role::Assistant
+        }
+        "function_call" | "custom_tool_call" => {
+            let [name, arguments, input] = item.fields(["name", "arguments", "input"])?;
+            let id = call_id.ok_or_else(|| item.value().lacks("call_id"))?;
+            call(&mut reader, None, id, name, arguments.or(input))?.caller(caller);
+            Role::Assistant
+        }
+        kind if kind.ends_with("_output") || kind.ends_with("_result") || kind == "mcp_approval_response" => {
+            // The output of a local shell has the id of the call; an output with neither id belongs to no call.
+            let id = call_id.or(id.filter(|_| kind.starts_with("local_shell"))).and_then(Value::as_text);
+            reader.piece(id.map_or(Kind::Other, |id| Kind::Result { id }), None);
+            let output = item.get("output")?;
+            let is_function = kind.starts_with("function_call") || kind.starts_with("custom_tool_call");
+            if is_function {
+                output_of(&mut reader, output)?;
+            } else if kind.starts_with("computer_call") {
+                let shot = output.and_then(|output| find(output, None)).map(|(_, shot)| shot);
+                reader.tokens(reader.medium_tokens(Medium::Image(shot)));
+            } else {
+                reader.value(output.or(Some(item.value())));
+            }
+            Role::Tool
+        }
+        kind if (kind.ends_with("_call") || kind == "program") && call_id.is_some()
+            || kind == "mcp_approval_request" =>
+        {
+            let id = call_id.or(id).ok_or_else(|| item.value().lacks("call_id"))?;
+            call(&mut reader, None, id, None, Some(item.value()))?.caller(caller);
+            Role::Assistant
+        }
+        "compaction" | "compaction_summary" | "context_compaction" => {
+            reader.piece(Kind::Other, None).sealed(item.get("encrypted_content")?).compaction();
+            Role::Assistant
+        }
+        "" => return Err(item.value().lacks("role")),
+        // Tools that the vendor runs, and what else there is: calls and results in one.
+        _ => {
+            reader.piece(Kind::Other, None).value(Some(item.value()));
+            Role::Assistant
+        }
+    };
+    Ok(Message { has_id: id.is_some(), ..reader.message(role, PER_MESSAGE) })
+}
+
+/// An output: a text, a list of parts, or in the Agents SDK one part.
+fn output_of<'t>(reader: &mut Reader<'_, 't>, output: Option<Value<'t>>) -> Result<()> {
+    let at = vec![Key("output")];
+    let part = output.and_then(|output| output.object("").ok()).map(|part| part.get("text")).transpose()?.flatten();
+    match part {
+        Some(text) => {
+            reader.body(at.clone(), TextShape::String);
+            reader.text(path(&at, &[Key("text")]), text)?;
+            Ok(())
+        }
+        None => result_content(reader, at, output, TextShape::String, Content::Parts),
+    }
+}
+
+fn reasoning<'t>(reader: &mut Reader<'_, 't>, item: Object<'t>) -> Result<()> {
+    let [summary, body, sealed, provider] = item.fields(["summary", "content", "encrypted_content", "providerData"])?;
+    reader.piece(Kind::Reasoning, None).sealed(sealed);
+    for list in [summary, body].into_iter().flatten() {
+        for part in list.list("a list of texts")? {
+            reader.value(part.object("a text, an object")?.get("text")?);
+        }
+    }
+    let provider = provider.and_then(|provider| provider.object("").ok());
+    let of_provider =
+        provider.map(|provider| provider.fields(["encrypted_content", "encryptedContent"])).transpose()?;
+    let of_provider = of_provider.and_then(|[snake, camel]| snake.or(camel));
+    reader.sealed(of_provider).sealed_by_openai(is_given(sealed) || is_given(of_provider));
+    Ok(())
+}
+
+fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str) -> Result<()> {
+    match kind {
+        "input_text" | "output_text" | "text" => text_part(reader, at, part, "text")?,
+        "refusal" => text_part(reader, at, part, "refusal")?,
+        _ => reader.other(at, part.value(), TextShape::InputText),
+    }
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! OpenAI Responses.
+
+use serde_json::{Map, Value};
+
+use crate::content::{Block, Media};
+use crate::json;
+use crate::vendors::blocks::{arguments, image, list, object, owned, text};
+use crate::vendors::openai_responses::blocks::read_reasoning;
+use crate::vendors::replies::reply::{Replies, Reply, name, usage};
+use crate::vendors::replies::stream::{index, kind, merge, merge_at, put, set, take};
+use crate::vendors::replies::unread_fields::UnreadFields;
+use crate::vendors::signature::ReasoningSignature;
+
+/// Adds an event; false for one that is not known.
+#[inline(never)]
+pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>, notes: &mut UnreadFields) -> bool {
+    let at = index(&event, "output_index");
+    let Some(kind) = kind(&event).strip_prefix("response.") else {
+        let is_known = kind(&event) == "keepalive";
+        if !is_known {
+            notes.lost("an event", kind(&event));
+        }
+        return is_known;
+    };
+    // The list that the part is in, its type, and the field that grows; without a list the item grows.
+    let (list, part, field) = match kind {
+        "output_item.added" | "output_item.done" => {
+            let item = take(&mut event, "item");
+            put(whole, "output", at, item);
+            return true;
+        }
+        "output_text.delta" => ("content", "output_text", "text"),
+        "refusal.delta" => ("content", "refusal", "refusal"),
+        "reasoning_text.delta" => ("content", "reasoning_text", "text"),
+        "reasoning_summary_text.delta" => ("summary", "summary_text", "text"),
+        "function_call_arguments.delta" => ("", "function_call", "arguments"),
+        "custom_tool_call_input.delta" => ("", "custom_tool_call", "input"),
+        _ => {
+            // All of the answer, at its beginning and its end. What other events say stands in their item when that is done.
+            if let Value::Object(mut response) = take(&mut event, "response") {
+                // The last one has all items, from most providers.
+                let output = take(&mut response, "output");
+                if output.as_array().is_some_and(|items| !items.is_empty()) {
+                    set(whole, "output", output);
+                }
+                merge(whole, response);
+            }
+            return true;
+        }
+    };
+    let (place, holder) = match list {
+        "summary" => ("summary_index", "reasoning"),
+        _ if part == "reasoning_text" => ("content_index", "reasoning"),
+        _ => ("content_index", "message"),
+    };
+    let mut delta = Map::new();
+    set(&mut delta, field, take(&mut event, "delta"));
+    set(&mut delta, "type", part);
+    if !list.is_empty() {
+        let mut item = Map::new();
+        merge_at(&mut item, list, index(&event, place), delta);
+        set(&mut item, "type", holder);
+        // Lists with places merge only with what has them.
+        if let Some(Value::Array(parts)) = item.get_mut(list) {
+            parts.retain(Value::is_object);
+        }
+        delta = item;
+    }
+    merge_at(whole, "output", at, delta);
+    true
+}
+
+#[inline(never)]
+pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Replies {
+    notes.begin(0);
+    let mut reply = Reply::default();
+    let mut refuses = false;
+    for item in list(whole, "output") {
+        item.as_object().into_iter().for_each(|item| read_item(item, &mut reply, &mut refuses, notes));
+    }
+    let why = object(whole, "incomplete_details").and_then(|details| name(details, "reason"));
+    let status = name(whole, "status").filter(|status| !matches!(&**status, "in_progress" | "queued"));
+    reply.end(why.filter(|_| status.is_some()).or(status), refuses);
+    Replies {
+        usage: usage(
+            whole.get("usage"),
+            [
+                "input_tokens",
+                "output_tokens",
+                "input_tokens_details.cached_tokens",
+                "input_tokens_details.cache_write_tokens",
+                "output_tokens_details.reasoning_tokens",
+            ],
+        ),
+        ..Replies::of(whole, "model", vec![reply])
+    }
+}
+
+/// The fields of an item, or of a part of one, that are read or that say nothing of their own.
+const ITEM: &str =
+    "index type id role status content summary encrypted_content call_id name arguments input text refusal";
+
+fn read_item(item: &Map<String, Value>, reply: &mut Reply, refuses: &mut bool, notes: &mut UnreadFields) {
+    let kind = kind(item);
+    let called = text(item, "name").unwrap_or_default();
+    let is_own = !matches!(kind, "message" | "reasoning" | "function_call" | "custom_tool_call");
+    if !is_own {
+        notes.fields(item, ITEM);
+    }
+    let (name, arguments) = match kind {
+        "message" => {
+            for part in list(item, "content") {
+                let Value::Object(fields) = part else { continue };
+                notes.fields(fields, ITEM);
+                *refuses |= fields.contains_key("refusal");
+                reply.content(Some(part), notes);
+            }
+            return;
+        }
+        "reasoning" => {
+            let Some(Block::Reasoning { text, signature, .. }) = read_reasoning(item, notes) else { return };
+            if signature.is_none() {
+                notes.aside("reasoning that cannot be handed back, since the request did not `include` `reasoning.encrypted_content`");
+            }
+            return reply.thought(&text, signature.map(|sealed| ReasoningSignature::Sealed(owned(item, "id"), sealed)));
+        }
+        "function_call" => (called, arguments(item.get("arguments"))),
+        "custom_tool_call" => {
+            notes.aside("a call of a custom tool, written as a call of a function with the text as `input`");
+            (called, json::object([("input", item.get("input").cloned().unwrap_or_default())]))
+        }
+        "image_generation_call" if item.contains_key("result") => {
+            notes.aside("a call that the vendor itself answers, of which the image was taken");
+            let mime_type = ["image/", text(item, "output_format").unwrap_or("png")].concat();
+            if let Some(data) = owned(item, "result") {
+                reply.add(Block::Image(Box::new(image(mime_type, Media::Data(data)))), notes);
+            }
+            return;
+        }
+        other if item.contains_key("call_id") => {
+            notes.aside("a call of a vendor's own tool, written as a call of a function");
+            (other, Value::Object(item.clone()))
+        }
+        other => return notes.lost("an item", other),
+    };
+    reply.call(text(item, "call_id").unwrap_or_default(), name, arguments, notes);
+}

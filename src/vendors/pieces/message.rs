@@ -1,0 +1,625 @@
+//! A message as fitting sees it: pieces that have a cost, a place in the message and what they belong to.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use crate::content::Role;
+use crate::error::Result;
+use crate::json::{Value, object};
+use crate::text::split_once;
+use crate::vendors::media::{BYTES_SIZE, Medium, is_bytes, media_in, medium_of};
+use crate::vendors::price::Prices;
+
+/// A step from a message to something in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(untagged)]
+pub enum Step {
+    /// A field of an object.
+    Key(&'static str),
+    /// An item of a list.
+    At(usize),
+}
+
+/// A piece, by its message and its place there.
+pub(crate) type At = (usize, usize);
+
+/// Where something stands in its message.
+pub type Path = Vec<Step>;
+
+/// The path `base` with more steps.
+pub(crate) fn path(base: &[Step], more: &[Step]) -> Path {
+    [base, more].concat()
+}
+
+/// The names that formats have for roles.
+pub(crate) const ROLES: &[(&str, Role)] = &[
+    ("system", Role::System),
+    ("developer", Role::System),
+    ("user", Role::User),
+    ("human", Role::User),
+    ("assistant", Role::Assistant),
+    ("ai", Role::Assistant),
+    ("model", Role::Assistant),
+    ("tool", Role::Tool),
+    ("function", Role::Tool),
+];
+
+/// The kind of a piece.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind<'t> {
+    Text,
+    /// A call, with the id that its result names.
+    Call {
+        id: Cow<'t, str>,
+        name: Cow<'t, str>,
+    },
+    /// The result of the call with this id.
+    Result {
+        id: Cow<'t, str>,
+    },
+    /// A call and its result in one.
+    CallAndResult {
+        name: Cow<'t, str>,
+    },
+    Reasoning,
+    Image,
+    /// Goes where others with this id go, as the request and the answer of an approval of the call.
+    Linked {
+        id: Cow<'t, str>,
+        call: Option<Cow<'t, str>>,
+    },
+    Other,
+}
+
+/// Why a message is not there, or not as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Reason {
+    /// The strategy took it.
+    OverLimit,
+    /// A text of it was cut, since not even the newest unit fits.
+    Shortened,
+    /// A call without its result, or a result without its call.
+    ToolPairBroken,
+    /// `edits.toolResults`: the placeholder stands for it.
+    ResultCleared,
+    /// `edits.toolResults.maxTokens`.
+    ResultShortened,
+    /// `edits.toolCalls`.
+    CallRemoved,
+    /// `edits.reasoning`.
+    ReasoningRemoved,
+    /// `edits.images`.
+    ImageRemoved,
+    /// `endOn`: nothing may stand behind the last message of these roles.
+    EndOn,
+    /// Nothing with content is left of it.
+    NothingLeft,
+    /// A signed thought after the first changed message, which its vendor would refuse.
+    ReasoningPrefixChanged,
+    /// A compaction stands for it.
+    Compacted,
+    /// A turn of the model's with which no conversation may begin.
+    FirstTurn,
+    /// A marker or summary of an earlier fit, in whose place there is a new one.
+    Replaced,
+}
+
+/// How a format writes a text in the place of something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextShape {
+    String,
+    /// `{ type: "text", text }`
+    TextPart,
+    /// `{ type: "input_text", text }`
+    InputText,
+    /// `{ text }`
+    GeminiPart,
+    /// `{ output }`, a function's response
+    GeminiResponse,
+    /// `{ type: "text", value }`, a tool's output
+    AiSdkOutput,
+}
+
+impl TextShape {
+    pub(crate) fn write(self, text: &str) -> Json {
+        match self {
+            Self::String => text.into(),
+            Self::TextPart => object([("type", "text".into()), ("text", text.into())]),
+            Self::InputText => object([("type", "input_text".into()), ("text", text.into())]),
+            Self::GeminiPart => object([("text", text.into())]),
+            Self::GeminiResponse => object([("output", text.into())]),
+            Self::AiSdkOutput => object([("type", "text".into()), ("value", text.into())]),
+        }
+    }
+}
+
+/// A text of a piece that may be cut.
+#[derive(Clone, Debug)]
+pub(crate) struct Text<'t> {
+    pub path: Path,
+    pub text: Cow<'t, str>,
+    pub tokens: u64,
+}
+
+/// An image within a piece, as those in the result of a tool.
+#[derive(Clone, Debug)]
+pub(crate) struct InnerImage {
+    pub path: Path,
+    /// How a text is written in its place; none where no text may stand and it is removed.
+    pub shape: Option<TextShape>,
+    pub tokens: u64,
+}
+
+/// A change of a message: a value that is put somewhere, or something that is removed. As JSON a list, `[path, value]` or `[path]`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Change {
+    Set(Path, Json),
+    Remove([Path; 1]),
+}
+
+/// Something in a message that is kept, changed or removed by itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece<'t> {
+    pub kind: Kind<'t>,
+    /// Everywhere it stands; none where it is all of the message.
+    pub places: Vec<Path>,
+    /// The texts that may be cut.
+    pub texts: Vec<Text<'t>>,
+    /// Where a text can stand for it, and how it is written there: for results their content, for images the part.
+    pub body: Option<(Path, TextShape)>,
+    /// More of the body in another place, which is removed where a text stands for it.
+    pub rest: Option<Path>,
+    /// The images in its body that may be replaced, the last one first.
+    pub images: Vec<InnerImage>,
+    /// Its cost as given.
+    pub tokens: u64,
+    /// The part of that cost that stays when its body is replaced by a text.
+    pub beside_body: u64,
+    /// Its cost now.
+    pub now: u64,
+    /// Which step of a run in one message it belongs to.
+    pub step: usize,
+    /// The id of the call that made this call, of a program or a server tool: they stay or go together.
+    pub caller: Option<Cow<'t, str>>,
+    /// Whether Anthropic signed it, a thought or a compaction.
+    pub signed: bool,
+    /// Whether OpenAI sealed it, a thought that the model does not get to see once something before it changed.
+    pub is_sealed_by_openai: bool,
+    /// Whether it stands for everything before it.
+    pub is_compaction: bool,
+    pub removed: Option<Reason>,
+    pub changed: Option<Reason>,
+    pub changes: Vec<Change>,
+}
+
+impl Piece<'_> {
+    pub(crate) fn is_there(&self) -> bool {
+        self.removed.is_none()
+    }
+
+    /// Takes it out; how many tokens that frees.
+    pub(crate) fn remove(&mut self, reason: Reason) -> u64 {
+        if self.removed.is_some() {
+            return 0;
+        }
+        self.removed = Some(reason);
+        std::mem::take(&mut self.now)
+    }
+
+    /// Replaces its body by a text and gives the tokens that frees; 0, and no change, if it would free none.
+    pub(crate) fn put_text(&mut self, text: &str, tokens: u64, reason: Reason) -> u64 {
+        let now = self.beside_body.saturating_add(tokens);
+        let Some((path, shape)) = self.body.as_ref().filter(|_| self.removed.is_none() && now < self.now) else {
+            return 0;
+        };
+        self.changes = vec![Change::Set(path.clone(), shape.write(text))];
+        self.changes.extend(self.rest.clone().map(|path| Change::Remove([path])));
+        self.changed = Some(reason);
+        self.texts.clear();
+        self.images.clear();
+        std::mem::replace(&mut self.now, now).saturating_sub(now)
+    }
+
+    /// Puts a text in the place of its next image, or of itself if it is one, and gives the tokens that frees; 0, and no change, if it
+    /// would free none.
+    pub(crate) fn replace_image(&mut self, text: &str, tokens: u64, reason: Reason) -> u64 {
+        if self.kind == Kind::Image {
+            return self.put_text(text, tokens, reason);
+        }
+        let Some(image) = self.images.pop().filter(|_| self.removed.is_none()) else { return 0 };
+        let tokens = if image.shape.is_some() { tokens } else { 0 };
+        let Some(freed @ 1..) = image.tokens.checked_sub(tokens) else { return 0 };
+        self.changes.push(match image.shape {
+            Some(shape) => Change::Set(image.path, shape.write(text)),
+            None => Change::Remove([image.path]),
+        });
+        self.changed = Some(reason);
+        self.now = self.now.saturating_sub(freed);
+        freed
+    }
+
+    /// Puts a shorter text in the place of one of its texts.
+    pub(crate) fn shorten(&mut self, at: usize, text: String, tokens: u64, reason: Reason) {
+        let Some(place) = self.texts.get_mut(at) else { return };
+        self.now = self.now.saturating_sub(place.tokens).saturating_add(tokens);
+        place.tokens = tokens;
+        let is_same = |change: &Change| matches!(change, Change::Set(path, _) if *path == place.path);
+        self.changes.retain(|change| !is_same(change));
+        self.changes.push(Change::Set(place.path.clone(), Json::String(text.clone())));
+        place.text = Cow::Owned(text);
+        self.changed = Some(reason);
+    }
+
+    /// Whether it has no text for the reader: reasoning, or a blank text.
+    pub(crate) fn is_silent(&self) -> bool {
+        match self.kind {
+            Kind::Reasoning => true,
+            // A text that cannot be cut is not among the texts.
+            Kind::Text => {
+                let is_blank = self.texts.iter().all(|text| crate::text::is_blank(&text.text));
+                self.now == 0 || (!self.texts.is_empty() && is_blank)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A message, read.
+#[derive(Clone, Debug)]
+pub(crate) struct Message<'t> {
+    pub role: Role,
+    /// Tokens of its role and name, and of being a message; of each step.
+    pub overhead: u64,
+    /// Steps of a run that is one message, else 1.
+    pub steps: u64,
+    pub pieces: Vec<Piece<'t>>,
+    /// Whether it has an id at its vendor.
+    pub has_id: bool,
+    /// Why all of it goes, where it does.
+    pub removed: Option<Reason>,
+}
+
+impl Message<'_> {
+    /// The same with texts of its own.
+    pub(crate) fn to_owned(&self) -> Message<'static> {
+        self.with_texts(&|text| Cow::Owned(text.to_owned()))
+    }
+
+    /// The same with the texts of this one.
+    pub(crate) fn borrowed(&self) -> Message<'_> {
+        self.with_texts(&|text| Cow::Borrowed(text))
+    }
+
+    fn with_texts<'m, 'u>(&'m self, text: &dyn Fn(&'m str) -> Cow<'u, str>) -> Message<'u> {
+        let kind = |kind: &'m Kind<'_>| match kind {
+            Kind::Text => Kind::Text,
+            Kind::Call { id, name } => Kind::Call { id: text(id), name: text(name) },
+            Kind::Result { id } => Kind::Result { id: text(id) },
+            Kind::CallAndResult { name } => Kind::CallAndResult { name: text(name) },
+            Kind::Reasoning => Kind::Reasoning,
+            Kind::Image => Kind::Image,
+            Kind::Linked { id, call } => Kind::Linked { id: text(id), call: call.as_deref().map(text) },
+            Kind::Other => Kind::Other,
+        };
+        let of_text = |it: &'m Text<'_>| Text { path: it.path.clone(), text: text(&it.text), tokens: it.tokens };
+        let piece = |piece: &'m Piece<'_>| Piece {
+            kind: kind(&piece.kind),
+            places: piece.places.clone(),
+            texts: piece.texts.iter().map(of_text).collect(),
+            body: piece.body.clone(),
+            rest: piece.rest.clone(),
+            images: piece.images.clone(),
+            changes: piece.changes.clone(),
+            caller: piece.caller.as_deref().map(text),
+            ..*piece
+        };
+        Message { pieces: self.pieces.iter().map(piece).collect(), ..*self }
+    }
+
+    /// Whether it is reasoning and nothing else.
+    pub(crate) fn is_thought(&self) -> bool {
+        !self.pieces.is_empty() && self.pieces.iter().all(|piece| piece.kind == Kind::Reasoning)
+    }
+
+    /// Its cost as given.
+    pub(crate) fn tokens(&self) -> u64 {
+        self.overhead.saturating_mul(self.steps).saturating_add(self.pieces.iter().map(|piece| piece.tokens).sum())
+    }
+
+    /// Its cost now.
+    pub(crate) fn now(&self) -> u64 {
+        if self.removed.is_some() {
+            return 0;
+        }
+        self.overhead.saturating_mul(self.steps).saturating_add(self.pieces.iter().map(|piece| piece.now).sum())
+    }
+}
+
+/// The state of a call in a message of the AI SDK's that was not allowed.
+pub(crate) const DENIED_STATE: &str = "output-denied";
+/// The text that the model gets where no reason is given.
+pub(crate) const DENIED: &str = "Tool execution denied.";
+
+/// What others have added to OpenAI's messages for thoughts: DeepSeek, OpenRouter, and LiteLLM, which has Anthropic's signatures
+/// with them. Of two the later one has more.
+pub(crate) const THOUGHTS: [&str; 4] = ["reasoning_content", "reasoning", "thinking_blocks", "reasoning_details"];
+
+/// Tokens of being a message, as OpenAI's cookbook has it; other vendors publish nothing.
+pub(crate) const PER_MESSAGE: u64 = 3;
+/// Tokens of a request.
+pub(crate) const PER_REQUEST: u64 = 3;
+/// For a name beside its tokens, and for a call beside its name and arguments.
+pub(crate) const PER_NAME: u64 = 1;
+pub(crate) const PER_CALL: u64 = 3;
+/// Characters of sealed reasoning (base64) that stand for a token; only the endpoint knows.
+const SEALED: usize = 5;
+/// Bytes of a file that stand for a token, and the least that one costs: PDFs have some 3,000 tokens and 60 KB a page.
+const FILE_BYTES: u64 = 20;
+const MIN_FILE_TOKENS: u64 = 3_000;
+/// Bytes of a file of text that stand for a token.
+const TEXT_BYTES: u64 = 4;
+
+/// Collects the pieces of a message.
+#[derive(Debug)]
+pub(crate) struct Reader<'r, 't> {
+    pub prices: Prices<'r>,
+    pub pieces: Vec<Piece<'t>>,
+    pub step: usize,
+}
+
+impl<'r, 't> Reader<'r, 't> {
+    pub(crate) fn new(prices: Prices<'r>) -> Self {
+        Self { prices, pieces: Vec::new(), step: 0 }
+    }
+
+    #[inline(never)]
+    pub(crate) fn count(&self, text: &str) -> u64 {
+        self.prices.text(text)
+    }
+
+    /// A new piece that stands at a place; none for one that is all of its message.
+    #[inline(never)]
+    pub(crate) fn piece(&mut self, kind: Kind<'t>, place: Option<Path>) -> &mut Self {
+        self.pieces.push(Piece {
+            kind,
+            places: place.into_iter().collect(),
+            texts: Vec::new(),
+            body: None,
+            rest: None,
+            images: Vec::new(),
+            tokens: 0,
+            beside_body: 0,
+            now: 0,
+            step: self.step,
+            caller: None,
+            signed: false,
+            is_sealed_by_openai: false,
+            is_compaction: false,
+            removed: None,
+            changed: None,
+            changes: Vec::new(),
+        });
+        self
+    }
+
+    #[inline(never)]
+    fn last(&mut self) -> Option<&mut Piece<'t>> {
+        self.pieces.last_mut()
+    }
+
+    /// What made the last piece, a call: none where it was the model itself.
+    #[inline(never)]
+    pub(crate) fn caller(&mut self, caller: Option<Value<'t>>) {
+        let caller = caller.and_then(|caller| caller.object("").ok()?.fields(["caller_id", "tool_id"]).ok());
+        let caller = caller.and_then(|[program, tool]| program.or(tool)).and_then(Value::as_text);
+        self.last().into_iter().for_each(|piece| piece.caller.clone_from(&caller));
+    }
+
+    /// Notes whether Anthropic signed the last piece.
+    #[inline(never)]
+    pub(crate) fn signed(&mut self, signed: bool) {
+        self.last().into_iter().for_each(|piece| piece.signed = signed);
+    }
+
+    /// Notes whether OpenAI sealed the last piece.
+    #[inline(never)]
+    pub(crate) fn sealed_by_openai(&mut self, sealed: bool) {
+        self.last().into_iter().for_each(|piece| piece.is_sealed_by_openai = sealed);
+    }
+
+    /// Notes that the last piece stands for everything before it.
+    #[inline(never)]
+    pub(crate) fn compaction(&mut self) -> &mut Self {
+        self.last().into_iter().for_each(|piece| piece.is_compaction = true);
+        self
+    }
+
+    /// More tokens for the last piece.
+    #[inline(never)]
+    pub(crate) fn tokens(&mut self, tokens: u64) -> &mut Self {
+        self.last().into_iter().for_each(|piece| piece.tokens = piece.tokens.saturating_add(tokens));
+        self
+    }
+
+    /// A text of the last piece that may be cut.
+    #[inline(never)]
+    pub(crate) fn text(&mut self, at: Path, value: Value<'t>) -> Result<&mut Self> {
+        let text = value.text()?;
+        let tokens = self.count(&text);
+        self.last()
+            .into_iter()
+            .for_each(|piece| piece.texts.push(Text { path: at.clone(), text: text.clone(), tokens }));
+        Ok(self.tokens(tokens))
+    }
+
+    /// A value of the last piece that stays as it is: a string costs its text, everything else its JSON, with images, recordings and
+    /// files in it at their cost.
+    #[inline(never)]
+    pub(crate) fn value(&mut self, value: Option<Value<'t>>) -> &mut Self {
+        let tokens = value.map_or(0, |value| self.value_tokens(value));
+        self.tokens(tokens)
+    }
+
+    /// A value of the last piece that the model reads as the text of its JSON.
+    #[inline(never)]
+    pub(crate) fn json(&mut self, value: Option<Value<'t>>) -> &mut Self {
+        let tokens = value.map_or(0, |value| match value.as_text() {
+            Some(text) => self.count(&text),
+            None => self.count(&value.json()),
+        });
+        self.tokens(tokens)
+    }
+
+    #[inline(never)]
+    fn value_tokens(&self, value: Value<'t>) -> u64 {
+        if let Some(text) = value.as_text().filter(|_| !is_bytes(value, usize::MAX)) {
+            return self.count(&text);
+        }
+        let mut media = Vec::new();
+        media_in(value, &mut |medium, bytes| media.push((medium, bytes)));
+        let json = value.json();
+        let (mut text, mut rest, mut tokens) = (String::new(), &*json, 0_u64);
+        for (medium, bytes) in media {
+            tokens = tokens.saturating_add(self.medium_tokens(medium));
+            // All but the bytes is read as text.
+            if let Some((before, after)) = split_once(rest, &bytes.json()) {
+                text.extend([before, "\"\""]);
+                rest = after;
+            }
+        }
+        text.push_str(rest);
+        let is_all_bytes = text == "\"\"" && tokens > 0;
+        tokens.saturating_add(if is_all_bytes { 0 } else { self.count(&text) })
+    }
+
+    /// Sealed reasoning of the last piece.
+    #[inline(never)]
+    pub(crate) fn sealed(&mut self, value: Option<Value<'t>>) -> &mut Self {
+        let len = value.and_then(Value::as_text).map_or(0, |text| text.len());
+        self.tokens(len.div_ceil(SEALED) as u64)
+    }
+
+    /// A text can stand for the last piece, or for what of it was not read yet.
+    #[inline(never)]
+    pub(crate) fn body(&mut self, at: Path, shape: TextShape) -> &mut Self {
+        if let Some(piece) = self.last() {
+            piece.body = Some((at, shape));
+            piece.beside_body = piece.tokens;
+        }
+        self
+    }
+
+    /// Tokens of an image, by the size that its bytes say.
+    fn image_tokens(&self, source: Option<Value<'t>>) -> u64 {
+        let head = |source: Value<'t>| source.object("").ok()?.get("\0head").ok()??.as_text();
+        let source = source.and_then(|source| source.as_text().or_else(|| head(source)));
+        let size = source.and_then(|source| crate::tokens::images::size(&source));
+        self.prices.image.tokens(size)
+    }
+
+    /// Tokens of an image, a recording or a file. What files cost is not published: their text where they are one, else by their size.
+    #[inline(never)]
+    pub(crate) fn medium_tokens(&self, medium: Medium<'t>) -> u64 {
+        match medium {
+            Medium::Image(source) => self.image_tokens(source),
+            Medium::File(source, is_text) => file_tokens(source.and_then(bytes_of), is_text),
+            Medium::Text(text) => self.value_tokens(text),
+            Medium::Parts(parts) => self.parts_tokens(parts),
+        }
+    }
+
+    /// Tokens of a text, or of a list of parts.
+    #[inline(never)]
+    fn parts_tokens(&self, parts: Value<'t>) -> u64 {
+        let Ok(list) = parts.list("a list") else { return self.value_tokens(parts) };
+        list.map(|part| self.part_tokens(part)).fold(0, u64::saturating_add)
+    }
+
+    /// Tokens of a part, or of a text in the place of one.
+    #[inline(never)]
+    pub(crate) fn part_tokens(&self, part: Value<'t>) -> u64 {
+        let object = part.object("a part").ok();
+        let text = object.and_then(|part| part.last("text")).filter(|text| text.as_text().is_some());
+        match object.and_then(medium_of) {
+            Some(medium) => self.medium_tokens(medium),
+            None => self.value_tokens(text.unwrap_or(part)),
+        }
+    }
+
+    /// An image at a place, for which a text can stand.
+    #[inline(never)]
+    fn image(&mut self, at: Path, shape: TextShape, source: Option<Value<'t>>) {
+        let tokens = self.image_tokens(source);
+        self.piece(Kind::Image, Some(at.clone())).body(at, shape).tokens(tokens);
+    }
+
+    /// More of the body of the last piece, which goes with it.
+    pub(crate) fn rest(&mut self, at: Path) {
+        self.last().into_iter().for_each(|piece| piece.rest = Some(at.clone()));
+    }
+
+    /// An image in the body of the last piece; `shape` is that of a text in its place, if one may stand there.
+    #[inline(never)]
+    pub(crate) fn inner_image(&mut self, path: Path, shape: Option<TextShape>, source: Option<Value<'t>>) {
+        let tokens = self.image_tokens(source);
+        self.last().into_iter().for_each(|piece| piece.images.push(InnerImage { path: path.clone(), shape, tokens }));
+        self.tokens(tokens);
+    }
+
+    /// A part that is no text, no call and no result: an image, a recording or a file of any vendor's, or one that is not known,
+    /// which costs its JSON. `shape` is that of a text in the place of an image.
+    #[inline(never)]
+    pub(crate) fn other(&mut self, at: Path, value: Value<'t>, shape: TextShape) {
+        match value.object("a part").ok().and_then(medium_of) {
+            Some(Medium::Image(source)) => self.image(at, shape, source),
+            Some(medium) => {
+                let tokens = self.medium_tokens(medium);
+                self.piece(Kind::Other, Some(at)).tokens(tokens);
+            }
+            None => {
+                self.piece(Kind::Other, Some(at)).value(Some(value));
+            }
+        }
+    }
+
+    /// The message of these pieces.
+    pub(crate) fn message(self, role: Role, overhead: u64) -> Message<'t> {
+        let mut pieces = self.pieces;
+        for piece in &mut pieces {
+            piece.now = piece.tokens;
+            piece.images.reverse();
+        }
+        let steps = self.step.max(1) as u64;
+        Message { role, overhead, steps, pieces, has_id: false, removed: None }
+    }
+
+    /// The role of a message by its name, and what it and a name cost.
+    #[inline(never)]
+    pub(crate) fn role(&self, role: Value<'t>, name: Option<Value<'t>>) -> Result<(Role, u64)> {
+        let known = role.one_of(ROLES)?;
+        let tokens = PER_MESSAGE + self.count(&role.text()?);
+        // The name of a function stands for its role.
+        let per_name = if role.is_string("function") { 0 } else { PER_NAME };
+        let name = name.and_then(Value::as_text).map_or(0, |name| per_name + self.count(&name));
+        Ok((known, tokens + name))
+    }
+}
+
+/// How many bytes a file has; nothing where there is only its address.
+fn bytes_of(source: Value<'_>) -> Option<u64> {
+    match source.as_text() {
+        Some(text) => is_bytes(source, 1).then_some(text.len() as u64 / 4 * 3),
+        None => source.object("").ok()?.get(BYTES_SIZE).ok()??.safe_integer().ok(),
+    }
+}
+
+fn file_tokens(bytes: Option<u64>, is_text: bool) -> u64 {
+    match bytes {
+        Some(bytes) if is_text => bytes.div_ceil(TEXT_BYTES),
+        bytes => (bytes.unwrap_or(0) / FILE_BYTES).max(MIN_FILE_TOKENS),
+    }
+}

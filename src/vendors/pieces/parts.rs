@@ -1,0 +1,165 @@
+//! What the readers of all formats share: contents, texts, calls and the contents of results.
+
+use super::message::{Kind, PER_CALL, Path, Reader, Step, TextShape, path};
+use crate::error::Result;
+use crate::json::{self, Object, Value};
+use crate::vendors::media::{self, Medium};
+
+pub(crate) use Step::{At, Key};
+
+/// A content that is a text, or a list of parts read by `part`.
+#[inline(never)]
+pub(crate) fn content<'r, 't>(
+    reader: &mut Reader<'r, 't>,
+    at: Path,
+    content: Option<Value<'t>>,
+    part: &mut dyn FnMut(&mut Reader<'r, 't>, Path, Object<'t>, &str) -> Result<()>,
+) -> Result<()> {
+    let Some(content) = content else { return Ok(()) };
+    if content.as_text().is_some() {
+        reader.piece(Kind::Text, None).text(at, content)?;
+        return Ok(());
+    }
+    for (index, value) in content.list("a string or a list of parts")?.enumerate() {
+        let place = path(&at, &[At(index)]);
+        if value.as_text().is_some() {
+            reader.piece(Kind::Text, Some(place.clone())).text(place, value)?;
+            continue;
+        }
+        let object = value.object("a part, an object")?;
+        let kind = object.need("type")?.text()?;
+        part(reader, place, object, &kind)?;
+    }
+    Ok(())
+}
+
+/// Whether a value is a text that is not empty.
+pub(crate) fn is_given(value: Option<Value<'_>>) -> bool {
+    value.and_then(Value::as_text).is_some_and(|text| !text.is_empty())
+}
+
+/// A field of an object within an object, where there is one.
+pub(crate) fn inner<'t>(value: Option<Value<'t>>, field: &str) -> Option<Value<'t>> {
+    value?.object("an object").ok()?.get(field).ok()?
+}
+
+/// Whether a thought is signed by Anthropic: `thinking` with a signature, or sealed.
+pub(crate) fn is_signed_thought(block: Value<'_>) -> bool {
+    let fields = block.object("a block").ok().and_then(|block| block.fields(["type", "signature", "data"]).ok());
+    let [kind, signature, data] = fields.unwrap_or_default();
+    is_given(signature) || kind.is_some_and(|kind| kind.is_string("redacted_thinking")) && is_given(data)
+}
+
+/// A text part of a message: the field holds the text.
+#[inline(never)]
+pub(crate) fn text_part<'t>(
+    reader: &mut Reader<'_, 't>,
+    at: Path,
+    part: Object<'t>,
+    field: &'static str,
+) -> Result<()> {
+    let text = part.need(field)?;
+    reader.piece(Kind::Text, Some(at.clone())).text(path(&at, &[Key(field)]), text)?;
+    Ok(())
+}
+
+/// A call with its name and arguments.
+#[inline(never)]
+pub(crate) fn call<'r, 'm, 't>(
+    reader: &'m mut Reader<'r, 't>,
+    at: Option<Path>,
+    id: Value<'t>,
+    name: Option<Value<'t>>,
+    arguments: Option<Value<'t>>,
+) -> Result<&'m mut Reader<'r, 't>> {
+    let named = name.and_then(Value::as_text).unwrap_or_default();
+    let kind = Kind::Call { id: id.text()?, name: named };
+    Ok(reader.piece(kind, at).tokens(PER_CALL).json(name).json(arguments))
+}
+
+/// Whose content a result has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// The vendor's parts.
+    Parts,
+    /// Whatever the tool gave: parts are told by what is in them.
+    Any,
+}
+
+/// The content of a result, a text, a part or a list of parts, into the last piece: texts may be cut, images may be replaced, and
+/// the rest costs what it costs.
+#[inline(never)]
+pub(crate) fn result_content<'t>(
+    reader: &mut Reader<'_, 't>,
+    at: Path,
+    content: Option<Value<'t>>,
+    shape: TextShape,
+    kind: Content,
+) -> Result<()> {
+    reader.body(at.clone(), shape);
+    let Some(content) = content else { return Ok(()) };
+    if content.as_text().is_some() {
+        reader.text(at, content)?;
+        return Ok(());
+    }
+    let object = content.object("a part, an object").ok();
+    if let Some((result, parts)) = object.and_then(|result| Some((result, media::mcp_parts(result)?))) {
+        for (key, value) in result.entries().filter(|(key, _)| !key.is_string("content")) {
+            reader.json(Some(key)).value(Some(value));
+        }
+        return result_parts(reader, &path(&at, &[Key("content")]), parts, kind);
+    }
+    if content.kind() == json::Kind::List {
+        return result_parts(reader, &at, content, kind);
+    }
+    result_part(reader, at, content, kind)
+}
+
+fn result_parts<'t>(reader: &mut Reader<'_, 't>, at: &[Step], parts: Value<'t>, kind: Content) -> Result<()> {
+    for (index, part) in parts.list("a string or a list of parts")?.enumerate() {
+        result_part(reader, path(at, &[At(index)]), part, kind)?;
+    }
+    Ok(())
+}
+
+/// One part of the content of a result.
+#[inline(never)]
+fn result_part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Value<'t>, content: Content) -> Result<()> {
+    let object = part.object("a part, an object").ok();
+    let [kind, text] = object.map(|part| part.fields(["type", "text"])).transpose()?.unwrap_or_default();
+    let is = |name: &&str| kind.is_some_and(|kind| kind.is_string(name));
+    if let (Some(text), true) = (text, ["text", "input_text", "output_text"].iter().any(is)) {
+        reader.text(path(&at, &[Key("text")]), text)?;
+        return Ok(());
+    }
+    let medium = object.and_then(|part| match media::medium_of(part) {
+        medium @ Some(Medium::Image(_)) => medium,
+        _ if content == Content::Any => media::medium_with_bytes(part),
+        medium => medium,
+    });
+    match medium {
+        Some(Medium::Image(source)) => {
+            let is_input = kind.and_then(Value::as_text).is_some_and(|kind| kind.starts_with("input_"));
+            reader.inner_image(at, Some(if is_input { TextShape::InputText } else { TextShape::TextPart }), source);
+        }
+        Some(medium) => {
+            reader.tokens(reader.medium_tokens(medium));
+        }
+        None => {
+            reader.value(Some(part));
+        }
+    }
+    Ok(())
+}
+
+/// An id for a call that has only a name.
+pub(crate) fn call_by_name(message: usize, name: &str, before: usize) -> String {
+    format!("\0{message}\0{name}\0{before}")
+}
+
+/// The name in such an id, and how often it was called before, where it is one of this message.
+pub(crate) fn called_by_name(id: &str, message: usize) -> Option<(&str, usize)> {
+    let rest = id.strip_prefix('\0')?.strip_prefix(&*message.to_string())?;
+    let (name, before) = rest.strip_prefix('\0')?.rsplit_once('\0')?;
+    Some((name, before.parse().ok()?))
+}
