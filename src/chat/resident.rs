@@ -216,37 +216,9 @@ impl ResidentChat {
         }
         self.check_counter()?;
         // Nothing can fail from here on.
-        let came = at..at + list.len();
-        let gone = self.messages.get(at..end).unwrap_or_default();
-        let acts = |message: &Message<'_>| {
-            message.pieces.iter().any(|piece| matches!(piece.kind, Kind::Call { .. } | Kind::Result { .. }))
-        };
-        // What was paired stays so where what goes has to do with no pair, and what comes is the end or has to do with none.
-        let pairs_stay = !gone.iter().any(acts) && (end == count || !read.iter().any(acts));
-        let (mut behind, mut shapes_behind) = (self.messages.split_off(end), self.shapes.split_off(end));
-        self.messages.truncate(at);
-        self.messages.extend(read.iter().map(Message::to_owned));
-        self.messages.append(&mut behind);
-        self.shapes.truncate(at);
-        self.shapes.extend(shapes);
-        self.shapes.append(&mut shapes_behind);
         (self.shape, self.format, self.beside) = (shape, format, beside);
-        self.sums.truncate(at + 1);
-        Sum::extend(&mut self.sums, &self.messages);
-        if !pairs_stay {
-            self.pairs = ToolPairs::default();
-        }
-        let is_linked = |piece: &Piece<'_>| matches!(piece.kind, Kind::Linked { .. }) || piece.caller.is_some();
-        self.is_linked |= read.iter().any(|message| message.pieces.iter().any(is_linked));
-        self.marks.add(&read);
-        // Up to there all belongs together as before.
-        let mut first = if self.is_linked { 0 } else { at };
-        if !pairs_stay || end == count {
-            let from = if pairs_stay { at } else { 0 };
-            let messages = self.messages.get(from..).unwrap_or_default();
-            first = first.min(add_pairs(&mut self.pairs, from, messages, |id| Cow::Owned(id.to_owned())));
-        }
-        self.layout.get_mut().truncate(first);
+        self.put(at, end, &read, shapes);
+        let came = at..at + list.len();
         let stays = |index: &usize| *index < at || *index >= end;
         if let Some(pinned) = pinned {
             self.options.pinned.retain(stays);
@@ -266,6 +238,40 @@ impl ResidentChat {
         self.incremental = IncrementalCount::default();
         let tokens = self.messages.get(came).unwrap_or_default().iter().map(Message::tokens).collect();
         Ok(Changed { format: format.name(), tokens, total: self.total(), ..Changed::default() })
+    }
+
+    /// Puts messages that were read in the place of others, and updates what is known of all.
+    fn put(&mut self, at: usize, end: usize, read: &[Message<'_>], shapes: Vec<Formats>) {
+        let count = self.messages.len();
+        let gone = self.messages.get(at..end).unwrap_or_default();
+        let acts = |message: &Message<'_>| {
+            message.pieces.iter().any(|piece| matches!(piece.kind, Kind::Call { .. } | Kind::Result { .. }))
+        };
+        // What was paired stays so where what goes has to do with no pair, and what comes is the end or has to do with none.
+        let pairs_stay = !gone.iter().any(acts) && (end == count || !read.iter().any(acts));
+        let (mut behind, mut shapes_behind) = (self.messages.split_off(end), self.shapes.split_off(end));
+        self.messages.truncate(at);
+        self.messages.extend(read.iter().map(Message::to_owned));
+        self.messages.append(&mut behind);
+        self.shapes.truncate(at);
+        self.shapes.extend(shapes);
+        self.shapes.append(&mut shapes_behind);
+        self.sums.truncate(at + 1);
+        Sum::extend(&mut self.sums, &self.messages);
+        if !pairs_stay {
+            self.pairs = ToolPairs::default();
+        }
+        let is_linked = |piece: &Piece<'_>| matches!(piece.kind, Kind::Linked { .. }) || piece.caller.is_some();
+        self.is_linked |= read.iter().any(|message| message.pieces.iter().any(is_linked));
+        self.marks.add(read);
+        // Up to there all belongs together as before.
+        let mut first = if self.is_linked { 0 } else { at };
+        if !pairs_stay || end == count {
+            let from = if pairs_stay { at } else { 0 };
+            let messages = self.messages.get(from..).unwrap_or_default();
+            first = first.min(add_pairs(&mut self.pairs, from, messages, |id| Cow::Owned(id.to_owned())));
+        }
+        self.layout.get_mut().truncate(first);
     }
 
     /// The formats of messages in the place of others, and those that all messages can be in then.
