@@ -60,7 +60,7 @@ const types = {
 const isPacked = isWhole;
 
 /** The modules of src that go into `shared.js`. */
-const shared = ["areas", "coders", "error", "source", "unpack", "version", "vocabulary"];
+const shared = ["areas", "coders", "error", "source", "version", "vocabulary"];
 
 /** Classes say `Symbol.dispose`, which not every `lib` has. */
 const disposable = {

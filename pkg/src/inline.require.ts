@@ -1,7 +1,7 @@
 /** The same for `require`. The bytes are those of the ES module, since there is one copy of them. */
 
 import { area } from "./areas.js";
-import { unpack } from "./unpack.js";
+import { unpack } from "./source.js";
 
 export * from "./entries/default.js";
 

@@ -5,7 +5,7 @@
 
 import { area } from "./areas.js";
 import { packed } from "./ctxweave.packed.js";
-import { unpack } from "./unpack.js";
+import { unpack } from "./source.js";
 
 export * from "./entries/default.js";
 

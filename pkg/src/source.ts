@@ -3,7 +3,6 @@
 import { decoderOf } from "./coders.js";
 import { CtxweaveError } from "./error.js";
 import type { PlatformRequest, PlatformUrl, WasmModule } from "./types/platform.js";
-import { unpack } from "./unpack.js";
 
 /** Gives the bytes of a file at a `file:` address, at once where it can; only where there are files. */
 export type ReadFile = (address: PlatformUrl) => Bytes | Promise<Bytes>;
@@ -54,6 +53,25 @@ export async function fromFileOrPacked<T>(
     if (!bytes) throw failure;
     return take(bytes);
   }
+}
+
+/** The bytes that base64 of a gzipped file stands for. */
+export async function unpack(base64: string): Promise<Uint8Array<ArrayBuffer>> {
+  const packed = bytesOf(base64);
+  // Where it is there, zlib takes half the time, and streams would make Node.js load all of `fetch`.
+  const zlib = globalThis.process?.getBuiltinModule?.("node:zlib");
+  if (zlib) return new Uint8Array(zlib.gunzipSync(packed));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  const { fromBase64 } = Uint8Array as { fromBase64?(text: string): Uint8Array<ArrayBuffer> };
+  if (fromBase64) return fromBase64.call(Uint8Array, base64);
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at += 1) bytes[at] = text.charCodeAt(at);
+  return bytes;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** What takes two areas. */
 
-import { callJson } from "../json.js";
+import { callJson } from "../call.js";
 import type { ConvertedChat } from "../types/chat.js";
 import type { LoomChatOptions } from "../types/bridges.js";
 import type { ReadonlyData } from "../types/common.js";

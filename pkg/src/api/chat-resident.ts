@@ -1,28 +1,28 @@
 /// <reference lib="esnext.disposable" />
 /** The chat that goes on. */
 
+import { callJson } from "../call.js";
 import { utf8 } from "../coders.js";
 import { CtxweaveError } from "../error.js";
 import type * as glue from "../glue.js";
-import { answerOf, rawAnswerOf } from "../json.js";
+import { writeRequest } from "../request.js";
+import { call } from "../runtime.js";
 import type { Target } from "../types/bodies.js";
 import type { ChatFormat, ChatOptions, ChatTree, FitReport, FitResult, FitRow } from "../types/chat.js";
 import type { Diagnostic, ReadonlyData } from "../types/common.js";
-import { fitMessages } from "./chat.js";
+import { chatToLoomTree, convertMessages, fitMessages } from "./chat.js";
 import { checkedText, invalid } from "./checked.js";
-import { chatToLoomTree, convertMessages } from "./convert.js";
 import { type Handle as AnyHandle, Handles } from "./handles.js";
 import {
-  addedMessage,
   type Change,
   copyWith,
   type Entry,
   isLangChain,
-  messageOf,
+  messageAt,
   type Path,
   type Pinned,
   pinnedBy,
-  plainList,
+  plainMessages,
 } from "./messages.js";
 
 /**
@@ -40,20 +40,14 @@ export class Chat<Message = unknown> {
     if (typeof options !== "object" || options === null) throw invalid("options", "an object");
     const { target, pinned, ...rest } = options as ChatOptions;
     const own = { ...rest, ...(typeof pinned !== "function" && pinned !== undefined && { pinned }) };
-    let raw: glue.Chat | undefined;
-    rawAnswerOf(
-      (wasm, { json }, tokenizer) => {
-        raw = new wasm.Chat(json, tokenizer);
-      },
-      { options: own, target: rulesOf(target) },
-    );
+    const { json, counter } = writeRequest({ options: own, target: rulesOf(target) });
     handles.set(this, {
-      raw: raw as unknown as glue.Chat,
+      raw: call((wasm) => new wasm.Chat(json, counter)),
       options: own,
       target,
       pinned: typeof pinned === "function" ? (pinned as Pinned) : undefined,
       format: "generic",
-      list: [],
+      messages: [],
       pins: [],
       tokens: [],
       areTokensShared: false,
@@ -64,7 +58,7 @@ export class Chat<Message = unknown> {
 
   /** How many messages there are. */
   get length(): number {
-    return handles.use(this, ({ list }) => list.length);
+    return handles.use(this, ({ messages }) => messages.length);
   }
 
   /** Tokens of the whole request as it is, with nothing taken out. */
@@ -84,7 +78,7 @@ export class Chat<Message = unknown> {
   append(...messages: readonly Message[]): void {
     handles.use(this, (handle) => {
       settle(handle);
-      splice(handle, handle.list.length, 0, messages);
+      splice(handle, handle.messages.length, 0, messages);
     });
   }
 
@@ -102,10 +96,10 @@ export class Chat<Message = unknown> {
   replace(index: number, message: Message): void {
     handles.use(this, (handle) => {
       settle(handle);
-      const { list } = handle;
-      if (!Number.isInteger(index) || index < 0 || index >= list.length) throw invalid("index", "that of a message");
+      const kept = handle.messages;
+      if (!Number.isInteger(index) || index < 0 || index >= kept.length) throw invalid("index", "that of a message");
       // What answers Gemini's calls is found by the order of all.
-      const rest = handle.format === "gemini" ? list.slice(index + 1) : [];
+      const rest = handle.format === "gemini" ? kept.slice(index + 1) : [];
       splice(handle, index, 1 + rest.length, [message, ...rest], 1);
     });
   }
@@ -115,7 +109,7 @@ export class Chat<Message = unknown> {
     handles.use(this, (handle) => {
       settle(handle);
       if (!Number.isInteger(length) || length < 0) throw invalid("length", "a whole number, 0 or more");
-      const more = handle.list.length - length;
+      const more = handle.messages.length - length;
       if (more > 0) splice(handle, length, more, []);
     });
   }
@@ -158,7 +152,7 @@ export class Chat<Message = unknown> {
   toTree(): ChatTree {
     return handles.use(this, (handle) => {
       settle(handle);
-      return chatToLoomTree(handle.list, { from: handle.format });
+      return chatToLoomTree(handle.messages, { from: handle.format });
     });
   }
 
@@ -180,7 +174,7 @@ interface Handle extends AnyHandle {
   pinned: Pinned | undefined;
   pins: boolean[];
   format: ChatFormat;
-  list: unknown[];
+  messages: unknown[];
   /** Tokens of each message as it came; a report whose rows were not read yet may look at them. */
   tokens: number[];
   areTokensShared: boolean;
@@ -193,7 +187,7 @@ interface GrowingText {
   path: Path;
   /** With all that was added. */
   text: string;
-  /** Whether the list has a message with it. */
+  /** Whether the messages contain it. */
   isWritten: boolean;
   /** The first half of a surrogate pair, which waits for the second. */
   waiting: string;
@@ -201,27 +195,20 @@ interface GrowingText {
 
 const handles = new Handles<Handle>("chat", "messages");
 
-function ask({ raw }: Handle, name: string, request: unknown): unknown {
-  return answerOf((_, { json }) => raw.call(name, json), request, "sizes");
+function callMethod({ raw }: Handle, name: string, request: unknown): unknown {
+  return callJson(name, request, { binary: "sizes", handle: raw });
 }
 
 /** Puts messages in the place of others. Whether they are pinned is asked of so many of them; the others were there before. */
-function splice(
-  handle: Handle,
-  at: number,
-  remove: number,
-  messages: readonly unknown[],
-  fresh = messages.length,
-): void {
-  const { list, pinned } = handle;
+function splice(handle: Handle, at: number, remove: number, added: readonly unknown[], fresh = added.length): void {
   let pins: boolean[] = [];
-  if (pinned) {
-    const found = new Set(pinnedBy(pinned, messages.slice(0, fresh), at));
-    const old = handle.pins.slice(at + fresh, at + messages.length);
-    pins = messages.map((_, index) => (index < fresh ? found.has(at + index) : (old[index - fresh] ?? false)));
+  if (handle.pinned) {
+    const found = new Set(pinnedBy(handle.pinned, added.slice(0, fresh), at));
+    const old = handle.pins.slice(at + fresh, at + added.length);
+    pins = added.map((_, index) => (index < fresh ? found.has(at + index) : (old[index - fresh] ?? false)));
   }
-  put(handle, at, remove, messages, pins);
-  insert(list, at, remove, messages);
+  recount(handle, at, remove, added, pins);
+  insert(handle.messages, at, remove, added);
   insert(handle.pins, at, remove, pins);
 }
 
@@ -232,24 +219,30 @@ interface Spliced {
   total: number;
 }
 
-function put(handle: Handle, at: number, remove: number, messages: readonly unknown[], pins: readonly boolean[]): void {
-  const send = (from: number, gone: number, list: readonly unknown[], flags: readonly boolean[]): Spliced => {
+function recount(
+  handle: Handle,
+  at: number,
+  remove: number,
+  added: readonly unknown[],
+  pins: readonly boolean[],
+): void {
+  const send = (from: number, gone: number, messages: readonly unknown[], flags: readonly boolean[]): Spliced => {
     const pinned = flags.flatMap((isPinned, index) => (isPinned ? [from + index] : []));
-    const request = { at: from, remove: gone, messages: plainList(list), ...(handle.pinned && { pinned }) };
-    return ask(handle, "splice", request) as Spliced;
+    const request = { at: from, remove: gone, messages: plainMessages(messages), ...(handle.pinned && { pinned }) };
+    return callMethod(handle, "splice", request) as Spliced;
   };
-  let answer = send(at, remove, messages, pins);
-  if (answer.again) {
+  let spliced = send(at, remove, added, pins);
+  if (spliced.again) {
     // They are in another format together than apart.
-    const { length } = handle.list;
-    answer = send(0, length, replaced(handle.list, at, remove, messages), replaced(handle.pins, at, remove, pins));
-    handle.tokens = answer.tokens;
+    const { length } = handle.messages;
+    spliced = send(0, length, replaced(handle.messages, at, remove, added), replaced(handle.pins, at, remove, pins));
+    handle.tokens = spliced.tokens;
   } else {
-    if (at < handle.list.length) ownTokens(handle);
-    insert(handle.tokens, at, remove, answer.tokens);
+    if (at < handle.messages.length) ownTokens(handle);
+    insert(handle.tokens, at, remove, spliced.tokens);
   }
-  handle.format = answer.format;
-  handle.total = answer.total;
+  handle.format = spliced.format;
+  handle.total = spliced.total;
   handle.text = undefined;
 }
 
@@ -273,7 +266,7 @@ function ownTokens(handle: Handle): void {
 const LONE = /[\ud800-\udfff]/u;
 
 function appendText(handle: Handle, delta: string): void {
-  const last = handle.list.at(-1);
+  const last = handle.messages.at(-1);
   if (last === undefined)
     throw new CtxweaveError("invalid_input", "there is no message to add text to; append one first");
   const growing = handle.text;
@@ -286,7 +279,7 @@ function appendText(handle: Handle, delta: string): void {
     if (growing) return withText(handle, [growing.path, growing.text + more + waiting], growing.path);
     return withText(handle, ...addition(handle, more + waiting));
   }
-  const answer = ask(handle, "appendText", more) as { path: Path | null; tokens: [number]; total: number };
+  const answer = callMethod(handle, "appendText", more) as { path: Path | null; tokens: [number]; total: number };
   const { path, tokens, total } = answer;
   if (!path) return withText(handle, ...addition(handle, more + waiting));
   const text = (growing?.text ?? valueAt(last, path)) + more;
@@ -298,9 +291,9 @@ function appendText(handle: Handle, delta: string): void {
 
 /** The last message with a change of a text, read anew. */
 function withText(handle: Handle, change: Change, path: Path): void {
-  const at = handle.list.length - 1;
-  splice(handle, at, 1, [copyWith(handle.list[at], [change])], 0);
-  const text = valueAt(handle.list[at], path);
+  const at = handle.messages.length - 1;
+  splice(handle, at, 1, [copyWith(handle.messages[at], [change])], 0);
+  const text = valueAt(handle.messages[at], path);
   if (LONE.test(text)) handle.text = { path, text, isWritten: true, waiting: "" };
 }
 
@@ -309,9 +302,9 @@ function settle(handle: Handle): void {
   const growing = handle.text;
   if (!growing || growing.isWritten) return;
   const { path, text, waiting } = growing;
-  const at = handle.list.length - 1;
+  const at = handle.messages.length - 1;
   if (waiting) return withText(handle, [path, text + waiting], path);
-  handle.list[at] = copyWith(handle.list[at], [[path, text]]);
+  handle.messages[at] = copyWith(handle.messages[at], [[path, text]]);
   growing.isWritten = true;
 }
 
@@ -320,8 +313,8 @@ function valueAt(message: unknown, path: Path): string {
 }
 
 /** How a text comes into the last message, where there is none, and where it stands then. */
-function addition({ list, format }: Handle, text: string): [change: Change, path: Path] {
-  const message = list.at(-1) as Record<string, unknown>;
+function addition({ messages, format }: Handle, text: string): [change: Change, path: Path] {
+  const message = messages.at(-1) as Record<string, unknown>;
   const base = isLangChain(message) ? [] : ["kwargs", "data"].filter((key) => format === "langchain" && key in message);
   const fields = (base.length > 0 ? message[base[0] as string] : message) as Record<string, unknown>;
   const key = format === "gemini" || format === "ai-sdk-ui" ? "parts" : "content";
@@ -359,23 +352,23 @@ function fit(handle: Handle, given: ChatOptions | undefined): FitResult<unknown[
   const own = Object.entries(rest).filter(([, value]) => value !== undefined);
   const rules = rulesOf(target ?? handle.target);
   const isOwnTarget = JSON.stringify(rules) === JSON.stringify(rulesOf(handle.target));
-  if (own.length === 0 && isOwnTarget) return resultOf(handle, ask(handle, "fit", null) as Answer);
+  if (own.length === 0 && isOwnTarget) return resultOf(handle, callMethod(handle, "fit", null) as FitResponse);
   const options: Record<string, unknown> = { ...handle.options, ...Object.fromEntries(own) };
   const pinned = options["pinned"] as Pinned | undefined;
-  if (typeof pinned === "function") options["pinned"] = pinnedBy(pinned, handle.list);
+  if (typeof pinned === "function") options["pinned"] = pinnedBy(pinned, handle.messages);
   if (own.some(([name]) => COUNTING.includes(name))) {
     if (handle.pinned && pinned === undefined) {
       options["pinned"] = handle.pins.flatMap((isPinned, index) => (isPinned ? [index] : []));
     }
-    return fitMessages(handle.list, options as ChatOptions);
+    return fitMessages(handle.messages, options as ChatOptions);
   }
   delete options["system"];
   delete options["tools"];
-  return resultOf(handle, ask(handle, "fit", { options, target: rules }) as Answer);
+  return resultOf(handle, callMethod(handle, "fit", { options, target: rules }) as FitResponse);
 }
 
-/** What the wasm says of the chat. */
-interface Answer {
+/** A fit as the module returns it. */
+interface FitResponse {
   messages?: (Entry | Run)[];
   rows?: (FitRow | [...Run, FitRow["fate"], FitRow["reason"] | null])[];
   report: FitReport;
@@ -384,16 +377,15 @@ interface Answer {
 /** From one index to another. */
 type Run = [from: number, to: number];
 
-function resultOf(handle: Handle, { messages: entries, rows, report }: Answer): FitResult<unknown[]> {
-  const { list, tokens } = handle;
+function resultOf(handle: Handle, { messages: entries, rows, report }: FitResponse): FitResult<unknown[]> {
+  const { messages, tokens } = handle;
   let fitted: unknown[] = [];
   if (entries) {
-    const added = (message: object): unknown => (handle.format === "langchain" ? addedMessage(message, list) : message);
     for (const entry of entries) {
-      if (isRun(entry)) for (let at = entry[0]; at < entry[1]; at += 1) fitted.push(list[at]);
-      else fitted.push(messageOf(entry, list, added));
+      if (isRun(entry)) for (let at = entry[0]; at < entry[1]; at += 1) fitted.push(messages[at]);
+      else fitted.push(messageAt(entry, messages));
     }
-  } else fitted = list.slice();
+  } else fitted = messages.slice();
   // Ten thousand rows take longer to make than all the rest, and few callers look at them.
   handle.areTokensShared = true;
   const put = (value: unknown): void => {
@@ -415,7 +407,7 @@ function isRun(entry: Entry | Run): entry is Run {
   return Array.isArray(entry) && typeof entry[1] === "number";
 }
 
-function rowsOf(row: NonNullable<Answer["rows"]>[number], tokens: readonly number[]): FitRow[] {
+function rowsOf(row: NonNullable<FitResponse["rows"]>[number], tokens: readonly number[]): FitRow[] {
   if (!Array.isArray(row)) return [row];
   const [from, to, fate, reason] = row;
   return Array.from({ length: to - from }, (_, at) => {

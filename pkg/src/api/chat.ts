@@ -1,9 +1,14 @@
-/** Chats, fitted to their limits. */
+/** Chats: fitted to their limits, measured, and converted. */
 
+import { callJson } from "../call.js";
 import { CtxweaveError } from "../error.js";
-import { callJson } from "../json.js";
+import type { Binary } from "../request.js";
 import { reasonOf } from "../source.js";
 import type {
+  ChatTree,
+  ChatTreeOptions,
+  ConvertedChat,
+  ConvertOptions,
   CountMessagesOptions,
   FitOptions,
   FitReport,
@@ -18,17 +23,16 @@ import type {
 } from "../types/chat.js";
 import type { DriverOptions, ReadonlyData } from "../types/common.js";
 import { raceAbort } from "./abort.js";
-import { checkedOptions as knownOptions, invalid } from "./checked.js";
+import { checkedOptions, invalid } from "./checked.js";
 import {
-  addedMessage,
   type AnyChat,
   type Entry,
-  listOf,
-  messageOf,
+  messageAt,
+  messagesOf,
   type Pinned,
   pinnedBy,
   plainChat,
-  withList,
+  withMessages,
 } from "./messages.js";
 import { type ChatCountOptions, type ChatMessage, countChatTokens as countTexts } from "./tokens.js";
 
@@ -40,10 +44,10 @@ import { type ChatCountOptions, type ChatMessage, countChatTokens as countTexts 
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
 export function fitMessages<Chat extends AnyChat>(
-  messages: Chat,
+  chat: Chat,
   options: ReadonlyData<FitOptions<MessageOf<Chat>>>,
 ): FitResult<Fitted<Chat>> {
-  return resultOf(messages, answerOf(messages, checkedOptions(messages, options)));
+  return resultOf(chat, fit(chat, { options: withPinned(chat, options) }));
 }
 
 /**
@@ -53,20 +57,20 @@ export function fitMessages<Chat extends AnyChat>(
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
 export function planFit<Chat extends AnyChat>(
-  messages: Chat,
+  chat: Chat,
   options: ReadonlyData<FitOptions<MessageOf<Chat>>>,
 ): PlannedFit<Chat> {
-  const checked = checkedOptions(messages, options);
-  const answer = answerOf(messages, checked, { phase: "plan" });
-  if (!answer.summarize) return { status: "ready", result: resultOf(messages, answer) };
-  const { indices, ...rest } = answer.summarize;
-  const list = listOf(messages).slice() as MessageOf<Chat>[];
+  const args = { options: withPinned(chat, options) };
+  const response = fit(chat, { ...args, phase: "plan" });
+  if (!response.summarize) return { status: "ready", result: resultOf(chat, response) };
+  const { indices, ...rest } = response.summarize;
+  const messages = messagesOf(chat).slice() as MessageOf<Chat>[];
   const state = {} as FitState<Chat>;
-  // While the summary is made the conversation may go on in the caller's own list.
-  planned.set(state, [withList(messages, list) as AnyChat, checked]);
+  // While the summary is made the conversation may continue in the caller's array.
+  planned.set(state, [withMessages(chat, messages) as AnyChat, args]);
   return {
     status: "summarize",
-    input: { ...rest, messages: indices.map((index) => list[index] as MessageOf<Chat>) },
+    input: { ...rest, messages: indices.map((index) => messages[index] as MessageOf<Chat>) },
     state: Object.freeze(state),
   };
 }
@@ -81,14 +85,14 @@ export function finishFit<Chat extends AnyChat>(
   state: FitState<Chat>,
   summary: string | { readonly error: unknown },
 ): FitResult<Fitted<Chat>> {
-  const [messages, options] = planned.get(state) ?? [];
-  if (messages === undefined || options === undefined) throw invalid("state", "the `state` that `planFit` gave");
+  const [chat, args] = planned.get(state) ?? [];
+  if (chat === undefined || args === undefined) throw invalid("state", "the `state` that `planFit` gave");
   const isText = typeof summary === "string";
   if (!isText && !("error" in Object(summary))) throw invalid("summary", "a text or an object with an `error`");
-  const answer = answerOf(messages, options, { phase: "finish", ...(isText ? { summaryText: summary } : {}) });
-  const failed = answer.report.diagnostics.find(({ code }) => code === "summary_failed");
+  const response = fit(chat, { ...args, phase: "finish", ...(isText && { summaryText: summary }) });
+  const failed = response.report.diagnostics.find(({ code }) => code === "summary_failed");
   if (failed && !isText) failed.message += `: ${reasonOf(summary.error)}`;
-  return resultOf(messages as Chat, answer);
+  return resultOf(chat as Chat, response);
 }
 
 /**
@@ -98,15 +102,15 @@ export function finishFit<Chat extends AnyChat>(
  * @throws {CtxweaveError} with one of the codes in docs/errors.md; the signal's reason when it is aborted
  */
 export async function fitMessagesWith<Chat extends AnyChat>(
-  messages: Chat,
+  chat: Chat,
   options: ReadonlyData<FitOptions<MessageOf<Chat>>>,
   summarize: Summarize<MessageOf<Chat>>,
   driver: DriverOptions = {},
 ): Promise<FitResult<Fitted<Chat>>> {
-  const { signal } = knownOptions(driver, ["signal"], "driver");
+  const { signal } = checkedOptions(driver, ["signal"], "driver");
   signal?.throwIfAborted();
   if (typeof summarize !== "function") throw invalid("summarize", "a function");
-  const begun = planFit(messages, options);
+  const begun = planFit(chat, options);
   if (begun.status === "ready") return begun.result;
   return finishFit(begun.state, await summaryOf(begun.input, summarize, signal));
 }
@@ -118,13 +122,13 @@ export async function fitMessagesWith<Chat extends AnyChat>(
  * @throws {CtxweaveError} `vocabulary_not_loaded` where the `model` is counted by a vocabulary that is not loaded
  */
 export function countChatTokens<Chat extends AnyChat>(
-  messages: Chat,
+  chat: Chat,
   options: ReadonlyData<CountMessagesOptions> | ChatCountOptions = {},
 ): number {
   if (["perMessage", "perName", "perRequest"].some((name) => name in Object(options))) {
-    return countTexts(messages as readonly ChatMessage[], options as ChatCountOptions);
+    return countTexts(chat as readonly ChatMessage[], options as ChatCountOptions);
   }
-  return callJson("countMessages", { messages: plainChat(messages), options }, "sizes") as number;
+  return callChat("countMessages", chat, { options }) as number;
 }
 
 /**
@@ -134,10 +138,34 @@ export function countChatTokens<Chat extends AnyChat>(
  * @throws {CtxweaveError} `vocabulary_not_loaded` where the `model` is counted by a vocabulary that is not loaded
  */
 export function measureMessages<Chat extends AnyChat>(
-  messages: Chat,
+  chat: Chat,
   options: ReadonlyData<CountMessagesOptions> = {},
 ): MeasuredMessages {
-  return callJson("measureMessages", { messages: plainChat(messages), options }, "sizes") as MeasuredMessages;
+  return callChat("measureMessages", chat, { options }) as MeasuredMessages;
+}
+
+/**
+ * The same chat in another format. What the target cannot say is a diagnostic, and stands there as a text where that is
+ * possible. Where the format is the same, these are the very messages. Bytes become base64. The chat is never changed.
+ *
+ * @throws {CtxweaveError} with one of the codes in docs/errors.md
+ */
+export function convertMessages<Message = unknown, Chat extends AnyChat = AnyChat>(
+  chat: Chat,
+  options: ReadonlyData<ConvertOptions>,
+): ConvertedChat<Message> {
+  const converted = callChat("convertMessages", chat, { options }, "base64");
+  const { same, messages, ...rest } = converted as ConvertedChat<Message> & { same?: true };
+  return { messages: same ? (messagesOf(chat).slice() as Message[]) : messages, ...rest };
+}
+
+/**
+ * A chat as a Loom tree, a node a message, to be assembled under a budget, branched, or kept.
+ *
+ * @throws {CtxweaveError} with one of the codes in docs/errors.md
+ */
+export function chatToLoomTree<Chat extends AnyChat>(chat: Chat, options?: ReadonlyData<ChatTreeOptions>): ChatTree {
+  return callChat("chatToLoomTree", chat, { options }, "base64") as ChatTree;
 }
 
 async function summaryOf<Message>(
@@ -153,39 +181,46 @@ async function summaryOf<Message>(
   }
 }
 
-/** What a state stands for; apart from it, so that it is of no use to change it. */
-const planned = new WeakMap<object, [chat: AnyChat, options: object]>();
+/** What a state stands for; kept apart, so that changing the state has no effect. */
+const planned = new WeakMap<object, [chat: AnyChat, args: object]>();
 
-/** What the wasm says of a chat. */
-interface Answer {
-  /** What stands where: absent where all is as it was. */
+/** A fit as the module returns it. */
+interface FitResponse {
+  /** Missing if all messages are unchanged. */
   messages?: Entry[];
   report: FitReport;
   summarize?: Omit<SummaryInput, "messages"> & { indices: number[] };
 }
 
-function answerOf(chat: AnyChat, options: object, phase: object = {}): Answer {
-  return callJson("fitMessages", { messages: plainChat(chat), options, ...phase }, "sizes") as Answer;
+function fit(chat: AnyChat, args: object): FitResponse {
+  return callChat("fitMessages", chat, args) as FitResponse;
 }
 
-/** The options, with the indices of what is pinned. */
-function checkedOptions(chat: AnyChat, options: object): object {
+/** Calls a function that takes a chat. Its binary data stays outside the module, unless it is to be converted. */
+function callChat(name: string, chat: AnyChat, args: object, binary: Binary = "sizes"): unknown {
+  return callJson(name, { messages: plainChat(chat), ...args }, { binary });
+}
+
+/** The options, with the indices of the messages that the caller's function pins. */
+function withPinned(chat: AnyChat, options: object): object {
   if (typeof options !== "object" || options === null) throw invalid("options", "an object");
   try {
     const { pinned } = options as { pinned?: unknown };
     return typeof pinned === "function"
-      ? { ...options, pinned: pinnedBy(pinned as Pinned, listOf(chat)) }
+      ? { ...options, pinned: pinnedBy(pinned as Pinned, messagesOf(chat)) }
       : { ...options };
   } catch (thrown) {
     if (thrown instanceof CtxweaveError) throw thrown;
-    // A getter of the caller's, of the messages or the options.
+    // `writeRequest` reports whose getter threw.
     return options;
   }
 }
 
-function resultOf<Chat extends AnyChat>(chat: Chat, { messages: entries, report }: Answer): FitResult<Fitted<Chat>> {
-  const list = listOf(chat);
-  const added = (message: object): unknown => addedMessage(message, list);
-  const fitted = entries?.map((entry) => messageOf(entry, list, added)) ?? list.slice();
-  return { messages: withList(chat, fitted) as Fitted<Chat>, report };
+function resultOf<Chat extends AnyChat>(
+  chat: Chat,
+  { messages: entries, report }: FitResponse,
+): FitResult<Fitted<Chat>> {
+  const messages = messagesOf(chat);
+  const fitted = entries?.map((entry) => messageAt(entry, messages)) ?? messages.slice();
+  return { messages: withMessages(chat, fitted) as Fitted<Chat>, report };
 }

@@ -1,9 +1,8 @@
 /** Texts cut and split by their tokens. */
 
-import { callJson } from "../json.js";
+import { callJson, numbersOf } from "../call.js";
 import type { ReadonlyData } from "../types/common.js";
 import { checkedText } from "./checked.js";
-import { numbersOf } from "./numbers.js";
 import type { CountOptions } from "./tokens.js";
 
 /**

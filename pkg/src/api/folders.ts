@@ -1,6 +1,6 @@
 /** Folders with AGENTS.md files. */
 
-import { callJson } from "../json.js";
+import { callJson } from "../call.js";
 import type {
   BubbleOptions,
   ChainRequest,

@@ -1,29 +1,29 @@
-/** Handles: what lives in the wasm for as long as its owner. */
+/** Handles: what lives in the module for as long as its owner. */
 
 import { CtxweaveError } from "../error.js";
 import { call, instance } from "../runtime.js";
 
-/** What lives in the wasm. */
+/** What lives in the module. */
 export interface Handle {
   raw: { free(): void };
   /** The instance of the module that it lives in. */
   instance: number;
-  /** Calls that have not come back yet. */
+  /** Calls that have not returned yet. */
   calls: number;
 }
 
 /**
- * The handles of one class by their owners; apart from these, so that an owner's type is the same in every flavour. `what` is
- * their name in errors, `from` what a new one is made from.
+ * The handles of one class by their owners; kept apart from these, so that an owner's type is the same in every flavour.
  */
 export class Handles<Kind extends Handle> {
   readonly #known = new WeakMap<object, Kind>();
-  readonly #what: string;
-  readonly #from: string;
+  readonly #name: string;
+  readonly #source: string;
 
-  constructor(what: string, from: string) {
-    this.#what = what;
-    this.#from = from;
+  /** `name` is what errors call a handle, `source` what the caller makes a new one from. */
+  constructor(name: string, source: string) {
+    this.#name = name;
+    this.#source = source;
   }
 
   set(owner: object, handle: Omit<Kind, "instance" | "calls">): void {
@@ -33,11 +33,8 @@ export class Handles<Kind extends Handle> {
   /** Calls a function with the owner's handle, unless it is freed, lost or in use. */
   use<T>(owner: object, use: (handle: Kind) => T): T {
     const handle = this.#known.get(owner);
-    if (!handle) throw new CtxweaveError("handle_freed", `the ${this.#what} was freed; make a new one`);
-    if (handle.instance !== instance()) {
-      const message = `the ${this.#what} was lost when the module had to be started anew; make a new one from your own ${this.#from}`;
-      throw new CtxweaveError("handle_lost", message);
-    }
+    if (!handle) throw new CtxweaveError("handle_freed", `the ${this.#name} was freed; make a new one`);
+    if (handle.instance !== instance()) throw this.lost();
     if (handle.calls > 0) throw this.#busy();
     handle.calls += 1;
     try {
@@ -47,7 +44,7 @@ export class Handles<Kind extends Handle> {
     }
   }
 
-  /** Gives the memory back. To free it again is harmless. */
+  /** Frees the memory. Freeing it again is a no-op. */
   free(owner: object): void {
     const handle = this.#known.get(owner);
     if (!handle) return;
@@ -56,8 +53,14 @@ export class Handles<Kind extends Handle> {
     if (handle.instance === instance()) call(() => handle.raw.free());
   }
 
+  /** The error for a handle of an earlier instance. */
+  lost(): CtxweaveError {
+    const message = `the ${this.#name} was lost when the module had to be started anew; make a new one from your own ${this.#source}`;
+    return new CtxweaveError("handle_lost", message);
+  }
+
   #busy(): CtxweaveError {
-    const message = `the ${this.#what} is in the middle of another call; a tokenizer of one's own must not use the ${this.#what} that it counts for`;
+    const message = `the ${this.#name} is in the middle of another call; a tokenizer of one's own must not use the ${this.#name} that it counts for`;
     return new CtxweaveError("handle_busy", message);
   }
 }

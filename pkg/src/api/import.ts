@@ -1,7 +1,7 @@
 /** Files of other looms, and of chats. */
 
 import { CtxweaveError } from "../error.js";
-import { callJson } from "../json.js";
+import { callJson } from "../call.js";
 import type { ReadonlyData } from "../types/common.js";
 import type {
   ExportFormat,

@@ -7,7 +7,7 @@ import type { ChatContainer } from "../types/chat.js";
 /** A chat as it may be given. */
 export type AnyChat = readonly unknown[] | ChatContainer;
 
-/** What stands at a place of the result: a message by its index, a message with changes, or one that was added. */
+/** A message of the result: one by its index, one with changes, or an added one. */
 export type Entry = number | [index: number, changes: Change[]] | object;
 
 /** What becomes of the value at a path within a message: another value, or with none it is removed. */
@@ -47,24 +47,24 @@ export function plainMessage(message: unknown): Record<string, unknown> {
   return plain;
 }
 
-/** The list, with instances as plain data. */
-export function plainList(list: readonly unknown[]): readonly unknown[] {
+/** The messages, with instances as plain data. */
+export function plainMessages(messages: readonly unknown[]): readonly unknown[] {
   try {
-    return list.some(isLangChain) ? list.map(plainMessage) : list;
+    return messages.some(isLangChain) ? messages.map(plainMessage) : messages;
   } catch {
-    // Whose getter threw, is said where the request is written.
-    return list;
+    // `writeRequest` reports whose getter threw.
+    return messages;
   }
 }
 
 export type Pinned = (message: unknown, index: number) => unknown;
 
 /** The indices of the messages that the caller's function names; the first has the index `from`. */
-export function pinnedBy(pinned: Pinned, list: readonly unknown[], from = 0): number[] {
-  const indices = Array.from(list.keys(), (at) => from + at);
+export function pinnedBy(pinned: Pinned, messages: readonly unknown[], from = 0): number[] {
+  const indices = Array.from(messages.keys(), (at) => from + at);
   return indices.filter((index) => {
     try {
-      return pinned(list[index - from], index);
+      return pinned(messages[index - from], index);
     } catch (cause) {
       const message = `\`options.pinned\` threw for message ${index}: ${reasonOf(cause)}`;
       throw new CtxweaveError("invalid_input", message, { path: "options.pinned" }, { cause });
@@ -72,15 +72,15 @@ export function pinnedBy(pinned: Pinned, list: readonly unknown[], from = 0): nu
   });
 }
 
-/** What stands at a place of the result. */
-export function messageOf(entry: Entry, list: readonly unknown[], added: (message: object) => unknown): unknown {
-  if (typeof entry === "number") return list[entry];
-  return Array.isArray(entry) ? copyWith(list[entry[0]], entry[1]) : added(entry);
+/** The message that an entry stands for. */
+export function messageAt(entry: Entry, messages: readonly unknown[]): unknown {
+  if (typeof entry === "number") return messages[entry];
+  return Array.isArray(entry) ? copyWith(messages[entry[0]], entry[1]) : addedMessage(entry, messages);
 }
 
-/** A marker or a summary. Among instances it is one, made of another message of a human; where there is none, a plain object. */
-export function addedMessage(message: object, list: readonly unknown[]): unknown {
-  const human = list.find((it) => isLangChain(it) && plainMessage(it)["type"] === "human");
+/** A marker or a summary. Next to instances it is one too, made of another message of a human; otherwise a plain object. */
+function addedMessage(message: object, messages: readonly unknown[]): unknown {
+  const human = messages.find((it) => isLangChain(it) && plainMessage(it)["type"] === "human");
   if (human === undefined) return message;
   const { content } = message as { content: unknown };
   const none: Change[] = ["id", "name"].filter((key) => key in (human as object)).map((key) => [[key]]);
@@ -140,30 +140,30 @@ function put(holder: Holder, key: string | number, value: unknown): void {
   Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** The list of a chat: itself, or that of the container. */
-export function listOf(chat: AnyChat): readonly unknown[] {
-  const list: unknown = Array.isArray(chat) ? chat : (chat as Partial<Record<string, unknown>> | null)?.[keyOf(chat)];
-  return Array.isArray(list) ? list : [];
+/** The messages of a chat: itself, or those of the container. */
+export function messagesOf(chat: AnyChat): readonly unknown[] {
+  const messages: unknown = Array.isArray(chat) ? chat : (chat as Record<string, unknown> | null)?.[keyOf(chat)];
+  return Array.isArray(messages) ? messages : [];
 }
 
 function keyOf(chat: AnyChat): string {
   return "contents" in Object(chat) ? "contents" : "messages";
 }
 
-/** The chat with another list in it. */
-export function withList(chat: AnyChat, list: readonly unknown[]): unknown {
-  if (Array.isArray(chat)) return list;
-  return typeof chat === "object" && chat !== null ? copyWith(chat, [[[keyOf(chat)], list]]) : chat;
+/** The chat with other messages in it. */
+export function withMessages(chat: AnyChat, messages: readonly unknown[]): unknown {
+  if (Array.isArray(chat)) return messages;
+  return typeof chat === "object" && chat !== null ? copyWith(chat, [[[keyOf(chat)], messages]]) : chat;
 }
 
 /** The chat with LangChain's instances as plain data. */
 export function plainChat(chat: AnyChat): unknown {
   try {
-    const list = listOf(chat);
-    const plain = plainList(list);
-    return plain === list ? chat : withList(chat, plain);
+    const messages = messagesOf(chat);
+    const plain = plainMessages(messages);
+    return plain === messages ? chat : withMessages(chat, plain);
   } catch {
-    // Whose getter threw, is said where the request is written.
+    // `writeRequest` reports whose getter threw.
     return chat;
   }
 }

@@ -1,7 +1,7 @@
 /** Vocabularies of open models. */
 
 import { utf8 } from "../coders.js";
-import { callJson } from "../json.js";
+import { callJson } from "../call.js";
 import { asBytes } from "../source.js";
 import type { ReadonlyData } from "../types/common.js";
 import { invalid } from "./checked.js";

@@ -1,7 +1,7 @@
 /** XML context rules of tasks: what each step may see. */
 
 import { CtxweaveError } from "../error.js";
-import { callJson } from "../json.js";
+import { callJson } from "../call.js";
 import { reasonOf } from "../source.js";
 import type {
   BegunContextAssembly,

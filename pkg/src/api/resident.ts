@@ -1,12 +1,12 @@
 /// <reference lib="esnext.disposable" />
 /** The resident tree. */
 
+import { callJson } from "../call.js";
 import { CtxweaveError } from "../error.js";
 import type * as glue from "../glue.js";
-import { answerOf, rawAnswerOf, toRequest } from "../json.js";
+import { writeRequest } from "../request.js";
 import { call } from "../runtime.js";
-import { reasonOf } from "../source.js";
-import { asBytes } from "../source.js";
+import { asBytes, reasonOf } from "../source.js";
 import type { Diagnostic, ReadonlyData } from "../types/common.js";
 import type { BufferAssembly, Cut, DialogueAssembly, LoomNode, LoomTreeData } from "../types/loom.js";
 import type {
@@ -50,7 +50,7 @@ import { type KeptMessages, unpackAssembly, unpackDialogue, unpackReport } from 
 export class LoomTree {
   /** @param tree the tree, or the bytes of its JSON */
   constructor(tree: ReadonlyData<LoomTreeData> | ArrayBuffer | ArrayBufferView) {
-    const json = asBytes(tree, "tree") ?? toRequest(tree).json;
+    const json = asBytes(tree, "tree") ?? writeRequest(tree).json;
     const raw = call((wasm) => new wasm.LoomTree(json));
     handles.set(this, { raw, defaults: {}, kept: { number: 0, messages: [] } });
   }
@@ -166,7 +166,7 @@ export class LoomTree {
         else defaults[key] = value;
       }
       keepOnePosition(defaults, all);
-      answerOf(method(handle, "configure"), { ...all, ...defaults });
+      callMethod(handle, "configure", { ...all, ...defaults });
       handle.defaults = defaults;
     });
   }
@@ -390,7 +390,7 @@ const handles = new Handles<Handle>("tree", "nodes and edges");
 
 /** Calls a method of the handle by its name. */
 function ask(tree: LoomTree, name: string, request: (handle: Handle) => unknown): unknown {
-  return handles.use(tree, (handle) => answerOf(method(handle, name), request(handle)));
+  return handles.use(tree, (handle) => callMethod(handle, name, request(handle)));
 }
 
 /** The same about one id or a list of them. */
@@ -409,24 +409,20 @@ function costs(
   return ask(tree, name, request) as Uint8Array<ArrayBuffer>;
 }
 
-function method({ raw }: Handle, name: string): Parameters<typeof answerOf>[0] {
-  return (_, { json, bytes }, tokenizer) => raw.call(name, json, bytes, tokenizer);
+function callMethod({ raw }: Handle, name: string, args: unknown): unknown {
+  return callJson(name, args, { handle: raw });
 }
 
 function packed(handle: Handle, options: object, withRows: boolean): unknown {
-  return rawAnswerOf(
-    (_, { json, bytes }, tokenizer) => handle.raw.packDialogue(json, bytes, tokenizer, handle.kept.number, withRows),
-    withDefaults(handle, options),
-  );
+  const { json, bytes, counter } = writeRequest(withDefaults(handle, options));
+  return call(() => handle.raw.packDialogue(json, bytes, counter, handle.kept.number, withRows));
 }
 
 function bodyOf(tree: LoomTree, options: ReadonlyData<TreeBodyOptions>, withReport: boolean): unknown {
-  return handles.use(tree, (handle) =>
-    rawAnswerOf(
-      (_, { json, bytes }, tokenizer) => handle.raw.requestBody(json, bytes, tokenizer, withReport),
-      withDefaults(handle, options),
-    ),
-  );
+  return handles.use(tree, (handle) => {
+    const { json, bytes, counter } = writeRequest(withDefaults(handle, options));
+    return call(() => handle.raw.requestBody(json, bytes, counter, withReport));
+  });
 }
 
 /** What two sets of options ask for, beside each other. A tokenizer of one's own counts both. */
@@ -442,7 +438,7 @@ function compared(
   if (typeof then["tokenizer"] === "object" && then["tokenizer"] !== null) {
     throw invalid("tokenizer", "a name where it is another than that of the first prompt");
   }
-  return answerOf(method(handle, name), { ...request, options, then }) as PromptComparison;
+  return callMethod(handle, name, { ...request, options, then }) as PromptComparison;
 }
 
 /** The target that asks for so many answers, where one body can. */

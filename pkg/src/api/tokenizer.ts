@@ -1,15 +1,15 @@
 /// <reference lib="esnext.disposable" />
 /** Texts as tokens and back, and counted while they grow. */
 
+import { callJson, numbersOf } from "../call.js";
 import { decoderOf } from "../coders.js";
 import type * as glue from "../glue.js";
-import { callJson, rawAnswerOf } from "../json.js";
+import { writeRequest } from "../request.js";
 import { call } from "../runtime.js";
 import { asUint32 } from "../source.js";
 import type { CalibratedTokenizer, ExactTokenizer, OwnTokenizer, ReadonlyData, Tokenizer } from "../types/common.js";
 import { checkedText, invalid } from "./checked.js";
 import { type Handle, Handles } from "./handles.js";
-import { numbersOf } from "./numbers.js";
 import { type CountOptions, countTokensUpTo, onlyTokenizer } from "./tokens.js";
 
 /** Which tokens. */
@@ -199,14 +199,8 @@ function onlyCharacter(text: string): number {
 export class TokenCounter {
   /** @throws {CtxweaveError} as {@link countTokens} */
   constructor(options?: { readonly tokenizer?: Tokenizer | OwnTokenizer }) {
-    let raw: glue.TokenCounter | undefined;
-    rawAnswerOf(
-      (wasm, { json }, tokenizer) => {
-        raw = new wasm.TokenCounter(json, tokenizer);
-      },
-      { options },
-    );
-    handles.set(this, { raw: raw as unknown as glue.TokenCounter, count: 0, half: "" });
+    const { json, counter } = writeRequest({ options });
+    handles.set(this, { raw: call((wasm) => new wasm.TokenCounter(json, counter)), count: 0, half: "" });
   }
 
   /** Adds to the text, and says how many tokens it has now. Halves of a surrogate pair may come one after the other. */

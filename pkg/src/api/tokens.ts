@@ -1,6 +1,6 @@
 /** Counting tokens. */
 
-import { callJson } from "../json.js";
+import { callJson } from "../call.js";
 import { call, keepVocabulary } from "../runtime.js";
 import { asBytes } from "../source.js";
 import type { ExactTokenizer, OwnTokenizer, Tokenizer } from "../types/common.js";
@@ -16,7 +16,7 @@ export interface CountOptions {
 export function countTokens(text: string, options?: CountOptions): number {
   const tokenizer = tokenizerOf(options);
   const checked = checkedText(text, "text");
-  if (isOwn(options)) return callJson("countTokens", { text: checked, options }) as number;
+  if (isCustom(options)) return callJson("countTokens", { text: checked, options }) as number;
   return call((wasm) => wasm.countTokens(checked, tokenizer));
 }
 
@@ -25,7 +25,7 @@ export function countTokensBatch(texts: readonly string[], options?: CountOption
   const tokenizer = tokenizerOf(options);
   if (!Array.isArray(texts)) throw invalid("texts", "a list of strings");
   const checked = texts.map((text, at) => checkedText(text, `texts[${at}]`));
-  if (isOwn(options)) return Uint32Array.from(checked, (text) => countTokens(text, options));
+  if (isCustom(options)) return Uint32Array.from(checked, (text) => countTokens(text, options));
   return call((wasm) => wasm.countTokensBatch(checked, tokenizer));
 }
 
@@ -36,7 +36,7 @@ export function countTokensUpTo(text: string, limit: number, options?: CountOpti
   // More than a u32 holds is more than any text has; Infinity is a way to say so.
   const most = Math.min(Math.floor(limit), 0xffff_ffff);
   const checked = checkedText(text, "text");
-  if (isOwn(options))
+  if (isCustom(options))
     return (callJson("countTokensUpTo", { text: checked, limit: most, options }) ?? null) as number | null;
   return call((wasm) => wasm.countTokensUpTo(checked, most, tokenizer)) ?? null;
 }
@@ -62,8 +62,8 @@ export function onlyTokenizer(options: unknown): string | undefined {
   return undefined;
 }
 
-/** Whether the options, which have been looked at, bring a counter: it goes beside the JSON of a call. */
-function isOwn(options: CountOptions | undefined): boolean {
+/** Whether the checked options have a custom counter, which crosses next to the JSON of a call. */
+function isCustom(options: CountOptions | undefined): boolean {
   return typeof options?.tokenizer === "object";
 }
 

@@ -1,6 +1,6 @@
 /** Session files of agents: import, translation, messages, Loom trees. */
 
-import { callJson } from "../json.js";
+import { callJson } from "../call.js";
 import { asBytes } from "../source.js";
 import type {
   ImportedTranscript,

@@ -1,6 +1,6 @@
 /** An agent's first turn. */
 
-import { callJson } from "../json.js";
+import { callJson } from "../call.js";
 import { raceAbort } from "./abort.js";
 import type {
   FileContent,

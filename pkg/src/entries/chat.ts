@@ -2,7 +2,6 @@
 
 export * from "../api/chat.js";
 export * from "../api/chat-resident.js";
-export * from "../api/convert.js";
 export * from "../api/tokens.js";
 // Of every format, instead of OpenAI's alone.
 export { countChatTokens } from "../api/chat.js";

@@ -1,6 +1,11 @@
 /** `ctxweave/commits`: context commits, transcripts and counting. */
 
-export * from "../api/commits.js";
+export { Checkpointer } from "../api/commits/checkpointer.js";
+export { CommitGraph } from "../api/commits/graph.js";
+export { materializeStream, materializeWith } from "../api/commits/materialize-with.js";
+export { artifactRef, shortRef } from "../api/commits/refs.js";
+export { timeKey } from "../api/commits/times.js";
+export { ChainWalk } from "../api/commits/walk.js";
 export * from "../api/tokens.js";
 export * from "../api/transcripts.js";
 export * from "../common.js";

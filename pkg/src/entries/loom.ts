@@ -1,7 +1,5 @@
 /** `ctxweave/loom`: Loom trees, request bodies and counting. */
 
-export * from "../api/bodies.js";
-export * from "../api/continuation.js";
 export * from "../api/loom.js";
 export * from "../api/resident.js";
 export * from "../api/tokens.js";

@@ -2,7 +2,7 @@
 
 import type { Standard } from "../source.js";
 import type { VocabularySource } from "../vocabulary.js";
-import { unpack } from "../unpack.js";
+import { unpack } from "../source.js";
 
 export const standard: Standard<VocabularySource> = {
   file: async () => unpack((await import("./o200k_base.packed.js")).packed),

@@ -1,7 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Checkpoints as an agent works. */
 
+import { callJson } from "../../call.js";
 import type * as glue from "../../glue.js";
+import { writeRequest } from "../../request.js";
 import { call } from "../../runtime.js";
 import type {
   Bytes,
@@ -11,12 +13,11 @@ import type {
   CompactionFields,
   OfferedCommit,
 } from "../../types/commits.js";
-import { toRequest } from "../../json.js";
 import { messageBytes } from "./bytes.js";
-import { Handles } from "./handles.js";
+import { type Handle as AnyHandle, Handles } from "../handles.js";
 import type { ReadonlyData } from "../../types/common.js";
 
-const checkpointers = new Handles<glue.Checkpointer>();
+const checkpointers = new Handles<AnyHandle & { raw: glue.Checkpointer }>("checkpointer", "head");
 
 /**
  * Turns the messages of a session into commits. What it offers is the host's to store, and counts once `stored` says so:
@@ -24,25 +25,23 @@ const checkpointers = new Handles<glue.Checkpointer>();
  */
 export class Checkpointer {
   constructor(options: CheckpointerOptions) {
-    checkpointers.hold(
-      this,
-      call((raw) => new raw.Checkpointer(toRequest(options).json)),
-    );
+    const { json } = writeRequest(options);
+    checkpointers.set(this, { raw: call((wasm) => new wasm.Checkpointer(json)) });
   }
 
   /** The last stored commit. */
   get head(): string | undefined {
-    return checkpointers.ask(this, (checkpointer) => checkpointer.head);
+    return checkpointers.use(this, ({ raw }) => call(() => raw.head));
   }
 
   /** Messages that went in so far: what a compaction that begins now covers. */
   get position(): number {
-    return checkpointers.ask(this, (checkpointer) => checkpointer.position);
+    return checkpointers.use(this, ({ raw }) => call(() => raw.position));
   }
 
   /** Messages that no stored commit holds. */
   get pending(): number {
-    return checkpointers.ask(this, (checkpointer) => checkpointer.pending);
+    return checkpointers.use(this, ({ raw }) => call(() => raw.pending));
   }
 
   /**
@@ -51,12 +50,12 @@ export class Checkpointer {
    */
   push(message: string | object | Bytes): void {
     const bytes = messageBytes(message, "message");
-    checkpointers.ask(this, (checkpointer) => checkpointer.push(bytes));
+    checkpointers.use(this, ({ raw }) => call(() => raw.push(bytes)));
   }
 
   /** Says that something happened, and gives the commit that is due because of it, if one is. */
   checkpoint(trigger: CheckpointTrigger, fields: ReadonlyData<CheckpointFields>): OfferedCommit[] {
-    return checkpointers.call(this, "checkpoint", { trigger, fields }) as OfferedCommit[];
+    return callMethod(this, "checkpoint", { trigger, fields }) as OfferedCommit[];
   }
 
   /**
@@ -65,7 +64,7 @@ export class Checkpointer {
    * @throws {CtxweaveError} `compaction_stale` when messages that the summary does not cover are stored already
    */
   compact(summary: string | object | Bytes, fields: ReadonlyData<CompactionFields>): OfferedCommit[] {
-    return checkpointers.call(this, "compact", {
+    return callMethod(this, "compact", {
       summary: messageBytes(summary, "summary"),
       fields,
     }) as OfferedCommit[];
@@ -79,16 +78,20 @@ export class Checkpointer {
    * @throws {CtxweaveError} `commit_not_found` for one that was not given
    */
   stored(id: string, storedAs?: string): void {
-    checkpointers.call(this, "stored", { id, storedAs });
+    callMethod(this, "stored", { id, storedAs });
   }
 
   /** Gives the memory back; nothing can be asked any more. */
   free(): void {
-    checkpointers.release(this);
+    checkpointers.free(this);
   }
 
   /** The same, at the end of a `using` block. */
   [Symbol.dispose](): void {
-    checkpointers.release(this);
+    checkpointers.free(this);
   }
+}
+
+function callMethod(owner: Checkpointer, name: string, args?: unknown): unknown {
+  return checkpointers.use(owner, ({ raw }) => callJson(name, args, { handle: raw }));
 }

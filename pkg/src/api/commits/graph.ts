@@ -1,7 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The graph of records. */
 
+import { callJson } from "../../call.js";
 import type * as glue from "../../glue.js";
+import { writeRequest } from "../../request.js";
 import { call } from "../../runtime.js";
 import type {
   Blobs,
@@ -19,14 +21,13 @@ import type {
   MetadataUpdate,
   SnapshotFields,
 } from "../../types/commits.js";
-import { toRequest } from "../../json.js";
 import { invalid } from "../checked.js";
 import { checkedBytes, textBytes } from "./bytes.js";
-import { Handles } from "./handles.js";
+import { type Handle as AnyHandle, Handles } from "../handles.js";
 import { appendBlob, asked, finished } from "./materialization.js";
 import type { ReadonlyData } from "../../types/common.js";
 
-export const graphs = new Handles<glue.CommitGraph>();
+export const graphs = new Handles<AnyHandle & { raw: glue.CommitGraph }>("graph", "records");
 
 /**
  * The records of commits, and what can be asked of them. It lives in the wasm: call `free` when it is done with, or leave
@@ -34,15 +35,13 @@ export const graphs = new Handles<glue.CommitGraph>();
  */
 export class CommitGraph {
   constructor(options?: CommitGraphOptions) {
-    graphs.hold(
-      this,
-      call((raw) => new raw.CommitGraph(toRequest(options).json)),
-    );
+    const { json } = writeRequest(options);
+    graphs.set(this, { raw: call((wasm) => new wasm.CommitGraph(json)) });
   }
 
   /** How many commits there are. */
   get size(): number {
-    return graphs.ask(this, (graph) => graph.size);
+    return graphs.use(this, ({ raw }) => call(() => raw.size));
   }
 
   /**
@@ -53,12 +52,12 @@ export class CommitGraph {
    * a parent that is not there, `invalid_input`, `unsupported_version`
    */
   checkpoint(request: ReadonlyData<CheckpointRequest>): CheckpointResult {
-    return graphs.call(this, "checkpoint", request) as CheckpointResult;
+    return callMethod(this, "checkpoint", request) as CheckpointResult;
   }
 
   /** The record of a commit. */
   show(id: string): CommitRecord {
-    return graphs.call(this, "show", { id }) as CommitRecord;
+    return callMethod(this, "show", { id }) as CommitRecord;
   }
 
   /**
@@ -67,67 +66,67 @@ export class CommitGraph {
    * @throws {CtxweaveError} `commit_not_found` for it or for the parent of one on the way, `chain_cycle`
    */
   history(id: string, options?: { depth?: number }): CommitRecord[] {
-    return graphs.call(this, "history", { id, options }) as CommitRecord[];
+    return callMethod(this, "history", { id, options }) as CommitRecord[];
   }
 
   /** The commit that a principal had made last at a time, RFC 3339, a date or milliseconds: the latest at or before it. */
   resolve(principal: string, time: string | number | Date): CommitRecord | undefined {
-    return graphs.call(this, "resolve", { principal, time }) as CommitRecord | undefined;
+    return callMethod(this, "resolve", { principal, time }) as CommitRecord | undefined;
   }
 
   /** Changes the summary or the tags of a commit, and gives its record. Nothing else ever changes. */
   updateMetadata(id: string, fields: ReadonlyData<MetadataUpdate>): CommitRecord {
-    return graphs.call(this, "updateMetadata", { id, fields }) as CommitRecord;
+    return callMethod(this, "updateMetadata", { id, fields }) as CommitRecord;
   }
 
   /** All commits: parents before children, and otherwise by time. */
   commits(): CommitRecord[] {
-    return graphs.call(this, "commits") as CommitRecord[];
+    return callMethod(this, "commits") as CommitRecord[];
   }
 
   /** The commits that were made for a ticket. */
   byTicket(ticketId: string): CommitRecord[] {
-    return graphs.call(this, "byTicket", { ticketId }) as CommitRecord[];
+    return callMethod(this, "byTicket", { ticketId }) as CommitRecord[];
   }
 
   /** The commits of a thread. */
   byThread(threadId: string): CommitRecord[] {
-    return graphs.call(this, "byThread", { threadId }) as CommitRecord[];
+    return callMethod(this, "byThread", { threadId }) as CommitRecord[];
   }
 
   /** The commits of a session. */
   bySession(sessionId: string): CommitRecord[] {
-    return graphs.call(this, "bySession", { sessionId }) as CommitRecord[];
+    return callMethod(this, "bySession", { sessionId }) as CommitRecord[];
   }
 
   /** The commits that come right after one. */
   children(id: string): CommitRecord[] {
-    return graphs.call(this, "children", { id }) as CommitRecord[];
+    return callMethod(this, "children", { id }) as CommitRecord[];
   }
 
   /** The ends of the branches. */
   tips(): CommitRecord[] {
-    return graphs.call(this, "tips") as CommitRecord[];
+    return callMethod(this, "tips") as CommitRecord[];
   }
 
   /** The commits without a summary. */
   lackingSummary(): CommitRecord[] {
-    return graphs.call(this, "lackingSummary") as CommitRecord[];
+    return callMethod(this, "lackingSummary") as CommitRecord[];
   }
 
   /** The last commit that the chains of two commits share, if there is one. */
   commonAncestor(one: string, other: string): CommitRecord | undefined {
-    return graphs.call(this, "commonAncestor", { one, other }) as CommitRecord | undefined;
+    return callMethod(this, "commonAncestor", { one, other }) as CommitRecord | undefined;
   }
 
   /** The refs of all artifacts that the chains of these commits need, sorted: what must not be collected. */
   reachableArtifacts(tips: readonly string[]): string[] {
-    return graphs.call(this, "reachableArtifacts", { tips }) as string[];
+    return callMethod(this, "reachableArtifacts", { tips }) as string[];
   }
 
   /** The full ref that a ref stands for: itself, or for a short one that of the artifact that begins so. */
   resolveArtifact(artifactRef: string): string {
-    return graphs.call(this, "resolveArtifact", { artifactRef }) as string;
+    return callMethod(this, "resolveArtifact", { artifactRef }) as string;
   }
 
   /**
@@ -136,12 +135,12 @@ export class CommitGraph {
    * @throws {CtxweaveError} `id_collision` when two records of one id contradict each other; nothing is added then
    */
   importJsonl(text: string | Bytes, options?: ImportJsonlOptions): ImportReport {
-    return graphs.call(this, "importJsonl", { text: textBytes(text, "text"), options }) as ImportReport;
+    return callMethod(this, "importJsonl", { text: textBytes(text, "text"), options }) as ImportReport;
   }
 
   /** All records as JSONL, parents before children; with `digest`, and a last line that tells of changes to them. */
   exportJsonl(options?: ExportJsonlOptions): Uint8Array<ArrayBuffer> {
-    return graphs.call(this, "exportJsonl", { options }) as Uint8Array<ArrayBuffer>;
+    return callMethod(this, "exportJsonl", { options }) as Uint8Array<ArrayBuffer>;
   }
 
   /**
@@ -150,7 +149,7 @@ export class CommitGraph {
    * @throws {CtxweaveError} `commit_not_found`, `chain_cycle`, `stop_not_in_chain`; never a shorter history
    */
   planMaterialization(request: MaterializationRequest): MaterializationPlan {
-    return graphs.call(this, "planMaterialization", request) as MaterializationPlan;
+    return callMethod(this, "planMaterialization", request) as MaterializationPlan;
   }
 
   /**
@@ -161,7 +160,7 @@ export class CommitGraph {
   materialize(plan: MaterializationPlan | MaterializationRequest, blobs: Blobs): Materialized {
     if (typeof (blobs as Partial<Blobs> | undefined)?.get !== "function")
       throw invalid("blobs", "a Map of bytes by ref");
-    const work = graphs.ask(this, (graph) => graph.begin(asked(plan)));
+    const work = graphs.use(this, ({ raw }) => call(() => raw.begin(asked(plan))));
     try {
       const pieces: Uint8Array[] = [];
       for (const ref of call(() => work.order() as string[])) {
@@ -187,16 +186,20 @@ export class CommitGraph {
     const { artifactRef, format, messageCount, tokenCount } = result;
     const { commit, stop } = plan;
     const request = { plan: { commit, stop }, result: { artifactRef, format, messageCount, tokenCount }, fields };
-    return graphs.call(this, "snapshot", request) as CheckpointResult;
+    return callMethod(this, "snapshot", request) as CheckpointResult;
   }
 
   /** Gives the memory back; nothing can be asked any more. */
   free(): void {
-    graphs.release(this);
+    graphs.free(this);
   }
 
   /** The same, at the end of a `using` block. */
   [Symbol.dispose](): void {
-    graphs.release(this);
+    graphs.free(this);
   }
+}
+
+function callMethod(owner: CommitGraph, name: string, args?: unknown): unknown {
+  return graphs.use(owner, ({ raw }) => callJson(name, args, { handle: raw }));
 }

@@ -1,7 +1,8 @@
 /** One materialisation: what is asked of the wasm, and the result that is put together from the blobs. */
 
+import { readResponse } from "../../call.js";
 import type * as glue from "../../glue.js";
-import { fromAnswer, toRequest } from "../../json.js";
+import { writeRequest } from "../../request.js";
 import { call } from "../../runtime.js";
 import type { MaterializationPlan, MaterializationRequest, Materialized } from "../../types/commits.js";
 import { invalid } from "../checked.js";
@@ -9,7 +10,7 @@ import { invalid } from "../checked.js";
 /** What a plan was made from, and the key of what it gives: the steps need not cross again. */
 export function asked(plan: MaterializationRequest & Partial<MaterializationPlan>): Uint8Array {
   if (typeof plan !== "object" || plan === null) throw invalid("plan", "a plan or a request");
-  return toRequest({ ...plan, refs: undefined, steps: undefined, diagnostics: undefined }).json;
+  return writeRequest({ ...plan, refs: undefined, steps: undefined, diagnostics: undefined }).json;
 }
 
 /** Checks a blob and appends it where it belongs to the result as it is. */
@@ -26,7 +27,7 @@ const NEWLINE = Uint8Array.of(10);
 
 /** The result, with the pieces where the bytes are not in it already. */
 export function finished(work: glue.Materialization, pieces: readonly Uint8Array[]): Materialized {
-  const { bytes, ...rest } = fromAnswer(call(() => work.finish())) as Omit<Materialized, "bytes"> &
+  const { bytes, ...rest } = readResponse(call(() => work.finish())) as Omit<Materialized, "bytes"> &
     Partial<Materialized>;
   return { bytes: bytes ?? joined(pieces), ...rest };
 }

@@ -1,7 +1,6 @@
 /** Materialising with blobs that are fetched. */
 
 import { CtxweaveError } from "../../error.js";
-import type * as glue from "../../glue.js";
 import { call, instance } from "../../runtime.js";
 import type {
   FetchBlob,
@@ -17,7 +16,6 @@ import { checkedOptions, invalid } from "../checked.js";
 import { checkedBytes, checkWhole } from "./bytes.js";
 import { FETCHED, Fetches } from "./fetches.js";
 import { type CommitGraph, graphs } from "./graph.js";
-import { lost } from "./handles.js";
 import { appendBlob, asked, Blocks, finished } from "./materialization.js";
 import { ChainWalk, walks } from "./walk.js";
 
@@ -149,8 +147,8 @@ function begun(
   checkWhole(concurrency, "concurrency", 1);
   checkWhole(retries, "retries", 0);
   signal?.throwIfAborted();
-  const begin = (raw: Pick<glue.ChainWalk, "begin">): glue.Materialization => raw.begin(asked(request));
-  const work = source instanceof ChainWalk ? walks.ask(source, begin) : graphs.ask(source, begin);
+  const handles = source instanceof ChainWalk ? walks : graphs;
+  const work = handles.use(source, ({ raw }) => call(() => raw.begin(asked(request))));
   const began = instance();
   const free = (): void => {
     if (instance() === began) work.free();
@@ -169,7 +167,7 @@ function begun(
         for (let tries = 0; ; tries += 1) {
           const fetched = await raceAbort(fetches.take(ref, tries > 0), signal);
           signal?.throwIfAborted();
-          if (instance() !== began) throw lost();
+          if (instance() !== began) throw handles.lost();
           if ("failure" in fetched) failure = fetched.failure;
           // It may have been fetched a while ago. Nothing runs between this and its copy.
           const blob = "blob" in fetched ? checkedBytes(fetched.blob, FETCHED) : undefined;

@@ -1,6 +1,6 @@
 /** Moments as keys. */
 
-import { callJson } from "../../json.js";
+import { callJson } from "../../call.js";
 
 /**
  * 22 digits that sort as moments do, later ones first: in a store whose keys are listed upwards, the latest at or before a time

@@ -1,7 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** A walk along a chain whose records the host brings. */
 
+import { callJson } from "../../call.js";
 import type * as glue from "../../glue.js";
+import { writeRequest } from "../../request.js";
 import { call } from "../../runtime.js";
 import type {
   Bytes,
@@ -10,11 +12,10 @@ import type {
   MaterializationPlan,
   MaterializationRequest,
 } from "../../types/commits.js";
-import { toRequest } from "../../json.js";
 import { textBytes } from "./bytes.js";
-import { Handles } from "./handles.js";
+import { type Handle as AnyHandle, Handles } from "../handles.js";
 
-export const walks = new Handles<glue.ChainWalk>();
+export const walks = new Handles<AnyHandle & { raw: glue.ChainWalk }>("walk", "commit");
 
 /**
  * A walk from a commit towards its root, over records that are elsewhere: it says which one it needs next, and takes that and as
@@ -23,15 +24,13 @@ export const walks = new Handles<glue.ChainWalk>();
  */
 export class ChainWalk {
   constructor(options: ChainWalkOptions) {
-    walks.hold(
-      this,
-      call((raw) => new raw.ChainWalk(toRequest(options).json)),
-    );
+    const { json } = writeRequest(options);
+    walks.set(this, { raw: call((wasm) => new wasm.ChainWalk(json)) });
   }
 
   /** The id of the record that is needed next; undefined where the walk is over. */
   get wanted(): string | undefined {
-    return walks.ask(this, (walk) => walk.wanted);
+    return walks.use(this, ({ raw }) => call(() => raw.wanted));
   }
 
   /**
@@ -42,7 +41,7 @@ export class ChainWalk {
    * in its place, `chain_cycle`, `stop_not_in_chain`; the walk is then where it was
    */
   push(records: string | Bytes): CommitRecord[] {
-    return walks.call(this, "push", { records: textBytes(records, "records") }) as CommitRecord[];
+    return callMethod(this, "push", { records: textBytes(records, "records") }) as CommitRecord[];
   }
 
   /**
@@ -51,16 +50,20 @@ export class ChainWalk {
    * @throws {CtxweaveError} `invalid_input` before that, or for another `commit` or `stop` than those of the walk
    */
   planMaterialization(request: MaterializationRequest): MaterializationPlan {
-    return walks.call(this, "planMaterialization", request) as MaterializationPlan;
+    return callMethod(this, "planMaterialization", request) as MaterializationPlan;
   }
 
   /** Gives the memory back; nothing can be asked any more. */
   free(): void {
-    walks.release(this);
+    walks.free(this);
   }
 
   /** The same, at the end of a `using` block. */
   [Symbol.dispose](): void {
-    walks.release(this);
+    walks.free(this);
   }
+}
+
+function callMethod(owner: ChainWalk, name: string, args?: unknown): unknown {
+  return walks.use(owner, ({ raw }) => callJson(name, args, { handle: raw }));
 }

@@ -1,21 +1,28 @@
-/** Requests on their way into the wasm: JSON text, and beside it what JSON cannot carry. */
+/** Requests to the wasm module: JSON text, and next to it what JSON cannot carry. */
 
 import { utf8 } from "./coders.js";
 import { CtxweaveError } from "./error.js";
-import { call } from "./runtime.js";
 import { asBytes, reasonOf } from "./source.js";
 
-/** A request as it crosses: JSON in UTF-8, with long texts in it as they are, and the bytes that it refers to by their place. */
+/** A request as it crosses into the module. */
 export interface Request {
-  /** Good until the next request is made: it may be a view of a buffer that is used again. */
+  /** JSON in UTF-8, with long texts unescaped. Valid until the next request is written: it may be a view of a reused buffer. */
   json: Uint8Array;
+  /** The bytes that the JSON refers to by their index. */
   bytes: Uint8Array[] | undefined;
-  /** Whether the JSON says just what the object holds, so that a result may refer to that. */
+  /** The caller's tokenizer, in whose place the JSON has an empty object. */
+  counter: CustomCounter | undefined;
+  /** Whether the JSON states exactly what the arguments hold, so that a response may refer to them. */
   isExact: boolean;
 }
 
-/** What becomes of bytes that do not cross beside the JSON. */
-type Binary = "base64" | "sizes";
+/** How binary data is written that does not cross next to the JSON. */
+export type Binary = "base64" | "sizes";
+
+/** A custom tokenizer, as far as it is used here. */
+interface CustomCounter {
+  count(text: string): number;
+}
 
 /** Deeper than any request may be: the wasm refuses what is nested so deep. */
 const TOO_DEEP = 300;
@@ -108,7 +115,7 @@ class RequestWriter {
     if (prototype !== Object.prototype && prototype !== null) return false;
     if (typeof object["toJSON"] === "function") return false;
     let before = OPEN_OBJECT;
-    // Twice as quick as a list of the keys. What somebody gave to all objects is dealt with by `toRequest`.
+    // Twice as quick as a list of the keys. What somebody gave to all objects is dealt with by `writeRequest`.
     for (const key in object) {
       const value = object[key];
       if (value === undefined) continue;
@@ -191,30 +198,46 @@ class RequestWriter {
 }
 
 /**
- * Makes JSON of a request. Bytes go beside it; what JSON would lose or turn into something else (NaN, functions, a `Map`) is
- * marked, so that the wasm can name the field where it needs a value there. With `sizes` bytes do not cross: how many they are
- * does; with `base64` they are texts.
+ * Writes a request. Bytes and a custom tokenizer go next to the JSON; what JSON would lose or turn into something else (NaN,
+ * functions, a `Map`) is marked, so that the module can name the field if it needs a value there. With `sizes` bytes do not
+ * cross, only their number does; with `base64` they are texts.
  *
- * @throws {CtxweaveError} `invalid_input` where the caller's own code throws while it is asked for a value
+ * @throws {CtxweaveError} `invalid_input` if the caller's code throws while it is asked for a value
  */
-export function toRequest(value: unknown, binary?: Binary): Request {
+export function writeRequest(args: unknown, binary?: Binary): Request {
+  const [counter, plain] = splitCounter(args);
   const bytes: Beside = [];
   let writer = new RequestWriter();
   let isExact = false;
   try {
-    isExact = !allInherit() && writer.value(value, 0);
+    isExact = !allInherit() && writer.value(plain, 0);
   } catch {
-    // Whose getter threw, the careful way says.
+    // The careful way below reports whose getter threw.
   }
   if (!isExact) {
     writer.close();
-    const copy = marked(value, "", [], binary ?? bytes);
+    const copy = marked(plain, "", [], binary ?? bytes);
     writer = new RequestWriter();
     writer.value(copy, 0);
   }
   // What was read after them may have run code that transferred them.
   const views = bytes.map(({ view, path }) => asBytes(view, path) as Uint8Array);
-  return { json: writer.close(), bytes: views.length > 0 ? views : undefined, isExact };
+  return { json: writer.close(), bytes: views.length > 0 ? views : undefined, counter, isExact };
+}
+
+/** The custom tokenizer of a request or of its options, and the request with an empty object in its place. */
+function splitCounter(args: unknown): [CustomCounter | undefined, unknown] {
+  const isCustom = (tokenizer: unknown): tokenizer is CustomCounter =>
+    typeof tokenizer === "object" && typeof (tokenizer as CustomCounter | null)?.count === "function";
+  try {
+    const { tokenizer, options } = args as { tokenizer?: unknown; options?: { tokenizer?: unknown } };
+    if (isCustom(tokenizer)) return [tokenizer, { ...(args as object), tokenizer: {} }];
+    if (!isCustom(options?.tokenizer)) return [undefined, args];
+    return [options.tokenizer, { ...(args as object), options: { ...options, tokenizer: {} } }];
+  } catch {
+    // `writeRequest` reports whose getter threw.
+    return [undefined, args];
+  }
 }
 
 /** The bytes that go beside a request, with their places in it. */
@@ -226,79 +249,9 @@ function allInherit(): boolean {
   return false;
 }
 
-/** A tokenizer that the caller brings. */
-interface OwnTokenizer {
-  count(text: string): number;
-}
-
-/**
- * Calls a function of the wasm by its name and gives its result. A tokenizer in the request that is an object with a function
- * `count` goes beside it.
- */
-export function callJson(name: string, request: unknown, binary?: Binary): unknown {
-  return answerOf((wasm, { json, bytes }, tokenizer) => wasm.call(name, json, bytes, tokenizer), request, binary);
-}
-
-type Raw = Parameters<Parameters<typeof call>[0]>[0];
-
-/** The same with a call of one's own, a method of a handle say; the options may also be the field `options` of the request. */
-export function answerOf(
-  run: (wasm: Raw, request: Request, tokenizer: OwnTokenizer | undefined) => unknown,
-  request: unknown,
-  binary?: Binary,
-): unknown {
-  return fromAnswer(rawAnswerOf(run, request, binary));
-}
-
-/** The same with what the call gives as it is. */
-export function rawAnswerOf(
-  run: (wasm: Raw, request: Request, tokenizer: OwnTokenizer | undefined) => unknown,
-  request: unknown,
-  binary?: Binary,
-): unknown {
-  const [tokenizer, rest] = withoutTokenizer(request);
-  const crossing = toRequest(rest, binary);
-  return call((wasm) => run(wasm, crossing, tokenizer));
-}
-
-/** Calls a function whose request may be the bytes of its JSON; these cross as they are. */
-export function callJsonOrBytes(name: string, request: unknown): unknown {
-  const json = asBytes(request, "");
-  return json ? fromAnswer(call((wasm) => wasm.call(name, json, undefined, undefined))) : callJson(name, request);
-}
-
-/**
- * A result as the wasm gives it: a small one itself, JSON text, bytes, or a list of JSON text and the bytes that it refers to as
- * `{ "\0bytes": 0 }`. `null` stands for nothing.
- */
-export function fromAnswer(answer: unknown): unknown {
-  if (typeof answer === "string") return (JSON.parse(answer) as unknown) ?? undefined;
-  if (!Array.isArray(answer)) return answer ?? undefined;
-  const [json, ...bytes] = answer as [string, ...Uint8Array[]];
-  return JSON.parse(json, (_, value: unknown) => {
-    const at = typeof value === "object" && value !== null ? (value as { "\0bytes"?: number })["\0bytes"] : undefined;
-    return at === undefined ? value : bytes[at];
-  }) as unknown;
-}
-
 function tooLarge(place: string, value: number, max: number, options?: ErrorOptions): CtxweaveError {
   const message = `${place} is too large; make it smaller`;
   return new CtxweaveError("limit_exceeded", message, { limit: "inputBytes", value, max }, options);
-}
-
-/** The tokenizer that the caller brings, and the request with an empty object in its place. */
-function withoutTokenizer(request: unknown): [OwnTokenizer | undefined, unknown] {
-  const isOwn = (given: unknown): given is OwnTokenizer =>
-    typeof given === "object" && typeof (given as OwnTokenizer | null)?.count === "function";
-  try {
-    const { tokenizer, options } = request as { tokenizer?: unknown; options?: { tokenizer?: unknown } };
-    if (isOwn(tokenizer)) return [tokenizer, { ...(request as object), tokenizer: {} }];
-    const inOptions = tokenizer ?? options?.tokenizer;
-    if (isOwn(inOptions)) return [inOptions, { ...(request as object), options: { ...options, tokenizer: {} } }];
-  } catch {
-    // Whose getter threw, `toRequest` says.
-  }
-  return [undefined, request];
 }
 
 /** A copy that `JSON.stringify` keeps all of. */
