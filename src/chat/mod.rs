@@ -20,6 +20,7 @@ mod course;
 mod edits;
 mod fit;
 mod fitted;
+mod known_costs;
 mod measure;
 mod messages;
 mod options;

@@ -39,6 +39,8 @@ pub struct FitOptions {
     pub tools: Option<Json>,
     /// The system context outside the messages: a text, a list of parts, or an object with `text`, `parts` or `content`.
     pub system: Option<Json>,
+    /// Tokens of each message, if known. They replace counting; a text that is shortened is counted. Not for a [`Chat`](super::Chat).
+    pub costs: Option<Vec<u32>>,
     /// Indices of messages that are always kept.
     pub pinned: Vec<usize>,
     /// Whether calls without results, and results without calls, are removed. Defaults to `true`.
@@ -81,6 +83,7 @@ impl Default for FitOptions {
             tokenizers: Tokenizers::default(),
             tools: None,
             system: None,
+            costs: None,
             pinned: Vec::new(),
             repair: true,
             keep_first: 0,
@@ -254,6 +257,15 @@ impl FitOptions {
             request: chat.request.clone(),
             ..self.clone()
         }
+    }
+
+    /// Fails with `costs`: a resident chat counts its messages when they come.
+    pub(super) fn without_costs(&self) -> Result<()> {
+        if self.costs.is_none() {
+            return Ok(());
+        }
+        let message = "`options.costs` is no option of a chat itself; give it to `fit`";
+        Err(Error::new(Code::InvalidInput, message).with("path", "options.costs"))
     }
 
     /// The counter without a limit.

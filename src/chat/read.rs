@@ -32,6 +32,7 @@ const FIT_OPTIONS: &[&str] = &[
     "tokenizer",
     "tools",
     "system",
+    "costs",
     "pinned",
     "repair",
     "keepFirst",
@@ -91,6 +92,7 @@ impl FitOptions {
             max_tokens: tokens(options, "maxTokens")?,
             context_window: number("contextWindow")?,
             token_buffer: tokens(options, "tokenBuffer")?,
+            costs: options.read("costs", costs)?,
             pinned: options.read("pinned", indices)?.unwrap_or_default(),
             repair: options.one_of("repair", &[("drop", true), ("off", false)])?.unwrap_or(defaults.repair),
             keep_first: tokens(options, "keepFirst")?.unwrap_or(defaults.keep_first),
@@ -128,6 +130,10 @@ impl FitOptions {
 /// A number of tokens, or of something else.
 fn tokens(options: Object<'_>, name: &'static str) -> Result<Option<u64>> {
     options.read(name, Value::any_number)?.map(|number| whole(name, number)).transpose()
+}
+
+fn costs(value: Value<'_>) -> Result<Vec<u32>> {
+    value.list("a list of token counts")?.map(|cost| cost.whole(u32::MAX)).collect()
 }
 
 fn indices(value: Value<'_>) -> Result<Vec<usize>> {

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use super::chat_input::ChatInput;
 use super::course::Course;
 use super::fit::Fit;
+use super::known_costs;
 use super::measure::{Measurement, measured};
 use super::messages::{Messages, Sum};
 use super::options::{Budget, FitOptions, Phase, RequestFields};
@@ -48,7 +49,10 @@ impl<'t> ChatRequest<'t> {
         if let Some(system) = given.system {
             overhead.system = overhead.system.saturating_add(system_tokens(system, &prices)?);
         }
-        let messages = chats::read(format, &given.list, prices)?;
+        let messages = match &options.costs {
+            Some(costs) => known_costs::read(format, &given.list, prices, costs)?,
+            None => chats::read(format, &given.list, prices)?,
+        };
         let mut marks = Marks::default();
         marks.add(&messages);
         let request = RequestFields::of_chat(&given)?.over(&options.request);

@@ -146,6 +146,7 @@ impl ResidentChat {
         options: FitOptions,
         mut found: Vec<Diagnostic>,
     ) -> Result<Self> {
+        options.without_costs()?;
         let budget = options.budget(&mut found)?;
         let shape = Formats::MAX;
         let format = options.format.unwrap_or(first_of(shape));
@@ -356,6 +357,7 @@ impl ResidentChat {
                 (&self.options, self.budget.clone())
             }
             Some((options, of_options)) => {
+                options.without_costs()?;
                 found.extend(of_options);
                 (options, options.budget(&mut found)?)
             }

@@ -343,7 +343,7 @@ function addition({ messages, format }: Handle, text: string): [change: Change, 
 }
 
 /** Options that say what a message costs: with others all is counted anew. */
-const COUNTING = ["format", "tokenizer", "model", "system", "tools"];
+const COUNTING = ["costs", "format", "tokenizer", "model", "system", "tools"];
 
 function fit(handle: Handle, given: ChatOptions | undefined): FitResult<unknown[]> {
   settle(handle);

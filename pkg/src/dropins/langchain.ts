@@ -4,7 +4,7 @@ import type { BaseLanguageModel } from "@langchain/core/language_models/base";
 import { type BaseMessage, HumanMessage, type MessageContent, type TrimMessagesFields } from "@langchain/core/messages";
 import { type Runnable, RunnableLambda } from "@langchain/core/runnables";
 import { convertToOpenAITool, isLangChainTool } from "@langchain/core/utils/function_calling";
-import { CtxweaveError, type FitOptions, fitMessages, init } from "../entries/chat.js";
+import { CtxweaveError, type FitOptions, fitMessages, type FitRow, init } from "../entries/chat.js";
 import { checkedOptions, invalid } from "../api/checked.js";
 import { copyWith, isLangChain } from "../api/messages.js";
 import { fitInHook, given, type HookOptions, modelName } from "./hook.js";
@@ -115,54 +115,38 @@ async function trimmed(messages: BaseMessage[], fields: TrimMessagesFields): Pro
   }
 }
 
-/** Tokens are counted in parts of this size, so that what is counted besides the messages' own costs is next to nothing. */
+/** Costs and limit are multiplied by this: costs may be fractions, and a request costs 3 units besides its messages. */
 const SCALE = 4096;
 
-/** What that is for a message with one text. */
-const BESIDE = 6;
-
-/** Begins the name by which a message tells its cost. */
-const COST = "\0cost ";
-
-/**
- * The messages that fit, the very same. What each costs crosses as its name. Without a budget all fit, and only pairs and ends
- * are looked after.
- */
+/** Returns the messages that fit, by reference. Without a budget all fit, and only broken pairs and ends are removed. */
 function fitted(
   messages: readonly BaseMessage[],
   budget: { costs: Map<BaseMessage, number>; limit: number } | undefined,
   options: FitOptions,
 ): BaseMessage[] {
   if (messages.length === 0) return [];
-  const named = messages.map((message, at) => {
-    const cost = Math.max(0, Math.round((budget?.costs.get(message) ?? 0) * SCALE) - BESIDE);
-    // All else it inherits: a copy would take longer than the whole fit.
-    const name = { value: `${COST}${Math.min(cost, 2 ** 32 - 1)} ${at}`, configurable: true };
-    return Object.create(message, { name }) as BaseMessage;
-  });
-  const count = (text: string): number => (text.startsWith(COST) ? Number(text.split(" ")[1]) : Number(text !== ""));
-  const { messages: kept } = fitMessages(named, {
+  const scaled = (cost: number): number => Math.min(Math.round(cost * SCALE), 2 ** 32 - 1);
+  const costs = budget && messages.map((message) => scaled(budget.costs.get(message) ?? 0));
+  const { messages: kept, report } = fitMessages(messages, {
     ...options,
+    ...(costs && { costs }),
     format: "langchain",
     maxTokens: budget ? Math.floor(budget.limit * SCALE) + SCALE / 2 : Number.MAX_SAFE_INTEGER,
-    tokenizer: { count },
+    tokenizer: { count: (text) => Number(text !== "") },
     truncationMarker: "",
-  } as FitOptions<BaseMessage>);
-  // LangChain's trimming adds no message: what it may begin with is for `startOn` to say.
-  const own = kept.filter((message) => message.name?.startsWith(COST));
-  return own.map((message) => {
-    const at = Number(message.name?.split(" ")[2]);
-    const original = messages[at] as BaseMessage;
-    if (message === named[at]) return original;
-    const changed = Object.entries(message).filter(([key]) => !["name", "lc_kwargs"].includes(key));
-    return copyWith(
-      original,
-      changed.map(([key, value]) => [[key], value]),
-    );
   });
+  // LangChain's trimming neither shortens a text by itself nor adds a message: what it may begin with is for `startOn` to say.
+  const isShortened = ({ reason, parts = [] }: FitRow): boolean =>
+    reason === "shortened" || parts.some((part) => part.reason === "shortened");
+  if (costs && report.messages.some(isShortened)) {
+    const [limit, required] = [report.limit, sum(costs)];
+    const details = { limit, required, overBy: required - limit };
+    throw new CtxweaveError("context_too_long", "the last message is over the limit by itself", details);
+  }
+  return kept.filter((_, at) => at !== report.added?.index);
 }
 
-/** Where nothing fits: the same error, in the caller's tokens. */
+/** The error if nothing fits, in the caller's tokens. */
 function tooLong(thrown: unknown, limit: number): unknown {
   const isOurs = thrown instanceof CtxweaveError;
   if (thrown !== undefined && !(isOurs && /^(system_)?context_too_long$/.test(thrown.code))) return thrown;

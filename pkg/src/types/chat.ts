@@ -67,6 +67,12 @@ export interface FitOptions<Message = unknown> {
   tools?: unknown;
   /** The system context where it stands beside the messages: a text, a list of parts, or an object with `text`, `parts` or `content`. */
   system?: unknown;
+  /**
+   * Tokens of each message, if you know them: whole numbers, one for each message. They replace counting, and an unchanged message
+   * costs exactly this. Its parts share the cost by their length, so that a part can be removed or replaced; a text that is shortened
+   * is counted with `tokenizer`. Of a {@link Chat} only `fit` and `requestBody` take them.
+   */
+  costs?: readonly number[];
   /** Messages that are never cut, by their indices or by a function that is asked once for each. */
   pinned?: readonly number[] | ((message: Message, index: number) => boolean);
   /** What becomes of a result without its call, and of a call without its results: `drop` (the default) or `off`. */

@@ -260,8 +260,8 @@ impl Piece<'_> {
             Kind::Reasoning => true,
             // A text that cannot be cut is not among the texts.
             Kind::Text => {
-                let is_blank = self.texts.iter().all(|text| crate::text::is_blank(&text.text));
-                self.now == 0 || (!self.texts.is_empty() && is_blank)
+                let is_blank = |text: &Text<'_>| crate::text::is_blank(&text.text);
+                if self.texts.is_empty() { self.now == 0 } else { self.texts.iter().all(is_blank) }
             }
             _ => false,
         }

@@ -4,6 +4,7 @@ mod cases;
 mod compaction;
 mod convert;
 mod first_turn;
+mod known_costs;
 mod media;
 mod mistakes;
 mod properties;
