@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::call::{Call, CallContext, Response};
 use crate::error::{self, Code, Diagnostic, Error, Result};
 use crate::input::Content;
-use crate::json::{self, Object, Value, refuse_unknown};
+use crate::json::{self, Kind, Object, Value, refuse_unknown};
 use crate::limits::{self, Limits};
 use crate::maps::SortedMap;
 use crate::time::Timestamp;
@@ -90,6 +90,7 @@ fn build_chain(request: Value<'_>, host: &CallContext) -> Result<Response> {
         "truncationMarker",
         "tokenizer",
         "limits",
+        "render",
     ];
     input.report_unknown(OPTIONS, &mut found);
     let limits = Limits::read(input.get("limits")?, &mut found)?;
@@ -103,8 +104,10 @@ fn build_chain(request: Value<'_>, host: &CallContext) -> Result<Response> {
         truncation_marker: input.string("truncationMarker")?,
     };
     let files = files(input.need("files")?, &limits)?;
+    let rendering = input.read("render", read_rendering)?.flatten();
     let mut chain = super::build_chain(&files, &selection, counter.as_ref(), &limits)?;
     error::put_before(found, &mut chain.diagnostics);
+    chain.prompt = rendering.map(|rendering| rendering.prompt(&chain.files));
     Response::of(&chain)
 }
 
@@ -150,11 +153,32 @@ fn render(request: Value<'_>) -> Result<Response> {
     let arguments = arguments(request)?;
     let files = objects(arguments.need("chain")?.object(CHAIN)?, "files", CHAIN_FILE, chain_file)?;
     let options = arguments.read("options", |options| options.object("options, an object"))?;
-    let working_directory = match options {
-        Some(options) => options.only(&["workingDirectory"])?.read("workingDirectory", file)?,
-        None => None,
-    };
-    Response::of(&super::render_prompt(&files, working_directory.as_ref()))
+    Response::of(&Rendering::read(options)?.prompt(&files))
+}
+
+/// How to write the prompt.
+#[derive(Debug, Default)]
+struct Rendering {
+    working_directory: Option<VaultFile>,
+}
+
+impl Rendering {
+    fn read(options: Option<Object<'_>>) -> Result<Self> {
+        let Some(options) = options else { return Ok(Self::default()) };
+        Ok(Self { working_directory: options.only(&["workingDirectory"])?.read("workingDirectory", file)? })
+    }
+
+    fn prompt(&self, files: &[ChainFile]) -> String {
+        super::render_prompt(files, self.working_directory.as_ref())
+    }
+}
+
+/// `render`: true, or the options of the prompt; none for false.
+fn read_rendering(render: Value<'_>) -> Result<Option<Rendering>> {
+    match render.kind() {
+        Kind::Bool => Ok(render.bool()?.then(Rendering::default)),
+        _ => Rendering::read(Some(render.object("true, false or the options of `renderContextPrompt`")?)).map(Some),
+    }
 }
 
 fn watch_options<'t>(arguments: Object<'t>, known: &[&str]) -> Result<(Option<Object<'t>>, Limits)> {

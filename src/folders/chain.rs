@@ -154,6 +154,9 @@ pub struct Chain {
     pub tokenizer_error: Option<u32>,
     /// The files of which nothing fits, in the same order.
     pub omitted: Vec<OmittedFile>,
+    /// The prompt section, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
     /// What was damaged, missing or refused.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -212,6 +215,7 @@ pub fn build_chain(
         tokenizer: counter.name().to_owned(),
         tokenizer_error: counter.error_percent(),
         omitted: Vec::new(),
+        prompt: None,
         diagnostics: Vec::new(),
     };
     if let Some(max_tokens) = selection.max_tokens {

@@ -18,6 +18,7 @@ import type {
   ParsedContextFile,
   RecordDiff,
   RenderContextOptions,
+  RenderedContextChain,
   SessionContextRecord,
   Notified,
   Watcher,
@@ -42,15 +43,19 @@ export function discoverContextFolders(paths: readonly string[]): Discovery {
 
 /**
  * Loads the files of the selected folders and those that come with them, under a budget that protects the most specific
- * file. The request is never changed.
+ * file. With `render` the result has the prompt section, too. The request is never changed.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
+export function buildContextChain(
+  request: ReadonlyData<ChainRequest> & { readonly render: true | ReadonlyData<RenderContextOptions> },
+): RenderedContextChain;
+export function buildContextChain(request: ReadonlyData<ChainRequest>): ContextChain;
 export function buildContextChain(request: ReadonlyData<ChainRequest>): ContextChain {
   return callJson("buildContextChain", request) as ContextChain;
 }
 
-/** Writes the prompt section of a chain; empty when there is nothing to show. */
+/** Writes the prompt section of a chain; empty if there is nothing to show. `render` of {@link buildContextChain} saves the call. */
 export function renderContextPrompt(
   chain: Pick<ContextChain, "files">,
   options?: ReadonlyData<RenderContextOptions>,

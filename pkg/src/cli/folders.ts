@@ -51,8 +51,9 @@ export const folders = command({
     const root = rootFor(values.root, values.for[0] ?? operands[0]);
     const chosen = values.for.length > 0 ? chainOf(root, values.for) : selectionOf(root, operands);
     const files = chosen.files && values.watched !== "all" ? chosen.files : filesBelow(root, progress);
-    const chain = area.buildContextChain({
+    const { prompt, ...chain } = area.buildContextChain({
       files,
+      render: true,
       selected: chosen.selected,
       parentChain: values.for.length > 0,
       ...given({
@@ -62,8 +63,8 @@ export const folders = command({
       }),
     });
     return {
-      result: area.renderContextPrompt(chain),
-      named: { prompt: area.renderContextPrompt(chain) },
+      result: prompt,
+      named: { prompt },
       report: { root, ...chain },
       lines: chainLines(root, chain, values["max-tokens"]),
     };

@@ -99,6 +99,8 @@ export interface ChainRequest {
   /** Default `heuristic`. */
   tokenizer?: Tokenizer | OwnTokenizer;
   limits?: Limits;
+  /** Whether the result has the prompt section, too, as `renderContextPrompt` writes it; options of that imply true. Default false. */
+  render?: boolean | RenderContextOptions;
 }
 
 /** A bullet that gave way to the same one, under the same headings, in a file further down. */
@@ -146,7 +148,14 @@ export interface ContextChain {
   /** By how many percent the counts may be off: with the estimate for a family without a public tokenizer. */
   tokenizerError?: number;
   omitted: OmittedFile[];
+  /** The prompt section, with `render`; empty if there is nothing to show. */
+  prompt?: string;
   diagnostics: Diagnostic[];
+}
+
+/** What was loaded, with the prompt section. */
+export interface RenderedContextChain extends ContextChain {
+  prompt: string;
 }
 
 /** What can be asked of the prompt. */

@@ -5,7 +5,6 @@ import {
   countTokensBatch,
   discoverContextFolders,
   parseContextFile,
-  renderContextPrompt,
 } from "ctxweave/folders";
 import type {
   ChainRequest,
@@ -103,8 +102,8 @@ export const outcome = computed<Outcome | undefined>(() => {
     ...(maxTokens > 0 ? { maxTokens } : {}),
   };
   try {
-    const chain = buildContextChain(request);
-    return { kind: "chain", request, chain, prompt: renderContextPrompt(chain) };
+    const { prompt, ...chain } = buildContextChain({ ...request, render: true });
+    return { kind: "chain", request, chain, prompt };
   } catch (error) {
     const { code, message } = error as CtxweaveError;
     return { kind: "error", code, message };
