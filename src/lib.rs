@@ -8,6 +8,7 @@ pub mod commits;
 pub mod content;
 pub mod error;
 pub mod folders;
+pub mod identify;
 pub mod input;
 mod json;
 mod jsonl;
@@ -38,13 +39,13 @@ pub const CALLS: &[&[call::Call]] = &[
     chat::CALLS,
     commits::CALLS,
     folders::CALLS,
+    identify::CALLS,
     loom::CALLS,
     loom::CHAT_CALLS,
     loom::UNPACKED_CALLS,
     loom_import::CALLS,
     operators::CALLS,
     tokens::CALLS,
-    tokens::CUT_CALLS,
-    tokens::TEXT_CALLS,
+    tokens::TOKENIZER_CALLS,
     workspace::CALLS,
 ];

@@ -13,7 +13,7 @@ mod front_matter;
 mod glob;
 mod items;
 mod migrate;
-mod paths;
+pub(crate) mod paths;
 mod records;
 mod render;
 mod vault;

@@ -10,31 +10,38 @@ const LOOKED_AT: usize = 100;
 
 /// The format of a file; nothing where its shape is that of none.
 pub(super) fn detect(shape: Shape<'_, '_>) -> Option<FileFormat> {
-    FORMATS.iter().find(|(_, is)| is(shape)).map(|(format, _)| *format)
+    detect_with_mark(shape).map(|(format, _)| format)
+}
+
+/// The format of a file, and what of its shape tells.
+pub(crate) fn detect_with_mark(shape: Shape<'_, '_>) -> Option<(FileFormat, &'static str)> {
+    FORMATS.iter().find(|(_, _, is)| is(shape)).map(|&(format, mark, _)| (format, mark))
 }
 
 /// Whether a file has the shape of a format.
 pub(super) fn has_shape(shape: Shape<'_, '_>, format: FileFormat) -> bool {
-    FORMATS.iter().any(|(known, is)| *known == format && is(shape))
+    FORMATS.iter().any(|(known, _, is)| *known == format && is(shape))
 }
 
 type Test = fn(Shape<'_, '_>) -> bool;
 
 /// Those that have a mark of their own come first.
-const FORMATS: &[(FileFormat, Test)] = &[
-    (FileFormat::ExoLoom, |shape| one(shape, |file| is_text(file, "loomType", "Exoloom"))),
-    (FileFormat::MiniLoom, |shape| {
+const FORMATS: &[(FileFormat, &str, Test)] = &[
+    (FileFormat::ExoLoom, "`loomType` is `Exoloom`", |shape| one(shape, |file| is_text(file, "loomType", "Exoloom"))),
+    (FileFormat::MiniLoom, "`loomTree.nodeStore`", |shape| {
         one(shape, |file| file.object_at("loomTree").is_some_and(|tree| tree.object_at("nodeStore").is_some()))
     }),
-    (FileFormat::Coloom, |shape| {
+    (FileFormat::Coloom, "`nodes` as an object, and `cursors`", |shape| {
         one(shape, |file| has(file, "nodes", Kind::Object) && file.field("cursors").is_some())
     }),
-    (FileFormat::Athanor, |shape| {
+    (FileFormat::Athanor, "`nodes` as an object, and the id in `root`", |shape| {
         one(shape, |file| has(file, "nodes", Kind::Object) && has(file, "root", Kind::String))
     }),
-    (FileFormat::Loomsidian, |shape| one(shape, |file| is_note(file) || notes(file).is_some_and(has_note))),
-    (FileFormat::ChatGpt, |shape| any(shape, |file| has(file, "mapping", Kind::Object))),
-    (FileFormat::Claude, |shape| {
+    (FileFormat::Loomsidian, "`nodes` and `current` of a note", |shape| {
+        one(shape, |file| is_note(file) || notes(file).is_some_and(has_note))
+    }),
+    (FileFormat::ChatGpt, "`mapping` of a conversation", |shape| any(shape, |file| has(file, "mapping", Kind::Object))),
+    (FileFormat::Claude, "`chat_messages` of a conversation", |shape| {
         any(shape, |file| has(file, "chat_messages", Kind::List))
             || one(shape, |file| {
                 file.items_at("conversations")
@@ -42,31 +49,31 @@ const FORMATS: &[(FileFormat, Test)] = &[
                     .any(|it| it.field("chat_messages").is_some())
             })
     }),
-    (FileFormat::OpenWebUi, |shape| {
+    (FileFormat::OpenWebUi, "`chat.history.messages`", |shape| {
         any(shape, |file| {
             let history = file.object_at("chat").and_then(|chat| chat.object_at("history"));
             history.is_some_and(|history| has(history, "messages", Kind::Object))
         })
     }),
-    (FileFormat::LibreChat, |shape| {
+    (FileFormat::LibreChat, "`conversationId` and messages", |shape| {
         any(shape, |file| {
             let has_messages = has(file, "messages", Kind::List) || has(file, "messagesTree", Kind::List);
             file.field("conversationId").is_some() && has_messages
         })
     }),
-    (FileFormat::KoboldAi, |shape| {
+    (FileFormat::KoboldAi, "`actions`, and `prompt` or `gamestarted`", |shape| {
         one(shape, |file| {
             file.field("actions").is_some() && (file.field("prompt").is_some() || file.field("gamestarted").is_some())
         })
     }),
-    (FileFormat::SillyTavern, |shape| match shape {
+    (FileFormat::SillyTavern, "`mes`, or the header of a chat", |shape| match shape {
         Shape::One(file) => file.as_object().is_some_and(is_tavern_header),
         Shape::Lines(lines) => objects(lines).any(|line| is_tavern_header(line) || has(line, "mes", Kind::String)),
     }),
-    (FileFormat::NextChat, |shape| {
+    (FileFormat::NextChat, "`sessions`", |shape| {
         one(shape, |file| has(file.object_at("chat-next-web-store").unwrap_or(file), "sessions", Kind::List))
     }),
-    (FileFormat::ChatbotUi, |shape| {
+    (FileFormat::ChatbotUi, "`history` with `messages`", |shape| {
         one(shape, |file| {
             file.items_at("history")
                 .take(LOOKED_AT)
@@ -74,7 +81,7 @@ const FORMATS: &[(FileFormat, Test)] = &[
                 .any(|it| it.field("messages").is_some())
         })
     }),
-    (FileFormat::Pyloom, |shape| match shape {
+    (FileFormat::Pyloom, "nodes with `text`", |shape| match shape {
         Shape::One(file) => {
             let root = |file: Object<'_>| file.object_at("root").is_some_and(is_delta_node);
             any(shape, is_delta_node) || file.as_object().is_some_and(root)
@@ -84,7 +91,7 @@ const FORMATS: &[(FileFormat, Test)] = &[
             objects(lines).any(|line| line.field("role").is_none() && is_node(line))
         }
     }),
-    (FileFormat::Messages, |shape| match shape {
+    (FileFormat::Messages, "messages with `role` and `content`", |shape| match shape {
         Shape::One(file) => {
             any(shape, is_message)
                 || file

@@ -11,7 +11,7 @@ use super::format::FileFormat;
 
 /// What is read of a file.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Shape<'v, 't> {
+pub(crate) enum Shape<'v, 't> {
     /// One JSON value.
     One(Value<'t>),
     /// An object a line.
@@ -26,7 +26,7 @@ pub(super) fn unsupported(message: String) -> Error {
 }
 
 /// Files that are no text, by their first bytes.
-const BINARY: &[(&[u8], &str)] = &[
+pub(crate) const BINARY: &[(&[u8], &str)] = &[
     (
         b"VersionedTapestryWeave__",
         "a weave of Tapestry Loom, whose layout is that of its program; export it from there",
@@ -56,7 +56,7 @@ pub(super) fn read_bytes<T>(
 }
 
 /// The same of a file's text.
-pub(super) fn read_text<T>(
+pub(crate) fn read_text<T>(
     text: &str,
     depth: u32,
     found: &mut Vec<Diagnostic>,

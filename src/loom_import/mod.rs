@@ -21,6 +21,9 @@ mod times;
 mod verbatim;
 mod zone;
 
+pub(crate) use detect::detect_with_mark;
+pub(crate) use file::{BINARY, Shape, read_text};
+
 pub use build::ImportedTree;
 pub use calls::CALLS;
 pub use context::{ImportOptions, Selector};

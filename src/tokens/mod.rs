@@ -18,6 +18,7 @@ mod stream;
 mod text_calls;
 #[cfg(feature = "tiktoken")]
 pub mod tiktoken;
+mod tokenizer_calls;
 mod tokenizers;
 mod utf8;
 
@@ -25,7 +26,6 @@ pub use calls::CALLS;
 pub use counter::Counter;
 pub use counter::IncrementalCount;
 pub(crate) use counter::Uncounted;
-pub use cut::CUT_CALLS;
 pub use stream::TokenStream;
-pub use text_calls::TEXT_CALLS;
+pub use tokenizer_calls::TOKENIZER_CALLS;
 pub use tokenizers::{Heuristic, Tokenizers};

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::call::{Call, CallContext, Response};
+use crate::call::{CallContext, Response};
 use crate::error::Result;
 use crate::json::{Object, StaticJson, Value, unknown_value};
 use crate::maps::SortedMap;
@@ -10,15 +10,6 @@ use crate::tokens::Counter;
 use crate::tokens::bpe::Rank;
 use crate::tokens::calibrate;
 use crate::tokens::codec::{self, Codec, Specials};
-
-/// The calls by their names. Lists of numbers come and go as bytes, four a number, the low one first.
-pub const TEXT_CALLS: &[Call] = &[
-    Call::new("encodeTokens", &["text", "options"], |_, request, host| encode_tokens(request, host)),
-    Call::new("decodeTokenBytes", &["ids", "options"], |_, request, host| decode_token_bytes(request, host)),
-    Call::new("calibrate", &["samples"], |_, request, _| calibrated(request)),
-    Call::new("tokenSpans", &["text", "options"], |_, request, host| token_spans(request, host)),
-    Call::new("vocabularyOf", &["tokenizerJson"], |_, request, _| vocabulary_of(request)),
-];
 
 /// The arguments, and those of them that are options.
 pub(super) fn arguments<'t>(request: Value<'t>, known: &[&str]) -> Result<(Object<'t>, Option<Object<'t>>)> {
@@ -96,7 +87,7 @@ pub(super) fn numbers(lists: &[&[u32]]) -> Response {
 
 const ENCODING: &[&str] = &["allowedSpecial", "tokenizer"];
 
-fn encode_tokens(request: Value<'_>, host: &CallContext) -> Result<Response> {
+pub(super) fn encode_tokens(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (arguments, options) = arguments(request, ENCODING)?;
     let text = arguments.text("text")?;
     with_codec(options, host, |codec| {
@@ -105,7 +96,7 @@ fn encode_tokens(request: Value<'_>, host: &CallContext) -> Result<Response> {
     })
 }
 
-fn decode_token_bytes(request: Value<'_>, host: &CallContext) -> Result<Response> {
+pub(super) fn decode_token_bytes(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (arguments, options) = arguments(request, &["tokenizer"])?;
     let ids = arguments.need("ids")?;
     let tokens: Vec<Rank> = match ids.bytes() {
@@ -118,7 +109,7 @@ fn decode_token_bytes(request: Value<'_>, host: &CallContext) -> Result<Response
 }
 
 /// How many tokens there are; the tokens, their ends and the indices of those that end inside a character follow.
-fn token_spans(request: Value<'_>, host: &CallContext) -> Result<Response> {
+pub(super) fn token_spans(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (arguments, options) = arguments(request, ENCODING)?;
     let text = arguments.text("text")?;
     with_codec(options, host, |codec| {
@@ -127,7 +118,7 @@ fn token_spans(request: Value<'_>, host: &CallContext) -> Result<Response> {
     })
 }
 
-fn calibrated(request: Value<'_>) -> Result<Response> {
+pub(super) fn calibrated(request: Value<'_>) -> Result<Response> {
     let samples = calibrate::samples(request.object("arguments, an object")?.need("samples")?)?;
     let fitted = calibrate::fit(&samples);
     Ok(Response::small(StaticJson::Object(&[
@@ -142,7 +133,7 @@ pub(super) fn number(number: usize) -> u32 {
 }
 
 /// The asset of a `tokenizer.json`, whose bytes come beside the request. Paths in errors are those in the file.
-fn vocabulary_of(request: Value<'_>) -> Result<Response> {
+pub(super) fn vocabulary_of(request: Value<'_>) -> Result<Response> {
     let (arguments, _) = arguments(request, &[])?;
     let file = arguments.need("tokenizerJson")?;
     let json = file.bytes().ok_or_else(|| file.mismatch("the bytes of a `tokenizer.json`"))?;

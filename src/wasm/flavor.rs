@@ -12,10 +12,10 @@ pub(super) const CALLS: &[&[Call]] = &[
     crate::commits::CALLS,
     #[cfg(any(not(flavor), exports = "counting"))]
     crate::tokens::CALLS,
-    #[cfg(any(not(flavor), exports = "cutting"))]
-    crate::tokens::CUT_CALLS,
     #[cfg(any(not(flavor), exports = "folders"))]
     crate::folders::CALLS,
+    #[cfg(any(not(flavor), exports = "identify"))]
+    crate::identify::CALLS,
     #[cfg(any(not(flavor), exports = "import"))]
     crate::loom_import::CALLS,
     #[cfg(any(not(flavor), exports = "loom"))]
@@ -27,7 +27,7 @@ pub(super) const CALLS: &[&[Call]] = &[
     #[cfg(any(not(flavor), exports = "operators"))]
     crate::operators::CALLS,
     #[cfg(any(not(flavor), exports = "tokenizer"))]
-    crate::tokens::TEXT_CALLS,
+    crate::tokens::TOKENIZER_CALLS,
     #[cfg(any(not(flavor), exports = "workspace"))]
     crate::workspace::CALLS,
 ];

@@ -17,6 +17,7 @@ pub use brief::{Brief, ParsedBrief, parse_brief};
 pub use calls::CALLS;
 pub use context::{Context, ContextTokens, ReadContext, Workspace, read_context, read_full_notes};
 pub use notes::WorkspaceNotes;
+pub(crate) use plan::is_workspace_file;
 pub use plan::{FileRole, LoadingPlan, Names, PlannedFile, plan_loading};
 pub use records::{Gap, LogEntry};
 pub use sizes::Sizes;

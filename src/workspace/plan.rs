@@ -79,6 +79,16 @@ impl Names {
     }
 }
 
+/// Whether a path is that of a file of a workspace or of a taste, wherever the workspace is.
+pub(crate) fn is_workspace_file(path: &str) -> bool {
+    let names = Names::default();
+    let is = |name: &str| path.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'));
+    let (folder, name) = path.rsplit_once('/').unwrap_or_default();
+    let is_taste = folder.rsplit('/').next() == Some(&*names.tastes_dir) && name.ends_with(".md");
+    is_taste
+        || [FileRole::Brief, FileRole::Notes, FileRole::Log, FileRole::Gaps].iter().any(|&role| is(&names.file(role)))
+}
+
 fn join(folder: &str, name: &str) -> String {
     match folder {
         "" => name.to_owned(),

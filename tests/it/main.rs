@@ -36,6 +36,7 @@ mod generate;
 mod golden;
 mod graphemes;
 mod growing_sessions;
+mod identify;
 mod imports;
 mod loom_import;
 mod model;

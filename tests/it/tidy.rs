@@ -43,8 +43,9 @@ fn layered_part(file: &str) -> &str {
 /// ARCHITECTURE.md "Direction": wasm → the areas → assembly → prompt → vendors → { call, tokens } → { content, json, text, .. }.
 #[test]
 fn dependencies_point_one_way() {
-    const LAYERS: [&[&str]; 7] = [
+    const LAYERS: [&[&str]; 8] = [
         &["wasm"],
+        &["identify"],
         &["chat", "loom", "loom_import", "workspace", "folders", "operators", "commits", "token_calls"],
         &["assembly"],
         &["prompt"],
@@ -76,7 +77,7 @@ fn dependencies_point_one_way() {
             let name: String = used.chars().take_while(|ch| ch.is_ascii_alphanumeric() || *ch == '_').collect();
             let Some(to) = layer(&name) else { continue };
             // The areas know nothing of each other; within the lower layers parts may help each other.
-            let fine = name == part(&file) || to > from || (to == from && from >= 5);
+            let fine = name == part(&file) || to > from || (to == from && from >= 6);
             assert!(fine, "{file} names crate::{name}, which is not below it");
         }
     }

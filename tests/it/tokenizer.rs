@@ -7,7 +7,7 @@ use ctxweave::call::CallContext;
 use ctxweave::text::utf16_len;
 use ctxweave::tokens::codec::{self, Specials};
 use ctxweave::tokens::cut::{Boundary, Side, Split, Truncate, split, truncate};
-use ctxweave::tokens::{CUT_CALLS, Counter, TEXT_CALLS, TokenStream};
+use ctxweave::tokens::{Counter, TOKENIZER_CALLS, TokenStream};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use unicode_segmentation::UnicodeSegmentation;
@@ -251,7 +251,7 @@ proptest! {
 
 fn call(name: &str, request: &Value, bytes: &[Vec<u8>]) -> Result<Vec<u8>, ctxweave::Error> {
     let host = CallContext { tokenizers: tokenizers(), counter: Some(Rc::new(ctxweave::tokens::Heuristic)) };
-    let call = TEXT_CALLS.iter().chain(CUT_CALLS).find(|call| call.name == name).unwrap();
+    let call = TOKENIZER_CALLS.iter().find(|call| call.name == name).unwrap();
     let answer = call.answer(&mut (), request.to_string().as_bytes(), bytes, &host)?;
     Ok(if answer.json.is_empty() { answer.bytes.concat() } else { answer.json })
 }

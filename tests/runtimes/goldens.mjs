@@ -38,7 +38,7 @@ export const areas = {
   chat: ["chat", "tokens"],
   commits: ["commits", "transcripts", "tokens"],
   folders: ["folders", "tokens"],
-  import: ["import"],
+  import: ["identify", "import"],
   loom: ["bodies", "continuation", "loom", "resident", "tokens"],
   operators: ["operators", "tokens"],
   tokens: ["cut", "tokenizer", "tokens"],

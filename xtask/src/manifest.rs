@@ -76,7 +76,7 @@ pub const PACKAGE: &str = "ctxweave";
 
 /// The sets of exports in src/wasm.
 const EXPORTS: [&str; 10] =
-    ["chat", "commits", "counting", "cutting", "folders", "import", "loom", "operators", "tokenizer", "workspace"];
+    ["chat", "commits", "counting", "folders", "identify", "import", "loom", "operators", "tokenizer", "workspace"];
 
 /// One module with its own exports, size and imports.
 #[derive(Debug, Deserialize)]

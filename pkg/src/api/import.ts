@@ -1,6 +1,5 @@
 /** Files of other looms, and of chats. */
 
-import { CtxweaveError } from "../error.js";
 import { callJson } from "../call.js";
 import type { ReadonlyData } from "../types/common.js";
 import type {
@@ -12,6 +11,7 @@ import type {
   LoomFile,
 } from "../types/import.js";
 import type { LoomTreeData } from "../types/loom.js";
+import { asTextIfDeep } from "./deep.js";
 
 /**
  * Reads a file of another loom, or an export of chats: its bytes, its text, or the object that its JSON is. The format is found by
@@ -22,23 +22,8 @@ import type { LoomTreeData } from "../types/loom.js";
  * that is not there, `limit_exceeded`
  */
 export function importLoom(file: LoomFile, options?: ReadonlyData<ImportLoomOptions>): ImportedFile {
-  try {
-    return callJson("importLoom", { file, options }) as ImportedFile;
-  } catch (error) {
-    // Some looms nest children deeper than requests may be. As text a file may be as deep as `fileDepth` says.
-    const isDeep = error instanceof CtxweaveError && error.code === "limit_exceeded" && typeof file === "object";
-    if (!isDeep || (error.details as { limit?: string }).limit !== "jsonDepth") throw error;
-    return callJson("importLoom", { file: asText(file, error), options }) as ImportedFile;
-  }
-}
-
-/** The JSON of a file; where its nesting is too much for JavaScript, too, the error that said so first. */
-function asText(file: object, error: unknown): string {
-  try {
-    return JSON.stringify(file);
-  } catch {
-    throw error;
-  }
+  // Some looms nest children deeper than requests may be.
+  return asTextIfDeep(file, (file) => callJson("importLoom", { file, options }) as ImportedFile);
 }
 
 /**

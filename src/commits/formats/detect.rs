@@ -21,17 +21,22 @@ const ENVELOPED: [Format; 3] = [Format::GeminiV1, Format::CodexV1, Format::Claud
 /// The format of a session file: that of its first record of a conversation; none if it has no such record. The beginning of a
 /// file is enough, if somebody says something there in a whole line.
 pub fn detect_format(bytes: &[u8]) -> Option<Format> {
+    detect_with_line(bytes).map(|(format, _)| format)
+}
+
+/// The format of a session file, and the line of the record that tells; 0 in CBOR.
+pub(crate) fn detect_with_line(bytes: &[u8]) -> Option<(Format, u32)> {
     // No JSON begins with these bytes.
     if matches!(bytes.first(), Some(0x80..=0x9f | 0xf6)) {
-        return Some(Format::BureauAgentV1).filter(|_| is_bureau(bytes));
+        return Some((Format::BureauAgentV1, 0)).filter(|_| is_bureau(bytes));
     }
     let text = String::from_utf8_lossy(bytes);
     if let Ok(whole) = Document::read(text.trim_start_matches('\u{feff}').as_bytes(), &[]) {
         let Ok(Value::Object(session)) = whole.root().to_json() else { return None };
-        return Shapes::default().converses(session);
+        return Some((Shapes::default().converses(session)?, 1));
     }
     let mut shapes = Shapes::default();
-    Reader::recovering(bytes, is_any_record).find_map(|record| shapes.converses(record.value))
+    Reader::recovering(bytes, is_any_record).find_map(|record| Some((shapes.converses(record.value)?, record.line)))
 }
 
 /// The shapes that records had so far.

@@ -32,5 +32,6 @@ pub(crate) use codec::{follow, map_fields, write_part};
 pub use concatenator::{Concatenated, Concatenator};
 pub(crate) use continuation::Continuation;
 pub use detect::detect_format;
+pub(crate) use detect::detect_with_line;
 pub use format::{BlobSource, Format};
 pub(crate) use gemini_join::{is_lines as is_gemini_lines, to_growing_lines, to_lines as gemini_lines};

@@ -63,6 +63,11 @@ pub(super) struct Asset<'a> {
     stated: u64,
 }
 
+/// Whether bytes begin as an asset does.
+pub(crate) fn is_asset(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
 impl<'a> Asset<'a> {
     /// Reads the header and checks all that needs no look at the merges.
     pub(super) fn read(name: &str, asset: &'a [u8]) -> Result<Self> {

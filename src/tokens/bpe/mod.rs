@@ -13,7 +13,7 @@
 )]
 
 mod added_tokens;
-mod asset;
+pub(crate) mod asset;
 mod build;
 mod caching;
 mod class;

@@ -1,17 +1,11 @@
 //! The calls that cut and split texts by their tokens (SPEC §7).
 
 use super::{Boundary, Side, Split, Truncate, split, truncate};
-use crate::call::{Call, CallContext, Response};
+use crate::call::{CallContext, Response};
 use crate::error::Result;
 use crate::json::{StaticJson, Value};
 use crate::text::{Utf16Offsets, utf16_len};
 use crate::tokens::text_calls::{arguments, counter, number, numbers};
-
-/// The calls by their names.
-pub const CUT_CALLS: &[Call] = &[
-    Call::new("truncateText", &["text", "maxTokens", "options"], |_, request, host| truncate_text(request, host)),
-    Call::new("splitText", &["text", "options"], |_, request, host| split_text(request, host)),
-];
 
 const BOUNDARIES: &[(&str, Boundary)] = &[
     ("token", Boundary::Token),
@@ -24,7 +18,7 @@ const BOUNDARIES: &[(&str, Boundary)] = &[
 const SIDES: &[(&str, Side)] = &[("end", Side::End), ("start", Side::Start), ("middle", Side::Middle)];
 
 /// What is left of a text: how many of its first and its last UTF-16 code units, and whether the marker stands between them.
-fn truncate_text(request: Value<'_>, host: &CallContext) -> Result<Response> {
+pub(in crate::tokens) fn truncate_text(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (arguments, options) = arguments(request, &["boundary", "marker", "side", "tokenizer"])?;
     let text = arguments.text("text")?;
     let most = arguments.need("maxTokens")?.whole(u32::MAX)?;
@@ -47,7 +41,7 @@ fn truncate_text(request: Value<'_>, host: &CallContext) -> Result<Response> {
 }
 
 /// For each piece where it begins and ends, and its tokens.
-fn split_text(request: Value<'_>, host: &CallContext) -> Result<Response> {
+pub(in crate::tokens) fn split_text(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (arguments, options) = arguments(request, &["boundary", "markdown", "maxTokens", "overlap", "tokenizer"])?;
     let text = arguments.text("text")?;
     let Some(options) = options else { return Err(arguments.value().lacks("options")) };

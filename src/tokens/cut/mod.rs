@@ -8,7 +8,7 @@ mod split;
 mod token_ends;
 mod truncate;
 
-pub use calls::CUT_CALLS;
+pub(super) use calls::{split_text, truncate_text};
 pub use places::Boundary;
 pub use split::{Piece, Split, split};
 pub use truncate::{Side, Truncate, Truncated, truncate};

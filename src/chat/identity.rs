@@ -1,0 +1,65 @@
+//! Whether a value is a chat, and in which formats it can be read.
+
+use super::chat_input::ChatInput;
+use super::detect::{FORMATS, Format, bit, container, first_of, formats_beside};
+use crate::json::{Kind, Object, Value};
+use crate::tokens::models;
+
+/// What is known of a chat by its shape.
+#[derive(Debug)]
+pub(crate) struct ChatIdentity {
+    /// The format that it is taken for.
+    pub format: Format,
+    /// All formats that its messages can be in.
+    pub formats: Vec<Format>,
+    /// The field that has the messages; empty for a list of them.
+    pub field: &'static str,
+    pub count: usize,
+    /// The first message with which the format is the one that it is taken for.
+    pub decided_by: usize,
+    /// The provider whose request body it is.
+    pub body: Option<&'static str>,
+}
+
+impl ChatIdentity {
+    /// The identity of a list of messages or a container of them; none for anything else, and for no messages.
+    pub(crate) fn of(value: Value<'_>) -> Option<Self> {
+        let input =
+            value.as_object().and_then(|object| object.last("input")).filter(|input| input.kind() == Kind::List);
+        let chat = ChatInput::read(input.unwrap_or(value)).ok()?;
+        let field = match value.as_object() {
+            None => "",
+            Some(_) if input.is_some() => "input",
+            Some(object) if object.last("contents").is_some() => "contents",
+            Some(_) => "messages",
+        };
+        let mut left = container(field == "contents", matches!(field, "" | "input"));
+        let (mut first, mut decided_by) = (None, 0);
+        for (index, &message) in chat.list.iter().enumerate() {
+            left &= formats_beside(left, message, index).ok()?;
+            if first.replace(first_of(left)) != Some(first_of(left)) {
+                decided_by = index;
+            }
+        }
+        first?;
+        let (format, _) = chat.format(None).ok()?;
+        let formats = FORMATS.iter().map(|&(_, format)| format).filter(|format| left & bit(*format) != 0).collect();
+        let body = value.as_object().and_then(|object| body_of(object, field, format));
+        Some(Self { format, formats, field, count: chat.list.len(), decided_by, body })
+    }
+}
+
+/// The provider of a request body: by the field of the messages, their format, or the model.
+fn body_of(body: Object<'_>, field: &str, format: Format) -> Option<&'static str> {
+    let model = body.last("model").and_then(Value::as_text);
+    let family = model.as_deref().and_then(models::family);
+    match (field, format) {
+        ("contents", _) => Some("gemini"),
+        ("input", _) => Some("openai-responses"),
+        (_, Format::Anthropic) => Some("anthropic"),
+        _ if body.last("anthropic_version").is_some() || family == Some("claude") => Some("anthropic"),
+        (_, Format::OpenAi) => Some("openai"),
+        (_, Format::Generic) if model.is_some() => Some("openai"),
+        _ => None,
+    }
+}
