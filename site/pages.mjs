@@ -23,6 +23,7 @@ export const menu = [
       { title: "A tree that stays", file: "docs/resident.md" },
       { title: "Request bodies", file: "docs/bodies.md" },
       { title: "Importing and exporting", file: "docs/import.md" },
+      { title: "Identifying files", file: "docs/identify.md" },
       { title: "An agent's first turn", file: "docs/workspace.md" },
       { title: "AGENTS.md folders", file: "docs/folders.md" },
       { title: "Task templates", file: "docs/operators.md" },

@@ -34,6 +34,9 @@ struct Identification {
     /// The field that has the messages or the tree; empty for the value itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<&'static str>,
+    /// How many messages a chat has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<usize>,
     /// The provider whose request body a chat is.
     #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<&'static str>,
@@ -218,12 +221,14 @@ fn of_paths(value: Value<'_>) -> Option<Identification> {
 fn of_chat(value: Value<'_>) -> Option<Identification> {
     let chat = ChatIdentity::of(value)?;
     let place = format!("{}[{}]", chat.field, chat.decided_by);
-    let found = format!("{} messages; this one tells the format", chat.count);
     Some(Identification {
         formats: chat.formats.iter().map(|format| format.name()).collect(),
         field: Some(chat.field),
+        count: Some(chat.count),
         body: chat.body,
-        ..Identification::new("chat", found).with_format(chat.format.name()).at_path(place)
+        ..Identification::new("chat", "the first message that tells the format")
+            .with_format(chat.format.name())
+            .at_path(place)
     })
 }
 

@@ -143,10 +143,12 @@ function containerOf(format: string, { messages, system }: { messages: unknown[]
 /** The error, with what the file seems to be where it is a session of an agent. */
 async function hinted(error: unknown, input: Input): Promise<unknown> {
   if (!(error instanceof CtxweaveError && error.code === "invalid_input")) return error;
-  const { area } = await openArea("commits");
-  const format = area.detectFormat(input.bytes as Uint8Array<ArrayBuffer>);
-  if (format === undefined || format === "generic-v1") return error;
-  return unusable(`${input.name} is a session file (${format}): try \`ctxweave session show\` or \`session convert\``);
+  const { area } = await openArea("all");
+  const found = area.identify(input.bytes);
+  if (found.kind !== "session" || found.format === "generic-v1") return error;
+  return unusable(
+    `${input.name} is a session file (${found.format}): try \`ctxweave session show\` or \`session convert\``,
+  );
 }
 
 function outcomeOf(

@@ -29,6 +29,8 @@ export interface ChatIdentification {
   formats: ChatFormat[];
   /** The field that has the messages; empty for a list of them. */
   field: "" | "messages" | "contents" | "input";
+  /** How many messages there are. */
+  count: number;
   /** Whose request body it is, if it is one. */
   body?: "anthropic" | "gemini" | "openai" | "openai-responses";
   evidence: Evidence[];

@@ -2,7 +2,7 @@
 
 use ctxweave::Code;
 use ctxweave::call::CallContext;
-use ctxweave::chat::resident::Chat;
+use ctxweave::chat::resident::ResidentChat;
 use serde_json::{Value, json};
 
 use super::fit;
@@ -90,6 +90,6 @@ fn costs_of_another_number_or_kind_are_refused() {
 #[test]
 fn a_chat_itself_takes_no_costs() {
     let request = json!({ "options": { "maxTokens": 100, "costs": [1] } }).to_string();
-    let error = Chat::from_json(request.as_bytes(), &CallContext::default()).unwrap_err();
+    let error = ResidentChat::from_json(request.as_bytes(), &CallContext::default()).unwrap_err();
     assert_eq!(error.message(), "`options.costs` is no option of a chat itself; give it to `fit`");
 }

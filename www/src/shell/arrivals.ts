@@ -48,11 +48,11 @@ export async function arrive(name: string, found: readonly FoundFile[]): Promise
   // The view that is open takes what it wants, whatever else it could be.
   const isWanted = now && "wants" in now && found.some(({ path }) => now.wants(path));
   const guess =
-    (isWanted ? undefined : detectFiles(found.map(({ path }) => path))) ??
-    detect(first.path, new Uint8Array(await (await first.file()).arrayBuffer()));
+    (isWanted ? undefined : await detectFiles(found.map(({ path }) => path))) ??
+    (await detect(first.path, new Uint8Array(await (await first.file()).arrayBuffer())));
   const here = now?.view as Target | undefined;
   if (isWanted && here) {
-    const files = detectFiles(found.map(({ path }) => path)) ?? guess;
+    const files = (await detectFiles(found.map(({ path }) => path))) ?? guess;
     await open({ name, found, guess: { ...files, view: here }, view: here });
   } else {
     // Of what is not known the view that is open says what is wrong with it.

@@ -1,0 +1,97 @@
+/** What files and values are: bytes, texts, values that JSON cannot carry, and hostile input. */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { HumanMessage } from "@langchain/core/messages";
+import { folder, root } from "../packaging/packed.mjs";
+
+const dir = folder("identify");
+const load = (name) => import(pathToFileURL(createRequire(join(dir, "x.js")).resolve(name)).href);
+
+let identify;
+before(async () => {
+  const ctxweave = await load("ctxweave");
+  await ctxweave.init();
+  ({ identify } = ctxweave);
+});
+
+const utf8 = (text) => new TextEncoder().encode(text);
+const kindOf = (input, options) => identify(input, options).kind;
+
+test("the same file is the same as bytes, as a text and as a value", () => {
+  const body = { system: "Be brief.", messages: [{ role: "user", content: "Hi." }] };
+  const text = JSON.stringify(body);
+  for (const input of [body, text, utf8(text), Buffer.from(text), utf8(text).buffer]) {
+    const { kind, format, body: provider, count } = identify(input);
+    assert.deepEqual([kind, format, provider, count], ["chat", "anthropic", "anthropic", 1]);
+  }
+});
+
+test("sessions of real agents are named, or not claimed", () => {
+  const names = readdirSync(join(root, "examples/sessions"));
+  assert.ok(names.length > 5);
+  for (const name of names) {
+    const found = identify(readFileSync(join(root, "examples/sessions", name)));
+    assert.equal(found.kind, "session", name);
+    assert.ok(found.evidence.length > 0);
+  }
+});
+
+test("messages are identified as libraries have them", () => {
+  const { kind, format } = identify([new HumanMessage("Hi.")]);
+  assert.deepEqual([kind, format], ["chat", "langchain"]);
+  const image = { type: "image", image: new Uint8Array(9) };
+  assert.equal(identify([{ role: "user", content: [image] }]).format, "ai-sdk");
+});
+
+test("both entry points say the same", async () => {
+  const looms = await load("ctxweave/import");
+  await looms.init();
+  const tree = { nodes: [], edges: [] };
+  assert.deepEqual(looms.identify(tree), identify(tree));
+});
+
+test("hostile input gets an answer", () => {
+  const cycle = {};
+  cycle.self = cycle;
+  for (const input of [
+    undefined,
+    null,
+    0,
+    NaN,
+    true,
+    "",
+    " ",
+    "\0\0",
+    [],
+    {},
+    cycle,
+    new Map(),
+    new Uint8Array(),
+    () => 1,
+  ])
+    assert.equal(kindOf(input), "unknown", String(input));
+  let deep = {};
+  for (let at = 0; at < 1000; at += 1) deep = { deep };
+  assert.equal(kindOf(deep), "unknown");
+  assert.equal(kindOf("[".repeat(100_000)), "unknown");
+  assert.equal(kindOf(utf8("{".repeat(100_000))), "unknown");
+});
+
+test("what cannot be read is an error that names it", () => {
+  const bytes = utf8("{}");
+  structuredClone(bytes, { transfer: [bytes.buffer] });
+  assert.throws(() => identify(bytes), { code: "invalid_input", details: { path: "input" } });
+  const throws = {
+    get messages() {
+      throw new Error("no");
+    },
+  };
+  assert.throws(() => identify(throws), { code: "invalid_input" });
+  assert.throws(() => identify("text", { name: "a" }), { code: "invalid_input" });
+  assert.throws(() => identify("text", { path: 5 }), { code: "invalid_input" });
+});
