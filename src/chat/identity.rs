@@ -1,9 +1,10 @@
 //! Whether a value is a chat, and in which formats it can be read.
 
 use super::chat_input::ChatInput;
-use super::detect::{FORMATS, Format, bit, container, first_of, formats_beside};
 use crate::json::{Kind, Object, Value};
 use crate::tokens::models;
+use crate::vendors::detect::{bit, container, first_of, formats_beside};
+use crate::vendors::format::{FORMATS, Format};
 
 /// What is known of a chat by its shape.
 #[derive(Debug)]
