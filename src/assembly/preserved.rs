@@ -113,7 +113,7 @@ impl ThinkingFate {
             Self::Refused => "the provider refuses its signed thinking",
             Self::Withheld { .. } => "OpenAI may withhold its reasoning from the model",
         };
-        self.diagnostic(format!("messages before `{node}` were cut, so {what}")).about_node(node)
+        self.diagnostic(format!("messages before `{node}` were changed or removed, so {what}")).about_node(node)
     }
 
     /// The diagnostic for a thought of a message; of several that are withheld, for the first.
@@ -124,7 +124,7 @@ impl ThinkingFate {
             )
         };
         let withheld = |what: &str| {
-            format!("messages before {path} were changed or removed, so OpenAI may withhold from the model {what}")
+            format!("messages before {path} were changed or removed, so OpenAI may withhold {what} from the model")
         };
         let text = match self {
             Self::Removed => bound("was left out"),
