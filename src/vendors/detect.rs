@@ -1,9 +1,9 @@
 //! Which format a chat is in, by the evidence of all its messages (CHATS.md "Recognition").
 
 use super::format::{FORMATS, Format};
-use super::pieces::message::THOUGHTS;
 use crate::error::{Code, Error, Result};
 use crate::json::{Kind, Object, Value, quoted};
+use crate::vendors::openai_chat::fields::THOUGHTS;
 
 /// The bit of a format in a set.
 pub(crate) const fn bit(format: Format) -> Formats {

@@ -12,12 +12,14 @@ use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::json::{Kind as JsonKind, Object, Value, object};
 use crate::maps::SortedMap;
 use crate::text::{is_blank, split_once};
+use crate::vendors::ai_sdk::fields::{DENIED, DENIED_STATE};
 use crate::vendors::fields::{object_in, text_in};
 use crate::vendors::format::Format;
 use crate::vendors::gemini::body::NO_SIGNATURE;
 use crate::vendors::media::{MEDIA, find};
 use crate::vendors::message::{Message as BlockMessage, placeholder};
-use crate::vendors::pieces::message::{DENIED, DENIED_STATE, Kind, Message, Path, Piece, Step, THOUGHTS, TextShape};
+use crate::vendors::openai_chat::fields::THOUGHTS;
+use crate::vendors::pieces::message::{Kind, Message, Path, Piece, Step, TextShape};
 use crate::vendors::signature::ReasoningSignature;
 use crate::vendors::{ai_sdk, anthropic, gemini, openai_chat, openai_responses};
 

@@ -4,6 +4,11 @@ use crate::json::Object;
 use crate::vendors::fields::{object_in, text_in};
 use crate::vendors::signature::ReasoningSignature;
 
+/// The state of a call in a message of the AI SDK's that was not allowed.
+pub(crate) const DENIED_STATE: &str = "output-denied";
+/// The text that the model gets where no reason is given.
+pub(crate) const DENIED: &str = "Tool execution denied.";
+
 /// The fields of a part that hold what is a provider's own.
 pub(crate) const HOLDERS: [&str; 4] = ["providerOptions", "providerMetadata", "callProviderMetadata", "providerData"];
 

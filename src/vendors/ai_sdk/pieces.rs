@@ -2,10 +2,9 @@
 
 use crate::error::Result;
 use crate::json::{Object, Value};
+use crate::vendors::ai_sdk::fields::{DENIED, DENIED_STATE};
 use crate::vendors::media::medium_of;
-use crate::vendors::pieces::message::{
-    DENIED, DENIED_STATE, Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, TextShape, path,
-};
+use crate::vendors::pieces::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, TextShape, path};
 use crate::vendors::pieces::parts::{At, Content, Key, call, content, inner, is_given, result_content, text_part};
 
 pub(crate) fn model_message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {

@@ -5,6 +5,10 @@ use crate::json::{Object, Value};
 use crate::vendors::fields::text_in;
 use crate::vendors::signature::ReasoningSignature;
 
+/// What others have added to OpenAI's messages for thoughts: DeepSeek, OpenRouter, and LiteLLM, which has Anthropic's signatures
+/// with them. Of two the later one has more.
+pub(crate) const THOUGHTS: [&str; 4] = ["reasoning_content", "reasoning", "thinking_blocks", "reasoning_details"];
+
 /// The function or custom tool of a call, and whether it is a custom tool, whose input is a text.
 pub(crate) fn called<'t>(call: Object<'t>) -> Result<Option<(Value<'t>, bool)>> {
     let [function, custom] = call.fields(["function", "custom"])?;

@@ -4,7 +4,8 @@ use crate::content::Role;
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::vendors::media::{Medium, find};
-use crate::vendors::pieces::message::{Kind, Message, Path, Reader, Step, THOUGHTS, TextShape, path};
+use crate::vendors::openai_chat::fields::THOUGHTS;
+use crate::vendors::pieces::message::{Kind, Message, Path, Reader, Step, TextShape, path};
 use crate::vendors::pieces::parts::{
     At, Content, Key, call, content, inner, is_given, is_signed_thought, result_content, text_part,
 };

@@ -339,15 +339,6 @@ impl Message<'_> {
     }
 }
 
-/// The state of a call in a message of the AI SDK's that was not allowed.
-pub(crate) const DENIED_STATE: &str = "output-denied";
-/// The text that the model gets where no reason is given.
-pub(crate) const DENIED: &str = "Tool execution denied.";
-
-/// What others have added to OpenAI's messages for thoughts: DeepSeek, OpenRouter, and LiteLLM, which has Anthropic's signatures
-/// with them. Of two the later one has more.
-pub(crate) const THOUGHTS: [&str; 4] = ["reasoning_content", "reasoning", "thinking_blocks", "reasoning_details"];
-
 /// Tokens of being a message, as OpenAI's cookbook has it; other vendors publish nothing.
 pub(crate) const PER_MESSAGE: u64 = 3;
 /// Tokens of a request.
