@@ -82,7 +82,7 @@ fn identify(request: Value<'_>) -> Result<Response> {
         None => None,
     };
     let input = arguments.get_or_null("input")?.unwrap_or(request);
-    let by_path = path.as_deref().and_then(|path| of_path(path));
+    let by_path = path.as_deref().and_then(of_path);
     Response::of(&match (input.beside(), input.as_text()) {
         (Some(bytes), _) => of_bytes(bytes, by_path)?,
         (None, Some(text)) => of_text(text.as_bytes(), &text, by_path)?,
