@@ -31,8 +31,8 @@ test("the same file is the same as bytes, as a text and as a value", () => {
   }
 });
 
-test("sessions of real agents are named, or not claimed", () => {
-  const names = readdirSync(join(root, "examples/sessions"));
+test("session files are sessions", () => {
+  const names = readdirSync(join(root, "examples/sessions")).filter((name) => !name.endsWith(".md"));
   assert.ok(names.length > 5);
   for (const name of names) {
     const found = identify(readFileSync(join(root, "examples/sessions", name)));
