@@ -111,10 +111,18 @@ fn of_bytes(bytes: &[u8], by_path: Option<Identification>) -> Result<Identificat
     }
     match std::str::from_utf8(bytes) {
         Ok(text) => of_text(bytes, text, by_path),
-        // Sessions in CBOR, and files of which a part is damaged.
-        Err(error) => Ok(session(bytes).unwrap_or_else(|| {
-            Identification::new("unknown", format!("bytes that are not UTF-8, at byte {}", error.valid_up_to()))
-        })),
+        Err(error) => {
+            // Sessions in CBOR, and JSON of which a part is damaged.
+            let text = String::from_utf8_lossy(bytes);
+            match session(bytes) {
+                Some(session) => Ok(session),
+                None if text.trim_start().starts_with(['{', '[']) => of_text(bytes, &text, by_path),
+                None => Ok(Identification::new(
+                    "unknown",
+                    format!("bytes that are not UTF-8, at byte {}", error.valid_up_to()),
+                )),
+            }
+        }
     }
 }
 
