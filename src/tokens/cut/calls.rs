@@ -18,7 +18,7 @@ const BOUNDARIES: &[(&str, Boundary)] = &[
 const SIDES: &[(&str, Side)] = &[("end", Side::End), ("start", Side::Start), ("middle", Side::Middle)];
 
 /// What is left of a text: how many of its first and its last UTF-16 code units, and whether the marker stands between them.
-pub(in crate::tokens) fn truncate_text(request: Value<'_>, host: &CallContext) -> Result<Response> {
+pub(crate) fn truncate_text(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (arguments, options) = arguments(request, &["boundary", "marker", "side", "tokenizer"])?;
     let text = arguments.text("text")?;
     let most = arguments.need("maxTokens")?.whole(u32::MAX)?;
@@ -41,7 +41,7 @@ pub(in crate::tokens) fn truncate_text(request: Value<'_>, host: &CallContext) -
 }
 
 /// For each piece where it begins and ends, and its tokens.
-pub(in crate::tokens) fn split_text(request: Value<'_>, host: &CallContext) -> Result<Response> {
+pub(crate) fn split_text(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (arguments, options) = arguments(request, &["boundary", "markdown", "maxTokens", "overlap", "tokenizer"])?;
     let text = arguments.text("text")?;
     let Some(options) = options else { return Err(arguments.value().lacks("options")) };
