@@ -78,14 +78,8 @@ impl<'a> Plan<'_, 'a> {
         outline.and_then(|_| self.item(choice, at)).filter(|item| item.parts.iter().any(|part| is_signed(part, vendor)))
     }
 
-    /// The first item of the first message that a cut or a repair changes.
+    /// The first item of the first message that a cut changes.
     fn first_changed(&self, choice: &Choice<'a>) -> Option<usize> {
-        let repaired = self.first_repaired.map(|at| self.start_of_message(at, at));
-        let cut = self.first_cut(choice);
-        cut.into_iter().chain(repaired).min()
-    }
-
-    fn first_cut(&self, choice: &Choice<'a>) -> Option<usize> {
         let Kept { head, tail } = choice.kept;
         let is_gap = tail > head;
         let changed = if is_gap { tail } else { *choice.shortened_at.first()? };
@@ -93,16 +87,11 @@ impl<'a> Plan<'_, 'a> {
             return Some(changed);
         }
         // Items of one role are one message, on both sides of a gap without a marker too.
-        Some(self.start_of_message(changed, if is_gap { head } else { changed }))
-    }
-
-    /// The first item before `from` that makes one message with the item `changed`; `from` if there is none.
-    fn start_of_message(&self, changed: usize, from: usize) -> usize {
         let role = self.items.role(changed);
-        let mut first = from;
-        while first > 0 && role.is_some() && self.items.role(first - 1) == role {
+        let mut first = if is_gap { head } else { changed };
+        while first > 0 && self.items.role(first - 1) == role {
             first -= 1;
         }
-        first
+        Some(first)
     }
 }

@@ -60,8 +60,6 @@ pub(crate) struct Plan<'p, 'a> {
     pub system: &'p SystemText,
     /// What happens to signed thinking after a cut; `None` where signatures are not bound to what comes before.
     pub thinking: Option<ThinkingRule>,
-    /// The first item from which on a repair changed something.
-    pub first_repaired: Option<usize>,
 }
 
 #[derive(Debug)]

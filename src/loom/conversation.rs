@@ -72,12 +72,6 @@ impl Conversation {
         self.tools_found.iter().chain(&self.parts_found).map(|(_, found)| found)
     }
 
-    /// The first member from which on a repair of tool calls changed something.
-    pub(crate) fn first_repaired(&self) -> Option<usize> {
-        let entry = self.tools_found.iter().map(|&(entry, _)| entry).min()?;
-        Some(self.starts.get(entry)?.members)
-    }
-
     /// Makes members of the entries from `kept` on, and of those before that they may belong to. Gives how many members
     /// stayed as they were.
     pub(crate) fn extend(&mut self, context: &PathContext<'_>, selection: &mut Selection, kept: usize) -> usize {

@@ -134,7 +134,6 @@ pub(crate) fn plan_dialogue<'a, R>(
         limit,
         system: &system,
         thinking: options.preserved_thinking,
-        first_repaired: state.conversation.first_repaired().map(|member| member + state.context_headers.lead()),
     };
     then(DialoguePlan { context: &context, state, items, plan, added, diagnostics })
 }

@@ -174,40 +174,6 @@ fn reasoning_that_openai_may_withhold_stays_and_is_reported() {
     assert_eq!(found(&assembled(&story(SIGNED), &target)), []);
 }
 
-/// A repair is a change, too, within the limit as well; a thought before it stays.
-#[test]
-fn thinking_after_a_repair_is_removed() {
-    let call = json!({ "type": "toolCall", "id": "c", "name": "look", "arguments": {} });
-    let story = tree(&[
-        ("human", vec![say("zero")]),
-        ("model", vec![think("first thought", SIGNED), say("one")]),
-        ("human", vec![say("two")]),
-        ("model", vec![call]),
-        ("human", vec![say("three")]),
-        ("model", vec![think("second thought", SIGNED), say("four")]),
-        ("human", vec![say("five")]),
-    ]);
-    let options = json!({ "tip": "n6", "contextWindow": 9_000 });
-    let result = assembled(&story, &options);
-    assert_eq!(thoughts(&result), ["first thought"]);
-    assert_eq!(found(&result), [("n5".to_owned(), "info".to_owned())]);
-    let mut keep = options.clone();
-    keep["preservedThinking"] = json!("keep");
-    let result = assembled(&story, &keep);
-    assert_eq!(thoughts(&result), ["first thought", "second thought"]);
-    assert_eq!(found(&result), [("n5".to_owned(), "warning".to_owned())]);
-    // A body says the same.
-    let mut target = options;
-    target["target"] = json!({ "provider": "anthropic", "model": "claude-opus-5-5", "maxTokens": 9 });
-    let answer = call_body(&request(&story, &target));
-    assert!(answer.contains("first thought") && !answer.contains("second thought"));
-}
-
-fn call_body(request: &Value) -> String {
-    let answer = call("requestBodyWithReport", std::slice::from_ref(request), None).unwrap();
-    answer["body"]["$text"].as_str().unwrap().to_owned()
-}
-
 /// A node: who it is of, its words, and its thought with its signature.
 type Seed = (bool, Option<String>, Option<(String, usize)>);
 
