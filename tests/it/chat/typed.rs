@@ -117,6 +117,7 @@ fn typed(options: &Value) -> FitOptions {
                     _ => PreservedThinking::Keep,
                 }
             }
+            "costs" => typed.costs = Some(serde_json::from_value(value.clone()).unwrap()),
             other => panic!("no option `{other}`"),
         }
     }
