@@ -75,7 +75,7 @@ pub struct Quick {
 pub const PACKAGE: &str = "ctxweave";
 
 /// The sets of exports in src/wasm.
-const EXPORTS: [&str; 9] =
+const EXPORTS: [&str; 10] =
     ["chat", "commits", "counting", "folders", "identify", "import", "loom", "operators", "tokenizer", "workspace"];
 
 /// One module with its own exports, size and imports.
