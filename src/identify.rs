@@ -116,7 +116,9 @@ fn of_bytes(bytes: &[u8], by_path: Option<Identification>) -> Result<Identificat
             let text = String::from_utf8_lossy(bytes);
             match session(bytes) {
                 Some(session) => Ok(session),
-                None if text.trim_start().starts_with(['{', '[']) => of_text(bytes, &text, by_path),
+                None if text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '[']) => {
+                    of_text(bytes, &text, by_path)
+                }
                 None => Ok(Identification::new(
                     "unknown",
                     format!("bytes that are not UTF-8, at byte {}", error.valid_up_to()),
