@@ -6,6 +6,7 @@ use super::request::ChatRequest;
 use crate::call::{Call, CallContext, Response};
 use crate::error::Result;
 use crate::json::Value;
+use crate::vendors::openai_chat::body::limit_fields;
 
 /// The calls by their names.
 pub const CALLS: &[Call] = &[
@@ -20,6 +21,10 @@ pub const CALLS: &[Call] = &[
     }),
     Call::new("convertMessages", &["messages", "options"], |_, request, _| convert_messages(request)),
     Call::new("chatToLoomTree", &["messages", "options"], |_, request, _| to_loom_tree(request)),
+    Call::new("limitFields", &["model"], |_, request, _| {
+        let model = request.object("a model, an object")?.text("model")?;
+        Response::of(&limit_fields(&model))
+    }),
 ];
 
 fn fit_messages(request: Value<'_>, host: &CallContext) -> Result<Response> {

@@ -74,11 +74,11 @@ impl<'t> UncountedChat<'t> {
         neutral(self.format, target, self.given.system, &self.given.list, &self.messages()?)
     }
 
-    /// Converts the chat.
+    /// Converts the chat, for a model if it has a name.
     ///
     /// # Errors
     /// Those of reading its messages.
-    pub(super) fn convert(self, to: Format) -> Result<ConvertedChat> {
+    pub(super) fn convert(self, to: Format, model: &str) -> Result<ConvertedChat> {
         if to == self.format {
             let system = self.given.system.and_then(system_text);
             return Ok(ConvertedChat { messages: None, system, diagnostics: self.found });
@@ -87,7 +87,7 @@ impl<'t> UncountedChat<'t> {
         let mut diagnostics = self.found;
         neutral.note_silent();
         let mut found = Vec::new();
-        let written = write_chat(neutral.system.as_deref(), &neutral.messages, to, &mut found)?;
+        let written = write_chat(neutral.system.as_deref(), &neutral.messages, to, model, &mut found)?;
         diagnostics.extend(found.into_iter().map(|found| in_chat(found, &neutral.from)));
         neutral.notes.finish(&mut diagnostics);
         Ok(ConvertedChat { messages: Some(written.messages), system: written.system, diagnostics })
@@ -95,12 +95,13 @@ impl<'t> UncountedChat<'t> {
 }
 
 pub(super) fn convert_messages(request: Value<'_>) -> Result<Response> {
-    let (chat, options) = UncountedChat::from_request(request, &["from", "to"])?;
+    let (chat, options) = UncountedChat::from_request(request, &["from", "to", "model"])?;
     let to = match options.map(|options| options.need("to")).transpose()? {
         Some(to) => to.one_of(FORMATS)?,
         None => return Err(request.lacks("options")),
     };
-    let ConvertedChat { messages, system, diagnostics } = chat.convert(to)?;
+    let model = options.map(|options| options.string("model")).transpose()?.flatten().unwrap_or_default();
+    let ConvertedChat { messages, system, diagnostics } = chat.convert(to, &model)?;
     let json = chat_json(messages.as_deref(), system.as_deref(), &diagnostics)?;
     Ok(Response { json, bytes: Vec::new(), small: None })
 }

@@ -141,7 +141,7 @@ pub fn convert(messages: &[Json], from: Option<Format>, to: Format) -> Result<Co
     let request = json::write(&json::object([("messages", messages.into())]))?;
     let document = Document::read(&request, &[])?;
     let list = document.root().object("a chat, an object")?.need("messages")?;
-    let converted = UncountedChat::read(list, from, Vec::new())?.convert(to)?;
+    let converted = UncountedChat::read(list, from, Vec::new())?.convert(to, "")?;
     let messages = match converted.messages {
         None => messages.to_vec(),
         Some(json) => {

@@ -46,7 +46,7 @@ pub(super) fn to_chat(request: Value<'_>, host: &CallContext) -> Result<Response
     let counter = host.counter(None)?;
     let dialogue = assemble_dialogue(&tree, &options, counter.as_ref())?;
     found.extend_from_slice(&dialogue.report.diagnostics);
-    let written = write_chat(dialogue.system.as_deref(), &dialogue.messages, format, &mut found)?;
+    let written = write_chat(dialogue.system.as_deref(), &dialogue.messages, format, "", &mut found)?;
     let json = chat_json(Some(&written.messages), written.system.as_deref(), &found)?;
     Ok(Response { json, bytes: Vec::new(), small: None })
 }

@@ -417,9 +417,9 @@ function rowsOf(row: NonNullable<FitResponse["rows"]>[number], tokens: readonly 
 }
 
 /** The formats that a provider takes as they are, and what the list, the system context and the limit of the answer are called there. */
-const TAKES: Record<string, { list: string; system: string; limit: string; formats: readonly ChatFormat[] }> = {
+const TAKES: Record<string, { list: string; system: string; limit?: string; formats: readonly ChatFormat[] }> = {
   anthropic: { list: "messages", system: "system", limit: "max_tokens", formats: ["anthropic"] },
-  openai: { list: "messages", system: "messages", limit: "max_completion_tokens", formats: ["openai", "generic"] },
+  openai: { list: "messages", system: "messages", formats: ["openai", "generic"] },
   "openai-responses": {
     list: "input",
     system: "instructions",
@@ -439,8 +439,16 @@ function rulesOf(target: Target | undefined): { model?: unknown; thinking?: unkn
   return provider === "anthropic" ? { model, thinking } : { model };
 }
 
-/** Models of OpenAI's that refuse `max_tokens`. */
-const NEWER = /^(o\d|gpt-[5-9]|codex-mini)/;
+/** The field of a provider's body that limits the answer of a model, and another one that the model takes as well. */
+function limitFieldsOf(provider: string, model: unknown): [name: string, also: string] {
+  if (provider !== "openai") return [TAKES[provider]?.limit ?? "", ""];
+  return callJson("limitFields", { model: String(model ?? "") }) as [string, string];
+}
+
+/** Whether OpenAI takes messages of our own format as they are: if they are texts. */
+function isPlain(messages: readonly unknown[]): boolean {
+  return messages.every((message) => typeof (message as Record<string, unknown>)["content"] === "string");
+}
 
 function bodyOf(target: Target, handle: Handle, given: ChatOptions, fitted: unknown[]): [body: object, Diagnostic[]] {
   const { provider, model, maxTokens, temperature, stream, tools, ...others } = target as Target &
@@ -448,9 +456,9 @@ function bodyOf(target: Target, handle: Handle, given: ChatOptions, fitted: unkn
   const takes = TAKES[provider];
   if (!takes) throw invalid("target.provider", `one of \`${Object.keys(TAKES).join("`, `")}\``);
   const { list, formats } = takes;
-  const isOwn = formats.includes(handle.format);
+  const isOwn = formats.includes(handle.format) && (handle.format !== "generic" || isPlain(fitted));
   const to = formats[0] as ChatFormat;
-  const converted = isOwn ? undefined : convertMessages(fitted, { from: handle.format, to });
+  const converted = isOwn ? undefined : convertMessages(fitted, { from: handle.format, to, ...(typeof model === "string" && { model }) });
   const messages = converted?.messages ?? fitted;
   const { dropReasoning: _, openingText: __, cache: ___, ...fields } = others;
   const found: Diagnostic[] = [...(converted?.diagnostics ?? [])];
@@ -459,13 +467,14 @@ function bodyOf(target: Target, handle: Handle, given: ChatOptions, fitted: unkn
   };
 
   const config = { ...(fields["generationConfig"] as Record<string, unknown> | undefined) };
-  let limit: unknown = maxTokens ?? (provider === "gemini" ? config : fields)[takes.limit];
+  const [limitName, also] = limitFieldsOf(provider, model);
+  let limit: unknown = maxTokens ?? (provider === "gemini" ? config : fields)[limitName];
   for (const name of LIMITS) {
-    if (!(name in fields) || (name === takes.limit && provider !== "gemini")) continue;
-    if (limit === undefined && provider === "openai" && name === "max_tokens" && !NEWER.test(String(model))) break;
+    if (!(name in fields) || (name === limitName && provider !== "gemini")) continue;
+    if (limit === undefined && name === also) continue;
     if (limit === undefined) {
       limit = fields[name];
-      tell("body_field_renamed", "info", name, `is \`${takes.limit}\` in the body, as \`${provider}\` has it`);
+      tell("body_field_renamed", "info", name, `is \`${limitName}\` in the body, as \`${provider}\` has it`);
     } else tell("body_field_unused", "warning", name, "says again what is said of the limit; it was left out");
     delete fields[name];
   }
@@ -486,7 +495,7 @@ function bodyOf(target: Target, handle: Handle, given: ChatOptions, fitted: unkn
       break;
     case "openai":
       if (system !== undefined) body[list] = [{ role: "system", content: system }, ...messages];
-      body["max_completion_tokens"] = limit;
+      body[limitName] = limit;
       break;
     case "openai-responses":
       body["instructions"] = system ?? fields["instructions"];

@@ -330,6 +330,11 @@ export interface ConvertOptions {
   from?: ChatFormat;
   /** `ai-sdk` are `ModelMessage`s, `ai-sdk-ui` `UIMessage`s, `langchain` plain `{ type, content }` that LangChain takes. */
   to: ChatFormat;
+  /**
+   * The model that the chat is for. With `to: "openai"`, reasoning is written as `reasoning_content` or `reasoning_details` for models
+   * that require it.
+   */
+  model?: string;
 }
 
 /** A chat in another format. The type of its messages is that library's or vendor's own, which the caller can name. */

@@ -145,7 +145,7 @@ pub(crate) fn chat_json(messages: Option<&[u8]>, system: Option<&str>, found: &[
     Ok(out)
 }
 
-/// Writes these messages in a format, by the same rules as bodies. A call at the end may be open.
+/// Writes these messages in a format, by the same rules as bodies; those of a `model` apply as well. A call at the end may be open.
 ///
 /// # Errors
 /// None of its own.
@@ -153,6 +153,7 @@ pub(crate) fn write_chat(
     system: Option<&str>,
     messages: &[Message<'_>],
     format: Format,
+    model: &str,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<WrittenChat> {
     let provider = match format {
@@ -163,7 +164,7 @@ pub(crate) fn write_chat(
         Format::Generic | Format::Agents | Format::AiSdk | Format::AiSdkUi | Format::LangChain => None,
     };
     // Anthropic's body has to say how long the answer may be.
-    let target = Target { max_tokens: Some(1), ..Target::new(provider.unwrap_or(Provider::OpenAi), "") };
+    let target = Target { max_tokens: Some(1), ..Target::new(provider.unwrap_or(Provider::OpenAi), model) };
     let last = WrittenBody::default();
     let system = system.map(|text| (None, text));
     let conversation = Conversation { system, messages: &messages, irregular: Some(messages), last: &last };

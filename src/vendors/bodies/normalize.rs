@@ -559,6 +559,12 @@ impl TurnAlternator<'_, '_> {
             let text = format!("the item `{id}` stands there already; {} takes none twice", self.rules.name);
             self.sink.warn(DiagnosticCode::BodyReasoningLeftOut, Some(message), text);
             return false;
+        } else if self.rules.reasoning == ReasoningPlace::Beside
+            && let Some(proof) = signature.and_then(ReasoningSignature::read)
+            && !matches!(proof, ReasoningSignature::Field(..))
+        {
+            let text = "the signature of a thought is another vendor's; only its text is in the body".to_owned();
+            self.sink.info(DiagnosticCode::BodyPartReplaced, Some(message), text);
         }
         takes
     }

@@ -65,14 +65,18 @@ pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
     body.functions(|json, tool| {
         json.object_field("function", |json| tool.fields(json, "parameters"));
     });
-    let model = body.target.model.as_deref();
-    let (name, also) = match replayed {
-        Some(_) => ("max_tokens", "max_completion_tokens"),
-        None if model.is_some_and(takes_completion_tokens_only) => ("max_completion_tokens", ""),
-        None => ("max_completion_tokens", "max_tokens"),
-    };
+    let (name, also) = limit_fields(body.target.model.as_deref().unwrap_or_default());
     body.max_tokens(name, also, sink);
     body.settings();
+}
+
+/// The field of a body that limits the answer of a model, and another one that the model takes as well; empty if it takes none.
+pub(crate) fn limit_fields(model: &str) -> (&'static str, &'static str) {
+    match compatible::reasoning_field(model) {
+        Some(_) => ("max_tokens", ""),
+        None if takes_completion_tokens_only(model) => ("max_completion_tokens", ""),
+        None => ("max_completion_tokens", "max_tokens"),
+    }
 }
 
 /// Whether OpenAI refuses `max_tokens` for a model, as for all reasoning ones.

@@ -44,12 +44,9 @@ pub(crate) fn wants_details(model: &str) -> bool {
     reasoning_field(model) == Some(ReasoningField::Details)
 }
 
-/// Whether such a model takes reasoning back: what came in a field of a message, or without a signature.
+/// Whether such a model takes reasoning back: what came in a field of a message, or what can be read of any other.
 pub(crate) fn takes_reasoning(text: &str, signature: Option<&str>) -> bool {
-    match signature.and_then(ReasoningSignature::read) {
-        None => !is_blank(text) && signature.is_none_or(str::is_empty),
-        Some(proof) => matches!(proof, ReasoningSignature::Field(..)),
-    }
+    !is_blank(text) || matches!(signature.and_then(ReasoningSignature::read), Some(ReasoningSignature::Field(..)))
 }
 
 /// Writes the reasoning of a turn into the fields that it came in, else into that of the model.
