@@ -301,6 +301,33 @@ describe("Chat", () => {
       const told = report.diagnostics.map(({ code, path }) => [code, path]);
       assert.deepEqual(told, found ? [found] : []);
     }
+    // Servers that are like OpenAI want `max_tokens`, and the reasoning of calls back.
+    for (const [model, field, value] of [
+      ["deepseek-v4", "reasoning_content", "R"],
+      ["zai/glm-4.7", "reasoning_content", "R"],
+      ["minimax-m3", "reasoning_details", [{ type: "reasoning.text", text: "R" }]],
+    ]) {
+      const run = [
+        { role: "user", content: "hi" },
+        {
+          role: "assistant",
+          content: [
+            { type: "reasoning", text: "R" },
+            { type: "tool-call", toolCallId: "c", toolName: "t", input: {} },
+          ],
+        },
+        {
+          role: "tool",
+          content: [{ type: "tool-result", toolCallId: "c", toolName: "t", output: { type: "text", value: "x" } }],
+        },
+      ];
+      const sent = body({ target: { provider: "openai", model, maxTokens: 5 } }, run);
+      assert.deepEqual(sent.messages[1][field], value, model);
+      assert.equal(sent.max_tokens, 5, model);
+      assert.ok(!("max_completion_tokens" in sent), model);
+      const renamed = body({ target: { provider: "openai", model, max_completion_tokens: 77 } }, user);
+      assert.deepEqual([renamed.max_tokens, "max_completion_tokens" in renamed], [77, false], model);
+    }
     assert.throws(() => body({}, user), { code: "invalid_input" });
     assert.throws(() => body({ target: { provider: "completion", model: "m" } }, user), { code: "invalid_input" });
   });

@@ -263,7 +263,7 @@ fn reasoning_goes_back_in_its_field() {
     }
 }
 
-/// Reasoning that came in no field goes into the model's own; signed reasoning of another vendor into none.
+/// Reasoning that came in no field goes into the model's own, without the signature of another vendor.
 #[test]
 fn reasoning_of_other_origin_has_the_models_field() {
     let tree = |signature: Value| {
@@ -277,9 +277,26 @@ fn reasoning_of_other_origin_has_the_models_field() {
     let detail = json!([{ "type": "reasoning.text", "text": "hm" }]);
     assert_eq!(message(&plain, "minimax-m3")["reasoning_details"], detail);
     for signature in [SIGNED, SEALED, THOUGHT] {
-        let said = message(&tree(json!(signature)), "kimi-k3");
-        assert_eq!(said, json!({ "role": "assistant", "content": "Yes." }));
+        let (body, diagnostics) = body_of(&tree(json!(signature)), &target("openai", "kimi-k3"));
+        let expected = json!({ "role": "assistant", "content": "Yes.", "reasoning_content": "hm" });
+        assert_eq!(body["messages"][1], expected, "{signature}");
+        assert!(
+            has(&diagnostics, "body_part_replaced") && !has(&diagnostics, "body_reasoning_left_out"),
+            "{signature}"
+        );
+        let unreadable =
+            json!([{ "type": "reasoning", "text": "", "signature": signature }, { "type": "text", "text": "Yes." }]);
+        let (body, diagnostics) = body_of(&answered(&unreadable), &target("openai", "kimi-k3"));
+        assert_eq!(body["messages"][1], json!({ "role": "assistant", "content": "Yes." }), "{signature}");
+        assert!(has(&diagnostics, "body_reasoning_left_out"), "{signature}");
     }
+    let (body, diagnostics) = body_of(&plain, &{
+        let mut target = json!({ "provider": "openai", "model": "kimi-k3" });
+        target["max_completion_tokens"] = json!(77);
+        target
+    });
+    assert_eq!((&body["max_tokens"], body.get("max_completion_tokens")), (&json!(77), None));
+    assert!(has(&diagnostics, "body_field_renamed"));
     // A turn that only reasons says nothing.
     let silent = answered(&json!([{ "type": "reasoning", "text": "hm" }]));
     let (body, diagnostics) = body_of(&silent, &target("openai", "kimi-k3"));
