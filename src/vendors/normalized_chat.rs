@@ -261,6 +261,10 @@ impl<'t> ChatNormalizer<'t> {
             }
             None => None,
         };
+        if piece.is_compaction {
+            self.compaction(part, piece, blocks);
+            return Ok(());
+        }
         // A proof of something other than a thought stands before it.
         if let (Some(proof), true) = (&proof, piece.kind != Kind::Reasoning) {
             self.thought(Cow::Borrowed(""), Some(proof), blocks);
@@ -496,6 +500,23 @@ impl<'t> ChatNormalizer<'t> {
         };
         self.lost(what);
         None
+    }
+
+    /// A compaction: its summary as a text, since no block that all formats have stands for the messages before it.
+    fn compaction(&mut self, part: Value<'t>, piece: &Piece<'t>, blocks: &mut Vec<Block<'t>>) {
+        let content = || {
+            let object = part.object("a compaction").ok()?;
+            let inner = object_in(object, "value");
+            text_in(object, "content").or_else(|| text_in(inner?, "content"))
+        };
+        let text = piece.texts.first().map(|text| text.text.clone()).or_else(content);
+        match text.filter(|text| !is_blank(text)) {
+            Some(text) => {
+                self.lost("a compaction, written as the text of its summary");
+                blocks.push(Block::Text(text));
+            }
+            None => self.lost("a sealed compaction, and with it the messages that it stands for"),
+        }
     }
 
     /// A thought, with its proof where the target takes it.

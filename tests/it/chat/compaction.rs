@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::thinking::{refused, steps};
 use super::{count, fit};
+use crate::calls::call;
 use ctxweave::call::CallContext;
 
 fn words(number: usize) -> String {
@@ -161,4 +162,34 @@ fn the_prefix_of_thinking_begins_at_a_signed_compaction() {
     };
     assert!(signed(true));
     assert!(!signed(false));
+}
+
+/// A tree and another format have no block for it: its summary stays as a text, and its signature is sent as nothing else.
+#[test]
+fn a_compaction_is_no_thought_in_a_tree_or_another_format() {
+    let chat = json!([
+        { "role": "assistant", "content": [{ "type": "compaction", "content": "SUM", "signature": "CS" }] },
+        { "role": "user", "content": "q" },
+    ]);
+    let tree = call("chatToLoomTree", &[chat.clone(), json!({ "from": "anthropic" })], None).unwrap();
+    let target = json!({ "provider": "anthropic", "model": "claude-opus-5-5", "maxTokens": 9 });
+    let request =
+        json!({ "tree": tree["tree"], "contextWindow": 900, "preferences": { "tokenBuffer": 0 }, "target": target });
+    let body = call("requestBodyWithReport", &[request], None).unwrap()["body"]["$text"].as_str().unwrap().to_owned();
+    assert!(body.contains("SUM") && !body.contains("CS") && !body.contains("thinking"), "{body}");
+    let converted = call("convertMessages", &[chat, json!({ "from": "anthropic", "to": "ai-sdk" })], None).unwrap();
+    for result in [&tree, &converted] {
+        let found = result["diagnostics"].as_array().unwrap();
+        let told = found.iter().filter(|it| it["code"] == "not_expressible" && it["severity"] == "warning").count();
+        assert_eq!(told, 1, "{result}");
+        assert!(!result.to_string().contains("CS"), "{result}");
+    }
+    let sealed = json!([
+        { "role": "user", "content": "p" },
+        { "type": "compaction", "encrypted_content": "gAAAAAB" },
+        { "role": "user", "content": "q" },
+    ]);
+    let tree = call("chatToLoomTree", &[sealed, json!({ "from": "openai-responses" })], None).unwrap();
+    assert!(!tree["tree"].to_string().contains("gAAAAAB"), "{tree}");
+    assert_eq!(tree["diagnostics"][0]["severity"], "warning");
 }
