@@ -458,7 +458,9 @@ function bodyOf(target: Target, handle: Handle, given: ChatOptions, fitted: unkn
   const { list, formats } = takes;
   const isOwn = formats.includes(handle.format) && (handle.format !== "generic" || isPlain(fitted));
   const to = formats[0] as ChatFormat;
-  const converted = isOwn ? undefined : convertMessages(fitted, { from: handle.format, to, ...(typeof model === "string" && { model }) });
+  const converted = isOwn
+    ? undefined
+    : convertMessages(fitted, { from: handle.format, to, ...(typeof model === "string" && { model }) });
   const messages = converted?.messages ?? fitted;
   const { dropReasoning: _, openingText: __, cache: ___, ...fields } = others;
   const found: Diagnostic[] = [...(converted?.diagnostics ?? [])];
