@@ -941,7 +941,8 @@ describe("AI SDK", () => {
         content: [{ type: "tool-result", toolCallId: id, toolName, output: { type: "text", value: id } }],
       },
     ];
-    const messages = frozen([...turn("a", "find"), ...turn("b", "read"), ...turn("c", "find")]);
+    const turns = [...turn("a", "find"), ...turn("b", "read"), ...turn("c", "find")];
+    const messages = frozen([...turns, { role: "assistant", content: [{ type: "text", text: "Found." }] }]);
     const calls = ["none", "all", "before-last-message", "before-last-2-messages", "before-last-4-messages"];
     const some = ["all", "before-last-message", "before-last-6-messages"];
     const lists = some.map((type) => [
@@ -956,6 +957,10 @@ describe("AI SDK", () => {
         assert.ok(messages.includes(ours[0]) && ours.every((it) => it.role === "assistant" || messages.includes(it)));
       }
     }
+    // Theirs removes a result that the model has not read, ours keeps it.
+    const unread = pruneMessages({ messages: turns, toolCalls: "all" });
+    assert.deepEqual(unread.at(-1), turns.at(-1));
+    assert.ok(!JSON.stringify(unread).includes('"toolCallId":"b"'));
     // Theirs sends a call whose result was not the caller's to give yet into nothing, ours waits for it.
     const open = messages.slice(0, 2);
     assert.deepEqual(pruneMessages({ messages: open, toolCalls: "all" }), open);

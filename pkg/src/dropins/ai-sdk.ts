@@ -38,7 +38,7 @@ export interface PruneOptions<Message> {
 
 /**
  * `pruneMessages` of the AI SDK, by the edits of `fitMessages`: a call never parts from its result, an open call at the end
- * stays, and messages that stay are the very objects. Call `init` before.
+ * and a result that the model has not read stay, and messages that stay are the very objects. Call `init` before.
  *
  * @throws {CtxweaveError} `invalid_input` for values that are not known
  */
