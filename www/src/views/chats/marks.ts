@@ -85,7 +85,10 @@ function smaller(
     const call = part.call && messages[part.call.index];
     const called = call?.parts[part.call?.part ?? 0];
     // Some vendors refuse a chat that begins with the model's turn: the package would repair it.
-    const list = call && called ? [userTurn(options.format), only(call.message, call.parts, called), alone] : [alone];
+    const begin = call && called ? [turn("user", options.format), only(call.message, call.parts, called)] : [];
+    // Only a result that the model has read is edited.
+    const end = part.kind === "result" ? [turn("assistant", options.format)] : [];
+    const list = [...begin, alone, ...end];
     const toolResults = { keepLast: 0, ...(maxTokens === undefined ? {} : { maxTokens }) };
     const { messages: shorter } = fitMessages(
       list,
@@ -94,16 +97,16 @@ function smaller(
         : // Beside its text a message costs 3 tokens and its role, a request 3.
           { ...options, repair: "off", maxTokens: (maxTokens ?? 0) + 7 },
     );
-    if (shorter.length === list.length) return at(shorter.at(-1), pathAlone(part));
+    if (shorter.length === list.length) return at(shorter[begin.length], pathAlone(part));
   } catch {
     // What cannot be shortened, as a system message, stays.
   }
   return at(message, part.path);
 }
 
-/** A short turn of the user. */
-function userTurn(format: ChatFormat): unknown {
-  return convertMessages([{ role: "user", content: "." }], { from: "generic", to: format }).messages[0];
+/** A short turn. */
+function turn(role: "assistant" | "user", format: ChatFormat): unknown {
+  return convertMessages([{ role, content: "." }], { from: "generic", to: format }).messages[0];
 }
 
 /** The marks that still say something of a request whose text was changed: those of messages that are as they were. */
