@@ -21,7 +21,7 @@ use crate::vendors::message::{Message as BlockMessage, placeholder};
 use crate::vendors::openai_chat::fields::THOUGHTS;
 use crate::vendors::pieces::message::{Kind, Message, Path, Piece, Step, TextShape};
 use crate::vendors::signature::ReasoningSignature;
-use crate::vendors::{ai_sdk, anthropic, gemini, openai_chat, openai_responses};
+use crate::vendors::{ai_sdk, anthropic, gemini, langchain, openai_chat, openai_responses};
 
 /// A chat that any format can be written from.
 #[derive(Debug)]
@@ -248,6 +248,7 @@ impl<'t> ChatNormalizer<'t> {
         blocks: &mut Vec<Block<'t>>,
         results: &mut Vec<Block<'t>>,
     ) -> Result<()> {
+        let part = if piece.kind == Kind::Reasoning { langchain::pieces::vendor_block(part) } else { part };
         let object = part.object("a part").ok().filter(|_| !piece.places.is_empty());
         let proof = match object {
             Some(object) => {

@@ -130,12 +130,27 @@ fn a_session_has_its_format_once_something_is_said() {
     }
 }
 
+/// A record of which no message is read names no format.
+#[test]
+fn a_session_in_which_nothing_is_said_has_no_format() {
+    let said = json!({ "parentUuid": null, "type": "user", "message": { "role": "user", "content": "x" }, "uuid": "a", "sessionId": "s" });
+    assert_eq!(detect_format(said.to_string().as_bytes()), Some(Format::ClaudeCodeV1));
+    let mut meta = said.clone();
+    meta["isMeta"] = json!(true);
+    let mut empty = said;
+    (empty["type"], empty["message"]) = (json!("assistant"), json!({ "role": "assistant", "content": [] }));
+    let gemini = json!({ "sessionId": "s", "messages": [{ "id": "1", "type": "user", "content": "" }] });
+    for record in [meta, empty, gemini] {
+        assert_eq!(detect_format(record.to_string().as_bytes()), None, "{record}");
+    }
+}
+
 #[test]
 fn cbor_is_a_conversation_if_it_has_messages() {
     for (bytes, expected) in [
-        (&[0x80][..], true),
-        (&[0xf6], true),
-        (&[0x9f, 0xff], true),
+        (&[0x80][..], false),
+        (&[0xf6], false),
+        (&[0x9f, 0xff], false),
         (b"\x81\xa2\x64Role\x64user\x67Cont", true),
         (b"\x82\x01\x02", false),
         (b"\x81\x65hello", false),

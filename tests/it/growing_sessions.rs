@@ -326,12 +326,12 @@ fn formats_are_known_by_their_shape() {
         ("\u{feff}{\"role\":\"user\",\"content\":\"x\"}", Some(Format::GenericV1)),
         ("{\"role\":\"user\",\"content\":\"x\"}\n{\"ro", Some(Format::GenericV1)),
         (
-            "{\n  \"sessionId\": \"s\",\n  \"messages\": [\n    { \"type\": \"user\" },\n    {}\n  ]\n}\n",
+            "{\n  \"sessionId\": \"s\",\n  \"messages\": [\n    { \"type\": \"user\", \"content\": \"x\" },\n    {}\n  ]\n}\n",
             Some(Format::GeminiV1),
         ),
         ("{\"type\":\"function_call_output\",\"call_id\":\"c\"}", Some(Format::CodexV0)),
     ] {
         assert_eq!(detect_format(file.as_bytes()), format, "{file}");
     }
-    assert_eq!(detect_format(&[0xf6]), Some(Format::BureauAgentV1));
+    assert_eq!(detect_format(&[0xf6]), None);
 }

@@ -95,13 +95,13 @@ const STATES = {
       await page.locator(".arrived").getByLabel("Tree", { exact: true }).waitFor();
     },
   ],
-  "dropped, JSON that is not whole": [
+  "dropped, damaged JSON": [
     "",
     async (page) => {
       await drop(page, "torn.json", '{"messages": [{"role"');
       await page
         .getByRole("alert")
-        .getByText(/not whole/)
+        .getByText(/damaged JSON/)
         .waitFor();
     },
   ],

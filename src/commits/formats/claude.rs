@@ -77,6 +77,17 @@ pub(crate) fn is_conversation(map: &Map<String, Value>) -> bool {
     matches!(text(map, "type"), Some("user" | "assistant")) && content.is_some_and(|it| it.is_string() || it.is_array())
 }
 
+/// Whether such a record says something, and is none that the agent keeps for itself.
+pub(crate) fn is_said(map: &Map<String, Value>) -> bool {
+    let content = map.get("message").and_then(|message| message.get("content")).or_else(|| map.get("message"));
+    let is_empty = match content {
+        Some(Value::String(text)) => text.is_empty(),
+        Some(Value::Array(blocks)) => blocks.is_empty(),
+        _ => true,
+    };
+    !is_empty && !flag(map, "isMeta")
+}
+
 #[derive(Debug)]
 pub(crate) struct Entry<'a> {
     pub bytes: &'a [u8],

@@ -84,7 +84,7 @@ fn shape_of(record: &Map<String, Value>) -> Option<Format> {
 /// Whether a record is one of a conversation in a format.
 fn is_conversation(format: Format, record: &Map<String, Value>) -> bool {
     match format {
-        Format::ClaudeCodeV1 => claude::is_conversation(record),
+        Format::ClaudeCodeV1 => claude::is_conversation(record) && claude::is_said(record),
         Format::GeminiV1 => gemini::is_conversation(record),
         Format::GenericV1 => {
             let says = |blocks: &[Block<'_>]| !blocks.is_empty() || record.get("content").is_some_and(Value::is_string);
@@ -112,11 +112,9 @@ fn is_conversation(format: Format, record: &Map<String, Value>) -> bool {
     }
 }
 
-/// Whether CBOR is an array of messages, or empty: an empty array, or the null that stands for one. Of an array that is cut off, the
-/// first message has to begin as one.
+/// Whether CBOR is an array of messages. Of an array that is cut off, the first message has to begin as one.
 fn is_bureau(bytes: &[u8]) -> bool {
     let (first, rest) = match bytes.split_first() {
-        Some((0x80 | 0xf6, [])) | Some((0x9f, [0xff])) => return true,
         Some((first, rest)) => (*first, rest),
         None => return false,
     };

@@ -163,7 +163,16 @@ impl LineNotes {
 
 /// Whether a line, or a message of a session, is something said.
 pub(crate) fn is_conversation(map: &Map<String, Value>) -> bool {
-    let is_said = |map: &Map<String, Value>| matches!(text(map, "type"), Some("user" | "gemini" | "model"));
+    let has = |map: &Map<String, Value>, key: &str| match map.get(key) {
+        Some(Value::String(text)) => !text.is_empty(),
+        Some(Value::Array(parts)) => !parts.is_empty(),
+        Some(value) => value.is_object(),
+        None => false,
+    };
+    let is_said = |map: &Map<String, Value>| {
+        let holds = ["content", "toolCalls", "thoughts"].iter().any(|key| has(map, key));
+        holds && matches!(text(map, "type"), Some("user" | "gemini" | "model"))
+    };
     let fields = object(map, "$set").unwrap_or(map);
     is_said(map) || list(fields, "messages").iter().filter_map(Value::as_object).any(is_said)
 }

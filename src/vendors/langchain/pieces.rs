@@ -7,7 +7,9 @@ use crate::maps::SortedMap;
 use crate::vendors::pieces::message::{
     Kind, Message, PER_MESSAGE, PER_NAME, Path, Piece, Reader, Step, TextShape, path,
 };
-use crate::vendors::pieces::parts::{At, Content, Key, call, content, inner, is_given, result_content};
+use crate::vendors::pieces::parts::{
+    At, Content, Key, call, content, inner, is_given, is_signed_thought, result_content,
+};
 use crate::vendors::{anthropic, openai_chat};
 
 pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
@@ -189,6 +191,15 @@ impl Calls {
     }
 }
 
+/// The vendor's block in one of no standard kind; otherwise the block itself.
+pub(crate) fn vendor_block(block: Value<'_>) -> Value<'_> {
+    let fields = block.object("a block").ok().and_then(|block| block.fields(["type", "value"]).ok());
+    match fields {
+        Some([Some(kind), Some(value)]) if kind.is_string("non_standard") => value,
+        _ => block,
+    }
+}
+
 /// A block of a content: of version 1, or the vendor's own.
 fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str) -> Result<()> {
     match kind {
@@ -208,6 +219,13 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str
         }
         "non_standard" => {
             let value = block.get("value")?;
+            let is = |name: &str| inner(value, "type").is_some_and(|kind| kind.is_string(name));
+            if is("thinking") || is("redacted_thinking") {
+                let signed = value.is_some_and(is_signed_thought);
+                reader.piece(Kind::Reasoning, Some(at)).value(inner(value, "thinking"));
+                reader.sealed(inner(value, "data")).signed(signed);
+                return Ok(());
+            }
             reader.other(at, block.value(), TextShape::TextPart);
             if inner(value, "type").is_some_and(|kind| kind.is_string("compaction")) {
                 reader.compaction().signed(is_given(inner(value, "signature")));

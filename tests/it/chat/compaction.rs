@@ -173,8 +173,8 @@ fn a_compaction_is_no_thought_in_a_tree_or_another_format() {
     ]);
     let tree = call("chatToLoomTree", &[chat.clone(), json!({ "from": "anthropic" })], None).unwrap();
     let target = json!({ "provider": "anthropic", "model": "claude-opus-5-5", "maxTokens": 9 });
-    let request =
-        json!({ "tree": tree["tree"], "contextWindow": 900, "preferences": { "tokenBuffer": 0 }, "target": target });
+    let tip = tree["tree"]["nodes"].as_array().unwrap().last().unwrap()["id"].clone();
+    let request = json!({ "tree": tree["tree"], "tip": tip, "contextWindow": 900, "preferences": { "tokenBuffer": 0 }, "target": target });
     let body = call("requestBodyWithReport", &[request], None).unwrap()["body"]["$text"].as_str().unwrap().to_owned();
     assert!(body.contains("SUM") && !body.contains("CS") && !body.contains("thinking"), "{body}");
     let converted = call("convertMessages", &[chat, json!({ "from": "anthropic", "to": "ai-sdk" })], None).unwrap();

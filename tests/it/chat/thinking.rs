@@ -333,6 +333,7 @@ fn every_format_that_carries_signed_thinking_loses_it() {
                 { "type": "ai", "content": [
                     { "type": "thinking", "thinking": "hm", "signature": "s" },
                     { "type": "redacted_thinking", "data": "s" },
+                    { "type": "non_standard", "value": { "type": "redacted_thinking", "data": "s" } },
                     { "type": "reasoning", "reasoning": "stays" },
                     { "type": "text", "text": "b" },
                 ] },
