@@ -106,7 +106,7 @@ function smaller(
 
 /** A short turn. */
 function turn(role: "assistant" | "user", format: ChatFormat): unknown {
-  return convertMessages([{ role, content: "." }], { from: "generic", to: format }).messages[0];
+  return convertMessages([{ role, content: "." }], { from: "generic", to: format }).messages.at(-1);
 }
 
 /** The marks that still say something of a request whose text was changed: those of messages that are as they were. */
