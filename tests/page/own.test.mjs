@@ -154,11 +154,12 @@ describe("addresses", () => {
       for (const name of ["Folders", "Operators", "Commits", "Tokens", "Chats", "Workspace", "Loom"]) {
         await to(name);
         await page.locator("[aria-current=page]").getByText(name).waitFor();
-        await new Promise((resolve) => setTimeout(resolve, 200));
-        const [, query = ""] = page.url().split("?");
-        const keys = [...new URLSearchParams(query).keys()];
         const own = { Folders: ["select", "file"], Loom: ["tree", "tip"] }[name] ?? [];
-        assert.deepEqual([...new Set(keys)], own, name);
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        await eventually(() => {
+          const [, query = ""] = page.url().split("?");
+          assert.deepEqual([...new Set(new URLSearchParams(query).keys())], own, name);
+        });
       }
       for (const name of ["Workspace", "Chats", "Tokens", "Commits", "Operators", "Folders", "Loom"]) {
         await page.goBack();

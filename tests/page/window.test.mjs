@@ -144,7 +144,7 @@ describe("what is done with a part", () => {
       await press(page, "3.0", "Clear");
       const edits = { when: "always", toolResults: { keepLast: 0 } };
       const chat = openai().messages;
-      const cleared = fitMessages(chat.slice(2, 4), { maxTokens: 1e9, format: "openai", edits });
+      const cleared = fitMessages(chat.slice(2, 5), { maxTokens: 1e9, format: "openai", edits });
       assert.notDeepEqual(cleared.messages[1], chat[3]);
       assert.deepEqual((await fitted(page)).messages[3], cleared.messages[1]);
       await press(page, "3.0", "Shorten");
