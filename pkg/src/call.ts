@@ -24,7 +24,7 @@ export function callJson(name: string, args: unknown, { binary, handle }: CallOp
 
 /**
  * The result in a response: a small one as it is, JSON text, bytes, or a list of JSON text and the bytes that it refers to as
- * `{ "\0bytes": 0 }`. `null` stands for undefined.
+ * `{ "\0bytes": 0 }`. `null` is undefined.
  */
 export function readResponse(response: unknown): unknown {
   if (typeof response === "string") return (JSON.parse(response) as unknown) ?? undefined;

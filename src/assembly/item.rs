@@ -101,7 +101,7 @@ pub(crate) trait CutItems {
     fn last_text(&self, _: usize) -> Option<Cow<'_, str>> {
         None
     }
-    /// The cost of a paragraph break behind the last text; see [`break_after`](super::costs::break_after).
+    /// The cost of a paragraph break after the last text; see [`break_after`](super::costs::break_after).
     fn break_after(&self, _: usize, _: &Prices<'_>) -> i64 {
         0
     }

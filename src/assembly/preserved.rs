@@ -39,8 +39,8 @@ pub(crate) fn drop_blocks_request(thinking: Option<&Value>) -> Option<(Map<Strin
     drop_blocks(&mut body).then_some((body, headers))
 }
 
-/// Tells the provider to drop thinking whose signature does not hold, next to what the fields of a body say of thinking; whether that
-/// can be told.
+/// Tells the provider to drop thinking whose signature does not hold, next to the body's own field `thinking`; false if that is
+/// manual or off.
 pub(crate) fn drop_blocks(fields: &mut Map<String, Value>) -> bool {
     let thinking = fields.entry("thinking").or_insert_with(|| json!({ "type": "adaptive" }));
     if thinking.get("type").is_some_and(|kind| kind == "enabled" || kind == "disabled") {
@@ -64,7 +64,7 @@ pub(crate) struct InvalidThinking<'a> {
     pub without: SortedMap<usize, Item<'a>>,
     /// The items of which something is sent, if some are nothing without it.
     pub places: Option<Vec<usize>>,
-    /// Whether signed thinking is sent, and the provider is told to drop what does not hold.
+    /// Whether signed thinking is sent and the request asks the provider to drop invalid blocks.
     pub drops_blocks: bool,
 }
 

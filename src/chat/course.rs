@@ -18,7 +18,7 @@ pub(super) struct Course {
     pub drops_greeting: bool,
     /// The message with which the conversation begins, if there is no room for a marker before its first turn.
     pub begins_at: usize,
-    /// Messages that are gone beside the cut, which a marker at the front counts too.
+    /// Removed messages outside the cut, which a marker at the front counts too.
     pub also_removed: usize,
     /// Whether everything before a compaction goes, whether or not it fits.
     pub compacts: bool,

@@ -40,7 +40,7 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// The rules by the option `model`, otherwise by what the request says.
+    /// The rules by the option `model`, otherwise by the fields of the request.
     pub(super) fn new(format: Format, options: &FitOptions, request: &RequestFields, marks: Marks) -> Self {
         let name = options.model.as_deref().or(request.model.as_deref());
         // The name of a deployment does not say whose model it is.

@@ -333,7 +333,7 @@ impl<'l, 'a: 'l> CutItems for ConversationItems<'l, 'a> {
         if let Some(Slot::Member(member, number)) = self.slot(at)
             && let Some(text) = member.one_text(self.context)
         {
-            // A header is a paragraph of its own: where counts add up behind it, nothing of it matters.
+            // A header is a separate paragraph: if counts are additive after it, its text does not matter.
             let bare = self.context_headers.header(member.entry.node, number).is_none();
             if bare || prices.counter.is_additive_before(text) {
                 return self.context.break_after(member.entry.node, text);

@@ -15,7 +15,7 @@ pub(crate) fn read<'t>(format: Format, messages: &[Value<'t>], prices: Prices<'_
     read_behind(&[], format, messages, prices)
 }
 
-/// Reads messages that stand behind others.
+/// Reads messages that follow others.
 ///
 /// # Errors
 /// As [`read`].

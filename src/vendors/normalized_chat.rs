@@ -503,7 +503,7 @@ impl<'t> ChatNormalizer<'t> {
         None
     }
 
-    /// A compaction: its summary as a text, since no block that all formats have stands for the messages before it.
+    /// A compaction: its summary as a text, since no block of all formats can replace the messages before it.
     fn compaction(&mut self, part: Value<'t>, piece: &Piece<'t>, blocks: &mut Vec<Block<'t>>) {
         let content = || {
             let object = part.object("a compaction").ok()?;

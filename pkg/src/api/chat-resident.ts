@@ -432,7 +432,7 @@ const TAKES: Record<string, { list: string; system: string; limit?: string; form
 /** The names that providers have for the limit of the answer. */
 const LIMITS = ["max_completion_tokens", "max_output_tokens", "maxOutputTokens", "max_tokens"];
 
-/** What a target says that the vendor's rules depend on. */
+/** The fields of a target that the vendor's rules depend on. */
 function rulesOf(target: Target | undefined): { model?: unknown; thinking?: unknown } | undefined {
   if (typeof target !== "object" || target === null) return undefined;
   const { provider, model, thinking } = target as Target & Record<string, unknown>;

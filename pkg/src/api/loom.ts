@@ -66,7 +66,7 @@ function callBody(name: string, request: object): unknown {
 
 /**
  * Makes nodes and edges of a provider's answer, ready for `LoomTree.upsert`: of a whole one, or of the events of its stream, with
- * reasoning and tool calls. Of a stream that was cut off, or that goes on, it makes what there is so far. Where several answers were
+ * reasoning and tool calls. A truncated or unfinished stream gives the nodes so far. Where several answers were
  * asked for, they are siblings.
  *
  * What `requestBody` then sends of them is what the provider takes as its own turn, with ids of calls and signatures of reasoning.

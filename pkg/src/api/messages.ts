@@ -72,7 +72,7 @@ export function pinnedBy(pinned: Pinned, messages: readonly unknown[], from = 0)
   });
 }
 
-/** The message that an entry stands for. */
+/** The message of an entry. */
 export function messageAt(entry: Entry, messages: readonly unknown[]): unknown {
   if (typeof entry === "number") return messages[entry];
   return Array.isArray(entry) ? copyWith(messages[entry[0]], entry[1]) : addedMessage(entry, messages);

@@ -77,7 +77,7 @@ pub(crate) fn is_conversation(map: &Map<String, Value>) -> bool {
     matches!(text(map, "type"), Some("user" | "assistant")) && content.is_some_and(|it| it.is_string() || it.is_array())
 }
 
-/// Whether such a record says something, and is none that the agent keeps for itself.
+/// Whether such a record has content and is not marked `isMeta`.
 pub(crate) fn is_said(map: &Map<String, Value>) -> bool {
     let content = map.get("message").and_then(|message| message.get("content")).or_else(|| map.get("message"));
     let is_empty = match content {

@@ -24,7 +24,7 @@ pub(super) fn author_of(role: &str) -> Author {
     }
 }
 
-/// The blocks of a message with `role` and `content`, and calls beside these.
+/// The blocks of a message with `role` and `content`, and calls next to these.
 pub(super) fn message_blocks(message: Object<'_>, id: &str, context: &mut Context<'_>) -> Vec<Block<'static>> {
     let mut map = Map::new();
     for name in MESSAGE_FIELDS {

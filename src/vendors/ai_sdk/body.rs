@@ -35,7 +35,7 @@ pub(crate) fn write<'m>(
     }
 }
 
-/// A signature that has a place beside a part.
+/// A signature in a field next to a part.
 fn readable(signature: &str) -> Option<ReasoningSignature<'_>> {
     ReasoningSignature::read(signature).filter(|signature| !matches!(signature, ReasoningSignature::Field(..)))
 }
@@ -97,7 +97,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// The fields beside a part that hold a signature.
+    /// The fields next to a part that hold a signature.
     fn metadata(&self, json: &mut Json, signature: Option<ReasoningSignature<'_>>) {
         let name = if self.is_ui { "providerMetadata" } else { "providerOptions" };
         if let Some(signature) = signature {
@@ -175,7 +175,7 @@ fn is_run(item: &Item<'_>) -> bool {
     item.role == Role::Assistant || matches!(item.content, ItemContent::Result(_))
 }
 
-/// The signature that stands beside the part that comes next: Google's, of a call or a text.
+/// The signature for the next part: Google's, of a call or a text.
 fn carried_signature<'i>(item: &'i Item<'_>, next: Option<&Item<'_>>) -> Option<ReasoningSignature<'i>> {
     let ItemContent::Reasoning { text, signature: Some(signature) } = item.content else { return None };
     let is_said = |next: &Item<'_>| !matches!(next.content, ItemContent::Reasoning { .. } | ItemContent::Result(_));

@@ -1,4 +1,4 @@
-//! The fields of each provider beside a part, in the AI SDK and the Agents SDK.
+//! The provider fields next to a part, in the AI SDK and the Agents SDK.
 
 use crate::json::Object;
 use crate::vendors::fields::{object_in, text_in};
@@ -16,7 +16,7 @@ pub(crate) const HOLDERS: [&str; 4] = ["providerOptions", "providerMetadata", "c
 pub(crate) const SIGNATURES: &str =
     "signature redactedData thoughtSignature reasoningEncryptedContent encrypted_content encryptedContent";
 
-/// The signature beside a part.
+/// The signature next to a part.
 pub(crate) fn signature<'t>(part: Object<'t>) -> Option<ReasoningSignature<'t>> {
     let beside = HOLDERS.into_iter().find_map(|name| object_in(part, name))?;
     let sealed = text_in(beside, "encrypted_content").or_else(|| text_in(beside, "encryptedContent"));

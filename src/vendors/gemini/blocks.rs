@@ -64,12 +64,12 @@ pub(crate) fn tool_result(id: String, content: Vec<Block<'static>>, failed: bool
     Block::ToolResult { tool_call_id: id.into(), content, is_error: failed.then_some(true), server: false }
 }
 
-/// Whether a response says that the call failed.
+/// Whether a response reports that the call failed.
 pub(crate) fn failed(response: &Map<String, Value>) -> bool {
     object(response, "response").is_some_and(|response| response.contains_key("error") && response.len() == 1)
 }
 
-/// What a result says: the outputs of the responses, and the media beside or within them.
+/// The content of a result: the outputs of the responses, and the media next to or within them.
 pub(crate) fn result_content(result: &Value, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
     let mut out = Vec::new();
     for part in as_list(result) {

@@ -14,7 +14,7 @@ pub(crate) const MESSAGE_FIELDS: [&str; 8] =
 /// Those that hold contents or calls.
 pub(crate) const CONTENT_FIELDS: [&str; 3] = ["content", "parts", "tool_calls"];
 
-/// The blocks of a message with `role` and `content`, and calls beside these.
+/// The blocks of a message with `role` and `content`, and calls next to these.
 pub(crate) fn read_message(message: &Map<String, Value>, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
     let mut blocks: Vec<Block<'static>> = chat_thought(message, notes).into_iter().collect();
     let content = read_content(message.get("content").or_else(|| message.get("parts")), notes);
@@ -33,14 +33,14 @@ fn given<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Value> {
     map.get(key).filter(|value| !value.is_null())
 }
 
-/// The thought beside the content of a chat message, as DeepSeek and others write it.
+/// The thought next to the content of a chat message, as DeepSeek and others write it.
 pub(crate) fn chat_thought(map: &Map<String, Value>, notes: &mut dyn Unknown) -> Option<Block<'static>> {
     given(map, "reasoning_content")?;
     let text: Cow<'static, str> = owned(map, "reasoning_content").or_else(|| lacking("reasoning_content", notes))?;
     (!text.is_empty()).then_some(Block::Reasoning { text, signature: None, redacted: false })
 }
 
-/// The calls beside the content of an OpenAI chat message, and the one call of older messages.
+/// The calls next to the content of an OpenAI chat message, and the one call of older messages.
 pub(crate) fn chat_calls(map: &Map<String, Value>, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
     if given(map, "tool_calls").is_some_and(|calls| !calls.is_array()) {
         notes.unknown("calls that are no list");

@@ -65,7 +65,7 @@ pub(crate) fn read_item(
     Some(vec![block])
 }
 
-/// The thought of an item of OpenAI's Responses, unless all that it says is damaged.
+/// The thought of an item of OpenAI's Responses, unless all of its texts are damaged.
 pub(crate) fn read_reasoning(item: &Map<String, Value>, notes: &mut dyn Unknown) -> Option<Block<'static>> {
     let mut is_damaged = false;
     let mut texts = |key: &str| -> Vec<String> {

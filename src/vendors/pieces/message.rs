@@ -83,7 +83,7 @@ pub enum Reason {
     Shortened,
     /// A call without its result, or a result without its call.
     ToolPairBroken,
-    /// `edits.toolResults`: the placeholder stands for it.
+    /// `edits.toolResults`: replaced by the placeholder.
     ResultCleared,
     /// `edits.toolResults.maxTokens`.
     ResultShortened,
@@ -93,13 +93,13 @@ pub enum Reason {
     ReasoningRemoved,
     /// `edits.images`.
     ImageRemoved,
-    /// `endOn`: nothing may stand behind the last message of these roles.
+    /// `endOn`: nothing may follow the last message of these roles.
     EndOn,
     /// Nothing with content is left of it.
     NothingLeft,
     /// A signed thought after the first changed message, which its vendor would refuse.
     ReasoningPrefixChanged,
-    /// A compaction stands for it.
+    /// Replaced by a compaction.
     Compacted,
     /// A turn of the model's with which no conversation may begin.
     FirstTurn,
