@@ -119,14 +119,17 @@ async function get(source: string | URL | Request): Promise<Response> {
   try {
     return await fetch(source);
   } catch (cause) {
-    const url = source instanceof Request ? source.url : String(source);
-    throw new CtxweaveError(
-      "wasm_load_failed",
-      `the WebAssembly module could not be fetched from \`${url}\`: ${reasonOf(cause)}; pass its address to \`init\`, or import \`ctxweave/inline\``,
-      { reason: "not_fetched", url },
-      { cause },
-    );
+    throw notFetched(source instanceof Request ? source.url : String(source), cause);
   }
+}
+
+function notFetched(url: string, cause: unknown): CtxweaveError {
+  return new CtxweaveError(
+    "wasm_load_failed",
+    `the WebAssembly module could not be fetched from \`${url}\`: ${reasonOf(cause)}; pass its address to \`init\`, or import \`ctxweave/inline\``,
+    { reason: "not_fetched", url },
+    { cause },
+  );
 }
 
 async function compileResponse(response: Response): Promise<WebAssembly.Module> {
@@ -146,7 +149,10 @@ async function compileResponse(response: Response): Promise<WebAssembly.Module> 
       throw cannotCompile(cause, url);
     }
   }
-  return compileBytes(new Uint8Array(await response.arrayBuffer()), url);
+  const body = await response.arrayBuffer().catch((cause: unknown) => {
+    throw notFetched(url, cause);
+  });
+  return compileBytes(new Uint8Array(body), url);
 }
 
 async function compileBytes(bytes: Uint8Array<ArrayBuffer>, url?: string): Promise<WebAssembly.Module> {

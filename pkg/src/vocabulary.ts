@@ -1,6 +1,6 @@
 /** The vocabulary assets: how they are brought, and loaded once. */
 
-import { checkedOptions } from "./api/checked.js";
+import { checkedOptions, invalid } from "./api/checked.js";
 import { type Instance, initsUnderWay, instances, notInitialized } from "./areas.js";
 import { CtxweaveError } from "./error.js";
 import {
@@ -217,6 +217,9 @@ async function body(name: Encoding, response: Response, progress: Progress): Pro
   return streamed(name, response, progress);
 }
 
+/** A part of the body of a response that the caller made. */
+const CHUNK = "options.source.body";
+
 function isPage(name: Encoding, url: string): CtxweaveError {
   return new CtxweaveError(
     "invalid_vocabulary",
@@ -229,12 +232,14 @@ async function streamed(name: Encoding, response: Response, progress: Progress):
   const total = totalOf(response);
   const chunks: Uint8Array[] = [];
   let loaded = 0;
-  const reader = response.body?.getReader();
+  const reader = readerOf(name, response);
   while (reader) {
-    const { done, value } = await reader.read().catch((cause: unknown) => {
+    const { done, value: chunk } = await reader.read().catch((cause: unknown) => {
       throw notFetched(name, response.url, cause);
     });
     if (done) break;
+    const value = asBytes(chunk, CHUNK);
+    if (!value) throw invalid(CHUNK, "bytes");
     if (loaded === 0 && looksLikeHtml(value)) {
       // Nobody waits for the rest.
       void reader.cancel().catch(() => undefined);
@@ -248,11 +253,20 @@ async function streamed(name: Encoding, response: Response, progress: Progress):
   const bytes = new Uint8Array(loaded);
   let at = 0;
   for (const chunk of chunks) {
-    bytes.set(chunk, at);
+    bytes.set(asBytes(chunk, CHUNK) ?? chunk, at);
     at += chunk.length;
   }
   if (loaded !== total) progress(loaded, loaded);
   return bytes;
+}
+
+function readerOf(name: Encoding, response: Response): ReadableStreamDefaultReader<unknown> | undefined {
+  try {
+    return response.body?.getReader();
+  } catch (cause) {
+    // The body was read already.
+    throw notFetched(name, response.url, cause);
+  }
 }
 
 /** The length that the server states, unless it is that of the compressed file. */

@@ -31,9 +31,11 @@ pub(super) fn answer<T>(
     bytes: &JsValue,
     tokenizer: &JsValue,
 ) -> Thrown<JsValue> {
+    // First: a getter of the caller's tokenizer may transfer their buffers.
+    let bytes = bytes_of(bytes);
     let counter = CustomCounter::new(tokenizer);
     with_host(counter.as_ref(), |host| {
-        find(tables, name)?.answer(this, request, &bytes_of(bytes), host).and_then(written)
+        find(tables, name)?.answer(this, request, &bytes, host).and_then(written)
     })
 }
 

@@ -133,6 +133,50 @@ for (const [name, drive] of Object.entries(DRIVERS)) {
     });
   }
 
+  test(`${name}: what is no signal is refused before anything runs`, async () => {
+    const throwing = {
+      get aborted() {
+        throw new Error("asked");
+      },
+    };
+    for (const wrong of [{}, 5, "x", true, [], { aborted: false }, new AbortController(), throwing]) {
+      let calls = 0;
+      const work = () => {
+        calls += 1;
+        return Promise.reject(new Error("called"));
+      };
+      await assert.rejects((async () => drive(work, wrong))(), ({ name, code, message, details }) => {
+        assert.equal(name, "CtxweaveError", message);
+        assert.equal(code, "invalid_input", message);
+        assert.match(details.path, /^(options|driver)\.signal$/);
+        assert.equal(
+          message,
+          `\`${details.path}\` must be an \`AbortSignal\`; pass the \`signal\` of an \`AbortController\``,
+        );
+        return true;
+      });
+      assert.equal(calls, 0);
+    }
+  });
+
+  test(`${name}: a signal of another realm is one`, async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    // Without \`throwIfAborted\`, as polyfills are.
+    const foreign = {
+      get aborted() {
+        return signal.aborted;
+      },
+      get reason() {
+        return signal.reason;
+      },
+      addEventListener: signal.addEventListener.bind(signal),
+      removeEventListener: signal.removeEventListener.bind(signal),
+    };
+    controller.abort(new Error("gone"));
+    await rejectsSoon((async () => drive(() => undefined, foreign))(), signal.reason);
+  });
+
   test(`${name}: a signal that is never aborted changes nothing, and is left alone`, async () => {
     const controller = new AbortController();
     const { signal } = controller;
@@ -146,6 +190,25 @@ for (const [name, drive] of Object.entries(DRIVERS)) {
     assert.deepEqual(getEventListeners(signal, "abort"), []);
   });
 }
+
+test("options that are no object are refused", async () => {
+  const none = () => undefined;
+  for (const wrong of [null, 5, "x"]) {
+    for (const run of [
+      () => ctxweave.materializeWith(...graphWith(), none, wrong),
+      () => ctxweave.materializeStream(...graphWith(), none, wrong),
+      () => ctxweave.assembleContextForTask({ task: ctxweave.parseTask(task).task }, none, wrong),
+      () => ctxweave.fitMessagesWith(chat, { maxTokens: 150 }, none, wrong),
+      () => ctxweave.loadContext(none, wrong),
+      () => new stores.CommitStore(stores.memoryStore()).materialize({ commit: "c" }, wrong),
+      () => new stores.CommitStore(stores.memoryStore()).materializeStream({ commit: "c" }, wrong),
+    ]) {
+      await assert.rejects(async () => run(), { name: "CtxweaveError", code: "invalid_input" }, `${run} ${wrong}`);
+    }
+  }
+  await assert.rejects(ctxweave.loadContext("notes"), { code: "invalid_input", details: { path: "readFile" } });
+  await assert.rejects(new stores.CommitStore(stores.memoryStore()).materialize(null), { code: "invalid_input" });
+});
 
 test("a memory system, a summariser and a reader of files are given the signal", async () => {
   const { signal } = new AbortController();

@@ -15,6 +15,8 @@ const load = (name) => import(pathToFileURL(resolve(name)).href);
 let ctxweave;
 /** What came of loading the module from a buffer that was transferred. */
 let notLoaded;
+/** What came of loading it from responses whose body is no bytes, or was read already. */
+let noBody;
 before(async () => {
   ctxweave = await load("ctxweave");
   const wasm = () => detached(copied(readFileSync(resolve("ctxweave/ctxweave.wasm"))));
@@ -24,9 +26,23 @@ before(async () => {
     error(() => ctxweave.initSync(wasm().buffer)),
     await ctxweave.init(wasm()).catch(failed),
   ];
+  const read = streamOf(blob);
+  await read.arrayBuffer();
+  noBody = await Promise.all([streamOf("text"), read].map((source) => ctxweave.init(source).catch(failed)));
   await ctxweave.init();
   await (await load("ctxweave/commits")).init();
 });
+
+/** A response with one chunk. */
+const streamOf = (chunk) =>
+  new Response(
+    new ReadableStream({
+      start(controller) {
+        controller.enqueue(chunk);
+        controller.close();
+      },
+    }),
+  );
 
 const utf8 = (text) => new TextEncoder().encode(text);
 const session = readFileSync(join(root, "examples/sessions/codex-v1.jsonl"));
@@ -65,8 +81,9 @@ const body = {
   target: { provider: "openai", model: "gpt-4o", maxTokens: 100 },
 };
 const chatWith = (data) => [{ role: "user", content: [{ type: "image", image: data, mediaType: "image/png" }] }];
-const record = (graph, blob) =>
+const record = (graph, blob, parent) =>
   graph.checkpoint({
+    parent,
     format: "generic-v1",
     artifact_ref: ctxweave.artifactRef(blob),
     created_at: "2026-01-01T00:00:00Z",
@@ -357,6 +374,49 @@ test("bytes that a later field transfers are named", () =>
     assert.deepEqual([code, message.startsWith("`bytes` is detached: ")], ["invalid_input", true], message);
   }));
 
+test("tokens that the options transfer are named", () =>
+  survives(() => {
+    for (const run of [ctxweave.decodeTokens, ctxweave.decodeTokenBytes]) {
+      const ids = Uint32Array.of(1, 2);
+      const options = {
+        get tokenizer() {
+          if (ids.length > 0) structuredClone(0, { transfer: [ids.buffer] });
+          return "o200k_base";
+        },
+      };
+      const { code, message } = error(() => run(ids, options));
+      assert.deepEqual([code, message.startsWith("`ids` is detached: ")], ["invalid_input", true], message);
+    }
+  }));
+
+test("bytes that the caller's tokenizer transfers are named", () =>
+  survives(() => {
+    const bytes = copied(session);
+    const count = () => {
+      if (bytes.length > 0) structuredClone(0, { transfer: [bytes.buffer] });
+      return 1;
+    };
+    const options = { principal: "p", tokenizer: { count } };
+    const { code, message } = error(() => ctxweave.importTranscript("codex-v1", bytes, options));
+    assert.deepEqual([code, message.startsWith("`bytes` is detached: ")], ["invalid_input", true], message);
+  }));
+
+test("blobs of a source that reuses its buffer are copied as they come", () =>
+  survives(() => {
+    const graph = new ctxweave.CommitGraph();
+    const first = utf8('{"role":"user","content":"one"}\n');
+    const second = utf8('{"role":"user","content":"two"}\n');
+    const one = record(graph, first);
+    const two = record(graph, second, one.id);
+    const buffer = new Uint8Array(first.length);
+    const get = (ref) => {
+      buffer.set(ref === one.artifact_ref ? first : second);
+      return buffer;
+    };
+    const { bytes } = graph.materialize({ commit: two.id }, { get });
+    assert.equal(new TextDecoder().decode(bytes), new TextDecoder().decode(first) + new TextDecoder().decode(second));
+  }));
+
 test("what only looks like bytes is refused, at once", () =>
   survives(() => {
     const large = new Uint8Array(2 ** 23);
@@ -386,17 +446,32 @@ test("a blob that was transferred while others were fetched is named", () =>
       queueMicrotask(() => queueMicrotask(() => structuredClone(0, { transfer: [bytes.buffer] })));
       return bytes;
     };
+    await assert.rejects(ctxweave.materializeWith(graph, { commit: commit.id }, fetchBlob, { retries: 0 }), {
+      code: "invalid_input",
+    });
+    let fetches = 0;
+    const answers = {
+      "is detached: ": () => detached(copied(blob)),
+      "must be bytes": () => "text",
+    };
+    for (const [what, answer] of Object.entries(answers)) {
+      const fetchBlob = async () => {
+        fetches += 1;
+        return answer();
+      };
+      const path = `fetchBlob(${commit.artifact_ref})`;
+      const isNamed = ({ code, message, details }) =>
+        code === "invalid_input" && details.path === path && message.startsWith(`\`${path}\` ${what}`);
+      await assert.rejects(ctxweave.materializeWith(graph, { commit: commit.id }, fetchBlob), isNamed);
+      const { stream, done } = ctxweave.materializeStream(graph, { commit: commit.id }, fetchBlob);
+      await assert.rejects(stream.getReader().read(), isNamed);
+      await assert.rejects(done, isNamed);
+    }
+    // It would return the same again.
+    assert.equal(fetches, 4);
     await assert.rejects(
-      ctxweave.materializeWith(graph, { commit: commit.id }, fetchBlob, { retries: 0 }),
-      ({ code, cause }) => {
-        assert.ok(code === "invalid_input" || (code === "blob_missing" && cause.code === "invalid_input"), code);
-        return true;
-      },
-    );
-    await assert.rejects(
-      ctxweave.materializeWith(graph, { commit: commit.id }, () => detached(copied(blob)), { retries: 0 }),
-      ({ code, cause }) =>
-        code === "blob_missing" && cause.code === "invalid_input" && /is detached/.test(cause.message),
+      ctxweave.materializeWith(graph, { commit: commit.id }, () => undefined),
+      { code: "blob_missing" },
     );
   }));
 
@@ -426,4 +501,17 @@ test("the module itself, and a vocabulary, are not loaded from a buffer that was
   }
   const { bytes } = await load("ctxweave/vocab/cl100k_base");
   await assert.rejects(bytes({ source: detached(copied(blob)) }), { code: "invalid_input" });
+  for (const chunk of [detached(copied(blob)), "text", 5]) {
+    await assert.rejects(bytes({ source: streamOf(chunk) }), {
+      code: "invalid_input",
+      details: { path: "options.source.body" },
+    });
+  }
+  const read = streamOf(blob);
+  await read.arrayBuffer();
+  await assert.rejects(bytes({ source: read }), { code: "vocabulary_not_loaded" });
+  assert.deepEqual(
+    noBody.map(({ code, details }) => [code, details?.reason]),
+    noBody.map(() => ["wasm_load_failed", "not_fetched"]),
+  );
 });

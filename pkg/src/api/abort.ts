@@ -1,6 +1,34 @@
 /** Work of the caller's that may be given up. */
 
 import type { PlatformAbortSignal } from "../types/platform.js";
+import { invalid } from "./checked.js";
+
+/**
+ * Checks the `signal` of an option, before anything runs. Any object that behaves as an `AbortSignal` will do: it may come from
+ * another realm.
+ *
+ * @throws the signal's reason if it is aborted; {@link CtxweaveError} `invalid_input` for anything else than a signal
+ */
+export function checkedSignal(signal: unknown, path = "options.signal"): PlatformAbortSignal | undefined {
+  if (signal === undefined || signal === null) return undefined;
+  if (!isSignal(signal)) throw invalid(path, "an `AbortSignal`; pass the `signal` of an `AbortController`");
+  if (signal.aborted) throw signal.reason;
+  return signal;
+}
+
+function isSignal(value: unknown): value is PlatformAbortSignal {
+  try {
+    const { aborted, addEventListener, removeEventListener } = value as Partial<PlatformAbortSignal>;
+    return (
+      typeof aborted === "boolean" &&
+      typeof addEventListener === "function" &&
+      typeof removeEventListener === "function"
+    );
+  } catch {
+    // A getter that throws.
+    return false;
+  }
+}
 
 /**
  * Settles as the work does, or rejects with the signal's reason as soon as that is aborted, whether or not the work ever ends. What

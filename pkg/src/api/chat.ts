@@ -22,7 +22,7 @@ import type {
   SummaryInput,
 } from "../types/chat.js";
 import type { DriverOptions, ReadonlyData } from "../types/common.js";
-import { raceAbort } from "./abort.js";
+import { checkedSignal, raceAbort } from "./abort.js";
 import { checkedOptions, invalid } from "./checked.js";
 import {
   type AnyChat,
@@ -107,8 +107,7 @@ export async function fitMessagesWith<Chat extends AnyChat>(
   summarize: Summarize<MessageOf<Chat>>,
   driver: DriverOptions = {},
 ): Promise<FitResult<Fitted<Chat>>> {
-  const { signal } = checkedOptions(driver, ["signal"], "driver");
-  signal?.throwIfAborted();
+  const signal = checkedSignal(checkedOptions(driver, ["signal"], "driver").signal, "driver.signal");
   if (typeof summarize !== "function") throw invalid("summarize", "a function");
   const begun = planFit(chat, options);
   if (begun.status === "ready") return begun.result;
@@ -176,7 +175,7 @@ async function summaryOf<Message>(
   try {
     return await raceAbort(signal ? summarize(input, { signal }) : summarize(input), signal);
   } catch (error) {
-    signal?.throwIfAborted();
+    checkedSignal(signal);
     return { error };
   }
 }

@@ -8,12 +8,13 @@ export function checkedText(value: unknown, path: string): string {
   return value;
 }
 
-/** The options, none of which may be unknown. */
+/** The options: an object, none of which may be unknown. */
 export function checkedOptions<Options extends object>(
   options: Options,
   known: readonly (keyof Options & string)[],
   path = "options",
 ): Options {
+  if (typeof options !== "object" || options === null) throw invalid(path === "" ? "options" : path, "an object");
   const names: readonly string[] = known;
   const unknown = Object.keys(options).find((name) => !names.includes(name));
   if (unknown === undefined) return options;

@@ -27,7 +27,7 @@ import type {
   Task,
   TaskInput,
 } from "../types/operators.js";
-import { raceAbort } from "./abort.js";
+import { checkedSignal, raceAbort } from "./abort.js";
 import { checkedOptions, invalid } from "./checked.js";
 import type { DriverOptions, ReadonlyData } from "../types/common.js";
 
@@ -103,8 +103,7 @@ export async function assembleContextForTask(
   memorySystem: MemorySystem,
   options: DriverOptions = {},
 ): Promise<ContextAssembly> {
-  const { signal } = checkedOptions(options, ["signal"]);
-  signal?.throwIfAborted();
+  const signal = checkedSignal(checkedOptions(options, ["signal"]).signal);
   const begun = beginContextAssembly(request);
   if (begun.status === "ready") return begun.result;
   const answer = await ask(memorySystem, begun, signal);
@@ -126,7 +125,7 @@ async function ask(
       // Its own copy each time: what it does to its input does not reach the next attempt.
       return await raceAbort(memorySystem({ ...input }, { text, purpose, ...(signal && { signal }) }), signal);
     } catch (thrown) {
-      signal?.throwIfAborted();
+      checkedSignal(signal);
       cause = thrown;
     }
   }

@@ -49,8 +49,9 @@ const SHORT = 2048;
  * @throws {CtxweaveError} `invalid_input` with the place in `ids` of a number that is no token of the encoding
  */
 export function decodeTokens(ids: Uint32Array | readonly number[], options: ReadonlyData<TokenOptions>): string {
-  const tokens = tokensOf(ids);
+  // A getter of the options may transfer the buffer of the tokens.
   const tokenizer = onlyTokenizer(options);
+  const tokens = tokensOf(ids);
   const units = tokenizer === undefined ? undefined : call((wasm) => wasm.decodeTokens(tokens, tokenizer));
   if (units !== undefined) return textOf(units);
   decoder ??= decoderOf("utf-8");

@@ -35,13 +35,15 @@ export function importTranscript(
     // For each record: its blob, from where to where that is in the bytes, or null where it was there before.
     blobs: (Uint8Array | number | null)[];
   };
+  // A tokenizer of the caller may have transferred the buffer.
+  const source = asBytes(bytes, "bytes");
   const places = imported.blobs;
   const blobs: ImportedTranscript["blobs"] = [];
   let at = 0;
   for (const { artifact_ref: artifactRef } of imported.records) {
     const place = places[at++];
     if (typeof place === "number")
-      blobs.push({ artifactRef, bytes: (given as Uint8Array).subarray(place, places[at++] as number) });
+      blobs.push({ artifactRef, bytes: (source as Uint8Array).subarray(place, places[at++] as number) });
     else if (place) blobs.push({ artifactRef, bytes: place });
   }
   return { ...imported, blobs };

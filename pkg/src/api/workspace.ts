@@ -1,7 +1,8 @@
 /** An agent's first turn. */
 
 import { callJson } from "../call.js";
-import { raceAbort } from "./abort.js";
+import { checkedSignal, raceAbort } from "./abort.js";
+import { invalid } from "./checked.js";
 import type {
   FileContent,
   LoadContextOptions,
@@ -47,13 +48,15 @@ export function readFullNotes(input: Pick<WorkspaceInput, "notes">): string {
  * @throws {CtxweaveError} with one of the codes in docs/errors.md; the signal's reason when it is aborted
  */
 export async function loadContext(readFile: ReadFile, options: LoadContextOptions = {}): Promise<ReadContext> {
-  const { signal, ...rest } = options;
-  signal?.throwIfAborted();
+  if (typeof options !== "object" || options === null) throw invalid("options", "an object");
+  const { signal: given, ...rest } = options;
+  const signal = checkedSignal(given);
+  if (typeof readFile !== "function") throw invalid("readFile", "a function that reads a file");
   const read = async (path: string): Promise<FileContent | undefined> => {
     try {
       return (await raceAbort(signal ? readFile(path, { signal }) : readFile(path), signal)) ?? undefined;
     } catch (thrown) {
-      signal?.throwIfAborted();
+      checkedSignal(signal);
       const { code, name, message } = (thrown ?? {}) as Partial<Record<"code" | "name" | "message", unknown>>;
       if (code === "ENOENT" || name === "NotFoundError") return undefined;
       return { unreadable: String(message ?? thrown) };
@@ -77,10 +80,10 @@ export async function loadContext(readFile: ReadFile, options: LoadContextOption
     else genres[genre] = content;
   }
   const { default: taste, notes, log, gaps } = found;
-  const given = Object.entries({ brief, notes, log, gaps }).filter(([, content]) => content !== undefined);
+  const contained = Object.entries({ brief, notes, log, gaps }).filter(([, content]) => content !== undefined);
   return readContext({
     ...rest,
     tastes: { ...(taste === undefined ? {} : { default: taste }), genres },
-    ...Object.fromEntries(given),
+    ...Object.fromEntries(contained),
   });
 }

@@ -247,7 +247,8 @@ export class CommitStore {
    * @throws {CtxweaveError} those of `planMaterialization`, `blob_missing`, `blob_mismatch`; the signal's reason when it is aborted
    */
   async materialize(request: MaterializationRequest, options: MaterializeWithOptions = {}): Promise<Materialized> {
-    const walk = await this.#records.walked(request, options.signal);
+    const { signal } = checkedOptions(options, ["concurrency", "retries", "onProgress", "signal"]);
+    const walk = await this.#records.walked(request, signal);
     try {
       return await materializeWith(walk, request, (ref) => this.#records.blob(ref), options);
     } finally {
@@ -264,7 +265,8 @@ export class CommitStore {
     request: MaterializationRequest,
     options: MaterializeStreamOptions = {},
   ): Promise<StoredStream> {
-    const walk = await this.#records.walked(request, options.signal);
+    const { signal } = checkedOptions(options, ["concurrency", "retries", "signal"]);
+    const walk = await this.#records.walked(request, signal);
     try {
       const plan = walk.planMaterialization(request);
       return { plan, ...materializeStream(walk, request, (ref) => this.#records.blob(ref), options) };

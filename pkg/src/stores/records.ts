@@ -1,6 +1,7 @@
 /** Records in a store: found, followed towards the root, made. */
 
-import { raceAbort } from "../api/abort.js";
+import { checkedSignal, raceAbort } from "../api/abort.js";
+import { invalid } from "../api/checked.js";
 import { artifactRef, ChainWalk, CommitGraph, shortRef, timeKey } from "../entries/commits.js";
 import { CtxweaveError } from "../error.js";
 import type { CheckpointRequest, CommitRecord, MaterializationRequest } from "../types/commits.js";
@@ -70,8 +71,10 @@ export class Records {
   }
 
   /** A walk over all records that a request needs; the caller frees it. */
-  async walked({ commit, stop }: MaterializationRequest, signal?: PlatformAbortSignal): Promise<ChainWalk> {
-    signal?.throwIfAborted();
+  async walked(request: MaterializationRequest, given?: PlatformAbortSignal): Promise<ChainWalk> {
+    const signal = checkedSignal(given);
+    if (typeof request !== "object" || request === null) throw invalid("request", "an object");
+    const { commit, stop } = request;
     const walk = new ChainWalk({
       ...(commit && { commit }),
       ...(stop !== undefined && { stop }),

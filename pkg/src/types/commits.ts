@@ -283,7 +283,7 @@ export interface MaterializeProgress {
   bytes: number;
 }
 
-/** Brings a blob. */
+/** Brings a blob: bytes, whose buffer must not be transferred afterwards. `undefined` and a failure are tried again. */
 export type FetchBlob = (artifactRef: string, options: { signal: PlatformAbortSignal }) => Promise<Bytes> | Bytes;
 
 /** What every commit of a session has in common, and when one is due. */

@@ -307,7 +307,7 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | { [key:
 export interface DriverOptions {
   /**
    * Ends it: the promise rejects with the signal's reason at once, whether or not a function of the caller's ends. These are given the
-   * signal, too.
+   * signal, too. Anything else than an `AbortSignal` throws `invalid_input`.
    */
   signal?: PlatformAbortSignal;
 }

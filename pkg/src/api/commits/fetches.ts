@@ -1,13 +1,9 @@
 /** Fetching blobs ahead of their use. */
 
-import { asBytes } from "../../source.js";
 import type { FetchBlob } from "../../types/commits.js";
-import { invalid } from "../checked.js";
 
-/** What errors call the bytes of a fetch. */
-export const FETCHED = "the result of fetchBlob";
-
-type Fetched = { blob: Uint8Array } | { failure: unknown };
+/** What the caller's function returned, unchecked, or why there is no blob. */
+type Fetched = { answer: unknown } | { failure: unknown };
 
 /** Fetches ahead: never more than `concurrency` at a time, nor many more than are needed next. */
 export class Fetches {
@@ -60,9 +56,9 @@ export class Fetches {
     const { signal } = this.options;
     for (let tries = 0; ; tries += 1) {
       try {
-        const blob = asBytes(await this.fetchBlob(ref, { signal }), FETCHED);
-        if (!blob) throw invalid("fetchBlob", "a function that gives bytes");
-        return { blob };
+        const answer: unknown = await this.fetchBlob(ref, { signal });
+        if (answer === undefined || answer === null) throw new Error("`fetchBlob` returned no blob");
+        return { answer };
       } catch (failure) {
         if (tries >= retries || signal.aborted) return { failure };
       }

@@ -163,13 +163,15 @@ export class CommitGraph {
     const work = graphs.use(this, ({ raw }) => call(() => raw.begin(asked(plan))));
     try {
       const pieces: Uint8Array[] = [];
+      // A caller's `get` may reuse its buffer, or transfer it.
+      const isMap = (blobs as Partial<Blobs>).get === Map.prototype.get;
       for (const ref of call(() => work.order() as string[])) {
         const blob = blobs.get(ref);
         if (blob === undefined)
           return call(() => {
             throw work.missing();
           });
-        appendBlob(work, checkedBytes(blob, `blobs[${ref}]`), (bytes) => pieces.push(bytes));
+        appendBlob(work, checkedBytes(blob, `blobs[${ref}]`), (bytes) => pieces.push(isMap ? bytes : bytes.slice()));
       }
       return finished(work, pieces);
     } finally {

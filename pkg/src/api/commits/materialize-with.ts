@@ -11,10 +11,10 @@ import type {
   MaterializeStreamOptions,
   MaterializeWithOptions,
 } from "../../types/commits.js";
-import { raceAbort } from "../abort.js";
+import { checkedSignal, raceAbort } from "../abort.js";
 import { checkedOptions, invalid } from "../checked.js";
 import { checkedBytes, checkWhole } from "./bytes.js";
-import { FETCHED, Fetches } from "./fetches.js";
+import { Fetches } from "./fetches.js";
 import { type CommitGraph, graphs } from "./graph.js";
 import { appendBlob, asked, Blocks, finished } from "./materialization.js";
 import { ChainWalk, walks } from "./walk.js";
@@ -55,10 +55,10 @@ export function materializeStream(
   checkedOptions(options, ["concurrency", "retries", "signal"]);
   const cancelled = new AbortController();
   const { signal } = cancelled;
-  options.signal?.throwIfAborted();
-  const abort = (): void => cancelled.abort(options.signal?.reason);
+  const given = checkedSignal(options.signal);
+  const abort = (): void => cancelled.abort(given?.reason);
   const work = begun(source, request, fetchBlob, { concurrency: 4, ...options, signal });
-  options.signal?.addEventListener("abort", abort);
+  given?.addEventListener("abort", abort);
   let closed = false;
   let wake = (): void => undefined;
   let result: Promise<Omit<Materialized, "bytes">> | undefined;
@@ -102,7 +102,7 @@ export function materializeStream(
       if (!closed) controller.error(error);
       throw error;
     } finally {
-      options.signal?.removeEventListener("abort", abort);
+      given?.removeEventListener("abort", abort);
     }
   };
   const stream = new ReadableStream<Uint8Array>(
@@ -113,7 +113,7 @@ export function materializeStream(
       },
       cancel(reason) {
         closed = true;
-        options.signal?.removeEventListener("abort", abort);
+        given?.removeEventListener("abort", abort);
         cancelled.abort(reason);
         if (!result) {
           work.free();
@@ -141,12 +141,13 @@ function begun(
   source: CommitGraph | ChainWalk,
   request: MaterializationPlan | MaterializationRequest,
   fetchBlob: FetchBlob,
-  { concurrency = 8, retries = 1, onProgress, signal }: MaterializeWithOptions,
+  { concurrency = 8, retries = 1, onProgress, signal: given }: MaterializeWithOptions,
 ): { run(sink: Sink): Promise<Materialized>; free(): void } {
+  const signal = checkedSignal(given);
   if (typeof fetchBlob !== "function") throw invalid("fetchBlob", "a function that brings a blob");
+  if (onProgress !== undefined && typeof onProgress !== "function") throw invalid("options.onProgress", "a function");
   checkWhole(concurrency, "concurrency", 1);
   checkWhole(retries, "retries", 0);
-  signal?.throwIfAborted();
   const handles = source instanceof ChainWalk ? walks : graphs;
   const work = handles.use(source, ({ raw }) => call(() => raw.begin(asked(request))));
   const began = instance();
@@ -166,11 +167,11 @@ function begun(
         let failure: unknown;
         for (let tries = 0; ; tries += 1) {
           const fetched = await raceAbort(fetches.take(ref, tries > 0), signal);
-          signal?.throwIfAborted();
+          checkedSignal(signal);
           if (instance() !== began) throw handles.lost();
           if ("failure" in fetched) failure = fetched.failure;
-          // It may have been fetched a while ago. Nothing runs between this and its copy.
-          const blob = "blob" in fetched ? checkedBytes(fetched.blob, FETCHED) : undefined;
+          // Its buffer may have been transferred since it was fetched. Nothing runs between this check and the copy.
+          const blob = "answer" in fetched ? checkedBytes(fetched.answer, `fetchBlob(${ref})`) : undefined;
           try {
             if (blob === undefined)
               call(() => {
