@@ -3,8 +3,8 @@
 use crate::assembly::item::{Item, Kept, Shape};
 use crate::assembly::plan::{Choice, Plan};
 use crate::assembly::preserved::{InvalidThinking, PreservedThinking, ThinkingRule, is_signed, without_thinking};
+use crate::content::Vendor;
 use crate::error::Result;
-use crate::vendors::signature::Vendor;
 
 impl<'a> Plan<'_, 'a> {
     /// Chooses what is kept, without the thinking whose signatures do not hold then. What that frees is used for more units.
@@ -78,8 +78,14 @@ impl<'a> Plan<'_, 'a> {
         outline.and_then(|_| self.item(choice, at)).filter(|item| item.parts.iter().any(|part| is_signed(part, vendor)))
     }
 
-    /// The first item of the first message that a cut changes.
+    /// The first item of the first message that a cut, a compaction or a repair changes.
     fn first_changed(&self, choice: &Choice<'a>) -> Option<usize> {
+        let is_broken = self.compaction.is_some_and(|compaction| compaction.breaks_prefix);
+        let first = if is_broken { Some(0) } else { self.first_cut(choice) };
+        first.into_iter().chain(self.first_repaired).min()
+    }
+
+    fn first_cut(&self, choice: &Choice<'a>) -> Option<usize> {
         let Kept { head, tail } = choice.kept;
         let is_gap = tail > head;
         let changed = if is_gap { tail } else { *choice.shortened_at.first()? };

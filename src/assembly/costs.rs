@@ -75,6 +75,11 @@ impl Sums {
         self.cut_seams(run.map_or(last, |run| run.first));
     }
 
+    /// Tokens of the item at a place as a message of its own.
+    pub(crate) fn alone_at(&self, at: usize) -> u64 {
+        between(&self.alone, at, at + 1)
+    }
+
     fn cut_seams(&mut self, from: usize) {
         let long = self.coupled.iter().skip(from).flatten().filter(|run| run.is_long()).count();
         self.long -= long;
@@ -285,7 +290,7 @@ pub(crate) struct Costs<'l> {
     /// The template of the marker.
     marker: &'l str,
     pub len: usize,
-    /// Blocks before the nodes: 0 or 1.
+    /// Items at the beginning that are never removed: a block before the nodes, and a compaction.
     pub lead: usize,
     /// Blocks behind the nodes: 0 or 1.
     trail: usize,
@@ -317,6 +322,18 @@ impl<'l> Costs<'l> {
     pub(crate) fn with_gap(self, gap: Gap) -> Self {
         self.sums.markers.set_omitted(gap.omitted);
         Self { gap, ..self }
+    }
+
+    /// The same with so many items after the block before the nodes that are never removed either.
+    pub(crate) fn with_pinned(self, items: usize) -> Self {
+        Self { lead: self.lead + items, ..self }
+    }
+
+    /// Tokens of the items that are never removed at the beginning, without a block.
+    pub(crate) fn pinned_alone(&self) -> u64 {
+        let block = usize::from(self.items.is_block(0));
+        let messages = self.messages(block, self.lead).saturating_mul(self.prices.overhead.per_message);
+        self.alone(block.min(self.lead), self.lead).saturating_add(messages)
     }
 
     /// Whether costs of kept runs take constant time.

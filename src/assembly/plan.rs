@@ -60,6 +60,19 @@ pub(crate) struct Plan<'p, 'a> {
     pub system: &'p SystemText,
     /// What happens to signed thinking after a cut; `None` where signatures are not bound to what comes before.
     pub thinking: Option<ThinkingRule>,
+    /// The first item whose thinking a repair made invalid.
+    pub first_repaired: Option<usize>,
+    /// The compaction that the items begin with, if they would be over the limit with those before it.
+    pub compaction: Option<Compaction>,
+}
+
+/// A compaction at the beginning of the items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Compaction {
+    /// The items of its unit, which are never removed; 0 if no unit follows.
+    pub pinned: usize,
+    /// Whether it replaces items to which the thinking after it is bound.
+    pub breaks_prefix: bool,
 }
 
 #[derive(Debug)]
@@ -149,7 +162,8 @@ impl<'a> Plan<'_, 'a> {
 
     pub(crate) fn costs(&self) -> Costs<'_> {
         let Self { items, sums, prices, settings, .. } = *self;
-        Costs::new(items, sums, prices, &settings.truncation_marker, self.fixed())
+        let costs = Costs::new(items, sums, prices, &settings.truncation_marker, self.fixed());
+        costs.with_pinned(self.compaction.map_or(0, |compaction| compaction.pinned))
     }
 
     /// Chooses what is kept: all of it, what the strategy keeps, or the last unit shortened.
@@ -403,7 +417,7 @@ impl<'a> Plan<'_, 'a> {
             partial: partial.into_iter().filter(|at| !emptied.contains(at)).collect(),
             emptied,
             tokens,
-            position: head.saturating_sub(costs.lead),
+            position: head.saturating_sub(usize::from(self.items.is_block(0))),
             marker: choice.marker.clone(),
         }
     }
@@ -416,7 +430,9 @@ impl<'a> Plan<'_, 'a> {
 
     pub(crate) fn start_on_unmet(&self, planned: &Planned<'a>) -> Option<Diagnostic> {
         let first = planned.index.messages.get(self.system.messages())?;
-        let unmet = planned.choice.truncated() && self.settings.start_on == StartOn::User && first.role != Role::User;
+        // A compaction may begin a conversation.
+        let is_cut = planned.choice.truncated() && self.compaction.is_none();
+        let unmet = is_cut && self.settings.start_on == StartOn::User && first.role != Role::User;
         let message = "no user message fits into the window; it begins with an assistant message";
         unmet.then(|| Diagnostic::new(DiagnosticCode::StartOnUserUnmet, Severity::Warning, message))
     }

@@ -4,11 +4,11 @@
 use serde_json::{Map, Value, json};
 
 use crate::assembly::item::Item;
-use crate::content::Block;
+use crate::content::{Block, Vendor};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::maps::SortedMap;
 use crate::prompt::Prices;
-use crate::vendors::signature::{Vendor, is_anthropic, is_openai};
+use crate::vendors::signature::{is_anthropic, is_openai};
 
 /// What happens to signed thinking from the first changed message on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl ThinkingFate {
     }
 
     /// The diagnostic for thinking of a node.
-    fn in_tree(self, node: &str) -> Diagnostic {
+    pub(crate) fn in_tree(self, node: &str) -> Diagnostic {
         let what = match self {
             Self::Removed => "its signed thinking was left out",
             Self::Refused => "the provider refuses its signed thinking",
@@ -137,7 +137,7 @@ impl ThinkingFate {
 }
 
 /// Whether a block is thinking that a vendor signed: Anthropic, or a vendor that is not known, or OpenAI.
-pub(super) fn is_signed(block: &Block<'_>, vendor: Vendor) -> bool {
+pub(crate) fn is_signed(block: &Block<'_>, vendor: Vendor) -> bool {
     let Block::Reasoning { signature, .. } = block else { return false };
     let is_signed = if vendor == Vendor::OpenAi { is_openai } else { is_anthropic };
     is_signed(signature.as_deref())

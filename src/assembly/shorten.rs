@@ -26,7 +26,7 @@ pub(crate) struct Shorten<'s> {
     pub marker: &'s str,
     /// The marker for the nodes before the unit.
     pub gap: Option<String>,
-    /// Blocks before the unit.
+    /// Items before the unit, which are not cut.
     pub lead: usize,
     /// Tokens for messages and their overhead.
     pub budget: u64,
@@ -52,7 +52,7 @@ impl Shorten<'_> {
     pub(crate) fn unit<'a>(&self, unit: &[Item<'a>]) -> Option<(Vec<Item<'a>>, SortedSet<usize>)> {
         let mut items = unit.to_vec();
         // Largest first; of equals the earliest.
-        let mut slots = slots(unit);
+        let mut slots = slots(unit, self.lead);
         sorting::sort_by_key(&mut slots, |slot| Reverse(slot.len));
         let mut cut = SortedSet::new();
         for slot in slots {
@@ -125,9 +125,10 @@ pub(crate) fn inline_marker(marker: &str) -> String {
 }
 
 /// The texts that may be cut. Cut arguments would not be JSON, and cut reasoning would not match its signature.
-fn slots(items: &[Item<'_>]) -> Vec<TextSlot> {
+fn slots(items: &[Item<'_>], lead: usize) -> Vec<TextSlot> {
     let mut slots = Vec::new();
-    for (item, Item { parts, header, .. }) in items.iter().enumerate().filter(|(_, item)| item.id.is_some()) {
+    let all = items.iter().enumerate().skip(lead);
+    for (item, Item { parts, header, .. }) in all.filter(|(_, item)| item.id.is_some()) {
         for (part, content) in parts.iter().enumerate() {
             let start = header.filter(|header| header.part == part).map_or(0, |header| header.len);
             match content {

@@ -38,10 +38,11 @@ impl OverLimit<'_> {
     /// Where the head ends that takes at most half, and where the protected tail begins.
     fn first_cut(&self) -> Option<(usize, usize)> {
         // At least one unit goes: all of them together are over the limit.
-        let tail = (self.wanted_tail()?..self.count()).find(|&tail| self.fits(self.costs.lead, tail))?;
+        let lead = self.lead();
+        let tail = (self.wanted_tail()?..self.count()).find(|&tail| self.fits(lead, tail))?;
         let half = self.half();
         let is_good = |head: usize| self.head_cost(head) <= half && self.fits(head, tail);
-        Some((self.furthest(self.costs.lead, self.most_head(tail - 1), is_good), tail))
+        Some((self.furthest(lead, self.most_head(tail - 1), is_good), tail))
     }
 
     /// Where the protected tail begins if all of it fits.
@@ -49,15 +50,16 @@ impl OverLimit<'_> {
         let last = self.count().checked_sub(1)?;
         let recent = self.costs.recent(self.recent);
         let wanted = self.units.partition_point(|&start| start <= recent).saturating_sub(1).min(last);
-        Some(wanted.max(self.costs.lead + 1))
+        Some(wanted.max(self.lead() + 1))
     }
 
     /// Whether this is the first cut here, too, if it is that with the marker.
     fn begins_with(&self, (head, tail): (usize, usize)) -> bool {
         let takes_more =
             || head < self.most_head && self.head_cost(head + 1) <= self.half() && self.fits(head + 1, tail);
-        let is_widest = self.wanted_tail() == Some(tail) || !self.fits(self.costs.lead, tail - 1);
-        is_widest && self.fits(self.costs.lead, tail) && self.fits(head, tail) && !(head + 1 < tail && takes_more())
+        let lead = self.lead();
+        let is_widest = self.wanted_tail() == Some(tail) || !self.fits(lead, tail - 1);
+        is_widest && self.fits(lead, tail) && self.fits(head, tail) && !(head + 1 < tail && takes_more())
     }
 
     /// Extends the tail, then the head, as far as fits.
@@ -106,7 +108,7 @@ impl OverLimit<'_> {
     /// that it does not move while the conversation grows.
     fn middle_by_step(&self, head_max: usize, protected: usize) -> Option<Kept> {
         let half = self.half();
-        let head = self.furthest(self.costs.lead, self.most_head(head_max), |head| self.head_cost(head) <= half);
+        let head = self.furthest(self.lead(), self.most_head(head_max), |head| self.head_cost(head) <= half);
         let total = self.costs.total();
         let target = rounded_excess(total, self.limit, self.cut_step);
         let removed = |tail: usize| total.saturating_sub(self.cost(head, tail));
@@ -118,7 +120,7 @@ impl OverLimit<'_> {
     pub(crate) fn rolling(&self) -> Option<Kept> {
         let count = self.count();
         let last = count.checked_sub(1)?;
-        let first = self.costs.lead;
+        let first = self.lead();
         let fits = |tail: usize| self.window(tail) <= self.limit;
         if !fits(last) {
             return None;
@@ -138,7 +140,7 @@ impl OverLimit<'_> {
         if self.start_on == StartOn::User && first == 0 {
             tail = (tail..count).find(|&unit| self.costs.items.may_begin(self.start_of(unit))).unwrap_or(tail);
         }
-        Some(Kept { head: first, tail: self.start_of(tail) })
+        Some(Kept { head: self.costs.lead, tail: self.start_of(tail) })
     }
 
     /// Keeps the longest beginning that fits; `None` if not even one unit does.
@@ -150,12 +152,18 @@ impl OverLimit<'_> {
     }
 
     fn most_head(&self, most: usize) -> usize {
-        most.min(self.most_head).max(self.costs.lead)
+        most.min(self.most_head).max(self.lead())
     }
 
-    /// Half of the tokens beside system, overhead, blocks and marker.
+    /// Units at the beginning that are never removed.
+    fn lead(&self) -> usize {
+        self.units.partition_point(|&start| start < self.costs.lead)
+    }
+
+    /// Half of the tokens without system, overhead, what is never removed, and marker.
     fn half(&self) -> u64 {
-        self.limit.saturating_sub(self.costs.fixed).saturating_sub(self.costs.blocks_alone(self.marked)) / 2
+        let kept = self.costs.blocks_alone(self.marked).saturating_add(self.costs.pinned_alone());
+        self.limit.saturating_sub(self.costs.fixed).saturating_sub(kept) / 2
     }
 
     /// The furthest point from `from` up to `to` such that every point after `from` up to it is good.

@@ -65,7 +65,7 @@ pub(super) fn beside_messages(
 pub(super) fn system_tokens(system: Value<'_>, prices: &Prices<'_>) -> Result<u64> {
     let reader = Reader::new(*prices);
     let mut tokens = 0_u64;
-    each_system_part(system, &mut |part| tokens = tokens.saturating_add(reader.part_tokens(part)))?;
+    each_system_part(system, &mut |part| tokens = tokens.saturating_add(reader.prices.part(part)))?;
     Ok(tokens)
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::content::Block;
+use crate::content::{Block, Vendor, VendorBlock};
 pub use crate::content::{Role, Turn};
 pub(crate) use crate::content::{arguments_object, parse_arguments};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
@@ -10,7 +10,7 @@ use crate::maps::SortedMap;
 use crate::tokens::Counter;
 use crate::vendors::blocks::Unknown;
 pub(crate) use crate::vendors::blocks::{flag, list, object, objects, owned, text};
-use crate::vendors::signature::{ReasoningSignature, Vendor};
+use crate::vendors::signature::ReasoningSignature;
 
 /// A conversation: its turns, oldest first.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,7 +47,11 @@ impl Transcript {
     pub fn count(&self, counter: &dyn Counter) -> u32 {
         let mut tokens: u32 = 0;
         for block in self.turns.iter().flat_map(|turn| &turn.blocks) {
-            block.counted_texts(&mut |text| tokens = tokens.saturating_add(counter.count(text)));
+            let mut count = |text: &str| tokens = tokens.saturating_add(counter.count(text));
+            block.counted_texts(&mut count);
+            if let Block::Vendor(block) = block {
+                block.counted_text().iter().for_each(|text| count(text));
+            }
         }
         tokens
     }
@@ -117,6 +121,13 @@ impl ConversionReport {
     pub(crate) fn recording(&mut self, block: &Block<'_>) -> String {
         self.inexpressible("a recording, written as its description");
         type_placeholder(block)
+    }
+
+    /// Counts a block of another vendor's, and gives the text that replaces it, if there is one.
+    pub(crate) fn replacement<'b>(&mut self, block: &'b VendorBlock<'_>) -> Option<&'b str> {
+        let (text, what) = block.replacement();
+        self.inexpressible(&what);
+        text
     }
 
     /// Counts something that the target format cannot hold.

@@ -22,6 +22,7 @@ use crate::content::Block;
 use crate::error::{Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits::Limits;
 use crate::maps::SortedSet;
+use crate::text::is_blank;
 use crate::tokens::{Counter, Heuristic};
 use crate::tool_calls::ToolIds;
 
@@ -469,12 +470,21 @@ fn foreign(turns: Vec<Turn>, notes: &mut ConversionReport) -> Vec<Turn> {
                 notes.inexpressible("sealed thoughts of another vendor, left out");
                 false
             }
-            Block::Reasoning { signature, .. } => {
-                if signature.take().is_some() {
+            Block::Reasoning { signature, text, .. } => {
+                let is_signed = signature.take().is_some();
+                if is_signed {
                     notes.inexpressible("the signature of another vendor's thoughts, left out");
                 }
-                true
+                // The signature of another block stands in a thought without a text.
+                !is_signed || !is_blank(text)
             }
+            Block::Vendor(vendor_block) => match notes.replacement(vendor_block).map(str::to_owned) {
+                Some(text) => {
+                    *block = Block::text(text);
+                    true
+                }
+                None => false,
+            },
             _ => true,
         });
         if turn.blocks.is_empty() {

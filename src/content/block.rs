@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::vendor_block::{Vendor, VendorBlock};
 use crate::json;
 use crate::text::split_once;
 
@@ -47,6 +48,8 @@ pub enum Block<'a> {
         /// Whether the thoughts are sealed, so that `signature` holds them. Only transcripts say so.
         redacted: bool,
     },
+    /// A block that only its vendor knows, such as a compaction.
+    Vendor(Box<VendorBlock<'a>>),
 }
 
 /// An image.
@@ -126,13 +129,18 @@ impl<'a> Block<'a> {
         Self::Text(text.into())
     }
 
+    /// A block that only this vendor knows.
+    pub(crate) fn vendor(vendor: Vendor, value: impl Into<Value>) -> Self {
+        Self::Vendor(Box::new(VendorBlock { vendor, value: Cow::Owned(value.into()) }))
+    }
+
     /// The text of a block that is one.
     pub fn as_text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
     /// The texts of it that are counted: of a call its name and its arguments as compact JSON, of a result those of its
-    /// blocks.
+    /// blocks. Which texts of a vendor's block count is for `vendors` to say.
     pub(crate) fn counted_texts(&self, count: &mut dyn FnMut(&str)) {
         match self {
             Self::Text(text) | Self::Reasoning { text, .. } => count(text),
@@ -141,7 +149,7 @@ impl<'a> Block<'a> {
                 count(&arguments_text(arguments));
             }
             Self::ToolResult { content, .. } => content.iter().for_each(|block| block.counted_texts(count)),
-            Self::Image(_) | Self::Audio(_) => {}
+            Self::Image(_) | Self::Audio(_) | Self::Vendor(_) => {}
         }
     }
 
@@ -180,6 +188,7 @@ impl<'a> Block<'a> {
                 signature: signature.as_deref().map(Cow::Borrowed),
                 redacted: *redacted,
             },
+            Self::Vendor(block) => Block::Vendor(Box::new(block.borrowed())),
         }
     }
 
@@ -222,6 +231,7 @@ impl<'a> Block<'a> {
             Self::Reasoning { text, signature, redacted } => {
                 Block::Reasoning { text: own(text), signature: signature.map(own), redacted }
             }
+            Self::Vendor(block) => Block::Vendor(Box::new(block.into_owned())),
         }
     }
 }

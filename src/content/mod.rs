@@ -9,6 +9,7 @@ pub(crate) mod node_data;
 mod read;
 pub(crate) mod tree;
 mod turn;
+mod vendor_block;
 mod write;
 
 pub(crate) use block::arguments_text;
@@ -19,6 +20,7 @@ pub(crate) use read::{ContentReader, TextOwnership, own};
 pub(crate) use turn::arguments_object;
 pub(crate) use turn::parse_arguments;
 pub use turn::{Role, Turn};
+pub use vendor_block::{Vendor, VendorBlock};
 pub(crate) use write::serialize;
 pub(crate) use write::serialize_mixed;
 pub(crate) use write::serialize_node;

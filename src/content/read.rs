@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::block::{Audio, Block, Image};
+use super::vendor_block::{Vendor, VendorBlock};
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::limits::{self, Limits};
@@ -34,6 +35,7 @@ enum Kind {
     ToolCall,
     ToolResult,
     Reasoning,
+    Vendor,
 }
 
 const KINDS: &[(&str, Kind)] = &[
@@ -44,6 +46,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("toolCall", Kind::ToolCall),
     ("toolResult", Kind::ToolResult),
     ("reasoning", Kind::Reasoning),
+    ("vendor", Kind::Vendor),
 ];
 
 impl<'t, 'b> ContentReader<'t, 'b> {
@@ -97,7 +100,7 @@ impl<'t, 'b> ContentReader<'t, 'b> {
             Kind::ToolCall => Block::ToolCall {
                 id: self.text(fields, "id")?,
                 name: self.text(fields, "name")?,
-                arguments: Box::new(Cow::Owned(self.arguments(fields, depth)?)),
+                arguments: Box::new(Cow::Owned(self.json(fields, "arguments", depth)?)),
                 server: false,
             },
             Kind::ToolResult => {
@@ -111,6 +114,12 @@ impl<'t, 'b> ContentReader<'t, 'b> {
                 signature: self.text_opt(fields, "signature")?,
                 redacted: false,
             },
+            Kind::Vendor => {
+                fields.need("value")?.object("a block as its vendor wrote it, an object")?;
+                let vendor = fields.need("vendor")?.one_of(&Vendor::NAMES)?;
+                let value = Cow::Owned(self.json(fields, "value", depth)?);
+                Block::Vendor(Box::new(VendorBlock { vendor, value }))
+            }
         };
         blocks.push(block);
         Ok(())
@@ -122,11 +131,11 @@ impl<'t, 'b> ContentReader<'t, 'b> {
     }
 
     /// Any JSON value, `null` too.
-    fn arguments(&self, fields: Object<'_>, depth: u32) -> Result<serde_json::Value> {
-        let arguments = fields.get_or_null("arguments")?.ok_or_else(|| fields.value().lacks("arguments"))?.to_json()?;
-        let deepest = depth_of(&arguments).saturating_add(depth as usize);
+    fn json(&self, fields: Object<'_>, field: &'static str, depth: u32) -> Result<serde_json::Value> {
+        let value = fields.get_or_null(field)?.ok_or_else(|| fields.value().lacks(field))?.to_json()?;
+        let deepest = depth_of(&value).saturating_add(depth as usize);
         limits::check("jsonDepth", deepest, self.limits.json_depth)?;
-        Ok(arguments)
+        Ok(value)
     }
 
     fn text(&mut self, fields: Object<'t>, field: &str) -> Result<Cow<'b, str>> {

@@ -105,6 +105,11 @@ impl Serialize for WrittenBlock<'_, '_> {
                 fields.some("signature", signature.as_deref())?;
                 fields.some("redacted", redacted.then_some(true))?;
             }
+            Block::Vendor(block) => {
+                fields.text("type", "vendor")?;
+                fields.text("vendor", block.vendor.as_str())?;
+                fields.0.serialize_entry("value", &*block.value)?;
+            }
         }
         fields.0.end()
     }

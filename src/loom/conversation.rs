@@ -8,14 +8,14 @@ use crate::assembly::costs::break_after;
 use crate::assembly::item::{CutItems, Header, Item, Items, Outline, Shape};
 use crate::assembly::message_index::{ItemKey, MessageIndex, MessageKind};
 use crate::assembly::render::JOIN;
-use crate::content::{Block, Role};
+use crate::content::{Block, Role, VendorBlock};
 use crate::error::Diagnostic;
 use crate::loom::context_headers::{ContextHeaders, HeaderLine, PlacedHeader};
 use crate::loom::parts;
 use crate::loom::path_context::PathContext;
 use crate::loom::report::{Fate, Reason};
-use crate::loom::select::{Entry, Selection};
-use crate::loom::tools;
+use crate::loom::select::{Entry, Row, Selection};
+use crate::loom::tools::{self, InvalidThinking};
 use crate::loom::tree::Tree;
 use crate::prompt::Prices;
 use crate::text;
@@ -29,10 +29,14 @@ pub(crate) struct Conversation {
     pub members: Vec<Member>,
     /// Where each unit begins among the members; a last element closes the last unit.
     pub units: Vec<usize>,
+    /// The members that hold a compaction.
+    compactions: Vec<usize>,
     /// Diagnostics of the repair, by entry.
     tools_found: Vec<(usize, Diagnostic)>,
     /// Diagnostics of making parts, by member.
     parts_found: Vec<(usize, Diagnostic)>,
+    /// Whether thinking that a repair makes invalid is removed.
+    strips: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +44,8 @@ struct Start {
     members: usize,
     /// No call before is open here, and no reasoning before can belong to a call from here on.
     free: bool,
+    /// Whether signed thinking in the entry is invalid, since a message before was repaired.
+    is_invalid: bool,
 }
 
 /// A node of the conversation.
@@ -87,60 +93,107 @@ impl Conversation {
         self.units.truncate(self.units.partition_point(|&unit| unit < before));
         self.tools_found.retain(|&(entry, _)| entry < from);
         self.parts_found.retain(|&(member, _)| member < before);
+        self.compactions.truncate(self.compactions.partition_point(|&member| member < before));
 
-        let entries = selection.entries.get(from..).unwrap_or_default();
+        let Selection { entries, rows, .. } = selection;
+        let entries = entries.get(from..).unwrap_or_default();
         let acts = |block: &Block| matches!(block, Block::ToolCall { .. } | Block::ToolResult { .. });
-        if entries.iter().any(|entry| context.tree.at(entry.node).content.read_blocks().iter().any(acts)) {
-            for entry in entries {
-                if let Some(row) =
-                    selection.rows.get_mut(entry.row).filter(|row| row.reason == Some(Reason::ToolPairBroken))
-                {
-                    (row.fate, row.reason) = (Fate::Kept, None);
-                }
-            }
-            let mut found = Vec::new();
-            let repaired = tools::repair(context.tree, entries, &mut selection.rows, &mut found);
-            // They come in the order of the entries, each about the node of one.
-            let mut at = 0;
-            for found in found {
-                let about =
-                    |entry: &Entry| found.node_id.as_ref().is_some_and(|id| context.tree.at(entry.node).id == *id);
-                at += entries.iter().skip(at).position(about).unwrap_or(0);
-                self.tools_found.push((from + at, found));
-            }
-            let mut open = vec![0i32; entries.len() + 1];
-            for &(call, result) in &repaired.calls {
-                for (at, by) in [(call + 1, 1), (result.map_or(entries.len(), |result| result + 1), -1)] {
-                    open.get_mut(at).into_iter().for_each(|open| *open += by);
-                }
-            }
-            let mut inside = 0;
-            let mut next = 0;
-            let mut reasoning = OpenReasoning::default();
-            for (entry, by) in entries.iter().zip(open) {
-                inside += by;
-                let free = reasoning.next(context.tree, entry) && inside == 0;
-                self.starts.push(Start { members: before + next, free });
-                next += usize::from(repaired.entries.get(next).is_some_and(|kept| kept.row == entry.row));
-            }
-            let units = repaired.units.iter().take(repaired.units.len().saturating_sub(1));
-            self.units.extend(units.map(|unit| before + unit));
-            for (entry, blocks) in repaired.entries.iter().zip(&repaired.blocks) {
-                let member = member(context, *entry, blocks, self.members.len(), &mut self.parts_found);
-                self.members.push(member);
-            }
+        let begins = from.checked_sub(1).and_then(|at| self.starts.get(at)).is_some_and(|start| start.is_invalid);
+        if begins || entries.iter().any(|entry| context.tree.at(entry.node).content.read_blocks().iter().any(acts)) {
+            self.extend_repaired(context, entries, rows, InvalidThinking { begins, strips: self.strips });
         } else {
             let mut reasoning = OpenReasoning::default();
             for entry in entries {
                 let at = self.members.len();
-                self.starts.push(Start { members: at, free: reasoning.next(context.tree, entry) });
+                let free = reasoning.next(context.tree, entry);
+                self.starts.push(Start { members: at, free, is_invalid: false });
                 self.units.push(at);
                 let member = whole_member(context, *entry, at, &mut self.parts_found);
                 self.members.push(member);
             }
         }
         self.units.push(self.members.len());
+        let new = self.members.iter().enumerate().skip(before);
+        self.compactions.extend(new.filter(|(_, member)| member.has_compaction(context)).map(|(at, _)| at));
         before
+    }
+
+    /// Makes members of entries after those so far, of which some hold calls and results, or invalid thinking.
+    fn extend_repaired(
+        &mut self,
+        context: &PathContext<'_>,
+        entries: &[Entry],
+        rows: &mut [Row],
+        thinking: InvalidThinking,
+    ) {
+        for entry in entries {
+            if let Some(row) = rows.get_mut(entry.row).filter(|row| row.reason == Some(Reason::ToolPairBroken)) {
+                (row.fate, row.reason) = (Fate::Kept, None);
+            }
+        }
+        let (from, before) = (self.starts.len(), self.members.len());
+        let mut found = Vec::new();
+        let repaired = tools::repair(context.tree, entries, thinking, rows, &mut found);
+        // They come in the order of the entries, each about the node of one.
+        let mut at = 0;
+        for found in found {
+            let about = |entry: &Entry| found.node_id.as_ref().is_some_and(|id| context.tree.at(entry.node).id == *id);
+            at += entries.iter().skip(at).position(about).unwrap_or(0);
+            self.tools_found.push((from + at, found));
+        }
+        let mut open = vec![0i32; entries.len() + 1];
+        for &(call, result) in &repaired.calls {
+            for (at, by) in [(call + 1, 1), (result.map_or(entries.len(), |result| result + 1), -1)] {
+                open.get_mut(at).into_iter().for_each(|open| *open += by);
+            }
+        }
+        let mut inside = 0;
+        let mut next = 0;
+        let mut reasoning = OpenReasoning::default();
+        for ((entry, by), &is_invalid) in entries.iter().zip(open).zip(&repaired.invalid) {
+            inside += by;
+            let is_kept = repaired.entries.get(next).is_some_and(|kept| kept.row == entry.row);
+            // What goes between two turns makes them one.
+            let is_between = !is_kept && entry.role != Role::Assistant;
+            let follows = if is_between { !reasoning.is_open() } else { reasoning.next(context.tree, entry) };
+            self.starts.push(Start { members: before + next, free: follows && inside == 0, is_invalid });
+            next += usize::from(is_kept);
+        }
+        let units = repaired.units.iter().take(repaired.units.len().saturating_sub(1));
+        self.units.extend(units.map(|unit| before + unit));
+        for (entry, blocks) in repaired.entries.iter().zip(&repaired.blocks) {
+            let member = member(context, *entry, blocks, self.members.len(), &mut self.parts_found);
+            self.members.push(member);
+        }
+    }
+
+    /// Sets whether invalid thinking is removed. Gives how many entries stay as they are.
+    pub(crate) fn set_strips(&mut self, strips: bool) -> usize {
+        if std::mem::replace(&mut self.strips, strips) == strips || self.tools_found.is_empty() {
+            return usize::MAX;
+        }
+        self.starts.iter().position(|start| start.is_invalid).unwrap_or(usize::MAX)
+    }
+
+    /// The first member from `from` on whose thinking is invalid after a repair, if it stays.
+    pub(crate) fn first_invalid(&self, from: usize) -> Option<usize> {
+        if self.strips || self.tools_found.is_empty() {
+            return None;
+        }
+        let mut starts = self.starts.iter().filter(|start| start.is_invalid && start.members >= from);
+        starts.next().map(|start| start.members)
+    }
+
+    /// The newest member with a compaction of which `counts` is true.
+    pub(crate) fn newest_compaction<'a>(
+        &self,
+        context: &PathContext<'a>,
+        counts: impl Fn(&VendorBlock<'_>) -> bool,
+    ) -> Option<(usize, &'a VendorBlock<'a>)> {
+        self.compactions.iter().rev().find_map(|&at| {
+            let block = self.members.get(at)?.compactions(context).filter(|block| counts(block)).last()?;
+            Some((at, block))
+        })
     }
 }
 
@@ -152,6 +205,11 @@ struct OpenReasoning {
 }
 
 impl OpenReasoning {
+    /// Whether the turn goes on and a call further on may follow from it.
+    fn is_open(&self) -> bool {
+        self.in_turn && self.open
+    }
+
     /// Goes on to an entry; whether no reasoning before can belong to a call from there on.
     fn next(&mut self, tree: &Tree, entry: &Entry) -> bool {
         let assistant = entry.role == Role::Assistant;
@@ -215,6 +273,8 @@ pub(crate) struct ConversationItems<'l, 'a> {
     pub context: &'l PathContext<'a>,
     pub members: &'l [Member],
     pub context_headers: &'l ContextHeaders,
+    /// How many of the first members are no items, since a compaction stands for them.
+    pub skipped: usize,
 }
 
 /// The item at a place.
@@ -229,13 +289,23 @@ impl<'l, 'a> ConversationItems<'l, 'a> {
         let block = |(text, tokens): &'l (String, u64)| Slot::Block(text, *tokens);
         let number = match at.checked_sub(self.context_headers.lead()) {
             None => return self.context_headers.before.as_ref().map(block),
-            Some(number) => number,
+            Some(place) => place + self.skipped,
         };
         match self.members.get(number) {
             Some(member) => Some(Slot::Member(member, number)),
             None if number == self.members.len() => self.context_headers.after.as_ref().map(block),
             None => None,
         }
+    }
+
+    /// The number of the member at a place among the items.
+    pub(crate) fn number(&self, at: usize) -> Option<usize> {
+        Some(at.checked_sub(self.context_headers.lead())? + self.skipped)
+    }
+
+    /// The place among the items of a member by its number.
+    pub(crate) fn place(&self, number: usize) -> Option<usize> {
+        Some(number.checked_sub(self.skipped)? + self.context_headers.lead())
     }
 
     /// The member at a place among the items.
@@ -289,7 +359,8 @@ impl<'l, 'a> ConversationItems<'l, 'a> {
 
 impl<'l, 'a: 'l> CutItems for ConversationItems<'l, 'a> {
     fn len(&self) -> usize {
-        self.context_headers.lead() + self.members.len() + usize::from(self.context_headers.after.is_some())
+        let members = self.members.len() - self.skipped;
+        self.context_headers.lead() + members + usize::from(self.context_headers.after.is_some())
     }
 
     fn outline(&self, at: usize) -> Option<Outline> {
@@ -398,7 +469,9 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
         if range.start < lead && !range.is_empty() {
             block(index);
         }
-        let numbers = range.start.saturating_sub(lead)..range.end.saturating_sub(lead).min(self.members.len());
+        let count = self.members.len() - self.skipped;
+        let places = range.start.saturating_sub(lead)..range.end.saturating_sub(lead).min(count);
+        let numbers = places.start + self.skipped..places.end + self.skipped;
         for (number, member) in numbers.clone().zip(self.members.get(numbers).unwrap_or_default()) {
             let Member { entry, blocks, bytes, .. } = member;
             let texts = *blocks == MemberBlocks::OneText;
@@ -407,7 +480,7 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
             let key = ItemKey { node: entry.node, content, header };
             index.add(entry.role, kind, Some(key), *bytes as usize + JOIN.len());
         }
-        if range.end > lead + self.members.len() && range.start < range.end {
+        if range.end > lead + count && range.start < range.end {
             block(index);
         }
     }
@@ -420,6 +493,20 @@ impl Member {
             [Block::Text(text)] if self.blocks == MemberBlocks::OneText => Some(trim(text)),
             _ => None,
         }
+    }
+
+    /// The compactions in it.
+    fn compactions<'a>(&self, context: &PathContext<'a>) -> impl Iterator<Item = &'a VendorBlock<'a>> {
+        let content = &context.tree.at(self.entry.node).content;
+        let blocks = if self.blocks == MemberBlocks::OneText { &[] } else { content.as_slice() };
+        blocks.iter().filter_map(|block| match block {
+            Block::Vendor(block) if block.is_compaction() => Some(&**block),
+            _ => None,
+        })
+    }
+
+    fn has_compaction(&self, context: &PathContext<'_>) -> bool {
+        self.compactions(context).next().is_some()
     }
 
     /// The parts, without a header.
@@ -439,7 +526,7 @@ impl Member {
         let takes = |block: &Block| match block {
             Block::Text(text) => !is_blank(text),
             Block::Image(_) | Block::Audio(_) => true,
-            Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Reasoning { .. } => false,
+            Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Reasoning { .. } | Block::Vendor(_) => false,
         };
         let content = &context.tree.at(self.entry.node).content;
         match &self.blocks {

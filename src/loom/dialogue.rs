@@ -18,6 +18,7 @@ use crate::assembly::settings::DIALOGUE_MARKER;
 use crate::assembly::size_bound::{Size, fits};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::loom::budget::settings;
+use crate::loom::compacted::Compacted;
 use crate::loom::conversation::{ConversationItems, Member};
 use crate::loom::dialogue_state::DialogueState;
 use crate::loom::loom_context::{self, Added};
@@ -124,16 +125,23 @@ pub(crate) fn plan_dialogue<'a, R>(
     }
     let added = loom_context::context_parts(&context, state, &system, limited, &mut diagnostics)?;
     let state: &DialogueState = state;
-    let items = &state.items(&context);
+    let compacted = limited.and_then(|limit| Compacted::new(&context, state, &settings, &system, limit));
+    let (skipped, sums, units) = match &compacted {
+        Some(compacted) => (compacted.skipped, &compacted.sums, &*compacted.units),
+        None => (0, &state.sums, state.units()),
+    };
+    let items = &state.items_from(&context, skipped);
     let plan = Plan {
         items,
-        sums: &state.sums,
-        units: state.units(),
+        sums,
+        units,
         prices: context.prices,
         settings: &settings,
         limit,
         system: &system,
         thinking: options.preserved_thinking,
+        first_repaired: state.conversation.first_invalid(skipped).and_then(|member| items.place(member)),
+        compaction: compacted.as_ref().map(|compacted| compacted.compaction),
     };
     then(DialoguePlan { context: &context, state, items, plan, added, diagnostics })
 }
@@ -184,7 +192,23 @@ impl<'a> DialoguePlan<'_, 'a> {
     /// What would be cut; `None` if everything fits.
     pub(crate) fn would_cut(&self) -> Result<Option<Cut<'a>>> {
         let choice = self.plan.choose()?;
-        Ok(choice.truncated().then(|| self.cut(&choice)))
+        Ok(self.is_truncated(&choice).then(|| self.cut(&choice)))
+    }
+
+    fn is_truncated(&self, choice: &Choice<'a>) -> bool {
+        choice.truncated() || self.items.skipped > 0
+    }
+
+    /// The members that a compaction stands for.
+    fn skipped(&self) -> &[Member] {
+        self.state.conversation.members.get(..self.items.skipped).unwrap_or_default()
+    }
+
+    /// The costs of all members, those that a compaction stands for too.
+    fn tokens_of_members(&self) -> impl Iterator<Item = u64> {
+        let lead = self.state.context_headers.lead();
+        let sums = &self.state.sums;
+        (0..self.state.conversation.members.len()).map(move |number| sums.alone_at(lead + number))
     }
 
     /// Tokens of all of the path, and how many nodes of it are in the conversation.
@@ -208,11 +232,15 @@ impl<'a> DialoguePlan<'_, 'a> {
     /// Where something is cut; nothing where nothing is.
     pub(crate) fn cut_ends(&self, choice: &Choice<'a>) -> Option<CutEnds> {
         let id = |at: usize| Some(self.context.tree.at(self.items.member(at)?.entry.node).id.to_string());
-        choice.truncated().then(|| {
+        self.is_truncated(choice).then(|| {
             let Removed { whole, emptied, partial, .. } = self.plan.removed(choice);
             let ends = [whole.start, whole.end.saturating_sub(1)].into_iter().filter(|_| !whole.is_empty());
             let items = ends.chain(emptied).chain(partial);
-            CutEnds { first: items.clone().min().and_then(id), last: items.max().and_then(id) }
+            let skipped = |member: Option<&Member>| Some(self.node_id(member?).to_owned());
+            CutEnds {
+                first: skipped(self.skipped().first()).or_else(|| items.clone().min().and_then(id)),
+                last: items.max().and_then(id).or_else(|| skipped(self.skipped().last())),
+            }
         })
     }
 
@@ -231,7 +259,7 @@ impl<'a> DialoguePlan<'_, 'a> {
             let context_headers = &self.state.context_headers;
             let headers = items.filter_map(|at| {
                 let member = self.items.member(at)?;
-                Some(context_headers.line_tokens(member.entry.node, at.checked_sub(context_headers.lead())?))
+                Some(context_headers.line_tokens(member.entry.node, self.items.number(at)?))
             });
             LoomAwareTokens { headers: headers.sum(), ..added.tokens }
         });
@@ -252,20 +280,30 @@ impl<'a> DialoguePlan<'_, 'a> {
 
     fn cut(&self, choice: &Choice<'a>) -> Cut<'a> {
         let removed = self.plan.removed(choice);
-        let id = |member: &Member| -> &'a str { &self.context.tree.at(member.entry.node).id };
+        let id = |member| self.node_id(member);
+        let skipped = self.skipped();
+        let gone = skipped.iter().chain(self.removed_members(removed.whole, removed.emptied));
         Cut {
-            node_ids: self.removed_members(removed.whole, removed.emptied).map(id).collect(),
+            node_ids: gone.map(id).collect(),
             partial_node_ids: removed.partial.into_iter().filter_map(|at| self.items.member(at)).map(id).collect(),
-            tokens: removed.tokens,
-            position: removed.position,
+            tokens: removed.tokens.saturating_add(self.skipped_tokens()),
+            position: if skipped.is_empty() { removed.position } else { 0 },
             marker: removed.marker,
         }
     }
 
+    fn node_id(&self, member: &Member) -> &'a str {
+        &self.context.tree.at(member.entry.node).id
+    }
+
+    fn skipped_tokens(&self) -> u64 {
+        self.tokens_of_members().take(self.items.skipped).sum()
+    }
+
     /// The members at these places among the items.
     fn members(&self, items: Range<usize>) -> &[Member] {
-        let lead = self.state.context_headers.lead();
-        let numbers = items.start.saturating_sub(lead)..items.end.saturating_sub(lead);
+        let first = |at: usize| self.items.number(at).unwrap_or(self.items.skipped);
+        let numbers = first(items.start)..first(items.end);
         self.state.conversation.members.get(numbers).unwrap_or_default()
     }
 
@@ -288,17 +326,17 @@ impl<'a> DialoguePlan<'_, 'a> {
     /// The short account, whose cost does not grow with the part of the path that is cut.
     pub(crate) fn summary(&self, planned: &mut Planned<'a>, remembered: Remembered<'_>) -> ReportSummary {
         let cache = self.cache(planned, remembered);
-        let truncated = planned.choice.truncated();
+        let truncated = self.is_truncated(&planned.choice);
         let drops_blocks = planned.choice.thinking.drops_blocks;
         let thinking = self.context.options.thinking.as_ref();
         let (body, headers) = drops_blocks.then(|| drop_blocks_request(thinking)).flatten().unzip();
         let cut = truncated.then(|| {
             let removed = self.plan.removed(&planned.choice);
             CutSummary {
-                nodes: removed.whole.len() + removed.emptied.len(),
+                nodes: self.items.skipped + removed.whole.len() + removed.emptied.len(),
                 partial_nodes: removed.partial.len(),
-                tokens: removed.tokens,
-                position: removed.position,
+                tokens: removed.tokens.saturating_add(self.skipped_tokens()),
+                position: if self.items.skipped == 0 { removed.position } else { 0 },
                 marker: removed.marker,
             }
         });
@@ -363,23 +401,24 @@ impl<'a> DialoguePlan<'_, 'a> {
     /// The fate of each node.
     fn node_reports(&self, mut rows: Vec<Row>, planned: &Planned<'a>) -> Vec<NodeReport<'a>> {
         let removed = self.plan.removed(&planned.choice);
+        for member in self.skipped() {
+            set_fate(&mut rows, member.entry.row, Fate::Cut, Reason::Compacted);
+        }
         for member in self.removed_members(removed.whole, removed.emptied) {
             set_fate(&mut rows, member.entry.row, Fate::Cut, Reason::OverLimit);
         }
         for member in removed.partial.into_iter().filter_map(|at| self.items.member(at)) {
             set_fate(&mut rows, member.entry.row, Fate::Cut, Reason::Shortened);
         }
-        let costs = self.plan.costs();
-        let lead = self.state.context_headers.lead();
         let members = &self.state.conversation.members;
         let mut tokens = vec![None; rows.len()];
-        for (at, member) in (lead..).zip(members) {
+        for (cost, member) in self.tokens_of_members().zip(members) {
             let place = tokens.get_mut(member.entry.row);
-            place.into_iter().for_each(|place| *place = Some(costs.alone(at, at + 1)));
+            place.into_iter().for_each(|place| *place = Some(cost));
         }
         let mut messages = vec![None; rows.len()];
         for (at, message) in planned.item_messages() {
-            let member = at.checked_sub(lead).and_then(|number| members.get(number));
+            let member = self.items.number(at).and_then(|number| members.get(number));
             let place = member.and_then(|member| messages.get_mut(member.entry.row));
             place.into_iter().for_each(|place| *place = Some(message));
         }

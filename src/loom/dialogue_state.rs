@@ -2,6 +2,7 @@
 //! assembly begins with an empty one.
 
 use crate::assembly::costs::Sums;
+use crate::assembly::preserved::{PreservedThinking, ThinkingRule};
 use crate::error::Result;
 use crate::loom::context_headers::ContextHeaders;
 use crate::loom::conversation::{Conversation, ConversationItems};
@@ -64,6 +65,8 @@ impl DialogueState {
     }
 
     pub(crate) fn build_conversation(&mut self, context: &PathContext<'_>) {
+        let strips = context.options.preserved_thinking == Some(ThinkingRule::Refused(PreservedThinking::Strip));
+        self.entries = self.entries.min(self.conversation.set_strips(strips));
         let selection = &mut self.path.selected.selection;
         let kept = self.conversation.extend(context, selection, self.entries);
         self.entries = selection.entries.len();
@@ -108,7 +111,17 @@ impl DialogueState {
     }
 
     pub(crate) fn items<'l, 'a>(&'l self, context: &'l PathContext<'a>) -> ConversationItems<'l, 'a> {
-        ConversationItems { context, members: &self.conversation.members, context_headers: &self.context_headers }
+        self.items_from(context, 0)
+    }
+
+    /// The items without the first `skipped` members.
+    pub(crate) fn items_from<'l, 'a>(
+        &'l self,
+        context: &'l PathContext<'a>,
+        skipped: usize,
+    ) -> ConversationItems<'l, 'a> {
+        let Self { conversation, context_headers, .. } = self;
+        ConversationItems { context, members: &conversation.members, context_headers, skipped }
     }
 
     /// Where each unit begins among the items, and the end.

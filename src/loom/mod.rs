@@ -10,6 +10,7 @@ mod buffer;
 mod calls;
 mod chat;
 mod chunked_vec;
+mod compacted;
 mod context_headers;
 mod continuation;
 mod conversation;

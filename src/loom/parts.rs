@@ -36,7 +36,7 @@ pub(crate) fn parts<'a>(
                 is_error: *is_error,
                 server: *server,
             }),
-            Block::ToolCall { .. } | Block::Reasoning { .. } => parts.push(block.borrowed()),
+            Block::ToolCall { .. } | Block::Reasoning { .. } | Block::Vendor(_) => parts.push(block.borrowed()),
         }
     }
     parts
@@ -54,7 +54,7 @@ fn result_content<'a>(
         match block {
             Block::Text(text) => push_text(&mut parts, Cow::Borrowed(text)),
             Block::Image(_) | Block::Audio(_) => push_media(&mut parts, block, node, media, diagnostics),
-            Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Reasoning { .. } => {
+            Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Reasoning { .. } | Block::Vendor(_) => {
                 let message = "a tool result can hold text and media only; another block in it was left out";
                 let diagnostic = Diagnostic::new(DiagnosticCode::NonTextLeftOut, Severity::Warning, message);
                 diagnostics.push(diagnostic.about_node(node));
@@ -130,7 +130,7 @@ fn add_block_size(size: &mut Size, block: &Block, prices: &Prices<'_>) {
             (0, 0)
         }
         Block::Image(image) => (image.alt_text.as_ref().map_or(0, |words| words.len()), prices.block(block)),
-        Block::Audio(_) => (0, prices.block(block)),
+        Block::Audio(_) | Block::Vendor(_) => (0, prices.block(block)),
     };
     add_bytes(size, bytes);
     size.tokens = size.tokens.saturating_add(tokens);

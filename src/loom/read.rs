@@ -14,7 +14,7 @@ use super::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMo
 use super::{Preferences, StartOn, Strategy};
 use crate::assembly::preserved::{PreservedThinking, ThinkingRule};
 use crate::assembly::settings::whole;
-use crate::content::{ContentReader, Media, Role, TextOwnership, own};
+use crate::content::{ContentReader, Media, Role, TextOwnership, Vendor, own};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Kind, List, Object, Value};
 use crate::limits::{self, Limits};
@@ -155,6 +155,7 @@ pub(crate) fn options(
         buffer_prefix: request.string("bufferPrefix")?,
         working_buffer: request.string("workingBuffer")?.unwrap_or_default(),
         preserved_thinking: preserved_thinking(request, target.as_ref())?,
+        vendors: provider_of(request, target.as_ref())?.map(vendors),
         thinking: target.as_ref().and_then(|target| target.fields.get("thinking")).cloned(),
         previous: request.read("previous", |value| Fingerprint::parse(&value.text()?))?,
         limits,
@@ -409,6 +410,25 @@ fn traits(provider: Provider, model: &str) -> (bool, ImageRule) {
     }
 }
 
+/// The vendors whose blocks a provider takes as they are.
+fn vendors(provider: Provider) -> &'static [Vendor] {
+    match provider {
+        Provider::Anthropic => &[Vendor::Anthropic],
+        Provider::OpenAiResponses => &[Vendor::OpenAi],
+        Provider::Gemini => &[Vendor::Google],
+        Provider::OpenAi | Provider::Completion => &[],
+    }
+}
+
+/// The provider of a request, if it names one.
+fn provider_of(request: Object<'_>, target: Option<&Target>) -> Result<Option<Provider>> {
+    if let Some(target) = target {
+        return Ok(Some(target.provider));
+    }
+    let named = request.get("provider")?.filter(|provider| provider.kind() == Kind::String);
+    named.map(|provider| provider.one_of(&Provider::NAMES)).transpose()
+}
+
 /// What holds for signed thinking after a cut: nothing where the provider, or the model, binds no signature to what comes before it.
 fn preserved_thinking(request: Object<'_>, target: Option<&Target>) -> Result<Option<ThinkingRule>> {
     const RULES: &[(&str, PreservedThinking)] = &[
@@ -417,12 +437,7 @@ fn preserved_thinking(request: Object<'_>, target: Option<&Target>) -> Result<Op
         ("keep", PreservedThinking::Keep),
     ];
     let rule = request.one_of("preservedThinking", RULES)?.unwrap_or_default();
-    let named = request.get("provider")?.filter(|provider| provider.kind() == Kind::String);
-    let provider = match (target, named) {
-        (Some(target), _) => Some(target.provider),
-        (None, Some(provider)) => Some(provider.one_of(&Provider::NAMES)?),
-        (None, None) => None,
-    };
+    let provider = provider_of(request, target)?;
     let is_manual = target
         .and_then(|target| target.fields.get("thinking")?.get("type"))
         .is_some_and(|kind| kind.as_str() == Some("enabled"));

@@ -196,6 +196,8 @@ pub enum Reason {
     OverLimit,
     /// Shortened to stay under the limit.
     Shortened,
+    /// A compaction stands for it.
+    Compacted,
 }
 
 /// A report without its lists of nodes.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::assembly::preserved::{PreservedThinking, ThinkingRule};
 use crate::assembly::settings::Preferences;
-use crate::content::{Media, Role};
+use crate::content::{Media, Role, Vendor};
 use crate::limits::Limits;
 use crate::loom::loom_context::LoomAware;
 use crate::loom::path::{Choices, Position};
@@ -47,6 +47,8 @@ pub struct Options {
     pub media: Rc<SortedMap<String, Media<'static>>>,
     /// What holds for signed thinking after a cut; `None` where signatures are not bound to what comes before.
     pub preserved_thinking: Option<ThinkingRule>,
+    /// The vendors whose blocks the provider takes as they are; `None` if it is unknown.
+    pub vendors: Option<&'static [Vendor]>,
     /// The field `thinking` that the request has, as JSON.
     pub thinking: Option<Value>,
     /// The additions for a loom-aware agent.
@@ -84,6 +86,7 @@ impl Options {
             audio_second: crate::prompt::AUDIO_SECOND,
             media: Rc::default(),
             preserved_thinking: Some(ThinkingRule::Refused(PreservedThinking::default())),
+            vendors: None,
             thinking: None,
             loom_aware: None,
             buffer_prefix: None,

@@ -361,7 +361,7 @@ pub(crate) fn is_blank(node: &Node) -> bool {
 
 fn may_hold_media(block: &Block<'_>) -> bool {
     match block {
-        Block::Image(_) | Block::Audio(_) | Block::ToolResult { .. } => true,
+        Block::Image(_) | Block::Audio(_) | Block::ToolResult { .. } | Block::Vendor(_) => true,
         Block::Text(_) | Block::ToolCall { .. } | Block::Reasoning { .. } => false,
     }
 }

@@ -2,7 +2,8 @@
 
 use smallvec::SmallVec;
 
-use crate::content::{Block, Role};
+use crate::assembly::preserved::{ThinkingFate, is_signed};
+use crate::content::{Block, Role, Vendor};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::report::{Fate, Reason};
 use crate::loom::select::{Entry, Row};
@@ -20,12 +21,24 @@ pub(crate) struct RepairedEntries<'a> {
     pub units: Vec<usize>,
     /// Each call of the original entries, and its result, if there is one.
     pub calls: Vec<(usize, Option<usize>)>,
+    /// For each original entry, whether signed thinking in it is invalid, since a message before or its own was repaired.
+    pub invalid: Vec<bool>,
+}
+
+/// What is done about thinking that is invalid after a repair (SPEC §8 "Preserved thinking").
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InvalidThinking {
+    /// Whether thinking is invalid already before the entries.
+    pub begins: bool,
+    /// Whether it is removed.
+    pub strips: bool,
 }
 
 /// Removes calls without results and results without calls, and groups what belongs together.
 pub(crate) fn repair<'a>(
     tree: &'a Tree<'a>,
     entries: &[Entry],
+    thinking: InvalidThinking,
     rows: &mut [Row],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> RepairedEntries<'a> {
@@ -36,23 +49,30 @@ pub(crate) fn repair<'a>(
     let open = pairs.open_calls();
     let broken_parts: SortedSet<PartPosition> = open.iter().chain(&pairs.orphans).copied().collect();
     let thoughtless = thoughts_of_calls(&open, &pairs.answered, tree, entries);
+    let is_kept = |at: usize, index: usize, block: &Block| {
+        !(broken_parts.contains(&(at, index)) || thoughtless.contains(&at) && matches!(block, Block::Reasoning { .. }))
+    };
+    let invalid = invalid_thinking(tree, entries, thinking.begins, &is_kept);
     let mut repaired = RepairedEntries::default();
     // Where each old entry went, for the pairs.
     let mut places: Vec<Option<usize>> = Vec::with_capacity(entries.len());
     for (at, entry) in entries.iter().enumerate() {
         let node = tree.at(entry.node);
+        let strips = thinking.strips && invalid.get(at) == Some(&true);
         let mut blocks = SmallVec::new();
-        let mut broken = false;
+        let (mut broken, mut stripped) = (false, false);
         for (index, block) in node.content.iter().enumerate() {
-            if broken_parts.contains(&(at, index)) {
+            if !is_kept(at, index, block) {
                 broken = true;
-                diagnostics.push(broken_diagnostic(block, &node.id));
-            } else if thoughtless.contains(&at) && matches!(block, Block::Reasoning { .. }) {
-                broken = true;
+                diagnostics.extend(broken_diagnostic(block, &node.id));
+            } else if strips && is_signed(block, Vendor::Anthropic) {
+                stripped = true;
             } else {
                 blocks.push(block);
             }
         }
+        diagnostics.extend(stripped.then(|| ThinkingFate::Removed.in_tree(&node.id)));
+        broken |= stripped;
         let silent = |block: &&Block| matches!(block, Block::Text(text) if trim(text).is_empty());
         if broken && blocks.iter().all(silent) {
             if let Some(row) = rows.get_mut(entry.row) {
@@ -71,7 +91,53 @@ pub(crate) fn repair<'a>(
     repaired.units = units(&repaired, spans);
     let closed = pairs.answered.iter().map(|&(call, result)| (call.0, Some(result.0)));
     repaired.calls = closed.chain(open.iter().map(|&(at, _)| (at, None))).collect();
+    repaired.invalid = invalid;
     repaired
+}
+
+/// For each entry, whether signed thinking in it is invalid: from the first message on that a repair changes, up to a signed
+/// compaction, where the prefix of thinking begins again.
+fn invalid_thinking(
+    tree: &Tree,
+    entries: &[Entry],
+    mut is_invalid: bool,
+    is_kept: &dyn Fn(usize, usize, &Block<'_>) -> bool,
+) -> Vec<bool> {
+    // Removing thinking alone is no change.
+    let is_changed = |at: usize, entry: &Entry| {
+        let mut blocks = tree.at(entry.node).content.iter().enumerate();
+        blocks.any(|(index, block)| !is_kept(at, index, block) && !matches!(block, Block::Reasoning { .. }))
+    };
+    let is_gone = |at: usize, entry: &Entry| {
+        let silent = |block: &Block| matches!(block, Block::Text(text) if trim(text).is_empty());
+        let mut blocks = tree.at(entry.node).content.iter().enumerate();
+        is_changed(at, entry) && blocks.all(|(index, block)| !is_kept(at, index, block) || silent(block))
+    };
+    let mut invalid = Vec::with_capacity(entries.len());
+    // The first entry of the turn of the assistant's that the next entry belongs to.
+    let mut turn = None;
+    for (at, entry) in entries.iter().enumerate() {
+        is_invalid &= !tree.at(entry.node).content.read_blocks().iter().any(begins_prefix);
+        let gone = is_gone(at, entry);
+        if entry.role == Role::Assistant {
+            turn = turn.or(Some(at));
+        } else if !gone {
+            turn = None;
+        }
+        is_invalid |= is_changed(at, entry);
+        invalid.push(is_invalid);
+        if is_invalid && entry.role == Role::Assistant {
+            // What goes between two turns makes them one message.
+            let from = turn.unwrap_or(at);
+            invalid.iter_mut().skip(from).for_each(|entry| *entry = true);
+        }
+    }
+    invalid
+}
+
+/// Whether a block is a compaction that Anthropic signed.
+fn begins_prefix(block: &Block<'_>) -> bool {
+    matches!(block, Block::Vendor(block) if block.vendor == Vendor::Anthropic && block.is_compaction() && block.is_signed())
 }
 
 /// Entries whose reasoning led only to calls that were removed.
@@ -100,7 +166,7 @@ fn thoughts_of_calls(
 }
 
 #[cold]
-fn broken_diagnostic(block: &Block, node: &str) -> Diagnostic {
+fn broken_diagnostic(block: &Block, node: &str) -> Option<Diagnostic> {
     let message = match block {
         Block::ToolResult { tool_call_id, .. } => {
             format!("the result of tool call `{tool_call_id}` has no call before it on the path; it was left out")
@@ -108,9 +174,9 @@ fn broken_diagnostic(block: &Block, node: &str) -> Diagnostic {
         Block::ToolCall { id, .. } => {
             format!("tool call `{id}` has no result on the path; it was left out")
         }
-        _ => String::new(),
+        _ => return None,
     };
-    Diagnostic::new(DiagnosticCode::ToolPairBroken, Severity::Warning, message).about_node(node)
+    Some(Diagnostic::new(DiagnosticCode::ToolPairBroken, Severity::Warning, message).about_node(node))
 }
 
 /// Where each unit begins: an entry is a unit, widened to hold a call, its results and the reasoning that led to it.

@@ -187,6 +187,11 @@ impl Hasher {
                 self.text(text);
                 self.optional(signature.as_deref());
             }
+            Block::Vendor(block) => {
+                self.word(16);
+                self.text(block.vendor.as_str());
+                self.text(&json::text(&*block.value));
+            }
         }
     }
 

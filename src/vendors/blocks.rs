@@ -1,14 +1,14 @@
 //! Content as vendors and tools write it in JSON: Anthropic's blocks, OpenAI's chat parts and calls, and the blocks of a Loom
 //! tree.
 //!
-//! Their `type` names do not collide, so one reader knows them all. It is lenient: what is not known is told and passed over.
+//! Their `type` names do not collide, so one reader knows them all. It is lenient: an unknown block is kept as its vendor's, or reported and passed over.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
 use super::signature::ReasoningSignature;
-use crate::content::{Block, Image, Media, data_url, parse_arguments};
+use crate::content::{Block, Image, Media, Vendor, data_url, parse_arguments};
 
 /// Whoever counts what is not known.
 pub(crate) trait Unknown {
@@ -17,20 +17,28 @@ pub(crate) trait Unknown {
 }
 
 /// Reads the content of a message, and notes if there is none.
-pub(crate) fn read_said(content: Option<&Value>, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
+pub(crate) fn read_said(
+    content: Option<&Value>,
+    vendor: Option<Vendor>,
+    notes: &mut dyn Unknown,
+) -> Vec<Block<'static>> {
     if content.is_none_or(Value::is_null) {
         notes.unknown("a message without content");
     }
-    read_content(content, notes)
+    read_content(content, vendor, notes)
 }
 
-/// Reads `content`: a string, one block or a list of blocks.
-pub(crate) fn read_content(content: Option<&Value>, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
+/// Reads `content`: a string, one block or a list of blocks. Unknown blocks are those of `vendor`, if it is given.
+pub(crate) fn read_content(
+    content: Option<&Value>,
+    vendor: Option<Vendor>,
+    notes: &mut dyn Unknown,
+) -> Vec<Block<'static>> {
     match content {
         Some(Value::String(text)) if text.is_empty() => Vec::new(),
         Some(Value::String(text)) => vec![Block::text(text.clone())],
-        Some(Value::Array(blocks)) => blocks.iter().filter_map(|block| read(block, notes)).collect(),
-        Some(block @ Value::Object(_)) => read(block, notes).into_iter().collect(),
+        Some(Value::Array(blocks)) => blocks.iter().filter_map(|block| read(block, vendor, notes)).collect(),
+        Some(block @ Value::Object(_)) => read(block, vendor, notes).into_iter().collect(),
         None | Some(Value::Null) => Vec::new(),
         Some(_) => {
             notes.unknown("content that is neither a text nor blocks");
@@ -39,8 +47,8 @@ pub(crate) fn read_content(content: Option<&Value>, notes: &mut dyn Unknown) -> 
     }
 }
 
-/// Reads one block; an unknown kind is noted.
-fn read(block: &Value, notes: &mut dyn Unknown) -> Option<Block<'static>> {
+/// Reads one block; an unknown kind without a vendor is noted.
+fn read(block: &Value, vendor: Option<Vendor>, notes: &mut dyn Unknown) -> Option<Block<'static>> {
     let map = match block {
         Value::String(text) => return Some(Block::text(text.clone())),
         Value::Object(map) => map,
@@ -88,11 +96,11 @@ fn read(block: &Value, notes: &mut dyn Unknown) -> Option<Block<'static>> {
             server: kind.starts_with("server") || kind.starts_with("mcp") || flag(map, "server"),
         },
         "toolResult" => {
-            let content = only_shown(read_content(content, notes), notes);
+            let content = only_shown(read_content(content, None, notes), notes);
             result(["toolCallId", "isError"], content, flag(map, "server"))
         }
         "tool_result" => {
-            let content = only_shown(read_content(content, notes), notes);
+            let content = only_shown(read_content(content, None, notes), notes);
             result(["tool_use_id", "is_error"], content, false)
         }
         _ if kind.ends_with("_tool_result") => result(["tool_use_id", "is_error"], server_content(content), true),
@@ -117,11 +125,31 @@ fn read(block: &Value, notes: &mut dyn Unknown) -> Option<Block<'static>> {
             notes.unknown("document");
             Block::text(format!("[document: {}]", text(map, "title").unwrap_or("untitled")))
         }
-        other => {
-            notes.unknown(&format!("block {other}"));
-            return None;
-        }
+        _ => return read_vendor_block(kind, map, vendor, notes),
     })
+}
+
+/// The types of Anthropic's blocks that no other vendor has, and that other blocks cannot hold.
+const OF_ANTHROPIC: [&str; 2] = ["compaction", "fallback"];
+
+/// Reads a block that only its vendor knows, as it is or as a Loom tree has it.
+fn read_vendor_block(
+    kind: &str,
+    block: &Map<String, Value>,
+    vendor: Option<Vendor>,
+    notes: &mut dyn Unknown,
+) -> Option<Block<'static>> {
+    if kind == "vendor"
+        && let Some(&(_, vendor)) = Vendor::NAMES.iter().find(|(name, _)| text(block, "vendor") == Some(name))
+        && let Some(value) = object(block, "value")
+    {
+        return Some(Block::vendor(vendor, value.clone()));
+    }
+    let vendor = OF_ANTHROPIC.contains(&kind).then_some(Vendor::Anthropic).or(vendor.filter(|_| !kind.is_empty()));
+    if vendor.is_none() {
+        notes.unknown(&format!("block {kind}"));
+    }
+    vendor.map(|vendor| Block::vendor(vendor, block.clone()))
 }
 
 /// The signature under a key, which names its vendor from here on.
@@ -152,6 +180,10 @@ fn server_content(content: Option<&Value>) -> Vec<Block<'static>> {
 pub(crate) fn only_shown(blocks: Vec<Block<'static>>, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
     let shown = |block: &Block| match block {
         Block::Text(_) | Block::Image(_) => true,
+        Block::Vendor(block) => {
+            notes.unknown(&format!("block {}", block.name()));
+            false
+        }
         _ => {
             notes.unknown("a call or a thought within a result");
             false

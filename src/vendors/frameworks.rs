@@ -23,6 +23,7 @@ pub(crate) fn rules(name: &'static str, chat: bool) -> Rules {
         tool_name: IdRule::any(usize::MAX),
         failed_result_is_text: false,
         reasoning: ReasoningPlace::Anywhere,
+        vendors: &[],
         chat,
     }
 }

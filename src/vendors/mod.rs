@@ -27,3 +27,5 @@ pub(crate) mod pieces;
 pub(crate) mod price;
 pub(crate) mod replies;
 pub(crate) mod signature;
+mod value_price;
+pub(crate) mod vendor_block;

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::Value as Json;
 
-use crate::content::{Audio, Block, Counted, Image, Media, Role, data_url};
+use crate::content::{Audio, Block, Counted, Image, Media, Role, Vendor, VendorBlock, data_url};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::json::{Kind as JsonKind, Object, Value, object};
 use crate::maps::SortedMap;
@@ -16,7 +16,7 @@ use crate::vendors::ai_sdk::fields::{DENIED, DENIED_STATE};
 use crate::vendors::fields::{object_in, text_in};
 use crate::vendors::format::Format;
 use crate::vendors::gemini::body::NO_SIGNATURE;
-use crate::vendors::media::{MEDIA, find};
+use crate::vendors::media::{MEDIA, find, medium_of};
 use crate::vendors::message::{Message as BlockMessage, placeholder};
 use crate::vendors::openai_chat::fields::THOUGHTS;
 use crate::vendors::pieces::message::{Kind, Message, Path, Piece, Step, TextShape};
@@ -262,6 +262,12 @@ impl<'t> ChatNormalizer<'t> {
             }
             None => None,
         };
+        if piece.kind == Kind::Other
+            && let Some(block) = self.vendor_block(part, piece)?
+        {
+            self.put_vendor_block(block, blocks);
+            return Ok(());
+        }
         if piece.is_compaction {
             self.compaction(part, piece, blocks);
             return Ok(());
@@ -503,7 +509,36 @@ impl<'t> ChatNormalizer<'t> {
         None
     }
 
-    /// A compaction: its summary as a text, since no block of all formats can replace the messages before it.
+    /// The block that a piece is, if only its vendor knows it.
+    fn vendor_block(&self, part: Value<'t>, piece: &Piece<'t>) -> Result<Option<VendorBlock<'static>>> {
+        let Ok(object) = part.object("a part") else { return Ok(None) };
+        let kind = text_in(object, "type").unwrap_or_default();
+        let (vendor, value) = if self.format == Format::Generic && kind == "vendor" {
+            let [vendor, value] = object.fields(["vendor", "value"])?;
+            let vendor = vendor.ok_or_else(|| part.lacks("vendor"))?.one_of(&Vendor::NAMES)?;
+            (vendor, value.ok_or_else(|| part.lacks("value"))?)
+        } else {
+            let is_item = piece.places.is_empty();
+            let vendor = vendor_of(self.format).filter(|vendor| (*vendor == Vendor::OpenAi) == is_item);
+            let is_known = !piece.is_compaction && (medium_of(object).is_some() || kind == "image_generation_call");
+            let Some(vendor) = vendor.filter(|_| !is_known) else { return Ok(None) };
+            (vendor, part)
+        };
+        Ok(Some(VendorBlock { vendor, value: Cow::Owned(value.to_json()?) }))
+    }
+
+    /// Adds a block that only its vendor knows, or for another target the text that replaces it.
+    fn put_vendor_block(&mut self, block: VendorBlock<'static>, blocks: &mut Vec<Block<'t>>) {
+        if self.target == Format::Generic || vendor_of(self.target) == Some(block.vendor) {
+            blocks.push(Block::Vendor(Box::new(block)));
+            return;
+        }
+        let (text, what) = block.replacement();
+        self.lost(what);
+        blocks.extend(text.map(|text| Block::text(text.to_owned())));
+    }
+
+    /// A compaction of a library's: its summary as a text, since no block of all formats can replace the messages before it.
     fn compaction(&mut self, part: Value<'t>, piece: &Piece<'t>, blocks: &mut Vec<Block<'t>>) {
         let content = || {
             let object = part.object("a compaction").ok()?;
@@ -673,6 +708,16 @@ fn signature_of<'t>(format: Format, part: Object<'t>) -> Option<ReasoningSignatu
         };
     }
     openai_responses::fields::sealed(part).or_else(|| ai_sdk::fields::signature(part))
+}
+
+/// The vendor whose blocks a format has as they are.
+fn vendor_of(format: Format) -> Option<Vendor> {
+    match format {
+        Format::Anthropic => Some(Vendor::Anthropic),
+        Format::Responses => Some(Vendor::OpenAi),
+        Format::Gemini => Some(Vendor::Google),
+        _ => None,
+    }
 }
 
 /// Whether a target takes a proof.

@@ -23,7 +23,8 @@ impl Default for Overhead {
 /// The price list: a counter for text, rules for the rest.
 ///
 /// The cost of a message's content is the sum over its blocks: of a text its count; of a tool call its name and its arguments
-/// as compact JSON; of a tool result its content; of reasoning its text. An independent recount by this rule gives the
+/// as compact JSON; of a tool result its content; of reasoning its text; of a vendor's
+/// block what it costs in that vendor's chats. An independent recount by this rule gives the
 /// numbers of reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Prices<'a> {
@@ -63,6 +64,11 @@ impl<'a> Prices<'a> {
 
     /// Tokens of one block.
     pub fn block(&self, block: &Block<'_>) -> u64 {
+        match block {
+            Block::Vendor(block) => return self.vendor_block(block),
+            Block::ToolResult { content, .. } => return self.content(content),
+            _ => {}
+        }
         let mut tokens = self.media(block);
         block.counted_texts(&mut |text| tokens += self.text(text));
         tokens
@@ -72,8 +78,7 @@ impl<'a> Prices<'a> {
         match block {
             Block::Image(image) => self.image.tokens(image.width.zip(image.height)),
             Block::Audio(audio) => self.audio(audio.duration_ms),
-            Block::ToolResult { content, .. } => content.iter().map(|block| self.media(block)).sum(),
-            Block::Text(_) | Block::ToolCall { .. } | Block::Reasoning { .. } => 0,
+            _ => 0,
         }
     }
 

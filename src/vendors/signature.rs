@@ -4,15 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::content::Vendor;
 use crate::json::{self, Document, Object};
-
-/// A vendor whose models sign their reasoning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Vendor {
-    Anthropic,
-    OpenAi,
-    Google,
-}
 
 /// A signature that a vendor gives with a thought, or with a call that follows from it, and wants back unchanged.
 #[derive(Debug)]

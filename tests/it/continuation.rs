@@ -64,11 +64,12 @@ fn the_provider_gets_back_what_it_said() {
 
     let given = golden("responses-whole");
     let body = body_after(&continuation(&given, "openai-responses").unwrap(), 0, "openai-responses");
-    assert_eq!(body["input"][1]["id"], "rs_68");
-    assert_eq!(body["input"][1]["encrypted_content"], given["output"][1]["encrypted_content"]);
-    assert_eq!(body["input"][2], json!({ "role": "assistant", "content": "I look it up." }));
-    assert_eq!(body["input"][3]["call_id"], "call_9");
-    assert_eq!(body["input"][3]["arguments"], given["output"][3]["arguments"]);
+    assert_eq!(body["input"][1], given["output"][0]);
+    assert_eq!(body["input"][2]["id"], "rs_68");
+    assert_eq!(body["input"][2]["encrypted_content"], given["output"][1]["encrypted_content"]);
+    assert_eq!(body["input"][3], json!({ "role": "assistant", "content": "I look it up." }));
+    assert_eq!(body["input"][4]["call_id"], "call_9");
+    assert_eq!(body["input"][4]["arguments"], given["output"][3]["arguments"]);
 
     let given = golden("gemini-candidates");
     let body = body_after(&continuation(&given, "gemini").unwrap(), 0, "gemini");

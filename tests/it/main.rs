@@ -61,4 +61,5 @@ mod time;
 mod tokenizer;
 mod tokens;
 mod transcripts;
+mod vendor_blocks;
 mod workspace;

@@ -336,7 +336,7 @@ pub(crate) fn parts(tree: &Tree, id: &str, options: &Options, broken: &BTreeSet<
                 parts.push(json!({ "type": "toolResult", "toolCallId": tool_call_id, "content": answer }));
             }
             Block::Reasoning { text, .. } => parts.push(json!({ "type": "reasoning", "text": text })),
-            Block::Audio(_) => panic!(),
+            Block::Audio(_) | Block::Vendor(_) => panic!(),
         }
     }
     parts

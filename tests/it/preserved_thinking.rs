@@ -174,6 +174,89 @@ fn reasoning_that_openai_may_withhold_stays_and_is_reported() {
     assert_eq!(found(&assembled(&story(SIGNED), &target)), []);
 }
 
+/// Questions and answers with thoughts, and a call in between that has no result.
+fn broken(call_alone: bool) -> Value {
+    let call = json!({ "type": "toolCall", "id": "c", "name": "look", "arguments": {} });
+    let other = json!({ "type": "toolCall", "id": "d", "name": "look", "arguments": {} });
+    let result = json!({ "type": "toolResult", "toolCallId": "d", "content": "seen" });
+    let alone = vec![call.clone()];
+    let together = vec![think("thought of calls", SIGNED), say("I look."), call, other];
+    tree(&[
+        ("human", vec![say("zero")]),
+        ("model", vec![think("first thought", SIGNED), say("one")]),
+        ("human", vec![say("two")]),
+        ("model", if call_alone { alone } else { together }),
+        ("human", vec![if call_alone { say("three") } else { result }]),
+        ("model", vec![think("second thought", SIGNED), say("four")]),
+        ("human", vec![say("five")]),
+        ("model", vec![think("third thought", SIGNED)]),
+        ("human", vec![say("six")]),
+    ])
+}
+
+/// A repair is a change, within the limit too: thinking from the message on that lost a call is invalid, and what stands before stays.
+#[test]
+fn thinking_after_a_repair_is_removed() {
+    for call_alone in [true, false] {
+        let story = broken(call_alone);
+        let options = |more: Value| {
+            let mut options = json!({ "contextWindow": 9_000 });
+            options.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            options
+        };
+        let invalid: &[&str] = if call_alone { &["n5", "n7"] } else { &["n3", "n5", "n7"] };
+        let result = assembled(&story, &options(json!({})));
+        assert_eq!(thoughts(&result), ["first thought"]);
+        assert_eq!(found(&result), invalid.iter().map(|id| ((*id).to_owned(), "info".to_owned())).collect::<Vec<_>>());
+        assert_eq!(result["report"]["truncated"], false);
+        // The node of a thought is gone, and its neighbours are one message.
+        assert_eq!(result["messages"].as_array().unwrap().last().unwrap()["nodeIds"], json!(["n6", "n8"]));
+        assert_eq!(result["report"]["nodes"][7]["reason"], "toolPairBroken");
+        let kept = assembled(&story, &options(json!({ "preservedThinking": "keep" })));
+        assert_eq!(thoughts(&kept).len(), 3 + usize::from(!call_alone));
+        assert_eq!(found(&kept), invalid.iter().map(|id| ((*id).to_owned(), "warning".to_owned())).collect::<Vec<_>>());
+        let target = |model: &str| json!({ "provider": "anthropic", "model": model, "maxTokens": 9 });
+        let old = assembled(&story, &options(json!({ "target": target("claude-opus-5") })));
+        assert_eq!(
+            thoughts(&old).len(),
+            3 + usize::from(!call_alone),
+            "signatures of older models are bound to nothing"
+        );
+        assert_eq!(found(&old), []);
+        // A body says the same, and a resident tree whichever was asked for before.
+        let body = |model: &str| {
+            let request = request(&story, &options(json!({ "target": target(model) })));
+            call("requestBody", &[request], None).unwrap()["$text"].as_str().unwrap().to_owned()
+        };
+        let [new, old_body] = ["claude-opus-5-5", "claude-opus-5"].map(body);
+        assert!(new.contains("first thought") && !new.contains("second thought"), "{new}");
+        assert!(old_body.contains("first thought") && old_body.contains("second thought"), "{old_body}");
+        let question = |more: Value| {
+            let mut question = request(&story, &options(more));
+            question.as_object_mut().unwrap().remove("tree");
+            json!(["assembleDialogue", question])
+        };
+        let keep = json!({ "preservedThinking": "keep" });
+        let steps =
+            [json!({}), keep.clone(), json!({ "target": target("claude-opus-5") }), json!({}), keep].map(question);
+        let answers = call("LoomTree", std::slice::from_ref(&story), Some(&steps)).unwrap();
+        for (answer, expected) in answers.as_array().unwrap().iter().zip([&result, &kept, &old, &result, &kept]) {
+            for part in ["/messages", "/report/tokens", "/report/nodes", "/report/diagnostics"] {
+                assert_eq!(answer.pointer(part), expected.pointer(part), "{part}");
+            }
+        }
+    }
+}
+
+/// The prefix of thinking begins again at a signed compaction.
+#[test]
+fn a_repair_before_a_signed_compaction_is_no_change_after_it() {
+    let mut story = broken(true);
+    let block = json!({ "type": "vendor", "vendor": "anthropic", "value": { "type": "compaction", "content": "So far.", "signature": "c" } });
+    story["nodes"][5]["content"]["blocks"].as_array_mut().unwrap().insert(0, block);
+    assert_eq!(thoughts(&assembled(&story, &json!({ "contextWindow": 9_000 }))).len(), 3);
+}
+
 /// A node: who it is of, its words, and its thought with its signature.
 type Seed = (bool, Option<String>, Option<(String, usize)>);
 

@@ -34,6 +34,14 @@ fn part(part: &Value, options: &Options, counter: &dyn Counter) -> u64 {
         }
         "toolCall" => text("name") + u64::from(counter.count(&part["arguments"].to_string())),
         "toolResult" => content(&part["content"], options, counter),
+        "vendor" => {
+            let value = &part["value"];
+            let sealed = value["encrypted_content"].as_str().map_or(0, |sealed| sealed.len().div_ceil(5) as u64);
+            match value["type"].as_str() {
+                Some("compaction") => u64::from(counter.count(value["content"].as_str().unwrap_or(""))) + sealed,
+                _ => u64::from(counter.count(&value.to_string())),
+            }
+        }
         other => panic!("part is {other}"),
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ctxweave::content::Role;
-use ctxweave::content::{Block, Image, Media};
+use ctxweave::content::{Block, Image, Media, Vendor, VendorBlock};
 use ctxweave::loom::{
     Annotations, Author, Change, Delta, Edge, EdgeKind, InstructionScope, LoomAware, LoomTree, Node, Options, Position,
     Preferences, Source, SourceRole, Strategy as Truncation, SystemPlacement, Tree, TreeSettings, assemble_buffer,
@@ -178,7 +178,21 @@ fn block() -> impl Strategy<Value = Block<'static>> {
             redacted: false,
         }),
         1 => image,
+        1 => vendor_block(),
     ]
+}
+
+/// A compaction of Anthropic's or OpenAI's, or another block.
+fn vendor_block() -> impl Strategy<Value = Block<'static>> {
+    (0..4u8, text()).prop_map(|(kind, text)| {
+        let (vendor, value) = match kind {
+            0 => (Vendor::Anthropic, json!({ "type": "compaction", "content": text, "signature": "c2ln" })),
+            1 => (Vendor::Anthropic, json!({ "type": "compaction", "content": text })),
+            2 => (Vendor::OpenAi, json!({ "type": "compaction", "id": text, "encrypted_content": "sealed" })),
+            _ => (Vendor::Google, json!({ "executableCode": { "code": text } })),
+        };
+        Block::Vendor(Box::new(VendorBlock { vendor, value: Cow::Owned(value) }))
+    })
 }
 
 fn content() -> impl Strategy<Value = Vec<Block<'static>>> {

@@ -222,7 +222,10 @@ fn a_broken_pair_goes_as_a_whole() {
         node("end", "model", json!("done")),
     ];
     nodes[2]["metadata"] = json!({ "excluded": true });
-    let one = conversation(nodes.clone(), json!({}));
+    // Thinking that is bound to what stands before it goes with the repair.
+    let bound = conversation(nodes.clone(), json!({}));
+    assert_eq!(said(&bound)[1].1, json!([{ "type": "text", "text": "I will" }, call("b")]));
+    let one = conversation(nodes.clone(), json!({ "provider": "openai" }));
     assert_eq!(
         said(&one)[1].1,
         json!([thought, { "type": "text", "text": "I will" }, call("b")]),

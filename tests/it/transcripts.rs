@@ -41,6 +41,7 @@ pub(crate) fn texts(transcript: &Transcript) -> Vec<String> {
             Block::Reasoning { .. } => "reasoning".to_owned(),
             Block::Image(_) => "image".to_owned(),
             Block::Audio(_) => "audio".to_owned(),
+            Block::Vendor(_) => "vendor".to_owned(),
         };
         turn.blocks.iter().map(text).collect::<Vec<_>>().join(", ")
     };

@@ -195,6 +195,7 @@ const REASONS = [
   "systemContextOff",
   "overLimit",
   "shortened",
+  "compacted",
 ] as const;
 
 function row(nodeId: string, what: number, tokens: number, message: number): NodeReport {

@@ -9,6 +9,8 @@ interface Part {
   content?: string | readonly Part[];
   isError?: boolean;
   ref?: string;
+  vendor?: string;
+  value?: unknown;
 }
 
 /** A message of either. */
@@ -30,10 +32,14 @@ function contentText(content: string | readonly Part[], full: boolean): string {
   return typeof content === "string" ? content : content.map((part) => partText(part, full)).join("\n");
 }
 
-function partText({ type, text, name, arguments: args, content, isError, ref }: Part, full: boolean): string {
+function partText(
+  { type, text, name, arguments: args, content, isError, ref, vendor, value }: Part,
+  full: boolean,
+): string {
   if (type === "text") return text ?? "";
   if (type === "reasoning") return `[thinks] ${text ?? ""}`;
   if (type === "toolCall") return `[calls ${name}] ${JSON.stringify(args)}`;
+  if (type === "vendor") return `[${vendor}] ${JSON.stringify(value)}`;
   if (type !== "toolResult") return `[${type} ${ref ?? ""}]`;
   const whole = [...contentText(content ?? "", full)];
   const rest = whole.length - RESULT;

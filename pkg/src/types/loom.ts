@@ -55,7 +55,7 @@ export type NodeContent = string | ContentBlock;
 
 /** One block of content. `mixed` holds several. */
 export type ContentBlock =
-  TextBlock | ImageBlock | AudioBlock | MixedBlock | ToolCallBlock | ToolResultBlock | ReasoningBlock;
+  TextBlock | ImageBlock | AudioBlock | MixedBlock | ToolCallBlock | ToolResultBlock | ReasoningBlock | VendorBlock;
 
 export interface TextBlock {
   type: "text";
@@ -117,6 +117,18 @@ export interface ReasoningBlock {
    * the vendor whose shape it has, or to any if it has none.
    */
   signature?: string;
+}
+
+/**
+ * A block that only its vendor knows: a content block of Anthropic's, an item of OpenAI's Responses or a part of Gemini's, such as a
+ * compaction. It goes back to that vendor as it is. Another provider gets the summary of a compaction as a text, and nothing of other
+ * blocks (`not_expressible`).
+ */
+export interface VendorBlock {
+  type: "vendor";
+  vendor: "anthropic" | "openai" | "google";
+  /** The block as its vendor wrote it. */
+  value: Record<string, JsonValue>;
 }
 
 /** Leads from its sources to the node that follows them. */
@@ -333,7 +345,7 @@ export interface MessageSpan {
 }
 
 /** One part of a message. */
-export type Part = TextBlock | ImagePart | AudioPart | ToolCallBlock | ToolResultPart | ReasoningBlock;
+export type Part = TextBlock | ImagePart | AudioPart | ToolCallBlock | ToolResultPart | ReasoningBlock | VendorBlock;
 
 /** An image with what its `ref` stands for. */
 export type ImagePart = ImageBlock & Media;
@@ -514,4 +526,6 @@ export type NodeReason =
   /** removed whole to stay under the limit */
   | "overLimit"
   /** shortened to stay under the limit */
-  | "shortened";
+  | "shortened"
+  /** left out over the limit, since a compaction stands for it */
+  | "compacted";

@@ -1,6 +1,6 @@
 import type { CommitRecord } from "./commits.js";
 import type { Diagnostic, JsonValue, Limits, OwnTokenizer, Tokenizer } from "./common.js";
-import type { LoomTreeData } from "./loom.js";
+import type { LoomTreeData, VendorBlock } from "./loom.js";
 
 /** A format that conversations of agents are kept in; docs/transcripts.md says what each is. */
 export type TranscriptFormat =
@@ -202,7 +202,8 @@ export type TranscriptPart =
   | { type: "toolCall"; id: string; name: string; arguments: JsonValue }
   | { type: "toolResult"; toolCallId: string; content: string | TranscriptPart[]; isError?: boolean }
   /** The signature names its vendor: it is JSON text, as in the blocks of a tree. */
-  | { type: "reasoning"; text: string; signature?: string };
+  | { type: "reasoning"; text: string; signature?: string }
+  | VendorBlock;
 
 /** A conversation as a Loom tree: a node a turn. */
 export interface TranscriptTree {

@@ -205,7 +205,7 @@ fn write_turn(turn: &Turn, out: &mut Out<'_>, notes: &mut ConversionReport) -> W
 
 fn write_block(block: &Block, out: &mut Out<'_>, notes: &mut ConversionReport) -> Written {
     let (kind, used) = match block {
-        Block::Text(_) | Block::Image(_) | Block::Audio(_) => ("text", "Text"),
+        Block::Text(_) | Block::Image(_) | Block::Audio(_) | Block::Vendor(_) => ("text", "Text"),
         Block::Reasoning { .. } => ("thinking", "Thinking"),
         Block::ToolCall { server: false, .. } => ("tool_use", "ToolUse"),
         Block::ToolCall { .. } => ("server_tool_use", "ServerToolUse"),
@@ -232,6 +232,7 @@ fn write_value(block: &Block, out: &mut Out<'_>, notes: &mut ConversionReport) -
             out.str(&type_placeholder(block))?;
         }
         Block::Audio(_) => drop(out.str(&notes.recording(block))?),
+        Block::Vendor(block) => drop(out.str(notes.replacement(block).unwrap_or_default())?),
         Block::Reasoning { text, signature, redacted } => {
             if *redacted {
                 notes.inexpressible("the seal of thoughts");

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::continuation::Continuation;
 use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, flag, given_id, object, owned, set, text};
-use crate::content::Block;
+use crate::content::{Block, Vendor};
 use crate::error::{DiagnosticCode, Result, Severity};
 use crate::jsonl::{Reader, Record};
 use crate::maps::{SortedMap, SortedSet};
@@ -453,7 +453,7 @@ impl<'a> Session<'a> {
             if (hidden && !summary) || (summary && through) {
                 continue;
             }
-            let blocks = read_said(entry.content(), notes);
+            let blocks = read_said(entry.content(), Some(Vendor::Anthropic), notes);
             if blocks.is_empty() {
                 continue;
             }
@@ -557,6 +557,14 @@ pub(super) fn end(bytes: &[u8], continuation: &mut Continuation) -> bool {
     true
 }
 
+/// The text that replaces a recording or a block of another vendor's, if there is one.
+fn text_for(block: &Block<'_>, notes: &mut ConversionReport) -> Option<String> {
+    match block {
+        Block::Vendor(block) => notes.replacement(block).map(str::to_owned),
+        block => Some(notes.recording(block)),
+    }
+}
+
 pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut ConversionReport) -> Vec<Value> {
     let mut lines = Vec::new();
     for turn in turns {
@@ -572,7 +580,7 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
             }));
         }
         let uuid = continuation.uuid();
-        let mut write = |blocks: &[Block<'_>]| anthropic::blocks::write(blocks, &mut |block| notes.recording(block));
+        let mut write = |blocks: &[Block<'_>]| anthropic::blocks::write(blocks, &mut |block| text_for(block, notes));
         let content = match turn.blocks.as_slice() {
             blocks if turn.role == Role::Assistant => Value::Array(write(blocks)),
             blocks => text_or(blocks, write),

@@ -197,7 +197,7 @@ fn to_lines(lines: impl IntoIterator<Item: Serialize>) -> Result<Vec<u8>> {
 /// Turns in which the user has all results, and the model all calls and thoughts: others are split.
 fn by_role(turns: &[Turn]) -> Cow<'_, [Turn]> {
     let role_of = |block: &Block, role: Role| match block {
-        Block::Text(_) | Block::Image(_) | Block::Audio(_) => role,
+        Block::Text(_) | Block::Image(_) | Block::Audio(_) | Block::Vendor(_) => role,
         Block::ToolResult { server: false, .. } => Role::User,
         Block::ToolResult { .. } | Block::ToolCall { .. } | Block::Reasoning { .. } => Role::Assistant,
     };

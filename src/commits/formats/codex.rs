@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::continuation::{Continuation, call_id as call_id_from};
 use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, list, objects, owned, text};
-use crate::content::Block;
+use crate::content::{Block, Vendor};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::jsonl::{IsRecord, Reader, Record};
 use crate::tool_calls::ToolIds;
@@ -228,7 +228,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
                     return;
                 }
             };
-            let blocks = read_said(item.get("content"), notes);
+            let blocks = read_said(item.get("content"), None, notes);
             if role == Role::Assistant {
                 blocks.into_iter().for_each(|block| push(turns, role, block, timestamp));
             } else if !blocks.is_empty() {
@@ -236,6 +236,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
                 turns.push(Turn { blocks, id, timestamp, ..Turn::new(role) });
             }
         }
+        other if ITEMS_ASIDE.contains(&other) => {}
         other => match openai_responses::blocks::read_item(other, item, &call_id, notes) {
             Some(blocks) => {
                 for block in blocks {
@@ -243,11 +244,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
                     push(turns, if is_handed_over { Role::User } else { Role::Assistant }, block, timestamp);
                 }
             }
-            None if ITEMS_ASIDE.contains(&other) => {}
-            None => {
-                let kind = if other.is_empty() { "without a type" } else { other };
-                notes.unknown(&format!("item {kind}"));
-            }
+            None => notes.unknown("item without a type"),
         },
     }
 }
@@ -312,6 +309,9 @@ pub(super) fn write(
                 Block::Text(text) => parts.push(text_part(turn.role, text)),
                 Block::Image(image) => parts.push(image_part(image)),
                 Block::Audio(_) => parts.push(text_part(turn.role, &notes.recording(block))),
+                Block::Vendor(block) if block.vendor != Vendor::OpenAi => {
+                    parts.extend(notes.replacement(block).map(|text| text_part(turn.role, text)));
+                }
                 other => {
                     flush(&mut parts, turn.role, &mut line);
                     write_item(other, &answered).map_or_else(|| notes.inexpressible("a block out of place"), &mut line);

@@ -104,6 +104,7 @@ fn is_conversation(format: Format, record: &Map<String, Value>) -> bool {
             let says = |block: &Block<'_>| match block {
                 Block::Text(text) => !text.is_empty(),
                 Block::Reasoning { redacted: true, signature, .. } => signature.is_some(),
+                Block::Vendor(block) => block.is_of_compaction() && block.is_sealed(),
                 _ => true,
             };
             turns.iter().flat_map(|turn| &turn.blocks).any(says)

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use crate::commits::transcript::within;
+use crate::content::Vendor;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::quoted;
-use crate::vendors::signature::Vendor;
 
 /// A format that the registry knows (SPEC §5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -16,13 +16,14 @@ use super::gemini_join::{FileKind, file_kind, is_record};
 use crate::commits::transcript::{
     ConversionReport, Role, Transcript, Turn, arguments_object, given_id, list, object, objects, owned, set, text,
 };
-use crate::content::Block;
+use crate::content::{Block, Vendor};
 use crate::error::{DiagnosticCode, Severity};
 use crate::json::Document;
 use crate::jsonl::{Reader, not_utf8};
 use crate::maps::{SortedMap, SortedSet};
 use crate::vendors::gemini::blocks::{
-    as_list, call_of, failed, gemini_call, gemini_part, image_part, response, response_of, result_content, tool_result,
+    as_list, call_of, carried_signature, failed, gemini_call, image_part, push_part, push_signature, response,
+    response_of, result_content, signed_part, tool_result,
 };
 
 /// The messages of a session, by id.
@@ -274,6 +275,7 @@ fn parts(content: Option<&Value>, seen: &mut SeenCalls, notes: &mut ConversionRe
         if let Some(call) = call_of(map) {
             let id = seen.id(given_id(call, "id"));
             if seen.calls.insert(id.clone()) {
+                push_signature(map, &mut out);
                 out.push(gemini_call(id, call));
             }
         } else if let Some(response) = response_of(map) {
@@ -282,7 +284,7 @@ fn parts(content: Option<&Value>, seen: &mut SeenCalls, notes: &mut ConversionRe
                 out.push(tool_result(id, result_content(part, notes), failed(response)));
             }
         } else {
-            out.extend(gemini_part(map, notes));
+            push_part(map, &mut out, notes);
         }
     }
     out
@@ -310,14 +312,26 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
     for turn in turns {
         let timestamp = continuation.time(turn.timestamp.as_deref());
         let (mut content, mut thoughts, mut tool_calls) = (Vec::new(), Vec::new(), Vec::new());
+        // The signature of the next part.
+        let mut carried = None;
         for block in &turn.blocks {
             match block {
-                Block::Text(text) => content.push(json!({ "text": text })),
-                Block::Image(image) => content.push(image_part(image)),
+                Block::Text(text) => content.push(signed_part(json!({ "text": text }), carried.take())),
+                Block::Image(image) => content.push(signed_part(image_part(image), carried.take())),
                 Block::Audio(_) => content.push(json!({ "text": notes.recording(block) })),
+                Block::Vendor(block) if block.vendor == Vendor::Google => {
+                    content.push(block.value.clone().into_owned())
+                }
+                Block::Vendor(block) => {
+                    content.extend(notes.replacement(block).map(|text| json!({ "text": text })));
+                }
                 Block::Reasoning { text, signature, redacted } => {
                     if *redacted {
                         notes.inexpressible("sealed thoughts");
+                        continue;
+                    }
+                    if let Some(signature) = carried_signature(text, signature.as_deref()) {
+                        carried = Some(signature);
                         continue;
                     }
                     if signature.is_some() {
@@ -326,6 +340,9 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
                     thoughts.push(json!({ "subject": "", "description": text, "timestamp": timestamp }));
                 }
                 Block::ToolCall { id, name, arguments, .. } => {
+                    if carried.take().is_some() {
+                        notes.inexpressible("the signature of a call");
+                    }
                     let mut call = json!({ "id": id, "name": name, "args": arguments_object(*arguments.clone()) });
                     let result = results.get(&**id);
                     let failed = matches!(result, Some(Block::ToolResult { is_error: Some(true), .. }));
@@ -344,6 +361,9 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
                 }
             }
         }
+        if carried.is_some() {
+            notes.inexpressible("the signature of a thought");
+        }
         if content.is_empty() && thoughts.is_empty() && tool_calls.is_empty() {
             continue;
         }
@@ -357,7 +377,7 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
         let mut line = json!({ "id": continuation.uuid(), "timestamp": timestamp, "type": kind });
         let text_only = match content.as_slice() {
             [] => Some(Value::from("")),
-            [part] => part.get("text").cloned(),
+            [Value::Object(part)] if part.len() == 1 => part.get("text").cloned(),
             _ => None,
         };
         set(&mut line, "content", text_only.unwrap_or(Value::Array(content)));

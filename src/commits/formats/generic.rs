@@ -33,7 +33,7 @@ pub(super) fn read(bytes: &[u8], notes: &mut ConversionReport) -> Transcript {
 pub(crate) fn turn(map: &Map<String, Value>, notes: &mut ConversionReport) -> Option<Turn> {
     let calls = openai_chat::blocks::chat_calls(map, notes);
     let read = if calls.is_empty() { blocks::read_said } else { blocks::read_content };
-    let mut content = read(map.get("content"), notes);
+    let mut content = read(map.get("content"), None, notes);
     if let Some(thought) = openai_chat::blocks::chat_thought(map, notes) {
         content.insert(0, thought);
     }

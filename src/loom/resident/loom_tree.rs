@@ -13,6 +13,7 @@ use crate::assembly::body::PreviousBody;
 use crate::assembly::message_index::{PreviousDialogue, PreviousMessages};
 use crate::content::Block;
 use crate::error::Result;
+use crate::json;
 use crate::loom::chunked_vec::ChunkedVec;
 use crate::loom::dialogue_state::DialogueState;
 use crate::loom::incremental_texts::{IncrementalText, IncrementalTexts};
@@ -278,7 +279,7 @@ fn texts<T>(node: &Node, grows: bool, mut intern: impl FnMut(&str) -> T) -> Vec<
         let mut interned = Vec::new();
         let stay = node.content.len().saturating_sub(usize::from(matches!(node.content.last(), Some(Block::Text(_)))));
         for block in node.content.iter().take(stay) {
-            block.counted_texts(&mut |text| interned.push(intern(text)));
+            each_counted_text(block, &mut |text| interned.push(intern(text)));
         }
         return interned;
     }
@@ -296,7 +297,7 @@ fn texts<T>(node: &Node, grows: bool, mut intern: impl FnMut(&str) -> T) -> Vec<
                 interned.push(intern(trim(text)));
                 document.push_str(text);
             }
-            other => other.counted_texts(&mut |text| interned.push(intern(text))),
+            other => each_counted_text(other, &mut |text| interned.push(intern(text))),
         }
     }
     let none = crate::maps::SortedMap::new();
@@ -309,6 +310,14 @@ fn texts<T>(node: &Node, grows: bool, mut intern: impl FnMut(&str) -> T) -> Vec<
         interned.push(intern(&document));
     }
     interned
+}
+
+/// The texts of a block that are counted.
+fn each_counted_text(block: &Block<'_>, each: &mut dyn FnMut(&str)) {
+    match block {
+        Block::Vendor(block) => block.counted_text().iter().for_each(|text| each(text)),
+        block => block.counted_texts(each),
+    }
 }
 
 /// Bytes of a node's text.
@@ -327,5 +336,6 @@ fn block_size(block: &Block) -> usize {
         Block::ToolResult { tool_call_id, content, .. } => {
             tool_call_id.len() + content.iter().map(block_size).sum::<usize>()
         }
+        Block::Vendor(block) => json::text(&*block.value).len(),
     }
 }

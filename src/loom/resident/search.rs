@@ -146,6 +146,7 @@ fn texts<'b>(block: &'b Block<'_>) -> Vec<&'b str> {
     match block {
         Block::Text(text) | Block::Reasoning { text, .. } => vec![text],
         Block::ToolResult { content, .. } => content.iter().filter_map(Block::as_text).collect(),
+        Block::Vendor(block) => block.summary().into_iter().collect(),
         Block::Image(_) | Block::Audio(_) | Block::ToolCall { .. } => Vec::new(),
     }
 }

@@ -111,6 +111,10 @@ fn shown(block: &Block<'_>) -> String {
         }
         Block::Audio(audio) => format!("[audio](<{}>)", audio.reference),
         Block::ToolCall { name, arguments, .. } => fenced(&format!("{name} {}", json::text(&***arguments))),
+        Block::Vendor(block) => match block.summary() {
+            Some(summary) => trim(summary).to_owned(),
+            None => fenced(&json::text(&*block.value)),
+        },
         Block::ToolResult { content, .. } => fenced(&content.iter().map(shown).collect::<Vec<_>>().join("\n")),
     }
 }

@@ -57,7 +57,7 @@ fn entry(message: Object<'_>, ids: &SortedSet<String>, context: &mut Context<'_>
         if let Some(Json::Array(blocks)) = &mut content {
             blocks.retain(|block| !is_silent(block));
         }
-        read_content(content.as_ref(), &mut context.findings)
+        read_content(content.as_ref(), None, &mut context.findings)
     });
     blocks.extend(content);
     let is_empty = |block: &Block<'_>| block.as_text().is_some_and(str::is_empty);

@@ -98,6 +98,6 @@ fn part_blocks(part: Object<'_>, id: &str, blocks: &mut Vec<Block<'static>>, con
             let url = part.text_at("image_url").or_else(|| part.object_at("image_url")?.text_at("url"));
             blocks.extend(url.map(|url| Block::Image(Box::new(image_at(&url)))));
         }
-        _ => blocks.extend(read_content(Some(&Json::Array(vec![json_of(part.value())])), &mut context.findings)),
+        _ => blocks.extend(read_content(Some(&Json::Array(vec![json_of(part.value())])), None, &mut context.findings)),
     }
 }

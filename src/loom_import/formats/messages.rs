@@ -22,7 +22,7 @@ pub(super) fn read(shape: Shape<'_, '_>, context: &mut Context<'_>) -> Result<Ve
             Some(body) if body.field("messages").is_some() => {
                 // What stands beside the messages is said before them.
                 if let Some(system) = body.field("system") {
-                    let blocks = read_content(Some(&json_of(system)), &mut context.findings);
+                    let blocks = read_content(Some(&json_of(system)), None, &mut context.findings);
                     tree.entries.push(Entry { blocks, ..Entry::text("system", EntryRef::None, Author::System, "") });
                 }
                 tree.imported = context.rest(body, &["messages", "system", "title", "id"], None);

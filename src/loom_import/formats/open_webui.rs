@@ -56,7 +56,9 @@ fn entry(key: String, message: Object<'_>, context: &mut Context<'_>) -> Entry {
         match author {
             _ if !blocks.is_empty() => blocks,
             Author::Model => with_details(&text, &id, context),
-            _ if text.is_empty() => read_content(message.field("content").map(json_of).as_ref(), &mut context.findings),
+            _ if text.is_empty() => {
+                read_content(message.field("content").map(json_of).as_ref(), None, &mut context.findings)
+            }
             _ => vec![Block::text(text)],
         }
     });

@@ -94,6 +94,7 @@ impl Writer<'_, '_> {
                 });
             }
             ItemContent::Result(found) => result(json, found),
+            ItemContent::Vendor(_) => {}
         }
     }
 

@@ -80,7 +80,7 @@ fn is_json(kind: Value<'_>) -> bool {
 
 /// A file that the model thought with.
 fn reasoning_file<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) {
-    let tokens = medium_of(part).map_or(0, |medium| reader.medium_tokens(medium));
+    let tokens = medium_of(part).map_or(0, |medium| reader.prices.medium(medium));
     reader.piece(Kind::Reasoning, Some(at)).tokens(tokens);
 }
 
@@ -115,7 +115,7 @@ fn note_compaction(reader: &mut Reader<'_, '_>, part: Object<'_>, kind: &str) {
     let is_typed = |fields| inner(Some(fields), "type").is_some_and(|kind| kind.is_string(NAME));
     let named = || part.get("kind").ok().flatten().and_then(Value::as_text).is_some_and(|kind| kind.ends_with(NAME));
     if fields_of(part, &ANTHROPIC).chain(fields_of(part, &OPENAI)).any(is_typed) || kind == "custom" && named() {
-        reader.compaction().signed(is_signed(part));
+        reader.stands_for_all(true).signed(is_signed(part));
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use crate::content::{Block, Media, arguments_object};
+use crate::content::{Block, Media, Vendor, arguments_object};
 use crate::vendors::blocks::{image_url, text, text_or};
 use crate::vendors::signature::bare_signature;
 
@@ -20,13 +20,16 @@ pub(crate) fn answered_id(block: &Map<String, Value>) -> Option<&str> {
     text(block, "tool_use_id")
 }
 
-/// Writes blocks; a recording as the text that `recording` gives.
-pub(crate) fn write(blocks: &[Block<'_>], recording: &mut dyn FnMut(&Block<'_>) -> String) -> Vec<Value> {
-    blocks.iter().map(|block| write_block(block, recording)).collect()
+/// Gives the text that replaces a block, if there is one.
+type TextFor<'n> = &'n mut dyn FnMut(&Block<'_>) -> Option<String>;
+
+/// Writes blocks; a recording or a block of another vendor's as the text that `text_for` gives, if any.
+pub(crate) fn write(blocks: &[Block<'_>], text_for: TextFor<'_>) -> Vec<Value> {
+    blocks.iter().filter_map(|block| write_block(block, text_for)).collect()
 }
 
-fn write_block(block: &Block<'_>, recording: &mut dyn FnMut(&Block<'_>) -> String) -> Value {
-    match block {
+fn write_block(block: &Block<'_>, text_for: TextFor<'_>) -> Option<Value> {
+    Some(match block {
         Block::Text(text) => json!({ "type": "text", "text": text }),
         Block::Reasoning { text, signature, redacted } => {
             let signature = signature.as_deref().map_or_else(Cow::default, bare_signature);
@@ -41,7 +44,7 @@ fn write_block(block: &Block<'_>, recording: &mut dyn FnMut(&Block<'_>) -> Strin
             json!({ "type": kind, "id": id, "name": name, "input": arguments_object(*arguments.clone()) })
         }
         Block::ToolResult { tool_call_id, content, is_error, server } => {
-            let content = text_or(content, |blocks| write(blocks, recording));
+            let content = text_or(content, |blocks| write(blocks, text_for));
             let kind = if *server { "server_tool_result" } else { "tool_result" };
             let mut result = json!({ "type": kind, "tool_use_id": tool_call_id, "content": content });
             if let (Some(true), Value::Object(fields)) = (is_error, &mut result) {
@@ -56,6 +59,7 @@ fn write_block(block: &Block<'_>, recording: &mut dyn FnMut(&Block<'_>) -> Strin
             };
             json!({ "type": "image", "source": source })
         }
-        Block::Audio(_) => json!({ "type": "text", "text": recording(block) }),
-    }
+        Block::Vendor(block) if block.vendor == Vendor::Anthropic => block.value.clone().into_owned(),
+        Block::Audio(_) | Block::Vendor(_) => json!({ "type": "text", "text": text_for(block)? }),
+    })
 }

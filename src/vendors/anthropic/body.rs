@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::content::Role;
+use crate::content::{Role, Vendor};
 use crate::error::DiagnosticCode;
 use crate::vendors::bodies::arguments;
 use crate::vendors::bodies::body::Body;
@@ -30,6 +30,7 @@ const RULES: Rules = Rules {
     tool_name: IdRule::plain(128),
     failed_result_is_text: true,
     reasoning: ReasoningPlace::NotLast,
+    vendors: &[Vendor::Anthropic],
     chat: false,
 };
 
@@ -144,6 +145,8 @@ fn tools(body: &mut Body<'_>, after_last: Option<&str>) {
     });
 }
 
+const CACHE_CONTROL: &str = "cache_control";
+
 /// Kept for five minutes.
 const EPHEMERAL: &str = r#"{"type":"ephemeral"}"#;
 
@@ -253,6 +256,11 @@ fn block(json: &mut Json, content: &ItemContent<'_>, message: Option<usize>, sin
                 json.raw_field("is_error", "true");
             }
         }
+        ItemContent::Vendor(block) => {
+            // Where the prompt is cached the target decides.
+            let fields = block.value.as_object().into_iter().flatten().filter(|(name, _)| *name != CACHE_CONTROL);
+            fields.for_each(|(name, value)| json.value_field(name, value));
+        }
         ItemContent::Reasoning { text, signature } => match signature.and_then(ReasoningSignature::read) {
             Some(ReasoningSignature::Redacted(data)) => {
                 json.text_field("type", "redacted_thinking");
@@ -270,7 +278,7 @@ fn block(json: &mut Json, content: &ItemContent<'_>, message: Option<usize>, sin
 
 fn cache_control(json: &mut Json, control: Option<&str>) {
     if let Some(control) = control {
-        json.raw_field("cache_control", control);
+        json.raw_field(CACHE_CONTROL, control);
     }
 }
 

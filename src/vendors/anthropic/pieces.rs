@@ -32,11 +32,9 @@ pub(crate) fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>,
         }
         "compaction" => {
             let [content, sealed, signature] = block.fields(["content", "encrypted_content", "signature"])?;
-            reader.piece(Kind::Other, Some(at)).value(content).sealed(sealed).signed(is_given(signature));
             // Without content it is one that failed, and stands for nothing.
-            if content.or(sealed).is_some() {
-                reader.compaction();
-            }
+            let is_whole = content.or(sealed).is_some();
+            reader.compaction(Some(at), block.value(), is_whole).signed(is_given(signature));
         }
         "tool_use" | "server_tool_use" | "mcp_tool_use" => {
             let [id, name, input, caller] = block.fields(["id", "name", "input", "caller"])?;

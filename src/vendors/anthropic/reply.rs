@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::content::Block;
+use crate::content::{Block, Vendor};
 use crate::vendors::blocks::{list, read_content};
 use crate::vendors::replies::reply::{Replies, Reply, name, usage};
 use crate::vendors::replies::stream::{index, kind, merge, merge_at, put, set, take};
@@ -44,6 +44,11 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
         "signature_delta" => ("signature", "signature"),
         "input_json_delta" => ("partial_json", "input"),
         "citations_delta" => ("citation", "citations"),
+        "compaction_delta" => {
+            delta.remove("type");
+            merge_at(whole, "content", at, delta);
+            return true;
+        }
         other => {
             notes.lost("an event with a", other);
             return true;
@@ -63,12 +68,22 @@ pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Repl
     notes.begin(0);
     let mut reply = Reply::default();
     for value in list(whole, "content") {
-        let Value::Object(block) = value else { continue };
-        notes.fields(block, BLOCK);
-        for block in read_content(Some(value), notes) {
+        let Value::Object(fields) = value else { continue };
+        let blocks = read_content(Some(value), Some(Vendor::Anthropic), notes);
+        if !blocks.iter().any(|block| matches!(block, Block::Vendor(_))) {
+            notes.fields(fields, BLOCK);
+        }
+        for block in blocks {
             match block {
                 Block::Reasoning { text, signature, .. } => {
                     reply.thought(&text, signature.as_deref().and_then(ReasoningSignature::read));
+                }
+                Block::Vendor(mut block) => {
+                    // The place of a streamed block.
+                    if let Value::Object(fields) = block.value.to_mut() {
+                        fields.shift_remove("index");
+                    }
+                    reply.add(Block::Vendor(block), notes);
                 }
                 other => reply.add(other, notes),
             }

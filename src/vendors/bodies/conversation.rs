@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::json::{TextWriter, WriteText};
 use super::reuse::{MessageSource, WrittenBody};
 use crate::content::{Block, Media, Role};
+use crate::json;
 use crate::text::is_blank;
 use crate::vendors::message::Message;
 
@@ -97,6 +98,7 @@ fn block_size(block: &Block<'_>) -> usize {
         Block::Audio(audio) => media(&audio.media),
         Block::ToolCall { name, .. } => name.len() + 128,
         Block::ToolResult { content, .. } => content_size(content),
+        Block::Vendor(block) => json::text(&*block.value).len(),
         Block::Reasoning { text, signature, .. } => text.len() + signature.as_ref().map_or(0, |proof| proof.len()),
     }
 }

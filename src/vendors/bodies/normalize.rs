@@ -12,7 +12,7 @@ use super::media::{self, Media};
 use super::reuse::{Span, write_messages};
 use super::sink::DiagnosticSink;
 use super::target::Target;
-use crate::content::{Block, Role};
+use crate::content::{Block, Role, Vendor, VendorBlock};
 use crate::error::DiagnosticCode;
 use crate::maps::{SortedMap, SortedSet};
 use crate::sorting::sort_by_key;
@@ -41,6 +41,8 @@ pub(crate) struct Rules {
     /// Whether a failed result must be texts only, at least one.
     pub failed_result_is_text: bool,
     pub reasoning: ReasoningPlace,
+    /// The vendors whose blocks it takes as they are.
+    pub vendors: &'static [Vendor],
     /// Whether it is a chat that is written in another format, and no request: a call at the end may be open, an empty chat stays
     /// empty, and messages stay apart where their roles need not alternate.
     pub chat: bool,
@@ -89,9 +91,18 @@ pub(crate) struct Item<'m> {
 pub(crate) enum ItemContent<'m> {
     Text(Text<'m>),
     Media(Media<'m>),
-    Call { id: Cow<'m, str>, name: Cow<'m, str>, arguments: &'m Value },
+    Call {
+        id: Cow<'m, str>,
+        name: Cow<'m, str>,
+        arguments: &'m Value,
+    },
     Result(ToolResult<'m>),
-    Reasoning { text: &'m str, signature: Option<&'m str> },
+    Reasoning {
+        text: &'m str,
+        signature: Option<&'m str>,
+    },
+    /// A block that the provider takes as it is.
+    Vendor(&'m VendorBlock<'m>),
 }
 
 impl<'m> ItemContent<'m> {
@@ -233,10 +244,11 @@ pub(crate) fn normalize<'m>(
     let pairs = if has_tools { Pairs::find(&flat) } else { Pairs::default() };
     TurnAlternator { target, rules, sink, pairs, tool_names, sealed: SortedSet::new() }.arrange(&flat, &mut items);
     let at = items.iter().position(|item| !item.role.is_system()).unwrap_or(items.len());
+    let begins_compacted = begins_with_compaction(items.get(at..).unwrap_or_default());
     let begins = items.get(at).map(|item| item.role);
     let begins = begins.or_else(|| conversation.irregular.is_none().then(|| conversation.messages.role(0)));
     // A system context alone is no request either.
-    if begins.map_or(!rules.is_chat(), |role| rules.user_first && role != Role::User) {
+    if begins.map_or(!rules.is_chat(), |role| rules.user_first && role != Role::User && !begins_compacted) {
         items.insert(at, item(Role::User, None, ItemContent::text(target.opening_text.as_str())));
         let why = if begins.is_some() {
             format!("{} requires a user message first", rules.name)
@@ -249,6 +261,12 @@ pub(crate) fn normalize<'m>(
     let (results_apart, chat) = (rules.results_apart, rules.is_chat());
     let messages_apart = chat && !rules.user_first;
     Normalized { system, items, conversation, marked: SortedSet::new(), results_apart, messages_apart, chat }
+}
+
+/// Whether the first turn has a compaction, which may begin a conversation.
+fn begins_with_compaction(items: &[Item<'_>]) -> bool {
+    let first = items.chunk_by(|a, b| a.role == b.role).next().unwrap_or_default();
+    first.iter().any(|item| matches!(item.content, ItemContent::Vendor(block) if block.is_compaction()))
 }
 
 fn item(role: Role, message: Option<usize>, content: ItemContent<'_>) -> Item<'_> {
@@ -287,6 +305,8 @@ fn flatten<'m>(
             let role = match block {
                 Block::ToolCall { .. } | Block::Reasoning { .. } => Role::Assistant,
                 Block::ToolResult { .. } => Role::User,
+                // An item of its own.
+                Block::Vendor(block) if block.vendor == Vendor::OpenAi => Role::Assistant,
                 Block::Text(text) if is_blank(text) => continue,
                 _ => message.role,
             };
@@ -371,6 +391,10 @@ impl TurnAlternator<'_, '_> {
                     }
                     ItemContent::Reasoning { text, signature }
                 }
+                Block::Vendor(block) => match self.vendor_block(block, message) {
+                    Some(content) => content,
+                    None => continue,
+                },
                 Block::ToolCall { id: own_id, name, arguments, .. } => {
                     if at < open_from && !self.pairs.result_of.contains_key(&at) {
                         self.broken(message, format!("tool call `{own_id}` has no result after it"));
@@ -507,7 +531,7 @@ impl TurnAlternator<'_, '_> {
                 Block::Text(text) if is_blank(text) => {}
                 Block::Text(text) => content.push(ItemContent::text(text.as_ref())),
                 Block::Image(_) | Block::Audio(_) => content.push(self.media(block, MediaHolder::Result, message)),
-                Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Reasoning { .. } => {
+                Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Reasoning { .. } | Block::Vendor(_) => {
                     let text = "a tool result can hold text and media only; another block in it was left out";
                     self.sink.warn(DiagnosticCode::NonTextLeftOut, Some(message), text.to_owned());
                 }
@@ -567,6 +591,24 @@ impl TurnAlternator<'_, '_> {
             self.sink.info(DiagnosticCode::BodyPartReplaced, Some(message), text);
         }
         takes
+    }
+
+    /// A block that only its vendor knows: as it is, or the text that replaces it for another provider.
+    fn vendor_block<'m>(&mut self, block: &'m VendorBlock<'m>, message: usize) -> Option<ItemContent<'m>> {
+        if !self.rules.vendors.contains(&block.vendor) {
+            let (text, what) = block.replacement();
+            let found = format!("{what}: {} has no place for it", self.rules.name);
+            self.sink.warn(DiagnosticCode::NotExpressible, Some(message), found);
+            return text.map(ItemContent::text);
+        }
+        if let Some(id) = block.item_id().filter(|_| !self.rules.is_chat())
+            && !self.sealed.insert(id.to_owned())
+        {
+            let text = format!("the item `{id}` stands there already; {} takes none twice", self.rules.name);
+            self.sink.warn(DiagnosticCode::NotExpressible, Some(message), text);
+            return None;
+        }
+        Some(ItemContent::Vendor(block))
     }
 
     fn id<'m>(&mut self, ids: &mut Ids, own_id: &'m str, message: usize) -> Cow<'m, str> {

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use crate::content::{Block, Image, Media};
+use crate::content::{Block, Image, Media, Vendor};
 use crate::vendors::blocks::{Unknown, flag, image, image_url, list, object, only_shown, owned, text};
+use crate::vendors::signature::ReasoningSignature;
 
 /// The call that a part is.
 pub(crate) fn call_of(part: &Map<String, Value>) -> Option<&Map<String, Value>> {
@@ -15,6 +16,50 @@ pub(crate) fn call_of(part: &Map<String, Value>) -> Option<&Map<String, Value>> 
 /// The response of a function that a part is.
 pub(crate) fn response_of(part: &Map<String, Value>) -> Option<&Map<String, Value>> {
     object(part, "functionResponse")
+}
+
+/// The fields of a part of which one says what it is.
+const DATA: [&str; 5] = ["text", "functionCall", "functionResponse", "inlineData", "fileData"];
+
+/// Whether only Gemini knows what a part is, such as code that it ran.
+pub(crate) fn is_vendor_part(part: &Map<String, Value>) -> bool {
+    let is_proof = |name: &String| name == "thought" || name == "thoughtSignature";
+    !DATA.iter().any(|name| part.contains_key(*name)) && part.keys().any(|name| !is_proof(name))
+}
+
+/// Adds the signature of a part that is no thought, as a thought without a text before the part. That of an empty text, which ends
+/// an answer, goes before the block that it ends. A part that is kept as it is has its signature in it.
+pub(crate) fn push_signature(part: &Map<String, Value>, blocks: &mut Vec<Block<'static>>) {
+    let signature = text(part, "thoughtSignature").filter(|signature| !signature.is_empty());
+    let Some(signature) = signature.filter(|_| !flag(part, "thought") && !is_vendor_part(part)) else { return };
+    let ended = if text(part, "text") == Some("") { blocks.pop() } else { None };
+    let signature = Some(ReasoningSignature::Thought(Cow::Borrowed(signature)).write().into());
+    blocks.push(Block::Reasoning { text: Cow::default(), signature, redacted: false });
+    blocks.extend(ended);
+}
+
+/// Adds a part that is neither a call nor a result, after its signature. Of an empty text with a signature only that is added.
+pub(crate) fn push_part(part: &Map<String, Value>, blocks: &mut Vec<Block<'static>>, notes: &mut dyn Unknown) {
+    push_signature(part, blocks);
+    if text(part, "text") != Some("") || !part.contains_key("thoughtSignature") {
+        blocks.extend(gemini_part(part, notes));
+    }
+}
+
+/// A part with the signature that stands before it.
+pub(crate) fn signed_part(mut part: Value, signature: Option<Cow<'_, str>>) -> Value {
+    if let (Value::Object(fields), Some(signature)) = (&mut part, signature) {
+        fields.insert("thoughtSignature".to_owned(), signature.into());
+    }
+    part
+}
+
+/// The signature that a thought without a text carries for what follows it.
+pub(crate) fn carried_signature<'b>(text: &str, signature: Option<&'b str>) -> Option<Cow<'b, str>> {
+    match signature.filter(|_| text.is_empty()).and_then(ReasoningSignature::read) {
+        Some(ReasoningSignature::Thought(signature)) => Some(signature),
+        _ => None,
+    }
 }
 
 /// A part of a content of Gemini's that is neither a call nor a result.
@@ -29,6 +74,9 @@ pub(crate) fn gemini_part(map: &Map<String, Value>, notes: &mut dyn Unknown) -> 
     }
     let data = object(map, "inlineData").or_else(|| object(map, "fileData"));
     let Some(data) = data else {
+        if is_vendor_part(map) {
+            return Some(Block::vendor(Vendor::Google, map.clone()));
+        }
         notes.unknown(&format!("part {}", map.keys().next().map_or("without fields", String::as_str)));
         return None;
     };

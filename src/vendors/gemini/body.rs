@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::content::Role;
+use crate::content::{Role, Vendor};
 use crate::error::DiagnosticCode;
 use crate::text::{is_blank, split_once};
 use crate::vendors::bodies::arguments;
@@ -30,6 +30,7 @@ const RULES: Rules = Rules {
     tool_name: IdRule { longest: 128, others: Some(".:"), letter_first: true },
     failed_result_is_text: false,
     reasoning: ReasoningPlace::Anywhere,
+    vendors: &[Vendor::Google],
     chat: false,
 };
 
@@ -105,6 +106,8 @@ fn parts(json: &mut Json, turn: &[Item<'_>], wants_signatures: bool, sink: &mut 
             part(json, item, sink);
             let signature = match item.content {
                 ItemContent::Reasoning { signature, .. } => signature.filter(|_| !carries),
+                // It brings its signature.
+                ItemContent::Vendor(_) => None,
                 _ => carried.take(),
             };
             if let Some(ReasoningSignature::Thought(signature) | ReasoningSignature::Opaque(signature)) =
@@ -127,6 +130,10 @@ fn part(json: &mut Json, item: &Item<'_>, sink: &mut DiagnosticSink<'_>) {
             json.raw_field("thought", "true");
         }
         ItemContent::Text(text) => json.text_field("text", text),
+        ItemContent::Vendor(block) => {
+            let fields = block.value.as_object().into_iter().flatten();
+            fields.for_each(|(name, value)| json.value_field(name, value));
+        }
         ItemContent::Media(media) => inline(json, media),
         ItemContent::Call { id, name, arguments } => json.object_field("functionCall", |json| {
             json.text_field("id", id.as_ref());

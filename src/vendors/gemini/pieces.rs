@@ -112,7 +112,7 @@ fn response_parts<'t>(reader: &mut Reader<'_, 't>, at: &[Step], parts: Value<'t>
         match part.object("a part, an object").ok().and_then(medium_of) {
             Some(Medium::Image(source)) => reader.inner_image(path(at, &[At(index)]), None, source),
             Some(medium) => {
-                reader.tokens(reader.medium_tokens(medium));
+                reader.tokens(reader.prices.medium(medium));
             }
             None => {
                 reader.value(Some(part));

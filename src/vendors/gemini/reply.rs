@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::content::{Audio, Block, Media};
 use crate::vendors::blocks::{list, object, owned, text};
-use crate::vendors::gemini::blocks::gemini_part;
+use crate::vendors::gemini::blocks::{gemini_part, is_vendor_part, push_signature};
 use crate::vendors::replies::reply::{Replies, Reply, StopReason, name, ordered, usage};
 use crate::vendors::replies::stream::{index, merge, set};
 use crate::vendors::replies::unread_fields::UnreadFields;
@@ -65,19 +65,16 @@ pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Repl
 
 #[inline(never)]
 fn read_part(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFields) {
+    if is_vendor_part(part) {
+        return gemini_part(part, notes).into_iter().for_each(|block| reply.add(block, notes));
+    }
     notes.fields(part, PART);
     let said = text(part, "text");
-    let proof = owned(part, "thoughtSignature").map(ReasoningSignature::Thought);
     if part.get("thought") == Some(&Value::Bool(true)) {
+        let proof = owned(part, "thoughtSignature").map(ReasoningSignature::Thought);
         return reply.thought(said.unwrap_or_default(), proof);
     }
-    // The signature of something other than a thought stands before it; that of an empty text, which ends a stream, before the
-    // text that it ends.
-    if proof.is_some() {
-        let ended = if said == Some("") { reply.blocks.pop() } else { None };
-        reply.thought("", proof);
-        reply.blocks.extend(ended);
-    }
+    push_signature(part, &mut reply.blocks);
     if let Some(call) = object(part, "functionCall") {
         notes.fields(call, "id name args");
         let arguments = call.get("args").cloned().unwrap_or_default();

@@ -1,15 +1,17 @@
 //! Our own messages: a role, and a content of text or blocks (SPEC §1).
 
+use crate::content::Vendor;
 use crate::vendors::bodies::arguments;
 use crate::vendors::bodies::body::Body;
 use crate::vendors::bodies::conversation::Conversation;
 use crate::vendors::bodies::json::Json;
-use crate::vendors::bodies::normalize::{Item, ItemContent, normalize};
+use crate::vendors::bodies::normalize::{Item, ItemContent, Rules, normalize};
 use crate::vendors::bodies::sink::DiagnosticSink;
 use crate::vendors::frameworks::{content, media, result_content, role_of, rules};
 
 pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
-    let rules = rules("our own format", body.chat);
+    const VENDORS: &[Vendor] = &[Vendor::Anthropic, Vendor::OpenAi, Vendor::Google];
+    let rules = Rules { vendors: VENDORS, ..rules("our own format", body.chat) };
     let normalized = normalize(conversation, body.target, &mut body.names, &rules, sink);
     body.turns("messages", &normalized, &mut |json, turn| {
         let Some(first) = turn.first() else { return };
@@ -27,6 +29,10 @@ fn part(json: &mut Json, item: &Item<'_>, sink: &mut DiagnosticSink<'_>) {
             if let Some(signature) = signature {
                 json.text_field("signature", *signature);
             }
+        }),
+        ItemContent::Vendor(block) => json.typed("vendor", |json| {
+            json.text_field("vendor", block.vendor.as_str());
+            json.value_field("value", &block.value);
         }),
         ItemContent::Call { id, name, arguments } => {
             let arguments = arguments::object(arguments, name, item.message, sink);

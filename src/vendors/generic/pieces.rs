@@ -1,5 +1,8 @@
 //! Our own messages: a role, and a content of text or blocks (SPEC §1).
 
+use std::borrow::Cow;
+
+use crate::content::{Vendor, VendorBlock};
 use crate::error::Result;
 use crate::json::Object;
 use crate::vendors::pieces::message::{Kind, Message, Path, Reader, TextShape, path};
@@ -27,6 +30,15 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str
         "reasoning" => {
             let [text, signature] = block.fields(["text", "signature"])?;
             reader.piece(Kind::Reasoning, Some(at)).value(text).signed(is_given(signature));
+        }
+        "vendor" => {
+            let [vendor, value] = block.fields(["vendor", "value"])?;
+            let vendor = vendor.ok_or_else(|| block.value().lacks("vendor"))?.one_of(&Vendor::NAMES)?;
+            let value = value.ok_or_else(|| block.value().lacks("value"))?.to_json()?;
+            let value = VendorBlock { vendor, value: Cow::Owned(value) };
+            let tokens = reader.prices.vendor_block(&value);
+            reader.piece(Kind::Other, Some(at)).tokens(tokens).stands_for_all(value.is_compaction());
+            reader.signed(value.is_signed() && vendor == Vendor::Anthropic);
         }
         _ => reader.other(at, block.value(), TextShape::TextPart),
     }

@@ -53,6 +53,7 @@ fn part(json: &mut Json, item: &Item<'_>, sink: &mut DiagnosticSink<'_>) {
             });
         }
         ItemContent::Result(found) => result(json, found),
+        ItemContent::Vendor(_) => {}
     }
 }
 

@@ -228,7 +228,7 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str
             }
             reader.other(at, block.value(), TextShape::TextPart);
             if inner(value, "type").is_some_and(|kind| kind.is_string("compaction")) {
-                reader.compaction().signed(is_given(inner(value, "signature")));
+                reader.stands_for_all(true).signed(is_given(inner(value, "signature")));
             }
         }
         "text" | "thinking" | "redacted_thinking" | "tool_use" | "server_tool_use" | "compaction" => {

@@ -58,6 +58,7 @@ fn items(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
             ItemContent::Result(found) => result(json, found, item.message, sink),
             ItemContent::Media(found) => media(json, found),
             ItemContent::Reasoning { text, signature } => reasoning(json, text, *signature),
+            ItemContent::Vendor(_) => {}
         }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) const CONTENT_FIELDS: [&str; 3] = ["content", "parts", "tool_calls"];
 /// The blocks of a message with `role` and `content`, and calls next to these.
 pub(crate) fn read_message(message: &Map<String, Value>, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
     let mut blocks: Vec<Block<'static>> = chat_thought(message, notes).into_iter().collect();
-    let content = read_content(message.get("content").or_else(|| message.get("parts")), notes);
+    let content = read_content(message.get("content").or_else(|| message.get("parts")), None, notes);
     if matches!(text(message, "role"), Some("tool" | "function")) {
         let id = owned(message, "tool_call_id").or_else(|| owned(message, "name")).unwrap_or_default();
         blocks.push(Block::ToolResult { tool_call_id: id, content, is_error: None, server: false });

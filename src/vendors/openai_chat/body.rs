@@ -27,6 +27,7 @@ const RULES: Rules = Rules {
     tool_name: IdRule::plain(64),
     failed_result_is_text: false,
     reasoning: ReasoningPlace::Anywhere,
+    vendors: &[],
     chat: false,
 };
 
@@ -148,7 +149,10 @@ fn user(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
                 match &item.content {
                     ItemContent::Text(text) => json.text_block("text", text),
                     ItemContent::Media(media) => self::media(json, media),
-                    ItemContent::Call { .. } | ItemContent::Result(_) | ItemContent::Reasoning { .. } => {}
+                    ItemContent::Call { .. }
+                    | ItemContent::Result(_)
+                    | ItemContent::Reasoning { .. }
+                    | ItemContent::Vendor(_) => {}
                 }
             }
         });

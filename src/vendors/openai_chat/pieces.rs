@@ -42,7 +42,7 @@ pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     }
     if let Some(audio) = audio {
         let source = find(audio, None).map(|(_, source)| source);
-        let tokens = reader.medium_tokens(Medium::File(source, false));
+        let tokens = reader.prices.medium(Medium::File(source, false));
         reader.piece(Kind::Other, Some(vec![Key("audio")])).tokens(tokens);
     }
     if let Some(function) = function {

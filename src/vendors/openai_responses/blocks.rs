@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use crate::content::{Block, Image, Media, Role, arguments_text};
+use crate::content::{Block, Image, Media, Role, Vendor, arguments_text};
 use crate::maps::SortedSet;
 use crate::vendors::blocks::{
     Unknown, arguments, flag, image, image_url, list, only_shown, owned, read_content, text, text_or,
@@ -12,7 +12,7 @@ use crate::vendors::blocks::{
 use crate::vendors::signature::ReasoningSignature;
 
 /// Reads an item that is no message: what the model did, and results, which have `server` unset. `call_id` gives the id of the
-/// item's call, made up for one that the vendor answers itself. None for an item of another kind.
+/// item's call, made up for one that the vendor answers itself. An item of another type is kept as it is; None if it has no type.
 pub(crate) fn read_item(
     kind: &str,
     item: &Map<String, Value>,
@@ -56,11 +56,8 @@ pub(crate) fn read_item(
         }
         "custom_tool_call_output" | "tool_search_output" => output(item, notes),
         kind if is_function_output(kind) => output(item, notes),
-        "compaction" | "compaction_summary" | "context_compaction" => {
-            let signature = owned(item, "encrypted_content");
-            Block::Reasoning { text: Cow::default(), signature, redacted: true }
-        }
-        _ => return None,
+        "" => return None,
+        _ => Block::vendor(Vendor::OpenAi, item.clone()),
     };
     Some(vec![block])
 }
@@ -108,9 +105,9 @@ fn output(item: &Map<String, Value>, notes: &mut dyn Unknown) -> Block<'static> 
         // Older versions: { content, success }.
         Some(Value::Object(payload)) => {
             is_error = payload.contains_key("success") && !flag(payload, "success");
-            read_content(payload.get("content_items").or_else(|| payload.get("content")), notes)
+            read_content(payload.get("content_items").or_else(|| payload.get("content")), None, notes)
         }
-        other => read_content(other, notes),
+        other => read_content(other, None, notes),
     };
     is_error |= item.get("success").and_then(Value::as_bool) == Some(false);
     Block::ToolResult {
@@ -165,7 +162,8 @@ pub(crate) fn write_item(block: &Block<'_>, answered: &SortedSet<String>) -> Opt
             let output = if *is_error == Some(true) { json!({ "content": output, "success": false }) } else { output };
             json!({ "type": "function_call_output", "call_id": tool_call_id, "output": output })
         }
-        Block::Text(_) | Block::Image(_) | Block::Audio(_) => {
+        Block::Vendor(block) if block.vendor == Vendor::OpenAi => block.value.clone().into_owned(),
+        Block::Text(_) | Block::Image(_) | Block::Audio(_) | Block::Vendor(_) => {
             return None;
         }
     })

@@ -2,7 +2,7 @@
 //!
 //! The system context is `instructions`; messages, calls, results and reasoning are items of one list.
 
-use crate::content::Role;
+use crate::content::{Role, Vendor};
 use crate::error::DiagnosticCode;
 use crate::text::is_blank;
 use crate::vendors::bodies::arguments;
@@ -32,6 +32,7 @@ const RULES: Rules = Rules {
     tool_name: IdRule::plain(64),
     failed_result_is_text: false,
     reasoning: ReasoningPlace::NotLast,
+    vendors: &[Vendor::OpenAi],
     chat: false,
 };
 
@@ -89,6 +90,7 @@ fn assistant(json: &mut Json, item: &Item<'_>, reasonings: &mut usize, sink: &mu
             *reasonings += 1;
             reasoning(json, text, signature.unwrap_or_default(), *reasonings, item.message, sink);
         }
+        ItemContent::Vendor(block) => json.value(&block.value),
         ItemContent::Media(_) | ItemContent::Result(_) => {}
     }
 }
@@ -152,7 +154,7 @@ fn input(json: &mut Json, content: &ItemContent<'_>) {
             json.text_field("detail", "auto");
             url_field(json, "image_url", media);
         }),
-        ItemContent::Call { .. } | ItemContent::Result(_) | ItemContent::Reasoning { .. } => {}
+        ItemContent::Call { .. } | ItemContent::Result(_) | ItemContent::Reasoning { .. } | ItemContent::Vendor(_) => {}
     }
 }
 

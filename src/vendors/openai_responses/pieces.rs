@@ -6,6 +6,7 @@ use crate::json::{Object, Value};
 use crate::vendors::media::{Medium, find};
 use crate::vendors::pieces::message::{Kind, Message, PER_MESSAGE, Path, Reader, TextShape, path};
 use crate::vendors::pieces::parts::{Content, Key, call, content, is_given, result_content, text_part};
+use crate::vendors::vendor_block::is_compaction_type;
 
 pub(crate) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
     let [kind, role] = item.fields(["type", "role"])?;
@@ -51,7 +52,7 @@ pub(crate) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
                 output_of(&mut reader, output)?;
             } else if kind.starts_with("computer_call") {
                 let shot = output.and_then(|output| find(output, None)).map(|(_, shot)| shot);
-                reader.tokens(reader.medium_tokens(Medium::Image(shot)));
+                reader.tokens(reader.prices.medium(Medium::Image(shot)));
             } else {
                 reader.value(output.or(Some(item.value())));
             }
@@ -64,8 +65,8 @@ pub(crate) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
             call(&mut reader, None, id, None, Some(item.value()))?.caller(caller);
             Role::Assistant
         }
-        "compaction" | "compaction_summary" | "context_compaction" => {
-            reader.piece(Kind::Other, None).sealed(item.get("encrypted_content")?).compaction();
+        kind if is_compaction_type(kind) => {
+            reader.compaction(None, item.value(), true);
             Role::Assistant
         }
         "" => return Err(item.value().lacks("role")),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::content::{Block, Media};
+use crate::content::{Block, Media, Vendor};
 use crate::json;
 use crate::vendors::blocks::{arguments, image, list, object, owned, text};
 use crate::vendors::openai_responses::blocks::read_reasoning;
@@ -141,7 +141,8 @@ fn read_item(item: &Map<String, Value>, reply: &mut Reply, refuses: &mut bool, n
             notes.aside("a call of a vendor's own tool, written as a call of a function");
             (other, Value::Object(item.clone()))
         }
-        other => return notes.lost("an item", other),
+        "" => return notes.lost("an item", ""),
+        _ => return reply.add(Block::vendor(Vendor::OpenAi, item.clone()), notes),
     };
     reply.call(text(item, "call_id").unwrap_or_default(), name, arguments, notes);
 }

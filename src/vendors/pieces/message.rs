@@ -8,8 +8,7 @@ use serde_json::Value as Json;
 use crate::content::Role;
 use crate::error::Result;
 use crate::json::{Value, object};
-use crate::text::split_once;
-use crate::vendors::media::{BYTES_SIZE, Medium, is_bytes, media_in, medium_of};
+use crate::vendors::media::{Medium, medium_of};
 use crate::vendors::price::Prices;
 
 /// A step from a message to something in it.
@@ -346,14 +345,6 @@ pub(crate) const PER_REQUEST: u64 = 3;
 /// For a name beside its tokens, and for a call beside its name and arguments.
 pub(crate) const PER_NAME: u64 = 1;
 pub(crate) const PER_CALL: u64 = 3;
-/// Characters of sealed reasoning (base64) that stand for a token; only the endpoint knows.
-const SEALED: usize = 5;
-/// Bytes of a file that stand for a token, and the least that one costs: PDFs have some 3,000 tokens and 60 KB a page.
-const FILE_BYTES: u64 = 20;
-const MIN_FILE_TOKENS: u64 = 3_000;
-/// Bytes of a file of text that stand for a token.
-const TEXT_BYTES: u64 = 4;
-
 /// Collects the pieces of a message.
 #[derive(Debug)]
 pub(crate) struct Reader<'r, 't> {
@@ -422,10 +413,17 @@ impl<'r, 't> Reader<'r, 't> {
         self.last().into_iter().for_each(|piece| piece.is_sealed_by_openai = sealed);
     }
 
-    /// Notes that the last piece stands for everything before it.
+    /// A compaction, which stands for everything before it if `is_whole`.
     #[inline(never)]
-    pub(crate) fn compaction(&mut self) -> &mut Self {
-        self.last().into_iter().for_each(|piece| piece.is_compaction = true);
+    pub(crate) fn compaction(&mut self, place: Option<Path>, value: Value<'t>, is_whole: bool) -> &mut Self {
+        let tokens = self.prices.compaction(value);
+        self.piece(Kind::Other, place).tokens(tokens).stands_for_all(is_whole)
+    }
+
+    /// Notes whether the last piece stands for everything before it.
+    #[inline(never)]
+    pub(crate) fn stands_for_all(&mut self, is_compaction: bool) -> &mut Self {
+        self.last().into_iter().for_each(|piece| piece.is_compaction = is_compaction);
         self
     }
 
@@ -451,7 +449,7 @@ impl<'r, 't> Reader<'r, 't> {
     /// files in it at their cost.
     #[inline(never)]
     pub(crate) fn value(&mut self, value: Option<Value<'t>>) -> &mut Self {
-        let tokens = value.map_or(0, |value| self.value_tokens(value));
+        let tokens = value.map_or(0, |value| self.prices.value(value));
         self.tokens(tokens)
     }
 
@@ -465,33 +463,11 @@ impl<'r, 't> Reader<'r, 't> {
         self.tokens(tokens)
     }
 
-    #[inline(never)]
-    fn value_tokens(&self, value: Value<'t>) -> u64 {
-        if let Some(text) = value.as_text().filter(|_| !is_bytes(value, usize::MAX)) {
-            return self.count(&text);
-        }
-        let mut media = Vec::new();
-        media_in(value, &mut |medium, bytes| media.push((medium, bytes)));
-        let json = value.json();
-        let (mut text, mut rest, mut tokens) = (String::new(), &*json, 0_u64);
-        for (medium, bytes) in media {
-            tokens = tokens.saturating_add(self.medium_tokens(medium));
-            // All but the bytes is read as text.
-            if let Some((before, after)) = split_once(rest, &bytes.json()) {
-                text.extend([before, "\"\""]);
-                rest = after;
-            }
-        }
-        text.push_str(rest);
-        let is_all_bytes = text == "\"\"" && tokens > 0;
-        tokens.saturating_add(if is_all_bytes { 0 } else { self.count(&text) })
-    }
-
     /// Sealed reasoning of the last piece.
     #[inline(never)]
     pub(crate) fn sealed(&mut self, value: Option<Value<'t>>) -> &mut Self {
-        let len = value.and_then(Value::as_text).map_or(0, |text| text.len());
-        self.tokens(len.div_ceil(SEALED) as u64)
+        let tokens = self.prices.sealed(value);
+        self.tokens(tokens)
     }
 
     /// A text can stand for the last piece, or for what of it was not read yet.
@@ -504,47 +480,10 @@ impl<'r, 't> Reader<'r, 't> {
         self
     }
 
-    /// Tokens of an image, by the size that its bytes say.
-    fn image_tokens(&self, source: Option<Value<'t>>) -> u64 {
-        let head = |source: Value<'t>| source.object("").ok()?.get("\0head").ok()??.as_text();
-        let source = source.and_then(|source| source.as_text().or_else(|| head(source)));
-        let size = source.and_then(|source| crate::tokens::images::size(&source));
-        self.prices.image.tokens(size)
-    }
-
-    /// Tokens of an image, a recording or a file. What files cost is not published: their text where they are one, else by their size.
-    #[inline(never)]
-    pub(crate) fn medium_tokens(&self, medium: Medium<'t>) -> u64 {
-        match medium {
-            Medium::Image(source) => self.image_tokens(source),
-            Medium::File(source, is_text) => file_tokens(source.and_then(bytes_of), is_text),
-            Medium::Text(text) => self.value_tokens(text),
-            Medium::Parts(parts) => self.parts_tokens(parts),
-        }
-    }
-
-    /// Tokens of a text, or of a list of parts.
-    #[inline(never)]
-    fn parts_tokens(&self, parts: Value<'t>) -> u64 {
-        let Ok(list) = parts.list("a list") else { return self.value_tokens(parts) };
-        list.map(|part| self.part_tokens(part)).fold(0, u64::saturating_add)
-    }
-
-    /// Tokens of a part, or of a text in the place of one.
-    #[inline(never)]
-    pub(crate) fn part_tokens(&self, part: Value<'t>) -> u64 {
-        let object = part.object("a part").ok();
-        let text = object.and_then(|part| part.last("text")).filter(|text| text.as_text().is_some());
-        match object.and_then(medium_of) {
-            Some(medium) => self.medium_tokens(medium),
-            None => self.value_tokens(text.unwrap_or(part)),
-        }
-    }
-
     /// An image at a place, for which a text can stand.
     #[inline(never)]
     fn image(&mut self, at: Path, shape: TextShape, source: Option<Value<'t>>) {
-        let tokens = self.image_tokens(source);
+        let tokens = self.prices.image_of(source);
         self.piece(Kind::Image, Some(at.clone())).body(at, shape).tokens(tokens);
     }
 
@@ -556,7 +495,7 @@ impl<'r, 't> Reader<'r, 't> {
     /// An image in the body of the last piece; `shape` is that of a text in its place, if one may stand there.
     #[inline(never)]
     pub(crate) fn inner_image(&mut self, path: Path, shape: Option<TextShape>, source: Option<Value<'t>>) {
-        let tokens = self.image_tokens(source);
+        let tokens = self.prices.image_of(source);
         self.last().into_iter().for_each(|piece| piece.images.push(InnerImage { path: path.clone(), shape, tokens }));
         self.tokens(tokens);
     }
@@ -567,12 +506,9 @@ impl<'r, 't> Reader<'r, 't> {
     pub(crate) fn other(&mut self, at: Path, value: Value<'t>, shape: TextShape) {
         match value.object("a part").ok().and_then(medium_of) {
             Some(Medium::Image(source)) => self.image(at, shape, source),
-            Some(medium) => {
-                let tokens = self.medium_tokens(medium);
+            _ => {
+                let tokens = self.prices.unknown_part(value);
                 self.piece(Kind::Other, Some(at)).tokens(tokens);
-            }
-            None => {
-                self.piece(Kind::Other, Some(at)).value(Some(value));
             }
         }
     }
@@ -597,20 +533,5 @@ impl<'r, 't> Reader<'r, 't> {
         let per_name = if role.is_string("function") { 0 } else { PER_NAME };
         let name = name.and_then(Value::as_text).map_or(0, |name| per_name + self.count(&name));
         Ok((known, tokens + name))
-    }
-}
-
-/// How many bytes a file has; nothing where there is only its address.
-fn bytes_of(source: Value<'_>) -> Option<u64> {
-    match source.as_text() {
-        Some(text) => is_bytes(source, 1).then_some(text.len() as u64 / 4 * 3),
-        None => source.object("").ok()?.get(BYTES_SIZE).ok()??.safe_integer().ok(),
-    }
-}
-
-fn file_tokens(bytes: Option<u64>, is_text: bool) -> u64 {
-    match bytes {
-        Some(bytes) if is_text => bytes.div_ceil(TEXT_BYTES),
-        bytes => (bytes.unwrap_or(0) / FILE_BYTES).max(MIN_FILE_TOKENS),
     }
 }

@@ -143,7 +143,7 @@ fn result_part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Value<'t>, conte
             reader.inner_image(at, Some(if is_input { TextShape::InputText } else { TextShape::TextPart }), source);
         }
         Some(medium) => {
-            reader.tokens(reader.medium_tokens(medium));
+            reader.tokens(reader.prices.medium(medium));
         }
         None => {
             reader.value(Some(part));

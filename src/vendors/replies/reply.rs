@@ -185,7 +185,7 @@ impl Reply {
     /// Adds the blocks of a content.
     #[inline(never)]
     pub(crate) fn content(&mut self, content: Option<&Value>, notes: &mut UnreadFields) {
-        for block in read_content(content, notes) {
+        for block in read_content(content, None, notes) {
             self.add(block, notes);
         }
     }

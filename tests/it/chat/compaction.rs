@@ -164,32 +164,41 @@ fn the_prefix_of_thinking_begins_at_a_signed_compaction() {
     assert!(!signed(false));
 }
 
-/// A tree and another format have no block for it: its summary stays as a text, and its signature is sent as nothing else.
+/// A tree keeps it for its vendor. In another format its summary stays as a text, and its signature is sent as nothing else.
 #[test]
 fn a_compaction_is_no_thought_in_a_tree_or_another_format() {
-    let chat = json!([
-        { "role": "assistant", "content": [{ "type": "compaction", "content": "SUM", "signature": "CS" }] },
-        { "role": "user", "content": "q" },
-    ]);
+    let block = json!({ "type": "compaction", "content": "SUM", "signature": "CS" });
+    let chat = json!([{ "role": "assistant", "content": [block] }, { "role": "user", "content": "q" }]);
     let tree = call("chatToLoomTree", &[chat.clone(), json!({ "from": "anthropic" })], None).unwrap();
-    let target = json!({ "provider": "anthropic", "model": "claude-opus-5-5", "maxTokens": 9 });
-    let tip = tree["tree"]["nodes"].as_array().unwrap().last().unwrap()["id"].clone();
-    let request = json!({ "tree": tree["tree"], "tip": tip, "contextWindow": 900, "preferences": { "tokenBuffer": 0 }, "target": target });
-    let body = call("requestBodyWithReport", &[request], None).unwrap()["body"]["$text"].as_str().unwrap().to_owned();
-    assert!(body.contains("SUM") && !body.contains("CS") && !body.contains("thinking"), "{body}");
-    let converted = call("convertMessages", &[chat, json!({ "from": "anthropic", "to": "ai-sdk" })], None).unwrap();
-    for result in [&tree, &converted] {
-        let found = result["diagnostics"].as_array().unwrap();
+    assert_eq!(tree["diagnostics"], json!([]));
+    let body = |provider: &str| {
+        let target = json!({ "provider": provider, "model": "claude-opus-5-5", "maxTokens": 9 });
+        let request = json!({ "tree": tree["tree"], "tip": tree["tip"], "contextWindow": 900, "preferences": { "tokenBuffer": 0 }, "target": target });
+        let body = call("requestBodyWithReport", &[request], None).unwrap()["body"]["$text"].clone();
+        serde_json::from_str::<Value>(body.as_str().unwrap()).unwrap()
+    };
+    assert_eq!(body("anthropic")["messages"], chat);
+    for provider in ["openai", "openai-responses", "gemini"] {
+        let body = body(provider).to_string();
+        assert!(body.contains("SUM") && !body.contains("CS"), "{body}");
+    }
+    for to in ["ai-sdk", "openai", "openai-responses", "gemini", "langchain"] {
+        let converted =
+            call("convertMessages", &[chat.clone(), json!({ "from": "anthropic", "to": to })], None).unwrap();
+        let found = converted["diagnostics"].as_array().unwrap();
         let told = found.iter().filter(|it| it["code"] == "not_expressible" && it["severity"] == "warning").count();
-        assert_eq!(told, 1, "{result}");
-        assert!(!result.to_string().contains("CS"), "{result}");
+        assert_eq!(told, 1, "{converted}");
+        assert!(!converted.to_string().contains("CS") && converted.to_string().contains("SUM"), "{converted}");
     }
     let sealed = json!([
         { "role": "user", "content": "p" },
         { "type": "compaction", "encrypted_content": "gAAAAAB" },
         { "role": "user", "content": "q" },
     ]);
-    let tree = call("chatToLoomTree", &[sealed, json!({ "from": "openai-responses" })], None).unwrap();
-    assert!(!tree["tree"].to_string().contains("gAAAAAB"), "{tree}");
-    assert_eq!(tree["diagnostics"][0]["severity"], "warning");
+    let tree = call("chatToLoomTree", &[sealed.clone(), json!({ "from": "openai-responses" })], None).unwrap();
+    assert_eq!(tree["diagnostics"], json!([]));
+    let converted =
+        call("convertMessages", &[sealed, json!({ "from": "openai-responses", "to": "anthropic" })], None).unwrap();
+    assert!(!converted["messages"].to_string().contains("gAAAAAB"), "{converted}");
+    assert_eq!(converted["diagnostics"][0]["severity"], "warning");
 }

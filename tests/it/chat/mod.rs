@@ -25,7 +25,7 @@ pub(crate) struct Fitted {
     /// The messages in their order, as the caller gets them.
     messages: Vec<Value>,
     /// For each of them, which one it was; none for the marker.
-    from: Vec<Option<usize>>,
+    pub(crate) from: Vec<Option<usize>>,
     /// Whether it is the very object that came in.
     same: Vec<bool>,
     report: Value,

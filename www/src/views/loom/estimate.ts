@@ -35,6 +35,8 @@ function textsOfPart(part: Part): string[] {
       return [part.name, typeof part.arguments === "string" ? part.arguments : JSON.stringify(part.arguments)];
     case "toolResult":
       return typeof part.content === "string" ? [part.content] : part.content.flatMap(textsOfPart);
+    case "vendor":
+      return [typeof part.value.content === "string" ? part.value.content : JSON.stringify(part.value)];
     default:
       return [];
   }

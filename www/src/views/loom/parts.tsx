@@ -47,6 +47,17 @@ export function PartView({ part }: { part: Part }) {
       return <Picture part={part} />;
     case "audio":
       return <Recording part={part} />;
+    case "vendor":
+      return (
+        <div class="part">
+          <p class="part-head">
+            Block of <code>{part.vendor}</code>
+          </p>
+          <pre tabIndex={0} aria-label={`Block of ${part.vendor}`}>
+            {pretty(part.value)}
+          </pre>
+        </div>
+      );
   }
 }
 

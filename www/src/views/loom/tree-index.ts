@@ -160,6 +160,8 @@ function blockLine(block: Exclude<ContentBlock, { type: "mixed" }>): string {
       return `${block.isError ? "error: " : ""}${blocksOf(block.content).map(blockLine).join(" ")}`;
     case "reasoning":
       return block.text;
+    case "vendor":
+      return `[block of ${block.vendor}]`;
   }
 }
 

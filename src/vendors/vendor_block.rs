@@ -1,0 +1,91 @@
+//! What is known of blocks that only their vendor takes back: which are compactions, and what replaces them elsewhere.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::content::{Vendor, VendorBlock};
+use crate::json;
+use crate::text::is_blank;
+
+/// Characters of the name of a block in a diagnostic.
+const MAX_NAME: usize = 40;
+
+/// Whether a block or an item of this type is a compaction.
+pub(crate) fn is_compaction_type(kind: &str) -> bool {
+    matches!(kind, "compaction" | "compaction_summary" | "context_compaction")
+}
+
+impl VendorBlock<'_> {
+    fn text(&self, field: &str) -> Option<&str> {
+        self.value.get(field).and_then(Value::as_str)
+    }
+
+    /// Its type; empty for a part of Gemini's, which has none.
+    pub(crate) fn kind(&self) -> &str {
+        self.text("type").unwrap_or_default()
+    }
+
+    /// The id of an item of OpenAI's, which may stand in a request once.
+    pub(crate) fn item_id(&self) -> Option<&str> {
+        self.text("id").filter(|_| self.vendor == Vendor::OpenAi)
+    }
+
+    /// Whether its type is that of a compaction.
+    pub(crate) fn is_of_compaction(&self) -> bool {
+        self.vendor != Vendor::Google && is_compaction_type(self.kind())
+    }
+
+    /// Whether it stands for everything before it. A compaction of Anthropic's without content is one that failed.
+    pub(crate) fn is_compaction(&self) -> bool {
+        let is_given = |field| self.value.get(field).is_some_and(|value| !value.is_null());
+        self.is_of_compaction()
+            && (self.vendor == Vendor::OpenAi || ["content", "encrypted_content"].into_iter().any(is_given))
+    }
+
+    /// Whether it has content that only its vendor can read.
+    pub(crate) fn is_sealed(&self) -> bool {
+        self.text("encrypted_content").is_some()
+    }
+
+    /// Whether its vendor signed it.
+    pub(crate) fn is_signed(&self) -> bool {
+        self.text("signature").is_some_and(|signature| !signature.is_empty())
+    }
+
+    /// The summary of a compaction that can be read.
+    pub(crate) fn summary(&self) -> Option<&str> {
+        self.text("content").filter(|text| self.is_of_compaction() && !is_blank(text))
+    }
+
+    /// Its name for diagnostics: its type, or the first field of a part.
+    pub(crate) fn name(&self) -> &str {
+        let field = || Some(self.value.as_object()?.keys().next()?.as_str());
+        match self.kind() {
+            "" => field().unwrap_or_default(),
+            kind => kind,
+        }
+    }
+
+    /// The text that replaces it where its vendor's blocks have no place, the summary of a compaction, and what to report.
+    pub(crate) fn replacement(&self) -> (Option<&str>, Cow<'static, str>) {
+        match self.summary() {
+            Some(summary) => (Some(summary), Cow::Borrowed("a compaction, written as the text of its summary")),
+            None if self.is_compaction() => {
+                (None, Cow::Borrowed("a sealed compaction, and with it the messages that it stands for"))
+            }
+            None => {
+                let name: String = self.name().chars().take(MAX_NAME).collect();
+                (None, Cow::Owned(format!("a part `{name}`")))
+            }
+        }
+    }
+
+    /// The text of it that is counted: the summary of a compaction, or the JSON of another block.
+    pub(crate) fn counted_text(&self) -> Option<Cow<'_, str>> {
+        match self.is_of_compaction() {
+            true => self.summary().map(Cow::Borrowed),
+            false => Some(Cow::Owned(json::text(&*self.value))),
+        }
+    }
+}
