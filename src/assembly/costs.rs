@@ -75,7 +75,7 @@ impl Sums {
         self.cut_seams(run.map_or(last, |run| run.first));
     }
 
-    /// Tokens of the item at a place as a message of its own.
+    /// Tokens of the item at a place, counted alone.
     pub(crate) fn alone_at(&self, at: usize) -> u64 {
         between(&self.alone, at, at + 1)
     }

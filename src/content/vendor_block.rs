@@ -42,7 +42,7 @@ impl VendorBlock<'_> {
         VendorBlock { vendor: self.vendor, value: Cow::Borrowed(&self.value) }
     }
 
-    /// The same, of its own.
+    /// The same with an owned value.
     pub(crate) fn into_owned(self) -> VendorBlock<'static> {
         VendorBlock { vendor: self.vendor, value: Cow::Owned(self.value.into_owned()) }
     }

@@ -44,7 +44,7 @@ struct Start {
     members: usize,
     /// No call before is open here, and no reasoning before can belong to a call from here on.
     free: bool,
-    /// Whether signed thinking in the entry is invalid, since a message before was repaired.
+    /// Whether signed thinking in the entry is invalid, since its message or an earlier one was repaired.
     is_invalid: bool,
 }
 
@@ -153,7 +153,7 @@ impl Conversation {
         for ((entry, by), &is_invalid) in entries.iter().zip(open).zip(&repaired.invalid) {
             inside += by;
             let is_kept = repaired.entries.get(next).is_some_and(|kept| kept.row == entry.row);
-            // What goes between two turns makes them one.
+            // Two turns are one message if what stood between them is gone.
             let is_between = !is_kept && entry.role != Role::Assistant;
             let follows = if is_between { !reasoning.is_open() } else { reasoning.next(context.tree, entry) };
             self.starts.push(Start { members: before + next, free: follows && inside == 0, is_invalid });
@@ -205,7 +205,7 @@ struct OpenReasoning {
 }
 
 impl OpenReasoning {
-    /// Whether the turn goes on and a call further on may follow from it.
+    /// Whether a later call of the turn may follow from reasoning in it.
     fn is_open(&self) -> bool {
         self.in_turn && self.open
     }

@@ -21,7 +21,7 @@ pub(crate) struct RepairedEntries<'a> {
     pub units: Vec<usize>,
     /// Each call of the original entries, and its result, if there is one.
     pub calls: Vec<(usize, Option<usize>)>,
-    /// For each original entry, whether signed thinking in it is invalid, since a message before or its own was repaired.
+    /// For each original entry, whether signed thinking in it is invalid, since its message or an earlier one was repaired.
     pub invalid: Vec<bool>,
 }
 
@@ -127,9 +127,9 @@ fn invalid_thinking(
         is_invalid |= is_changed(at, entry);
         invalid.push(is_invalid);
         if is_invalid && entry.role == Role::Assistant {
-            // What goes between two turns makes them one message.
-            let from = turn.unwrap_or(at);
-            invalid.iter_mut().skip(from).for_each(|entry| *entry = true);
+            // Two turns are one message if what stood between them is gone.
+            let before = invalid.iter_mut().take(at).skip(turn.unwrap_or(at)).rev();
+            before.take_while(|is_invalid| !**is_invalid).for_each(|is_invalid| *is_invalid = true);
         }
     }
     invalid

@@ -257,7 +257,7 @@ fn block(json: &mut Json, content: &ItemContent<'_>, message: Option<usize>, sin
             }
         }
         ItemContent::Vendor(block) => {
-            // Where the prompt is cached the target decides.
+            // The target decides what is cached.
             let fields = block.value.as_object().into_iter().flatten().filter(|(name, _)| *name != CACHE_CONTROL);
             fields.for_each(|(name, value)| json.value_field(name, value));
         }

@@ -305,7 +305,7 @@ fn flatten<'m>(
             let role = match block {
                 Block::ToolCall { .. } | Block::Reasoning { .. } => Role::Assistant,
                 Block::ToolResult { .. } => Role::User,
-                // An item of its own.
+                // A separate item.
                 Block::Vendor(block) if block.vendor == Vendor::OpenAi => Role::Assistant,
                 Block::Text(text) if is_blank(text) => continue,
                 _ => message.role,

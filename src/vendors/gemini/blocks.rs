@@ -18,7 +18,7 @@ pub(crate) fn response_of(part: &Map<String, Value>) -> Option<&Map<String, Valu
     object(part, "functionResponse")
 }
 
-/// The fields of a part of which one says what it is.
+/// The fields that hold the data of a part.
 const DATA: [&str; 5] = ["text", "functionCall", "functionResponse", "inlineData", "fileData"];
 
 /// Whether only Gemini knows what a part is, such as code that it ran.
