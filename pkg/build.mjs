@@ -1,10 +1,10 @@
 /**
- * What is in an npm package besides what cargo makes: `node pkg/build.mjs PACKAGE VOCAB OUT FLAVOUR=FOLDER...`, where VOCAB holds
+ * What is in an npm package besides what cargo makes: `node pkg/build.mjs PACKAGE VOCAB OUT FLAVOR=FOLDER...`, where VOCAB holds
  * `NAME.bin`, and FOLDER `ctxweave.wasm` and `glue.js`. `cargo xtask build` runs it.
  *
- * Each flavour has a folder, the first one that of all:
+ * Each flavor has a folder, the first one that of all:
  *
- * - `core.js`: what src/entries/FLAVOUR.ts exports, with the glue, so that its entry points share one instance;
+ * - `core.js`: what src/entries/FLAVOR.ts exports, with the glue, so that its entry points share one instance;
  * - `index.js`, `node.js`, `workerd.js`, `edge.js`: where the wasm comes from in each kind of runtime. Those of `tokens`, which
  *   is there to count soon, hold the core: each file costs half a millisecond to import;
  * - `core.cjs`, `node.cjs` and `index.cjs`, the same for `require` where that takes no ES module;
@@ -35,11 +35,11 @@ import { dropins, folders, vocabularies as vocabulariesOf } from "./exports.mjs"
 const here = dirname(fileURLToPath(import.meta.url));
 const src = join(here, "src");
 const [name, vocab, out] = [process.argv[2], resolve(process.argv[3]), resolve(process.argv[4])];
-/** The folder of each flavour's module. */
+/** The folder of each flavor's module. */
 const modules = new Map(
   process.argv.slice(5).map((argument) => {
-    const [flavour, folder] = argument.split(/=(.*)/s);
-    return [flavour, resolve(folder)];
+    const [flavor, folder] = argument.split(/=(.*)/s);
+    return [flavor, resolve(folder)];
   }),
 );
 const [main, ...smaller] = modules.keys();
@@ -69,7 +69,7 @@ const disposable = {
     code.includes("[Symbol.dispose]") ? `/// <reference lib="esnext.disposable" />\n${code}` : undefined,
 };
 
-/** The flavours whose entry points hold their core. */
+/** The flavors whose entry points hold their core. */
 const joined = ["tokens"];
 
 /** How a file is found, where an ES module says so, and where CommonJS does. */
@@ -78,23 +78,23 @@ const ways = { esm: ["", ".node", ".workerd", ".edge"], cjs: [".require", ".node
 if (main) {
   await bundle({ stdin: shared.map((name) => `export * from "./${name}.js";`).join("\n"), to: "shared" });
 }
-for (const flavour of [main, ...smaller].filter(Boolean)) {
-  const dir = flavour === main ? "" : `${flavour}/`;
+for (const flavor of [main, ...smaller].filter(Boolean)) {
+  const dir = flavor === main ? "" : `${flavor}/`;
   mkdirSync(join(out, dir), { recursive: true });
-  writeFileSync(join(out, dir, "ctxweave.wasm"), moduleOf(flavour));
+  writeFileSync(join(out, dir, "ctxweave.wasm"), moduleOf(flavor));
   if (isPacked) pack(join(out, dir, "ctxweave.wasm"));
-  if (!joined.includes(flavour)) await bundle({ flavour, from: `entries/${flavour}`, to: `${dir}core` });
+  if (!joined.includes(flavor)) await bundle({ flavor, from: `entries/${flavor}`, to: `${dir}core` });
   for (const [format, kinds] of Object.entries(ways)) {
     for (const kind of kinds) {
       const from = kind.startsWith(".require") || kind === "" ? `index${kind}` : kind.slice(1);
-      await bundle({ flavour, from, to: dir + from.replace(".require", ""), formats: [format] });
+      await bundle({ flavor, from, to: dir + from.replace(".require", ""), formats: [format] });
     }
   }
 }
 if (isWhole) {
-  await bundle({ flavour: main, from: "slim", to: "slim" });
-  await bundle({ flavour: main, from: "inline", to: "inline", formats: ["esm"] });
-  await bundle({ flavour: main, from: "inline.require", to: "inline", formats: ["cjs"] });
+  await bundle({ flavor: main, from: "slim", to: "slim" });
+  await bundle({ flavor: main, from: "inline", to: "inline", formats: ["esm"] });
+  await bundle({ flavor: main, from: "inline.require", to: "inline", formats: ["cjs"] });
 }
 for (const [vocabulary, file] of Object.entries(vocabularies)) {
   const folder = isWhole ? "vocab/" : "";
@@ -124,7 +124,7 @@ if (isWhole)
   });
 
 /** Writes a module of src, or some text, as an ES module and as CommonJS. */
-async function bundle({ flavour, stdin, from, to, file, formats = ["esm", "cjs"] }) {
+async function bundle({ flavor, stdin, from, to, file, formats = ["esm", "cjs"] }) {
   for (const format of formats) {
     const end = format === "esm" ? ".js" : ".cjs";
     await build({
@@ -137,12 +137,12 @@ async function bundle({ flavour, stdin, from, to, file, formats = ["esm", "cjs"]
       platform: format === "esm" ? "neutral" : "node",
       target: format === "esm" ? "es2022" : "node18",
       external: ["node:*", "@langchain/*"],
-      define: { PACKED: String(isPacked), ...(flavour && { AREA: JSON.stringify(flavour) }) },
+      define: { PACKED: String(isPacked), ...(flavor && { AREA: JSON.stringify(flavor) }) },
       plugins: [
         {
           name: "layout",
           setup(esbuild) {
-            layout(esbuild, { flavour, to, end, file, isShared: to === "shared" });
+            layout(esbuild, { flavor, to, end, file, isShared: to === "shared" });
             mended(esbuild);
           },
         },
@@ -153,7 +153,7 @@ async function bundle({ flavour, stdin, from, to, file, formats = ["esm", "cjs"]
 }
 
 /** Where each import leads: into the same file, to another one of the package, or to what cargo made. */
-function layout({ onResolve, onLoad }, { flavour, to, end, file, isShared }) {
+function layout({ onResolve, onLoad }, { flavor, to, end, file, isShared }) {
   const external = (path) => {
     const short = relative(join(out, dirname(to)), join(out, path)).replaceAll("\\", "/");
     return { path: short.startsWith(".") ? short : `./${short}`, external: true };
@@ -162,7 +162,7 @@ function layout({ onResolve, onLoad }, { flavour, to, end, file, isShared }) {
     if (kind === "entry-point") return undefined;
     if (/\.(wasm(\?module)?|packed\.js)$/.test(path)) return { path, external: true };
     const module = relative(src, join(resolveDir, path)).replaceAll("\\", "/").replace(/\.js$/, "");
-    if (module === "glue") return { path: join(modules.get(flavour), "glue.js") };
+    if (module === "glue") return { path: join(modules.get(flavor), "glue.js") };
     if (module === "vocab/file") return { path: join(src, `vocab/file${file.kind}.ts`) };
     if (module === "entries/chat" && to.startsWith("dropins/")) return { path: "ctxweave/chat", external: true };
     if (to.startsWith("cli/") && /^(entries|vocab)\//.test(module)) {
@@ -172,9 +172,9 @@ function layout({ onResolve, onLoad }, { flavour, to, end, file, isShared }) {
     if (!isShared && shared.includes(module)) {
       return name === "ctxweave-vocab" ? { path: "ctxweave/vocab", external: true } : external(`shared${end}`);
     }
-    // The entry points are written for the first flavour and serve them all.
+    // The entry points are written for the first flavor and serve them all.
     if (module === "entries/default" && !to.endsWith("core")) {
-      if (joined.includes(flavour)) return { path: join(src, "entries", `${flavour}.ts`) };
+      if (joined.includes(flavor)) return { path: join(src, "entries", `${flavor}.ts`) };
       return external(join(dirname(to), `core${end}`));
     }
     return undefined;
@@ -208,14 +208,14 @@ function mended({ onLoad }) {
 }
 
 /**
- * The module of a flavour. One that serves several has the flavour's name in a custom section: a bundler would make one file of
+ * The module of a flavor. One that serves several has the flavor's name in a custom section: a bundler would make one file of
  * modules that are equal.
  */
-function moduleOf(flavour) {
-  const folder = modules.get(flavour);
+function moduleOf(flavor) {
+  const folder = modules.get(flavor);
   const module = readFileSync(join(folder, "ctxweave.wasm"));
   const isShared = [...modules.values()].filter((other) => other === folder).length > 1;
-  return isShared ? Buffer.concat([module, section("flavour", Buffer.from(flavour))]) : module;
+  return isShared ? Buffer.concat([module, section("flavor", Buffer.from(flavor))]) : module;
 }
 
 /** A module with nothing in it but a custom section. */

@@ -116,7 +116,7 @@ function firsts(runtime, starts) {
   }
 }
 
-/** Long runs of one thing, cold, in both flavours. */
+/** Long runs of one thing, cold, in both flavors. */
 async function guards(runtime) {
   const columns = [ours, reference].flatMap((counter) => encodings.map((encoding) => ({ counter, encoding })));
   table([

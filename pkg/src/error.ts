@@ -1,6 +1,6 @@
 import type { ErrorCode, ErrorDetails } from "./types/common.js";
 
-/** The same in every copy of this module: each flavour of the package has one, as an ES module and as CommonJS. */
+/** The same in every copy of this module: each flavor of the package has one, as an ES module and as CommonJS. */
 const brand = Symbol.for("ctxweave.error");
 
 /** A {@link CtxweaveError} with this code. */

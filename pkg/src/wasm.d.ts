@@ -15,7 +15,7 @@ declare module "*.packed.js" {
   export const packed: string;
 }
 
-/** The name of the flavour that is built; the build puts it in. */
+/** The name of the flavor that is built; the build puts it in. */
 declare const AREA: string;
 
 /** Whether the file is there packed, too; the build puts it in. */

@@ -161,7 +161,7 @@ const olderToo: [typeof o200k.load, "gpt2"] = [older.load, olderThere.name];
 const harmonious: "o200k_harmony" = harmony.name;
 const there: typeof o200k.load = loomVocabulary.load;
 const thereToo: typeof o200k.load = tokensVocabulary.load;
-// @ts-expect-error the flavour has the Loom area alone
+// @ts-expect-error the flavor has the Loom area alone
 l.parseTask("<task/>");
 // @ts-expect-error only \`ctxweave/import\` reads files of other looms
 a.importLoom("{}");
@@ -170,7 +170,7 @@ if (importedTree) new a.LoomTree(importedTree.tree);
 const written: string = looms.exportLoom({ nodes: [], edges: [] }, "markdown", { tip: "a" });
 // @ts-expect-error no such format
 looms.exportLoom({ nodes: [], edges: [] }, "tapestry");
-// @ts-expect-error the flavour has counting alone
+// @ts-expect-error the flavor has counting alone
 n.assembleDialogue;
 // @ts-expect-error and none of the types of what it has not
 type Tree = n.LoomTreeData;

@@ -87,7 +87,7 @@ function counts(ctxweave) {
 
 /**
  * Exact counting: the same counts as tiktoken's own, in every way there is to ask for them. `vocabularies` are the
- * modules `ctxweave/vocab/*` by the name of the encoding, undefined for the flavour that needs none. `texts` is the list
+ * modules `ctxweave/vocab/*` by the name of the encoding, undefined for the flavor that needs none. `texts` is the list
  * in counts.json. Assemblies are counted only where there are any.
  */
 export async function exact(ctxweave, vocabularies, texts) {

@@ -8,20 +8,20 @@ import { installed } from "../packaging/packed.mjs";
 
 const require = createRequire(join(installed(), "package.json"));
 const tokens = require("ctxweave/tokens");
-const flavours = { "ctxweave/tokens": tokens, ctxweave: require("ctxweave"), tiktoken: require("ctxweave-tiktoken") };
+const flavors = { "ctxweave/tokens": tokens, ctxweave: require("ctxweave"), tiktoken: require("ctxweave-tiktoken") };
 const encodings = ["o200k_base", "cl100k_base"];
 
 before(async () => {
-  await Promise.all(Object.values(flavours).map(({ init }) => init()));
+  await Promise.all(Object.values(flavors).map(({ init }) => init()));
   for (const encoding of encodings) await require(`ctxweave/vocab/${encoding}`).load();
 });
 
 /** The code and the path of what a call throws. */
-function thrown(flavour, run) {
+function thrown(flavor, run) {
   try {
     run();
   } catch (error) {
-    assert.ok(error instanceof flavour.CtxweaveError, String(error));
+    assert.ok(error instanceof flavor.CtxweaveError, String(error));
     return [error.code, error.details.path];
   }
   return undefined;
@@ -29,16 +29,16 @@ function thrown(flavour, run) {
 
 const text = "Tokens: naïve 👩‍🚀 and 漢字, <|endoftext|>\r\nlast line 🇳🇱";
 
-for (const [name, flavour] of Object.entries(flavours)) {
+for (const [name, flavor] of Object.entries(flavors)) {
   test(`${name}: tokens are their text, and spans tile it`, () => {
     for (const tokenizer of encodings) {
-      const ids = flavour.encodeTokens(text, { tokenizer });
+      const ids = flavor.encodeTokens(text, { tokenizer });
       assert.ok(ids instanceof Uint32Array);
-      assert.equal(ids.length, flavour.countTokens(text, { tokenizer }));
-      assert.equal(flavour.decodeTokens(ids, { tokenizer }), text);
-      assert.equal(flavour.decodeTokens([...ids], { tokenizer }), text);
-      assert.equal(Buffer.from(flavour.decodeTokenBytes(ids.subarray(1, 3), { tokenizer })).length > 0, true);
-      const spans = flavour.tokenSpans(text, { tokenizer });
+      assert.equal(ids.length, flavor.countTokens(text, { tokenizer }));
+      assert.equal(flavor.decodeTokens(ids, { tokenizer }), text);
+      assert.equal(flavor.decodeTokens([...ids], { tokenizer }), text);
+      assert.equal(Buffer.from(flavor.decodeTokenBytes(ids.subarray(1, 3), { tokenizer })).length > 0, true);
+      const spans = flavor.tokenSpans(text, { tokenizer });
       assert.deepEqual(spans.ids, ids);
       assert.equal(spans.ends.at(-1), text.length);
       assert.ok(spans.splits.length > 0 && spans.splits.every((at) => at < ids.length));
@@ -46,19 +46,19 @@ for (const [name, flavour] of Object.entries(flavours)) {
       assert.equal(parts.join(""), text);
       for (const [at, part] of parts.entries()) {
         if (spans.splits.includes(at) || spans.splits.includes(at - 1)) continue;
-        assert.equal(flavour.decodeTokens([ids[at]], { tokenizer }), part);
+        assert.equal(flavor.decodeTokens([ids[at]], { tokenizer }), part);
       }
     }
   });
 
   test(`${name}: special tokens are text unless they are named`, () => {
     const tokenizer = "o200k_base";
-    const encode = (allowedSpecial) => [...flavour.encodeTokens("a<|endoftext|>", { tokenizer, allowedSpecial })];
+    const encode = (allowedSpecial) => [...flavor.encodeTokens("a<|endoftext|>", { tokenizer, allowedSpecial })];
     assert.equal(encode().length, 8);
     assert.deepEqual(encode("all"), [64, 199999]);
     assert.deepEqual(encode(["<|endoftext|>"]), [64, 199999]);
     assert.equal(encode(["<|endofprompt|>"]).length, 8);
-    assert.equal(flavour.decodeTokens([199999], { tokenizer }), "<|endoftext|>");
+    assert.equal(flavor.decodeTokens([199999], { tokenizer }), "<|endoftext|>");
     const refused = { code: "unknown_value", details: { path: "options.allowedSpecial[0]" } };
     assert.throws(
       () => encode(["<|fim_prefix|>"]),
@@ -75,54 +75,54 @@ for (const [name, flavour] of Object.entries(flavours)) {
     const tokenizer = "o200k_base";
     const own = { name: "own", count: (text) => text.length };
     assert.deepEqual(
-      thrown(flavour, () => flavour.encodeTokens("a")),
+      thrown(flavor, () => flavor.encodeTokens("a")),
       ["unknown_value", "options.tokenizer"],
     );
     assert.deepEqual(
-      thrown(flavour, () => flavour.encodeTokens("a", { tokenizer: "heuristic" })),
+      thrown(flavor, () => flavor.encodeTokens("a", { tokenizer: "heuristic" })),
       ["unknown_value", "options.tokenizer"],
     );
     assert.deepEqual(
-      thrown(flavour, () => flavour.encodeTokens("a", { tokenizer: own })),
+      thrown(flavor, () => flavor.encodeTokens("a", { tokenizer: own })),
       ["unknown_value", "options.tokenizer"],
     );
     assert.deepEqual(
-      thrown(flavour, () => flavour.encodeTokens("a", { tokeniser: tokenizer })),
+      thrown(flavor, () => flavor.encodeTokens("a", { tokeniser: tokenizer })),
       ["invalid_input", "options.tokeniser"],
     );
     assert.deepEqual(
-      thrown(flavour, () => flavour.encodeTokens(1, { tokenizer })),
+      thrown(flavor, () => flavor.encodeTokens(1, { tokenizer })),
       ["invalid_input", "text"],
     );
     assert.deepEqual(
-      thrown(flavour, () => flavour.decodeTokens([1, -1], { tokenizer })),
+      thrown(flavor, () => flavor.decodeTokens([1, -1], { tokenizer })),
       ["invalid_input", "ids[1]"],
     );
     assert.deepEqual(
-      thrown(flavour, () => flavour.decodeTokens([1, 1.5], { tokenizer })),
+      thrown(flavor, () => flavor.decodeTokens([1, 1.5], { tokenizer })),
       ["invalid_input", "ids[1]"],
     );
     assert.deepEqual(
-      thrown(flavour, () => flavour.decodeTokens("ids", { tokenizer })),
+      thrown(flavor, () => flavor.decodeTokens("ids", { tokenizer })),
       ["invalid_input", "ids"],
     );
     assert.deepEqual(
-      thrown(flavour, () => flavour.decodeTokens([1, 4e9], { tokenizer })),
+      thrown(flavor, () => flavor.decodeTokens([1, 4e9], { tokenizer })),
       ["invalid_input", "ids[1]"],
     );
     assert.deepEqual(
-      thrown(flavour, () => new flavour.TokenCounter({ tokeniser: "a" })),
+      thrown(flavor, () => new flavor.TokenCounter({ tokeniser: "a" })),
       ["invalid_input", "options.tokeniser"],
     );
   });
 
   test(`${name}: bytes that are no UTF-8 become U+FFFD, and a BOM stays`, () => {
     const tokenizer = "cl100k_base";
-    const ids = flavour.encodeTokens("👩‍🚀", { tokenizer });
-    assert.match(flavour.decodeTokens(ids.subarray(0, 1), { tokenizer }), /^\ufffd+$/);
+    const ids = flavor.encodeTokens("👩‍🚀", { tokenizer });
+    assert.match(flavor.decodeTokens(ids.subarray(0, 1), { tokenizer }), /^\ufffd+$/);
     const marked = "\ufefftext";
-    assert.equal(flavour.decodeTokens(flavour.encodeTokens(marked, { tokenizer }), { tokenizer }), marked);
-    assert.equal(flavour.decodeTokens(flavour.encodeTokens("", { tokenizer }), { tokenizer }), "");
+    assert.equal(flavor.decodeTokens(flavor.encodeTokens(marked, { tokenizer }), { tokenizer }), marked);
+    assert.equal(flavor.decodeTokens(flavor.encodeTokens("", { tokenizer }), { tokenizer }), "");
   });
 
   test(`${name}: texts of any length and any characters come back, with Node's Buffer and without`, () => {
@@ -131,57 +131,57 @@ for (const [name, flavour] of Object.entries(flavours)) {
     for (const unit of ["plain text, ", "naïve, ", "漢字かな、", "👩‍🚀", "a\u{2028}\ufeff"]) {
       for (const times of [1, 4, 50, 5000]) {
         const whole = unit.repeat(times);
-        const ids = flavour.encodeTokens(whole, { tokenizer });
-        assert.equal(flavour.decodeTokens(ids, { tokenizer }), whole);
-        const torn = flavour.decodeTokens(flavour.encodeTokens(`${whole}龘`, { tokenizer }).slice(0, -1), {
+        const ids = flavor.encodeTokens(whole, { tokenizer });
+        assert.equal(flavor.decodeTokens(ids, { tokenizer }), whole);
+        const torn = flavor.decodeTokens(flavor.encodeTokens(`${whole}龘`, { tokenizer }).slice(0, -1), {
           tokenizer,
         });
         assert.ok(torn === whole || torn.endsWith("\ufffd"), torn.slice(-20));
         try {
           delete globalThis.Buffer;
-          assert.equal(flavour.decodeTokens(ids, { tokenizer }), whole);
+          assert.equal(flavor.decodeTokens(ids, { tokenizer }), whole);
         } finally {
           globalThis.Buffer = Buffer;
         }
-        const special = flavour.encodeTokens(`${whole}<|endoftext|>`, { tokenizer, allowedSpecial: "all" });
-        assert.equal(flavour.decodeTokens(special, { tokenizer }), `${whole}<|endoftext|>`);
+        const special = flavor.encodeTokens(`${whole}<|endoftext|>`, { tokenizer, allowedSpecial: "all" });
+        assert.equal(flavor.decodeTokens(special, { tokenizer }), `${whole}<|endoftext|>`);
       }
     }
   });
 
   test(`${name}: a family without a public tokenizer is a multiple of the estimate, which can be fitted`, () => {
     const prose = "The shuttle carries the weft through the shed. ".repeat(30);
-    const estimate = flavour.countTokens(prose);
-    assert.ok(flavour.countTokens(prose, { tokenizer: "claude" }) > estimate * 1.3);
-    assert.ok(flavour.countTokens(prose, { tokenizer: "gemini" }) < estimate * 1.2);
-    const found = flavour.calibrate([{ text: prose, tokens: estimate * 2 }]);
+    const estimate = flavor.countTokens(prose);
+    assert.ok(flavor.countTokens(prose, { tokenizer: "claude" }) > estimate * 1.3);
+    assert.ok(flavor.countTokens(prose, { tokenizer: "gemini" }) < estimate * 1.2);
+    const found = flavor.calibrate([{ text: prose, tokens: estimate * 2 }]);
     assert.deepEqual([found.samples, found.error], [1, 5]);
     assert.match(found.tokenizer, /^calibrated:\d+,\d+,\d+,5$/);
-    const counted = flavour.countTokens(prose, { tokenizer: found.tokenizer });
+    const counted = flavor.countTokens(prose, { tokenizer: found.tokenizer });
     assert.ok(Math.abs(counted - estimate * 2) <= estimate * 0.1, `${counted} of ${estimate * 2}`);
-    assert.equal(flavour.modelInfo("claude-opus-4-8").tokenizer, "claude");
-    assert.equal(flavour.modelInfo("claude-opus-4-6").tokenizer, "claude-3");
+    assert.equal(flavor.modelInfo("claude-opus-4-8").tokenizer, "claude");
+    assert.equal(flavor.modelInfo("claude-opus-4-6").tokenizer, "claude-3");
     assert.deepEqual(
-      thrown(flavour, () => flavour.calibrate([{ text: "a", tokens: 0 }])),
+      thrown(flavor, () => flavor.calibrate([{ text: "a", tokens: 0 }])),
       ["invalid_input", "samples[0].tokens"],
     );
     assert.deepEqual(
-      thrown(flavour, () => flavour.countTokens("a", { tokenizer: "calibrated:1,2" })),
+      thrown(flavor, () => flavor.countTokens("a", { tokenizer: "calibrated:1,2" })),
       ["unknown_value", "options.tokenizer"],
     );
-    if (flavour === tokens) return;
-    const { report } = flavour.fitMessages([{ role: "user", content: prose }], {
+    if (flavor === tokens) return;
+    const { report } = flavor.fitMessages([{ role: "user", content: prose }], {
       maxTokens: 5000,
       tokenizer: "claude",
     });
     assert.deepEqual([report.tokens.tokenizer, report.tokens.tokenizerError], ["claude", 35]);
-    const plain = flavour.fitMessages([{ role: "user", content: prose }], { maxTokens: 5000 });
+    const plain = flavor.fitMessages([{ role: "user", content: prose }], { maxTokens: 5000 });
     assert.equal("tokenizerError" in plain.report.tokens, false);
   });
 
   test(`${name}: a text is within a limit or not`, () => {
-    assert.equal(flavour.isWithinTokenLimit("a b", 2, { tokenizer: "o200k_base" }), 2);
-    assert.equal(flavour.isWithinTokenLimit("a b c", 2, { tokenizer: "o200k_base" }), false);
+    assert.equal(flavor.isWithinTokenLimit("a b", 2, { tokenizer: "o200k_base" }), 2);
+    assert.equal(flavor.isWithinTokenLimit("a b c", 2, { tokenizer: "o200k_base" }), false);
   });
 
   test(`${name}: a stream counts at every delta what there is so far`, () => {
@@ -189,24 +189,24 @@ for (const [name, flavour] of Object.entries(flavours)) {
     const all = `${text} ${text}\r\n\r\n${"word ".repeat(30)}\ud800 alone`;
     for (const tokenizer of [...encodings, "heuristic", own, undefined]) {
       const options = tokenizer === undefined ? undefined : { tokenizer };
-      const counter = new flavour.TokenCounter(options);
+      const counter = new flavor.TokenCounter(options);
       for (let end = 1; end <= all.length; end += 1) {
         const so_far = all.slice(0, end);
         assert.equal(
           counter.append(all[end - 1]),
-          flavour.countTokens(so_far, options),
+          flavor.countTokens(so_far, options),
           JSON.stringify(so_far.slice(-9)),
         );
-        assert.equal(counter.count, flavour.countTokens(so_far, options));
+        assert.equal(counter.count, flavor.countTokens(so_far, options));
       }
       counter.reset();
       assert.equal(counter.count, 0);
-      assert.equal(counter.append("again"), flavour.countTokens("again", options));
+      assert.equal(counter.append("again"), flavor.countTokens("again", options));
       counter.reset();
       let so_far = "";
       for (const character of text) {
         so_far += character;
-        assert.equal(counter.append(character), flavour.countTokens(so_far, options), so_far.slice(-9));
+        assert.equal(counter.append(character), flavor.countTokens(so_far, options), so_far.slice(-9));
       }
       counter.free();
       counter.free();
@@ -215,22 +215,22 @@ for (const [name, flavour] of Object.entries(flavours)) {
   });
 }
 
-for (const [name, flavour] of Object.entries(flavours)) {
+for (const [name, flavor] of Object.entries(flavors)) {
   test(`${name}: a text is cut and split as its counter says`, () => {
     const long = "One sentence here. Another one! 漢字かな交じり文。\n\n".repeat(40);
     const own = { count: (text) => Math.ceil(text.length / 3) };
     for (const tokenizer of [...encodings, "heuristic", own]) {
-      const count = (text) => flavour.countTokens(text, { tokenizer });
+      const count = (text) => flavor.countTokens(text, { tokenizer });
       for (const boundary of ["token", "grapheme", "word", "line", "sentence"]) {
         for (const side of ["end", "start", "middle"]) {
-          const cut = flavour.truncateText(long, 100, { tokenizer, side, boundary, marker: "…" });
+          const cut = flavor.truncateText(long, 100, { tokenizer, side, boundary, marker: "…" });
           assert.equal(count(cut.text), cut.tokens);
           assert.ok(cut.tokens <= 100 && cut.tokens > 60 && cut.truncated, JSON.stringify([boundary, side, cut]));
           const [head, tail] = cut.text.split("…");
           assert.ok(long.startsWith(head) && long.endsWith(tail));
           assert.deepEqual([cut.head, cut.tail], [head.length, tail.length]);
         }
-        const pieces = flavour.splitText(long, { tokenizer, maxTokens: 64, overlap: 20, boundary });
+        const pieces = flavor.splitText(long, { tokenizer, maxTokens: 64, overlap: 20, boundary });
         let end = 0;
         for (const piece of pieces) {
           assert.equal(piece.text, long.slice(piece.start, piece.end));
@@ -242,14 +242,14 @@ for (const [name, flavour] of Object.entries(flavours)) {
         assert.equal(end, long.length);
       }
     }
-    assert.deepEqual(flavour.truncateText("short", 10), {
+    assert.deepEqual(flavor.truncateText("short", 10), {
       text: "short",
       tokens: 1,
       truncated: false,
       head: 5,
       tail: 0,
     });
-    assert.deepEqual(flavour.truncateText("long enough to cut", 0, { marker: "…" }), {
+    assert.deepEqual(flavor.truncateText("long enough to cut", 0, { marker: "…" }), {
       text: "",
       tokens: 0,
       truncated: true,
@@ -260,15 +260,15 @@ for (const [name, flavour] of Object.entries(flavours)) {
 
   test(`${name}: what cannot be cut so is refused with its place`, () => {
     assert.deepEqual(
-      thrown(flavour, () => flavour.truncateText("a", -1)),
+      thrown(flavor, () => flavor.truncateText("a", -1)),
       ["invalid_input", "maxTokens"],
     );
     assert.deepEqual(
-      thrown(flavour, () => flavour.truncateText("a", 1, { sides: "end" })),
+      thrown(flavor, () => flavor.truncateText("a", 1, { sides: "end" })),
       ["invalid_input", "options.sides"],
     );
     assert.deepEqual(
-      thrown(flavour, () => flavour.splitText("a", { maxTokens: 4, overlap: 3 })),
+      thrown(flavor, () => flavor.splitText("a", { maxTokens: 4, overlap: 3 })),
       ["invalid_input", "options.overlap"],
     );
   });

@@ -128,10 +128,10 @@ test("Vite build: ctxweave/inline gives the goldens in Chromium, with nothing be
   assert.deepEqual(builtFiles(dir, /\.(wasm|bin)$/), []);
 });
 
-for (const [flavour, judged] of [["chat", { assembly: false }], ["loom"], ["tokens", { assembly: false }]]) {
-  test(`Vite build: ctxweave/${flavour} gives the goldens of its areas in Chromium, with exactly one wasm`, async () => {
-    const [entry, given] = [`ctxweave/${flavour}`, goldensOf(flavour, all)];
-    const { dir, config } = await application(flavour, program(entry, entry), given);
+for (const [flavor, judged] of [["chat", { assembly: false }], ["loom"], ["tokens", { assembly: false }]]) {
+  test(`Vite build: ctxweave/${flavor} gives the goldens of its areas in Chromium, with exactly one wasm`, async () => {
+    const [entry, given] = [`ctxweave/${flavor}`, goldensOf(flavor, all)];
+    const { dir, config } = await application(flavor, program(entry, entry), given);
     judgeBoth(await built(config), given, judged);
     assert.equal(wasmFiles(dir).length, 1, wasmFiles(dir).join(", "));
   });

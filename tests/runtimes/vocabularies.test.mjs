@@ -19,11 +19,11 @@ test("older encodings are loaded like the others, and count as tiktoken does", a
     const vocabulary = require(`${tokenizer === "o200k_harmony" ? "ctxweave/vocab" : "ctxweave-vocab"}/${tokenizer}`);
     assert.equal(vocabulary.name, tokenizer);
     await vocabulary.load();
-    for (const flavour of [ctxweave, tokens]) {
+    for (const flavor of [ctxweave, tokens]) {
       const expected = tiktoken.encodeTokens(text, { tokenizer, allowedSpecial: "all" });
-      assert.deepEqual(flavour.encodeTokens(text, { tokenizer, allowedSpecial: "all" }), expected, tokenizer);
-      assert.equal(flavour.decodeTokens(expected, { tokenizer }), text);
-      assert.equal(flavour.countTokens(text, { tokenizer }), tiktoken.countTokens(text, { tokenizer }));
+      assert.deepEqual(flavor.encodeTokens(text, { tokenizer, allowedSpecial: "all" }), expected, tokenizer);
+      assert.equal(flavor.decodeTokens(expected, { tokenizer }), text);
+      assert.equal(flavor.countTokens(text, { tokenizer }), tiktoken.countTokens(text, { tokenizer }));
     }
   }
   const tokenizer = "o200k_harmony";
@@ -48,33 +48,33 @@ test("a tokenizer.json becomes a vocabulary under a name of one's own", () => {
   assert.ok(asset instanceof Uint8Array);
   assert.deepEqual(ctxweave.vocabularyOf(file), asset);
   assert.deepEqual(ctxweave.vocabularyOf(new TextEncoder().encode(text)), asset);
-  for (const flavour of [ctxweave, tokens, tiktoken]) {
-    flavour.loadVocabulary("mine", asset);
-    flavour.loadVocabulary("mine", asset);
+  for (const flavor of [ctxweave, tokens, tiktoken]) {
+    flavor.loadVocabulary("mine", asset);
+    flavor.loadVocabulary("mine", asset);
     const options = { tokenizer: "mine" };
-    assert.deepEqual([...flavour.encodeTokens("the the abc", options)], [257, 258, 32, 261]);
-    assert.equal(flavour.countTokens("the the abc", options), 4);
+    assert.deepEqual([...flavor.encodeTokens("the the abc", options)], [257, 258, 32, 261]);
+    assert.equal(flavor.countTokens("the the abc", options), 4);
     // Composed before it is cut.
-    assert.deepEqual([...flavour.encodeTokens("e\u0301", options)], [259]);
-    assert.equal(flavour.decodeTokens([259, 300], options), "é<think>");
-    const spans = flavour.tokenSpans("ae\u0301<think>", { ...options, allowedSpecial: ["<think>"] });
+    assert.deepEqual([...flavor.encodeTokens("e\u0301", options)], [259]);
+    assert.equal(flavor.decodeTokens([259, 300], options), "é<think>");
+    const spans = flavor.tokenSpans("ae\u0301<think>", { ...options, allowedSpecial: ["<think>"] });
     assert.deepEqual([[...spans.ids], [...spans.ends], [...spans.splits]], [[97, 259, 300], [1, 3, 10], []]);
     assert.throws(
-      () => flavour.countTokens("a", { tokenizer: "mien" }),
+      () => flavor.countTokens("a", { tokenizer: "mien" }),
       (error) => {
         assert.equal(error.code, "unknown_value");
         assert.ok(error.details.expected.includes("mine") && /`mine`/.test(error.message), error.message);
         return true;
       },
     );
-    const counter = new flavour.TokenCounter(options);
+    const counter = new flavor.TokenCounter(options);
     for (const delta of ["th", "e th", "e e", "\u0301", " x"]) counter.append(delta);
-    assert.equal(counter.count, flavour.countTokens("the the e\u0301 x", options));
+    assert.equal(counter.count, flavor.countTokens("the the e\u0301 x", options));
     counter.free();
     const other = ctxweave.vocabularyOf({ ...file, normalizer: null });
-    assert.throws(() => flavour.loadVocabulary("mine", other), { code: "invalid_vocabulary" });
-    assert.throws(() => flavour.loadVocabulary("o200k_base", asset), { code: "invalid_vocabulary" });
-    assert.throws(() => flavour.loadVocabulary("mine too", asset.slice(1)), { code: "invalid_vocabulary" });
+    assert.throws(() => flavor.loadVocabulary("mine", other), { code: "invalid_vocabulary" });
+    assert.throws(() => flavor.loadVocabulary("o200k_base", asset), { code: "invalid_vocabulary" });
+    assert.throws(() => flavor.loadVocabulary("mine too", asset.slice(1)), { code: "invalid_vocabulary" });
   }
 });
 

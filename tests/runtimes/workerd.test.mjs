@@ -46,20 +46,20 @@ test("workerd: with the vocabularies it counts what tiktoken counts", async () =
   judgeExact(await answer("exact", text, files), counts);
 });
 
-for (const flavour of Object.keys(areas)) {
+for (const flavor of Object.keys(areas)) {
   // It reads files, and counts nothing.
-  const isCounting = flavour !== "import";
+  const isCounting = flavor !== "import";
   const more = isCounting ? ", and counts what tiktoken counts" : "";
-  test(`workerd: ctxweave/${flavour} gives its goldens${more}`, async () => {
-    const imports = [["ctxweave", `ctxweave/${flavour}`], ...(isCounting ? vocabularies : [])];
+  test(`workerd: ctxweave/${flavor} gives its goldens${more}`, async () => {
+    const imports = [["ctxweave", `ctxweave/${flavor}`], ...(isCounting ? vocabularies : [])];
     const files = ["ctxweave.wasm", "worker.js"];
     if (isCounting) files.push("cl100k_base.wasm", "o200k_base.wasm");
     const counted = isCounting ? "await exact(ctxweave, { o200k_base, cl100k_base }, texts)" : "undefined";
-    const given = goldensOf(flavour, all);
+    const given = goldensOf(flavor, all);
     const both = `{ ...await scenario(ctxweave, data), exact: ${counted} }`;
-    const outcome = await answer(flavour, worker(imports, both), files.sort(), given);
+    const outcome = await answer(flavor, worker(imports, both), files.sort(), given);
     judge(outcome, given);
-    if (isCounting) judgeExact(outcome.exact, counts, { assembly: flavour === "loom" });
+    if (isCounting) judgeExact(outcome.exact, counts, { assembly: flavor === "loom" });
   });
 }
 

@@ -12,16 +12,16 @@ const dir = mkdtempSync(join(tmpdir(), "ctxweave-manifest-"));
 after(() => rmSync(dir, { recursive: true }));
 
 /**
- * The project's own rules with its smallest flavour alone, which is built in a few seconds, and with room above: whether the
+ * The project's own rules with its smallest flavor alone, which is built in a few seconds, and with room above: whether the
  * module is small enough today is not the question here.
  */
 const own = readFileSync(join(root, "wasm-pack.toml"), "utf8");
 const NAME = "workspace";
-const flavour = own
-  .match(new RegExp(`^\\[flavours\\.${NAME}\\][^]*?(?=^\\[(?!flavours\\.${NAME}\\.))`, "m"))[0]
+const flavor = own
+  .match(new RegExp(`^\\[flavors\\.${NAME}\\][^]*?(?=^\\[(?!flavors\\.${NAME}\\.))`, "m"))[0]
   .replaceAll(/^max-gzip = .*$/gm, "max-gzip = 99_000_000");
-const standard = own.slice(0, own.indexOf("[flavours.")) + flavour;
-assert.deepEqual(standard.match(/^\[.*\]$/gm), ["[build]", "[quick]", `[flavours.${NAME}]`]);
+const standard = own.slice(0, own.indexOf("[flavors.")) + flavor;
+assert.deepEqual(standard.match(/^\[.*\]$/gm), ["[build]", "[quick]", `[flavors.${NAME}]`]);
 const out = join(dir, "out");
 const module = join(out, NAME, "ctxweave.wasm");
 const glue = join(out, NAME, "glue.js");
@@ -99,7 +99,7 @@ test("the exports, the features and the profile reach cargo", () => {
   refused("build", changed('profile = "wasm"', 'profile = "no-such-profile"'), /no-such-profile/);
 });
 
-test("the smaller flavours have their areas and no other", () => {
+test("the smaller flavors have their areas and no other", () => {
   const names = {
     chat: ["fitMessages"],
     commits: ["artifactRef", "importTranscript"],
@@ -130,8 +130,8 @@ test("a profile without LTO is refused", () => {
   refused("build", changed('profile = "wasm"', 'profile = "dev"'), /did not tell rustc to link with LTO/);
 });
 
-test("another flavour is built beside the first", () => {
-  const second = flavour.replaceAll(`flavours.${NAME}`, "flavours.second");
+test("another flavor is built beside the first", () => {
+  const second = flavor.replaceAll(`flavors.${NAME}`, "flavors.second");
   built(`${standard}\n${second}`);
   assert.ok(existsSync(join(out, "second/ctxweave.wasm")));
   const { status, text } = xtask("size", `${standard}\n${second}`);

@@ -8,14 +8,14 @@ use std::thread::{self, ScopedJoinHandle};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use crate::Args;
-use crate::manifest::{Flavour, Manifest, PACKAGE};
+use crate::manifest::{Flavor, Manifest, PACKAGE};
 use crate::module::{Job, Recipe, make_all};
 use crate::process::{output, run as run_command, step};
 use crate::project::Project;
 use crate::stamp::Inputs;
 use crate::{imports, setup};
 
-/// The name of the quick module. No flavour has it.
+/// The name of the quick module. No flavor has it.
 const QUICK: &str = "quick";
 
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
@@ -46,8 +46,8 @@ pub fn own_manifest(project: &Project) -> PathBuf {
     project.path("wasm-pack.toml")
 }
 
-/// Where a flavour's files are, below the folder of all of them.
-pub fn flavour_dir(out: &Path, name: &str) -> PathBuf {
+/// Where a flavor's files are, below the folder of all of them.
+pub fn flavor_dir(out: &Path, name: &str) -> PathBuf {
     if name == "default" { out.to_owned() } else { out.join(name) }
 }
 
@@ -91,13 +91,13 @@ fn make_unless_current(project: &Project, scope: Scope<'_>, better: &[Scope<'_>]
 /// Which modules are made.
 #[derive(Clone, Copy)]
 enum Scope<'a> {
-    /// All flavours.
+    /// All flavors.
     Shipped,
-    /// These flavours; the others stay as they were last built.
+    /// These flavors; the others stay as they were last built.
     Only(&'a [&'a str]),
-    /// One module with all areas for all flavours of `ctxweave`, and the other packages' flavours, all compiled quickly.
+    /// One module with all areas for all flavors of `ctxweave`, and the other packages' flavors, all compiled quickly.
     Quick,
-    /// The quick module without the other packages' flavours.
+    /// The quick module without the other packages' flavors.
     Demo,
 }
 
@@ -106,19 +106,19 @@ impl Scope<'_> {
         matches!(self, Scope::Quick | Scope::Demo)
     }
 
-    fn includes(&self, flavour: &Flavour) -> bool {
-        !matches!(self, Scope::Demo) || flavour.package == PACKAGE
+    fn includes(&self, flavor: &Flavor) -> bool {
+        !matches!(self, Scope::Demo) || flavor.package == PACKAGE
     }
 
-    /// The name of the module that serves as a flavour.
-    fn module<'b>(&self, name: &'b str, flavour: &Flavour) -> &'b str {
-        if self.is_quick() && flavour.package == PACKAGE { QUICK } else { name }
+    /// The name of the module that serves as a flavor.
+    fn module<'b>(&self, name: &'b str, flavor: &Flavor) -> &'b str {
+        if self.is_quick() && flavor.package == PACKAGE { QUICK } else { name }
     }
 
     /// The folder in which it is kept.
-    fn folder(&self, project: &Project, name: &str, flavour: &Flavour) -> PathBuf {
-        let folder = if self.is_quick() { "quick" } else { "flavours" };
-        project.scratch().join(folder).join(self.module(name, flavour))
+    fn folder(&self, project: &Project, name: &str, flavor: &Flavor) -> PathBuf {
+        let folder = if self.is_quick() { "quick" } else { "flavors" };
+        project.scratch().join(folder).join(self.module(name, flavor))
     }
 }
 
@@ -145,8 +145,8 @@ fn make_package(project: &Project, manifest: &Path, scope: Scope<'_>) -> Result<
         join(assets)
     })?;
     if matches!(scope, Scope::Shipped) {
-        let module = |(name, flavour)| fs::read(scope.folder(project, name, flavour).join("ctxweave.wasm"));
-        let modules = parsed.flavours.iter().map(|(name, flavour)| module((name, flavour)));
+        let module = |(name, flavor)| fs::read(scope.folder(project, name, flavor).join("ctxweave.wasm"));
+        let modules = parsed.flavors.iter().map(|(name, flavor)| module((name, flavor)));
         imports::check_shared(&modules.collect::<Result<Vec<_>, _>>()?, &parsed.build.imports)?;
     }
 
@@ -155,13 +155,13 @@ fn make_package(project: &Project, manifest: &Path, scope: Scope<'_>) -> Result<
         return Ok(());
     }
     for (package, _) in PACKAGES {
-        let mut flavours: Vec<_> = parsed.flavours.iter().filter(|(_, flavour)| flavour.package == *package).collect();
-        if flavours.iter().any(|(_, flavour)| !scope.includes(flavour)) {
+        let mut flavors: Vec<_> = parsed.flavors.iter().filter(|(_, flavor)| flavor.package == *package).collect();
+        if flavors.iter().any(|(_, flavor)| !scope.includes(flavor)) {
             continue;
         }
-        flavours.sort_by_key(|(name, _)| *name != "default");
-        let modules = flavours.into_iter().map(|(name, flavour)| {
-            let folder = scope.folder(project, name, flavour);
+        flavors.sort_by_key(|(name, _)| *name != "default");
+        let modules = flavors.into_iter().map(|(name, flavor)| {
+            let folder = scope.folder(project, name, flavor);
             format!("{name}={}", folder.display())
         });
         // Made aside and put in place at the end: whoever uses the package meanwhile never sees half of it.
@@ -182,20 +182,20 @@ fn make_package(project: &Project, manifest: &Path, scope: Scope<'_>) -> Result<
 fn jobs(project: &Project, manifest: &Manifest, scope: Scope<'_>) -> Result<Vec<Job>> {
     if let Scope::Only(names) = scope {
         for name in names {
-            ensure!(manifest.flavours.contains_key(*name), "there is no flavour `{name}`");
+            ensure!(manifest.flavors.contains_key(*name), "there is no flavor `{name}`");
         }
     }
     let mut jobs = Vec::new();
     let mut seen = BTreeSet::new();
-    for (name, flavour) in manifest.flavours.iter().filter(|(_, flavour)| scope.includes(flavour)) {
-        let folder = scope.folder(project, name, flavour);
+    for (name, flavor) in manifest.flavors.iter().filter(|(_, flavor)| scope.includes(flavor)) {
+        let folder = scope.folder(project, name, flavor);
         match scope {
             Scope::Only(names) if !names.contains(&name.as_str()) => {
-                ensure!(folder.exists(), "flavour `{name}` was never built: build it, too");
+                ensure!(folder.exists(), "flavor `{name}` was never built: build it, too");
             }
             _ if seen.insert(folder.clone()) => {
-                let recipe = recipe(manifest, scope, flavour)?;
-                jobs.extend(outdated(project, manifest, scope.module(name, flavour), recipe, folder)?);
+                let recipe = recipe(manifest, scope, flavor)?;
+                jobs.extend(outdated(project, manifest, scope.module(name, flavor), recipe, folder)?);
             }
             _ => {}
         }
@@ -205,25 +205,25 @@ fn jobs(project: &Project, manifest: &Manifest, scope: Scope<'_>) -> Result<Vec<
     Ok(jobs)
 }
 
-fn recipe(manifest: &Manifest, scope: Scope<'_>, flavour: &Flavour) -> Result<Recipe> {
+fn recipe(manifest: &Manifest, scope: Scope<'_>, flavor: &Flavor) -> Result<Recipe> {
     let Manifest { build, quick, .. } = manifest;
     if !scope.is_quick() {
         return Ok(Recipe {
             profile: build.profile.clone(),
             lto: build.lto,
-            features: flavour.features.clone(),
-            rustc: exports(flavour).chain(flavour.rustc.iter().cloned()).collect(),
-            wasm_opt_level: Some(flavour.wasm_opt_level.clone()),
+            features: flavor.features.clone(),
+            rustc: exports(flavor).chain(flavor.rustc.iter().cloned()).collect(),
+            wasm_opt_level: Some(flavor.wasm_opt_level.clone()),
             shared_imports: build.imports.clone(),
-            own_imports: flavour.imports.clone(),
+            own_imports: flavor.imports.clone(),
         });
     }
     let quick = quick.as_ref().context("the manifest has no section `quick`")?;
-    let beyond = manifest.flavour_imports().into_iter().map(str::to_owned);
+    let beyond = manifest.flavor_imports().into_iter().map(str::to_owned);
     Ok(Recipe {
         profile: quick.profile.clone(),
         lto: false,
-        features: flavour.features.clone(),
+        features: flavor.features.clone(),
         rustc: Vec::new(),
         wasm_opt_level: None,
         shared_imports: build.imports.iter().cloned().chain(beyond).collect(),
@@ -231,9 +231,9 @@ fn recipe(manifest: &Manifest, scope: Scope<'_>, flavour: &Flavour) -> Result<Re
     })
 }
 
-/// The flags of rustc that select the exports of a flavour; without them everything is exported.
-fn exports(flavour: &Flavour) -> impl Iterator<Item = String> {
-    let each = flavour.exports.iter().map(|name| format!("--cfg=exports=\"{name}\""));
+/// The flags of rustc that select the exports of a flavor; without them everything is exported.
+fn exports(flavor: &Flavor) -> impl Iterator<Item = String> {
+    let each = flavor.exports.iter().map(|name| format!("--cfg=exports=\"{name}\""));
     std::iter::once("--cfg=flavor".to_owned()).chain(each)
 }
 
@@ -286,8 +286,8 @@ fn is_current(project: &Project, manifest: &Path, scope: Scope<'_>) -> Result<bo
 /// All that decides what is in the packages, given the modules, and what is in them.
 fn package_inputs(project: &Project, manifest: &Manifest, scope: Scope<'_>) -> Result<Inputs> {
     let mut inputs = Inputs::default().path(&kept_vocabularies(project))?;
-    for (name, flavour) in manifest.flavours.iter().filter(|(_, flavour)| scope.includes(flavour)) {
-        inputs = inputs.text(name).path(&scope.folder(project, name, flavour))?;
+    for (name, flavor) in manifest.flavors.iter().filter(|(_, flavor)| scope.includes(flavor)) {
+        inputs = inputs.text(name).path(&scope.folder(project, name, flavor))?;
     }
     for path in [
         "xtask/src/build.rs",
@@ -337,9 +337,9 @@ fn vocabularies(project: &Project) -> Result<()> {
 fn wasm_of_all(project: &Project, manifest: &Manifest, out: &Path) -> Result<()> {
     setup::npm_packages(project)?;
     let mut jobs = Vec::new();
-    for (name, flavour) in &manifest.flavours {
-        let recipe = recipe(manifest, Scope::Shipped, flavour)?;
-        jobs.push(Job { name: name.clone(), recipe, out: flavour_dir(out, name), stamp: None });
+    for (name, flavor) in &manifest.flavors {
+        let recipe = recipe(manifest, Scope::Shipped, flavor)?;
+        jobs.push(Job { name: name.clone(), recipe, out: flavor_dir(out, name), stamp: None });
     }
     make_all(project, &manifest.build, jobs)
 }

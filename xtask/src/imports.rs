@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unused_import_of_a_flavour_is_named() {
+    fn an_unused_import_of_a_flavor_is_named() {
         let error = check(IMPORTS_NOW, &[], &list(&["now", "then"])).unwrap_err().to_string();
         assert!(error.contains("allows `then`"), "{error}");
     }

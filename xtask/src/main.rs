@@ -38,11 +38,11 @@ cargo xtask <command>
   setup              install what the other commands need: wasm target, npm packages, Chromium, pip, wasm-bindgen-test-runner
   build              the wasm and the npm package, into pkg/dist
                        --manifest FILE  another wasm-pack.toml      --out DIR  the wasm only, into DIR
-                       --only NAMES     of the flavours only these, as `loom,tokens`; the others stay as they were last built
+                       --only NAMES     of the flavors only these, as `loom,tokens`; the others stay as they were last built
                        --quick          one module for all entry points, compiled in a minute, as `test` and `demo` use it
   check              formatting, lints, docs and types; warnings are errors
   test [SUITE]...    what must hold before a change lands: setup, `build --quick`, check and the tests; with names only these suites
-                       --all  everything: the flavours as they are shipped, their sizes, every case, state and bundler
+                       --all  everything: the flavors as they are shipped, their sizes, every case, state and bundler
   size               the size table, into README.md; fails above the ceilings
                        --manifest FILE      --out DIR  where `build` put the wasm      --check  write nothing
   demo               print an assembled prompt, build the page and serve it on localhost

@@ -12,15 +12,15 @@ use wasm_bindgen_cli_support::Bindgen;
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     pub build: Build,
-    /// The module that tests and the demo use in place of the flavours.
+    /// The module that tests and the demo use in place of the flavors.
     pub quick: Option<Quick>,
-    pub flavours: BTreeMap<String, Flavour>,
+    pub flavors: BTreeMap<String, Flavor>,
     /// The vocabulary assets that go into the package, by the name of their encoding.
     #[serde(default)]
     pub vocabularies: BTreeMap<String, Vocabulary>,
 }
 
-/// How every flavour is built.
+/// How every flavor is built.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Build {
@@ -71,7 +71,7 @@ pub struct Quick {
     pub profile: String,
 }
 
-/// The npm package that has all flavours but those that say otherwise.
+/// The npm package that has all flavors but those that say otherwise.
 pub const PACKAGE: &str = "ctxweave";
 
 /// The sets of exports in src/wasm.
@@ -81,7 +81,7 @@ const EXPORTS: [&str; 10] =
 /// One module with its own exports, size and imports.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Flavour {
+pub struct Flavor {
     /// What it exports, by the names in src/wasm.
     pub exports: Vec<String>,
     /// Cargo features.
@@ -122,15 +122,15 @@ impl Manifest {
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
         let manifest: Self =
             toml::from_str(&text).with_context(|| format!("`{}` is no build manifest", path.display()))?;
-        let mut exports = manifest.flavours.values().flat_map(|flavour| &flavour.exports);
+        let mut exports = manifest.flavors.values().flat_map(|flavor| &flavor.exports);
         if let Some(unknown) = exports.find(|name| !EXPORTS.contains(&name.as_str())) {
             bail!("`{unknown}` is no set of exports; there are `{}`", EXPORTS.join("`, `"));
         }
         Ok(manifest)
     }
 
-    /// What some flavour imports beyond the shared imports.
-    pub fn flavour_imports(&self) -> BTreeSet<&str> {
-        self.flavours.values().flat_map(|flavour| &flavour.imports).map(String::as_str).collect()
+    /// What some flavor imports beyond the shared imports.
+    pub fn flavor_imports(&self) -> BTreeSet<&str> {
+        self.flavors.values().flat_map(|flavor| &flavor.imports).map(String::as_str).collect()
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::Args;
-use crate::build::{self, flavour_dir, manifest_path};
+use crate::build::{self, flavor_dir, manifest_path};
 use crate::manifest::{Manifest, PACKAGE};
 use crate::process::output;
 use crate::project::Project;
@@ -62,14 +62,14 @@ struct Row {
 fn measure(project: &Project, manifest: &Manifest, out: Option<&Path>) -> Result<Vec<Row>> {
     let dist = build::dist(project, PACKAGE)?;
     let mut files = Vec::new();
-    for (name, flavour) in &manifest.flavours {
-        let file = flavour_dir(Path::new(""), name).join("ctxweave.wasm");
+    for (name, flavor) in &manifest.flavors {
+        let file = flavor_dir(Path::new(""), name).join("ctxweave.wasm");
         match out {
-            Some(out) => files.push((out.join(&file), file, flavour.max_gzip)),
-            None if flavour.package == PACKAGE => files.push((dist.join(&file), file, flavour.max_gzip)),
+            Some(out) => files.push((out.join(&file), file, flavor.max_gzip)),
+            None if flavor.package == PACKAGE => files.push((dist.join(&file), file, flavor.max_gzip)),
             None => {
-                let path = build::dist(project, &flavour.package)?.join("ctxweave.wasm");
-                files.push((path, Path::new(&flavour.package).join("ctxweave.wasm"), flavour.max_gzip));
+                let path = build::dist(project, &flavor.package)?.join("ctxweave.wasm");
+                files.push((path, Path::new(&flavor.package).join("ctxweave.wasm"), flavor.max_gzip));
             }
         }
     }

@@ -13,7 +13,7 @@ export interface Handle {
 }
 
 /**
- * The handles of one class by their owners; kept apart from these, so that an owner's type is the same in every flavour.
+ * The handles of one class by their owners; kept apart from these, so that an owner's type is the same in every flavor.
  */
 export class Handles<Kind extends Handle> {
   readonly #known = new WeakMap<object, Kind>();
