@@ -34,9 +34,7 @@ pub(super) fn answer<T>(
     // First: a getter of the caller's tokenizer may transfer their buffers.
     let bytes = bytes_of(bytes);
     let counter = CustomCounter::new(tokenizer);
-    with_host(counter.as_ref(), |host| {
-        find(tables, name)?.answer(this, request, &bytes, host).and_then(written)
-    })
+    with_host(counter.as_ref(), |host| find(tables, name)?.answer(this, request, &bytes, host).and_then(written))
 }
 
 fn find<'c, T>(tables: &'c [&'c [Call<T>]], name: &str) -> Result<&'c Call<T>> {

@@ -45,6 +45,6 @@ if (failed > 0) process.exit(1);
 if (words.length === 0 && !process.argv.includes("--no-table")) {
   const path = join(root, "docs/loading.md");
   const text = readFileSync(path, "utf8");
-  const [before, after] = [text.split("<!-- matrix:start -->")[0], text.split("<!-- matrix:end -->")[1]];
-  writeFileSync(path, `${before}<!-- matrix:start -->\n\n${tableOf(rows)}\n<!-- matrix:end -->${after}`);
+  const [before, after] = [text.split("<!-- test-bundlers:start -->")[0], text.split("<!-- test-bundlers:end -->")[1]];
+  writeFileSync(path, `${before}<!-- test-bundlers:start -->\n\n${tableOf(rows)}\n<!-- test-bundlers:end -->${after}`);
 }
