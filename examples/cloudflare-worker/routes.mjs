@@ -8,7 +8,7 @@ import { CtxweaveError, init } from "ctxweave/stores";
 import * as loom from "ctxweave/loom";
 
 /** Bytes that a request may have. A whole one is held in memory, beside what is made of it. */
-const MOST = { blob: 8_000_000, tree: 4_000_000, json: 1_000_000 };
+const MAX_BODY_BYTES = { blob: 8_000_000, tree: 4_000_000, json: 1_000_000 };
 
 /** Records that are given at a time. */
 const PAGE = 100;
@@ -109,7 +109,7 @@ const routes = [
     async ({ commits, head, query, request }) => {
       const { on_conflict: onConflict, ...given } = query([...Object.keys(FIELDS), "on_conflict"]);
       const said = Object.entries(given).map(([name, value]) => [name, FIELDS[name](value)]);
-      const blob = await body(request, MOST.blob);
+      const blob = await body(request, MAX_BODY_BYTES.blob);
       const stored = await commits.checkpoint(
         head,
         Object.fromEntries(said),
@@ -176,7 +176,7 @@ const routes = [
     "PUT",
     "/trees/:tree",
     async ({ blobs, tree, request }) => {
-      const bytes = await body(request, MOST.tree);
+      const bytes = await body(request, MAX_BODY_BYTES.tree);
       await loom.init();
       // It has to be one.
       new loom.LoomTree(bytes).free();
@@ -304,7 +304,7 @@ async function body(request, most) {
 }
 
 async function json(request) {
-  const bytes = await body(request, MOST.json);
+  const bytes = await body(request, MAX_BODY_BYTES.json);
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (error) {

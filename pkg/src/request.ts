@@ -25,22 +25,22 @@ interface CustomCounter {
 }
 
 /** Deeper than any request may be: the wasm refuses what is nested so deep. */
-const TOO_DEEP = 300;
+const MAX_DEPTH = 300;
 
 /** More than any list may have. A `length` costs nothing to claim, and to look at each item of it may take minutes. */
-const MOST_ITEMS = 2 ** 24;
+const MAX_LIST_ITEMS = 2 ** 24;
 
 /** Texts of this length cross as they are: to escape them, and to read the escapes, would take longer than all else. */
-const LONG_TEXT = 64;
+const MIN_RAW_TEXT_UNITS = 64;
 
 /** Begins such a text, and before all else says that there may be some; src/json/tape.rs has the form. */
 const TEXT = 1;
 
 /** No request is larger than this. */
-const MOST_BYTES = 2 ** 29;
+const MAX_REQUEST_BYTES = 2 ** 29;
 
 /** Most requests are smaller than this. */
-const SHORT = 2 ** 16;
+const SHORT_REQUEST_BYTES = 2 ** 16;
 
 const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -58,14 +58,14 @@ class RequestWriter {
 
   constructor() {
     // Other requests may be made while this one is written, by a getter say.
-    this.#bytes = short ?? new Uint8Array(SHORT);
+    this.#bytes = short ?? new Uint8Array(SHORT_REQUEST_BYTES);
     short = undefined;
     this.#bytes[0] = TEXT;
   }
 
   /** All that was written. */
   close(): Uint8Array {
-    if (this.#bytes.length === SHORT) short = this.#bytes;
+    if (this.#bytes.length === SHORT_REQUEST_BYTES) short = this.#bytes;
     else lastLength = Math.min(this.#at, 2 ** 24);
     return this.#bytes.subarray(0, this.#at);
   }
@@ -95,12 +95,12 @@ class RequestWriter {
       this.#ascii("null");
       return true;
     }
-    if (depth > TOO_DEEP) return false;
+    if (depth > MAX_DEPTH) return false;
     return Array.isArray(value) ? this.#list(value, depth) : this.#object(value as Record<string, unknown>, depth);
   }
 
   #list(list: unknown[], depth: number): boolean {
-    if (list.length > MOST_ITEMS) return false;
+    if (list.length > MAX_LIST_ITEMS) return false;
     this.#byte(OPEN_LIST);
     for (let at = 0; at < list.length; at += 1) {
       if (at > 0) this.#byte(COMMA);
@@ -133,11 +133,11 @@ class RequestWriter {
   #text(text: string): void {
     // Halves of surrogate pairs are reported, and JSON alone can carry them. Runtimes from before 2023 do not tell.
     const { isWellFormed } = text as { isWellFormed?: () => boolean };
-    if (text.length < LONG_TEXT || isWellFormed?.call(text) !== true) {
+    if (text.length < MIN_RAW_TEXT_UNITS || isWellFormed?.call(text) !== true) {
       this.#quoted(text);
       return;
     }
-    this.#room(text.length + 6);
+    this.#reserve(text.length + 6);
     const begin = this.#at;
     this.#at += 6;
     const length = this.#encoded(text);
@@ -148,7 +148,7 @@ class RequestWriter {
   /** A string in quotes. Most are short and need no escapes. */
   #quoted(text: string): void {
     const length = text.length;
-    this.#room(length + 2);
+    this.#reserve(length + 2);
     const bytes = this.#bytes;
     let to = this.#at;
     bytes[to++] = QUOTE;
@@ -169,7 +169,7 @@ class RequestWriter {
   }
 
   #byte(byte: number): void {
-    if (this.#at === this.#bytes.length) this.#room(1);
+    if (this.#at === this.#bytes.length) this.#reserve(1);
     this.#bytes[this.#at++] = byte;
   }
 
@@ -180,19 +180,19 @@ class RequestWriter {
     const { read, written } = encoder.encodeInto(text, this.#bytes.subarray(begin));
     this.#at += written;
     if (read < text.length) {
-      this.#room(3 * (text.length - read));
+      this.#reserve(3 * (text.length - read));
       this.#at += encoder.encodeInto(text.slice(read), this.#bytes.subarray(this.#at)).written;
     }
     return this.#at - begin;
   }
 
-  #room(length: number): void {
+  #reserve(length: number): void {
     const needed = this.#at + length;
     if (needed <= this.#bytes.length) return;
-    if (needed > MOST_BYTES) throw tooLarge("the request", needed, MOST_BYTES);
+    if (needed > MAX_REQUEST_BYTES) throw tooLarge("the request", needed, MAX_REQUEST_BYTES);
     const larger = new Uint8Array(Math.max(needed, 2 * this.#bytes.length, lastLength + (lastLength >> 6)));
     larger.set(this.#bytes.subarray(0, this.#at));
-    if (this.#bytes.length === SHORT) short = this.#bytes;
+    if (this.#bytes.length === SHORT_REQUEST_BYTES) short = this.#bytes;
     this.#bytes = larger;
   }
 }
@@ -206,7 +206,7 @@ class RequestWriter {
  */
 export function writeRequest(args: unknown, binary?: Binary): Request {
   const [counter, plain] = splitCounter(args);
-  const bytes: Beside = [];
+  const bytes: ByteFields = [];
   let writer = new RequestWriter();
   let isExact = false;
   try {
@@ -241,7 +241,7 @@ function splitCounter(args: unknown): [CustomCounter | undefined, unknown] {
 }
 
 /** The bytes that go beside a request, with their places in it. */
-type Beside = { view: Uint8Array; path: string }[];
+type ByteFields = { view: Uint8Array; path: string }[];
 
 /** Whether somebody gave all objects a field that loops see. */
 function allInherit(): boolean {
@@ -255,7 +255,7 @@ function tooLarge(place: string, value: number, max: number, options?: ErrorOpti
 }
 
 /** A copy that `JSON.stringify` keeps all of. */
-function marked(value: unknown, path: string, within: object[], bytes: Beside | Binary): unknown {
+function marked(value: unknown, path: string, within: object[], bytes: ByteFields | Binary): unknown {
   const mark = (what: string): object => ({ "\0": what });
   switch (typeof value) {
     case "number":
@@ -273,7 +273,7 @@ function marked(value: unknown, path: string, within: object[], bytes: Beside | 
   }
   if (value === null) return null;
   if (within.includes(value)) return mark("a cycle");
-  if (within.length > TOO_DEEP) return null;
+  if (within.length > MAX_DEPTH) return null;
   const guarded = <T>(at: string, get: () => T): T => {
     try {
       return get();
@@ -309,7 +309,7 @@ function marked(value: unknown, path: string, within: object[], bytes: Beside | 
   if (guarded(path, () => Array.isArray(value))) {
     const list = value as unknown[];
     const length = guarded(path, () => list.length);
-    if (length > MOST_ITEMS) throw tooLarge(path === "" ? "the request" : `\`${path}\``, length, MOST_ITEMS);
+    if (length > MAX_LIST_ITEMS) throw tooLarge(path === "" ? "the request" : `\`${path}\``, length, MAX_LIST_ITEMS);
     return Array.from({ length }, (_, index) => {
       const at = `${path}[${index}]`;
       return marked(

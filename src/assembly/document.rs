@@ -139,14 +139,14 @@ impl<'p> DocumentPlan<'p> {
     fn middle(&self) -> Option<KeptText> {
         let len = self.source.text.len();
         let recent = self.source.recent(self.settings.minimum_recent_nodes);
-        let room = self.limit.checked_sub(self.cost(KeptText { head: 0, tail: len }))?;
+        let budget = self.limit.checked_sub(self.cost(KeptText { head: 0, tail: len }))?;
         if self.settings.cut_step > 0
-            && let Some(kept) = self.middle_by_step(self.head_within(recent, room / 2), recent)
+            && let Some(kept) = self.middle_by_step(self.head_within(recent, budget / 2), recent)
         {
             return Some(kept);
         }
-        let room_beside_recent = room.saturating_sub(self.tokens(recent, len));
-        let head = self.head_within(recent, room_beside_recent.min(room / 2));
+        let budget_before_recent = budget.saturating_sub(self.tokens(recent, len));
+        let head = self.head_within(recent, budget_before_recent.min(budget / 2));
         // Joining can cost more than the parts: where the head then leaves too little room, it is given up.
         let beside_head = self.tail_within(head, len).filter(|kept| kept.tail <= recent);
         let mut kept = beside_head.or_else(|| self.tail_within(0, len))?;

@@ -21,7 +21,7 @@ struct Start {
 }
 
 /// How often is tried again.
-const MOST_ATTEMPTS: usize = 8;
+const MAX_ATTEMPTS: usize = 8;
 
 impl Fit<'_> {
     /// Repairs, edits and cuts the chat, as far as it must; gives what each edit did, and what was cut.
@@ -83,7 +83,7 @@ impl Fit<'_> {
             attempts += 1;
             let again = self.put_first(&mut cut).or_else(|| self.course_for_first_turn(&cut));
             match again {
-                Some(course) if attempts < MOST_ATTEMPTS => self.course = course,
+                Some(course) if attempts < MAX_ATTEMPTS => self.course = course,
                 _ => return Ok((cut, edits)),
             }
         }
@@ -101,7 +101,7 @@ impl Fit<'_> {
     /// The given error where there is no such turn.
     fn without_first_marker(&mut self, start: &Start, error: Error) -> Result<(Cut, Vec<EditEffect>)> {
         let mut from = 0;
-        for _ in 0..MOST_ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             let Some(begins_at) = self.greeting_end(from).filter(|&end| !self.has_pinned(from, end)) else { break };
             self.course = Course { begins_at, drops_greeting: false, first_marker: None, ..self.course };
             self.restart(start);

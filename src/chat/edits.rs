@@ -204,14 +204,14 @@ impl Editor<'_, '_> {
     fn clear_result(&mut self, at: At, edit: &ResultEdit, placeholder: u64) -> u64 {
         let prices = self.prices;
         let Some(piece) = self.messages.piece_mut(at).filter(|piece| piece.is_there()) else { return 0 };
-        if let Some(most) = edit.max_tokens {
+        if let Some(max_tokens) = edit.max_tokens {
             let body = piece.now.saturating_sub(piece.beside_body);
-            if body <= most {
+            if body <= max_tokens {
                 return 0;
             }
             // One text, and nothing beside it that would be over by itself.
             if let [text] = piece.texts.as_slice()
-                && let Some(budget) = most.checked_sub(body - text.tokens)
+                && let Some(budget) = max_tokens.checked_sub(body - text.tokens)
             {
                 let clusters = Clusters::new(&text.text);
                 let cut = |keep: usize| shortened(RemovedEnd::Middle, TEXT_MARKER, &text.text, &clusters, keep);

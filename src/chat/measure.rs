@@ -106,7 +106,7 @@ fn kind(piece: &Piece<'_>) -> &'static str {
         Kind::CallAndResult { .. } => "callAndResult",
         Kind::Reasoning => "reasoning",
         Kind::Image => "image",
-        Kind::Linked { .. } => "approval",
+        Kind::Approval { .. } => "approval",
         Kind::Other => "other",
     }
 }

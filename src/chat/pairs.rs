@@ -56,7 +56,7 @@ pub(super) fn repair(pairs: &ToolPairs<'_>, messages: &mut Messages<'_>, found: 
         return;
     }
     let speaks = |message: &Message<'_>| {
-        let is_result = |kind: &Kind<'_>| matches!(kind, Kind::Result { .. } | Kind::Linked { .. });
+        let is_result = |kind: &Kind<'_>| matches!(kind, Kind::Result { .. } | Kind::Approval { .. });
         message.role != Role::Tool
             && !(message.role == Role::User && message.pieces.iter().all(|piece| is_result(&piece.kind)))
     };
@@ -112,7 +112,7 @@ pub(super) fn drop_links(messages: &mut Messages<'_>) {
         let mut found: Vec<At> = Vec::new();
         for (index, message) in messages.iter().enumerate() {
             for (place, piece) in message.pieces.iter().enumerate() {
-                let Kind::Linked { id, call } = &piece.kind else { continue };
+                let Kind::Approval { id, call } = &piece.kind else { continue };
                 let goes = match call {
                     Some(call) if asks => gone.contains(&**call),
                     None if !asks => requests.contains(&**id),
@@ -203,7 +203,7 @@ pub(super) fn units(
         let Some(message) = messages.get(slice.message) else { continue };
         for piece in message.pieces.iter().take(slice.to).skip(slice.from).filter(|piece| piece.is_there()) {
             let link = match (&piece.kind, &piece.caller) {
-                (Kind::Linked { id, .. }, _) | (_, Some(id)) => id,
+                (Kind::Approval { id, .. }, _) | (_, Some(id)) => id,
                 (Kind::Call { id, .. }, None) if callers.contains(&**id) => id,
                 _ => continue,
             };

@@ -53,7 +53,7 @@ pub struct ResidentChat {
     shape: Formats,
     pairs: ToolPairs<'static>,
     /// Whether other ids than those of pairs say what belongs together.
-    is_linked: bool,
+    is_approval: bool,
     marks: Marks,
     /// The messages that an earlier fit may have left.
     earlier: Vec<usize>,
@@ -164,7 +164,7 @@ impl ResidentChat {
             shapes: Vec::new(),
             shape,
             pairs: ToolPairs::default(),
-            is_linked: false,
+            is_approval: false,
             marks: Marks::default(),
             earlier: Vec::new(),
             repaired: Vec::new(),
@@ -262,11 +262,11 @@ impl ResidentChat {
         if !pairs_stay {
             self.pairs = ToolPairs::default();
         }
-        let is_linked = |piece: &Piece<'_>| matches!(piece.kind, Kind::Linked { .. }) || piece.caller.is_some();
-        self.is_linked |= read.iter().any(|message| message.pieces.iter().any(is_linked));
+        let is_approval = |piece: &Piece<'_>| matches!(piece.kind, Kind::Approval { .. }) || piece.caller.is_some();
+        self.is_approval |= read.iter().any(|message| message.pieces.iter().any(is_approval));
         self.marks.add(read);
         // Up to there all belongs together as before.
-        let mut first = if self.is_linked { 0 } else { at };
+        let mut first = if self.is_approval { 0 } else { at };
         if !pairs_stay || end == count {
             let from = if pairs_stay { at } else { 0 };
             let messages = self.messages.get(from..).unwrap_or_default();

@@ -68,8 +68,8 @@ impl Inspector {
             return;
         }
         let kind: String = if kind.is_empty() { "(none)".to_owned() } else { kind.chars().take(80).collect() };
-        let room = self.unknown.len() < jsonl::MAX_FINDINGS;
-        let count = self.unknown.or_default(if room { kind } else { "(others)".to_owned() });
+        let is_listed = self.unknown.len() < jsonl::MAX_FINDINGS;
+        let count = self.unknown.or_default(if is_listed { kind } else { "(others)".to_owned() });
         *count = count.saturating_add(1);
     }
 

@@ -96,7 +96,7 @@ pub(super) fn continuation(request: Value<'_>) -> Result<Continuation> {
     let mut diagnostics = read.diagnostics;
     let first = read.replies.first().map_or(read.stop_reason, |reply| reply.stop_reason);
     if read.replies.is_empty() && read.stop_reason.is_some() {
-        diagnostics.push(says_nothing("the provider answered nothing: it blocked the prompt"));
+        diagnostics.push(empty_reply("the provider answered nothing: it blocked the prompt"));
     }
     let mut media = Named::for_tree();
     let mut made = Continuation {
@@ -113,7 +113,7 @@ pub(super) fn continuation(request: Value<'_>) -> Result<Continuation> {
         let id = name(at).unwrap_or_default();
         let mut blocks = reply.blocks;
         if blocks.is_empty() {
-            diagnostics.push(says_nothing("the answer says nothing; its node is empty").about_node(&id));
+            diagnostics.push(empty_reply("the answer says nothing; its node is empty").about_node(&id));
             blocks.push(Block::text(""));
         }
         name_calls(&mut blocks, &id);
@@ -146,6 +146,6 @@ pub(super) fn continuation(request: Value<'_>) -> Result<Continuation> {
     Ok(made)
 }
 
-fn says_nothing(message: &str) -> Diagnostic {
+fn empty_reply(message: &str) -> Diagnostic {
     Diagnostic::new(DiagnosticCode::ReplyEmpty, Severity::Warning, message)
 }

@@ -36,12 +36,12 @@ impl Bucket {
 
     fn push(&mut self, hash: u32, place: u32) -> bool {
         let free = self.ids.get_mut(usize::from(self.used));
-        let room = free.is_some();
+        let has_slot = free.is_some();
         if let Some(free) = free {
             *free = (hash, place);
             self.used += 1;
         }
-        room
+        has_slot
     }
 }
 

@@ -87,7 +87,7 @@ impl<'a> PathContext<'a> {
 
     /// Tokens of the one text of a node.
     pub(crate) fn text_tokens(&self, node: NodeIx, text: &str) -> u64 {
-        if let Some(tokens) = self.growing_tokens(node, text) {
+        if let Some(tokens) = self.incremental_tokens(node, text) {
             return tokens;
         }
         match self.interned(node) {
@@ -99,12 +99,12 @@ impl<'a> PathContext<'a> {
     /// Tokens of a part of the message that a node is.
     pub(crate) fn part_tokens(&self, node: NodeIx, part: &Block<'_>) -> u64 {
         let incremental =
-            if let Block::Text(Cow::Borrowed(text)) = part { self.growing_tokens(node, text) } else { None };
+            if let Block::Text(Cow::Borrowed(text)) = part { self.incremental_tokens(node, text) } else { None };
         incremental.unwrap_or_else(|| self.prices.block(part))
     }
 
     /// Tokens of a text of a node, where it is the one that grows.
-    fn growing_tokens(&self, node: NodeIx, text: &str) -> Option<u64> {
+    fn incremental_tokens(&self, node: NodeIx, text: &str) -> Option<u64> {
         let remembered = self.remembered?;
         remembered.incremental_texts.tokens(node, self.tree.at(node), text, remembered.counter).map(u64::from)
     }

@@ -352,7 +352,7 @@ pub enum CountedBy {
     /// A tokenizer by its name.
     Named(String),
     /// The caller's own, given with the call.
-    Own {
+    Custom {
         /// Its name.
         name: String,
     },
@@ -387,7 +387,7 @@ impl Sizes {
             Error::new(Code::InvalidInput, "the assembly counts by a tokenizer of one's own; give it as `tokenizer`")
         };
         match &self.tokenizer {
-            Some(CountedBy::Own { .. }) => host.counter.clone().ok_or_else(lacking).map(Some),
+            Some(CountedBy::Custom { .. }) => host.counter.clone().ok_or_else(lacking).map(Some),
             Some(CountedBy::Named(name)) => host.tokenizers.get(name).map(Some),
             None => host.tokenizers.get("heuristic").map(Some),
         }

@@ -158,7 +158,7 @@ fn headings(within: Object<'_>, found: &mut Vec<Diagnostic>) -> Result<Headings>
 fn sizes(within: Object<'_>, host: &CallContext) -> Result<Sizes> {
     let tokenizer = within.read("tokenizer", |value| {
         let name = host.counter(Some(value))?.name().to_owned();
-        Ok(value.as_text().map_or(CountedBy::Own { name }, |name| CountedBy::Named(name.into_owned())))
+        Ok(value.as_text().map_or(CountedBy::Custom { name }, |name| CountedBy::Named(name.into_owned())))
     })?;
     Ok(Sizes { tokenizer, warn_tokens: number(within, "warnTokens")?, max_tokens: number(within, "maxTokens")? })
 }

@@ -59,7 +59,7 @@ pub(super) fn is_boundary(text: &str, at: usize, flags: &Flags) -> bool {
         | (SYLLABLE | TRAIL, TRAIL)
         | (_, EXTEND | LINKER | JOINER | SPACING_MARK)
         | (PREPEND, _) => false,
-        (EXTEND | LINKER | JOINER, CONSONANT) => !is_linked(before),
+        (EXTEND | LINKER | JOINER, CONSONANT) => !is_approval(before),
         (JOINER, PICTOGRAPH) => {
             let mut earlier = before.chars().rev().skip(1).map(class_of);
             earlier.find(|class| !matches!(*class, EXTEND | LINKER)) != Some(PICTOGRAPH)
@@ -73,7 +73,7 @@ pub(super) fn is_boundary(text: &str, at: usize, flags: &Flags) -> bool {
 const NON_JOINER: char = '\u{200c}';
 
 /// Whether a text ends with a consonant and marks that join it to the next one.
-fn is_linked(text: &str) -> bool {
+fn is_approval(text: &str) -> bool {
     let mut linked = false;
     for c in text.chars().rev() {
         match class_of(c) {

@@ -59,12 +59,12 @@ fn utf16_turn(bytes: &[u8], (mut at, mut to): (usize, usize), units: &mut [u16])
     // What a byte within a character has beside its mark; more than 63 where it is none.
     let within = |byte: u8| u32::from(byte ^ 0x80);
     for _ in 0..2048 {
-        let (Some(rest), Some(room)) = (bytes.get(at..), units.get_mut(to..)) else { break };
+        let (Some(rest), Some(target)) = (bytes.get(at..), units.get_mut(to..)) else { break };
         let (code, len) = match *rest {
             [first @ ..0x80, ..] => {
                 let ascii = rest.first_chunk::<16>().filter(|chunk| chunk.is_ascii());
-                if let (Some(ascii), Some(room)) = (ascii, room.first_chunk_mut::<16>()) {
-                    *room = ascii.map(u16::from);
+                if let (Some(ascii), Some(units)) = (ascii, target.first_chunk_mut::<16>()) {
+                    *units = ascii.map(u16::from);
                     (at, to) = (at + 16, to + 16);
                     continue;
                 }
@@ -82,7 +82,7 @@ fn utf16_turn(bytes: &[u8], (mut at, mut to): (usize, usize), units: &mut [u16])
             [] => break,
             _ => return None,
         };
-        match (code, room) {
+        match (code, target) {
             (0x1_0000.., [high, low, ..]) => {
                 (*high, *low) = (0xd7c0_u32.wrapping_add(code >> 10) as u16, (0xdc00 | code & 0x3ff) as u16);
                 to += 2;

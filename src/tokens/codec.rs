@@ -8,14 +8,14 @@ use crate::tokens::bpe::{Form, Origins, Rank};
 
 /// An exact tokenizer, beside counting: what its tokens are.
 pub trait Codec {
-    /// Appends the tokens of a text, those that are special as the plain text they are. Once there are more than `most` it may
+    /// Appends the tokens of a text, those that are special as the plain text they are. Once there are more than `max_tokens` it may
     /// stop, where a token ends that no text behind it changes.
-    fn encode_ordinary(&self, text: &str, most: usize, tokens: &mut Vec<Rank>);
+    fn encode_ordinary(&self, text: &str, max_tokens: usize, tokens: &mut Vec<Rank>);
 
     /// Where the tokens of a text end, with [`PIECE`] where a piece of the text does; it may stop as [`Self::encode_ordinary`], at
     /// the end of a piece. Nothing where it is not known of what pieces a text is.
-    fn token_ends(&self, text: &str, most: usize) -> Option<Vec<usize>> {
-        let _ = (text, most);
+    fn token_ends(&self, text: &str, max_tokens: usize) -> Option<Vec<usize>> {
+        let _ = (text, max_tokens);
         None
     }
 

@@ -166,8 +166,8 @@ pub(super) fn count_up_to_scaled(
     words: Option<&mut WordCostCache>,
 ) -> Option<u32> {
     // The most that is still rounded down to the limit.
-    let most = u64::from(limit).saturating_mul(scale.unit).saturating_add(scale.unit / 2 - 1);
-    let mut tally = Tally { words, ..Tally::new(most, scale) };
+    let max_cost = u64::from(limit).saturating_mul(scale.unit).saturating_add(scale.unit / 2 - 1);
+    let mut tally = Tally { words, ..Tally::new(max_cost, scale) };
     if walk(text, &mut tally) {
         return None;
     }
@@ -311,8 +311,8 @@ impl Sink for Tally<'_> {
     #[inline(never)]
     fn close(&mut self, end: usize, least: u32) -> bool {
         let cost = u32::try_from(self.open).unwrap_or(0).max(least);
-        let most = (end.saturating_sub(self.from) as u64).saturating_mul(UNIT * MAX_TOKENS_PER_BYTE);
-        let cost = if u64::from(cost) > most { most as u32 } else { cost };
+        let max_cost = (end.saturating_sub(self.from) as u64).saturating_mul(UNIT * MAX_TOKENS_PER_BYTE);
+        let cost = if u64::from(cost) > max_cost { max_cost as u32 } else { cost };
         self.last = (self.from, cost);
         self.open = 0;
         self.from = end;

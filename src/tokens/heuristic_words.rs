@@ -68,9 +68,9 @@ const WINDOW: usize = 64;
 ///
 /// Where letters are is found for a window of bytes at once, so that from one word to the next there are few steps.
 #[inline(always)]
-fn spaced(places: &[KnownWord; PLACES], text: &[u8], mut run: Run, most: u64) -> Run {
+fn spaced(places: &[KnownWord; PLACES], text: &[u8], mut run: Run, max_cost: u64) -> Run {
     let mut padded = [0; WINDOW + WIDTH];
-    while run.cost <= most {
+    while run.cost <= max_cost {
         let base = run.end;
         let rest = text.get(base..).unwrap_or_default();
         let window = rest.first_chunk().unwrap_or_else(|| {
@@ -108,7 +108,7 @@ fn spaced(places: &[KnownWord; PLACES], text: &[u8], mut run: Run, most: u64) ->
             let Some(cost) = cost_of(places, key) else { return run };
             run.cost += u64::from(cost);
             run.end = base + end;
-            if run.cost > most {
+            if run.cost > max_cost {
                 return run;
             }
             from = end;
@@ -208,16 +208,16 @@ impl WordCostCache {
     }
 
     /// The known words from the one whose first letter is at `at` on, where that one is known, until they cost more than
-    /// `most`. `from` is where its piece begins.
+    /// `max_cost`. `from` is where its piece begins.
     #[inline(never)]
-    pub(crate) fn run(&self, text: &[u8], from: usize, at: usize, most: u64) -> Option<Run> {
+    pub(crate) fn run(&self, text: &[u8], from: usize, at: usize, max_cost: u64) -> Option<Run> {
         let places = self.places.as_deref()?;
         let run = if from < at && text.get(from) == Some(&b' ') {
-            spaced(places, text, Run { cost: 0, end: from }, most)
+            spaced(places, text, Run { cost: 0, end: from }, max_cost)
         } else {
             let word = Word::at(text, from, at)?;
             let first = Run { cost: cost_of(places, word.key)?.into(), end: at + word.letters };
-            spaced(places, text, first, most)
+            spaced(places, text, first, max_cost)
         };
         (run.end > from).then_some(run)
     }
@@ -234,7 +234,7 @@ impl WordCostCache {
 
 impl fmt::Debug for WordCostCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Words").finish_non_exhaustive()
+        f.debug_struct("WordCostCache").finish_non_exhaustive()
     }
 }
 

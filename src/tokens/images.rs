@@ -14,14 +14,14 @@ pub enum ImageRule {
         /// For each tile.
         tile: u64,
     },
-    /// So many hundredths of a token for each patch of `size` pixels, after scaling to at most `side` pixels and `most` patches.
+    /// So many hundredths of a token for each patch of `size` pixels, after scaling to at most `side` pixels and `max_patches` patches.
     Patches {
         /// Pixels a side of a patch.
         size: u64,
         /// Pixels a side of the image.
         side: u64,
         /// Patches of the image.
-        most: u64,
+        max_patches: u64,
         /// Hundredths of a token.
         percent: u64,
     },
@@ -44,16 +44,16 @@ const GEMINI_3: ImageRule = ImageRule::Flat(1120);
 /// The smallest models of OpenAI's, and 5.6, which takes images in their size.
 const OPENAI: ImageRule = ImageRule::Dearest(&[openai_patches(2048, 1536, 246), openai_patches(u64::MAX, 25_000, 120)]);
 
-const fn openai_patches(side: u64, most: u64, percent: u64) -> ImageRule {
-    ImageRule::Patches { size: 32, side, most, percent }
+const fn openai_patches(side: u64, max_patches: u64, percent: u64) -> ImageRule {
+    ImageRule::Patches { size: 32, side, max_patches, percent }
 }
 
 impl ImageRule {
     /// Anthropic's, by the name of the model: from 4.7 on images are scaled down less. The same for one that is not known.
     pub fn anthropic(model: &str) -> Self {
         let older = ["claude-2", "claude-3", "-4-0", "-4-1", "-4-2025", "-4-5", "-4-6", "-4.1", "-4.5", "-4.6"];
-        let (side, most) = if has(model, &older) { (1568, 1568) } else { (2576, 4784) };
-        Self::Patches { size: 28, side, most, percent: 100 }
+        let (side, max_patches) = if has(model, &older) { (1568, 1568) } else { (2576, 4784) };
+        Self::Patches { size: 28, side, max_patches, percent: 100 }
     }
 
     /// OpenAI's, by the name of the model, at the highest detail that it has.
@@ -89,9 +89,9 @@ impl ImageRule {
         let size = (u64::from(width), u64::from(height));
         match self {
             Self::Flat(_) | Self::Unknown => UNKNOWN_IMAGE,
-            Self::Patches { size: patch, side, most, percent } => {
+            Self::Patches { size: patch, side, max_patches, percent } => {
                 let (w, h) = scale_down(size, side, u64::max);
-                ((w.div_ceil(patch) * h.div_ceil(patch)).min(most) * percent).div_ceil(100)
+                ((w.div_ceil(patch) * h.div_ceil(patch)).min(max_patches) * percent).div_ceil(100)
             }
             Self::Tiles { base, tile } => {
                 let (w, h) = scale_down(scale_down(size, 2048, u64::max), 768, u64::min);

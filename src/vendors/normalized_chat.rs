@@ -77,13 +77,13 @@ pub(crate) fn neutral<'t>(
     list: &[Value<'t>],
     read: &[Message<'t>],
 ) -> Result<NormalizedChat<'t>> {
-    let mut maker = ChatNormalizer {
+    let mut normalizer = ChatNormalizer {
         format,
         target,
         message: SYSTEM,
         ids: SortedMap::new(),
         list: None,
-        says: false,
+        has_content: false,
         out: NormalizedChat {
             messages: Vec::new(),
             from: Vec::new(),
@@ -93,20 +93,20 @@ pub(crate) fn neutral<'t>(
         },
     };
     if let Some(system) = system {
-        maker.out.system = system_text(system);
+        normalizer.out.system = system_text(system);
         let parts = system.list("a list").into_iter().flatten();
-        parts.filter_map(|part| part.object("").ok()).for_each(|part| maker.fields(part));
+        parts.filter_map(|part| part.object("").ok()).for_each(|part| normalizer.fields(part));
     }
     for (at, (message, &value)) in read.iter().zip(list).enumerate() {
-        maker.message = at;
-        maker.list = None;
-        maker.says = message.pieces.iter().any(|piece| piece.kind != Kind::Text);
-        maker.message(value, message)?;
-        if !maker.says {
-            maker.out.silent.push(at);
+        normalizer.message = at;
+        normalizer.list = None;
+        normalizer.has_content = message.pieces.iter().any(|piece| piece.kind != Kind::Text);
+        normalizer.message(value, message)?;
+        if !normalizer.has_content {
+            normalizer.out.silent.push(at);
         }
     }
-    Ok(maker.out)
+    Ok(normalizer.out)
 }
 
 /// The text of a system context, wherever it stands: a text, parts with texts, or a content with such parts.
@@ -138,7 +138,7 @@ struct ChatNormalizer<'t> {
     target: Format,
     message: usize,
     /// Whether the message says something.
-    says: bool,
+    has_content: bool,
     /// The ids of calls that were given none.
     ids: SortedMap<String, String>,
     /// The list that was looked into last, so that going through it takes one pass.
@@ -205,7 +205,7 @@ impl<'t> ChatNormalizer<'t> {
             return;
         }
         let mut content = std::mem::take(blocks);
-        self.says |= content.iter().any(|block| block.as_text().is_none_or(|text| !is_blank(text)));
+        self.has_content |= content.iter().any(|block| block.as_text().is_none_or(|text| !is_blank(text)));
         let is_result = |block: &Block<'_>| matches!(block, Block::ToolResult { .. });
         let is_one = |last: &BlockMessage<'_>| {
             let results = last.content.iter().chain(&content).all(is_result);
@@ -316,7 +316,7 @@ impl<'t> ChatNormalizer<'t> {
                 }
                 blocks.extend(block);
             }
-            Kind::Linked { .. } => self.lost("an approval of a call"),
+            Kind::Approval { .. } => self.lost("an approval of a call"),
         }
         Ok(())
     }

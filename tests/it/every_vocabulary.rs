@@ -118,7 +118,7 @@ proptest! {
                     prop_assert_eq!(left.truncated, counter.count(&text) > most);
                 }
                 let overlap = overlap.min(most / 2);
-                let Ok(pieces) = split(&text, Split { most, overlap, boundary, markdown: false }, counter) else { continue };
+                let Ok(pieces) = split(&text, Split { max_tokens: most, overlap, boundary, markdown: false }, counter) else { continue };
                 let mut end = 0;
                 for piece in pieces {
                     let case = || format!("{} {boundary:?} {most} {overlap} {piece:?} {text:?}", counter.name());

@@ -95,9 +95,9 @@ pub(crate) const COUNTERS: [&dyn Counter; 4] = [&Heuristic, &O200K, &CL100K, &Qu
 
 /// One of the counters as a caller's own.
 #[derive(Debug)]
-struct Own(&'static dyn Counter);
+struct CustomCounter(&'static dyn Counter);
 
-impl Counter for Own {
+impl Counter for CustomCounter {
     fn name(&self) -> &str {
         self.0.name()
     }
@@ -109,7 +109,7 @@ impl Counter for Own {
 
 /// A host that brings a counter: requests ask for it by `tokenizer: {}`.
 pub(crate) fn own(counter: &'static dyn Counter) -> CallContext {
-    CallContext { counter: Some(Rc::new(Own(counter))), ..CallContext::default() }
+    CallContext { counter: Some(Rc::new(CustomCounter(counter))), ..CallContext::default() }
 }
 
 /// How many cases a property looks at, of the `full` number of a long run: a fifth, at least eight. `CTXWEAVE_CASES=1x` has all of
@@ -334,7 +334,7 @@ pub(crate) fn preferences() -> impl Strategy<Value = Preferences> {
 fn loom_aware() -> impl Strategy<Value = Option<LoomAware>> {
     let addendum = prop_oneof![
         3 => Just(Addendum::None),
-        2 => Just(Addendum::Own("You are in a loom.".to_owned())),
+        2 => Just(Addendum::Custom("You are in a loom.".to_owned())),
         1 => Just(Addendum::BuiltIn),
     ];
     let node = (0..20usize).prop_map(|at| Pinned::Node(format!("node-{at}")));

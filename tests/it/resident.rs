@@ -32,7 +32,7 @@ enum Step {
     Upsert(Node<'static>),
     /// More text for a node, or for the tip.
     Grow(Option<u8>, String),
-    Link {
+    AddEdge {
         edge: u8,
         sources: Vec<(u8, SourceRole)>,
         target: u8,
@@ -233,7 +233,7 @@ fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
         SourceRole::Instruction,
     ]);
     let link = (0..30u8, prop::collection::vec((0..30u8, role), 0..4), 0..30u8, prop::bool::weighted(0.2))
-        .prop_map(|(edge, sources, target, remark)| Step::Link { edge, sources, target, remark });
+        .prop_map(|(edge, sources, target, remark)| Step::AddEdge { edge, sources, target, remark });
     let window = prop_oneof![4 => 60..500u32, 1 => 20..60u32, 1 => Just(100_000u32)];
     let step = prop_oneof![
         8 => node(0..30).prop_map(Step::Append),
@@ -361,7 +361,7 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                     plain.grow(&id, &more);
                 }
             }
-            Step::Link { edge, sources, target, remark } => {
+            Step::AddEdge { edge, sources, target, remark } => {
                 let sources = sources.into_iter().map(|(node, role)| Source { node: id(node).into(), role }).collect();
                 let kind = if remark { EdgeKind::Annotation } else { EdgeKind::Continuation };
                 let edge = Edge { id: format!("e{edge}").into(), sources, target: id(target).into(), kind };

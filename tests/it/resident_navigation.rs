@@ -134,9 +134,9 @@ fn answers(tree: &LoomTree, id: &str) -> Value {
     ])
 }
 
-type Link = (String, Option<String>, bool);
+type RelativeRow = (String, Option<String>, bool);
 
-fn links(found: Result<Vec<Relative<'_>>, Error>) -> Vec<Link> {
+fn links(found: Result<Vec<Relative<'_>>, Error>) -> Vec<RelativeRow> {
     let link = |found: &Relative<'_>| (found.id.to_owned(), found.edge.map(str::to_owned), found.annotation);
     found.unwrap().iter().map(link).collect()
 }
@@ -161,12 +161,12 @@ impl Lists<'_> {
         to(EdgeKind::Continuation).chain(to(EdgeKind::Annotation)).collect()
     }
 
-    fn children(&self, id: &str) -> Vec<Link> {
+    fn children(&self, id: &str) -> Vec<RelativeRow> {
         let from = self.edges.iter().filter(|edge| starts(edge).contains(&id));
         once(from.map(|edge| (edge.target.to_string(), Some(edge.id.to_string()), edge.kind == EdgeKind::Annotation)))
     }
 
-    fn parents(&self, id: &str) -> Vec<Link> {
+    fn parents(&self, id: &str) -> Vec<RelativeRow> {
         let edges = self.edges_to(self.with_edges(id));
         let starts = edges.into_iter().flat_map(|edge| {
             let kind = edge.kind == EdgeKind::Annotation;
@@ -189,7 +189,7 @@ impl Lists<'_> {
         at
     }
 
-    fn siblings(&self, id: &str) -> Vec<Link> {
+    fn siblings(&self, id: &str) -> Vec<RelativeRow> {
         let parents = self.parents(id);
         if parents.is_empty() {
             return self.roots().into_iter().map(|root| (root, None, false)).collect();
@@ -291,7 +291,7 @@ fn starts<'e>(edge: &'e Edge<'static>) -> Vec<&'e str> {
 }
 
 /// Each node at its first place.
-fn once(links: impl Iterator<Item = Link>) -> Vec<Link> {
+fn once(links: impl Iterator<Item = RelativeRow>) -> Vec<RelativeRow> {
     let mut seen = BTreeSet::new();
     links.filter(|(id, ..)| seen.insert(id.clone())).collect()
 }

@@ -341,13 +341,13 @@ fn each_dependency_has_one_home() {
 /// What the code is does not depend on what it is built for: see src/wasm/flavor.rs, which selects exports.
 #[test]
 fn conditions_of_the_build_are_few() {
-    const MOST: usize = 30;
+    const MAX_CFG_LINES: usize = 30;
     let of_tests = |line: &&str| line.contains("cfg(test") || line.contains("cfg(all(test");
     let is_condition = |line: &&str| line.contains("#[cfg") || line.contains("cfg!(");
     let sources = sources();
     let lines = sources.iter().flat_map(|(_, source)| source.lines());
     let count = lines.filter(is_condition).filter(|line| !of_tests(line)).count();
-    assert!(count <= MOST, "{count} lines with `cfg`, of which {MOST} are enough");
+    assert!(count <= MAX_CFG_LINES, "{count} lines with `cfg`, of which {MAX_CFG_LINES} are enough");
     assert!(count > 0, "no line with `cfg` was found: the search is broken");
 }
 

@@ -23,9 +23,9 @@ const BOUNDARIES: [Boundary; 5] =
 fn counters() -> Vec<Rc<dyn Counter>> {
     /// A caller's own, of which nothing is known.
     #[derive(Debug)]
-    struct Own(&'static dyn Counter);
+    struct CustomCounter(&'static dyn Counter);
 
-    impl Counter for Own {
+    impl Counter for CustomCounter {
         fn name(&self) -> &str {
             "own"
         }
@@ -37,7 +37,7 @@ fn counters() -> Vec<Rc<dyn Counter>> {
 
     let tokenizers = tokenizers();
     let named = ["heuristic", "o200k_base", "cl100k_base"].map(|name| tokenizers.get(name).unwrap());
-    named.into_iter().chain([Rc::new(Own(COUNTERS[3])) as Rc<dyn Counter>]).collect()
+    named.into_iter().chain([Rc::new(CustomCounter(COUNTERS[3])) as Rc<dyn Counter>]).collect()
 }
 
 fn long_text() -> impl Strategy<Value = String> {
@@ -196,7 +196,7 @@ proptest! {
             for boundary in BOUNDARIES {
                 let overlap = overlap.min(most / 2);
                 let clusters: Vec<usize> = text.grapheme_indices(true).map(|(at, _)| at).chain([text.len()]).collect();
-                let pieces = match split(&text, Split { most, overlap, boundary, markdown }, counter) {
+                let pieces = match split(&text, Split { max_tokens: most, overlap, boundary, markdown }, counter) {
                     Ok(pieces) => pieces,
                     Err(error) => {
                         prop_assert_eq!(error.code(), Code::InvalidInput);
@@ -382,7 +382,7 @@ fn markdown_is_split_between_its_blocks() {
     let list = "- one\n- two\n\n  more of two\n- three\n";
     let text = format!("# Title\n\n## Code\n\nSome words here.\n\n{code}\n## Rest\n\n{list}\n{table}\nThe end.\n");
     let pieces = |most| -> Vec<&str> {
-        let options = Split { most, overlap: 0, boundary: Boundary::Line, markdown: true };
+        let options = Split { max_tokens: most, overlap: 0, boundary: Boundary::Line, markdown: true };
         let pieces = split(&text, options, counter.as_ref()).unwrap();
         pieces.iter().map(|piece| &text[piece.start..piece.end]).collect()
     };
@@ -430,7 +430,8 @@ fn long_pieces_are_cut_as_a_recount_says() {
         for text in &texts {
             for boundary in BOUNDARIES {
                 for (most, overlap) in [(40, 0), (100, 20), (700, 300)] {
-                    let pieces = split(text, Split { most, overlap, boundary, markdown: false }, counter).unwrap();
+                    let pieces =
+                        split(text, Split { max_tokens: most, overlap, boundary, markdown: false }, counter).unwrap();
                     let mut end = 0;
                     for piece in &pieces {
                         assert_eq!(

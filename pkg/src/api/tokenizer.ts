@@ -34,14 +34,14 @@ export interface EncodeOptions extends TokenOptions {
  */
 export function encodeTokens(text: string, options: ReadonlyData<EncodeOptions>): Uint32Array<ArrayBuffer> {
   const checked = checkedText(text, "text");
-  const tokenizer = checked.length < SHORT ? onlyTokenizer(options) : undefined;
+  const tokenizer = checked.length < MIN_UNITS_FOR_REQUEST ? onlyTokenizer(options) : undefined;
   const ids = tokenizer === undefined ? undefined : call((wasm) => wasm.encodeTokens(checked, tokenizer));
   // The wasm says what is wrong with the options only if it gets all of them.
   return ids ?? numbersOf(callJson("encodeTokens", { text: checked, options }));
 }
 
 /** Texts of fewer UTF-16 code units cross by themselves, longer ones as part of a request, where each costs less. */
-const SHORT = 2048;
+const MIN_UNITS_FOR_REQUEST = 2048;
 
 /**
  * The text that tokens stand for, special ones for their own text. What is no UTF-8, as where a character is torn, becomes U+FFFD.
@@ -63,11 +63,11 @@ let decoder: TextDecoder | undefined;
 let decoder16: TextDecoder | undefined;
 
 /** So few characters are put together faster than a decoder begins. */
-const FEW = 64;
+const MAX_CHARACTERS_TO_JOIN = 64;
 
 /** The text of these code units: bytes, all of them ASCII, or UTF-16. */
 function textOf(units: Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer>): string {
-  if (units.length < FEW) return String.fromCharCode.apply(null, units as unknown as number[]);
+  if (units.length < MAX_CHARACTERS_TO_JOIN) return String.fromCharCode.apply(null, units as unknown as number[]);
   // Where there is Node's `Buffer`, it is three times as fast as a decoder.
   const bytes = (globalThis as { Buffer?: BufferLike }).Buffer?.from?.(
     units.buffer,

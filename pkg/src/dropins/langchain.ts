@@ -238,10 +238,10 @@ function types(given: TrimMessagesFields["startOn"]): string[] | undefined {
 /** What `createAgent` takes as middleware, and `createMiddleware` too. */
 export interface FitMiddleware {
   name: string;
-  wrapModelCall<Request extends { messages: BaseMessage[] }, Answer>(
+  wrapModelCall<Request extends { messages: BaseMessage[] }, Reply>(
     request: Request,
-    handler: (request: Request) => Answer | Promise<Answer>,
-  ): Promise<Answer>;
+    handler: (request: Request) => Reply | Promise<Reply>,
+  ): Promise<Reply>;
 }
 
 /**

@@ -23,10 +23,10 @@ use crate::vendors::signature::bare_signature;
 const HEADER: usize = 9;
 
 /// Room for a header and the items after it.
-pub(super) fn room(capacity: usize) -> Vec<u8> {
-    let mut room = Vec::with_capacity(capacity.saturating_add(HEADER));
-    room.resize(HEADER, 0);
-    room
+pub(super) fn with_header(capacity: usize) -> Vec<u8> {
+    let mut array = Vec::with_capacity(capacity.saturating_add(HEADER));
+    array.resize(HEADER, 0);
+    array
 }
 
 /// Appends the items of a delta; gives their number.

@@ -138,7 +138,7 @@ impl Entry<'_> {
         text(&self.map, "uuid").filter(|uuid| !uuid.is_empty())
     }
 
-    pub(crate) const fn is_linked(&self) -> bool {
+    pub(crate) const fn is_approval(&self) -> bool {
         self.linked
     }
 

@@ -148,7 +148,7 @@ pub(crate) fn write_part(
     let turns = &by_role(turns);
     let lines = match format {
         Format::BureauAgentV1 => {
-            let mut out = bureau::room(0);
+            let mut out = bureau::with_header(0);
             let count = bureau::write(turns, &mut out, notes);
             bureau::write_header(&mut out, count);
             return Ok(out);

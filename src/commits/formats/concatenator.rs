@@ -43,7 +43,7 @@ impl Concatenator {
             format,
             depth: limits.cbor_depth,
             bytes: match format {
-                Format::BureauAgentV1 => bureau::room(capacity),
+                Format::BureauAgentV1 => bureau::with_header(capacity),
                 _ => Vec::with_capacity(capacity),
             },
             items: 0,

@@ -108,7 +108,7 @@ const FIXED_FIELDS: [&str; 4] = ["sessionId", "projectHash", "startTime", "kind"
 
 /// A session that is one object as lines that stay as they are when the session grows: other fields of the object come after the
 /// messages. `lastUpdated`, which changes each time the file is written, is that of a session that begins.
-pub(crate) fn to_growing_lines(blob: &[u8]) -> Result<Vec<u8>> {
+pub(crate) fn to_incremental_lines(blob: &[u8]) -> Result<Vec<u8>> {
     let text = String::from_utf8_lossy(blob);
     let session = take_apart(&text, BlobSource::default())?;
     let (mut fixed, mut others) = (Vec::new(), Vec::new());

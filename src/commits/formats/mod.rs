@@ -34,4 +34,4 @@ pub(crate) use continuation::Continuation;
 pub use detect::detect_format;
 pub(crate) use detect::detect_with_line;
 pub use format::{BlobSource, Format};
-pub(crate) use gemini_join::{is_lines as is_gemini_lines, to_growing_lines, to_lines as gemini_lines};
+pub(crate) use gemini_join::{is_lines as is_gemini_lines, to_incremental_lines, to_lines as gemini_lines};

@@ -92,7 +92,7 @@ pub(super) struct Builder<'b, 'o> {
     refs: SortedIndex,
     /// Of each record, whether it is of a side chain.
     pub sides: Vec<bool>,
-    pub settled: CommittedPrefix<'o>,
+    pub committed: CommittedPrefix<'o>,
     /// What was found before that, and after.
     notes: ConversionReport,
     pub later: ConversionReport,
@@ -109,7 +109,7 @@ fn add<T>(list: &mut Vec<T>, order: &mut SortedIndex, item: T, name: fn(&T) -> &
     }
     order.insert(place, list.len());
     if list.len() == list.capacity() {
-        list.reserve_exact(room(list.len(), read));
+        list.reserve_exact(expected_records(list.len(), read));
     }
     list.push(item);
     true
@@ -117,7 +117,7 @@ fn add<T>(list: &mut Vec<T>, order: &mut SortedIndex, item: T, name: fn(&T) -> &
 
 /// For how many more there should be room: for as many as the rest of the file seems to have. A long list that grows bit by bit leaves a hole in
 /// memory each time, which the next one does not fit into.
-fn room(len: usize, (read, all): (usize, usize)) -> usize {
+fn expected_records(len: usize, (read, all): (usize, usize)) -> usize {
     let rest = (len as u64).wrapping_mul(all.saturating_sub(read) as u64) / (read as u64).max(1);
     // The beginning of a file may be unlike the rest.
     let rest = usize::try_from(rest).unwrap_or(usize::MAX).min(len.saturating_mul(3));
@@ -141,7 +141,7 @@ impl<'b, 'o> Builder<'b, 'o> {
             ids: SortedIndex::new(),
             refs: SortedIndex::new(),
             sides: Vec::new(),
-            settled: CommittedPrefix::default(),
+            committed: CommittedPrefix::default(),
             notes: ConversionReport::default(),
             later: ConversionReport::default(),
             until: None,
@@ -154,13 +154,13 @@ impl<'b, 'o> Builder<'b, 'o> {
                 builder.go_on(resume);
             }
         }
-        builder.settled.session.clone_from(&builder.session);
+        builder.committed.session.clone_from(&builder.session);
         let end = if options.growing {
             file.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1)
         } else {
             file.len()
         };
-        let unread = file.get(builder.settled.at..end.max(builder.settled.at)).unwrap_or_default();
+        let unread = file.get(builder.committed.at..end.max(builder.committed.at)).unwrap_or_default();
         Ok((builder, unread))
     }
 
@@ -171,7 +171,7 @@ impl<'b, 'o> Builder<'b, 'o> {
         self.parent = state.tip.clone().or_else(|| self.parent.take());
         self.time.clone_from(&state.time);
         self.import.tip.clone_from(&state.tip);
-        self.settled = CommittedPrefix {
+        self.committed = CommittedPrefix {
             at: resume.overlap(),
             line: state.line,
             session: state.session.clone(),
@@ -183,7 +183,7 @@ impl<'b, 'o> Builder<'b, 'o> {
 
     /// Whether the bytes are the beginning of the file.
     pub(super) const fn is_whole(&self) -> bool {
-        self.base == 0 && self.settled.at == 0
+        self.base == 0 && self.committed.at == 0
     }
 
     pub(super) fn lines(&self) -> Lines<'b> {
@@ -207,7 +207,7 @@ impl<'b, 'o> Builder<'b, 'o> {
     ) -> Result<bool> {
         self.notes.absorb(take(&mut self.later));
         let (session, time, tip) = (self.session.clone(), self.time.clone(), self.import.tip.clone());
-        self.settled = CommittedPrefix { at, line, session, time, tip, header };
+        self.committed = CommittedPrefix { at, line, session, time, tip, header };
         let Some(until) = self.until.filter(|until| until.consumed <= at as u64) else { return Ok(false) };
         if *until != self.resume(known) {
             return Err(until.mismatch("the file was rewritten"));
@@ -223,7 +223,7 @@ impl<'b, 'o> Builder<'b, 'o> {
     }
 
     fn resume(&self, known: Option<&CommitIndex>) -> Resume {
-        self.settled.resume(self.format, self.file, self.base, &self.options.key(), known)
+        self.committed.resume(self.format, self.file, self.base, &self.options.key(), known)
     }
 
     /// Where the next import goes on. Called before what is not settled becomes a commit after all.
@@ -272,7 +272,7 @@ impl<'b, 'o> Builder<'b, 'o> {
         let id = record.id.clone();
         self.parent = Some(id.clone());
         // A history that was written twice gives its commits once.
-        let read = (self.settled.at, self.file.len());
+        let read = (self.committed.at, self.file.len());
         let Import { records, blobs, .. } = &mut self.import;
         add(blobs, &mut self.refs, (reference, blob), |(known, _)| known, read);
         if add(records, &mut self.ids, record, |known| &known.id, read) {
@@ -284,18 +284,18 @@ impl<'b, 'o> Builder<'b, 'o> {
 
     /// The result. `found` are the findings of the reader, about lines.
     pub(super) fn finish(mut self, mut found: Vec<Diagnostic>) -> Import<'b> {
-        let (growing, line) = (self.options.growing, self.settled.line);
+        let (growing, line) = (self.options.growing, self.committed.line);
         if !growing {
             self.notes.absorb(take(&mut self.later));
         }
         // What is settled may end within a line: the next part does not see the damage before the record that follows.
-        let last = self.settled.at.checked_sub(1).and_then(|at| self.file.get(at));
+        let last = self.committed.at.checked_sub(1).and_then(|at| self.file.get(at));
         let begun_line = last.filter(|&&byte| byte != b'\n').map(|_| line.saturating_add(1));
-        let is_settled = |finding: &Diagnostic| {
+        let is_committed = |finding: &Diagnostic| {
             let is_damage = matches!(finding.code, DiagnosticCode::MalformedLine | DiagnosticCode::GluedRecords);
             finding.line.is_some_and(|at| at <= line || (is_damage && Some(at) == begun_line))
         };
-        found.retain(|finding| !growing || is_settled(finding));
+        found.retain(|finding| !growing || is_committed(finding));
         let mut notes = ConversionReport::default();
         notes.extend(found);
         notes.absorb(self.notes);

@@ -109,10 +109,10 @@ pub(super) fn import<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]
         lines: SortedMap::new(),
         begins_after: resume.map(|resume| resume.consumed),
     };
-    let begins = builder.settled.at;
+    let begins = builder.committed.at;
     let every = builder.options.every;
     let mut part = Part::default();
-    let mut reader = Reader::after_lines(unread, builder.settled.line, is_record);
+    let mut reader = Reader::after_lines(unread, builder.committed.line, is_record);
     for record in reader.by_ref() {
         let (at, line) = (place_in(unread, record.bytes), record.line);
         let entry = part.session.entry(record, &|uuid| file.known.is_recent(uuid));
@@ -178,7 +178,7 @@ impl<'b> File<'b> {
         for (leaf, title) in session.entries.iter().filter_map(title) {
             self.known.add_title(leaf, title);
         }
-        for entry in session.entries.iter().filter(|entry| entry.is_linked()) {
+        for entry in session.entries.iter().filter(|entry| entry.is_approval()) {
             if let Some(uuid) = entry.uuid() {
                 self.lines.insert(number(uuid), entry.bytes);
             }
@@ -230,7 +230,7 @@ impl<'b> File<'b> {
             }
         }
         let linked = commits.commit_of.iter().filter_map(|(index, commit)| {
-            let entry = session.entries.get(*index).filter(|entry| entry.is_linked())?;
+            let entry = session.entries.get(*index).filter(|entry| entry.is_approval())?;
             Some((*index, *numbers.get(commit.as_str())?, entry))
         });
         // What names a preserved message as its parent continues after the compaction.

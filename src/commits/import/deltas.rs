@@ -26,7 +26,7 @@ impl<'b: 'o, 'o> Deltas<'b, 'o> {
         let resume = builder.options.resume.filter(|_| !builder.is_whole());
         Self {
             unread,
-            begins: builder.settled.at,
+            begins: builder.committed.at,
             lines: builder.lines(),
             answers: 0,
             answering: false,
@@ -99,7 +99,7 @@ pub(super) fn codex<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8])
     let mut deltas = Deltas::new(builder, unread);
     let mut turns = Vec::new();
     let mut is_base_reported = false;
-    let mut reader = Reader::after_lines(unread, builder.settled.line, builder.format.is_record());
+    let mut reader = Reader::after_lines(unread, builder.committed.line, builder.format.is_record());
     for record in reader.by_ref() {
         let number = record.line;
         let mut found = ConversionReport::default();
@@ -148,7 +148,7 @@ pub(super) fn codex<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8])
 pub(super) fn gemini<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]) -> Result<Vec<Diagnostic>> {
     let mut deltas = Deltas::new(builder, unread);
     let mut noted = gemini::LineNotes::new(builder.is_whole());
-    let mut reader = Reader::after_lines(unread, builder.settled.line, builder.format.is_record());
+    let mut reader = Reader::after_lines(unread, builder.committed.line, builder.format.is_record());
     for Record { line, bytes, value: map } in reader.by_ref() {
         let mut time = text(&map, "timestamp").or_else(|| text(&map, "startTime"));
         if map.contains_key("sessionId") && deltas.header == Header::None {
@@ -179,7 +179,7 @@ pub(super) fn gemini<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]
 /// Imports lines of `{ role, content }`; gives the findings about them.
 pub(super) fn generic<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]) -> Result<Vec<Diagnostic>> {
     let mut deltas = Deltas::new(builder, unread);
-    let mut reader = Reader::after_lines(unread, builder.settled.line, builder.format.is_record());
+    let mut reader = Reader::after_lines(unread, builder.committed.line, builder.format.is_record());
     for record in reader.by_ref() {
         let mut found = ConversionReport::default();
         match generic::turn(&record.value, &mut found).map(|turn| turn.role) {

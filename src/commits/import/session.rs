@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::builder::Builder;
 use super::options::{Import, ImportOptions};
 use super::{claude, deltas};
-use crate::commits::formats::{BlobSource, Format, ReadOptions, is_gemini_lines, to_growing_lines};
+use crate::commits::formats::{BlobSource, Format, ReadOptions, is_gemini_lines, to_incremental_lines};
 use crate::commits::record::{CommitType, Trigger, required_time};
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result};
 use crate::limits;
@@ -60,7 +60,7 @@ fn refuse_parts(format: Format, options: &ImportOptions<'_>) -> Result<()> {
 
 /// A session of Gemini CLI that is one object, as the lines that it says.
 fn object<'b>(bytes: &[u8], options: &ImportOptions<'_>) -> Result<Import<'b>> {
-    let lines = to_growing_lines(bytes)?;
+    let lines = to_incremental_lines(bytes)?;
     let (mut builder, unread) = Builder::new(Format::GeminiV1, &lines, options)?;
     deltas::gemini(&mut builder, unread)?;
     let said = builder.speaks;

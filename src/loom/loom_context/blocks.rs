@@ -20,7 +20,7 @@ const NAMED: usize = 4;
 /// The addition to the system prompt: the caller's own text, or a description of the parts.
 pub(crate) fn addendum(aware: &LoomAware) -> String {
     match &aware.addendum {
-        Addendum::Own(text) => return trim(text).to_owned(),
+        Addendum::Custom(text) => return trim(text).to_owned(),
         Addendum::None => return String::new(),
         Addendum::BuiltIn => {}
     }

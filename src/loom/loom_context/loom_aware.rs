@@ -49,7 +49,7 @@ pub enum Addendum {
     #[default]
     BuiltIn,
     /// The caller's own text.
-    Own(String),
+    Custom(String),
     /// Nothing.
     None,
 }
@@ -83,7 +83,7 @@ impl LoomAware {
             Pinned::Node(id) => [Some(id), None],
             Pinned::Text { label, text } => [label.as_ref(), Some(text)],
         });
-        let addendum = if let Addendum::Own(text) = &self.addendum { Some(text) } else { None };
+        let addendum = if let Addendum::Custom(text) = &self.addendum { Some(text) } else { None };
         let stashes = self.stashes.iter().flat_map(|stash| [&stash.label, &stash.text]);
         let permissions = self.permissions.iter().flatten();
         let all = pinned.flatten().chain(addendum).chain(stashes).chain(&self.trace).chain(permissions);

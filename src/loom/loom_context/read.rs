@@ -47,7 +47,7 @@ pub(crate) fn read(
 
 fn addendum(value: Value<'_>) -> Result<Addendum> {
     match (value.as_text(), value.kind()) {
-        (Some(text), _) => Ok(Addendum::Own(text.into_owned())),
+        (Some(text), _) => Ok(Addendum::Custom(text.into_owned())),
         (None, Kind::Bool) if value.bool()? => Ok(Addendum::BuiltIn),
         (None, Kind::Bool) => Ok(Addendum::None),
         _ => Err(value.mismatch("a boolean or a text")),

@@ -89,7 +89,7 @@ impl LoomTree {
             appended.inverse.endings.push(TailEdit { node_id: id.to_owned(), cut, text });
         }
         // Nothing fails from here on.
-        self.begin_growing(place);
+        self.begin_streaming(place);
         self.tree.edit_last_text(place, |incremental| {
             incremental.truncate(incremental.len().saturating_sub(gone));
             incremental.extend(first);
@@ -111,7 +111,7 @@ impl LoomTree {
             self.incremental_texts.invalidate(place);
         }
         if !self.on_trial {
-            self.begin_growing(place);
+            self.begin_streaming(place);
         }
         self.tree.edit_last_text(place, |incremental| {
             incremental.truncate(incremental.len().saturating_sub(cut));
@@ -133,7 +133,7 @@ impl LoomTree {
     /// Takes note that the text of a node ends with the first half of a surrogate pair, for which U+FFFD stands there.
     pub(super) fn note_half(&mut self, id: &str, half: u16) {
         if let Ok(place) = self.tree.find(id) {
-            self.begin_growing(place);
+            self.begin_streaming(place);
             self.incremental_texts.set_half(place, Some(half), false);
         }
     }

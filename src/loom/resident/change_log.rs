@@ -52,9 +52,9 @@ impl ChangeLog {
                 _ => self.entries.push((self.revision, change)),
             }
         }
-        let most = MIN_KEPT_CHANGES.max(size.saturating_mul(2));
-        if self.entries.len() > most {
-            let dropped = self.entries.len().saturating_sub(most / 2);
+        let max_entries = MIN_KEPT_CHANGES.max(size.saturating_mul(2));
+        if self.entries.len() > max_entries {
+            let dropped = self.entries.len().saturating_sub(max_entries / 2);
             let last = self.entries.drain(..dropped).next_back();
             self.complete_since = last.map_or(self.complete_since, |(revision, _)| revision);
         }

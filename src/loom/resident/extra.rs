@@ -178,31 +178,31 @@ impl Extra {
         }
     }
 
-    pub(super) fn says_kind(&self) -> bool {
+    pub(super) fn has_kind(&self) -> bool {
         self.form & KIND > 0
     }
 
     /// Whether the source at a place says that it is primary.
-    pub(super) fn says_role(&self, at: usize) -> bool {
+    pub(super) fn has_role(&self, at: usize) -> bool {
         at < SOURCES && self.form & (1 << at) > 0
     }
 
     /// That of the edge with these of its sources alone.
     pub(super) fn with_sources(&self, stay: impl Iterator<Item = bool>) -> Self {
-        let left = stay.enumerate().filter(|(_, stays)| *stays).map(|(at, _)| self.says_role(at));
+        let left = stay.enumerate().filter(|(_, stays)| *stays).map(|(at, _)| self.has_role(at));
         let roles = left.take(SOURCES).enumerate().fold(0, |form, (at, says)| form | u32::from(says) << at);
         Self { form: self.form & KIND | roles, fields: self.fields.clone() }
     }
 
-    pub(super) fn says_mode(&self) -> bool {
+    pub(super) fn has_mode(&self) -> bool {
         self.form & MODE > 0
     }
 
-    pub(super) fn says_buffer_context(&self) -> bool {
+    pub(super) fn has_buffer_context(&self) -> bool {
         self.form & BUFFER_CONTEXT > 0
     }
 
-    pub(super) fn says_preferences(&self) -> bool {
+    pub(super) fn has_preferences(&self) -> bool {
         self.form & PREFERENCES > 0
     }
 }

@@ -182,7 +182,7 @@ impl LoomTree {
     }
 
     /// Takes note that the text of a node grows: it is interned again when it is finished.
-    pub(super) fn begin_growing(&mut self, place: NodeIx) {
+    pub(super) fn begin_streaming(&mut self, place: NodeIx) {
         if self.incremental_texts.contains(place) {
             return;
         }

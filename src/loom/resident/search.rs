@@ -70,13 +70,13 @@ impl LoomTree {
         let mut found = Vec::new();
         let folding = fold::Folding { case: search.ignore_case, accents: search.ignore_accents };
         let mut pattern = fold::Pattern::new(&search.query, folding);
-        let most = search.limit.unwrap_or(usize::MAX);
+        let max_matches = search.limit.unwrap_or(usize::MAX);
         if search.query.is_empty() {
             return found;
         }
         let wants = |field: Field| search.fields.is_empty() || search.fields.contains(&field);
         for place in self.path_order() {
-            if found.len() >= most {
+            if found.len() >= max_matches {
                 break;
             }
             let node = self.tree.at(place);
@@ -112,7 +112,7 @@ impl LoomTree {
                 look(Field::Author, None, author);
             }
         }
-        found.truncate(most);
+        found.truncate(max_matches);
         found
     }
 

@@ -129,10 +129,10 @@ impl Serialize for WrittenEdge<'_> {
         let Self(edge, extra) = self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &edge.id)?;
-        let sources = || edge.sources.iter().enumerate().map(|(at, it)| WrittenSource(it, extra.says_role(at)));
+        let sources = || edge.sources.iter().enumerate().map(|(at, it)| WrittenSource(it, extra.has_role(at)));
         map.serialize_entry("sources", &Written(sources))?;
         map.serialize_entry("targetNodeId", &edge.target)?;
-        if edge.kind != EdgeKind::default() || extra.says_kind() {
+        if edge.kind != EdgeKind::default() || extra.has_kind() {
             let kind = if edge.kind == EdgeKind::Continuation { "continuation" } else { "annotation" };
             map.serialize_entry("edgeType", kind)?;
         }
@@ -145,10 +145,10 @@ impl Serialize for WrittenEdge<'_> {
 
 impl Serialize for WrittenSource<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(source, says_role) = self;
+        let Self(source, has_role) = self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("nodeId", &source.node)?;
-        if source.role != SourceRole::default() || *says_role {
+        if source.role != SourceRole::default() || *has_role {
             let role = match source.role {
                 SourceRole::Primary => "primary",
                 SourceRole::Context => "context",
@@ -278,11 +278,11 @@ fn members<M: SerializeMap>(map: &mut M, fields: &Map<String, Json>) -> Result<(
 /// What a tree says about itself, and with `all` null for what it does not say.
 fn said<M: SerializeMap>(map: &mut M, settings: &TreeSettings, extra: &Extra, all: bool) -> Result<(), M::Error> {
     let is_default = settings.mode == TreeMode::default();
-    let mode = Some(mode(settings.mode)).filter(|_| !is_default || extra.says_mode());
+    let mode = Some(mode(settings.mode)).filter(|_| !is_default || extra.has_mode());
     let included = settings.buffer_mode_system_context;
-    let included = Some(included).filter(|included| *included || extra.says_buffer_context());
+    let included = Some(included).filter(|included| *included || extra.has_buffer_context());
     let preferences = Some(&settings.preferences);
-    let preferences = preferences.filter(|given| **given != Preferences::default() || extra.says_preferences());
+    let preferences = preferences.filter(|given| **given != Preferences::default() || extra.has_preferences());
     let mut text = |name, text: Option<&str>| {
         if all || text.is_some() { map.serialize_entry(name, &text) } else { Ok(()) }
     };

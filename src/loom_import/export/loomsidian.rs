@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::noted::{Says, kept_fields, noted, noted_of_tree};
+use super::noted::{FormatFields, kept_fields, noted, noted_of_tree};
 use super::tree::{ExportNode, ExportTree};
 use crate::error::Result;
 use crate::json::{Object, Value, object, text};
@@ -11,14 +11,14 @@ use crate::maps::SortedSet;
 
 const RESERVED: &[&str] = &["id", "text", "value", "parentId", "bookmarked", "author", "searchResultState", OWN];
 
-const FORMAT: Says<'static> = Says {
+const FORMAT: FormatFields<'static> = FormatFields {
     format: "loomsidian",
-    says: &says,
+    expresses: &expresses,
     reserved: RESERVED,
     defaults: &[("collapsed", "false"), ("unread", "false")],
 };
 
-fn says(name: &str, value: Value<'_>) -> bool {
+fn expresses(name: &str, value: Value<'_>) -> bool {
     name == "metadata.bookmarked" && value.raw() == "true"
 }
 
@@ -100,8 +100,9 @@ fn fields_of(
     }
     // What is unread is the model's, the rest is the human's.
     let author = if fields.get("unread") == Some(&Json::Bool(true)) { "model" } else { "human" };
-    let says = |name: &str, value: Value<'_>| name == "authorType" && value.is_string(author) || says(name, value);
-    let mut noted = noted(tree, node, &Says { says: &says, ..FORMAT })?;
+    let expresses =
+        |name: &str, value: Value<'_>| name == "authorType" && value.is_string(author) || expresses(name, value);
+    let mut noted = noted(tree, node, &FormatFields { expresses: &expresses, ..FORMAT })?;
     if id != node.id {
         noted.insert("id".to_owned(), (&*node.id).into());
     }

@@ -8,13 +8,13 @@ use crate::json::{Object, Value};
 use crate::loom_import::conventions::{EDGES, edge_id};
 use crate::loom_import::verbatim::Lenient;
 
-/// How a format says things.
+/// The fields that a format can express.
 #[derive(Clone, Copy)]
-pub(super) struct Says<'s> {
+pub(super) struct FormatFields<'s> {
     /// Its name.
     pub format: &'static str,
     /// Whether a field of a node is in the file as it is; those of `metadata` are asked for by `metadata.` and their name.
-    pub says: &'s dyn Fn(&str, Value<'_>) -> bool,
+    pub expresses: &'s dyn Fn(&str, Value<'_>) -> bool,
     /// Fields of the file's nodes that no import keeps as they are.
     pub reserved: &'s [&'s str],
     /// Fields and values that are as good as absent.
@@ -22,7 +22,11 @@ pub(super) struct Says<'s> {
 }
 
 /// The fields that an import of this format kept of a node, to be written where they were.
-pub(super) fn kept_fields<'t>(tree: &ExportTree<'t>, node: &ExportNode<'t>, format: &Says<'_>) -> Option<Object<'t>> {
+pub(super) fn kept_fields<'t>(
+    tree: &ExportTree<'t>,
+    node: &ExportNode<'t>,
+    format: &FormatFields<'_>,
+) -> Option<Object<'t>> {
     tree.fields.object_at("imported")?.field("format").filter(|from| from.is_string(format.format))?;
     let kept = node.metadata?.object_at("imported")?;
     let is_fine = |(key, value): (Value<'_>, Value<'_>)| {
@@ -34,7 +38,11 @@ pub(super) fn kept_fields<'t>(tree: &ExportTree<'t>, node: &ExportNode<'t>, form
 }
 
 /// What is to be noted of a node; nothing where the format says all of it.
-pub(super) fn noted(tree: &ExportTree<'_>, node: &ExportNode<'_>, format: &Says<'_>) -> Result<Map<String, Json>> {
+pub(super) fn noted(
+    tree: &ExportTree<'_>,
+    node: &ExportNode<'_>,
+    format: &FormatFields<'_>,
+) -> Result<Map<String, Json>> {
     let kept = kept_fields(tree, node, format).is_some();
     let is_said = |name: &str, value: Value<'_>| match name {
         "id" => true,
@@ -42,11 +50,11 @@ pub(super) fn noted(tree: &ExportTree<'_>, node: &ExportNode<'_>, format: &Says<
         "metadata" => value.as_object().filter(|metadata| metadata.len() > 0).is_some_and(|metadata| {
             metadata.entries().all(|(key, value)| match key.as_text().as_deref() {
                 Some("imported") => kept,
-                Some(name) => (format.says)(&["metadata.", name].concat(), value),
+                Some(name) => (format.expresses)(&["metadata.", name].concat(), value),
                 None => false,
             })
         }),
-        _ => (format.says)(name, value),
+        _ => (format.expresses)(name, value),
     };
     let mut noted = Map::new();
     let all_said = node.fields.entries().all(|(key, value)| is_said(&key.as_text().unwrap_or_default(), value));

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::noted::{Says, is_usual, kept_fields, noted, noted_of_tree};
+use super::noted::{FormatFields, is_usual, kept_fields, noted, noted_of_tree};
 use super::tree::{ExportNode, ExportTree};
 use crate::error::Result;
 use crate::json::{Object, Value, text};
@@ -24,10 +24,10 @@ const RESERVED: &[&str] = &[
     OWN,
 ];
 
-const FORMAT: Says<'static> =
-    Says { format: "pyloom", says: &says, reserved: RESERVED, defaults: &[("mutable", "true")] };
+const FORMAT: FormatFields<'static> =
+    FormatFields { format: "pyloom", expresses: &expresses, reserved: RESERVED, defaults: &[("mutable", "true")] };
 
-fn says(name: &str, value: Value<'_>) -> bool {
+fn expresses(name: &str, value: Value<'_>) -> bool {
     match name {
         "authorType" => true,
         "createdAt" => value.as_text().is_some_and(|time| timestamp(&time).is_some_and(|(_, is_whole)| is_whole)),
@@ -188,13 +188,13 @@ fn fields_of(
     if let Some(history) = histories.of.get(at).filter(|_| has_history) {
         fields.insert("history".to_owned(), Json::Array(history.clone()));
     }
-    let says = |name: &str, value: Value<'_>| match name {
+    let expresses = |name: &str, value: Value<'_>| match name {
         "editedFrom" => has_history,
         "authorType" => is_model == node.is_model,
-        "metadata.bookmarkLabel" => node.is_bookmarked() && says(name, value),
-        _ => says(name, value),
+        "metadata.bookmarkLabel" => node.is_bookmarked() && expresses(name, value),
+        _ => expresses(name, value),
     };
-    let noted = noted(tree, node, &Says { says: &says, ..FORMAT })?;
+    let noted = noted(tree, node, &FormatFields { expresses: &expresses, ..FORMAT })?;
     if !noted.is_empty() {
         fields.insert(OWN.to_owned(), Json::Object(noted));
     }
@@ -254,7 +254,7 @@ fn is_version_of(version: &ExportNode<'_>, node: &str) -> bool {
     };
     let is_said = |(key, value): (Value<'_>, Value<'_>)| match key.as_text().as_deref() {
         Some("id" | "content" | "authorType" | "editedFrom" | "metadata") => true,
-        Some("createdAt") => says("createdAt", value),
+        Some("createdAt") => expresses("createdAt", value),
         _ => false,
     };
     version.metadata.is_some_and(is_mark) && version.fields.entries().all(is_said)

@@ -198,8 +198,8 @@ pub fn write_completion(
             format!("`target.provider` is `{}`, which takes messages and not a document", target.provider.name());
         return Err(Error::new(Code::InvalidInput, message).with("path", "target.provider"));
     }
-    let room = 512 + system.map_or(0, str::len) + document.len();
-    let mut body = Body::open(target, room + room / 16);
+    let text_bytes = 512 + system.map_or(0, str::len) + document.len();
+    let mut body = Body::open(target, text_bytes + text_bytes / 16);
     let mut sink = DiagnosticSink { list: diagnostics, conversation: None };
     completion::write(&mut body, system, document, &mut sink);
     Ok(body.close(&mut sink).bytes)

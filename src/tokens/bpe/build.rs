@@ -55,8 +55,8 @@ impl Tables {
 
     /// Adds the next tokens. `None` where their merges do not make sense.
     #[inline(never)]
-    fn add_turn(&mut self, asset: &Asset<'_>, checksum: &mut Checksum, most: usize) -> Option<()> {
-        for merge in asset.merges(self.words.len()).take(most) {
+    fn add_turn(&mut self, asset: &Asset<'_>, checksum: &mut Checksum, max_merges: usize) -> Option<()> {
+        for merge in asset.merges(self.words.len()).take(max_merges) {
             checksum.add(merge);
             let (left, right) = (self.words.text(merge.0)?, self.words.text(merge.1)?);
             let Joined { text, hash, before, behind } = self.words.join(left, right)?;

@@ -74,17 +74,17 @@ impl Counter for CachingCounter {
 }
 
 impl Codec for CachingCounter {
-    fn encode_ordinary(&self, text: &str, most: usize, tokens: &mut Vec<Rank>) {
-        self.vocabulary.encode_up_to(text, most, tokens, None, &mut self.encoding.borrow_mut());
+    fn encode_ordinary(&self, text: &str, max_tokens: usize, tokens: &mut Vec<Rank>) {
+        self.vocabulary.encode_up_to(text, max_tokens, tokens, None, &mut self.encoding.borrow_mut());
     }
 
-    fn token_ends(&self, text: &str, most: usize) -> Option<Vec<usize>> {
+    fn token_ends(&self, text: &str, max_tokens: usize) -> Option<Vec<usize>> {
         // What is normalized, or is one token only as a whole piece, is looked at by its tokens alone.
         if !self.vocabulary.is_plain() {
             return None;
         }
         let (mut tokens, mut ends) = (Vec::new(), Vec::new());
-        self.vocabulary.encode_up_to(text, most, &mut tokens, Some(&mut ends), &mut self.encoding.borrow_mut());
+        self.vocabulary.encode_up_to(text, max_tokens, &mut tokens, Some(&mut ends), &mut self.encoding.borrow_mut());
         Some(ends)
     }
 

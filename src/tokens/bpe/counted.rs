@@ -4,7 +4,7 @@
 const MAX_KEPT_TOKENS: usize = 16;
 
 /// So many of them are looked at again at least.
-pub(super) const FEW: usize = 2;
+pub(super) const MIN_RECHECKED_TOKENS: usize = 2;
 
 /// How far a text was counted.
 #[derive(Clone, Copy, Debug, Default)]

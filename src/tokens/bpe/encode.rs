@@ -21,10 +21,10 @@ struct Encoded<'r> {
 impl Encoded<'_> {
     /// Appends the first few of these tokens.
     #[inline(never)]
-    fn take(&mut self, tokens: &[Rank], ends: &[usize], most: usize) {
-        self.tokens.extend_from_slice(tokens.get(..most).unwrap_or_default());
+    fn take(&mut self, tokens: &[Rank], ends: &[usize], max_tokens: usize) {
+        self.tokens.extend_from_slice(tokens.get(..max_tokens).unwrap_or_default());
         if let Some(all) = &mut self.ends {
-            all.extend_from_slice(ends.get(..most).unwrap_or_default());
+            all.extend_from_slice(ends.get(..max_tokens).unwrap_or_default());
         }
     }
 }
@@ -41,25 +41,31 @@ impl Vocabulary {
     pub(super) fn encode_up_to(
         &self,
         text: &str,
-        most: usize,
+        max_tokens: usize,
         tokens: &mut Vec<Rank>,
         ends: Option<&mut Vec<usize>>,
-        room: &mut Scratch,
+        scratch: &mut Scratch,
     ) {
         let text = self.normalized(text);
         let (bytes, before) = (text.as_bytes(), tokens.len());
-        tokens.reserve((bytes.len() / 4).saturating_add(1).min(most));
-        room.cache.size_for(bytes.len());
+        tokens.reserve((bytes.len() / 4).saturating_add(1).min(max_tokens));
+        scratch.cache.size_for(bytes.len());
         let mut encoded = Encoded { tokens, ends };
-        with_pattern!(self.splitter(), P => self.encode_pieces::<P>(bytes, most, &mut encoded, room));
-        room.shrink();
+        with_pattern!(self.splitter(), P => self.encode_pieces::<P>(bytes, max_tokens, &mut encoded, scratch));
+        scratch.shrink();
         self.more.ids.number(tokens.get_mut(before..).unwrap_or_default());
     }
 
-    fn encode_pieces<P: Pattern>(&self, bytes: &[u8], most: usize, encoded: &mut Encoded<'_>, room: &mut Scratch) {
+    fn encode_pieces<P: Pattern>(
+        &self,
+        bytes: &[u8],
+        max_tokens: usize,
+        encoded: &mut Encoded<'_>,
+        scratch: &mut Scratch,
+    ) {
         let mut at = 0;
-        while at < bytes.len() && encoded.tokens.len() < most {
-            at = self.encode_turn::<P>(bytes, at, encoded, room);
+        while at < bytes.len() && encoded.tokens.len() < max_tokens {
+            at = self.encode_turn::<P>(bytes, at, encoded, scratch);
         }
     }
 
@@ -70,7 +76,7 @@ impl Vocabulary {
         bytes: &[u8],
         mut at: usize,
         encoded: &mut Encoded<'_>,
-        room: &mut Scratch,
+        scratch: &mut Scratch,
     ) -> usize {
         // The tokens of the last pieces, each of them one, and where they end.
         let (mut tokens, mut ends) = ([0; TURN as usize], [0; TURN as usize]);
@@ -86,7 +92,7 @@ impl Vocabulary {
             if rank == NONE {
                 encoded.take(&tokens, &ends, pieces);
                 pieces = 0;
-                self.encode_piece(bytes, at, end, encoded, room);
+                self.encode_piece(bytes, at, end, encoded, scratch);
             } else {
                 (tokens[pieces], ends[pieces]) = (rank, end | PIECE);
                 pieces += 1;
@@ -99,9 +105,9 @@ impl Vocabulary {
 
     /// Encodes a piece that is not a token of up to [`SHORT`] bytes.
     #[inline(never)]
-    fn encode_piece(&self, bytes: &[u8], at: usize, end: usize, encoded: &mut Encoded<'_>, room: &mut Scratch) {
+    fn encode_piece(&self, bytes: &[u8], at: usize, end: usize, encoded: &mut Encoded<'_>, scratch: &mut Scratch) {
         let Encoded { tokens, ends } = encoded;
-        let Scratch { parts, cache, .. } = room;
+        let Scratch { parts, cache, .. } = scratch;
         let from = tokens.len();
         let long = end - at > SHORT;
         // Where the piece is no ASCII word it mostly falls apart, and the question can wait for the units.
@@ -192,9 +198,9 @@ impl Vocabulary {
         }
         let (mut at, mut done) = (bytes.len(), 0);
         for turn in tokens.chunks(DECODE_TURN) {
-            let room = at + turn.len() * 8 + MAX_TOKEN_BYTES;
-            if bytes.len() < room {
-                bytes.resize(room + room / 2, 0);
+            let needed = at + turn.len() * 8 + MAX_TOKEN_BYTES;
+            if bytes.len() < needed {
+                bytes.resize(needed + needed / 2, 0);
             }
             let written = self.write_turn(turn, bytes, at);
             at = written.0;

@@ -7,7 +7,7 @@
 //! holds (docs/counting.md, "Windows").
 
 use super::class::{self, BLANK, BREAK, CASELESS, LOWER, MARK, NUMBER, OTHER, UPPER};
-use super::counted::{Counted, FEW, LongPiece};
+use super::counted::{Counted, LongPiece, MIN_RECHECKED_TOKENS};
 use super::joins;
 use super::merge::meet;
 use super::normalize::Origins;
@@ -21,32 +21,32 @@ const LONG: usize = 256;
 
 impl Vocabulary {
     /// The count of a text that begins with the one that was counted before with `counted`.
-    pub(super) fn count_incremental(&self, text: &str, counted: &mut Counted, room: &mut Scratch) -> u64 {
+    pub(super) fn count_incremental(&self, text: &str, counted: &mut Counted, scratch: &mut Scratch) -> u64 {
         if let Some(form) = self.more.form {
             let new = text.get(counted.fixed..).unwrap_or_default();
             if !new.chars().all(|c| form.fixes(c)) {
-                return self.count_normalized(text, counted, room);
+                return self.count_normalized(text, counted, scratch);
             }
             counted.fixed = text.len();
         }
         let bytes = text.as_bytes();
-        room.cache.size_for(bytes.len().saturating_sub(counted.end.0));
+        scratch.cache.size_for(bytes.len().saturating_sub(counted.end.0));
         let (mut last, mut here) = (counted.end, counted.end);
         while here.0 < bytes.len() {
             (counted.end, last) = (last, here);
-            here = self.count_next(bytes, here, &mut counted.long, room);
+            here = self.count_next(bytes, here, &mut counted.long, scratch);
         }
-        room.shrink();
+        scratch.shrink();
         here.1
     }
 
     /// [`Self::count_incremental`] where the end of the text may have to be normalized. A place to go on from is the beginning of a piece at a character that stays
     /// as it is, whatever stands before it.
-    fn count_normalized(&self, text: &str, counted: &mut Counted, room: &mut Scratch) -> u64 {
+    fn count_normalized(&self, text: &str, counted: &mut Counted, scratch: &mut Scratch) -> u64 {
         let Some((form, rest)) = self.more.form.zip(text.get(counted.end.0..)) else { return counted.end.1 };
         let normal = self.normalized(rest);
         let bytes = normal.as_bytes();
-        room.cache.size_for(bytes.len());
+        scratch.cache.size_for(bytes.len());
         let mut origins = Origins::new(rest, Some(form));
         let (mut last, mut here) = ((0, counted.end.1), (0, counted.end.1));
         let mut end = last;
@@ -56,12 +56,12 @@ impl Vocabulary {
                 end = (place, last.1);
             }
             last = here;
-            here = self.count_next(bytes, here, &mut [LongPiece::default(); 2], room);
+            here = self.count_next(bytes, here, &mut [LongPiece::default(); 2], scratch);
         }
         counted.end = (counted.end.0 + end.0, end.1);
         counted.fixed = counted.end.0;
         counted.long = Default::default();
-        room.shrink();
+        scratch.shrink();
         here.1
     }
 
@@ -71,7 +71,7 @@ impl Vocabulary {
         bytes: &[u8],
         (at, count): (usize, u64),
         long: &mut [LongPiece; 2],
-        room: &mut Scratch,
+        scratch: &mut Scratch,
     ) -> (usize, u64) {
         let known = long.iter().position(|long| long.start == at && long.end > at);
         let end = if known.is_some_and(|known| self.goes_on(bytes, &long[known])) {
@@ -82,9 +82,9 @@ impl Vocabulary {
         let tokens = if end - at > LONG {
             // A new one takes the place of the one that is further back.
             let slot = known.unwrap_or(usize::from(long[1].start < long[0].start));
-            self.count_long(bytes, (at, end), &mut long[slot], room)
+            self.count_long(bytes, (at, end), &mut long[slot], scratch)
         } else {
-            self.count_short(bytes, at, end, room)
+            self.count_short(bytes, at, end, scratch)
         };
         (end, count + tokens)
     }
@@ -105,7 +105,7 @@ impl Vocabulary {
     }
 
     /// Counts a long piece, of which `known` may be the beginning, or another one.
-    fn count_long(&self, bytes: &[u8], (at, end): (usize, usize), known: &mut LongPiece, room: &mut Scratch) -> u64 {
+    fn count_long(&self, bytes: &[u8], (at, end): (usize, usize), known: &mut LongPiece, scratch: &mut Scratch) -> u64 {
         if self.whole_piece(bytes, at, end).is_some() {
             return 1;
         }
@@ -123,23 +123,23 @@ impl Vocabulary {
         let new = bytes.get(if goes_on { known.end } else { at }..end).unwrap_or_default();
         let same = (known.same || !goes_on) && new.iter().all(|byte| Some(byte) == bytes.get(at));
         // Of the tokens before what is new those that hold, up to the end of the last of them, and how many they are.
-        let (old, mut held, mut tokens, mut few) = (known.bounds(), 0, 0, FEW);
-        room.bounds.clear();
+        let (old, mut held, mut tokens, mut few) = (known.bounds(), 0, 0, MIN_RECHECKED_TOKENS);
+        scratch.bounds.clear();
         if goes_on {
             let old = old.get(..=known.kept).unwrap_or_default();
             few = known.few;
             while held == 0 {
                 let first = known.kept.saturating_sub(few);
                 let some = old.get(first..).unwrap_or_default();
-                self.bounds(bytes, some.first().map_or(at, |&from| from as usize), end, same, room);
-                if let Some((i, j)) = meet(some, &room.bounds) {
+                self.bounds(bytes, some.first().map_or(at, |&from| from as usize), end, same, scratch);
+                if let Some((i, j)) = meet(some, &scratch.bounds) {
                     held = first + i + 1;
                     tokens = known.tokens - (known.kept - (first + i)) as u64;
-                    room.bounds.drain(..=j);
-                    few = (few - 1).max(FEW);
+                    scratch.bounds.drain(..=j);
+                    few = (few - 1).max(MIN_RECHECKED_TOKENS);
                     break;
                 }
-                room.bounds.clear();
+                scratch.bounds.clear();
                 if first == 0 {
                     break;
                 }
@@ -147,19 +147,19 @@ impl Vocabulary {
             }
         }
         if held == 0 {
-            self.bounds(bytes, at, end, same, room);
-            tokens = room.bounds.len() as u64 - 1;
+            self.bounds(bytes, at, end, same, scratch);
+            tokens = scratch.bounds.len() as u64 - 1;
         } else {
-            tokens += room.bounds.len() as u64;
+            tokens += scratch.bounds.len() as u64;
         }
         *known = LongPiece { start: at, end, tokens, classes, same, few, ..LongPiece::default() };
-        known.keep(old.get(..held).unwrap_or_default(), &room.bounds);
+        known.keep(old.get(..held).unwrap_or_default(), &scratch.bounds);
         tokens
     }
 
     /// Appends where the tokens of a part of a piece begin, and where the last ends. All bytes of it may be the same.
-    fn bounds(&self, bytes: &[u8], at: usize, end: usize, same: bool, room: &mut Scratch) {
-        let Scratch { parts, bounds, runs, .. } = room;
+    fn bounds(&self, bytes: &[u8], at: usize, end: usize, same: bool, scratch: &mut Scratch) {
+        let Scratch { parts, bounds, runs, .. } = scratch;
         let byte = bytes.get(at).copied().filter(|_| same);
         if byte.is_some_and(|byte| runs.bounds(byte, at, end - at, bounds)) {
             return;

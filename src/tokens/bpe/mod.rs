@@ -3,7 +3,7 @@
 //! A text is brought to the normal form that the vocabulary wants (`normalize`), and cut into pieces by its pattern (`splitter`,
 //! `split`, `class`). Most pieces are one token (`words`).
 //! The others fall apart where no token reaches across (`joins`), and what is left merges (`merge`); what was merged once
-//! is remembered (`merge_cache`, `caching`), with the lists that merging takes (`room`). The tables are built (`build`) out of a compact asset (`asset`, `more`), which is made
+//! is remembered (`merge_cache`, `caching`), with the lists that merging takes (`scratch`). The tables are built (`build`) out of a compact asset (`asset`, `more`), which is made
 //! with every condition checked that this rests on (`pack`), also of a `tokenizer.json` (`convert`). docs/counting.md has the arguments and the measurements.
 
 #![expect(

@@ -57,7 +57,7 @@ impl Form {
     }
 
     /// How many bytes, at most, one becomes.
-    pub(super) fn most_per_byte(form: Option<Self>) -> usize {
+    pub(super) fn max_bytes_per_byte(form: Option<Self>) -> usize {
         match form {
             None => 1,
             Some(Self::Nfc) => 3,
@@ -161,7 +161,7 @@ mod tests {
                 );
             }
             for form in [Form::Nfc, Form::Nfkc] {
-                let most = c.len_utf8() * Form::most_per_byte(Some(form));
+                let most = c.len_utf8() * Form::max_bytes_per_byte(Some(form));
                 assert!(form.normalize(&c.to_string()).len() <= most, "{c:?}");
             }
         }

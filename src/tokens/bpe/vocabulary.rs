@@ -141,18 +141,18 @@ impl Vocabulary {
     }
 
     /// The count, or some number above `limit` where the count is above it.
-    pub(super) fn count_until(&self, text: &str, limit: u64, room: &mut Scratch) -> u64 {
+    pub(super) fn count_until(&self, text: &str, limit: u64, scratch: &mut Scratch) -> u64 {
         let text = &self.normalized(text);
-        let count = with_pattern!(self.splitter, P => self.count_pieces::<P>(text.as_bytes(), limit, room));
-        room.shrink();
+        let count = with_pattern!(self.splitter, P => self.count_pieces::<P>(text.as_bytes(), limit, scratch));
+        scratch.shrink();
         count
     }
 
-    fn count_pieces<P: Pattern>(&self, bytes: &[u8], limit: u64, room: &mut Scratch) -> u64 {
-        room.cache.size_for(bytes.len());
+    fn count_pieces<P: Pattern>(&self, bytes: &[u8], limit: u64, scratch: &mut Scratch) -> u64 {
+        scratch.cache.size_for(bytes.len());
         let (mut at, mut count) = (0, 0);
         while at < bytes.len() && count <= limit {
-            (at, count) = self.count_turn::<P>(bytes, (at, count), room);
+            (at, count) = self.count_turn::<P>(bytes, (at, count), scratch);
         }
         count
     }
@@ -163,7 +163,7 @@ impl Vocabulary {
         &self,
         bytes: &[u8],
         (mut at, mut count): (usize, u64),
-        room: &mut Scratch,
+        scratch: &mut Scratch,
     ) -> (usize, u64) {
         for _ in 0..TURN {
             if at >= bytes.len() {
@@ -171,7 +171,7 @@ impl Vocabulary {
             }
             let end = P::end(self.splitter, bytes, at);
             debug_assert!(end > at && end <= bytes.len());
-            count += self.count_short(bytes, at, end, room);
+            count += self.count_short(bytes, at, end, scratch);
             at = end;
         }
         (at, count)
@@ -179,18 +179,18 @@ impl Vocabulary {
 
     /// Counts a piece, which mostly is short and a token.
     #[inline(always)]
-    pub(super) fn count_short(&self, bytes: &[u8], at: usize, end: usize, room: &mut Scratch) -> u64 {
+    pub(super) fn count_short(&self, bytes: &[u8], at: usize, end: usize, scratch: &mut Scratch) -> u64 {
         let short = end - at <= SHORT;
         if short && self.tables.words.rank_of_short(bytes, at, end - at) != NONE {
             1
         } else {
-            self.count_piece(bytes, at, end, room)
+            self.count_piece(bytes, at, end, scratch)
         }
     }
 
     /// Counts a piece that is not a token of up to [`SHORT`] bytes.
     #[inline(never)]
-    fn count_piece(&self, bytes: &[u8], at: usize, end: usize, room: &mut Scratch) -> u64 {
+    fn count_piece(&self, bytes: &[u8], at: usize, end: usize, scratch: &mut Scratch) -> u64 {
         let long = end - at > SHORT;
         // Where the piece is no ASCII word it mostly falls apart, and the question can wait for the units.
         let ascii = bytes.get(at + 1).is_some_and(u8::is_ascii);
@@ -202,7 +202,7 @@ impl Vocabulary {
         if self.whole_piece(bytes, at, end).is_some() {
             return 1;
         }
-        let Scratch { parts, cache, .. } = room;
+        let Scratch { parts, cache, .. } = scratch;
         if end - at > MEMORABLE {
             return self.count_units(bytes, at, end, asked, parts, cache);
         }
@@ -311,7 +311,7 @@ impl Counter for Vocabulary {
 
     /// Every token is a byte or more.
     fn max_tokens_for_bytes(&self, bytes: usize) -> Option<u64> {
-        let bytes = bytes.saturating_mul(Form::most_per_byte(self.more.form));
+        let bytes = bytes.saturating_mul(Form::max_bytes_per_byte(self.more.form));
         Some(bytes as u64)
     }
 

@@ -21,7 +21,7 @@ const SIDES: &[(&str, Side)] = &[("end", Side::End), ("start", Side::Start), ("m
 pub(crate) fn truncate_text(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (arguments, options) = arguments(request, &["boundary", "marker", "side", "tokenizer"])?;
     let text = arguments.text("text")?;
-    let most = arguments.need("maxTokens")?.whole(u32::MAX)?;
+    let max_tokens = arguments.need("maxTokens")?.whole(u32::MAX)?;
     let side = options.map(|options| options.one_of("side", SIDES)).transpose()?.flatten();
     let boundary = options.map(|options| options.one_of("boundary", BOUNDARIES)).transpose()?.flatten();
     let marker = options.map(|options| options.read("marker", Value::text)).transpose()?.flatten();
@@ -29,7 +29,7 @@ pub(crate) fn truncate_text(request: Value<'_>, host: &CallContext) -> Result<Re
     let options_of =
         Truncate { side: side.unwrap_or_default(), boundary: boundary.unwrap_or_default(), marker: &marker };
     let counter = counter(options, host)?;
-    let left = truncate(&text, most, options_of, counter.as_ref());
+    let left = truncate(&text, max_tokens, options_of, counter.as_ref());
     let length = |text: &str| Some(StaticJson::Number(utf16_len(text) as u64));
     Ok(Response::small(StaticJson::Object(&[
         ("head", length(left.head)),
@@ -46,22 +46,23 @@ pub(crate) fn split_text(request: Value<'_>, host: &CallContext) -> Result<Respo
     let text = arguments.text("text")?;
     let Some(options) = options else { return Err(arguments.value().lacks("options")) };
     let limit = options.need("maxTokens")?;
-    let most = limit.whole(u32::MAX)?;
-    if most == 0 {
+    let max_tokens = limit.whole(u32::MAX)?;
+    if max_tokens == 0 {
         return Err(limit.invalid(|place| format!("{place} is 0; a piece has at least one token")));
     }
     let given = options.get("overlap")?;
     let overlap = given.map(|overlap| overlap.whole(u32::MAX)).transpose()?.unwrap_or(0);
-    if let Some(given) = given.filter(|_| overlap > most / 2) {
-        let message =
-            |place: &str| format!("{place} is {overlap}; it must be at most half of `maxTokens`, which is {most}");
+    if let Some(given) = given.filter(|_| overlap > max_tokens / 2) {
+        let message = |place: &str| {
+            format!("{place} is {overlap}; it must be at most half of `maxTokens`, which is {max_tokens}")
+        };
         return Err(given.invalid(message));
     }
     let markdown = options.bool("markdown")?.unwrap_or(false);
     let boundary = options.one_of("boundary", BOUNDARIES)?;
     let boundary = boundary.unwrap_or(if markdown { Boundary::Line } else { Boundary::Token });
     let counter = counter(Some(options), host)?;
-    let pieces = split(&text, Split { most, overlap, boundary, markdown }, counter.as_ref())?;
+    let pieces = split(&text, Split { max_tokens, overlap, boundary, markdown }, counter.as_ref())?;
     let (mut ends, mut rows) = (Utf16Offsets::new(&text), Vec::with_capacity(pieces.len().saturating_mul(3)));
     let mut last = 0;
     for piece in &pieces {

@@ -12,9 +12,9 @@ use crate::tokens::{Counter, search};
 /// How to split.
 #[derive(Clone, Copy, Debug)]
 pub struct Split {
-    /// Tokens that a piece has at most; at least one.
-    pub most: u32,
-    /// Tokens of the end of a piece that come again at the beginning of the next one, at most: up to half of `most`.
+    /// Tokens that a piece has at max_tokens; at least one.
+    pub max_tokens: u32,
+    /// Tokens of the end of a piece that come again at the beginning of the next one, at max_tokens: up to half of `max_tokens`.
     pub overlap: u32,
     /// Where to cut. What has no such place within a piece is cut between words, and that between clusters.
     pub boundary: Boundary,
@@ -81,7 +81,7 @@ impl Splitter<'_> {
     /// The longest piece from there.
     fn piece_from(&self, start: usize) -> Result<Piece> {
         let rest = self.text.get(start..).unwrap_or_default();
-        let most = self.options.most;
+        let max_tokens = self.options.max_tokens;
         let prefixes = RefCell::new(Prefixes::new(rest, self.counter));
         let tokens = |len: usize| match &self.known {
             _ if len == 0 => 0,
@@ -97,18 +97,20 @@ impl Splitter<'_> {
         }
         let longest = |places: &Places<'_>, most_bytes: usize, guess: usize| {
             let cut = |keep: usize| places.floor(start, start + keep).saturating_sub(start);
-            let keep = search::largest(0, most_bytes, guess, most.into(), |keep| tokens(cut(keep)));
+            let keep = search::largest(0, most_bytes, guess, max_tokens.into(), |keep| tokens(cut(keep)));
             cut(keep.unwrap_or(0))
         };
         // As far as clusters fit. What is cut elsewhere is cut before that.
         let guess = match &self.known {
-            Some(known) => known.end_of(known.number_at(start).saturating_add(most as usize)).saturating_sub(start),
-            None => (most as usize).saturating_mul(4),
+            Some(known) => {
+                known.end_of(known.number_at(start).saturating_add(max_tokens as usize)).saturating_sub(start)
+            }
+            None => (max_tokens as usize).saturating_mul(4),
         };
         let reach = longest(&self.clusters, rest.len(), guess);
         for places in self.levels.iter().chain([&self.clusters]) {
             let mut len = places.floor(start, start + reach).saturating_sub(start);
-            if tokens(len) > most.into() {
+            if tokens(len) > max_tokens.into() {
                 len = longest(places, len, len);
             }
             if len > 0 {
@@ -116,23 +118,25 @@ impl Splitter<'_> {
             }
         }
         let message = format!(
-            "`options.maxTokens` is {most}, and the text has a character of more tokens, which is not torn; raise it"
+            "`options.maxTokens` is {max_tokens}, and the text has a character of more tokens, which is not torn; raise it"
         );
-        Err(Error::new(Code::InvalidInput, message).with("path", "options.maxTokens").with("value", most))
+        Err(Error::new(Code::InvalidInput, message).with("path", "options.maxTokens").with("value", max_tokens))
     }
 
     /// How long the longest piece from there is, where pieces are cut between tokens, which are known, and one of them fits.
     fn tokens_from(&self, start: usize) -> Option<usize> {
         let known =
             self.known.as_ref().filter(|_| self.options.boundary == Boundary::Token && !self.options.markdown)?;
-        let (places, most) = (self.levels.first()?, self.options.most);
+        let (places, max_tokens) = (self.levels.first()?, self.options.max_tokens);
         let first = known.number_at(start);
         let cut = |keep: usize| match keep {
             0 => start,
             _ => places.floor(start, known.end_of(first.saturating_add(keep))),
         };
         let left = known.number_at(self.text.len()).saturating_sub(first);
-        let keep = search::largest_by(1, 0, left, most as usize, most.into(), &|keep| known.count(start, cut(keep)));
+        let keep = search::largest_by(1, 0, left, max_tokens as usize, max_tokens.into(), &|keep| {
+            known.count(start, cut(keep))
+        });
         cut(keep?).checked_sub(start).filter(|&len| len > 0)
     }
 

@@ -13,7 +13,7 @@ use crate::tokens::bpe::meet;
 use crate::tokens::codec::{Codec, PIECE};
 
 /// So many pieces before the end of a part may be others than those of the whole. How a piece ends depends on no more than the
-/// run of white space or capitals that it is in, which is two pieces at most, and on the letters of a contraction.
+/// run of white space or capitals that it is in, which is two pieces at max_tokens, and on the letters of a contraction.
 const UNSETTLED: usize = 4;
 
 /// A piece that is longer is looked at by its tokens, a shorter one counted. No token is as long.
@@ -60,8 +60,8 @@ pub(super) struct TokenEnds<'t> {
 
 impl<'t> TokenEnds<'t> {
     /// At least so many tokens of a text, if the counter has tokens and says of what pieces a text is.
-    pub(super) fn new(text: &'t str, most: usize, counter: &'t dyn Counter) -> Option<Self> {
-        let ends = Rc::new(counter.codec()?.token_ends(text, most)?);
+    pub(super) fn new(text: &'t str, max_tokens: usize, counter: &'t dyn Counter) -> Option<Self> {
+        let ends = Rc::new(counter.codec()?.token_ends(text, max_tokens)?);
         Some(Self { text, counter, ends })
     }
 

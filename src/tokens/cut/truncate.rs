@@ -53,16 +53,16 @@ const MORE: usize = 64;
 /// A text of more bytes a token than these is taken to have more tokens.
 const PLENTY: usize = 4;
 
-/// What is left of a text so that it has at most `most` tokens: as much as fits, so that with what stands between it and the next place
+/// What is left of a text so that it has at most `max_tokens` tokens: as much as fits, so that with what stands between it and the next place
 /// to cut at it would not. Where not even the marker fits, nothing.
-pub fn truncate<'t>(text: &'t str, most: u32, options: Truncate<'t>, counter: &dyn Counter) -> Truncated<'t> {
+pub fn truncate<'t>(text: &'t str, max_tokens: u32, options: Truncate<'t>, counter: &dyn Counter) -> Truncated<'t> {
     let Truncate { side, boundary, marker } = options;
-    let tokens = if side == Side::End { (most as usize).saturating_add(MORE) } else { usize::MAX };
+    let tokens = if side == Side::End { (max_tokens as usize).saturating_add(MORE) } else { usize::MAX };
     // The tokens of what is much longer will be needed.
-    let is_long = text.len() / PLENTY > most as usize;
+    let is_long = text.len() / PLENTY > max_tokens as usize;
     let known = if is_long { TokenEnds::new(text, tokens, counter) } else { None };
-    let is_more = known.as_ref().is_some_and(|known| known.number_at(text.len()) > most as usize);
-    if let Some(tokens) = if is_more { None } else { counter.count_up_to(text, most) } {
+    let is_more = known.as_ref().is_some_and(|known| known.number_at(text.len()) > max_tokens as usize);
+    if let Some(tokens) = if is_more { None } else { counter.count_up_to(text, max_tokens) } {
         return Truncated { head: text, marker: "", tail: "", tokens, truncated: false };
     }
     let known = known.or_else(|| TokenEnds::new(text, tokens, counter));
@@ -82,7 +82,7 @@ pub fn truncate<'t>(text: &'t str, most: u32, options: Truncate<'t>, counter: &d
     let counted: RefCell<Vec<((usize, usize), u64)>> = RefCell::default();
     let tokens = |(head, tail): (usize, usize)| {
         if head >= tail {
-            return u64::from(most) + 1;
+            return u64::from(max_tokens) + 1;
         }
         if let Some(&(_, tokens)) = counted.borrow().iter().rev().find(|(known, _)| *known == (head, tail)) {
             return tokens;
@@ -99,10 +99,14 @@ pub fn truncate<'t>(text: &'t str, most: u32, options: Truncate<'t>, counter: &d
         tokens
     };
     let (step, guess) = match &known {
-        Some(known) => (NEAR, guess(known, text, side, (most as usize).saturating_sub(counter.count(marker) as usize))),
-        None => (FIRST_STEP, places.end_of_token(most as usize).unwrap_or((most as usize).saturating_mul(4))),
+        Some(known) => {
+            (NEAR, guess(known, text, side, (max_tokens as usize).saturating_sub(counter.count(marker) as usize)))
+        }
+        None => {
+            (FIRST_STEP, places.end_of_token(max_tokens as usize).unwrap_or((max_tokens as usize).saturating_mul(4)))
+        }
     };
-    let keep = search::largest_by(step, 0, text.len(), guess, most.into(), &|keep| tokens(cut(keep)));
+    let keep = search::largest_by(step, 0, text.len(), guess, max_tokens.into(), &|keep| tokens(cut(keep)));
     let Some(keep) = keep else { return Truncated { head: "", marker: "", tail: "", tokens: 0, truncated: true } };
     let (head, tail) = cut(keep);
     let count = u32::try_from(tokens((head, tail))).unwrap_or(u32::MAX);
@@ -114,17 +118,17 @@ pub fn truncate<'t>(text: &'t str, most: u32, options: Truncate<'t>, counter: &d
 const NEAR: usize = 16;
 
 /// So many bytes of a text have about as many tokens as are wanted.
-fn guess(known: &TokenEnds<'_>, text: &str, side: Side, most: usize) -> usize {
+fn guess(known: &TokenEnds<'_>, text: &str, side: Side, max_tokens: usize) -> usize {
     let all = known.number_at(text.len());
     match side {
-        Side::End => known.end_of(most),
-        Side::Start => text.len().saturating_sub(known.end_of(all.saturating_sub(most))),
+        Side::End => known.end_of(max_tokens),
+        Side::Start => text.len().saturating_sub(known.end_of(all.saturating_sub(max_tokens))),
         Side::Middle => {
             let left = |keep: usize| {
                 let behind = all.saturating_sub(known.number_at(text.len().saturating_sub(keep / 2)));
                 (known.number_at(keep.div_ceil(2)) + behind) as u64
             };
-            search::largest(0, text.len(), most.saturating_mul(4), most as u64, left).unwrap_or(0)
+            search::largest(0, text.len(), max_tokens.saturating_mul(4), max_tokens as u64, left).unwrap_or(0)
         }
     }
 }

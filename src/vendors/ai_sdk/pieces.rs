@@ -66,7 +66,7 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
         "tool-approval-request" | "tool-approval-response" => {
             let id = part.text("approvalId")?;
             let call = part.get("toolCallId")?.map(Value::text).transpose()?;
-            reader.piece(Kind::Linked { id, call }, Some(at)).value(part.get("reason")?);
+            reader.piece(Kind::Approval { id, call }, Some(at)).value(part.get("reason")?);
         }
         _ => reader.other(at, part.value(), TextShape::TextPart),
     }

@@ -82,11 +82,11 @@ pub(crate) fn write<'m>(
         sink.warn(DiagnosticCode::BodyCacheCapped, None, text);
     }
     if let Some(cache) = cache {
-        let room = BREAKPOINTS.saturating_sub(given);
-        let left_out = usize::from(room == 0 && after_system.is_some());
-        after_system = after_system.filter(|_| room > 0);
-        let room = room - usize::from(after_system.is_some());
-        normalized.mark(&places(cache, &conversation, hints, room, left_out, sink));
+        let free_marks = BREAKPOINTS.saturating_sub(given);
+        let left_out = usize::from(free_marks == 0 && after_system.is_some());
+        after_system = after_system.filter(|_| free_marks > 0);
+        let free_marks = free_marks - usize::from(after_system.is_some());
+        normalized.mark(&places(cache, &conversation, hints, free_marks, left_out, sink));
     }
 
     if let Some(system) = &normalized.system {
@@ -169,7 +169,7 @@ fn places(
     cache: &CacheSettings,
     conversation: &Conversation<'_>,
     hints: &Hints,
-    room: usize,
+    free_marks: usize,
     mut left_out: usize,
     sink: &mut DiagnosticSink<'_>,
 ) -> Vec<usize> {
@@ -196,7 +196,7 @@ fn places(
     for place in wanted {
         match place {
             Some(place) if places.contains(&place) => {}
-            Some(place) if places.len() < room => places.push(place),
+            Some(place) if places.len() < free_marks => places.push(place),
             _ => left_out += 1,
         }
     }

@@ -32,7 +32,7 @@ pub(crate) struct Body<'t> {
 }
 
 impl<'t> Body<'t> {
-    pub(crate) fn open(target: &'t Target, room: usize) -> Self {
+    pub(crate) fn open(target: &'t Target, capacity: usize) -> Self {
         Self {
             target,
             merged: Vec::new(),
@@ -41,7 +41,7 @@ impl<'t> Body<'t> {
             chat: false,
             list: 0..0,
             system: None,
-            json: Json::begin_object(room),
+            json: Json::begin_object(capacity),
             spans: Vec::new(),
         }
     }

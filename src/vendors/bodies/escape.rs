@@ -39,18 +39,18 @@ const CHUNK_CAPACITY: usize = CHUNK + 8;
 fn escape_chunks(out: &mut [u8], rest: &mut &[u8]) -> usize {
     let mut at = 0;
     while let Some((chunk, after)) = rest.split_first_chunk::<CHUNK>()
-        && let Some(room) = out.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<CHUNK_CAPACITY>)
+        && let Some(target) = out.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<CHUNK_CAPACITY>)
     {
-        if let Some(room) = room.first_chunk_mut() {
-            *room = *chunk;
+        if let Some(plain_target) = target.first_chunk_mut() {
+            *plain_target = *chunk;
         }
         let Some(plain) = first_special(chunk) else {
             (at, *rest) = (at + CHUNK, after);
             continue;
         };
         let escape = chunk.get(plain).map_or([0; 8], |&byte| escape(byte));
-        if let Some(room) = room.get_mut(plain..).and_then(<[u8]>::first_chunk_mut) {
-            *room = escape;
+        if let Some(escape_target) = target.get_mut(plain..).and_then(<[u8]>::first_chunk_mut) {
+            *escape_target = escape;
         }
         at += plain + length(escape);
         *rest = rest.get(plain + 1..).unwrap_or_default();

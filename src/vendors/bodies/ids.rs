@@ -90,8 +90,8 @@ impl Ids {
         loop {
             number += 1;
             let tail = format!("_{number}");
-            let room = self.rule.longest.saturating_sub(tail.len());
-            let head = base.get(..base.floor_char_boundary(room)).unwrap_or_default();
+            let head_len = self.rule.longest.saturating_sub(tail.len());
+            let head = base.get(..base.floor_char_boundary(head_len)).unwrap_or_default();
             let candidate = format!("{head}{tail}");
             if !self.used.contains_key(&candidate) {
                 self.used.insert(base.into_owned(), number);

@@ -63,7 +63,7 @@ pub(crate) enum ReasoningPlace {
     /// The same, and first in the turn.
     First,
     /// In a turn that has something else, too: reasoning is a field of its message.
-    Beside,
+    MessageField,
 }
 
 /// The text of a failed tool without one.
@@ -435,7 +435,7 @@ impl TurnAlternator<'_, '_> {
             let first = turn.iter().position(|item| !is_reasoning(item)).unwrap_or(turn.len());
             let last = turn.iter().rposition(|item| !is_reasoning(item));
             for (at, item) in turn.iter().enumerate() {
-                let is_last = last.is_none_or(|last| at > last && place != ReasoningPlace::Beside);
+                let is_last = last.is_none_or(|last| at > last && place != ReasoningPlace::MessageField);
                 let is_refused = is_reasoning(item) && is_last;
                 if is_refused {
                     let text = format!("{} takes no reasoning at the end of a turn; it was left out", self.rules.name);
@@ -583,7 +583,7 @@ impl TurnAlternator<'_, '_> {
             let text = format!("the item `{id}` stands there already; {} takes none twice", self.rules.name);
             self.sink.warn(DiagnosticCode::BodyReasoningLeftOut, Some(message), text);
             return false;
-        } else if self.rules.reasoning == ReasoningPlace::Beside
+        } else if self.rules.reasoning == ReasoningPlace::MessageField
             && let Some(proof) = signature.and_then(ReasoningSignature::read)
             && !matches!(proof, ReasoningSignature::Field(..))
         {

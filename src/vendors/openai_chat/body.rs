@@ -51,7 +51,9 @@ fn audio_format(mime: &str) -> Option<&'static str> {
 pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
     let replayed = body.target.model.as_deref().and_then(compatible::reasoning_field);
     let rules = match replayed {
-        Some(_) => Rules { takes_reasoning: compatible::takes_reasoning, reasoning: ReasoningPlace::Beside, ..RULES },
+        Some(_) => {
+            Rules { takes_reasoning: compatible::takes_reasoning, reasoning: ReasoningPlace::MessageField, ..RULES }
+        }
         None => RULES,
     };
     let normalized = normalize(conversation, body.target, &mut body.names, &Rules { chat: body.chat, ..rules }, sink);

@@ -65,7 +65,7 @@ pub(crate) enum Kind<'t> {
     Reasoning,
     Image,
     /// Goes where others with this id go, as the request and the answer of an approval of the call.
-    Linked {
+    Approval {
         id: Cow<'t, str>,
         call: Option<Cow<'t, str>>,
     },
@@ -301,7 +301,7 @@ impl Message<'_> {
             Kind::CallAndResult { name } => Kind::CallAndResult { name: text(name) },
             Kind::Reasoning => Kind::Reasoning,
             Kind::Image => Kind::Image,
-            Kind::Linked { id, call } => Kind::Linked { id: text(id), call: call.as_deref().map(text) },
+            Kind::Approval { id, call } => Kind::Approval { id: text(id), call: call.as_deref().map(text) },
             Kind::Other => Kind::Other,
         };
         let of_text = |it: &'m Text<'_>| Text { path: it.path.clone(), text: text(&it.text), tokens: it.tokens };

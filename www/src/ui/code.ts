@@ -115,10 +115,10 @@ export function rustCall(call: {
   const { name, request, bytes = [], tokenizer, then } = call;
   const encoding = tokenizer !== undefined && isEncoding(tokenizer) ? tokenizer : undefined;
   return [
-    "use ctxweave::call::Host;",
+    "use ctxweave::call::CallContext;",
     "",
     "fn main() -> Result<(), ctxweave::Error> {",
-    encoding ? "    let mut host = Host::default();" : "    let host = Host::default();",
+    encoding ? "    let mut host = CallContext::default();" : "    let host = CallContext::default();",
     ...(encoding ? loading(encoding, "host.tokenizers") : []),
     `    let request = ${request};`,
     `    let bytes: Vec<Vec<u8>> = vec![${bytes.map((one) => `vec![${one.join(", ")}]`).join(", ")}];`,

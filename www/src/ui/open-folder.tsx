@@ -15,8 +15,8 @@ export interface OpenedFolder {
 }
 
 /** More than this is not read: a page is no place for it. */
-const MOST_FILES = 20_000;
-const MOST_BYTES = 4_000_000;
+const MAX_FILES = 20_000;
+const MAX_FILE_BYTES = 4_000_000;
 
 /** Hidden in every file manager, and full of files that are nobody's notes. */
 const PASSED_OVER = new Set([".git", "node_modules"]);
@@ -125,8 +125,8 @@ export async function readFolder(name: string, found: FoundFile[]): Promise<Open
   const files: OpenedFile[] = [];
   let skipped = 0;
   for (const { path, file } of found) {
-    const content = files.length < MOST_FILES ? await file() : undefined;
-    if (content && content.size <= MOST_BYTES) {
+    const content = files.length < MAX_FILES ? await file() : undefined;
+    if (content && content.size <= MAX_FILE_BYTES) {
       files.push({ path, bytes: new Uint8Array(await content.arrayBuffer()) });
     } else skipped += 1;
   }

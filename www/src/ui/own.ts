@@ -11,7 +11,7 @@ interface State<T> {
 }
 
 /** So many steps can be taken back. */
-const MOST_STEPS = 100;
+const MAX_UNDO_STEPS = 100;
 /** What is typed within this time is one step. */
 const ONE_STEP = 1000;
 
@@ -132,7 +132,7 @@ export class PersistedDocument<T> {
       this.#now.value = next;
       this.#future.value = [];
       if (!joined && before && (before.own || next.own)) {
-        this.#past.value = [...this.#past.peek(), before].slice(-MOST_STEPS);
+        this.#past.value = [...this.#past.peek(), before].slice(-MAX_UNDO_STEPS);
       }
     });
     this.#save();

@@ -26,7 +26,7 @@ use heuristic::{DENSE_LEN, GRAM_UNIT, Sink, walk};
 
 /// A kind whose samples spread by this much is aimed at what the list says, one that spreads more so much higher, up to the most.
 const SPREAD: f32 = 0.04;
-const MOST: f32 = 0.11;
+const MAX_MARGIN: f32 = 0.11;
 /// How many times dearer an error of a long sample is that is this far below the aim.
 const DEARER: f32 = 16.0;
 const BELOW: f32 = 0.05;
@@ -236,7 +236,7 @@ fn descend(before: &[f32], samples: &[Sample], pieces: &[(Vec<u16>, f32)], wante
             let mean = sum / times;
             let spread = (square / times - mean * mean).max(0.0).sqrt();
             let spread = (spread * times + SPREAD * 8.0) / (times + 8.0);
-            let aim = (wanted[kind] + spread - SPREAD).clamp(0.0, MOST);
+            let aim = (wanted[kind] + spread - SPREAD).clamp(0.0, MAX_MARGIN);
             let off = mean - aim;
             boost[kind] = (boost[kind] * (12.0 * off.abs() - 0.12).exp()).clamp(0.7, MORE);
             aims[kind] = (aims[kind] - 0.25 * off).clamp(aim - 0.06, aim + 0.03);

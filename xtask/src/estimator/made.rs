@@ -174,10 +174,10 @@ impl Stock {
 /// What the mean error of each is aimed at.
 const AIM: f32 = 0.07;
 
-type Maker = fn(&mut Stock) -> String;
+type SampleGenerator = fn(&mut Stock) -> String;
 
 /// Each kind, what it weighs, how many make a text, and whether it serves to fit and to judge.
-const KINDS: [(&str, f32, usize, [bool; 2], Maker); 8] = [
+const KINDS: [(&str, f32, usize, [bool; 2], SampleGenerator); 8] = [
     ("made: transcript, messages", 3.0, 4, [true, true], |stock| stock.turn(0)),
     ("made: transcript, blocks", 3.0, 4, [true, true], |stock| stock.turn(1)),
     ("made: transcript, items", 0.0, 4, [false, true], |stock| stock.turn(2)),

@@ -13,7 +13,7 @@ use crate::project::Project;
 use crate::stamp::files;
 
 /// Bytes of a kind out of one package to fit; of one to judge by a fifth.
-const MOST: usize = 300_000;
+const MAX_BYTES_OF_A_KIND: usize = 300_000;
 /// What code weighs.
 const CODE: f32 = 2.0;
 /// Bytes that are taken in one go out of a long file.
@@ -150,10 +150,10 @@ fn fetched(project: &Project, corpus: &Path, package: &Package) -> Result<PathBu
     Ok(folder)
 }
 
-/// Takes what one rule says out of the files of a package, up to about [`MOST`] bytes of each kind.
+/// Takes what one rule says out of the files of a package, up to about [`MAX_BYTES_OF_A_KIND`] bytes of each kind.
 fn take(paths: &[(String, PathBuf)], (how, kind, part): (&str, &str, &str), package: &Package, to: &mut Vec<Text>) {
     let is_code = how == "code";
-    let most = if package.fit.is_some() { MOST } else { MOST / 5 };
+    let most = if package.fit.is_some() { MAX_BYTES_OF_A_KIND } else { MAX_BYTES_OF_A_KIND / 5 };
     let (weight, aim) = package.fit.unwrap_or_default();
     let weight = weight * if is_code { CODE } else { 1.0 };
     let mut kinds: BTreeMap<String, Vec<&PathBuf>> = BTreeMap::new();

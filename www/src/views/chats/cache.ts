@@ -9,7 +9,7 @@ import { counting, given, marked, marks, options, outcome } from "./state.js";
 export const SHORTEST = 1024;
 
 /** More turns than this are not followed: the last ones are. */
-const MOST_TURNS = 400;
+const MAX_TURNS = 400;
 
 /** A request of the conversation: each answer of the model was one. */
 export interface Turn {
@@ -44,7 +44,7 @@ export const turns = computed((): { list: readonly Turn[]; skipped: number } | {
   const { request, places: left } = marked.value;
   const messages = messagesOf(request);
   const places = ends(left.flatMap((place) => all.read[place] ?? []));
-  const { beside } = chatOf(request);
+  const { others } = chatOf(request);
   const system = systemOf(request);
   const tools = toolsOf(request).map(({ alone }) => alone[0]);
   const format = all.report.format;
@@ -55,7 +55,7 @@ export const turns = computed((): { list: readonly Turn[]; skipped: number } | {
       format,
       ...(system === undefined ? {} : { system }),
       ...(tools.length > 0 ? { tools } : {}),
-      ...beside,
+      ...others,
       ...(pinned.size > 0 ? { pinned: (_: unknown, place: number) => pinned.has(place) } : {}),
     });
     try {
@@ -75,7 +75,7 @@ function follow(
   count: (message: unknown) => number,
 ): { list: readonly Turn[]; skipped: number } {
   const list: Turn[] = [];
-  const skipped = Math.max(places.length - MOST_TURNS, 0);
+  const skipped = Math.max(places.length - MAX_TURNS, 0);
   let said = 0;
   let before: readonly unknown[] | undefined;
   for (const length of places.slice(skipped)) {
@@ -84,9 +84,9 @@ function follow(
     const { messages: fitted, report } = chat.fit() as { messages: readonly unknown[]; report: FitReport };
     const costs = costsOf(fitted, report, count);
     const { total } = report.tokens;
-    const beside = total - costs.reduce((sum, one) => sum + one, 0);
+    const overhead = total - costs.reduce((sum, one) => sum + one, 0);
     const shared = before ? sharedLength(before, fitted) : 0;
-    const tokens = beside + costs.slice(0, shared).reduce((sum, one) => sum + one, 0);
+    const tokens = overhead + costs.slice(0, shared).reduce((sum, one) => sum + one, 0);
     const cached = before && tokens >= SHORTEST ? tokens : 0;
     list.push({ length, total, cached, moved: before !== undefined && shared < before.length });
     before = fitted;

@@ -11,8 +11,8 @@ import { FormatPicker } from "./settings.js";
 import "../../styles/compare.css";
 
 /** So much of a text is shown, and so many differences at first. */
-const MOST_TEXT = 1200;
-const MOST_ROWS = 200;
+const MAX_SHOWN_LETTERS = 1200;
+const MAX_SHOWN_ROWS = 200;
 
 /** Two results beside each other, with what differs marked in the text. */
 export function ComparePanel() {
@@ -154,7 +154,7 @@ function Rows({ list, onlyChanges }: { list: readonly Difference[]; onlyChanges:
     else if (last?.same) last.same += 1;
     else rows.push({ at, same: 1 });
   }
-  const { shown, more } = useFirstOf(rows, MOST_ROWS);
+  const { shown, more } = useFirstOf(rows, MAX_SHOWN_ROWS);
   return (
     <>
       <ol class="differences" aria-label="Differences">
@@ -209,7 +209,7 @@ function DifferenceRow({ row }: { row: Difference }) {
   );
 }
 
-const cut = (text: string): string => (text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text);
+const cut = (text: string): string => (text.length > MAX_SHOWN_LETTERS ? `${text.slice(0, MAX_SHOWN_LETTERS)}…` : text);
 
 /** What is the same on both sides, around what is not. */
 function short(text: string): string {

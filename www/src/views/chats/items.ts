@@ -62,6 +62,6 @@ function toolCost(tools: unknown[], options: Counting): number {
 
 /** The whole request, counted: nothing is cut. */
 export function countRequest(request: unknown, options: CountMessagesOptions): FitReport {
-  const { chat, beside } = chatOf(request);
-  return fitMessages(chat as unknown[], { maxTokens: 1e9, repair: "off", ...options, ...beside }).report;
+  const { chat, others } = chatOf(request);
+  return fitMessages(chat as unknown[], { maxTokens: 1e9, repair: "off", ...options, ...others }).report;
 }

@@ -6,12 +6,12 @@ import type { Fitted, Row } from "./state.js";
 import { FATES, REASONS } from "./words.js";
 
 /** A chat of a long day has thousands. */
-const MOST_ROWS = 300;
+const MAX_SHOWN_ROWS = 300;
 
 /** Each message with its fate. */
 export function Messages({ now }: { now: Fitted }) {
   const system = textOf(systemOf(now.given));
-  const { shown, more } = useFirstOf(now.rows, MOST_ROWS);
+  const { shown, more } = useFirstOf(now.rows, MAX_SHOWN_ROWS);
   return (
     <>
       <ol class="prompt dialogue">

@@ -37,19 +37,19 @@ export function withMessages(request: unknown, messages: readonly unknown[]): un
   return field ? { ...fieldsOf(request), [field]: messages } : messages;
 }
 
-export interface Beside {
+export interface OtherFields {
   system?: unknown;
   tools?: unknown;
 }
 
 /** What `fitMessages` is given for a request: the chat, and what stands beside it where the package does not look. */
-export function chatOf(request: unknown): { chat: readonly unknown[]; beside: Beside } {
+export function chatOf(request: unknown): { chat: readonly unknown[]; others: OtherFields } {
   const field = listField(request);
-  if (field !== "input") return { chat: request as readonly unknown[], beside: {} };
+  if (field !== "input") return { chat: request as readonly unknown[], others: {} };
   const { instructions, tools } = fieldsOf(request);
   return {
     chat: messagesOf(request),
-    beside: {
+    others: {
       ...(instructions === undefined || instructions === null ? {} : { system: instructions }),
       ...(Array.isArray(tools) ? { tools } : {}),
     },

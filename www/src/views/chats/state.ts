@@ -234,12 +234,12 @@ export const fitCall = computed<{ chat: unknown[]; options: FitOptions } | undef
   if (now.kind === "error") return undefined;
   const { request, places } = marked.value ?? { request: now.request, places: [] };
   const pinned = marks.value.pinned.map((place) => places.indexOf(place)).filter((place) => place >= 0);
-  const { chat, beside } = chatOf(request);
+  const { chat, others } = chatOf(request);
   return {
     chat: chat as unknown[],
     options: {
       ...options.value,
-      ...beside,
+      ...others,
       format: now.report.format,
       ...(pinned.length > 0 ? { pinned } : {}),
     } as FitOptions,
@@ -277,9 +277,9 @@ export const sent = computed<{ request: unknown; diagnostics: readonly Diagnosti
   try {
     const { system, messages, diagnostics } = convertMessages(containerOf(now.fitted), { from: now.report.format, to });
     const field = to === "gemini" ? "contents" : "messages";
-    const beside =
+    const others =
       system === undefined ? {} : to === "gemini" ? { systemInstruction: { parts: [{ text: system }] } } : { system };
-    return { request: system === undefined ? messages : { ...beside, [field]: messages }, diagnostics };
+    return { request: system === undefined ? messages : { ...others, [field]: messages }, diagnostics };
   } catch (error) {
     const { code, message } = problemOf(error);
     return { request: now.fitted, diagnostics: [{ code: code as Diagnostic["code"], severity: "error", message }] };

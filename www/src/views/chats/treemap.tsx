@@ -3,7 +3,7 @@ import { count, tokens } from "../../ui/format.js";
 import type { Item } from "./items.js";
 
 /** More are too small to be seen: what is left is one tile for each kind. */
-const MOST_TILES = 160;
+const MAX_TILES = 160;
 const [WIDTH, HEIGHT] = [1000, 380];
 
 interface Tile {
@@ -16,7 +16,7 @@ interface Tile {
 
 function tilesOf(items: readonly Item[]): Tile {
   const sorted = items.toSorted((a, b) => b.tokens - a.tokens).filter(({ tokens: cost }) => cost > 0);
-  const [large, small] = [sorted.slice(0, MOST_TILES), sorted.slice(MOST_TILES)];
+  const [large, small] = [sorted.slice(0, MAX_TILES), sorted.slice(MAX_TILES)];
   const children = [...new Set(sorted.map(({ kind }) => kind))].map((kind): Tile => {
     const tiles = large
       .filter((item) => item.kind === kind)

@@ -65,14 +65,14 @@ function firstResult(parts: readonly (string | TranscriptPart)[]): string | unde
   return undefined;
 }
 
-const MOST = 160;
+const MAX_LABEL_LETTERS = 160;
 
 function oneLine(text: string): string {
   return text
-    .slice(0, 4 * MOST)
+    .slice(0, 4 * MAX_LABEL_LETTERS)
     .replace(/\s+/gu, " ")
     .trim()
-    .slice(0, MOST);
+    .slice(0, MAX_LABEL_LETTERS);
 }
 
 /** What a commit is called in a list: the first words, and when they were said. */

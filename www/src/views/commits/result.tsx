@@ -146,27 +146,27 @@ function Resume({ made }: { made: Materialized }) {
 const isText = ({ format }: Materialized): boolean => format !== "bureau-agent-v1";
 
 /** So much is shown of a long file: all of it is in what is saved and copied. */
-const MOST_TEXT = 200_000;
+const MAX_SHOWN_TEXT_BYTES = 200_000;
 
 function beginningOf({ bytes }: Materialized): string {
-  const text = new TextDecoder().decode(bytes.subarray(0, MOST_TEXT));
-  const rest = bytes.length - MOST_TEXT;
+  const text = new TextDecoder().decode(bytes.subarray(0, MAX_SHOWN_TEXT_BYTES));
+  const rest = bytes.length - MAX_SHOWN_TEXT_BYTES;
   return rest > 0 ? `${text}\n… ${plural(rest, "byte")} more` : text;
 }
 
 /** So many bytes are shown of what is no text. */
-const MOST_BYTES = 4096;
+const MAX_SHOWN_BYTES = 4096;
 
 /** Bytes that are no text, sixteen in a line. */
 function hexOf(bytes: Uint8Array): string {
   const lines: string[] = [];
-  for (let at = 0; at < Math.min(bytes.length, MOST_BYTES); at += 16) {
+  for (let at = 0; at < Math.min(bytes.length, MAX_SHOWN_BYTES); at += 16) {
     const row = [...bytes.subarray(at, at + 16)];
     const hex = row.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
     const letters = row.map((byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : "·")).join("");
     lines.push(`${at.toString(16).padStart(6, "0")}  ${hex.padEnd(47)}  ${letters}`);
   }
-  const rest = bytes.length - MOST_BYTES;
+  const rest = bytes.length - MAX_SHOWN_BYTES;
   return `${lines.join("\n")}\n${rest > 0 ? `… ${plural(rest, "byte")} more` : ""}`;
 }
 

@@ -19,7 +19,7 @@ export interface Edge {
 }
 
 /** Further branches are not drawn beside each other. */
-const MOST_LANES = 8;
+const MAX_LANES = 8;
 
 interface Branch {
   /** Row of the commit that it leaves; none of a root. */
@@ -98,7 +98,7 @@ function placeLanes(branches: readonly Branch[], main: Branch | undefined): void
     const start = branch.from ?? branch.first;
     let lane = takenTo.findIndex((last) => last < start);
     if (lane < 0) lane = takenTo.length;
-    branch.lane = Math.min(lane, MOST_LANES - 1);
+    branch.lane = Math.min(lane, MAX_LANES - 1);
     takenTo[lane] = branch.last;
   }
 }

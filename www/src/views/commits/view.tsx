@@ -77,13 +77,13 @@ function SessionBar() {
         <details class="notice notes">
           <summary>{notes.length === 1 ? "One note" : `${count(notes.length)} notes`} on the import</summary>
           <ul>
-            {notes.slice(0, MOST_NOTES).map(({ code, message, line }) => (
+            {notes.slice(0, MAX_SHOWN_NOTES).map(({ code, message, line }) => (
               <li key={`${code}${line ?? ""}${message}`}>
                 <MessageText text={message} />
                 {line === undefined ? null : ` (line ${line})`}
               </li>
             ))}
-            {notes.length > MOST_NOTES ? <li>{count(notes.length - MOST_NOTES)} more</li> : null}
+            {notes.length > MAX_SHOWN_NOTES ? <li>{count(notes.length - MAX_SHOWN_NOTES)} more</li> : null}
           </ul>
         </details>
       ) : null}
@@ -91,7 +91,7 @@ function SessionBar() {
   );
 }
 
-const MOST_NOTES = 100;
+const MAX_SHOWN_NOTES = 100;
 
 const KINDS: Record<string, string> = {
   delta: "what was new",

@@ -120,15 +120,15 @@ function Result() {
 }
 
 /** The legend would not hold more. */
-const MOST_SHARES = 8;
+const MAX_SHARES = 8;
 
 function shares(chain: ContextChain): Share[] {
   const each = chain.files.map(({ path, tokens }, at) => ({ id: path, name: path, tokens, tone: toneAt(at) }));
-  const rest = each.slice(MOST_SHARES - 1);
-  const shown = rest.length > 1 ? each.slice(0, MOST_SHARES - 1) : each;
+  const rest = each.slice(MAX_SHARES - 1);
+  const shown = rest.length > 1 ? each.slice(0, MAX_SHARES - 1) : each;
   if (rest.length > 1) {
     const sum = rest.reduce((total, { tokens }) => total + tokens, 0);
-    shown.push({ id: "others", name: plural(rest.length, "other file"), tokens: sum, tone: toneAt(MOST_SHARES - 1) });
+    shown.push({ id: "others", name: plural(rest.length, "other file"), tokens: sum, tone: toneAt(MAX_SHARES - 1) });
   }
   const { maxTokens } = settings.value;
   const free = maxTokens - chain.totalTokens;

@@ -190,17 +190,17 @@ function NumberPreference(props: {
   );
 }
 
-const LEAST = 256;
-const MOST = 200_000;
+const MIN_WINDOW_TOKENS = 256;
+const MAX_WINDOW_TOKENS = 200_000;
 const STEPS = 400;
 
 /** Windows differ by orders of magnitude, so the slider is logarithmic; the field beside it takes any number. */
 function toStep(tokens: number): number {
-  return Math.round((Math.log(Math.min(MOST, Math.max(LEAST, tokens)) / LEAST) / Math.log(MOST / LEAST)) * STEPS);
+  return Math.round((Math.log(Math.min(MAX_WINDOW_TOKENS, Math.max(MIN_WINDOW_TOKENS, tokens)) / MIN_WINDOW_TOKENS) / Math.log(MAX_WINDOW_TOKENS / MIN_WINDOW_TOKENS)) * STEPS);
 }
 
 function fromStep(step: number): number {
-  const exact = LEAST * (MOST / LEAST) ** (step / STEPS);
+  const exact = MIN_WINDOW_TOKENS * (MAX_WINDOW_TOKENS / MIN_WINDOW_TOKENS) ** (step / STEPS);
   const grain = exact < 2048 ? 16 : exact < 16_384 ? 64 : 512;
   return Math.round(exact / grain) * grain;
 }

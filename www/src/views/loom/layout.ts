@@ -1,5 +1,5 @@
 import { hierarchy, tree as tidyTree } from "d3-hierarchy";
-import type { Link, TreeIndex } from "./tree-index.js";
+import type { TreeLink, TreeIndex } from "./tree-index.js";
 
 export interface Point {
   x: number;
@@ -14,19 +14,19 @@ export interface Placed extends Point {
   /** The node above it, whose line leads here. */
   parent: Placed | undefined;
   /** What kind of line leads here from there. */
-  kind: Link["kind"];
+  kind: TreeLink["kind"];
   /** Room for a label to the right of it, in pixels. */
   room: number;
 }
 
 /** A line that is no part of the tree's own shape. */
 export interface Bow {
-  link: Link;
+  link: TreeLink;
   from: Placed;
   to: Placed;
 }
 
-export interface Layout {
+export interface TreeLayout {
   at: Map<string, Placed>;
   /** The nodes of each level, from left to right: what is in sight is found in them by halving. */
   levels: Placed[][];
@@ -43,7 +43,7 @@ const NARROWEST_LABEL = 110;
 const LABEL_GAP = 14;
 
 /** A tidy drawing from the top down; several roots stand side by side. */
-export function layoutTree(index: TreeIndex): Layout {
+export function layoutTree(index: TreeIndex): TreeLayout {
   const root = hierarchy<string | undefined>(undefined, (id) =>
     id === undefined ? index.roots : index.children.get(id),
   );
@@ -51,8 +51,8 @@ export function layoutTree(index: TreeIndex): Layout {
     .nodeSize([COLUMN, ROW])
     .separation((a, b) => (a.parent === b.parent ? 1 : 1.2))(root);
 
-  const isShape = ({ from, to }: Link): boolean => index.parent.get(to) === from;
-  const kinds = new Map<string, Link["kind"]>();
+  const isShape = ({ from, to }: TreeLink): boolean => index.parent.get(to) === from;
+  const kinds = new Map<string, TreeLink["kind"]>();
   // The first line decides, as it does where a node is drawn.
   for (const link of index.links) if (isShape(link) && !kinds.has(link.to)) kinds.set(link.to, link.kind);
 
@@ -118,14 +118,14 @@ export interface Box {
 }
 
 /** The levels that a part of the drawing has, the first and the one after the last. */
-export function levelsIn({ levels }: Layout, { top, bottom }: Box): [number, number] {
+export function levelsIn({ levels }: TreeLayout, { top, bottom }: Box): [number, number] {
   const within = (row: number): number => Math.min(levels.length, Math.max(0, row));
   return [within(Math.ceil(top / ROW)), within(Math.floor(bottom / ROW) + 1)];
 }
 
 /** The node at a point, or with its label there. */
 export function nodeAt(
-  layout: Layout,
+  layout: TreeLayout,
   point: Point,
   reach: number,
   labelled: (placed: Placed) => number,

@@ -1,7 +1,7 @@
 import { useSignalEffect, type Signal } from "@preact/signals";
 import type { NodeReport } from "ctxweave/loom";
 import { useEffect, useRef } from "preact/hooks";
-import type { Layout } from "./layout.js";
+import type { TreeLayout } from "./layout.js";
 import { palette, type Palette } from "./palette.js";
 import type { Size, Transform } from "./viewport.js";
 
@@ -11,7 +11,7 @@ const PAD = 6;
 /** Of the dots that fall on one another the first is painted. */
 function dots(
   context: CanvasRenderingContext2D,
-  layout: Layout,
+  layout: TreeLayout,
   ids: Iterable<string>,
   colourOf: (id: string) => string,
   side: number,
@@ -35,7 +35,7 @@ function dots(
  * dots are painted when the tree or its fates change; moving about moves only the frame.
  */
 export function Minimap(props: {
-  layout: Layout;
+  layout: TreeLayout;
   transform: Signal<Transform>;
   size: Signal<Size>;
   path: string[];
@@ -44,7 +44,7 @@ export function Minimap(props: {
   const { layout, transform, size, path, rows } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   const frame = useRef<HTMLDivElement>(null);
-  const others = useRef<{ layout: Layout; colours: Palette; height: number; kept: HTMLCanvasElement }>(undefined);
+  const others = useRef<{ layout: TreeLayout; colours: Palette; height: number; kept: HTMLCanvasElement }>(undefined);
   const scale = (): { k: number; x: number; y: number; height: number } => {
     const { bounds } = layout;
     const height = Math.max(40, size.value.height);

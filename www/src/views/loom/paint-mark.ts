@@ -1,6 +1,6 @@
 import type { NodeReport } from "ctxweave/loom";
 import type { Author } from "./authors.js";
-import type { Link } from "./tree-index.js";
+import type { TreeLink } from "./tree-index.js";
 import type { Palette } from "./palette.js";
 
 export type Fate = NodeReport["fate"];
@@ -123,7 +123,7 @@ export function paintFate(
   if (look.bookmarked) paintNotes(context, colours, { ...look, excluded: false, pruned: false }, x, y);
 }
 
-type LinkKind = Link["kind"];
+type LinkKind = TreeLink["kind"];
 
 const DASHES: Record<LinkKind, number[]> = {
   continuation: WHOLE,

@@ -1,15 +1,15 @@
 import type { NodeReport } from "ctxweave/loom";
 import { authorOf, type Author } from "./authors.js";
-import { firstWhere, levelsIn, ROW, SIDE, type Box, type Layout, type Placed } from "./layout.js";
+import { firstWhere, levelsIn, ROW, SIDE, type Box, type TreeLayout, type Placed } from "./layout.js";
 import { paintFate, paintLink, paintMark, type Look } from "./paint-mark.js";
 import type { Palette } from "./palette.js";
-import { snippet, type Link, type TreeIndex } from "./tree-index.js";
+import { snippet, type TreeLink, type TreeIndex } from "./tree-index.js";
 import type { Size, Transform } from "./viewport.js";
 
 /** Below this zoom a node is a dot, and its label would not be read. */
 export const FAR = 0.55;
 /** Shorter than this a label says nothing. */
-const FEWEST_LETTERS = 8;
+const MIN_LABEL_LETTERS = 8;
 const LETTER = 6;
 /** Where the letters of a label begin, to the right of the middle of its node. */
 const LABEL = 14;
@@ -18,7 +18,7 @@ const APART = 1.5;
 
 export interface Scene {
   index: TreeIndex;
-  layout: Layout;
+  layout: TreeLayout;
   colours: Palette;
   /** The nodes of the path, in its order. */
   path: ReadonlySet<string>;
@@ -85,7 +85,7 @@ function paintLines(context: CanvasRenderingContext2D, { layout, colours }: Scen
 
 /** The lines from nodes down to the next, by kind, so that each kind is painted at once. */
 class Lines {
-  readonly #paths = new Map<Link["kind"], Path2D>();
+  readonly #paths = new Map<TreeLink["kind"], Path2D>();
 
   add(from: Placed, to: Placed, straight: boolean): void {
     let path = this.#paths.get(to.kind);
@@ -179,7 +179,7 @@ function labelOf(index: TreeIndex, placed: Placed): string {
   let label = labels.get(placed);
   if (label === undefined) {
     const room = Math.floor(placed.room / LETTER);
-    label = room < FEWEST_LETTERS ? "" : snippet(index.node.get(placed.id), room);
+    label = room < MIN_LABEL_LETTERS ? "" : snippet(index.node.get(placed.id), room);
     labels.set(placed, label);
   }
   return label;

@@ -19,20 +19,20 @@ function freeId({ tree, node }: TreeIndex): string {
 }
 
 /** Where a message would stand that is written after this tip. */
-export interface Place {
+export interface PendingSlot {
   id: string;
   edge?: LoomEdge;
 }
 
 /** The same place for every letter, so that only the node changes as one types. No place is after a node that is not there. */
-export function placeAfter(index: TreeIndex, tip: string | undefined): Place | undefined {
+export function slotAfter(index: TreeIndex, tip: string | undefined): PendingSlot | undefined {
   const id = freeId(index);
   if (tip === undefined) return { id };
   return index.node.has(tip) ? { id, edge: { id, sources: [{ nodeId: tip }], targetNodeId: id } } : undefined;
 }
 
 /** The message at its place; a blank one is none. */
-export function messageAt({ id, edge }: Place, text: string): Pending | undefined {
+export function messageAt({ id, edge }: PendingSlot, text: string): Pending | undefined {
   if (text.trim() === "") return undefined;
   return { node: { id, content: text, authorType: "human" }, ...(edge ? { edge } : {}) };
 }

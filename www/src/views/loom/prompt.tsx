@@ -123,7 +123,7 @@ export function NodeChip({ id }: { id: string }) {
 }
 
 /** Of a gap. Of the nodes of a long path most are missing, and few people read what each of them says. */
-const MOST_MISSING = 200;
+const MAX_SHOWN_MISSING = 200;
 
 /** Nodes that are not there: how many, why, and what each would have cost. */
 function GapView({ gap }: { gap: Gap }) {
@@ -131,7 +131,7 @@ function GapView({ gap }: { gap: Gap }) {
     const of = gap.rows.filter((row) => row.fate === fate);
     return of.length > 0 ? [{ fate, count: of.length, tokens: of.reduce((sum, row) => sum + row.tokens, 0) }] : [];
   });
-  const { shown, more } = useFirstOf(gap.rows, MOST_MISSING);
+  const { shown, more } = useFirstOf(gap.rows, MAX_SHOWN_MISSING);
   return (
     <details class={`gap gap-${fates[0]?.fate ?? "skipped"}`} open={gap.rows.length <= 2}>
       <summary>

@@ -58,13 +58,13 @@ function Fact({ name, value }: { name: string; value: string }) {
   );
 }
 
-const MOST_ROWS = 300;
+const MAX_SHOWN_ROWS = 300;
 
 function Rows({ rows }: { rows: NodeReport[] }) {
   const only = useSignal<NodeReport["fate"] | "">("");
   const filterId = useId();
   const chosen = only.value === "" ? rows : rows.filter((row) => row.fate === only.value);
-  const { shown, more } = useFirstOf(chosen, MOST_ROWS);
+  const { shown, more } = useFirstOf(chosen, MAX_SHOWN_ROWS);
   return (
     <>
       <div class="rows-head">

@@ -15,7 +15,7 @@ import { PersistedDocument } from "../../ui/own.js";
 import { estimateOf } from "./estimate.js";
 import { readLink, writeLink } from "./link.js";
 import { openText } from "./open-file.js";
-import { messageAt, placeAfter, withPending, type Pending } from "./pending.js";
+import { messageAt, slotAfter, withPending, type Pending } from "./pending.js";
 import { liveBuffer, liveDialogue, measurePending } from "./resident.js";
 import { fetchSample, OWN_WINDOW, SAMPLES } from "./samples.js";
 import {
@@ -79,7 +79,7 @@ export const tokenizer = computed<PageEncoding | undefined>(() => {
   return asked && isLoaded(asked) ? asked : undefined;
 });
 
-const place = computed(() => index.value && placeAfter(index.value, tip.value));
+const place = computed(() => index.value && slotAfter(index.value, tip.value));
 
 /** The message that is being written, as the node that it will be. Documents have their working buffer for that. */
 export const pending = computed<Pending | undefined>(() => {

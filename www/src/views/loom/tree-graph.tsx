@@ -1,7 +1,7 @@
 import { batch, effect, useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { Icon } from "../../ui/icons.js";
-import { layoutTree, nodeAt, type Layout } from "./layout.js";
+import { layoutTree, nodeAt, type TreeLayout } from "./layout.js";
 import { Minimap } from "./minimap.js";
 import { FAR, labelReach, paintTree, type Scene } from "./paint-tree.js";
 import { keepPalette, palette } from "./palette.js";
@@ -221,7 +221,7 @@ function step(
   key: string,
   at: string,
   index: TreeIndex,
-  layout: Layout,
+  layout: TreeLayout,
   path: ReadonlySet<string>,
   tipId: string | undefined,
 ): string | undefined {

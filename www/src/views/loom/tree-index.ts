@@ -1,7 +1,7 @@
 import type { ContentBlock, LoomEdge, LoomNode, LoomTreeData, NodeContent } from "ctxweave/loom";
 
 /** A line from one node to another, as it is drawn: one for each source of each edge. */
-export interface Link {
+export interface TreeLink {
   edge: LoomEdge;
   from: string;
   to: string;
@@ -21,7 +21,7 @@ export interface TreeIndex {
   parent: Map<string, string>;
   children: Map<string, string[]>;
   roots: string[];
-  links: Link[];
+  links: TreeLink[];
   /** Nodes that nothing goes on from and nothing refers to, those with the longest way back first. */
   tips: string[];
   depth: Map<string, number>;
@@ -36,7 +36,7 @@ export function indexTree(tree: LoomTreeData): TreeIndex {
   const incoming = new Map<string, LoomEdge[]>();
   const parent = new Map<string, string>();
   const annotations = new Set<string>();
-  const links: Link[] = [];
+  const links: TreeLink[] = [];
   const continued = new Set<string>();
   const above = new Set<string>();
 

@@ -1,11 +1,11 @@
 import type { NodeReport } from "ctxweave/loom";
 import { useMemo } from "preact/hooks";
 import { FATES } from "../../ui/words.js";
-import type { Layout, Placed } from "./layout.js";
+import type { TreeLayout, Placed } from "./layout.js";
 import { nodeName, snippet, type TreeIndex } from "./tree-index.js";
 
 /** A tree of more nodes than this has elements only for those around where one is. */
-const MOST = 400;
+const MAX_LISTED_NODES = 400;
 const AROUND = 12;
 
 /** An id that is fit for the document whatever the tree's own ids hold. */
@@ -19,13 +19,13 @@ export function domId(nodeId: string): string {
  */
 export function TreeItems(props: {
   index: TreeIndex;
-  layout: Layout;
+  layout: TreeLayout;
   rows: Map<string, NodeReport>;
   tip: string | undefined;
   cursor: string | undefined;
 }) {
   const { index, layout, rows, tip, cursor } = props;
-  const all = useMemo(() => (layout.at.size > MOST ? undefined : [...layout.at.values()]), [layout]);
+  const all = useMemo(() => (layout.at.size > MAX_LISTED_NODES ? undefined : [...layout.at.values()]), [layout]);
   const shown = all ?? around(index, layout, tip, cursor);
   return (
     <>
@@ -44,7 +44,7 @@ export function TreeItems(props: {
 }
 
 /** The tip, and of where one is: the way up, the neighbours, what is below. */
-function around(index: TreeIndex, layout: Layout, tip: string | undefined, cursor: string | undefined): Placed[] {
+function around(index: TreeIndex, layout: TreeLayout, tip: string | undefined, cursor: string | undefined): Placed[] {
   const found = new Set<Placed>();
   for (const id of [tip, cursor]) {
     const at = id === undefined ? undefined : layout.at.get(id);
@@ -62,7 +62,7 @@ function around(index: TreeIndex, layout: Layout, tip: string | undefined, curso
 
 function Item(props: {
   index: TreeIndex;
-  layout: Layout;
+  layout: TreeLayout;
   placed: Placed;
   fate: NodeReport["fate"] | undefined;
   selected: boolean;

@@ -1,4 +1,4 @@
-import type { Layout, Point } from "./layout.js";
+import type { TreeLayout, Point } from "./layout.js";
 
 /** What part of the drawing is seen: screen = drawing × k + (x, y). */
 export interface Transform {
@@ -23,7 +23,7 @@ export function zoomAt(t: Transform, factor: number, center: Point): Transform {
 }
 
 /** The whole drawing, never larger than life. */
-export function fit({ bounds }: Layout, size: Size): Transform {
+export function fit({ bounds }: TreeLayout, size: Size): Transform {
   const width = bounds.right - bounds.left || 1;
   const height = bounds.bottom - bounds.top || 1;
   const k = Math.max(SMALLEST, Math.min(1, (size.width - 2 * MARGIN) / width, (size.height - 2 * MARGIN) / height));
@@ -59,7 +59,7 @@ export function resized(t: Transform, before: Size, now: Size, point: Point | un
 }
 
 /** What a tree opens with: all of it where it can be read, else the surroundings of the tip. */
-export function firstSight(layout: Layout, tip: Point | undefined, size: Size): Transform {
+export function firstSight(layout: TreeLayout, tip: Point | undefined, size: Size): Transform {
   const all = fit(layout, size);
   return all.k >= 0.6 || !tip ? all : centreOn(tip, 0.9, size);
 }

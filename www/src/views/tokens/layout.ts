@@ -44,15 +44,15 @@ export function linesOf(text: string): Boxes {
 }
 
 /** A block ends with a line behind so many boxes, and with any box behind so many. */
-const FEW = 120;
-const MANY = 600;
+const MIN_BLOCK_BOXES = 120;
+const MAX_BLOCK_BOXES = 600;
 
 export function blocksOf(text: string, { ends }: Boxes): Blocks {
   const blocks = [0];
   let first = 0;
   for (const [at, end] of ends.entries()) {
     const boxes = at + 1 - first;
-    if (boxes >= MANY || (boxes >= FEW && text.charCodeAt(end - 1) === 10)) {
+    if (boxes >= MAX_BLOCK_BOXES || (boxes >= MIN_BLOCK_BOXES && text.charCodeAt(end - 1) === 10)) {
       first = at + 1;
       blocks.push(first);
     }
