@@ -74,7 +74,7 @@ codes! {
         IdCollision = "id_collision", "The id that follows from a commit's fields belongs to a commit that says something else. `details`: `commitId`, `artifactRef`, `otherArtifactRef`, and `line` on import.";
         InternalError = "internal_error", "A defect in ctxweave itself; the module has to be loaded again. Please report it.";
         InvalidBlob = "invalid_blob", "A blob is not what its format says. `details`: `format`, `reason`, and `commitId` and `artifactRef` where they are known.";
-        InvalidBudget = "invalid_budget", "A token setting is negative, not a whole number or not a number, or the limit that follows from them is not above 0. `details`: `setting`, `value`.";
+        InvalidBudget = "invalid_budget", "A token setting is negative, not a whole number or not a number, or the limit that follows from them is not above 0. `details`: `setting`; `value`, as text; `tokenBuffer`, a number, if it leaves nothing of the window.";
         InvalidChoice = "invalid_choice", "`choices` or `versionSelections` names something that is not there to choose. `details`: `nodeId`, `choice`, `candidates`.";
         InvalidEdit = "invalid_edit", "An edit cannot be made as it stands. `details`: `path` and `section`, or `nodeId`, where they are known.";
         InvalidInput = "invalid_input", "The request does not have the shape that the types give. `details`: `path` where it is known.";
@@ -172,6 +172,7 @@ codes! {
         MissingElement = "missing_element", "A reduce task lacks `<inner_task>` or `<reduction_task>`; the defaults stand in.";
         MissingField = "missing_field", "A `<context_management>` lacks a field that it must have; the default is used.";
         MissingFormat = "missing_format", "`accumulate_data` is true and `accumulation_format` is not there; the default is used.";
+        ModelAssumed = "model_assumed", "The model is unknown, but its line is known: it counts as the newest model of the line, which the message names.";
         NewerVersion = "newer_version", "Imported records are of a later version: they can be read, not changed.";
         NoContext = "no_context", "A task inherits nothing, accumulates nothing and gets no fresh context.";
         NoMessages = "no_messages", "Every node of the path was left out, or nothing of a session file is conversation, so there are no messages.";

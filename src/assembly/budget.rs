@@ -7,7 +7,7 @@ use crate::json::object;
 pub(crate) fn limit(window: u64, token_buffer: u64) -> Result<u64> {
     window.checked_sub(token_buffer).filter(|&limit| limit > 0).ok_or_else(|| {
         let message = format!("`contextWindow` of {window} leaves nothing after `tokenBuffer` of {token_buffer}; use a larger window or a smaller buffer");
-        Error::new(Code::InvalidBudget, message).with("setting", "contextWindow").with("value", window).with("tokenBuffer", token_buffer)
+        Error::new(Code::InvalidBudget, message).with("setting", "contextWindow").with("value", window.to_string()).with("tokenBuffer", token_buffer)
     })
 }
 

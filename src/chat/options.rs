@@ -242,6 +242,11 @@ impl FitOptions {
     pub(super) fn budget(&self, found: &mut Vec<Diagnostic>) -> Result<Budget> {
         let model = self.known_model()?;
         let counter = self.counter_of(model.as_ref(), Some(&mut *found))?;
+        if let (Some(name), Some(known)) = (&self.model, model.and_then(|model| model.counts_as)) {
+            let message = format!("`{name}` is an unknown model; it counts as `{known}`, the newest known of its line");
+            let assumed = Diagnostic::new(DiagnosticCode::ModelAssumed, Severity::Info, message);
+            found.push(assumed.at_path("options.model"));
+        }
         Ok(Budget { limit: self.limit(model.as_ref(), found)?, counter })
     }
 
@@ -321,13 +326,16 @@ impl FitOptions {
         if let Some(limit) = self.max_tokens {
             if limit == 0 {
                 let message = "`maxTokens` is 0; it must be above that".to_owned();
-                return Err(Error::new(Code::InvalidBudget, message).with("setting", "maxTokens").with("value", 0));
+                return Err(Error::new(Code::InvalidBudget, message).with("setting", "maxTokens").with("value", "0"));
             }
-            let ignored = [("contextWindow", self.context_window), ("tokenBuffer", self.token_buffer)];
-            for (name, _) in ignored.iter().filter(|(_, value)| value.is_some()) {
-                let message = format!("`maxTokens` is the limit by itself; `{name}` was not used");
+            if self.context_window.is_some() {
+                let message = "`maxTokens` and `contextWindow` exclude each other; give one of them";
+                return Err(Error::new(Code::InvalidInput, message).with("path", "options.contextWindow"));
+            }
+            if self.token_buffer.is_some() {
+                let message = "`tokenBuffer` was ignored because `maxTokens` is the whole limit; use `contextWindow`";
                 let diagnostic = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
-                found.push(diagnostic.at_path(format!("options.{name}")));
+                found.push(diagnostic.at_path("options.tokenBuffer"));
             }
             return Ok(limit);
         }
@@ -337,7 +345,7 @@ impl FitOptions {
         let Some(model) = model else {
             // The limit may stand there under a name that is not known.
             refuse_unknown(found)?;
-            let message = "`options` says no limit; give `maxTokens`, `contextWindow` or `model`";
+            let message = "`options` has no limit; give `maxTokens`, `contextWindow` or `model`";
             return Err(Error::new(Code::InvalidInput, message).with("path", "options"));
         };
         // An output limit as long as the window cannot be kept free.

@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
+use crate::assembly::settings::whole;
 use crate::call::{Call, CallContext, Response};
 use crate::error::{self, Code, Diagnostic, Error, Result};
 use crate::input::Content;
-use crate::json::{self, Kind, Object, Value, refuse_unknown};
+use crate::json::{Kind, Object, Value, refuse_unknown};
 use crate::limits::{self, Limits};
 use crate::maps::SortedMap;
 use crate::time::Timestamp;
@@ -113,15 +114,8 @@ fn build_chain(request: Value<'_>, host: &CallContext) -> Result<Response> {
 
 /// A whole number; one above `u32::MAX` limits nothing.
 fn max_tokens(value: Value<'_>) -> Result<u32> {
-    let tokens = value.number()?;
-    if tokens.fract() == 0.0 && tokens >= 0.0 {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, positive, saturating")]
-        return Ok(tokens as u32);
-    }
-    Err(Error::new(Code::InvalidBudget, "`maxTokens` must be a whole number of tokens, 0 or more")
-        .with("setting", "maxTokens")
-        .with("value", json::number(tokens))
-        .with("path", value.path()))
+    let tokens = whole("maxTokens", value.number()?).map_err(|error| error.with("path", value.path()))?;
+    Ok(u32::try_from(tokens).unwrap_or(u32::MAX))
 }
 
 const LEVELS: &[(&str, Level)] = &[("root", Level::Root), ("parent", Level::Parent), ("direct", Level::Direct)];

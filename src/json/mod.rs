@@ -11,6 +11,7 @@ pub(crate) use number::float;
 pub(crate) use number::number;
 pub(crate) use special::{CHUNK, first_special};
 pub(crate) use tape::Kind;
+pub(crate) use value::BYTES_SIZE;
 pub(crate) use value::bytes_reference;
 pub(crate) use value::lone_surrogates;
 pub(crate) use value::{Document, List, Object, Value, quoted, refuse_unknown, unescape, unknown_value};

@@ -27,6 +27,10 @@ const NOT_JSON: &str = "\0";
 /// The key of an object that stands for bytes that came beside the text: `{ "\u0000bytes": 3 }` for the fourth.
 const BYTES: &str = "\0bytes";
 
+/// The first key of an object that stands for bytes outside the module: `{ "\u0000size": bytes }`, for images with the first of them
+/// as base64 in `\u0000head`.
+pub(crate) const BYTES_SIZE: &str = "\0size";
+
 /// How many unknown options of one object are named; the rest is counted.
 const MAX_LISTED_UNKNOWN: usize = 100;
 
@@ -377,12 +381,22 @@ impl<'t> Value<'t> {
 
     /// An object; `expected` says what it is.
     pub(crate) fn object(self, expected: &str) -> Result<Object<'t>> {
-        // What stands for something else has one key, which begins with an escape.
-        let is_plain = || self.count() != 1 || self.document.tape.plain_string(self.at + 1).is_some();
+        // The first key of what stands for something else begins with an escape.
+        let is_plain = || self.count() == 0 || self.document.tape.plain_string(self.at + 1).is_some();
         match self.kind() {
-            Kind::Object if is_plain() || self.not_json().is_none() && self.as_bytes().is_none() => Ok(Object(self)),
+            Kind::Object if is_plain() || self.stand_in().is_none() => Ok(Object(self)),
             _ => Err(self.mismatch(expected)),
         }
+    }
+
+    /// What an object stands for that is no JSON, as errors describe it.
+    #[cold]
+    fn stand_in(self) -> Option<String> {
+        if let Some(what) = self.not_json() {
+            return Some(format!("{what}, which JSON cannot carry"));
+        }
+        let is_outside = || self.as_object()?.entries().next().filter(|(key, _)| key.is_string(BYTES_SIZE));
+        (self.as_bytes().is_some() || is_outside().is_some()).then(|| "bytes".to_owned())
     }
 
     /// One of the values that a name stands for.
@@ -512,8 +526,8 @@ impl<'t> Value<'t> {
     #[cold]
     pub(crate) fn mismatch(self, expected: &str) -> Error {
         let path = self.path();
-        let message = match self.not_json() {
-            Some(what) => format!("{} is {what}, which JSON cannot carry; it must be {expected}", place(&path)),
+        let message = match self.stand_in() {
+            Some(what) => format!("{} is {what}; it must be {expected}", place(&path)),
             None => format!("{} must be {expected}", place(&path)),
         };
         invalid(message, &path)

@@ -96,5 +96,6 @@ fn model_info(request: Value<'_>) -> Result<Response> {
         ("inputLimit", model.input_limit.map(number)),
         ("outputLimit", model.output_limit.map(number)),
         ("preservedThinking", Some(StaticJson::Bool(model.preserved_thinking))),
+        ("countsAs", model.counts_as.map(StaticJson::Text)),
     ])))
 }

@@ -2,7 +2,7 @@
 //!
 //! The table is `models.txt`, whose first line names its source and date. A line `=family tokenizer` is about those below it, which
 //! have the window, `-` and the limit of the input where that is less, `/` and that of the answer where it is known, and the names.
-//! Names that are not there are not guessed.
+//! An unknown member of a known line, as a version that is newer than the table, counts as the newest of its line.
 
 use serde::Serialize;
 
@@ -29,20 +29,25 @@ pub struct Model {
     pub output_limit: Option<u32>,
     /// Whether its signed thinking is bound to everything before it: [`preserves_thinking`].
     pub preserved_thinking: bool,
+    /// The model of the table that this is taken for, if the name is an unknown member of a known line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counts_as: Option<&'static str>,
 }
 
 const MODELS: &str = include_str!("models.txt");
 
 /// What is known of the model of this name, in any case and with a provider before it (`openai/gpt-4o`, `azure/eu/gpt-35-turbo`,
 /// `us.anthropic.claude-opus-4-5-20251101-v1:0`). A snapshot is known by its model (`gpt-4o-2024-08-06`, `codex-mini-latest`), and
-/// so is a fine-tuned one (`ft:gpt-4o:acme::id`). Nothing for a name that is not known.
+/// so is a fine-tuned one (`ft:gpt-4o:acme::id`). An unknown member of a known line (`claude-opus-9`, `gpt-6-foo`) has the properties
+/// of the newest model of the line. Nothing for any other name.
 pub fn model(name: &str) -> Option<Model> {
     let name = base_name(name);
     // Routers write `claude-opus-4.5`, and the vendor's alias of a first version ends in `-0`.
     let dashed = replace(&name, ".", "-");
     let claude = Some(&*dashed).filter(|name| name.starts_with("claude-"));
     let claude = claude.map(|name| name.strip_suffix("-0").unwrap_or(name));
-    let model = find(&name).or_else(|| find(undated(&name))).or_else(|| find(undated(claude?)))?;
+    let known = find(&name).or_else(|| find(undated(&name))).or_else(|| find(undated(claude?)));
+    let model = known.or_else(|| newest(line(claude.unwrap_or(&name))?))?;
     Some(Model { preserved_thinking: preserves_thinking(&name), ..model })
 }
 
@@ -89,6 +94,9 @@ const BEGINNINGS: &[(&str, &str)] = &[
     ("mistral-", "mistral"),
 ];
 
+/// Digits of a number in a version. Dates of snapshots have more.
+const MAX_VERSION_DIGITS: usize = 2;
+
 /// The first version of each line of Claude that binds signed thinking to everything before it.
 const PRESERVED_SINCE: &[(&str, (u32, u32))] =
     &[("fable", (5, 1)), ("mythos", (5, 1)), ("opus", (5, 5)), ("sonnet", (5, 5)), ("haiku", (5, 5))];
@@ -103,8 +111,7 @@ pub fn preserves_thinking(name: &str) -> bool {
     let Some(rest) = name.strip_prefix("claude-") else { return false };
     let groups = || rest.split(['-', '.']).map(|group| group.strip_prefix('v').unwrap_or(group));
     let since = PRESERVED_SINCE.iter().find(|(line, _)| groups().any(|group| group == *line));
-    // Dates of snapshots have more digits.
-    let number = |group: &str| Some(group).filter(|group| group.len() <= 2).and_then(whole_number);
+    let number = |group: &str| Some(group).filter(|group| group.len() <= MAX_VERSION_DIGITS).and_then(whole_number);
     let mut version = groups().map(number).skip_while(Option::is_none);
     match version.next().flatten() {
         Some(major) => {
@@ -129,37 +136,72 @@ pub(crate) fn known(name: Value<'_>, instead: &str) -> Result<(String, Model)> {
 /// The error for an unknown model, for which the option `instead` can be given.
 #[cold]
 pub(crate) fn unknown(name: &str, path: &str, instead: &str) -> Error {
-    let message = format!("`{name}` is no model that is known; give `{instead}` instead");
+    let message = format!(
+        "`{path}` is `{name}`, an unknown model; correct the name, or leave it out and give `options.{instead}`"
+    );
     Error::new(Code::UnknownValue, message).with("path", path).with("value", name)
 }
 
+/// The model of this name in the table.
 fn find(name: &str) -> Option<Model> {
-    let (mut family, mut tokenizer) = ("", "");
-    let mut rest = MODELS;
-    while let Some((line, behind)) = split_once(rest, "\n") {
-        rest = behind;
+    Some(last(&mut |known| known == name)?.1)
+}
+
+/// The newest model of a line; the first of those of one version.
+fn newest(line: &str) -> Option<Model> {
+    let mut latest = None;
+    let (name, model) = last(&mut |known| {
+        let version = known.strip_prefix(line).and_then(|rest| version(rest.strip_prefix('-').unwrap_or(rest)));
+        let is_newer = version > latest;
+        latest = latest.max(version);
+        is_newer
+    })?;
+    Some(Model { counts_as: Some(name), ..model })
+}
+
+/// The last model of the table whose name is accepted.
+fn last(accepts: &mut dyn FnMut(&'static str) -> bool) -> Option<(&'static str, Model)> {
+    let (mut family, mut tokenizer, mut found) = ("", "", None);
+    for line in MODELS.lines().filter(|line| !line.starts_with('#')) {
         if let Some(heading) = line.strip_prefix('=') {
             (family, tokenizer) = split_once(heading, " ")?;
             continue;
         }
-        let (sizes, mut names) = split_once(line, " ")?;
-        while names != name {
-            match split_once(names, " ") {
-                Some((known, _)) if known == name => names = name,
-                Some((_, more)) => names = more,
-                None => break,
+        let (sizes, names) = split_once(line, " ")?;
+        for name in names.split(' ') {
+            if accepts(name) {
+                found = Some((name, family, tokenizer, sizes));
             }
         }
-        if names == name {
-            let (sizes, output) = split_once(sizes, "/").unwrap_or((sizes, ""));
-            let (window, input) = split_once(sizes, "-").unwrap_or((sizes, ""));
-            let (input_limit, output_limit) = (whole_number(input), whole_number(output));
-            let context_window = whole_number(window)?;
-            let preserved_thinking = false;
-            return Some(Model { family, tokenizer, context_window, input_limit, output_limit, preserved_thinking });
-        }
     }
-    None
+    let (name, family, tokenizer, sizes) = found?;
+    let (sizes, output) = split_once(sizes, "/").unwrap_or((sizes, ""));
+    let (window, input) = split_once(sizes, "-").unwrap_or((sizes, ""));
+    let (input_limit, output_limit) = (whole_number(input), whole_number(output));
+    let context_window = whole_number(window)?;
+    let (preserved_thinking, counts_as) = (false, None);
+    let model = Model { family, tokenizer, context_window, input_limit, output_limit, preserved_thinking, counts_as };
+    Some((name, model))
+}
+
+/// What the names of a line begin with, up to the version: `gpt-`, `o`, `claude-opus` of `claude-opus-latest`.
+fn line(name: &str) -> Option<&str> {
+    let Some(at) = name.find(|c: char| c.is_ascii_digit()) else {
+        return Some(name.strip_suffix("-latest").unwrap_or(name)).filter(|line| line.contains('-'));
+    };
+    let (line, rest) = name.split_at_checked(at)?;
+    // `gpt-4o` is of the line `gpt-`; `o1x` is of none.
+    let is_version = line.ends_with('-') || version(rest).is_some_and(|(_, _, is_whole)| is_whole);
+    (!line.is_empty() && is_version).then_some(line)
+}
+
+/// The version that the rest of a name begins with, and whether its first group is nothing but a number.
+fn version(rest: &str) -> Option<(u32, u32, bool)> {
+    let mut groups = rest.split(['-', '.']);
+    let first = groups.next()?;
+    let digits = first.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let number = |group: &str| Some(group).filter(|group| group.len() <= MAX_VERSION_DIGITS).and_then(whole_number);
+    Some((number(digits)?, groups.next().and_then(number).unwrap_or(0), digits == first))
 }
 
 /// What stands before and behind the last place where a text has this character of ASCII.

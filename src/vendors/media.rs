@@ -2,12 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Kind, Object, Value};
+use crate::json::{BYTES_SIZE, Kind, Object, Value};
 use crate::text::split_once;
-
-/// The field of an object that stands for bytes that stayed outside: `{ "\0size": bytes }`, for images with the first of them as base64
-/// in `\0head`.
-pub(crate) const BYTES_SIZE: &str = "\0size";
 
 /// What a part is that is no text of the message itself.
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +124,7 @@ pub(crate) fn media_in<'t>(value: Value<'t>, each: &mut dyn FnMut(Medium<'t>, Va
         }
         Kind::List => value.list("a list").into_iter().flatten().for_each(|item| media_in(item, each)),
         Kind::Object => {
-            let Ok(object) = value.object("an object") else { return };
+            let Some(object) = value.as_object() else { return };
             if object.last(BYTES_SIZE).is_some() {
                 return each(Medium::File(Some(value), false), value);
             }
@@ -176,7 +172,7 @@ pub(crate) fn find<'t>(value: Value<'t>, mime: Option<Cow<'t, str>>) -> Option<(
         let named = named.filter(|named| !named.is_empty()).map(|named| Cow::Owned(named.to_owned()));
         return Some((named.or(mime), value));
     }
-    let object = value.object("").ok()?;
+    let object = value.as_object()?;
     if object.last(BYTES_SIZE).is_some() {
         return Some((mime, value));
     }
@@ -190,7 +186,7 @@ pub(crate) fn find<'t>(value: Value<'t>, mime: Option<Cow<'t, str>>) -> Option<(
 /// stayed outside.
 pub(crate) fn is_bytes(value: Value<'_>, least: usize) -> bool {
     let Some(text) = value.as_text() else {
-        return value.object("").is_ok_and(|object| object.last(BYTES_SIZE).is_some());
+        return value.as_object().is_some_and(|object| object.last(BYTES_SIZE).is_some());
     };
     is_data_url(&text) || (text.len() >= least && text.bytes().take(1024).all(is_base64))
 }

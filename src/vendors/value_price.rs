@@ -1,9 +1,9 @@
 //! The cost of JSON in messages: what stays as it is, media in it, and what is sealed.
 
 use crate::content::{Vendor, VendorBlock};
-use crate::json::{self, Document, Value};
+use crate::json::{BYTES_SIZE, Document, Value, self};
 use crate::text::split_once;
-use crate::vendors::media::{BYTES_SIZE, Medium, is_bytes, media_in, medium_of};
+use crate::vendors::media::{Medium, is_bytes, media_in, medium_of};
 use crate::vendors::price::Prices;
 
 /// Characters of sealed content (base64) that stand for a token; only the endpoint knows.
@@ -78,7 +78,7 @@ impl Prices<'_> {
     /// Tokens of an image, by the size that its bytes say.
     pub(crate) fn image_of(&self, source: Option<Value<'_>>) -> u64 {
         let source = source.and_then(|source| {
-            let head = || source.object("").ok()?.get("\0head").ok()??.as_text();
+            let head = || source.as_object()?.get("\0head").ok()??.as_text();
             source.as_text().or_else(head)
         });
         let size = source.and_then(|source| crate::tokens::images::size(&source));
@@ -119,7 +119,7 @@ impl Prices<'_> {
 fn bytes_of(source: Value<'_>) -> Option<u64> {
     match source.as_text() {
         Some(text) => is_bytes(source, 1).then_some(text.len() as u64 / 4 * 3),
-        None => source.object("").ok()?.get(BYTES_SIZE).ok()??.safe_integer().ok(),
+        None => source.as_object()?.get(BYTES_SIZE).ok()??.safe_integer().ok(),
     }
 }
 

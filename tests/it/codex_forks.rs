@@ -109,6 +109,20 @@ fn after_a_compaction_nothing_of_the_base_is_missing() {
     }
 }
 
+/// Errors quote no empty id.
+#[test]
+fn a_fork_without_a_thread_id_is_described() {
+    for base in [json!({}), json!({ "thread_id": " " }), json!({ "thread_id": 5, "end_ordinal_exclusive": 42 })] {
+        let (_, found) = read(Format::CodexV1, &rollout(base.clone(), false), false);
+        let found = found.iter().find(|it| it.code == DiagnosticCode::MissingBase).unwrap();
+        let end = if base.get("end_ordinal_exclusive").is_some() { "`end_ordinal_exclusive` 42" } else { "the fork" };
+        let expected = format!(
+            "the session is a fork of a thread whose id is missing in `history_base`; its history before {end} is missing"
+        );
+        assert_eq!(found.message, expected);
+    }
+}
+
 #[test]
 fn a_session_that_is_no_fork_is_none() {
     for base in [Value::Null, json!(false)] {

@@ -91,12 +91,14 @@ fn names_are_known_as_people_write_them() {
     for name in [
         "",
         "gpt",
-        "gpt-4o-ultra",
-        "gpt-9",
         "claude",
-        "gpt-4o-",
-        "gpt-4o-x1",
+        "claude-nova-9",
+        "mistral-foo",
+        "gpt-foo-9",
         "o1x",
+        "o",
+        "9",
+        "-9",
         "#",
         "heuristic",
         "LiteLLM",
@@ -104,6 +106,35 @@ fn names_are_known_as_people_write_them() {
     ] {
         assert_eq!(model(name), None, "{name}");
     }
+}
+
+/// SPEC §8 "Preserved thinking": "unknown models of a known line count as its newest".
+#[test]
+fn an_unknown_member_of_a_known_line_counts_as_its_newest() {
+    for (name, newest) in [
+        ("claude-opus-9", "claude-opus-5-5"),
+        ("claude-opus-10-20290101", "claude-opus-5-5"),
+        ("anthropic/claude-sonnet-6.2", "claude-sonnet-5-5"),
+        ("us.anthropic.claude-haiku-7-v1:0", "claude-haiku-5-5"),
+        ("claude-opus-latest", "claude-opus-5-5"),
+        ("gpt-6-foo", "gpt-6.1-sol"),
+        ("GPT-10", "gpt-6.1-sol"),
+        ("openai/gpt-4o-ultra", "gpt-6.1-sol"),
+        ("gemini-4-pro", "gemini-4-argon"),
+        ("models/gemini-5-flash", "gemini-4-argon"),
+        ("o5-mini", "o4-mini"),
+        ("deepseek-v9", "deepseek-v4-flash"),
+        ("mistral-large-7", "mistral-large-4"),
+    ] {
+        let known = model(newest).unwrap();
+        assert_eq!(known.counts_as, None, "{newest}");
+        let model = model(name).unwrap_or_else(|| panic!("{name}"));
+        let expected = Model { counts_as: Some(newest), preserved_thinking: preserves_thinking(name), ..known };
+        assert_eq!(model, expected, "{name}");
+    }
+    assert!(model("claude-opus-9").unwrap().preserved_thinking);
+    // A model of the table never counts as another one.
+    assert!(names().all(|(_, model)| model.counts_as.is_none()));
 }
 
 /// CHATS.md §6.1: Fable and Mythos from 5.1, Opus, Sonnet and Haiku from 5.5, and all later ones.

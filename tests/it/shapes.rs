@@ -198,6 +198,49 @@ fn options_that_are_not_known_are_never_ignored() {
     assert_eq!(error.message(), "there is no option `contextwindow`; did you mean `contextWindow`?");
 }
 
+/// Bytes in the place of something else are called that, and no message has a NUL character in it.
+#[test]
+fn what_stands_for_something_else_is_described() {
+    use ctxweave::call::CallContext;
+    let call = |name: &str, request: &Value, bytes: &[Vec<u8>]| {
+        let call = ctxweave::chat::CALLS.iter().find(|call| call.name == name).unwrap();
+        call.answer(&mut (), request.to_string().as_bytes(), bytes, &CallContext::default()).map(drop)
+    };
+    let chat = json!([{ "role": "user", "content": "Hi." }]);
+    let shapes = [
+        (json!({ "\u{0}size": 3 }), "bytes"),
+        (json!({ "\u{0}size": 3, "\u{0}head": "iVBORw0KGgo=" }), "bytes"),
+        (json!({ "\u{0}bytes": 0 }), "bytes"),
+        (json!({ "\u{0}": "a Map" }), "a Map, which JSON cannot carry"),
+    ];
+    for (value, what) in shapes {
+        for (name, options, path) in [
+            ("fitMessages", json!({ "maxTokens": 99, "tools": value }), "options.tools"),
+            ("fitMessages", json!({ "maxTokens": 99, "tools": [value] }), "options.tools[0]"),
+            ("fitMessages", json!({ "maxTokens": 99, "tools": { "look": value } }), "options.tools.look"),
+            ("fitMessages", json!({ "maxTokens": value }), "options.maxTokens"),
+            ("fitMessages", json!({ "maxTokens": 99, "truncationStrategy": value }), "options.truncationStrategy"),
+            ("fitMessages", json!({ "maxTokens": 99, "edits": value }), "options.edits"),
+            ("fitMessages", value.clone(), "options"),
+            ("measureMessages", json!({ "tools": value }), "options.tools"),
+        ] {
+            let error = call(name, &json!({ "messages": chat, "options": options }), &[vec![1, 2, 3]]).unwrap_err();
+            assert_eq!(error.code(), ctxweave::Code::InvalidInput, "{error}");
+            assert_eq!(error.details()["path"], path, "{error}");
+            assert!(error.message().starts_with(&format!("`{path}` is {what}; it must be ")), "{error}");
+            assert!(!error.message().contains('\0'), "{error:?}");
+        }
+    }
+    // A time is a text here: it is not called one.
+    let times =
+        [(json!("1970-01-01T00:00:00.000Z"), "must be a list of tools"), (json!("[{}]"), "is JSON text; parse it")];
+    for (tools, what) in times {
+        let options = json!({ "maxTokens": 99, "tools": tools });
+        let error = call("fitMessages", &json!({ "messages": chat, "options": options }), &[]).unwrap_err();
+        assert!(error.message().starts_with(&format!("`options.tools` {what}")), "{error}");
+    }
+}
+
 /// What JSON cannot carry arrives marked; settings of tokens keep their own error for it.
 #[test]
 fn numbers_that_are_none_are_invalid_budgets() {
@@ -210,6 +253,13 @@ fn numbers_that_are_none_are_invalid_budgets() {
         assert_eq!(error.code(), ctxweave::Code::InvalidBudget, "{field}: {error}");
         assert_eq!(error.details()["setting"], setting);
         assert_eq!(error.details()["value"], "not a finite number");
+    }
+    // Of every setting the value is a text.
+    for (field, value) in [(r#""contextWindow":5"#, "5"), (r#""contextWindow":-1.5"#, "-1.5")] {
+        let tree = r#""tree":{"nodes":[{"id":"a","content":"Hi.","authorType":"human"}],"edges":[]}"#;
+        let error = error(&completed(&format!("{{{tree},{field}}}")));
+        assert_eq!((error.code(), &error.details()["value"]), (ctxweave::Code::InvalidBudget, &json!(value)));
+        assert!(error.details()["tokenBuffer"].is_number() || value == "-1.5", "{error:?}");
     }
 }
 

@@ -178,6 +178,14 @@ const counted: number = n.countChatTokens([{ role: "user", content: "text" }], {
 a.countTokens("text", { tokenizer: "p50k_base" });
 // @ts-expect-error no name
 t.countTokens("text", { tokenizer: 51 });
+chat.fitMessages([], { maxTokens: 5, model: "gpt-4o" });
+chat.fitMessages([], { contextWindow: 5, model: "gpt-4o" });
+chat.fitMessages([], { model: "gpt-4o" });
+// @ts-expect-error two limits
+chat.fitMessages([], { maxTokens: 5, contextWindow: 5 });
+// @ts-expect-error no limit
+chat.fitMessages([], { keepLast: 5 });
+new chat.Chat({ contextWindow: 5 }).fit({ maxTokens: 5 });
 n.vocabularyOf("{}");
 // @ts-expect-error the other areas convert nothing
 l.vocabularyOf("{}");

@@ -8,7 +8,7 @@ import type * as glue from "../glue.js";
 import { writeRequest } from "../request.js";
 import { call } from "../runtime.js";
 import type { Target } from "../types/bodies.js";
-import type { ChatFormat, ChatOptions, ChatTree, FitReport, FitResult, FitRow } from "../types/chat.js";
+import type { ChatFormat, ChatOptions, ChatTree, FitOptions, FitReport, FitResult, FitRow } from "../types/chat.js";
 import type { Diagnostic, ReadonlyData } from "../types/common.js";
 import { chatToLoomTree, convertMessages, fitMessages } from "./chat.js";
 import { checkedText, invalid } from "./checked.js";
@@ -345,6 +345,12 @@ function addition({ messages, format }: Handle, text: string): [change: Change, 
 /** Options that say what a message costs: with others all is counted anew. */
 const COUNTING = ["costs", "format", "tokenizer", "model", "system", "tools"];
 
+/** Options that exclude each other. */
+const EXCLUSIVE_LIMITS = [
+  ["maxTokens", "contextWindow"],
+  ["contextWindow", "maxTokens"],
+] as const;
+
 function fit(handle: Handle, given: ChatOptions | undefined): FitResult<unknown[]> {
   settle(handle);
   if (given !== undefined && (typeof given !== "object" || given === null)) throw invalid("options", "an object");
@@ -354,13 +360,16 @@ function fit(handle: Handle, given: ChatOptions | undefined): FitResult<unknown[
   const isOwnTarget = JSON.stringify(rules) === JSON.stringify(rulesOf(handle.target));
   if (own.length === 0 && isOwnTarget) return resultOf(handle, callMethod(handle, "fit", null) as FitResponse);
   const options: Record<string, unknown> = { ...handle.options, ...Object.fromEntries(own) };
+  // The limit of this fit replaces the chat's.
+  for (const [name, other] of EXCLUSIVE_LIMITS)
+    if (rest[name] !== undefined && rest[other] === undefined) delete options[other];
   const pinned = options["pinned"] as Pinned | undefined;
   if (typeof pinned === "function") options["pinned"] = pinnedBy(pinned, handle.messages);
   if (own.some(([name]) => COUNTING.includes(name))) {
     if (handle.pinned && pinned === undefined) {
       options["pinned"] = handle.pins.flatMap((isPinned, index) => (isPinned ? [index] : []));
     }
-    return fitMessages(handle.messages, options as ChatOptions);
+    return fitMessages(handle.messages, options as unknown as FitOptions);
   }
   delete options["system"];
   delete options["tools"];

@@ -142,11 +142,14 @@ export interface ModelInfo {
    * Whether the vendor binds the model's signed thinking to everything before it: after a change of an earlier message it is refused.
    */
   preservedThinking: boolean;
+  /** The known model whose properties these are, if the name is an unknown member of a known line. */
+  countsAs?: string;
 }
 
 /**
  * What is known of the model of that name, a snapshot's, a fine-tuned one's or one with a provider before it (`openai/gpt-4o`) too;
- * undefined for a name that is not known. The table is LiteLLM's, of the day that docs/choices.md gives.
+ * undefined for a name that is not known. An unknown member of a known line (`claude-opus-9`) has the properties of the newest model of
+ * the line, which `countsAs` names. The table is LiteLLM's, of the day that docs/choices.md gives.
  */
 export function modelInfo(name: string): ModelInfo | undefined {
   return callJson("modelInfo", { name }) as ModelInfo | undefined;

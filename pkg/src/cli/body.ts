@@ -1,7 +1,7 @@
 /** `ctxweave body`: what a provider is sent. */
 
 import type { Target, TargetProvider } from "../types/bodies.js";
-import type { FitOptions, FitReport } from "../types/chat.js";
+import type { FitReport, FitSettings } from "../types/chat.js";
 import type { AssemblyReport } from "../types/loom.js";
 import { choice, flag, number, text } from "./arguments.js";
 import { openArea, tokenizerOf } from "./areas.js";
@@ -75,12 +75,12 @@ export const body = command({
       contextWindow,
       tokenBuffer: values["token-buffer"] ?? values["answer-tokens"],
       tokenizer,
-      truncationStrategy: values.strategy as FitOptions["truncationStrategy"],
+      truncationStrategy: values.strategy as FitSettings["truncationStrategy"],
       keepLast: values["keep-last"],
       truncationMarker: marker,
       tools: jsonFile(values.tools),
       system: textOption(values.system),
-    }) satisfies FitOptions;
+    }) satisfies FitSettings;
     const chat = new area.Chat({ ...options, target, ...containerFields(json) });
     try {
       chat.append(...(listOf(json) as object[]));
@@ -100,7 +100,7 @@ function listOf(chat: unknown): readonly unknown[] {
 }
 
 /** What else a request says that is part of its prompt. */
-function containerFields(chat: unknown): Pick<FitOptions, "system" | "tools"> {
+function containerFields(chat: unknown): Pick<FitSettings, "system" | "tools"> {
   if (!isObject(chat)) return {};
   return given({ system: chat["system"] ?? chat["systemInstruction"], tools: chat["tools"] });
 }

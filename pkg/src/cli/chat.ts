@@ -1,6 +1,6 @@
 /** `ctxweave chat`: an array of chat messages, fitted or converted. */
 
-import type { ChatFormat, FitOptions, FitReport } from "../types/chat.js";
+import type { ChatFormat, FitOptions, FitReport, FitSettings } from "../types/chat.js";
 import { CtxweaveError } from "../error.js";
 import { choice, flag, list, number, text } from "./arguments.js";
 import { openArea, tokenizerOf, tokenizerOption } from "./areas.js";
@@ -101,7 +101,7 @@ export const chat = command({
       tokenBuffer: values["token-buffer"],
       tokenizer,
       format: values.format as ChatFormat | undefined,
-      truncationStrategy: values.strategy as FitOptions["truncationStrategy"],
+      truncationStrategy: values.strategy as FitSettings["truncationStrategy"],
       keepFirst: values["keep-first"],
       keepLast: values["keep-last"],
       startOn: values["start-on"].length > 0 ? values["start-on"] : undefined,
@@ -110,9 +110,9 @@ export const chat = command({
       tools: jsonFile(values.tools),
       system: textOption(values.system),
       edits: Object.keys(edits).length > 0 ? edits : undefined,
-    }) satisfies FitOptions;
+    }) satisfies FitSettings;
     try {
-      const fitted = hasLimit ? fitMessages(messages as object[], options) : undefined;
+      const fitted = hasLimit ? fitMessages(messages as object[], options as FitOptions) : undefined;
       const chat = (fitted?.messages ?? messages) as object[];
       if (values.to === undefined) return outcomeOf(chat, fitted?.report, []);
       const from = (fitted?.report.format ?? values.format) as ChatFormat | undefined;

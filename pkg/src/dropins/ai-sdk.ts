@@ -13,7 +13,7 @@ export function fitModelMessages<Message>(
   messages: readonly Message[],
   options: FitOptions<Message>,
 ): FitResult<Message[]> {
-  return fitMessages(messages, { format: "ai-sdk", ...options } as object) as FitResult<Message[]>;
+  return fitMessages(messages, { format: "ai-sdk", ...options } as FitOptions) as FitResult<Message[]>;
 }
 
 /** `fitMessages` for a list of `UIMessage`: a run of several steps that is one message is cut between its steps. */
@@ -21,7 +21,7 @@ export function fitUIMessages<Message>(
   messages: readonly Message[],
   options: FitOptions<Message>,
 ): FitResult<Message[]> {
-  return fitMessages(messages, { format: "ai-sdk-ui", ...options } as object) as FitResult<Message[]>;
+  return fitMessages(messages, { format: "ai-sdk-ui", ...options } as FitOptions) as FitResult<Message[]>;
 }
 
 type PrunedCalls = "all" | "before-last-message" | `before-last-${number}-messages`;

@@ -3,6 +3,7 @@
 import {
   type FitOptions,
   type FitReport,
+  type FitSettings,
   fitMessages,
   fitMessagesWith,
   init,
@@ -13,7 +14,7 @@ import {
  * How a hook fits messages. Where neither `maxTokens` nor `contextWindow` nor `model` is given, the limit is that of the model
  * that the host is about to call, which `modelInfo` then has to know.
  */
-export interface HookOptions<Message = unknown> extends Omit<FitOptions<Message>, "format"> {
+export interface HookOptions<Message = unknown> extends Omit<FitSettings<Message>, "format"> {
   /** Is told what became of the messages, each time. */
   onReport?: (report: FitReport) => void;
   /** Summarises what is cut. */
@@ -24,15 +25,15 @@ export interface HookOptions<Message = unknown> extends Omit<FitOptions<Message>
 export async function fitInHook<Message>(
   messages: readonly Message[],
   { onReport, summarize, ...options }: HookOptions<Message>,
-  host: Pick<FitOptions, "format" | "model" | "system" | "tools">,
+  host: Pick<FitSettings, "format" | "model" | "system" | "tools">,
 ): Promise<Message[]> {
   await init();
   const { model, ...rest } = host;
   // Next to a limit it says whose rules there are.
   const all = { ...rest, ...(model === undefined ? {} : { model }), ...options } as FitOptions<Message>;
   const fitted = summarize
-    ? await fitMessagesWith(messages, all as object, summarize as Summarize<unknown> as never)
-    : fitMessages(messages, all as object);
+    ? await fitMessagesWith(messages, all as FitOptions, summarize as Summarize<unknown> as never)
+    : fitMessages(messages, all as FitOptions);
   onReport?.(fitted.report);
   return fitted.messages as Message[];
 }

@@ -4,7 +4,7 @@ import type { BaseLanguageModel } from "@langchain/core/language_models/base";
 import { type BaseMessage, HumanMessage, type MessageContent, type TrimMessagesFields } from "@langchain/core/messages";
 import { type Runnable, RunnableLambda } from "@langchain/core/runnables";
 import { convertToOpenAITool, isLangChainTool } from "@langchain/core/utils/function_calling";
-import { CtxweaveError, type FitOptions, fitMessages, type FitRow, init } from "../entries/chat.js";
+import { CtxweaveError, fitMessages, type FitRow, type FitSettings, init } from "../entries/chat.js";
 import { checkedOptions, invalid } from "../api/checked.js";
 import { copyWith, isLangChain } from "../api/messages.js";
 import { fitInHook, given, type HookOptions, modelName } from "./hook.js";
@@ -90,7 +90,7 @@ async function trimmed(messages: BaseMessage[], fields: TrimMessagesFields): Pro
   const systems = ended.findIndex((message) => message.getType() !== "system");
   // They are the oldest: a window that moves on leaves them behind first.
   const list = strategy === "last" && !includeSystem && systems > 0 ? ended.slice(systems) : ended;
-  const cut: FitOptions =
+  const cut: Omit<FitSettings, "maxTokens" | "contextWindow"> =
     strategy === "last" ? { truncationStrategy: "rollingWindow", ...startOn } : { truncationStrategy: "keepStart" };
   for (let limit = Math.max(1, maxTokens - perList); ;) {
     let kept: BaseMessage[];
@@ -122,7 +122,7 @@ const SCALE = 4096;
 function fitted(
   messages: readonly BaseMessage[],
   budget: { costs: Map<BaseMessage, number>; limit: number } | undefined,
-  options: FitOptions,
+  options: Omit<FitSettings, "maxTokens" | "contextWindow">,
 ): BaseMessage[] {
   if (messages.length === 0) return [];
   const scaled = (cost: number): number => Math.min(Math.round(cost * SCALE), 2 ** 32 - 1);

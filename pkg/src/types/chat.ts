@@ -44,7 +44,16 @@ export type Fitted<Chat> = Chat extends readonly (infer Message)[] ? Message[] :
  * How to fit a chat. The limit is `maxTokens`, or `contextWindow`, or the `model`'s. Next to one of the first two a `model` selects the
  * tokenizer, the prices of media and the vendor's rules.
  */
-export interface FitOptions<Message = unknown> {
+export type FitOptions<Message = unknown> = FitSettings<Message> & FitLimit;
+
+/** The limit of a fit: `maxTokens` and `contextWindow` exclude each other, and one of the three is needed. */
+export type FitLimit =
+  | { maxTokens: number; contextWindow?: undefined }
+  | { contextWindow: number; maxTokens?: undefined }
+  | { model: string; maxTokens?: undefined; contextWindow?: undefined };
+
+/** All options of a fit, each optional: what a {@link Chat} and hooks add to or take over from elsewhere. */
+export interface FitSettings<Message = unknown> {
   /** Default: found by the shape of the messages. */
   format?: ChatFormat;
   /** The limit itself: nothing is taken off it. */
@@ -109,7 +118,7 @@ export interface FitOptions<Message = unknown> {
 }
 
 /** How to count a chat. A `model` brings its tokenizer, which must be loaded, and what images cost there. */
-export type CountMessagesOptions = Pick<FitOptions, "format" | "tokenizer" | "model" | "tools" | "system">;
+export type CountMessagesOptions = Pick<FitSettings, "format" | "tokenizer" | "model" | "tools" | "system">;
 
 /** What each part of a chat costs, by `measureMessages`. */
 export interface MeasuredMessages {
@@ -179,7 +188,7 @@ export interface FitEdits {
 }
 
 /** How a {@link Chat} is fitted, and whom its bodies are for. */
-export interface ChatOptions<Message = unknown> extends FitOptions<Message> {
+export interface ChatOptions<Message = unknown> extends FitSettings<Message> {
   /** For {@link Chat.requestBody}. */
   target?: Target;
 }

@@ -91,6 +91,7 @@ export type DiagnosticCode =
   | "missing_element"
   | "missing_field"
   | "missing_format"
+  | "model_assumed"
   | "newer_version"
   | "no_context"
   | "no_messages"
@@ -157,7 +158,13 @@ export interface ErrorDetails {
   id_collision: { commitId: string; artifactRef: string; otherArtifactRef: string; line?: number };
   internal_error: object;
   invalid_blob: { format: string; reason: string; commitId?: string; artifactRef?: string };
-  invalid_budget: { setting: string; value: string | number; tokenBuffer?: string | number; path?: string };
+  invalid_budget: {
+    setting: string;
+    /** A text, since it may be no number. */
+    value: string;
+    tokenBuffer?: number;
+    path?: string;
+  };
   invalid_choice: { choice: string; nodeId?: string; candidates?: EdgeCandidate[] };
   invalid_edit: { path?: string; section?: string };
   invalid_input: {

@@ -17,6 +17,7 @@ use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, list,
 use crate::content::{Block, Vendor};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::jsonl::{IsRecord, Reader, Record};
+use crate::text::is_blank;
 use crate::tool_calls::ToolIds;
 use crate::vendors::blocks::read_said;
 use crate::vendors::openai_responses;
@@ -52,7 +53,7 @@ const MAX_THREAD_ID: usize = 48;
 /// Where the history of a fork begins (Codex 0.146 and later): in the rollout of another thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HistoryBase<'a> {
-    pub thread_id: &'a str,
+    pub thread_id: Option<&'a str>,
     /// The ordinal of the first line of that rollout that is no part of the fork.
     pub end_ordinal_exclusive: Option<u64>,
 }
@@ -61,7 +62,7 @@ pub(crate) struct HistoryBase<'a> {
 pub(crate) fn history_base(session: &Map<String, Value>) -> Option<HistoryBase<'_>> {
     let base = session.get("history_base").filter(|base| !base.is_null())?.as_object();
     Some(HistoryBase {
-        thread_id: base.and_then(|base| text(base, "thread_id")).unwrap_or_default(),
+        thread_id: base.and_then(|base| text(base, "thread_id")),
         end_ordinal_exclusive: base.and_then(|base| base.get("end_ordinal_exclusive")).and_then(Value::as_u64),
     })
 }
@@ -73,8 +74,12 @@ pub(crate) fn missing_base(session: &Map<String, Value>, line: Option<u32>) -> O
         Some(end) => format!("`end_ordinal_exclusive` {end}"),
         None => "the fork".to_owned(),
     };
-    let thread: String = thread_id.chars().take(MAX_THREAD_ID).collect();
-    let message = format!("the session is a fork of thread `{thread}`; its history before {end} is missing");
+    let id = |id: &str| id.chars().take(MAX_THREAD_ID).collect::<String>();
+    let thread = match thread_id.filter(|id| !is_blank(id)) {
+        Some(thread) => format!("thread `{}`", id(thread)),
+        None => "a thread whose id is missing in `history_base`".to_owned(),
+    };
+    let message = format!("the session is a fork of {thread}; its history before {end} is missing");
     Some(Diagnostic { line, ..Diagnostic::new(DiagnosticCode::MissingBase, Severity::Error, message) })
 }
 

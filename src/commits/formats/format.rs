@@ -50,7 +50,7 @@ impl Format {
     /// The format of that name.
     ///
     /// # Errors
-    /// [`Code::UnknownValue`], with the names that are known.
+    /// [`Code::UnknownValue`], with the names that are known and the path `format`.
     pub fn named(name: &str) -> Result<Self> {
         Self::from_name(name).ok_or_else(|| unknown_format(name))
     }
@@ -92,7 +92,7 @@ impl fmt::Display for Format {
 fn unknown_format(name: &str) -> Error {
     let expected: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
     let message = format!("the format `{name}` is not known; it must be one of {}", quoted(&expected));
-    Error::new(Code::UnknownValue, message).with("value", name).with("expected", expected)
+    Error::new(Code::UnknownValue, message).with("path", "format").with("value", name).with("expected", expected)
 }
 
 /// Which blob it is, for errors and diagnostics. Either may be empty where it is not known.

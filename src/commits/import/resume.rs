@@ -200,12 +200,14 @@ impl Resume {
         let state = fields.need("state")?.object("an object")?;
         state.only(&["options", "check", "line", "session", "time", "tip", "header", "known"])?;
         let text = |object: Object<'_>, name: &str| object.need(name)?.string();
+        let named = fields.need("format")?;
+        let format = Format::named(&named.text()?).map_err(|error| error.with("path", named.path()))?;
         let (offset, consumed) = (fields.need("offset")?.safe_integer()?, fields.need("consumed")?.safe_integer()?);
         if offset > consumed {
             return Err(mismatch("its `offset` is behind what it has consumed"));
         }
         Ok(Self {
-            format: Format::named(&text(fields, "format")?)?,
+            format,
             offset,
             consumed,
             state: State {

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::json::{Kind, Value};
+use crate::text::trim;
 use crate::tokens::Counter;
 use crate::tokens::images::{self, ImageRule};
 
@@ -54,8 +55,8 @@ pub(crate) const PER_TOOLS: u64 = 12;
 /// [`crate::Code::InvalidInput`] for what is neither.
 pub(crate) fn count_of_tools(tools: Value<'_>, may_be_object: bool) -> Result<usize> {
     let expected = if may_be_object { "a list of tools, or an object of them by name" } else { "a list of tools" };
-    if tools.as_text().is_some() {
-        return Err(tools.invalid(|place| format!("{place} is a string; parse it with `JSON.parse` into {expected}")));
+    if tools.as_text().is_some_and(|text| trim(&text).starts_with(['[', '{'])) {
+        return Err(tools.invalid(|place| format!("{place} is JSON text; parse it with `JSON.parse` into {expected}")));
     }
     let check = |tool: Value<'_>| tool.object("the definition of a tool, an object").map(drop);
     if let (Kind::Object, true) = (tools.kind(), may_be_object) {

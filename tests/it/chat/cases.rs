@@ -77,7 +77,18 @@ fn a_limit_is_said_in_three_ways() {
     let error = |options: Value| fit(&chat, &options).unwrap_err();
     assert_eq!(error(json!({})).code(), Code::InvalidInput);
     assert_eq!(error(json!({ "maxTokens": 0 })).code(), Code::InvalidBudget);
-    assert_eq!(error(json!({ "model": "gpt-99" })).code(), Code::UnknownValue);
+    let unknown = error(json!({ "model": "no-such-model" }));
+    assert_eq!(unknown.code(), Code::UnknownValue);
+    let expected = "`options.model` is `no-such-model`, an unknown model; correct the name, or leave it out and give `options.contextWindow`";
+    assert_eq!(unknown.message(), expected);
+    for both in [
+        json!({ "maxTokens": 500, "contextWindow": 5000 }),
+        json!({ "maxTokens": 500, "contextWindow": 5000, "model": "gpt-4o" }),
+    ] {
+        let error = error(both);
+        assert_eq!((error.code(), &error.details()["path"]), (Code::InvalidInput, &json!("options.contextWindow")));
+        assert!(error.message().contains("`maxTokens`") && error.message().contains("`contextWindow`"), "{error}");
+    }
     assert_eq!(error(json!({ "maxTokens": 9, "pinned": [4] })).code(), Code::InvalidInput);
     assert_eq!(error(json!({ "maxTokens": 9, "truncationStrategy": "middle" })).code(), Code::UnknownValue);
 }
@@ -107,9 +118,8 @@ fn found(report: &Value) -> Vec<(&str, &str)> {
 #[test]
 fn an_option_that_says_nothing_is_named() {
     let chat = json!([{ "role": "user", "content": "a" }]);
-    let fitted = fit(&chat, &json!({ "maxTokens": 500, "contextWindow": 4000, "tokenBuffer": 9 })).unwrap();
-    let unused = ["options.contextWindow", "options.tokenBuffer"].map(|path| ("option_ignored", path));
-    assert_eq!(found(&fitted.report), unused);
+    let fitted = fit(&chat, &json!({ "maxTokens": 500, "tokenBuffer": 9 })).unwrap();
+    assert_eq!(found(&fitted.report), [("option_ignored", "options.tokenBuffer")]);
     let fitted = fit(&chat, &json!({ "contextWindow": 4000, "tokenBuffer": 9 })).unwrap();
     assert_eq!(found(&fitted.report), []);
 }
@@ -127,6 +137,21 @@ fn a_model_whose_vocabulary_is_not_loaded_is_estimated() {
     let host = CallContext::default();
     assert_eq!(count(&chat, &json!({ "model": "gpt-4o" }), &host).unwrap_err().code(), Code::VocabularyNotLoaded);
     assert_eq!(count(&chat, &json!({ "model": "claude-opus-4-1" }), &host).unwrap(), 8);
+}
+
+/// A new model counts as the newest of its line, and the report names that.
+#[test]
+fn an_unknown_model_of_a_known_line_is_reported() {
+    let chat = json!([{ "role": "user", "content": "a" }]);
+    let limit = |model: &str| fit(&chat, &json!({ "model": model })).unwrap().report["limit"].clone();
+    for (model, known) in [("claude-opus-9", "claude-opus-5-5"), ("gpt-6-foo", "gpt-6.1-sol")] {
+        assert_eq!(limit(model), limit(known), "{model}");
+        for options in [json!({ "model": model }), json!({ "model": model, "maxTokens": 500 })] {
+            let report = fit(&chat, &options).unwrap().report;
+            assert_eq!(found(&report), [("model_assumed", "options.model")], "{options}");
+            assert!(report["diagnostics"][0]["message"].as_str().unwrap().contains(known), "{report}");
+        }
+    }
 }
 
 #[test]

@@ -268,7 +268,7 @@ fn errors_have_a_code_and_a_place() {
     refused(&[user("a")], &max_tokens(0), Code::InvalidBudget, "");
     let window = FitOptions { context_window: Some(1000), ..FitOptions::default() };
     refused(&[user("a")], &window, Code::InvalidBudget, "");
-    let model = FitOptions { model: Some("gpt-99".to_owned()), ..FitOptions::default() };
+    let model = FitOptions { model: Some("no-such-model".to_owned()), ..FitOptions::default() };
     refused(&[user("a")], &model, Code::UnknownValue, "options.model");
     let pinned = FitOptions { pinned: vec![4], ..max_tokens(99) };
     refused(&[user("a")], &pinned, Code::InvalidInput, "options.pinned");
