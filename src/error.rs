@@ -385,7 +385,7 @@ impl Diagnostic {
 }
 
 /// Puts the diagnostics of a request before those of its answer.
-pub(crate) fn put_before(mut found: Vec<Diagnostic>, later: &mut Vec<Diagnostic>) {
-    found.append(later);
-    *later = found;
+pub(crate) fn put_before(mut diagnostics: Vec<Diagnostic>, later: &mut Vec<Diagnostic>) {
+    diagnostics.append(later);
+    *later = diagnostics;
 }

@@ -28,16 +28,16 @@ pub const CALLS: &[Call] = &[
 ];
 
 fn fit_messages(request: Value<'_>, host: &CallContext) -> Result<Response> {
-    let mut found = request.repaired();
+    let mut diagnostics = request.repaired();
     let request = request.object("a chat and options, an object")?;
     let object = request.need("options")?.object("options, an object")?;
     let phase = Phase::read(request)?;
     let target = request.read("target", RequestFields::of_target)?.unwrap_or_default();
-    let options = FitOptions { request: target, ..FitOptions::read(object, host, &mut found)? };
-    let budget = options.budget(&mut found)?;
+    let options = FitOptions { request: target, ..FitOptions::read(object, host, &mut diagnostics)? };
+    let budget = options.budget(&mut diagnostics)?;
     phase.check()?;
     let chat = ChatRequest::read(request.need("messages")?, object, &options, &budget)?;
-    Response::of(&chat.fit(&options, &budget, phase, found)?)
+    Response::of(&chat.fit(&options, &budget, phase, diagnostics)?)
 }
 
 /// A chat with options for counting it.

@@ -25,7 +25,7 @@ use crate::vendors::pieces::message::Message;
 pub(super) struct UncountedChat<'t> {
     given: ChatInput<'t>,
     format: Format,
-    found: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 /// A chat in another format.
@@ -40,29 +40,29 @@ pub(super) struct ConvertedChat {
 impl<'t> UncountedChat<'t> {
     /// Reads `{ messages, options }`, where the option `from` names the format.
     fn from_request(request: Value<'t>, known: &[&str]) -> Result<(Self, Option<Object<'t>>)> {
-        let mut found = request.repaired();
+        let mut diagnostics = request.repaired();
         let request = request.object("a chat and options, an object")?;
         let messages = request.need("messages")?;
         let options = request.read("options", |options| options.object("options, an object"))?;
         let mut from = None;
         if let Some(options) = options {
-            options.report_unknown(known, &mut found);
+            options.report_unknown(known, &mut diagnostics);
             from = options.one_of("from", FORMATS)?;
         }
-        Ok((Self::read(messages, from, found)?, options))
+        Ok((Self::read(messages, from, diagnostics)?, options))
     }
 
     /// Reads messages, or a container of them.
     ///
     /// # Errors
     /// [`crate::Code::InvalidInput`] at the first message in no format, or in another than those before.
-    pub(super) fn read(messages: Value<'t>, from: Option<Format>, found: Vec<Diagnostic>) -> Result<Self> {
+    pub(super) fn read(messages: Value<'t>, from: Option<Format>, diagnostics: Vec<Diagnostic>) -> Result<Self> {
         let given = ChatInput::read(messages)?;
         let (format, formats) = given.format(from)?;
         if let Some(tools) = given.tools {
             count_of_tools(tools, formats & WITH_TOOL_RECORDS != 0)?;
         }
-        Ok(Self { given, format, found })
+        Ok(Self { given, format, diagnostics })
     }
 
     fn messages(&self) -> Result<Vec<Message<'t>>> {
@@ -81,10 +81,10 @@ impl<'t> UncountedChat<'t> {
     pub(super) fn convert(self, to: Format, model: &str) -> Result<ConvertedChat> {
         if to == self.format {
             let system = self.given.system.and_then(system_text);
-            return Ok(ConvertedChat { messages: None, system, diagnostics: self.found });
+            return Ok(ConvertedChat { messages: None, system, diagnostics: self.diagnostics });
         }
         let mut neutral = self.neutral(to)?;
-        let mut diagnostics = self.found;
+        let mut diagnostics = self.diagnostics;
         neutral.note_silent();
         let mut found = Vec::new();
         let written = write_chat(neutral.system.as_deref(), &neutral.messages, to, model, &mut found)?;
@@ -119,7 +119,7 @@ pub(super) fn to_loom_tree(request: Value<'_>) -> Result<Response> {
     let (mut chat, _) = UncountedChat::from_request(request, &["from"])?;
     // Our own format has every proof as it is.
     let neutral = chat.neutral(Format::Generic)?;
-    neutral.notes.finish(&mut chat.found);
+    neutral.notes.finish(&mut chat.diagnostics);
     let ids = chat.given.list.iter().map(|message| message.object("").ok()?.get("id").ok()??.string().ok());
     let mut ids: Vec<Option<String>> = ids.collect();
     let turn = |(message, from): (prompt::Message<'_>, usize)| {
@@ -134,7 +134,7 @@ pub(super) fn to_loom_tree(request: Value<'_>) -> Result<Response> {
     };
     let turns: Vec<Turn> = neutral.messages.into_iter().zip(neutral.from).map(turn).collect();
     let system = neutral.system.map(|text| Turn::text(Role::System, text));
-    Response::of(&loom_tree(system.into_iter().chain(turns).collect(), chat.found))
+    Response::of(&loom_tree(system.into_iter().chain(turns).collect(), chat.diagnostics))
 }
 
 /// A call with its arguments read, as trees have them.

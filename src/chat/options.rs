@@ -239,15 +239,15 @@ impl FitOptions {
     /// # Errors
     /// [`Code::InvalidInput`] without a limit, [`Code::InvalidBudget`] for one that leaves nothing, [`Code::UnknownValue`] for an unknown
     /// model without another limit.
-    pub(super) fn budget(&self, found: &mut Vec<Diagnostic>) -> Result<Budget> {
+    pub(super) fn budget(&self, diagnostics: &mut Vec<Diagnostic>) -> Result<Budget> {
         let model = self.known_model()?;
-        let counter = self.counter_of(model.as_ref(), Some(&mut *found))?;
+        let counter = self.counter_of(model.as_ref(), Some(&mut *diagnostics))?;
         if let (Some(name), Some(known)) = (&self.model, model.and_then(|model| model.counts_as)) {
             let message = format!("`{name}` is an unknown model; it counts as `{known}`, the newest known of its line");
             let assumed = Diagnostic::new(DiagnosticCode::ModelAssumed, Severity::Info, message);
-            found.push(assumed.at_path("options.model"));
+            diagnostics.push(assumed.at_path("options.model"));
         }
-        Ok(Budget { limit: self.limit(model.as_ref(), found)?, counter })
+        Ok(Budget { limit: self.limit(model.as_ref(), diagnostics)?, counter })
     }
 
     /// The same with what describes the chat, not the fit, of other options.
@@ -322,7 +322,7 @@ impl FitOptions {
     }
 
     /// `max_tokens`, or the context window less the buffer, or what a model leaves.
-    fn limit(&self, model: Option<&Model>, found: &mut Vec<Diagnostic>) -> Result<u64> {
+    fn limit(&self, model: Option<&Model>, diagnostics: &mut Vec<Diagnostic>) -> Result<u64> {
         if let Some(limit) = self.max_tokens {
             if limit == 0 {
                 let message = "`maxTokens` is 0; it must be above that".to_owned();
@@ -335,7 +335,7 @@ impl FitOptions {
             if self.token_buffer.is_some() {
                 let message = "`tokenBuffer` was ignored because `maxTokens` is the whole limit; use `contextWindow`";
                 let diagnostic = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
-                found.push(diagnostic.at_path("options.tokenBuffer"));
+                diagnostics.push(diagnostic.at_path("options.tokenBuffer"));
             }
             return Ok(limit);
         }
@@ -344,7 +344,7 @@ impl FitOptions {
         }
         let Some(model) = model else {
             // The limit may stand there under a name that is not known.
-            refuse_unknown(found)?;
+            refuse_unknown(diagnostics)?;
             let message = "`options` has no limit; give `maxTokens`, `contextWindow` or `model`";
             return Err(Error::new(Code::InvalidInput, message).with("path", "options"));
         };

@@ -50,7 +50,7 @@ pub(super) fn add_pairs<'i, 'm>(
 }
 
 /// Takes out calls without results and results without calls. A call at the end is open, not broken.
-pub(super) fn repair(pairs: &ToolPairs<'_>, messages: &mut Messages<'_>, found: &mut Vec<Diagnostic>) {
+pub(super) fn repair(pairs: &ToolPairs<'_>, messages: &mut Messages<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let calls = pairs.open_calls();
     if calls.is_empty() && pairs.orphans.is_empty() {
         return;
@@ -83,7 +83,7 @@ pub(super) fn repair(pairs: &ToolPairs<'_>, messages: &mut Messages<'_>, found: 
         let Some(piece) = messages.piece_mut(at) else { continue };
         piece.remove(Reason::ToolPairBroken);
         let message = format!("message {} has {what}; it was left out", at.0);
-        found.push(
+        diagnostics.push(
             Diagnostic::new(DiagnosticCode::ToolPairBroken, Severity::Warning, message)
                 .at_path(format!("messages[{}]", at.0)),
         );

@@ -79,13 +79,13 @@ impl RequestFields {
 
 impl FitOptions {
     /// Reads options; unknown ones become diagnostics. `system` and `tools` stay in the request, where their text is counted.
-    pub(super) fn read(options: Object<'_>, host: &CallContext, found: &mut Vec<Diagnostic>) -> Result<Self> {
-        options.report_unknown(FIT_OPTIONS, found);
+    pub(super) fn read(options: Object<'_>, host: &CallContext, diagnostics: &mut Vec<Diagnostic>) -> Result<Self> {
+        options.report_unknown(FIT_OPTIONS, diagnostics);
         let defaults = Self::read_of_chat(options, host)?;
         let number = |name| options.read(name, |value| whole(name, value.number()?));
         let summary = options.read("summary", |summary| {
             let summary = summary.object("settings of a summary, an object")?;
-            summary.report_unknown(&["maxTokens"], found);
+            summary.report_unknown(&["maxTokens"], diagnostics);
             tokens(summary, "maxTokens")
         })?;
         Ok(Self {
@@ -102,7 +102,7 @@ impl FitOptions {
             truncation_strategy: options.one_of("truncationStrategy", STRATEGIES)?.unwrap_or_default(),
             truncation_marker: options.string("truncationMarker")?.unwrap_or(defaults.truncation_marker),
             cut_step: number("cutStep")?.unwrap_or(defaults.cut_step),
-            edits: options.read("edits", |edits| read_edits(edits, found))?.unwrap_or_default(),
+            edits: options.read("edits", |edits| read_edits(edits, diagnostics))?.unwrap_or_default(),
             summary_tokens: summary.flatten(),
             preserved_thinking: options.one_of("preservedThinking", PRESERVED_THINKING)?.unwrap_or_default(),
             ..defaults
@@ -161,15 +161,15 @@ fn excluded(edit: Object<'_>) -> Result<Vec<String>> {
     Ok(edit.read("exclude", Value::strings)?.unwrap_or_default())
 }
 
-fn read_edits(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Edits> {
+fn read_edits(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<Edits> {
     let edits = value.object("edits, an object")?;
     edits.report_unknown(
         &["trigger", "when", "minTokensFreed", "toolResults", "toolCalls", "reasoning", "images"],
-        found,
+        diagnostics,
     );
     let tool_results = edits.read("toolResults", |value| {
         let edit = value.object("an edit, an object")?;
-        edit.report_unknown(&["keepLast", "maxTokens", "placeholder", "exclude"], found);
+        edit.report_unknown(&["keepLast", "maxTokens", "placeholder", "exclude"], diagnostics);
         let defaults = ResultEdit::new(keep_last(edit)?);
         Ok::<_, Error>(ResultEdit {
             max_tokens: tokens(edit, "maxTokens")?,
@@ -180,17 +180,17 @@ fn read_edits(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Edits> {
     })?;
     let tool_calls = edits.read("toolCalls", |value| {
         let edit = value.object("an edit, an object")?;
-        edit.report_unknown(&["keepLast", "exclude"], found);
+        edit.report_unknown(&["keepLast", "exclude"], diagnostics);
         Ok::<_, Error>(CallEdit { keep_last: keep_last(edit)?, exclude: excluded(edit)? })
     })?;
     let images = edits.read("images", |value| {
         let edit = value.object("an edit, an object")?;
-        edit.report_unknown(&["keepLast"], found);
+        edit.report_unknown(&["keepLast"], diagnostics);
         keep_last(edit)
     })?;
     let reasoning = edits.read("reasoning", |value| {
         let edit = value.object("an edit, an object")?;
-        edit.report_unknown(&["remove"], found);
+        edit.report_unknown(&["remove"], diagnostics);
         let names = &[("all", RemovedReasoning::All), ("beforeLastUser", RemovedReasoning::BeforeLastUser)];
         edit.need("remove")?.one_of(names)
     })?;

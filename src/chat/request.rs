@@ -69,7 +69,7 @@ impl<'t> ChatRequest<'t> {
         options: &FitOptions,
         budget: &Budget,
         phase: Phase,
-        found: Vec<Diagnostic>,
+        diagnostics: Vec<Diagnostic>,
     ) -> Result<FitDecisions> {
         let pairs = find_pairs(&self.messages);
         let mut sums = Vec::new();
@@ -90,7 +90,7 @@ impl<'t> ChatRequest<'t> {
             thinking: self.thinking.clone(),
             course: Course::default(),
             summary_room: 0,
-            found,
+            found: diagnostics,
         };
         let (cut, edits) = fit.run()?;
         Ok(fit.fitted(&cut, edits).each(&self.messages))

@@ -42,7 +42,7 @@ pub struct ResidentChat {
     options: FitOptions,
     budget: Budget,
     /// Diagnostics about the options.
-    found: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
     format: Format,
     beside: RequestOverhead,
     messages: Vec<Message<'static>>,
@@ -111,16 +111,16 @@ fn fit(chat: &ResidentChat, request: Value<'_>, host: &CallContext) -> Result<Re
     if request.is_null() {
         return Response::of(&chat.fit(None)?);
     }
-    let mut found = request.repaired();
+    let mut diagnostics = request.repaired();
     let request = request.object("options, an object")?;
     let given = request.need("options")?.object("options, an object")?;
     let target = request.read("target", RequestFields::of_target)?;
     let target = target.unwrap_or_else(|| chat.options.request.clone());
-    let mut options = FitOptions { request: target, ..FitOptions::read(given, host, &mut found)? };
+    let mut options = FitOptions { request: target, ..FitOptions::read(given, host, &mut diagnostics)? };
     if given.get("pinned")?.is_none() {
         options.pinned.clone_from(&chat.options.pinned);
     }
-    Response::of(&chat.fit(Some((&options, found)))?)
+    Response::of(&chat.fit(Some((&options, diagnostics)))?)
 }
 
 impl ResidentChat {
@@ -144,10 +144,10 @@ impl ResidentChat {
         request: Vec<u8>,
         options_json: Object<'_>,
         options: FitOptions,
-        mut found: Vec<Diagnostic>,
+        mut diagnostics: Vec<Diagnostic>,
     ) -> Result<Self> {
         options.without_costs()?;
-        let budget = options.budget(&mut found)?;
+        let budget = options.budget(&mut diagnostics)?;
         let shape = Formats::MAX;
         let format = options.format.unwrap_or(first_of(shape));
         let formats = options.format.map_or(shape, bit);
@@ -156,7 +156,7 @@ impl ResidentChat {
             request,
             options,
             budget,
-            found,
+            diagnostics,
             format,
             beside,
             messages: Vec::new(),
@@ -345,21 +345,21 @@ impl ResidentChat {
 
     /// Fits it by its own options, or by others with their diagnostics, of the same format and tokenizer.
     pub(super) fn fit(&self, others: Option<(&FitOptions, Vec<Diagnostic>)>) -> Result<FitDecisions> {
-        let mut found: Vec<Diagnostic> = Vec::with_capacity(self.repaired.len());
+        let mut diagnostics: Vec<Diagnostic> = Vec::with_capacity(self.repaired.len());
         for (index, diagnostic) in &self.repaired {
             let path = format!("messages[{index}]{}", diagnostic.path.as_deref().unwrap_or_default());
-            found.push(diagnostic.clone().at_path(path));
+            diagnostics.push(diagnostic.clone().at_path(path));
         }
         let is_other = others.is_some();
         let (options, budget) = match others {
             None => {
-                found.extend_from_slice(&self.found);
+                diagnostics.extend_from_slice(&self.diagnostics);
                 (&self.options, self.budget.clone())
             }
             Some((options, of_options)) => {
                 options.without_costs()?;
-                found.extend(of_options);
-                (options, options.budget(&mut found)?)
+                diagnostics.extend(of_options);
+                (options, options.budget(&mut diagnostics)?)
             }
         };
         let is_same_marker = options.truncation_marker == self.options.truncation_marker;
@@ -379,7 +379,7 @@ impl ResidentChat {
             thinking: options.request.thinking.clone(),
             course: Course::default(),
             summary_room: 0,
-            found,
+            found: diagnostics,
         };
         let ran = fit.run();
         if budget.counter.has_failed() {

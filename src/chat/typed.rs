@@ -77,13 +77,14 @@ pub fn finish_fit(messages: &[Json], options: &FitOptions, summary: Option<&str>
 }
 
 fn fit_phase(messages: &[Json], options: &FitOptions, phase: Phase) -> Result<(Fitted, Option<SummaryInput>)> {
-    let mut found = Vec::new();
-    let budget = options.budget(&mut found)?;
+    let mut diagnostics = Vec::new();
+    let budget = options.budget(&mut diagnostics)?;
     phase.check()?;
     let request = RequestJson::new(messages, options)?;
     let document = Document::read(&request.0, &[])?;
     let (list, options_json) = fields(&document)?;
-    let mut decisions = ChatRequest::read(list, options_json, options, &budget)?.fit(options, &budget, phase, found)?;
+    let mut decisions =
+        ChatRequest::read(list, options_json, options, &budget)?.fit(options, &budget, phase, diagnostics)?;
     let summarize = decisions.summarize.take();
     Ok((Fitted::new(messages, decisions), summarize))
 }

@@ -93,19 +93,19 @@ struct Options<'t>(Option<Object<'t>>);
 
 impl<'t> Options<'t> {
     /// Reads options, and reports those that are not known.
-    fn read(options: Option<Value<'t>>, known: &[&str], found: &mut Vec<Diagnostic>) -> Result<Self> {
+    fn read(options: Option<Value<'t>>, known: &[&str], diagnostics: &mut Vec<Diagnostic>) -> Result<Self> {
         let options = options.map(|options| options.object("options, an object")).transpose()?;
         if let Some(options) = options {
-            options.report_unknown(known, found);
+            options.report_unknown(known, diagnostics);
         }
         Ok(Self(options))
     }
 
     /// Reads options of a call that has no diagnostics.
     fn read_strictly(options: Option<Value<'t>>, known: &[&str]) -> Result<Self> {
-        let mut found = Vec::new();
-        let options = Self::read(options, known, &mut found)?;
-        refuse_unknown(&found)?;
+        let mut diagnostics = Vec::new();
+        let options = Self::read(options, known, &mut diagnostics)?;
+        refuse_unknown(&diagnostics)?;
         Ok(options)
     }
 
@@ -199,9 +199,9 @@ fn not_null(value: Value<'_>) -> Option<Value<'_>> {
 }
 
 fn limits_of(options: Options<'_>) -> Result<Limits> {
-    let mut found = Vec::new();
-    let limits = Limits::read(options.get("limits")?, &mut found)?;
-    refuse_unknown(&found)?;
+    let mut diagnostics = Vec::new();
+    let limits = Limits::read(options.get("limits")?, &mut diagnostics)?;
+    refuse_unknown(&diagnostics)?;
     Ok(limits)
 }
 
@@ -210,7 +210,7 @@ fn checkpoint(graph: &mut CommitGraph, request: Value<'_>) -> Result<Response> {
 }
 
 /// Adds a commit. One that is there already keeps its summary and tags; a difference is reported.
-fn add(graph: &mut CommitGraph, record: Record, mut found: Vec<Diagnostic>) -> Result<Response> {
+fn add(graph: &mut CommitGraph, record: Record, mut diagnostics: Vec<Diagnostic>) -> Result<Response> {
     let (summary, tags) = (record.summary.clone(), record.tags.clone());
     let record = graph.checkpoint(record)?;
     if summary.is_some() && summary != record.summary || !tags.is_empty() && tags != record.tags {
@@ -218,9 +218,9 @@ fn add(graph: &mut CommitGraph, record: Record, mut found: Vec<Diagnostic>) -> R
             "commit `{}` is there already, with another summary or other tags; they were kept, and `updateMetadata` changes them",
             record.id
         );
-        found.push(Diagnostic::new(DiagnosticCode::MetadataConflict, Severity::Warning, message));
+        diagnostics.push(Diagnostic::new(DiagnosticCode::MetadataConflict, Severity::Warning, message));
     }
-    Ok(json_answer(committed(record, &found, None)))
+    Ok(json_answer(committed(record, &diagnostics, None)))
 }
 
 fn history(graph: &CommitGraph, request: Value<'_>) -> Result<Response> {
@@ -246,13 +246,13 @@ fn reachable_artifacts(graph: &CommitGraph, request: Value<'_>) -> Result<Respon
 }
 
 fn import_jsonl(graph: &mut CommitGraph, request: Value<'_>) -> Result<Response> {
-    let mut found = request.repaired();
+    let mut diagnostics = request.repaired();
     let arguments = arguments(request)?;
-    let options = Options::read(arguments.get("options")?, &["metadata"], &mut found)?;
+    let options = Options::read(arguments.get("options")?, &["metadata"], &mut diagnostics)?;
     let metadata = options.get("metadata")?.map(|choice| choice.one_of(MetadataChoice::NAMES)).transpose()?;
     let text = bytes_of(arguments, "text")?;
     let mut report = graph.import_jsonl_with(&text, metadata.unwrap_or_default())?;
-    error::put_before(found, &mut report.diagnostics);
+    error::put_before(diagnostics, &mut report.diagnostics);
     Response::of(&report)
 }
 
@@ -291,11 +291,11 @@ fn update_metadata(graph: &mut CommitGraph, request: Value<'_>) -> Result<Respon
 }
 
 /// A request to materialise, and the `cacheKey` of a plan.
-fn plan_request(request: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<(PlanRequest, Option<String>)> {
+fn plan_request(request: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<(PlanRequest, Option<String>)> {
     const KNOWN: &[&str] =
         &["commit", "stop", "format", "crossFamily", "inspect", "refs", "steps", "cacheKey", "diagnostics"];
     let fields = request.object("an object: a plan or a request")?;
-    fields.report_unknown(KNOWN, found);
+    fields.report_unknown(KNOWN, diagnostics);
     let request = PlanRequest {
         commit: given_text(fields, "commit")?,
         stop: given_text(fields, "stop")?.map_or(Ok(Stop::default()), |name| Stop::from_name(&name))?,
@@ -307,9 +307,9 @@ fn plan_request(request: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<(Plan
 }
 
 fn plan(request: Value<'_>, planned: impl FnOnce(PlanRequest) -> Result<Plan>) -> Result<Response> {
-    let mut found = request.repaired();
-    let mut plan = planned(plan_request(request, &mut found)?.0)?;
-    error::put_before(found, &mut plan.diagnostics);
+    let mut diagnostics = request.repaired();
+    let mut plan = planned(plan_request(request, &mut diagnostics)?.0)?;
+    error::put_before(diagnostics, &mut plan.diagnostics);
     let mut out = JsonObject::default();
     out.text("commit", plan.request.commit.as_deref());
     out.text("stop", Some(plan.request.stop.as_str()));
@@ -349,9 +349,9 @@ fn materializer(
 ) -> Result<Materializer> {
     let document = Document::read(request, &[])?;
     let request: Value<'_> = document.root();
-    let mut found = request.repaired();
-    let (request, cache_key) = plan_request(request, &mut found)?;
-    begin(request, cache_key.as_deref()).map(|work| work.with_diagnostics(found))
+    let mut diagnostics = request.repaired();
+    let (request, cache_key) = plan_request(request, &mut diagnostics)?;
+    begin(request, cache_key.as_deref()).map(|work| work.with_diagnostics(diagnostics))
 }
 
 /// A walk with `{ commit, stop?, passing?, limits? }`.
@@ -393,9 +393,9 @@ fn conversation(result: Materialized, with_bytes: bool) -> Response {
 
 /// A commit that holds the result of a plan. `fields` are those of a checkpoint; defaults come from the commit of the plan.
 fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Response> {
-    let mut found = request.repaired();
+    let mut diagnostics = request.repaired();
     let arguments = arguments(request)?;
-    let (plan, _) = plan_request(arguments.need("plan")?, &mut found)?;
+    let (plan, _) = plan_request(arguments.need("plan")?, &mut diagnostics)?;
     let result = arguments.need("result")?.object("the result of a materialisation, an object")?;
     let fields = arguments.need("fields")?.object("the fields of the record, an object")?;
     let mut record = graph.snapshot_of(
@@ -418,7 +418,7 @@ fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Response> {
     }
     let known = [Provenance::FIELDS.as_slice(), &["created_at", "summary", "tags", "checkpoint"]].concat();
     record.other = other_fields(fields, &known)?;
-    add(graph, record, found)
+    add(graph, record, diagnostics)
 }
 
 /// A checkpointer with the options of its constructor.
@@ -515,13 +515,13 @@ const RECORD_JSON_BYTES: usize = 400;
 fn import(request: Value<'_>, host: &CallContext) -> Result<Response> {
     const OTHERS: &[&str] =
         &["parent", "createdAt", "everyTurns", "resume", "growing", "wholeFile", "tokenizer", "limits"];
-    let mut found = request.repaired();
+    let mut diagnostics = request.repaired();
     let arguments = arguments(request)?;
     let known = [Provenance::OPTIONS.as_slice(), OTHERS].concat();
-    let options = Options::read(arguments.get("options")?, &known, &mut found)?;
+    let options = Options::read(arguments.get("options")?, &known, &mut diagnostics)?;
     let (parent, created_at) = (options.text("parent")?, options.time("createdAt")?);
     let counter = host.counter(options.get("tokenizer")?)?;
-    let limits = Limits::read(options.get("limits")?, &mut found)?;
+    let limits = Limits::read(options.get("limits")?, &mut diagnostics)?;
     let resume = options.get("resume")?.map(Resume::read).transpose()?;
     let options = ImportOptions {
         provenance: Provenance::read(Provenance::OPTIONS, &|name| options.text(name))?,
@@ -537,7 +537,7 @@ fn import(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let format = Format::named(&text(request, "format")?)?;
     let bytes = bytes_of(arguments, "bytes")?;
     let mut import = import_transcript(format, &bytes, &options)?;
-    error::put_before(found, &mut import.diagnostics);
+    error::put_before(diagnostics, &mut import.diagnostics);
     // What came beside the request the caller has: of that a blob is a range.
     let given = if matches!(bytes, Cow::Borrowed(_)) { Some(&*bytes) } else { None };
     let (places, copied) = blob_places(&import.records, std::mem::take(&mut import.blobs), given);
@@ -558,20 +558,20 @@ fn import(request: Value<'_>, host: &CallContext) -> Result<Response> {
 }
 
 fn transcript(request: Value<'_>) -> Result<(Transcript, Vec<Diagnostic>)> {
-    let mut found = request.repaired();
+    let mut diagnostics = request.repaired();
     let arguments = arguments(request)?;
-    let options = Options::read(arguments.get("options")?, &["throughCompactions", "limits"], &mut found)?;
-    let limits = Limits::read(options.get("limits")?, &mut found)?;
+    let options = Options::read(arguments.get("options")?, &["throughCompactions", "limits"], &mut diagnostics)?;
+    let limits = Limits::read(options.get("limits")?, &mut diagnostics)?;
     let bytes = bytes_of(arguments, "bytes")?;
     limits::check("inputBytes", bytes.len(), limits.input_bytes)?;
     let read = ReadOptions { through_compactions: options.flag("throughCompactions")?, source: BlobSource::default() };
     let format = Format::named(&text(request, "format")?)?;
     let (mut transcript, read) = format.read(&bytes, read, &limits)?;
-    found.extend(read);
+    diagnostics.extend(read);
     if let Some(vendor) = format.vendor() {
         transcript.name_vendor(vendor);
     }
-    Ok((transcript, found))
+    Ok((transcript, diagnostics))
 }
 
 fn messages(request: Value<'_>) -> Result<Response> {
@@ -585,9 +585,9 @@ fn loom_tree(request: Value<'_>) -> Result<Response> {
 /// The texts of a part, which its [`Delta`] borrows: format, commit, artifact ref, summary.
 type PartTexts = [Option<String>; 4];
 
-fn part<'t>(part: Value<'t>, found: &mut Vec<Diagnostic>) -> Result<(PartTexts, Cow<'t, [u8]>)> {
+fn part<'t>(part: Value<'t>, diagnostics: &mut Vec<Diagnostic>) -> Result<(PartTexts, Cow<'t, [u8]>)> {
     let part = part.object("a part, an object with `format` and `bytes`")?;
-    part.report_unknown(&["format", "bytes", "commit", "artifactRef", "summary"], found);
+    part.report_unknown(&["format", "bytes", "commit", "artifactRef", "summary"], diagnostics);
     let format = part.text("format")?.into_owned();
     let blob = bytes_of(part, "bytes")?;
     let given = |name| given_text(part, name);
@@ -602,15 +602,15 @@ fn delta<'p>(([format, commit, artifact_ref, summary], blob): &'p (PartTexts, Co
 
 fn translation(request: Value<'_>, host: &CallContext) -> Result<Response> {
     const KNOWN: &[&str] = &["parts", "format", "crossFamily", "throughCompactions", "tokenizer", "limits"];
-    let mut found = request.repaired();
+    let mut diagnostics = request.repaired();
     let fields = request.object("an object with `parts` and `format`")?;
-    fields.report_unknown(KNOWN, &mut found);
+    fields.report_unknown(KNOWN, &mut diagnostics);
     let counter = host.counter(fields.get("tokenizer")?)?;
-    let limits = Limits::read(fields.get("limits")?, &mut found)?;
+    let limits = Limits::read(fields.get("limits")?, &mut diagnostics)?;
     let parts = fields
         .need("parts")?
         .list("a list of parts")?
-        .map(|value| part(value, &mut found))
+        .map(|value| part(value, &mut diagnostics))
         .collect::<Result<Vec<_>>>()?;
     limits::check("inputBytes", parts.iter().map(|(_, blob)| blob.len()).sum(), limits.input_bytes)?;
     let format = fields.text("format")?;
@@ -622,6 +622,6 @@ fn translation(request: Value<'_>, host: &CallContext) -> Result<Response> {
     };
     let deltas: Vec<Delta<'_>> = parts.iter().map(delta).collect();
     let mut done = translate(&deltas, &format, &options)?;
-    error::put_before(found, &mut done.diagnostics);
+    error::put_before(diagnostics, &mut done.diagnostics);
     Ok(conversation(done, true))
 }

@@ -127,7 +127,7 @@ impl CommitGraph {
     }
 
     /// Reports what is odd about the new records.
-    fn check_added(&self, lines: &SortedMap<String, u32>, found: &mut Vec<Diagnostic>) {
+    fn check_added(&self, lines: &SortedMap<String, u32>, diagnostics: &mut Vec<Diagnostic>) {
         let (mut foreign, mut newer) = (Vec::new(), Vec::new());
         for (id, &line) in lines.iter() {
             let Some(record) = self.find(id) else { continue };
@@ -136,7 +136,7 @@ impl CommitGraph {
                     let message = format!(
                         "the id `{id}` does not follow from the fields of its record; something in it was changed"
                     );
-                    found.push(finding(DiagnosticCode::CommitIdMismatch, Severity::Warning, line, message));
+                    diagnostics.push(finding(DiagnosticCode::CommitIdMismatch, Severity::Warning, line, message));
                 } else {
                     foreign.push(id.as_str());
                 }
@@ -149,11 +149,11 @@ impl CommitGraph {
                     "`created_at` of `{id}` is `{}`, which is not RFC 3339; no time leads to the commit",
                     record.created_at
                 );
-                found.push(finding(DiagnosticCode::InvalidTime, Severity::Warning, line, message));
+                diagnostics.push(finding(DiagnosticCode::InvalidTime, Severity::Warning, line, message));
             }
             if let Some(parent) = record.parent.as_deref().filter(|parent| self.find(parent).is_none()) {
                 let message = missing_parent(id, parent);
-                found.push(finding(DiagnosticCode::ParentMissing, Severity::Warning, line, message));
+                diagnostics.push(finding(DiagnosticCode::ParentMissing, Severity::Warning, line, message));
             }
         }
         if !foreign.is_empty() {
@@ -161,17 +161,17 @@ impl CommitGraph {
                 "{} not made here and cannot be checked against the fields of the record",
                 counted("id was", "ids were", &foreign)
             );
-            found.push(finding(DiagnosticCode::ForeignCommitIds, Severity::Info, 0, message));
+            diagnostics.push(finding(DiagnosticCode::ForeignCommitIds, Severity::Info, 0, message));
         }
         if !newer.is_empty() {
             let message =
                 format!("{} of a later version: to be read, not changed", counted("record is", "records are", &newer));
-            found.push(finding(DiagnosticCode::NewerVersion, Severity::Info, 0, message));
+            diagnostics.push(finding(DiagnosticCode::NewerVersion, Severity::Info, 0, message));
         }
         for id in self.cycles(lines) {
             let message = format!("the chain of `{id}` comes back to it; no chain through it can be used");
             let line = lines.get(id).copied().unwrap_or_default();
-            found.push(finding(DiagnosticCode::CommitCycle, Severity::Error, line, message));
+            diagnostics.push(finding(DiagnosticCode::CommitCycle, Severity::Error, line, message));
         }
     }
 

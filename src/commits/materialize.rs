@@ -119,8 +119,8 @@ impl Materializer {
     }
 
     /// Puts what was found in the request before the plan's diagnostics.
-    pub(crate) fn with_diagnostics(mut self, found: Vec<Diagnostic>) -> Self {
-        error::put_before(found, &mut self.diagnostics);
+    pub(crate) fn with_diagnostics(mut self, diagnostics: Vec<Diagnostic>) -> Self {
+        error::put_before(diagnostics, &mut self.diagnostics);
         self
     }
 

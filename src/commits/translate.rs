@@ -193,9 +193,9 @@ fn broken_pair(what: &str, id: &str) -> Diagnostic {
 }
 
 /// Reports each tool result without a call before it, unless it was reported already.
-fn report_orphans(transcript: &Transcript, found: &mut Vec<Diagnostic>) {
+fn report_orphans(transcript: &Transcript, diagnostics: &mut Vec<Diagnostic>) {
     let (mut calls, mut reported) = (SortedSet::new(), SortedSet::new());
-    for finding in found.iter().filter(|finding| finding.code == DiagnosticCode::ToolPairBroken) {
+    for finding in diagnostics.iter().filter(|finding| finding.code == DiagnosticCode::ToolPairBroken) {
         reported.insert(finding.message.clone());
     }
     for block in transcript.turns.iter().flat_map(|turn| &turn.blocks) {
@@ -204,7 +204,7 @@ fn report_orphans(transcript: &Transcript, found: &mut Vec<Diagnostic>) {
             Block::ToolResult { tool_call_id, server: false, .. } if !calls.contains(&**tool_call_id) => {
                 let orphan = broken_pair("result", tool_call_id);
                 if reported.insert(orphan.message.clone()) {
-                    found.push(orphan);
+                    diagnostics.push(orphan);
                 }
             }
             _ => {}

@@ -79,7 +79,7 @@ const INCLUDE_WATCHED: &[(&str, IncludeWatched)] =
 const OVERRIDES: &[(&str, Overrides)] = &[("bullets", Overrides::Bullets), ("none", Overrides::None)];
 
 fn build_chain(request: Value<'_>, host: &CallContext) -> Result<Response> {
-    let mut found = request.repaired();
+    let mut diagnostics = request.repaired();
     let input = request.object("an object with `files` and `selected`")?;
     const OPTIONS: &[&str] = &[
         "files",
@@ -93,8 +93,8 @@ fn build_chain(request: Value<'_>, host: &CallContext) -> Result<Response> {
         "limits",
         "render",
     ];
-    input.report_unknown(OPTIONS, &mut found);
-    let limits = Limits::read(input.get("limits")?, &mut found)?;
+    input.report_unknown(OPTIONS, &mut diagnostics);
+    let limits = Limits::read(input.get("limits")?, &mut diagnostics)?;
     let counter = host.counter(input.get("tokenizer")?)?;
     let selection = Selection {
         folders: input.need("selected")?.strings()?,
@@ -107,7 +107,7 @@ fn build_chain(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let files = files(input.need("files")?, &limits)?;
     let rendering = input.read("render", read_rendering)?.flatten();
     let mut chain = super::build_chain(&files, &selection, counter.as_ref(), &limits)?;
-    error::put_before(found, &mut chain.diagnostics);
+    error::put_before(diagnostics, &mut chain.diagnostics);
     chain.prompt = rendering.map(|rendering| rendering.prompt(&chain.files));
     Response::of(&chain)
 }
@@ -179,9 +179,9 @@ fn watch_options<'t>(arguments: Object<'t>, known: &[&str]) -> Result<(Option<Ob
     let Some(options) = arguments.read("options", |options| options.object("options, an object"))? else {
         return Ok(Default::default());
     };
-    let mut found = Vec::new();
-    let limits = Limits::read(options.only(known)?.get("limits")?, &mut found)?;
-    refuse_unknown(&found)?;
+    let mut diagnostics = Vec::new();
+    let limits = Limits::read(options.only(known)?.get("limits")?, &mut diagnostics)?;
+    refuse_unknown(&diagnostics)?;
     Ok((Some(options), limits))
 }
 
@@ -283,9 +283,9 @@ fn edit(request: Value<'_>) -> Result<Response> {
 }
 
 fn migrate(request: Value<'_>) -> Result<Response> {
-    let mut found = request.repaired();
+    let mut diagnostics = request.repaired();
     let input = request.object("an input, an object with `files`")?;
-    input.report_unknown(&["files", "folders", "map", "contexts"], &mut found);
+    input.report_unknown(&["files", "folders", "map", "contexts"], &mut diagnostics);
     let limits = Limits::default();
     let mut map = SortedMap::new();
     if let Some(given) = input.get("map")? {
@@ -300,7 +300,7 @@ fn migrate(request: Value<'_>) -> Result<Response> {
         contexts: input.read("contexts", Value::strings)?.unwrap_or_default(),
     };
     let mut migration = super::migrate_legacy(&input, &limits)?;
-    error::put_before(found, &mut migration.diagnostics);
+    error::put_before(diagnostics, &mut migration.diagnostics);
     Response::of(&migration)
 }
 

@@ -6,11 +6,11 @@ use crate::limits::{JSON_DEPTH_MAX, Limits, NAMES, XML_DEPTH_MAX};
 
 impl Limits {
     /// The limits in force where a request has these `limits`; names that are not known are reported.
-    pub(crate) fn read(limits: Option<Value<'_>>, found: &mut Vec<Diagnostic>) -> Result<Self> {
+    pub(crate) fn read(limits: Option<Value<'_>>, diagnostics: &mut Vec<Diagnostic>) -> Result<Self> {
         let mut read = Self::default();
         let Some(limits) = limits else { return Ok(read) };
         let limits = limits.object("limits, an object")?;
-        limits.report_unknown(NAMES, found);
+        limits.report_unknown(NAMES, diagnostics);
         for name in NAMES {
             if let (Some(value), Some(limit)) = (limits.get(name)?, read.named(name)) {
                 *limit = value.whole(u32::MAX)?;

@@ -77,12 +77,12 @@ impl<'t> Document<'t> {
 
     /// A diagnostic for each string that held halves of surrogate pairs.
     pub(crate) fn diagnostics(&'t self) -> Vec<Diagnostic> {
-        let mut found = Vec::new();
+        let mut diagnostics = Vec::new();
         let mut repaired = self.tape.lone_surrogates().iter().copied().peekable();
         if repaired.peek().is_some() {
-            self.root().report_repaired(&mut String::new(), 0, &mut repaired, &mut found);
+            self.root().report_repaired(&mut String::new(), 0, &mut repaired, &mut diagnostics);
         }
-        found
+        diagnostics
     }
 }
 
@@ -125,17 +125,17 @@ impl<'t> Value<'t> {
         path: &mut String,
         depth: usize,
         repaired: &mut Repaired<'_>,
-        found: &mut Vec<Diagnostic>,
+        diagnostics: &mut Vec<Diagnostic>,
     ) {
         let start = path.len();
-        self.report_if_repaired(path, repaired, found);
+        self.report_if_repaired(path, repaired, diagnostics);
         let is_in = |value: Self, repaired: &mut Repaired<'_>| {
             repaired.peek().is_some_and(|&(step, _)| step < self.document.tape.next(value.at))
         };
         if depth > DEPTH_MAX {
             while is_in(self, repaired) {
                 repaired.peek().copied().into_iter().for_each(|(at, _)| {
-                    Self { at, ..self }.report_if_repaired(path, repaired, found);
+                    Self { at, ..self }.report_if_repaired(path, repaired, diagnostics);
                 });
             }
             return;
@@ -145,7 +145,7 @@ impl<'t> Value<'t> {
                 for (index, item) in List(self.inside()).enumerate() {
                     if is_in(item, repaired) {
                         path.push_str(&format!("[{index}]"));
-                        item.report_repaired(path, depth + 1, repaired, found);
+                        item.report_repaired(path, depth + 1, repaired, diagnostics);
                         path.truncate(start);
                     }
                 }
@@ -155,8 +155,8 @@ impl<'t> Value<'t> {
                     if is_in(value, repaired) {
                         path.push_str(if start == 0 { "" } else { "." });
                         path.push_str(&key.as_text().unwrap_or_default());
-                        key.report_if_repaired(path, repaired, found);
-                        value.report_repaired(path, depth + 1, repaired, found);
+                        key.report_if_repaired(path, repaired, diagnostics);
+                        value.report_repaired(path, depth + 1, repaired, diagnostics);
                         path.truncate(start);
                     }
                 }
@@ -165,10 +165,10 @@ impl<'t> Value<'t> {
         }
     }
 
-    fn report_if_repaired(self, path: &str, repaired: &mut Repaired<'_>, found: &mut Vec<Diagnostic>) {
+    fn report_if_repaired(self, path: &str, repaired: &mut Repaired<'_>, diagnostics: &mut Vec<Diagnostic>) {
         if let Some((_, count)) = repaired.next_if(|&(step, _)| step == self.at) {
             let diagnostic = lone_surrogates(count);
-            found.push(if path.is_empty() { diagnostic } else { diagnostic.at_path(path) });
+            diagnostics.push(if path.is_empty() { diagnostic } else { diagnostic.at_path(path) });
         }
     }
 

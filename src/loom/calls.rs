@@ -50,22 +50,22 @@ struct Request<'t> {
     target: Option<Target>,
     fields: Object<'t>,
     /// Repairs while reading, and unknown options.
-    found: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 impl<'t> Request<'t> {
     fn read(request: Value<'t>, host: &CallContext) -> Result<Self> {
-        let mut found = request.repaired();
+        let mut diagnostics = request.repaired();
         let fields = request.object("an object")?;
-        fields.report_unknown(read::OPTIONS, &mut found);
-        let limits = Limits::read(fields.get("limits")?, &mut found)?;
+        fields.report_unknown(read::OPTIONS, &mut diagnostics);
+        let limits = Limits::read(fields.get("limits")?, &mut diagnostics)?;
         let tree = fields
             .get("tree")?
             .ok_or_else(|| read::chat_messages(fields).unwrap_or_else(|| read::lacks(fields, "tree")))?;
         let tree = read::tree(tree, &limits, identity)?;
-        let (options, target) = read::options(fields, read::RequestKind::Assembly, limits, &mut found)?;
+        let (options, target) = read::options(fields, read::RequestKind::Assembly, limits, &mut diagnostics)?;
         let counter = host.counter(fields.get("tokenizer")?)?;
-        Ok(Self { tree, options, counter, target, fields, found })
+        Ok(Self { tree, options, counter, target, fields, diagnostics })
     }
 
     fn target(&self) -> Result<&Target> {
@@ -76,7 +76,7 @@ impl<'t> Request<'t> {
 fn dialogue(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let mut request = Request::read(request, host)?;
     let mut result = assemble_dialogue(&request.tree, &request.options, request.counter.as_ref())?;
-    error::put_before(std::mem::take(&mut request.found), &mut result.report.diagnostics);
+    error::put_before(std::mem::take(&mut request.diagnostics), &mut result.report.diagnostics);
     Response::of(&result)
 }
 
@@ -85,30 +85,30 @@ fn packed_dialogue(request: Value<'_>, host: &CallContext, has_nodes: bool) -> R
     let has_nodes = has_nodes && request.repaired().is_empty();
     let mut request = Request::read(request, host)?;
     let mut result = assemble_dialogue(&request.tree, &request.options, request.counter.as_ref())?;
-    error::put_before(std::mem::take(&mut request.found), &mut result.report.diagnostics);
+    error::put_before(std::mem::take(&mut request.diagnostics), &mut result.report.diagnostics);
     packed::assembly(has_nodes.then_some(&request.tree), &result)
 }
 
 fn buffer(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let mut request = Request::read(request, host)?;
     let mut result = assemble_buffer(&request.tree, &request.options, request.counter.as_ref())?;
-    error::put_before(std::mem::take(&mut request.found), &mut result.report.diagnostics);
+    error::put_before(std::mem::take(&mut request.diagnostics), &mut result.report.diagnostics);
     Response::of(&result)
 }
 
 /// The body alone. What fits for certain is not counted.
 fn body(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let request = Request::read(request, host)?;
-    refuse_unknown(&request.found)?;
+    refuse_unknown(&request.diagnostics)?;
     let bytes = request_body_bytes(&request.tree, &request.options, request.target()?, request.counter.as_ref())?;
     Ok(Response { json: Vec::new(), bytes: vec![bytes], small: None })
 }
 
 fn body_with_report(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let mut request = Request::read(request, host)?;
-    let found = std::mem::take(&mut request.found);
+    let diagnostics = std::mem::take(&mut request.diagnostics);
     let body = request_body(&request.tree, &request.options, request.target()?, request.counter.as_ref())?;
     let RequestBody { bytes, mut report } = body;
-    error::put_before(found, &mut report.diagnostics);
+    error::put_before(diagnostics, &mut report.diagnostics);
     answer_with_report(bytes, &report)
 }

@@ -26,12 +26,12 @@ const OPTIONS: &[&str] = &[
 ];
 
 pub(super) fn to_chat(request: Value<'_>, host: &CallContext) -> Result<Response> {
-    let mut found = request.repaired();
+    let mut diagnostics = request.repaired();
     let request = request.object("a tree and options, an object")?;
     let options = request.need("options")?.object("options, an object")?;
-    options.report_unknown(OPTIONS, &mut found);
+    options.report_unknown(OPTIONS, &mut diagnostics);
     let format = options.need("format")?.one_of(FORMATS)?;
-    let limits = Limits::read(options.get("limits")?, &mut found)?;
+    let limits = Limits::read(options.get("limits")?, &mut diagnostics)?;
     let tree = read::tree(request.need("tree")?, &limits, identity)?;
     let (options, _) = read::options(options, read::RequestKind::Path, limits, &mut Vec::new())?;
     // The other options of an assembly were reported above.
@@ -45,8 +45,8 @@ pub(super) fn to_chat(request: Value<'_>, host: &CallContext) -> Result<Response
     };
     let counter = host.counter(None)?;
     let dialogue = assemble_dialogue(&tree, &options, counter.as_ref())?;
-    found.extend_from_slice(&dialogue.report.diagnostics);
-    let written = write_chat(dialogue.system.as_deref(), &dialogue.messages, format, "", &mut found)?;
-    let json = chat_json(Some(&written.messages), written.system.as_deref(), &found)?;
+    diagnostics.extend_from_slice(&dialogue.report.diagnostics);
+    let written = write_chat(dialogue.system.as_deref(), &dialogue.messages, format, "", &mut diagnostics)?;
+    let json = chat_json(Some(&written.messages), written.system.as_deref(), &diagnostics)?;
     Ok(Response { json, bytes: Vec::new(), small: None })
 }

@@ -74,7 +74,7 @@ enum MemberBlocks {
 
 impl Conversation {
     /// Diagnostics of making it.
-    pub(crate) fn found(&self) -> impl Iterator<Item = &Diagnostic> {
+    pub(crate) fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         self.tools_found.iter().chain(&self.parts_found).map(|(_, found)| found)
     }
 

@@ -109,7 +109,7 @@ pub(crate) fn plan_dialogue<'a, R>(
         context = context.uncounted();
     }
     state.build_conversation(&context);
-    diagnostics.extend(state.conversation.found().cloned());
+    diagnostics.extend(state.conversation.diagnostics().cloned());
     if state.conversation.members.is_empty() && !state.path.steps.is_empty() {
         let message = "every node of the path was left out, so there are no messages";
         diagnostics.push(Diagnostic::new(DiagnosticCode::NoMessages, Severity::Warning, message));

@@ -53,7 +53,7 @@ pub(crate) struct NewSteps {
     pub keep: usize,
     pub steps: Vec<Step>,
     /// Diagnostics with the step of the path that they belong to, latest first.
-    pub found: Vec<(usize, Diagnostic)>,
+    pub diagnostics: Vec<(usize, Diagnostic)>,
 }
 
 /// The versions that are selected: of each node that is no edit of another, the one to use.
@@ -92,7 +92,7 @@ pub(crate) fn walk_back(
 ) -> Result<NewSteps> {
     let mut keep = 0;
     let mut steps = vec![Step { node: tip, edge: None, versions: Vec::new() }];
-    let mut all_found = Vec::new();
+    let mut diagnostics = Vec::new();
     let mut seen = Visited::default();
     seen.insert(tip, tree);
     let mut at = tip;
@@ -105,9 +105,9 @@ pub(crate) fn walk_back(
             break;
         }
         let Some(edge) = edge_into(tree, at, choices)? else { break };
-        let mut found = Vec::new();
-        let (node, versions) = predecessor(tree, edge, versions, &mut found)?;
-        all_found.extend(found.into_iter().map(|found| (steps.len() - 1, found)));
+        let mut new = Vec::new();
+        let (node, versions) = predecessor(tree, edge, versions, &mut new)?;
+        diagnostics.extend(new.into_iter().map(|diagnostic| (steps.len() - 1, diagnostic)));
         if !seen.insert(node, tree) {
             return Err(cycle(tree, node));
         }
@@ -121,11 +121,11 @@ pub(crate) fn walk_back(
     let count = keep + steps.len();
     limits::check("pathNodes", count, limits.path_nodes)?;
     steps.reverse();
-    all_found.reverse();
-    for (step, _) in &mut all_found {
+    diagnostics.reverse();
+    for (step, _) in &mut diagnostics {
         *step = count - 1 - *step;
     }
-    Ok(NewSteps { keep, steps, found: all_found })
+    Ok(NewSteps { keep, steps, diagnostics })
 }
 
 /// The nodes that a walk visited: the first ones in a list, all of them in a bit for each place once there are more.
@@ -337,7 +337,7 @@ pub(crate) fn origins(tree: &Tree, node: NodeIx) -> Vec<NodeIx> {
 pub(crate) fn explicit(tree: &Tree, ids: &[String], choices: &Choices, limits: &Limits) -> Result<NewSteps> {
     limits::check("pathNodes", ids.len(), limits.path_nodes)?;
     let mut seen = Visited::default();
-    let mut found = Vec::new();
+    let mut diagnostics = Vec::new();
     let mut steps: Vec<Step> = Vec::with_capacity(ids.len());
     for id in ids {
         let node = tree.find(id)?;
@@ -353,7 +353,7 @@ pub(crate) fn explicit(tree: &Tree, ids: &[String], choices: &Choices, limits: &
                     before.versions = primaries(tree, edge);
                     before.versions.retain(|&version| version != before.node);
                 }
-                None => found.push((
+                None => diagnostics.push((
                     at,
                     Diagnostic::new(
                         DiagnosticCode::EdgeMissingOnPath,
@@ -376,8 +376,8 @@ pub(crate) fn explicit(tree: &Tree, ids: &[String], choices: &Choices, limits: &
             return Err(Error::new(Code::InvalidInput, message).with("path", "path"));
         }
     }
-    found.reverse();
-    Ok(NewSteps { keep: 0, steps, found })
+    diagnostics.reverse();
+    Ok(NewSteps { keep: 0, steps, diagnostics })
 }
 
 /// The edge from one node of an explicit path to the next: the chosen one, else a continuation, else an annotation.

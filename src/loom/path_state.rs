@@ -24,7 +24,7 @@ pub(crate) struct PathState {
     /// For each place of the tree, its step on the path plus 1, or 0.
     on_path: Vec<u32>,
     /// Diagnostics of the path, by step, the last first.
-    found: Vec<(usize, Diagnostic)>,
+    diagnostics: Vec<(usize, Diagnostic)>,
     pub selected: SelectionState,
     /// For each place of the tree, the first step that depends on it plus 1, or 0.
     dependents: Vec<u32>,
@@ -111,7 +111,8 @@ impl PathState {
     }
 
     pub(crate) fn diagnostics(&self, tree: &Tree<'_>, choices: &Choices) -> Vec<Diagnostic> {
-        let mut diagnostics: Vec<Diagnostic> = self.found.iter().rev().map(|(_, found)| found.clone()).collect();
+        let mut diagnostics: Vec<Diagnostic> =
+            self.diagnostics.iter().rev().map(|(_, diagnostic)| diagnostic.clone()).collect();
         diagnostics.extend(self.unused_choices(tree, choices));
         if self.steps.is_empty() {
             let message = "the path holds no nodes, so there is nothing to assemble";
@@ -170,12 +171,12 @@ impl PathState {
             let mut steps = std::mem::take(&mut self.steps);
             steps.truncate(new.keep);
             steps.append(&mut new.steps);
-            let mut found = std::mem::take(&mut self.found);
-            found.retain(|&(step, _)| step <= new.keep);
-            found.append(&mut new.found);
+            let mut diagnostics = std::mem::take(&mut self.diagnostics);
+            diagnostics.retain(|&(step, _)| step <= new.keep);
+            diagnostics.append(&mut new.diagnostics);
             *self = Self::default();
             self.resize(context.tree.places());
-            new = NewSteps { keep: 0, steps, found };
+            new = NewSteps { keep: 0, steps, diagnostics };
             self.selected.expect(context.tree, &new.steps);
         }
         let kept = self.extend(context, new)?;
@@ -207,7 +208,7 @@ impl PathState {
                 // The nodes of a step depend on the step after it.
                 new.keep = same.min(self.dirty).saturating_sub(1);
                 new.steps.drain(..new.keep);
-                self.found.clear();
+                self.diagnostics.clear();
                 new
             }
         };
@@ -219,8 +220,8 @@ impl PathState {
             new.steps.splice(0..0, again.iter().cloned());
             if matches!(options.position, Position::Tip(_)) {
                 let stays = |(step, _): &&(usize, Diagnostic)| *step > keep && *step <= new.keep;
-                let found: Vec<_> = self.found.iter().filter(stays).cloned().collect();
-                new.found.splice(0..0, found);
+                let diagnostics: Vec<_> = self.diagnostics.iter().filter(stays).cloned().collect();
+                new.diagnostics.splice(0..0, diagnostics);
             }
             new.keep = keep;
         }
@@ -236,7 +237,7 @@ impl PathState {
             }
         }
         // The diagnostic of the step itself was found on the edge to it, which stays.
-        self.found.retain(|&(step, _)| step <= keep);
+        self.diagnostics.retain(|&(step, _)| step <= keep);
         if let Some(&mark) = self.dependency_marks.get(keep) {
             for place in self.dependencies.drain(mark..) {
                 if let Some(step) = self.dependents.get_mut(place as usize) {
@@ -249,14 +250,14 @@ impl PathState {
 
     /// Adds new steps. Gives how many entries of the selection stayed.
     fn extend(&mut self, context: &PathContext<'_>, new: NewSteps) -> Result<usize> {
-        let NewSteps { keep, steps, found } = new;
+        let NewSteps { keep, steps, diagnostics } = new;
         for (at, step) in (keep..).zip(&steps) {
             if let Some(place) = self.on_path.get_mut(step.node as usize) {
                 *place = u32::try_from(at).unwrap_or(u32::MAX - 1) + 1;
             }
         }
         self.steps.extend(steps);
-        self.found.extend(found);
+        self.diagnostics.extend(diagnostics);
         let kept = self.selected.selection.entries.len();
         self.selected.steps(context.tree, &self.steps, keep, context.options, context.mode)?;
         if context.is_resident() {

@@ -85,7 +85,7 @@ pub(crate) fn options(
     request: Object<'_>,
     about: RequestKind,
     limits: Limits,
-    found: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<(Options, Option<Target>)> {
     let position = match (&about, request.string("tip")?, request.get("path")?) {
         (RequestKind::Node(tip), ..) => Position::Tip(tip.clone()),
@@ -102,11 +102,11 @@ pub(crate) fn options(
         (RequestKind::Assembly | RequestKind::Tips, None) => return Err(lacks(request, "contextWindow")),
         (_, None) => f64::from(u32::MAX),
     };
-    let target = request.read("target", |target| Target::read(target, found))?;
+    let target = request.read("target", |target| Target::read(target, diagnostics))?;
     // The provider that the body is for is the provider, unless the request says something else.
     let model = target.as_ref().and_then(|target| target.model.as_deref()).unwrap_or_default();
     let (has_system_field, image) = match (request.get("provider")?, &target) {
-        (Some(given), _) => provider(given, model, found)?,
+        (Some(given), _) => provider(given, model, diagnostics)?,
         (None, Some(target)) => traits(target.provider, model),
         (None, None) => (true, ImageRule::Unknown),
     };
@@ -118,7 +118,7 @@ pub(crate) fn options(
     };
     let permissions = agent.map(|agent| agent.get("permissions")).transpose()?.flatten();
     let (image_cost, audio_second) = match request.get("mediaCosts")? {
-        Some(costs) => media_costs(costs, found)?,
+        Some(costs) => media_costs(costs, diagnostics)?,
         None => (None, None),
     };
     let options = Options {
@@ -139,16 +139,20 @@ pub(crate) fn options(
             )?
             .unwrap_or_default(),
         system_prompt: configuration.map(|agent| agent.string("systemPrompt")).transpose()?.flatten(),
-        loom_aware: request.read("loomAware", |value| loom_context::read::read(value, permissions, found))?.flatten(),
-        preferences: request.read("preferences", |value| preferences(value, Some(&mut *found)))?.unwrap_or_default(),
+        loom_aware: request
+            .read("loomAware", |value| loom_context::read::read(value, permissions, diagnostics))?
+            .flatten(),
+        preferences: request
+            .read("preferences", |value| preferences(value, Some(&mut *diagnostics)))?
+            .unwrap_or_default(),
         app_preferences: request
-            .read("appPreferences", |value| preferences(value, Some(&mut *found)))?
+            .read("appPreferences", |value| preferences(value, Some(&mut *diagnostics)))?
             .unwrap_or_default(),
         system_placement: match has_system_field {
             true => SystemPlacement::Field,
             false => SystemPlacement::Message(system_role.unwrap_or(Role::System)),
         },
-        overhead: request.read("overhead", |value| overhead(value, found))?.unwrap_or_default(),
+        overhead: request.read("overhead", |value| overhead(value, diagnostics))?.unwrap_or_default(),
         image: image_cost.map_or(image, ImageRule::Flat),
         audio_second: audio_second.unwrap_or(crate::prompt::AUDIO_SECOND),
         media: Rc::new(request.read("media", media)?.unwrap_or_default()),
@@ -452,19 +456,19 @@ fn preserved_thinking(request: Object<'_>, target: Option<&Target>) -> Result<Op
     })
 }
 
-fn provider(value: Value<'_>, model: &str, found: &mut Vec<Diagnostic>) -> Result<(bool, ImageRule)> {
+fn provider(value: Value<'_>, model: &str, diagnostics: &mut Vec<Diagnostic>) -> Result<(bool, ImageRule)> {
     const EXPECTED: &str = "a provider's name or an object with `nativeSystemPrompt`";
     if value.kind() == Kind::String {
         return value.one_of(&Provider::NAMES).map(|provider| traits(provider, model));
     }
     let fields = value.object(EXPECTED)?;
-    fields.report_unknown(&["nativeSystemPrompt"], found);
+    fields.report_unknown(&["nativeSystemPrompt"], diagnostics);
     Ok((fields.bool("nativeSystemPrompt")?.ok_or_else(|| value.mismatch(EXPECTED))?, ImageRule::Unknown))
 }
 
-fn overhead(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Overhead> {
+fn overhead(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<Overhead> {
     let fields = value.object("overhead, an object")?;
-    fields.report_unknown(&["perMessage", "perRequest"], found);
+    fields.report_unknown(&["perMessage", "perRequest"], diagnostics);
     let defaults = Overhead::default();
     Ok(Overhead {
         per_message: cost(fields, "perMessage", "overhead.perMessage")?.unwrap_or(defaults.per_message),
@@ -473,9 +477,9 @@ fn overhead(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Overhead> {
 }
 
 /// Tokens of an image and of a second of audio.
-fn media_costs(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<(Option<u64>, Option<u64>)> {
+fn media_costs(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<(Option<u64>, Option<u64>)> {
     let fields = value.object("media costs, an object")?;
-    fields.report_unknown(&["image", "audioSecond"], found);
+    fields.report_unknown(&["image", "audioSecond"], diagnostics);
     Ok((cost(fields, "image", "mediaCosts.image")?, cost(fields, "audioSecond", "mediaCosts.audioSecond")?))
 }
 

@@ -16,23 +16,23 @@ pub const CALLS: &[Call] = &[
 ];
 
 fn import(request: Value<'_>) -> Result<Response> {
-    let mut found = request.repaired();
+    let mut diagnostics = request.repaired();
     let fields = request.object("the arguments, an object")?;
-    let options = fields.get("options")?.map(|options| import_options(options, &mut found)).transpose()?;
+    let options = fields.get("options")?.map(|options| import_options(options, &mut diagnostics)).transpose()?;
     let mut import = import_value(fields.need("file")?, &options.unwrap_or_default())?;
-    error::put_before(found, &mut import.diagnostics);
+    error::put_before(diagnostics, &mut import.diagnostics);
     Response::of(&import)
 }
 
-fn import_options(options: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<ImportOptions> {
+fn import_options(options: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<ImportOptions> {
     let options = options.object("options, an object")?;
-    options.report_unknown(&["format", "select", "utcOffset", "cursor", "limits"], found);
+    options.report_unknown(&["format", "select", "utcOffset", "cursor", "limits"], diagnostics);
     Ok(ImportOptions {
         format: options.one_of("format", FileFormat::NAMES)?,
         select: options.read("select", selection)?,
         utc_offset: options.string("utcOffset")?,
         cursor: options.string("cursor")?,
-        limits: Limits::read(options.get("limits")?, found)?,
+        limits: Limits::read(options.get("limits")?, diagnostics)?,
     })
 }
 
@@ -52,14 +52,14 @@ fn selection(value: Value<'_>) -> Result<Vec<Selector>> {
 fn export(request: Value<'_>) -> Result<Response> {
     let fields = request.object("the arguments, an object")?;
     let format = fields.need("format")?.one_of(ExportFormat::NAMES)?;
-    let mut found = Vec::new();
+    let mut diagnostics = Vec::new();
     let mut read = ExportOptions::default();
     if let Some(options) = fields.get("options")? {
         let options = options.object("options, an object")?;
-        options.report_unknown(&["tip", "limits"], &mut found);
+        options.report_unknown(&["tip", "limits"], &mut diagnostics);
         read.tip = options.string("tip")?;
-        read.limits = Limits::read(options.get("limits")?, &mut found)?;
+        read.limits = Limits::read(options.get("limits")?, &mut diagnostics)?;
     }
-    refuse_unknown(&found)?;
+    refuse_unknown(&diagnostics)?;
     Response::of(&export_tree(fields.need("tree")?, format, &read)?)
 }

@@ -41,7 +41,7 @@ pub(crate) const BINARY: &[(&[u8], &str)] = &[
 pub(super) fn read_bytes<T>(
     bytes: &[u8],
     depth: u32,
-    found: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
     read: impl FnOnce(Shape<'_, '_>) -> Result<T>,
 ) -> Result<T> {
     if let Some((_, what)) = BINARY.iter().find(|(first, _)| bytes.starts_with(first)) {
@@ -49,17 +49,17 @@ pub(super) fn read_bytes<T>(
     }
     let text = String::from_utf8_lossy(bytes);
     if let Cow::Owned(_) = text {
-        found.push(jsonl::not_utf8());
+        diagnostics.push(jsonl::not_utf8());
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    read_text(text, depth, found, read)
+    read_text(text, depth, diagnostics, read)
 }
 
 /// The same of a file's text.
 pub(crate) fn read_text<T>(
     text: &str,
     depth: u32,
-    found: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
     read: impl FnOnce(Shape<'_, '_>) -> Result<T>,
 ) -> Result<T> {
     let stopped = match Document::read_first_within(text, depth as usize) {
@@ -67,12 +67,12 @@ pub(crate) fn read_text<T>(
             let rest = text.get(end..).unwrap_or_default();
             if rest.trim_start().is_empty() {
                 let document: &Document<'_> = &document;
-                extend(found, document.diagnostics());
+                extend(diagnostics, document.diagnostics());
                 return read(Shape::One(document.root()));
             }
             // The next value is on a line of its own.
             if rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n') {
-                return read_lines(text, found, read);
+                return read_lines(text, diagnostics, read);
             }
             let message = format!("the file goes on behind its JSON, at byte {end}; save it anew");
             return Err(Error::new(Code::InvalidInput, message).with("path", "file"));
@@ -85,7 +85,7 @@ pub(crate) fn read_text<T>(
         Document::read_first_within(rest, limits::JSON_DEPTH_MAX as usize)
             .is_ok_and(|(document, end)| is_object(&document) && !goes_on(rest, end))
     }) {
-        return read_lines(text, found, read);
+        return read_lines(text, diagnostics, read);
     }
     if stopped.is_too_deep {
         return Err(limits::exceeded("fileDepth", depth as usize + 1, depth));
@@ -103,7 +103,11 @@ fn goes_on(text: &str, at: usize) -> bool {
     !rest.is_empty() && !rest.starts_with('\n')
 }
 
-fn read_lines<T>(text: &str, found: &mut Vec<Diagnostic>, read: impl FnOnce(Shape<'_, '_>) -> Result<T>) -> Result<T> {
+fn read_lines<T>(
+    text: &str,
+    diagnostics: &mut Vec<Diagnostic>,
+    read: impl FnOnce(Shape<'_, '_>) -> Result<T>,
+) -> Result<T> {
     let mut reader = jsonl::Reader::new(text.as_bytes());
     let mut documents = Vec::new();
     for record in reader.by_ref() {
@@ -113,18 +117,18 @@ fn read_lines<T>(text: &str, found: &mut Vec<Diagnostic>, read: impl FnOnce(Shap
             documents.push(document);
         }
     }
-    extend(found, reader.finish());
+    extend(diagnostics, reader.finish());
     let documents: &[Document<'_>] = &documents;
     let values: Vec<Value<'_>> = documents.iter().map(Document::root).collect();
     read(Shape::Lines(&values))
 }
 
 /// Findings beyond so many are only counted.
-fn extend(found: &mut Vec<Diagnostic>, more: Vec<Diagnostic>) {
+fn extend(diagnostics: &mut Vec<Diagnostic>, more: Vec<Diagnostic>) {
     let left_out = more.len().saturating_sub(jsonl::MAX_FINDINGS);
     let last = more.last().filter(|_| left_out > 0).map(|last| (last.code, last.severity));
-    found.extend(more.into_iter().take(jsonl::MAX_FINDINGS));
+    diagnostics.extend(more.into_iter().take(jsonl::MAX_FINDINGS));
     if let Some((code, severity)) = last {
-        found.push(Diagnostic::new(code, severity, format!("{left_out} more of these are not listed")));
+        diagnostics.push(Diagnostic::new(code, severity, format!("{left_out} more of these are not listed")));
     }
 }

@@ -31,20 +31,20 @@ pub struct Import {
 /// [`Code::InvalidInput`](crate::Code::InvalidInput) for what is no JSON and for a selection that is not there,
 /// [`Code::LimitExceeded`](crate::Code::LimitExceeded).
 pub fn import_loom(file: &[u8], options: &ImportOptions) -> Result<Import> {
-    let mut found = Vec::new();
+    let mut diagnostics = Vec::new();
     limits::check("inputBytes", file.len(), options.limits.input_bytes)?;
-    let import = read_bytes(file, options.limits.file_depth, &mut found, |shape| import_shape(shape, options));
-    with_findings(import, found)
+    let import = read_bytes(file, options.limits.file_depth, &mut diagnostics, |shape| import_shape(shape, options));
+    with_findings(import, diagnostics)
 }
 
 /// The same of a file that is a text, bytes, or a JSON value already.
 pub(super) fn import_value(file: Value<'_>, options: &ImportOptions) -> Result<Import> {
     if let Some(text) = file.as_text() {
-        let mut found = Vec::new();
+        let mut diagnostics = Vec::new();
         limits::check("inputBytes", text.len(), options.limits.input_bytes)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let import = read_text(text, options.limits.file_depth, &mut found, |shape| import_shape(shape, options));
-        return with_findings(import, found);
+        let import = read_text(text, options.limits.file_depth, &mut diagnostics, |shape| import_shape(shape, options));
+        return with_findings(import, diagnostics);
     }
     match file.beside() {
         Some(bytes) => import_loom(bytes, options),
@@ -52,9 +52,9 @@ pub(super) fn import_value(file: Value<'_>, options: &ImportOptions) -> Result<I
     }
 }
 
-fn with_findings(import: Result<Import>, found: Vec<Diagnostic>) -> Result<Import> {
+fn with_findings(import: Result<Import>, diagnostics: Vec<Diagnostic>) -> Result<Import> {
     let mut import = import?;
-    error::put_before(found, &mut import.diagnostics);
+    error::put_before(diagnostics, &mut import.diagnostics);
     Ok(import)
 }
 

@@ -36,9 +36,9 @@ pub const CALLS: &[Call] = &[
 
 /// Reads a request whose call has no diagnostics: unknown options are errors.
 fn strict<'t, T>(request: Value<'t>, read: impl FnOnce(Value<'t>, &mut Vec<Diagnostic>) -> Result<T>) -> Result<T> {
-    let mut found = Vec::new();
-    let read = read(request, &mut found)?;
-    refuse_unknown(&found)?;
+    let mut diagnostics = Vec::new();
+    let read = read(request, &mut diagnostics)?;
+    refuse_unknown(&diagnostics)?;
     Ok(read)
 }
 
@@ -76,9 +76,9 @@ fn write(request: Value<'_>) -> Result<Response> {
 }
 
 fn begin_assembly(request: Value<'_>, host: &CallContext) -> Result<Response> {
-    let mut found = request.repaired();
-    let mut begun = begin(&read::assembly(request, host, &mut found)?, host)?;
-    error::put_before(found, begun.diagnostics_mut());
+    let mut diagnostics = request.repaired();
+    let mut begun = begin(&read::assembly(request, host, &mut diagnostics)?, host)?;
+    error::put_before(diagnostics, begun.diagnostics_mut());
     Response::of(&begun)
 }
 

@@ -19,31 +19,31 @@ use super::validate::ParseOptions;
 
 const TASK: &str = "a task, an object";
 
-pub(super) fn parse_options(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<ParseOptions> {
+pub(super) fn parse_options(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<ParseOptions> {
     let options = value.object("options, an object")?;
-    options.report_unknown(&["mode", "exclusive", "limits"], found);
+    options.report_unknown(&["mode", "exclusive", "limits"], diagnostics);
     Ok(ParseOptions {
         strict: options.one_of("mode", &[("compat", false), ("strict", true)])?.unwrap_or_default(),
         exclusive: options.bool("exclusive")?.unwrap_or_default(),
-        limits: Limits::read(options.get("limits")?, found)?,
+        limits: Limits::read(options.get("limits")?, diagnostics)?,
     })
 }
 
 /// A task, no deeper than templates can be.
-pub(super) fn task(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Task> {
-    task_within(value, OperatorRole::Task, XML_DEPTH_MAX, found)
+pub(super) fn task(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<Task> {
+    task_within(value, OperatorRole::Task, XML_DEPTH_MAX, diagnostics)
 }
 
-fn task_within(value: Value<'_>, role: OperatorRole, levels: u32, found: &mut Vec<Diagnostic>) -> Result<Task> {
+fn task_within(value: Value<'_>, role: OperatorRole, levels: u32, diagnostics: &mut Vec<Diagnostic>) -> Result<Task> {
     let too_deep = || limits::exceeded("jsonDepth", XML_DEPTH_MAX as usize + 1, XML_DEPTH_MAX);
     let levels = levels.checked_sub(1).ok_or_else(too_deep)?;
     let task = value.object(TASK)?;
-    let operator = operator(value, role, found)?;
+    let operator = operator(value, role, diagnostics)?;
     let steps = task.read("steps", |steps| {
         let steps = steps.list("a list of tasks")?;
-        steps.map(|step| task_within(step, OperatorRole::Step, levels, found)).collect()
+        steps.map(|step| task_within(step, OperatorRole::Step, levels, diagnostics)).collect()
     })?;
-    let mut part = |name, role| task.read(name, |part| task_within(part, role, levels, found).map(Box::new));
+    let mut part = |name, role| task.read(name, |part| task_within(part, role, levels, diagnostics).map(Box::new));
     Ok(Task {
         operator,
         steps,
@@ -59,13 +59,13 @@ fn task_within(value: Value<'_>, role: OperatorRole, levels: u32, found: &mut Ve
 }
 
 /// A task without those in it. Every field is optional.
-fn operator(value: Value<'_>, role: OperatorRole, found: &mut Vec<Diagnostic>) -> Result<Operator> {
+fn operator(value: Value<'_>, role: OperatorRole, diagnostics: &mut Vec<Diagnostic>) -> Result<Operator> {
     let task = value.object(TASK)?;
     let given_kind = task.string("type")?;
     let kind_origin = if given_kind.is_some() { Origin::Explicit } else { Origin::Default };
     let kind = given_kind.map_or(Kind::Atomic, |name| Kind::named(&name));
     let role = task.one_of("role", OperatorRole::NAMES)?.unwrap_or(role);
-    let given = task.read("contextManagement", |settings| context_management(settings, &kind, found))?;
+    let given = task.read("contextManagement", |settings| context_management(settings, &kind, diagnostics))?;
     let (context_management, mut origins) = given.unwrap_or_default().or(&ContextManagement::defaults(&kind, role));
     origins.kind = Some(kind_origin);
     if let Some(known) = task.get("origins")? {
@@ -75,9 +75,9 @@ fn operator(value: Value<'_>, role: OperatorRole, found: &mut Vec<Diagnostic>) -
     Ok(Operator { kind, role, id, description, context_management, origins })
 }
 
-fn context_management(value: Value<'_>, kind: &Kind, found: &mut Vec<Diagnostic>) -> Result<ContextManagement> {
+fn context_management(value: Value<'_>, kind: &Kind, diagnostics: &mut Vec<Diagnostic>) -> Result<ContextManagement> {
     let settings = value.object("context settings, an object")?;
-    settings.report_unknown(&["inheritContext", "accumulateData", "accumulationFormat", "freshContext"], found);
+    settings.report_unknown(&["inheritContext", "accumulateData", "accumulationFormat", "freshContext"], diagnostics);
     let accumulate_data = settings.read("accumulateData", |value| match value.bool()? {
         true if !kind.accumulates() => Err(value.invalid(|setting| {
             format!("{setting} must not be true: a task of type `{}` accumulates nothing", kind.as_str())
@@ -110,7 +110,11 @@ fn read_origins(value: Value<'_>, origins: &mut Origins) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn assembly(value: Value<'_>, host: &CallContext, found: &mut Vec<Diagnostic>) -> Result<AssemblyRequest> {
+pub(super) fn assembly(
+    value: Value<'_>,
+    host: &CallContext,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<AssemblyRequest> {
     const FIELDS: &[&str] = &[
         "task",
         "taskText",
@@ -124,15 +128,15 @@ pub(super) fn assembly(value: Value<'_>, host: &CallContext, found: &mut Vec<Dia
         "limits",
     ];
     let request = value.object("an object")?;
-    request.report_unknown(FIELDS, found);
-    let limits = Limits::read(request.get("limits")?, found)?;
+    request.report_unknown(FIELDS, diagnostics);
+    let limits = Limits::read(request.get("limits")?, diagnostics)?;
     let assembly = AssemblyRequest {
-        task: operator(request.need("task")?, OperatorRole::Task, found)?,
+        task: operator(request.need("task")?, OperatorRole::Task, diagnostics)?,
         task_text: request.string("taskText")?,
         parent_context: request.string("parentContext")?,
         previous_outputs: outputs(request.get("previousOutputs")?, "step")?,
         accumulation: request.one_of("accumulation", Accumulation::NAMES)?,
-        headings: headings(request, found)?,
+        headings: headings(request, diagnostics)?,
         sizes: sizes(request, host)?,
     };
     let mut bytes = [&assembly.task_text, &assembly.parent_context].into_iter().flatten().map(String::len).sum();
@@ -143,11 +147,11 @@ pub(super) fn assembly(value: Value<'_>, host: &CallContext, found: &mut Vec<Dia
     Ok(assembly)
 }
 
-fn headings(within: Object<'_>, found: &mut Vec<Diagnostic>) -> Result<Headings> {
+fn headings(within: Object<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<Headings> {
     let defaults = Headings::default();
     let Some(headings) = within.get("headings")? else { return Ok(defaults) };
     let headings = headings.object("headings, an object")?;
-    headings.report_unknown(&["task", "inheritedContext", "previousOutputs"], found);
+    headings.report_unknown(&["task", "inheritedContext", "previousOutputs"], diagnostics);
     Ok(Headings {
         task: headings.string("task")?.unwrap_or(defaults.task),
         inherited_context: headings.string("inheritedContext")?.unwrap_or(defaults.inherited_context),
@@ -226,14 +230,17 @@ pub(super) fn answer(value: Value<'_>) -> Result<MemoryAnswer> {
     })
 }
 
-pub(super) fn sequential_failure(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<SequentialFailureInput> {
+pub(super) fn sequential_failure(
+    value: Value<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<SequentialFailureInput> {
     let input = value.object("what is known of the failure, an object")?;
-    input.report_unknown(&["task", "outputs", "failedStep", "totalSteps", "reason", "message"], found);
+    input.report_unknown(&["task", "outputs", "failedStep", "totalSteps", "reason", "message"], diagnostics);
     let task = input.need("task")?;
     let steps = task.object(TASK)?.read("steps", |steps| Ok(steps.list("a list of tasks")?.len()))?;
     let total_steps = number(input, "totalSteps")?.map(|total| total as usize).or(steps);
     Ok(SequentialFailureInput {
-        accumulation: operator(task, OperatorRole::Task, found)?.context_management.accumulation(),
+        accumulation: operator(task, OperatorRole::Task, diagnostics)?.context_management.accumulation(),
         outputs: outputs(input.get("outputs")?, "step")?,
         failed_step: Some(input.need("failedStep")?.string()?),
         total_steps: total_steps.ok_or_else(|| value.lacks("totalSteps"))?,
@@ -242,9 +249,9 @@ pub(super) fn sequential_failure(value: Value<'_>, found: &mut Vec<Diagnostic>) 
     })
 }
 
-pub(super) fn reduce_failure(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<ReduceFailureInput> {
+pub(super) fn reduce_failure(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<ReduceFailureInput> {
     let input = value.object("what is known of the failure, an object")?;
-    input.report_unknown(&["failedInput", "outputs", "totalInputs", "accumulator", "reason", "message"], found);
+    input.report_unknown(&["failedInput", "outputs", "totalInputs", "accumulator", "reason", "message"], diagnostics);
     Ok(ReduceFailureInput {
         failed_input: input.string("failedInput")?,
         outputs: outputs(input.get("outputs")?, "input")?,
@@ -256,7 +263,7 @@ pub(super) fn reduce_failure(value: Value<'_>, found: &mut Vec<Diagnostic>) -> R
 }
 
 /// A new run, or one that came back.
-pub(super) fn run(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Run> {
+pub(super) fn run(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<Run> {
     const FIELDS: &[&str] = &[
         "task",
         "inputs",
@@ -270,30 +277,30 @@ pub(super) fn run(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Run> 
         "failure",
     ];
     let input = value.object("a run, an object")?;
-    input.report_unknown(FIELDS, found);
+    input.report_unknown(FIELDS, diagnostics);
     let task = input.need("task")?;
     let not_a_run = |error: crate::error::Error| error.with("path", format!("{}.type", task.path()));
     Ok(Run {
         inputs: input.read("inputs", inputs)?.unwrap_or_default(),
         reduction: input.one_of("reduction", Reduction::NAMES)?.unwrap_or(Reduction::All),
         parent_context: input.string("parentContext")?,
-        headings: headings(input, found)?,
+        headings: headings(input, diagnostics)?,
         context: input.string("context")?,
         outputs: outputs(input.get("outputs")?, "step")?,
         reduced: number(input, "reduced")?.unwrap_or_default() as usize,
         accumulator: input.string("accumulator")?,
         failure: input.read("failure", step_error)?,
-        ..Run::new(run_task(task, found)?).map_err(not_a_run)?
+        ..Run::new(run_task(task, diagnostics)?).map_err(not_a_run)?
     })
 }
 
-fn run_task(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<RunTask> {
+fn run_task(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<RunTask> {
     let task = value.object(TASK)?;
-    let head = operator(value, OperatorRole::Task, found)?;
+    let head = operator(value, OperatorRole::Task, diagnostics)?;
     let steps = task.read("steps", |steps| {
-        steps.list("a list of tasks")?.map(|step| operator(step, OperatorRole::Step, found)).collect()
+        steps.list("a list of tasks")?.map(|step| operator(step, OperatorRole::Step, diagnostics)).collect()
     })?;
-    let mut part = |name, role| task.read(name, |part| operator(part, role, found));
+    let mut part = |name, role| task.read(name, |part| operator(part, role, diagnostics));
     Ok(RunTask {
         operator: head,
         steps: steps.unwrap_or_default(),

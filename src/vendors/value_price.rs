@@ -1,7 +1,7 @@
 //! The cost of JSON in messages: what stays as it is, media in it, and what is sealed.
 
 use crate::content::{Vendor, VendorBlock};
-use crate::json::{BYTES_SIZE, Document, Value, self};
+use crate::json::{self, BYTES_SIZE, Document, Value};
 use crate::text::split_once;
 use crate::vendors::media::{Medium, is_bytes, media_in, medium_of};
 use crate::vendors::price::Prices;

@@ -20,9 +20,9 @@ pub const CALLS: &[Call] = &[
 const FIELDS: &[&str] =
     &["tastes", "brief", "notes", "log", "gaps", "tastesDir", "workspaceDir", "limits", "tokenizer"];
 
-fn workspace<'t>(request: Value<'t>, found: &mut Vec<Diagnostic>) -> Result<Object<'t>> {
+fn workspace<'t>(request: Value<'t>, diagnostics: &mut Vec<Diagnostic>) -> Result<Object<'t>> {
     let workspace = request.object("a workspace, an object")?;
-    workspace.report_unknown(FIELDS, found);
+    workspace.report_unknown(FIELDS, diagnostics);
     Ok(workspace)
 }
 
@@ -34,22 +34,22 @@ fn brief(request: Value<'_>) -> Result<Response> {
 }
 
 fn plan(request: Value<'_>) -> Result<Response> {
-    let mut found = request.repaired();
-    let input = workspace(request, &mut found)?;
+    let mut diagnostics = request.repaired();
+    let input = workspace(request, &mut diagnostics)?;
     let mut plan = plan_loading(input.read("brief", Content::read)?.as_ref(), &names(input)?);
-    error::put_before(found, &mut plan.diagnostics);
+    error::put_before(diagnostics, &mut plan.diagnostics);
     Response::of(&plan)
 }
 
 fn context(request: Value<'_>, host: &CallContext) -> Result<Response> {
-    let mut found = request.repaired();
-    let input = workspace(request, &mut found)?;
+    let mut diagnostics = request.repaired();
+    let input = workspace(request, &mut diagnostics)?;
     let (sizes, limits) = match input.get("limits")? {
-        Some(limits) => self::limits(limits, &mut found)?,
+        Some(limits) => self::limits(limits, &mut diagnostics)?,
         None => Default::default(),
     };
     let (default_taste, genres) = match input.get("tastes")? {
-        Some(tastes) => self::tastes(tastes, &mut found)?,
+        Some(tastes) => self::tastes(tastes, &mut diagnostics)?,
         None => Default::default(),
     };
     let file = |name| input.read(name, Content::read);
@@ -65,14 +65,14 @@ fn context(request: Value<'_>, host: &CallContext) -> Result<Response> {
     };
     let counter = host.counter(input.get("tokenizer")?)?;
     let mut result = read_context(&workspace, &limits, counter.as_ref())?;
-    error::put_before(found, &mut result.diagnostics);
+    error::put_before(diagnostics, &mut result.diagnostics);
     Response::of(&result)
 }
 
 fn full_notes(request: Value<'_>) -> Result<Response> {
-    let mut found = Vec::new();
-    let notes = workspace(request, &mut found)?.read("notes", Content::read)?;
-    refuse_unknown(&found)?;
+    let mut diagnostics = Vec::new();
+    let notes = workspace(request, &mut diagnostics)?.read("notes", Content::read)?;
+    refuse_unknown(&diagnostics)?;
     Response::of(&read_full_notes(notes.as_ref()))
 }
 
@@ -86,9 +86,9 @@ fn names(input: Object<'_>) -> Result<Names> {
 
 type Tastes = (Option<Content>, Vec<(String, Option<Content>)>);
 
-fn tastes(tastes: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Tastes> {
+fn tastes(tastes: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<Tastes> {
     let tastes = tastes.object("tastes, an object with `default` and `genres`")?;
-    tastes.report_unknown(&["default", "genres"], found);
+    tastes.report_unknown(&["default", "genres"], diagnostics);
     let mut genres = Vec::new();
     for (name, text) in tastes
         .get("genres")?
@@ -102,9 +102,9 @@ fn tastes(tastes: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Tastes> {
     Ok((tastes.read("default", Content::read)?, genres))
 }
 
-fn limits(limits: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<(Sizes, Limits)> {
+fn limits(limits: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<(Sizes, Limits)> {
     let limits = limits.object("limits, an object")?;
-    limits.report_unknown(&["notesHeadLines", "notesTailLines", "logEntries", "gapRecords", "inputBytes"], found);
+    limits.report_unknown(&["notesHeadLines", "notesTailLines", "logEntries", "gapRecords", "inputBytes"], diagnostics);
     let number = |name, default: usize| -> Result<usize> {
         Ok(limits.read(name, |value| value.whole(u32::MAX))?.map_or(default, |number| number as usize))
     };

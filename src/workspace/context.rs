@@ -104,20 +104,23 @@ pub fn read_context(workspace: &Workspace, limits: &Limits, counter: &dyn Counte
     limits::check("inputBytes", workspace.bytes(), limits.input_bytes)?;
     let Workspace { names, sizes, .. } = workspace;
     let parsed = parse_brief(workspace.brief.as_ref(), &names.file(FileRole::Brief));
-    let mut found = Vec::new();
+    let mut diagnostics = Vec::new();
     // Without a brief nothing is declared: the genres are those that the host picked.
     let declared = workspace.brief.as_ref().map(|_| parsed.brief.tastes.as_slice());
-    let tastes = read_tastes(workspace.default_taste.as_ref(), &workspace.genres, declared, names, &mut found);
-    found.extend(parsed.diagnostics);
+    let tastes = read_tastes(workspace.default_taste.as_ref(), &workspace.genres, declared, names, &mut diagnostics);
+    diagnostics.extend(parsed.diagnostics);
     let notes =
-        match workspace.notes.as_ref().and_then(|content| content.text(&names.file(FileRole::Notes), &mut found)) {
+        match workspace.notes.as_ref().and_then(|content| content.text(&names.file(FileRole::Notes), &mut diagnostics))
+        {
             Some(text) => summarize(text, sizes),
             None => WorkspaceNotes::default(),
         };
-    let recent_log = recent_log(workspace.log.as_ref(), &names.file(FileRole::Log), sizes.log_entries, &mut found);
-    let recent_gaps = recent_gaps(workspace.gaps.as_ref(), &names.file(FileRole::Gaps), sizes.gap_records, &mut found);
+    let recent_log =
+        recent_log(workspace.log.as_ref(), &names.file(FileRole::Log), sizes.log_entries, &mut diagnostics);
+    let recent_gaps =
+        recent_gaps(workspace.gaps.as_ref(), &names.file(FileRole::Gaps), sizes.gap_records, &mut diagnostics);
     let context = Context { tastes, brief: parsed.brief, notes, recent_log, recent_gaps };
-    Ok(ReadContext { tokens: price(&context, counter)?, context, diagnostics: found })
+    Ok(ReadContext { tokens: price(&context, counter)?, context, diagnostics })
 }
 
 fn price(context: &Context, counter: &dyn Counter) -> Result<ContextTokens> {

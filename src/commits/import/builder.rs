@@ -283,7 +283,7 @@ impl<'b, 'o> Builder<'b, 'o> {
     }
 
     /// The result. `found` are the findings of the reader, about lines.
-    pub(super) fn finish(mut self, mut found: Vec<Diagnostic>) -> Import<'b> {
+    pub(super) fn finish(mut self, mut diagnostics: Vec<Diagnostic>) -> Import<'b> {
         let (growing, line) = (self.options.growing, self.committed.line);
         if !growing {
             self.notes.absorb(take(&mut self.later));
@@ -295,9 +295,9 @@ impl<'b, 'o> Builder<'b, 'o> {
             let is_damage = matches!(finding.code, DiagnosticCode::MalformedLine | DiagnosticCode::GluedRecords);
             finding.line.is_some_and(|at| at <= line || (is_damage && Some(at) == begun_line))
         };
-        found.retain(|finding| !growing || is_committed(finding));
+        diagnostics.retain(|finding| !growing || is_committed(finding));
         let mut notes = ConversionReport::default();
-        notes.extend(found);
+        notes.extend(diagnostics);
         notes.absorb(self.notes);
         if !self.speaks && !growing && self.options.resume.is_none() {
             notes.nothing_said(self.file);

@@ -12,7 +12,7 @@ const FIELDS: &[&str] =
 pub(crate) fn read(
     value: Value<'_>,
     permissions: Option<Value<'_>>,
-    found: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<LoomAware>> {
     let permissions = || -> Result<_> { Ok(permissions.map(granted).transpose()?.flatten()) };
     if value.kind() == Kind::Bool {
@@ -20,7 +20,7 @@ pub(crate) fn read(
         return if on { Ok(Some(LoomAware { permissions: permissions()?, ..LoomAware::default() })) } else { Ok(None) };
     }
     let fields = value.object("a boolean or an object")?;
-    fields.report_unknown(FIELDS, found);
+    fields.report_unknown(FIELDS, diagnostics);
     let mut aware = LoomAware {
         now: fields.read("now", Timestamp::read)?,
         addendum: fields.read("addendum", addendum)?.unwrap_or_default(),

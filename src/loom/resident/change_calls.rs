@@ -163,10 +163,10 @@ impl Handle {
 
     /// Reads a change, whose fields are known.
     pub(super) fn read_change(&self, fields: Object<'_>) -> Result<ChangeSet> {
-        let mut found = Vec::new();
+        let mut diagnostics = Vec::new();
         let mut change = ChangeSet { replaces: fields.bool("replace")?.unwrap_or_default(), ..ChangeSet::default() };
         if let Some(upsert) = fields.get("upsert")? {
-            read_upsert(upsert, &self.limits, &mut change, &mut found)?;
+            read_upsert(upsert, &self.limits, &mut change, &mut diagnostics)?;
         }
         if let Some(removal) = fields.get("remove")? {
             [change.removed_nodes, change.removed_edges] = read_removal(removal)?;
@@ -183,18 +183,23 @@ impl Handle {
             let known = [read::TREE_SETTINGS, &["fields"]].concat();
             let given = given.object("settings, an object")?.only(&known)?;
             let mut fields = self.tree.fields();
-            read::tree_settings(given, &mut fields.settings, Some(&mut found))?;
+            read::tree_settings(given, &mut fields.settings, Some(&mut diagnostics))?;
             fields.extra.restate(given)?;
             change.settings = Some(fields);
         }
-        refuse_unknown(&found)?;
+        refuse_unknown(&diagnostics)?;
         Ok(change)
     }
 }
 
-fn read_upsert(request: Value<'_>, limits: &Limits, change: &mut ChangeSet, found: &mut Vec<Diagnostic>) -> Result<()> {
+fn read_upsert(
+    request: Value<'_>,
+    limits: &Limits,
+    change: &mut ChangeSet,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<()> {
     let fields = request.object("nodes and edges, an object")?;
-    fields.report_unknown(&[&["nodes", "edges"], &BESIDE[..]].concat(), found);
+    fields.report_unknown(&[&["nodes", "edges"], &BESIDE[..]].concat(), diagnostics);
     let nodes = fields.read("nodes", |nodes| read::node_list(nodes, limits))?;
     let edges = fields.read("edges", |edges| read::edge_list(edges, limits))?;
     let nodes = nodes.map(|nodes| read::nodes(nodes, limits, own)).transpose()?.unwrap_or_default();

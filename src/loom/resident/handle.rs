@@ -61,7 +61,7 @@ pub(super) struct ResolvedOptions {
     counter: Rc<dyn Counter>,
     id: CounterId,
     /// Repairs of the options' JSON, and unknown options.
-    found: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 fn size(size: TreeSize) -> Response {
@@ -109,24 +109,24 @@ impl Handle {
     fn configure(&mut self, request: Value<'_>, host: &CallContext) -> Result<Response> {
         let fields = request.object("settings, an object")?;
         let known = [SETTINGS, read::resident_options()].concat();
-        let mut found = request.repaired();
-        self.read_fields(fields, &known, RequestKind::Tree, &mut found)?;
+        let mut diagnostics = request.repaired();
+        self.read_fields(fields, &known, RequestKind::Tree, &mut diagnostics)?;
         match host.counter(fields.get("tokenizer")?) {
             // The vocabulary can be loaded until something is counted.
             Err(error) if error.code() != Code::VocabularyNotLoaded => return Err(error),
             _ => {}
         }
         let mut settings = self.tree.tree().settings().clone();
-        read::tree_settings(fields, &mut settings, Some(&mut found))?;
+        read::tree_settings(fields, &mut settings, Some(&mut diagnostics))?;
         let limits = match read::given(fields, "limits")? {
-            Some(limits) => Limits::read(limits, &mut found)?,
+            Some(limits) => Limits::read(limits, &mut diagnostics)?,
             None => self.limits,
         };
         let media = match read::given(fields, "media")? {
             Some(media) => Rc::new(media.map(read::media).transpose()?.unwrap_or_default()),
             None => Rc::clone(&self.media),
         };
-        refuse_unknown(&found)?;
+        refuse_unknown(&diagnostics)?;
         self.tree.configure(settings);
         (self.limits, self.media) = (limits, media);
         Response::of(&())
@@ -198,7 +198,7 @@ impl Handle {
     ) -> Result<R> {
         let resolved = self.read_options(Some(request), read::resident_options(), RequestKind::Assembly, host)?;
         if !with_report {
-            refuse_unknown(&resolved.found)?;
+            refuse_unknown(&resolved.diagnostics)?;
         }
         let target = match &resolved.target {
             Some(target) => target,
@@ -206,7 +206,7 @@ impl Handle {
         };
         let counter = resolved.counter(self.tree.memory());
         self.tree.show_body(&resolved.options, target, &counter, |bytes, mut report| {
-            error::put_before(resolved.found.clone(), &mut report.diagnostics);
+            error::put_before(resolved.diagnostics.clone(), &mut report.diagnostics);
             show(bytes, report)
         })
     }
@@ -268,7 +268,7 @@ impl Handle {
     ) -> Result<R> {
         let resolved = self.read_options(Some(request), read::resident_options(), RequestKind::Assembly, host)?;
         let counter = resolved.counter(self.tree.memory());
-        assemble(&mut self.tree, &resolved.options, &counter, resolved.found.clone())
+        assemble(&mut self.tree, &resolved.options, &counter, resolved.diagnostics.clone())
     }
 
     /// Reads options for a method that gives no diagnostics.
@@ -279,7 +279,7 @@ impl Handle {
         host: &CallContext,
     ) -> Result<ResolvedOptions> {
         let resolved = self.read_options(request, read::resident_options(), about, host)?;
-        refuse_unknown(&resolved.found)?;
+        refuse_unknown(&resolved.diagnostics)?;
         Ok(resolved)
     }
 
@@ -293,12 +293,12 @@ impl Handle {
         let none = Document::read(b"{}", &[])?;
         let none: &Document<'_> = &none;
         let request = request.filter(|request| !request.is_null()).unwrap_or_else(|| none.root());
-        let mut found = request.repaired();
+        let mut diagnostics = request.repaired();
         let fields = request.object("options, an object")?;
-        let (options, target) = self.read_fields(fields, known, about, &mut found)?;
+        let (options, target) = self.read_fields(fields, known, about, &mut diagnostics)?;
         let counter = host.counter(fields.get("tokenizer")?)?;
         let id = self.counter_id(&counter, host);
-        Ok(ResolvedOptions { options, target, counter, id, found })
+        Ok(ResolvedOptions { options, target, counter, id, diagnostics })
     }
 
     /// The same without the counter.
@@ -307,14 +307,14 @@ impl Handle {
         fields: Object<'_>,
         known: &[&str],
         about: RequestKind,
-        found: &mut Vec<Diagnostic>,
+        diagnostics: &mut Vec<Diagnostic>,
     ) -> Result<(Options, Option<Target>)> {
-        fields.report_unknown(known, found);
+        fields.report_unknown(known, diagnostics);
         let limits = match fields.get("limits")? {
             None => self.limits,
-            limits => Limits::read(limits, found)?,
+            limits => Limits::read(limits, diagnostics)?,
         };
-        let (mut options, target) = read::options(fields, about, limits, found)?;
+        let (mut options, target) = read::options(fields, about, limits, diagnostics)?;
         if fields.get("media")?.is_none() {
             options.media = Rc::clone(&self.media);
         }

@@ -126,7 +126,7 @@ pub(crate) struct WrittenChat {
 
 /// The result of a conversion: the messages, the system context beside them, and diagnostics. Without messages they are the same
 /// as before.
-pub(crate) fn chat_json(messages: Option<&[u8]>, system: Option<&str>, found: &[Diagnostic]) -> Result<Vec<u8>> {
+pub(crate) fn chat_json(messages: Option<&[u8]>, system: Option<&str>, diagnostics: &[Diagnostic]) -> Result<Vec<u8>> {
     let mut out = Vec::with_capacity(messages.map_or(0, <[u8]>::len) + 256);
     match messages {
         Some(messages) => {
@@ -140,7 +140,7 @@ pub(crate) fn chat_json(messages: Option<&[u8]>, system: Option<&str>, found: &[
         crate::json::append(&mut out, system)?;
     }
     out.extend_from_slice(b",\"diagnostics\":");
-    crate::json::append(&mut out, found)?;
+    crate::json::append(&mut out, diagnostics)?;
     out.push(b'}');
     Ok(out)
 }

@@ -150,14 +150,14 @@ impl Target {
     pub fn from_json(text: &[u8]) -> Result<Self> {
         let document = Document::read(text, &[])?;
         let document: &Document<'_> = &document;
-        let mut found = Vec::new();
-        let target = Self::read(document.root(), &mut found)?;
-        refuse_unknown(&found)?;
+        let mut diagnostics = Vec::new();
+        let target = Self::read(document.root(), &mut diagnostics)?;
+        refuse_unknown(&diagnostics)?;
         Ok(target)
     }
 
     /// Reads `target`. Unknown fields are the provider's, but for those of `cache`.
-    pub(crate) fn read(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Self> {
+    pub(crate) fn read(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<Self> {
         let given = value.object("an object with `provider` and `model`")?;
         let mut target = Self::bare(given.need("provider")?.one_of(&Provider::NAMES)?);
         target.model = given.string("model")?;
@@ -178,7 +178,7 @@ impl Target {
                 return Err(opening.mismatch("a text that is not blank"));
             }
         }
-        target.cache = given.read("cache", |value| cache(value, found))?.flatten();
+        target.cache = given.read("cache", |value| cache(value, diagnostics))?.flatten();
         for (name, value) in given.entries() {
             let name = name.string()?;
             if !FIELDS.contains(&&*name) && !value.is_null() {
@@ -194,12 +194,12 @@ const FIELDS: &[&str] =
     &["provider", "model", "maxTokens", "temperature", "stream", "tools", "dropReasoning", "openingText", "cache"];
 
 /// `true`, `false`, or `{ system?, messages?, ttl? }`.
-fn cache(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Option<CacheSettings>> {
+fn cache(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<Option<CacheSettings>> {
     if value.kind() == Kind::Bool {
         return Ok(value.bool()?.then(CacheSettings::default));
     }
     let given = value.object("true, false or an object with `system`, `messages` and `ttl`")?;
-    given.report_unknown(&["system", "messages", "ttl"], found);
+    given.report_unknown(&["system", "messages", "ttl"], diagnostics);
     Ok(Some(CacheSettings {
         system: given.bool("system")?.unwrap_or(true),
         ttl: given.one_of("ttl", &[("5m", CacheTtl::FiveMinutes), ("1h", CacheTtl::OneHour)])?,

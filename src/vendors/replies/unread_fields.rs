@@ -23,7 +23,7 @@ pub(crate) struct UnreadFields {
     counted: Counted,
     /// The reply that is being read.
     reply: usize,
-    found: Vec<(Diagnostic, Option<usize>)>,
+    diagnostics: Vec<(Diagnostic, Option<usize>)>,
 }
 
 impl UnreadFields {
@@ -71,13 +71,13 @@ impl UnreadFields {
     /// A finding about a reply; about all of the answer where there is none.
     #[inline(never)]
     pub(crate) fn find(&mut self, reply: Option<usize>, diagnostic: Diagnostic) {
-        self.found.push((diagnostic, reply));
+        self.diagnostics.push((diagnostic, reply));
     }
 
     /// All of it; `name` says which node a reply becomes.
     pub(crate) fn finish(self, name: &dyn Fn(usize) -> Option<String>) -> Vec<Diagnostic> {
         let mut all = Vec::new();
-        for (mut found, reply) in self.found {
+        for (mut found, reply) in self.diagnostics {
             found.node_id = reply.and_then(name);
             all.push(found);
         }
