@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::json::{self, Document, StaticJson, Value};
 use crate::tokens::{Counter, Tokenizers};
 
-/// The environment of a call beside its request.
+/// The environment of a call next to its request.
 #[derive(Clone, Debug, Default)]
 pub struct CallContext {
     /// The tokenizers that are loaded.
@@ -32,7 +32,7 @@ impl CallContext {
 /// The result of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
-    /// The result as JSON; `null` where there is none.
+    /// The result as JSON; `null` if missing.
     pub json: Vec<u8>,
     /// Bytes that belong to it: fields of the result that are `{ "\u0000bytes": index }`, or where `json` is empty the
     /// result itself.

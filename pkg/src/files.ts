@@ -21,7 +21,7 @@ function readNow(fileSystem: typeof FileSystem, address: URL | string): Uint8Arr
 }
 
 /**
- * The bytes of a file beside CommonJS code, where Node's modules are there without being named: what bundles the code for a browser
+ * The bytes of a file next to CommonJS code, where Node's modules are there without being named: what bundles the code for a browser
  * must not look for them.
  */
 export function readPresent(folder: () => string, name: string): Uint8Array<ArrayBuffer> {

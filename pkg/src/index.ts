@@ -1,5 +1,5 @@
 /**
- * Browsers and bundlers: the wasm is a file beside this one. A bundler that knows `new URL(…, import.meta.url)` brings
+ * Browsers and bundlers: the wasm is a file next to this one. A bundler that knows `new URL(…, import.meta.url)` brings
  * it along under whatever name it likes; where none does, the packed form is loaded.
  */
 

@@ -240,7 +240,7 @@ function splitCounter(args: unknown): [CustomCounter | undefined, unknown] {
   }
 }
 
-/** The bytes that go beside a request, with their places in it. */
+/** The bytes that go next to a request, with their places in it. */
 type ByteFields = { view: Uint8Array; path: string }[];
 
 /** Whether somebody gave all objects a field that loops see. */
@@ -349,7 +349,7 @@ function sizeGetter(prototype: object): ((this: unknown) => unknown) | undefined
   return Object.getOwnPropertyDescriptor(prototype, "size")?.get;
 }
 
-/** As much of an image as its size is found in: a JPEG has it behind its metadata. */
+/** As much of an image as its size is found in: a JPEG has it after its metadata. */
 function headOf(bytes: Uint8Array): Uint8Array | undefined {
   const isJpeg = bytes[0] === 0xff && bytes[1] === 0xd8;
   const isOther = ["\x89PNG", "GIF8", "RIFF"].some((magic) =>

@@ -23,14 +23,14 @@ export interface Standard<Source> {
 }
 
 /**
- * The address of a file beside the code at `base`. Not `new URL("./name", import.meta.url)`, which bundlers for servers make a
+ * The address of a file next to the code at `base`. Not `new URL("./name", import.meta.url)`, which bundlers for servers make a
  * public address of, and not before somebody asks: in CommonJS that a bundler wrote, `base` is undefined.
  */
 export function beside(base: string, name: string): PlatformUrl {
   return new URL(base.slice(0, base.lastIndexOf("/") + 1) + name);
 }
 
-/** What went wrong when there simply was no such file: nobody brought it along, or the code no longer stands beside it. */
+/** What went wrong when there simply was no such file: nobody brought it along, or the code no longer stands next to it. */
 const MISSING = ["html", "http_status", "no_address", "not_fetched", "not_readable", "not_wasm"];
 
 /** What `bring` gives; where the file does not come, what `take` makes of the packed bytes. */

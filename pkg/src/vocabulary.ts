@@ -49,7 +49,7 @@ export interface Vocabulary {
    */
   load(options?: VocabularyOptions): Promise<void>;
   /**
-   * The bytes of the asset, for `loadVocabulary` elsewhere. They are brought anew each time.
+   * The bytes of the asset, for `loadVocabulary` elsewhere. They are brought again each time.
    *
    * @throws {CtxweaveError} `vocabulary_not_loaded` when they cannot be had
    */

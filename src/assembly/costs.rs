@@ -35,13 +35,13 @@ pub(crate) struct Sums {
     alone: Vec<u64>,
     /// Over the message starts before an index.
     starts: Vec<u64>,
-    /// Over the seams before an index; the seam `k` stands behind item `k`.
+    /// Over the seams before an index; the seam `k` stands after item `k`.
     seams: Vec<i64>,
     /// The coupled run of each seam.
     coupled: Vec<Option<CoupledRun>>,
     /// Seams in long runs.
     long: usize,
-    /// The few items that may cost less than 0 with the seam behind them.
+    /// The few items that may cost less than 0 with the seam after them.
     non_monotonic: Vec<usize>,
     /// The costs of parts of coupled runs that were needed.
     partial_runs: RefCell<SortedMap<(usize, usize), i64>>,
@@ -137,7 +137,7 @@ impl Sums {
                     break;
                 }
             }
-            // The cost of the break behind the run depends on the whole run, no longer on its last text alone.
+            // The cost of the break after the run depends on the whole run, no longer on its last text alone.
             if last > first && self.goes_on(last) {
                 last += 1;
             }
@@ -163,7 +163,7 @@ impl Sums {
         self.shape(at).is_some_and(Shape::is_single)
     }
 
-    /// Whether texts touch behind item `at`, and are merged.
+    /// Whether texts touch after item `at`, and are merged.
     fn texts_touch(&self, at: usize) -> bool {
         match self.merged_by.get(at..).unwrap_or_default() {
             [Some(left), Some(right), ..] => left.0 == right.0 && left.1.ends_with_text() && right.1.begins_with_text(),
@@ -259,7 +259,7 @@ impl Markers {
     }
 }
 
-/// The gap where items were removed, beside the marker's text.
+/// The gap where items were removed, next to the marker's text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gap {
     /// Tokens that are kept free there for a text that is not known yet.
@@ -292,7 +292,7 @@ pub(crate) struct Costs<'l> {
     pub len: usize,
     /// Items at the beginning that are never removed: a block before the nodes, and a compaction.
     pub lead: usize,
-    /// Blocks behind the nodes: 0 or 1.
+    /// Blocks after the nodes: 0 or 1.
     trail: usize,
     /// The last results of two costly questions: successive cuts mostly differ on one side only.
     last_break: Cell<Option<(usize, i64)>>,
@@ -515,7 +515,7 @@ impl<'l> Costs<'l> {
         }
         let text_of = |first: usize, last: usize| coupled_text(self.items, first, last);
         let before = left.map(|at| text_of(left_run.map_or(at, |run| run.first), at));
-        // Nor does the break behind the right text cost what it costs behind that text alone.
+        // Nor does the break after the right text cost what it costs after that text alone.
         let right_end = |at: usize| right_run.map_or(at + usize::from(self.sums.goes_on(at)), |run| run.last);
         let first_text = |at| self.items.first_text(at).map_or_else(String::new, Cow::into_owned);
         let after = right.map(|at| if right_end(at) > at { text_of(at, right_end(at)) } else { first_text(at) });
@@ -556,7 +556,7 @@ fn remembered<T: Copy>(last: &Cell<Option<(usize, T)>>, at: usize, find: impl Fn
     found
 }
 
-/// The cost of a paragraph break behind a text, where counts add up.
+/// The cost of a paragraph break after a text, where counts add up.
 pub(crate) fn break_after(text: &str, prices: &Prices<'_>) -> i64 {
     // Counts add up at breaks inside the text too, so that only what follows the last one matters.
     // Not `rmatch_indices`, whose searcher is 1 KB of the module.

@@ -197,7 +197,7 @@ impl<'p> DocumentPlan<'p> {
         longest.map_or(0, |at| self.head_at(at)).min(end)
     }
 
-    /// The longest tail beside this head that fits, if one cluster does.
+    /// The longest tail next to this head that fits, if one cluster does.
     fn tail_within(&self, head: usize, len: usize) -> Option<KeptText> {
         let kept = |keep: usize| KeptText { head, tail: self.tail_at(len - keep).max(head) };
         let last = self.clusters.floor(len.saturating_sub(1));

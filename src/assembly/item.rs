@@ -7,7 +7,7 @@ use crate::assembly::message_index::MessageIndex;
 use crate::content::{Block, Role};
 use crate::prompt::Prices;
 
-/// Something that is kept or removed as a whole, ready to be rendered; or a block that stands before or behind all others
+/// Something that is kept or removed as a whole, ready to be rendered; or a block that stands before or after all others
 /// and is never removed.
 #[derive(Clone, Debug)]
 pub(crate) struct Item<'a> {
@@ -25,7 +25,7 @@ pub(crate) struct Item<'a> {
 pub(crate) struct Header {
     /// The index of its part.
     pub part: usize,
-    /// In bytes, with the break behind it if a text follows.
+    /// In bytes, with the break after it if a text follows.
     pub len: usize,
 }
 
@@ -112,12 +112,12 @@ pub(crate) trait Items<'a>: CutItems {
     fn role(&self, at: usize) -> Option<Role>;
     /// Its id; `None` for a block.
     fn id(&self, at: usize) -> Option<&'a str>;
-    /// The header with the break behind it, and the text, of an item that is one text. Where the caller takes it so, the text may
+    /// The header with the break after it, and the text, of an item that is one text. Where the caller takes it so, the text may
     /// be escaped, as it stands in the string of a body; then the last is true.
     fn text(&self, at: usize, takes_escaped: bool) -> Option<(&str, &str, bool)>;
     /// The text of an item that is one text without a header, for as long as its source lives.
     fn borrowed_text(&self, at: usize) -> Option<&'a str>;
-    /// Length of that text in UTF-16 code units; 0 where there is none.
+    /// Length of that text in UTF-16 code units; 0 if missing.
     fn utf16_len(&self, at: usize) -> usize;
     fn item(&self, at: usize) -> Option<Item<'a>>;
     /// Adds items to an index of messages.

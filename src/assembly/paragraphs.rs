@@ -6,7 +6,7 @@
 use crate::assembly::render::JOIN;
 use crate::tokens::Counter;
 
-/// A text behind a preface, counted by paragraphs.
+/// A text after a preface, counted by paragraphs.
 #[derive(Debug)]
 pub(crate) struct Paragraphs<'t> {
     counter: &'t dyn Counter,

@@ -446,7 +446,7 @@ impl<'a> Plan<'_, 'a> {
         }
     }
 
-    /// Messages before the cut that hold nothing from behind it, and so stay while the cut does.
+    /// Messages before the cut that hold nothing from after it, and so stay while the cut does.
     fn before_cut(&self, planned: &Planned<'a>) -> Option<usize> {
         let last = planned.choice.head_places().checked_sub(1);
         let last = last.filter(|&last| !self.items.is_block(planned.choice.item_at(last)))?;

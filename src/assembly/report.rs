@@ -37,7 +37,7 @@ impl Totals {
 pub(crate) struct Removed {
     /// Items removed whole.
     pub whole: Range<usize>,
-    /// Items behind the gap of which nothing is left.
+    /// Items after the gap of which nothing is left.
     pub emptied: Vec<usize>,
     /// Items removed in part.
     pub partial: Vec<usize>,

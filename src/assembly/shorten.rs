@@ -40,9 +40,9 @@ struct TextSlot {
     part: usize,
     /// The index in the content of a tool result.
     inner: Option<usize>,
-    /// Where the text behind the header begins.
+    /// Where the text after the header begins.
     start: usize,
-    /// Bytes behind the header.
+    /// Bytes after the header.
     len: usize,
 }
 

@@ -538,7 +538,7 @@ fn import(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let bytes = bytes_of(arguments, "bytes")?;
     let mut import = import_transcript(format, &bytes, &options)?;
     error::put_before(diagnostics, &mut import.diagnostics);
-    // What came beside the request the caller has: of that a blob is a range.
+    // What came next to the request the caller has: of that a blob is a range.
     let given = if matches!(bytes, Cow::Borrowed(_)) { Some(&*bytes) } else { None };
     let (places, copied) = blob_places(&import.records, std::mem::take(&mut import.blobs), given);
     let mut out = JsonObject::default();

@@ -108,7 +108,7 @@ struct OutstandingCommit {
 }
 
 impl Checkpointer {
-    /// Begins or goes on with a session.
+    /// Begins or continues with a session.
     ///
     /// # Errors
     /// [`Code::UnknownValue`] for a format that is not known, [`Code::InvalidInput`] for `every` 0.

@@ -44,7 +44,7 @@ pub struct CommitGraph {
     /// By principal, in time.
     timelines: SortedMap<String, SortedMap<Timestamp, Vec<usize>>>,
     /// For each commit the one with the greatest [`Key`] on its chain, itself included; `None` where the chain has no root.
-    /// Made when first needed, and anew when a parent arrives after its children.
+    /// Made when first needed, and again when a parent arrives after its children.
     latest: OnceCell<Vec<Option<usize>>>,
     limits: Limits,
 }
@@ -417,7 +417,7 @@ impl CommitGraph {
             of_one.insert(record?.id.as_str());
         }
         let mut shared = None;
-        // The whole of the other chain is walked: damage behind the answer is still damage.
+        // The whole of the other chain is walked: damage after the answer is still damage.
         for record in self.chain(other)? {
             let record = record?;
             if shared.is_none() && of_one.contains(record.id.as_str()) {

@@ -99,7 +99,7 @@ pub(crate) fn fence(text: &str) -> String {
     "`".repeat(longest.saturating_add(1).max(3))
 }
 
-/// The element that is open behind a line.
+/// The element that is open after a line.
 #[derive(Debug, PartialEq, Eq)]
 enum Open {
     Nothing,
@@ -211,7 +211,7 @@ fn contained(text: &str) -> Option<String> {
                 is_prose = false;
                 match has_end(line.text, end) {
                     (false, _) => {}
-                    // Some parsers read on behind the end of what is no element.
+                    // Some parsers read on after the end of what is no element.
                     (_, true) if is_element_end(end) || bare.ends_with(end) => open = Open::Nothing,
                     _ => return None,
                 }

@@ -34,7 +34,7 @@ pub enum Tier {
     Native,
     /// Mapped field by field.
     Fields,
-    /// Written anew as turns of the target format.
+    /// Written again as turns of the target format.
     Transcode,
     /// Rendered as a narrative.
     Rendering,

@@ -122,7 +122,7 @@ impl Named {
         Self { media: Some(Map::new()), ..Self::default() }
     }
 
-    /// Begins to count anew, with names that begin with this.
+    /// Begins to count again, with names that begin with this.
     pub(crate) fn restart(&mut self, prefix: String) {
         (self.count, self.prefix) = (0, prefix);
     }

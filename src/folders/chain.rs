@@ -396,7 +396,7 @@ impl<'a> Body<'a> {
 /// A number for each text under each number.
 type Numbers = SortedMap<String, usize>;
 
-/// The keys of items. Text may say what the bullets beside it mean, and those in the sections below: then the number is the
+/// The keys of items. Text may say what the bullets next to it mean, and those in the sections below: then the number is the
 /// folder's own, and no other has the same bullet. A title with what is said below it is about the file, not its sections.
 fn keys(
     text: &str,
@@ -405,7 +405,7 @@ fn keys(
     sections: &[SectionRange],
     numbers: &mut Numbers,
 ) -> Vec<String> {
-    // The content beside bullets, above the first heading and below each: comments, and NUL for text.
+    // The content next to bullets, above the first heading and below each: comments, and NUL for text.
     let mut bodies = vec![String::new(); sections.len().saturating_add(1)];
     let mut of_items = Vec::new();
     let (mut headings, mut listed) = (sections.iter().peekable(), items.iter().peekable());
@@ -616,7 +616,7 @@ fn fair_share(tokens: &[u32], max_tokens: u32) -> (u32, Option<u32>) {
     (share, None)
 }
 
-/// The first lines of a file that fit, less than `below`, with the marker behind them. Their number is found by bisection, in which a larger
+/// The first lines of a file that fit, less than `below`, with the marker after them. Their number is found by bisection, in which a larger
 /// budget takes the same steps and more, so it never finds fewer, with any counter.
 fn cut(file: &ChainFile, below: usize, max_tokens: u32, marker: &str, counter: &dyn Counter) -> Option<(String, u32)> {
     let lines: Vec<markdown::Line<'_>> = markdown::lines(&file.content).collect();

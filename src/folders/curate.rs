@@ -25,7 +25,7 @@ pub enum Edit {
         section: String,
         /// The lines; none to clear a section that is replaced.
         content: String,
-        /// Whether to add the section at the end of the file if there is none.
+        /// Whether to add the section at the end of the file if missing.
         create: bool,
     },
     /// Undoes a change.

@@ -141,7 +141,7 @@ pub fn migrate_legacy(input: &MigrationInput, limits: &Limits) -> Result<Migrati
                 continue;
             }
         };
-        // A CLAUDE.md goes on being the folder's context file: an AGENTS.md beside it would hide it.
+        // A CLAUDE.md continues being the folder's context file: an AGENTS.md next to it would hide it.
         let (to, before) = texts.or_insert_with(folder.clone(), || match vault.get(&folder) {
             Some(entry) => {
                 let text = entry.content.text(&entry.path, &mut diagnostics).map(str::to_owned);

@@ -72,9 +72,9 @@ struct Node {
     names: SortedMap<String, usize>,
     /// By the literal beginning.
     globs: SortedMap<String, Vec<(String, usize)>>,
-    /// The node behind `**`.
+    /// The node after `**`.
     any: Option<usize>,
-    /// Whether it is itself behind `**`, and so skips any number of names.
+    /// Whether it is itself after `**`, and so skips any number of names.
     passes: bool,
     ends: Vec<Watch>,
 }
@@ -219,7 +219,7 @@ impl WatchIndex {
 
     fn watchers(&self, changed: &str) -> Vec<Watcher> {
         let folder = paths::folder_of(changed);
-        // A CLAUDE.md beside an AGENTS.md is not used.
+        // A CLAUDE.md next to an AGENTS.md is not used.
         let shadowed = paths::context_file(changed).is_some_and(|(_, preferred)| !preferred)
             && self.files.get(folder).is_some_and(|effective| effective != changed);
         if shadowed {

@@ -18,7 +18,7 @@ pub(crate) fn number(value: f64) -> serde_json::Value {
 struct Decimal<'t> {
     head: u64,
     power: i64,
-    /// The digits behind the first ones: how many, with or without a point among them, and whether all are zeros.
+    /// The digits after the first ones: how many, with or without a point among them, and whether all are zeros.
     rest: &'t [u8],
     behind: usize,
     is_all: bool,
@@ -139,7 +139,7 @@ impl<'t> Decimal<'t> {
 
     /// All of it: a whole number over another, times a power of two.
     fn exactly(&self) -> (Natural, Natural, i64) {
-        // No place between two floats has more digits than these: of what comes behind it matters only whether there is any.
+        // No place between two floats has more digits than these: of what comes after it matters only whether there is any.
         const MAX_DIGITS: usize = 800;
         let mut rest = self.rest.iter().filter(|digit| digit.is_ascii_digit());
         let mut ours = Natural::new(self.head);
@@ -166,7 +166,7 @@ fn scaled(mut number: f64, power: i64) -> f64 {
     number
 }
 
-/// A whole number of any size, the lowest digits first, without zeros behind them.
+/// A whole number of any size, the lowest digits first, without zeros after them.
 #[derive(Clone)]
 struct Natural(Vec<u32>);
 

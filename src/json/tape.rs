@@ -19,14 +19,14 @@ struct Step {
     /// The offset of the first byte, for strings of the quote, and above that the [`Kind`]; of a closing step none.
     start: u32,
     /// For strings the offset of the closing quote, with [`ESCAPED`] where there are escapes. For lists and objects the step
-    /// that closes them, and for that step how many items there are. For the rest the offset behind it.
+    /// that closes them, and for that step how many items there are. For the rest the offset after it.
     end: u32,
 }
 
 /// What is where no step is.
 const NO_STEP: Step = Step { start: 0, end: 0 };
 
-/// Where a text stands in a request as it is: behind this byte and five of its length, seven bits each, low ones first. To
+/// Where a text stands in a request as it is: after this byte and five of its length, seven bits each, low ones first. To
 /// escape long texts and to read the escapes would take longer than all else. The npm package writes them, and says so by the
 /// same byte before all of the JSON.
 const TEXT: u8 = 1;
@@ -123,7 +123,7 @@ impl<'t> Tape<'t> {
         self.step(at).kind()
     }
 
-    /// The step behind the value at a step.
+    /// The step after the value at a step.
     #[inline(always)]
     pub(super) fn next(&self, at: u32) -> u32 {
         let step = self.step(at);
@@ -211,7 +211,7 @@ impl<'t> Tape<'t> {
 struct Reader<'t> {
     bytes: &'t [u8],
     at: usize,
-    /// How many steps there are. Behind them the tape's list has room, so that adding one is a store and no call.
+    /// How many steps there are. After them the tape's list has room, so that adding one is a store and no call.
     count: usize,
     /// How deep lists and objects may be nested.
     depth: usize,
@@ -263,7 +263,7 @@ impl<'t> Reader<'t> {
     /// Reads one value.
     fn value(&mut self) -> Read<()> {
         let mut open: Vec<Open> = Vec::new();
-        // A local, which stays in a register; the functions that read one thing go on from `self.at`.
+        // A local, which stays in a register; the functions that read one thing continue `self.at`.
         let mut at = self.at;
         loop {
             // A value begins here, and in an object its key before it.
@@ -347,7 +347,7 @@ impl<'t> Reader<'t> {
         Ok(self.at)
     }
 
-    /// Passes a string of fewer than [`CHUNK`] bytes with no escapes, and says where it ends; nothing where there is none.
+    /// Passes a string of fewer than [`CHUNK`] bytes with no escapes, and says where it ends; nothing if missing.
     #[inline(always)]
     fn short_string(&mut self, at: usize) -> Option<usize> {
         let (quote, rest) = self.bytes.get(at..)?.split_first()?;

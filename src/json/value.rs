@@ -24,7 +24,7 @@ use super::write::text;
 /// The key of an object that stands for something JSON cannot carry: `{ "\u0000": "NaN" }`. The npm package writes it.
 const NOT_JSON: &str = "\0";
 
-/// The key of an object that stands for bytes that came beside the text: `{ "\u0000bytes": 3 }` for the fourth.
+/// The key of an object that stands for bytes that came next to the text: `{ "\u0000bytes": 3 }` for the fourth.
 const BYTES: &str = "\0bytes";
 
 /// The first key of an object that stands for bytes outside the module: `{ "\u0000size": bytes }`, for images with the first of them
@@ -34,7 +34,7 @@ pub(crate) const BYTES_SIZE: &str = "\0size";
 /// How many unknown options of one object are named; the rest is counted.
 const MAX_LISTED_UNKNOWN: usize = 100;
 
-/// A request: JSON text, and bytes that came beside it.
+/// A request: JSON text, and bytes that came next to it.
 #[derive(Debug)]
 pub(crate) struct Document<'t> {
     tape: Tape<'t>,
@@ -320,7 +320,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// The bytes that it stands for, which came beside the text.
+    /// The bytes that it stands for, which came next to the text.
     pub(crate) fn beside(self) -> Option<&'t [u8]> {
         self.as_bytes()
     }
@@ -422,7 +422,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// Bytes: those that came beside the text, or a list of numbers from 0 to 255; `None` if the value is neither.
+    /// Bytes: those that came next to the text, or a list of numbers from 0 to 255; `None` if the value is neither.
     pub(crate) fn bytes(self) -> Option<Cow<'t, [u8]>> {
         if let Some(bytes) = self.as_bytes() {
             return Some(Cow::Borrowed(bytes));
@@ -777,7 +777,7 @@ impl<'t> Object<'t> {
     }
 
     /// Reports fields that are not among the known ones, with the nearest known name. For options only: nodes, edges,
-    /// records and files may hold what they like. A call without diagnostics goes on with [`refuse_unknown`].
+    /// records and files may hold what they like. A call without diagnostics continues with [`refuse_unknown`].
     pub(crate) fn report_unknown(self, known: &[&str], diagnostics: &mut Vec<Diagnostic>) {
         // The path is found once, and not for the objects after very many, whose findings have none: to look for each would
         // take the square of their number.
@@ -817,7 +817,7 @@ pub(crate) fn refuse_unknown(diagnostics: &[Diagnostic]) -> Result<()> {
     }
 }
 
-/// The value that refers to bytes beside the JSON of a result.
+/// The value that refers to bytes next to the JSON of a result.
 pub(crate) fn bytes_reference(index: usize) -> serde_json::Value {
     super::object([(BYTES, index.into())])
 }

@@ -1,4 +1,4 @@
-//! The frame around the nodes of a conversation: a block before and one behind all of them, and a header on each.
+//! The frame around the nodes of a conversation: a block before and one after all of them, and a header on each.
 
 use crate::assembly::render::JOIN;
 use crate::loom::tree::NodeIx;
@@ -8,7 +8,7 @@ use crate::prompt::Prices;
 pub(crate) struct ContextHeaders {
     /// The block before all nodes, and its tokens.
     pub before: Option<(String, u64)>,
-    /// The block behind all nodes.
+    /// The block after all nodes.
     pub after: Option<(String, u64)>,
     /// The header of each member; empty if there are none.
     headers: Vec<MemberHeader>,
@@ -17,7 +17,7 @@ pub(crate) struct ContextHeaders {
     last_revision: u32,
 }
 
-/// A header line with the break behind it.
+/// A header line with the break after it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HeaderLine {
     pub text: String,

@@ -51,7 +51,7 @@ pub struct Choice {
     pub provider_stop_reason: Option<String>,
 }
 
-/// The fields of a [`Continuation`] beside the nodes and edges; a change that has them means nothing by them.
+/// The fields of a [`Continuation`] next to the nodes and edges; a change that has them means nothing by them.
 pub(crate) const BESIDE: [&str; 6] = ["media", "model", "usage", "stopReason", "choices", "diagnostics"];
 
 /// The ids of the nodes.

@@ -21,10 +21,10 @@ use crate::prompt::Prices;
 use crate::text;
 use crate::text::{is_blank, trim};
 
-/// The members of a conversation. They can be taken back to any entry of the selection and go on from there.
+/// The members of a conversation. They can be taken back to any entry of the selection and continue there.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
-    /// For each entry, how many members come before it, and whether pairing may begin there anew.
+    /// For each entry, how many members come before it, and whether pairing may begin there again.
     starts: Vec<Start>,
     pub members: Vec<Member>,
     /// Where each unit begins among the members; a last element closes the last unit.

@@ -30,7 +30,7 @@ pub(crate) struct DialogueState {
 pub(crate) struct ContextParts {
     /// The block before all nodes, and its tokens.
     pub before: Option<(String, u64)>,
-    /// The block behind all nodes.
+    /// The block after all nodes.
     pub after: Option<(String, u64)>,
     /// The header line of each member that can have one; empty if there are no headers.
     pub headers: Vec<Option<String>>,
@@ -98,7 +98,7 @@ impl DialogueState {
             (context_headers.lead(), context_headers.before.is_some() || context_headers.after.is_some());
         self.context_units.clear();
         if framed {
-            // The block before is a unit of its own, the one behind belongs to the last.
+            // The block before is a unit of its own, the one after belongs to the last.
             self.context_units.extend(context_headers.before.is_some().then_some(0));
             self.context_units.extend(conversation.units.iter().map(|unit| unit + lead));
             if let (Some(last), Some(_)) = (self.context_units.last_mut(), &context_headers.after) {

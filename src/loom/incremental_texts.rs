@@ -47,7 +47,7 @@ impl IncrementalTexts {
             return None;
         }
         let finished = (self.0.len() >= MAX_INCREMENTAL_TEXTS).then(|| {
-            // One that waits for half a character goes on.
+            // One that waits for half a character continues.
             let at = self.0.iter().position(|incremental_texts| incremental_texts.half.is_none()).unwrap_or_default();
             self.0.remove(at).node
         });

@@ -1,5 +1,5 @@
 //! Dialogues and reports as `[numbers, ids, ...values]`, from which pkg/src/api/packed.ts makes objects. The numbers and ids of
-//! large ones are bytes beside it. docs/choices.md says what this saves.
+//! large ones are bytes next to it. docs/choices.md says what this saves.
 //!
 //! Absent is −1 among the numbers and `null` among the values. Enumerations are indices of the lists in packed.ts, which have
 //! the same order.
@@ -111,7 +111,7 @@ impl<'t> Packed<'t> {
         json::append(&mut json, if many { "" } else { &ids })?;
         json.push(b',');
         json.extend_from_slice(&values);
-        // Behind the last one is a comma too many.
+        // After the last one is a comma too many.
         json.pop();
         json.push(b']');
         if !many {
@@ -170,7 +170,7 @@ impl<'t> Packed<'t> {
         self.value(headers)
     }
 
-    /// What a report has beside its numbers: whether nodes are given as places; how many rows there are, and for each its id, a
+    /// What a report has next to its numbers: whether nodes are given as places; how many rows there are, and for each its id, a
     /// code of what it is, its tokens, and one more than its message; the lists of ids; how many nodes are not on the path; and
     /// the local ids.
     ///

@@ -46,7 +46,7 @@ pub(crate) fn resolve(tree: &Tree, position: &Position, choices: &Choices, limit
     Ok(new.steps)
 }
 
-/// The steps of a path behind those that stay as they are.
+/// The steps of a path after those that stay as they are.
 #[derive(Debug, Default)]
 pub(crate) struct NewSteps {
     /// How many stay.
@@ -81,7 +81,7 @@ pub(crate) fn check_choices(tree: &Tree, choices: &Choices) -> Result<SelectedVe
 }
 
 /// Walks back from the tip, up to where the path begins or a step is known: `known` gives its number and the edge to it.
-/// That step is made anew too, since the step after it has changed.
+/// That step is made again too, since the step after it has changed.
 pub(crate) fn walk_back(
     tree: &Tree,
     tip: NodeIx,

@@ -109,7 +109,7 @@ impl<'a> PathContext<'a> {
         remembered.incremental_texts.tokens(node, self.tree.at(node), text, remembered.counter).map(u64::from)
     }
 
-    /// The cost of a paragraph break behind the one text of a node.
+    /// The cost of a paragraph break after the one text of a node.
     pub(crate) fn break_after(&self, node: NodeIx, text: &str) -> i64 {
         let find = || break_after(text, &self.prices);
         match self.interned(node) {

@@ -167,7 +167,7 @@ impl PathState {
             anew = !self.selected.expect(context.tree, &new.steps);
         }
         if anew {
-            // A node beside the path comes onto it, or leaves it: earlier steps would have chosen otherwise.
+            // A node next to the path comes onto it, or leaves it: earlier steps would have chosen otherwise.
             let mut steps = std::mem::take(&mut self.steps);
             steps.truncate(new.keep);
             steps.append(&mut new.steps);
@@ -282,7 +282,7 @@ impl PathState {
             }
         };
         note(step.node);
-        // A selected node beside the path comes onto it when it becomes a version of one that is on it.
+        // A selected node next to the path comes onto it when it becomes a version of one that is on it.
         if at == 0 {
             let ids = context.options.choices.versions.iter().flat_map(|(key, version)| [key, version]);
             let places = ids.filter_map(|id| tree.find_opt(id)).flat_map(|place| path::origins(tree, place));

@@ -25,7 +25,7 @@ use crate::time::Timestamp;
 use crate::tokens::models::preserves_thinking;
 
 /// Every option of an assembly. A request that is no question to a resident tree has a `tree`, too. Those with a dot are what
-/// is meant where the name behind it stands beside them.
+/// is meant where the name after it stands next to them.
 pub(crate) const OPTIONS: &[&str] = &[
     "preferences.truncationStrategy",
     "preferences.minimumRecentNodes",

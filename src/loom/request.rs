@@ -53,7 +53,7 @@ pub struct Options {
     pub thinking: Option<Value>,
     /// The additions for a loom-aware agent.
     pub loom_aware: Option<LoomAware>,
-    /// Buffer mode: the text before that of the path; where there is none, the tree's.
+    /// Buffer mode: the text before that of the path; if missing, the tree's.
     pub buffer_prefix: Option<String>,
     /// Buffer mode: text that is not yet a node.
     pub working_buffer: String,

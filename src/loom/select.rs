@@ -52,7 +52,7 @@ pub(crate) enum Mode {
     Buffer,
 }
 
-/// The selection for the steps of a path so far. It can be rolled back to any step and go on from there.
+/// The selection for the steps of a path so far. It can be rolled back to any step and continue there.
 #[derive(Debug, Default)]
 pub(crate) struct SelectionState {
     pub selection: Selection,

@@ -80,7 +80,7 @@ pub struct Edge<'t> {
 /// What an edge means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EdgeKind {
-    /// The target goes on from the sources.
+    /// The target continues the sources.
     #[default]
     Continuation,
     /// The target is a remark about the sources.
@@ -108,7 +108,7 @@ pub enum SourceRole {
     Instruction,
 }
 
-/// What a tree says about itself, beside its nodes and edges.
+/// What a tree says about itself, next to its nodes and edges.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TreeSettings {
     /// What the tree is called.
@@ -159,7 +159,7 @@ pub(crate) struct ResolvedEdge<'t> {
     pub target: NodeIx,
 }
 
-/// A node with what leads to it and goes on from it.
+/// A node with its parents and children.
 #[derive(Clone, Debug, Default)]
 struct NodeSlot<'t> {
     /// None where the node was removed, until another takes its place.
@@ -189,10 +189,10 @@ pub struct Tree<'t> {
     /// In which nodes and edges were given. The edges of a node stand in the order of edges.
     node_order: OrderedSlots,
     edge_order: OrderedSlots,
-    /// How many continuations there are beside the first one of each node.
+    /// How many continuations there are next to the first one of each node.
     forks: usize,
     /// Places of which something changed since [`Tree::take_touched`]: the node, an edge to it, or a remark about it.
-    /// Who goes on from a node changes nothing about the way to it.
+    /// Who continues a node changes nothing about the way to it.
     touched: Vec<NodeIx>,
     /// Places to, from or at which something came, went or was replaced since [`Tree::take_related`].
     related: Vec<NodeIx>,
@@ -342,7 +342,7 @@ impl<'t> Tree<'t> {
         self.edge_ids.find(id, |ix| is_edge(&self.edges, ix, id))
     }
 
-    /// The node at this place; an empty one where there is none.
+    /// The node at this place; an empty one if missing.
     #[inline(always)]
     pub(crate) fn at(&self, ix: NodeIx) -> &Node<'t> {
         self.places.get(ix as usize).and_then(|place| place.node.as_ref()).unwrap_or(&NOTHING)
@@ -380,7 +380,7 @@ impl<'t> Tree<'t> {
         self.places.get(ix as usize).map_or(&[], |place| &*place.outgoing)
     }
 
-    /// The edges that a node is a source of, before and behind one of them.
+    /// The edges that a node is a source of, before and after one of them.
     pub(crate) fn outgoing_around(&self, ix: NodeIx, edge: EdgeIx) -> (&[EdgeIx], &[EdgeIx]) {
         let edges = self.outgoing(ix);
         let rank = self.edge_order.rank(edge);
@@ -393,7 +393,7 @@ impl<'t> Tree<'t> {
         self.places.get(ix as usize).is_some_and(|place| place.node.is_some())
     }
 
-    /// Whether a node goes on from this one.
+    /// Whether this node has a child.
     pub(crate) fn goes_on(&self, ix: NodeIx) -> bool {
         self.places.get(ix as usize).is_some_and(|place| place.continuations > 0)
     }
@@ -404,14 +404,14 @@ impl<'t> Tree<'t> {
         edges.filter(|edge| edge.kind == EdgeKind::Annotation).map(|edge| edge.target)
     }
 
-    /// The nodes that go on from a node; one that two edges lead to is there twice.
+    /// The children of a node; one that two edges lead to is there twice.
     pub(crate) fn continuations(&self, ix: NodeIx) -> impl Iterator<Item = NodeIx> {
         let edges = self.outgoing(ix).iter().filter_map(|&edge| self.edge_opt(edge));
         let on = edges.filter(move |edge| edge.origins().any(|origin| origin == ix));
         on.map(|edge| edge.target)
     }
 
-    /// How many ways there are through the tree: one, and one more for each continuation beside the first of its node.
+    /// How many ways there are through the tree: one, and one more for each continuation next to the first of its node.
     pub(crate) fn branches(&self) -> usize {
         self.forks.saturating_add(1)
     }
@@ -644,7 +644,7 @@ impl<'t> Tree<'t> {
 }
 
 impl ResolvedEdge<'_> {
-    /// The nodes it goes on from: none for a remark.
+    /// Its parents: none for a remark.
     fn origins(&self) -> impl Iterator<Item = NodeIx> {
         let links = if self.kind == EdgeKind::Continuation { &*self.links } else { &[] };
         predecessors(links)

@@ -75,7 +75,7 @@ impl Serialize for TreeFile {
     }
 }
 
-/// Instructions in a row beyond this are not sources of the edge behind them.
+/// Instructions in a row beyond this are not sources of the edge after them.
 const MAX_INSTRUCTIONS: usize = 100;
 
 /// Makes a tree of what was read.
@@ -370,21 +370,21 @@ struct Instructions {
     before_all: Option<String>,
     /// The first entries of conversations that begin differently.
     first: Vec<usize>,
-    /// For an entry behind instructions: what it follows before them, and which they are.
+    /// For an entry after instructions: what it follows before them, and which they are.
     of: SortedMap<usize, (Option<usize>, Vec<usize>)>,
     /// Those that are in the system context.
     leading: SortedMap<usize, ()>,
 }
 
 impl Instructions {
-    /// Whether an entry is in no conversation, since it is said beside it.
+    /// Whether an entry is in no conversation, since it is said next to it.
     fn is_sent_apart(&self, at: usize) -> bool {
         self.leading.contains_key(&at)
     }
 }
 
 /// Instructions with which all begin become the system context, and stay where they are, excluded. Others become instruction
-/// sources of the edges behind them.
+/// sources of the edges after them.
 fn instructions(entries: &[Entry], parents: &[Option<usize>]) -> Instructions {
     let is_system = |at: usize| entries.get(at).is_some_and(|entry| entry.author == Author::System);
     let mut found = Instructions::default();

@@ -85,7 +85,7 @@ impl Entry {
 pub(super) struct EntryTree {
     pub id: Option<String>,
     pub title: Option<String>,
-    /// Whether it is one text that goes on, and no conversation.
+    /// Whether it is one text that continues, and no conversation.
     pub is_document: bool,
     /// Stands before the document, unjoined and untrimmed.
     pub buffer_prefix: Option<String>,

@@ -81,7 +81,7 @@ impl Pattern {
     }
 
     /// Places in the folded text as places in the text. A match that begins or ends within what one character became is none;
-    /// marks behind the last character belong to it.
+    /// marks after the last character belong to it.
     fn unfolded(&mut self, text: &str, found: &[(usize, usize)]) -> Vec<(usize, usize)> {
         let mut places = Vec::with_capacity(found.len());
         let mut wanted = found.iter().copied().peekable();

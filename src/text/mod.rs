@@ -56,7 +56,7 @@ pub fn utf16_of(bytes: &[u8]) -> Option<Vec<u16>> {
 /// Some thousand characters to a turn: WebAssembly engines put optimized code in place only when a function is called again.
 #[inline(never)]
 fn utf16_turn(bytes: &[u8], (mut at, mut to): (usize, usize), units: &mut [u16]) -> Option<(usize, usize)> {
-    // What a byte within a character has beside its mark; more than 63 where it is none.
+    // What a byte within a character has next to its mark; more than 63 where it is none.
     let within = |byte: u8| u32::from(byte ^ 0x80);
     for _ in 0..2048 {
         let (Some(rest), Some(target)) = (bytes.get(at..), units.get_mut(to..)) else { break };
@@ -246,7 +246,7 @@ impl<'t> Clusters<'t> {
     }
 }
 
-/// Some texts, one behind the other. `[&str]::concat` would bring all that the standard library can join into the module.
+/// Some texts, one after the other. `[&str]::concat` would bring all that the standard library can join into the module.
 pub(crate) fn concat(texts: &[&str]) -> String {
     let mut all = String::with_capacity(texts.iter().map(|text| text.len()).sum());
     for text in texts {

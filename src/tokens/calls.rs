@@ -1,4 +1,4 @@
-//! The calls of this area (SPEC §7). Counting a text has exports of its own beside them, since it has to be quick.
+//! The calls of this area (SPEC §7). Counting a text has exports of its own next to them, since it has to be quick.
 
 use std::rc::Rc;
 

@@ -6,10 +6,10 @@ use crate::text::Utf16Offsets;
 pub use crate::tokens::bpe::PIECE;
 use crate::tokens::bpe::{Form, Origins, Rank};
 
-/// An exact tokenizer, beside counting: what its tokens are.
+/// An exact tokenizer, next to counting: what its tokens are.
 pub trait Codec {
     /// Appends the tokens of a text, those that are special as the plain text they are. Once there are more than `max_tokens` it may
-    /// stop, where a token ends that no text behind it changes.
+    /// stop, where a token ends that no text after it changes.
     fn encode_ordinary(&self, text: &str, max_tokens: usize, tokens: &mut Vec<Rank>);
 
     /// Where the tokens of a text end, with [`PIECE`] where a piece of the text does; it may stop as [`Self::encode_ordinary`], at
@@ -120,7 +120,7 @@ impl Specials {
 }
 
 /// The tokens of a text. What of it is one of the special tokens given is that token, and parts what is before it from what is
-/// behind it.
+/// after it.
 pub fn encode(codec: &dyn Codec, text: &str, specials: &Specials) -> Vec<Rank> {
     let mut tokens = Vec::new();
     specials.each_part(text, &mut |part| match part {

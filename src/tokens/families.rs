@@ -46,7 +46,7 @@ impl fmt::Debug for Scaled {
 }
 
 impl Scaled {
-    /// The one of that name, which shares what the estimator knows of words; nothing where there is none.
+    /// The one of that name, which shares what the estimator knows of words; nothing if missing.
     pub(super) fn new(name: &str, words: &Rc<RefCell<WordCostCache>>) -> Option<Self> {
         let (factors, error) = match FAMILIES.iter().find(|family| family.0 == name) {
             Some(&(_, factors, error)) => (factors, error),

@@ -36,7 +36,7 @@ use super::utf8::code_point;
 
 /// Weight units per token.
 const UNIT: u64 = 64;
-/// A piece still open after this many characters is counted so far and goes on as a new one.
+/// A piece still open after this many characters is counted so far and continues as a new one.
 const PIECE_MAX: u32 = 32;
 /// What a word, a number or a run of signs costs at least, in units.
 const MIN_PIECE_UNITS: u32 = 8;
@@ -448,7 +448,7 @@ impl Paused {
 #[inline(never)]
 pub(super) fn count_incremental(text: &str, scale: Scale, paused: &mut Paused) -> u32 {
     let bytes = text.as_bytes();
-    // What comes behind a carriage return says what it is.
+    // What comes after a carriage return says what it is.
     let stop = bytes.len().saturating_sub(usize::from(bytes.ends_with(b"\r")));
     let Paused { at, total, before, open, from, piece, context, .. } = *paused;
     let Paused { spelling, length, uppers, lower_seen, floor, return_seen, .. } = *paused;
@@ -527,7 +527,7 @@ impl<S: Sink> Walker<'_, S> {
         matches!(self.piece, Piece::Word)
     }
 
-    /// A word that begins at byte `at`, as a whole and with known ones that follow it: whether to stop, and where to go on.
+    /// A word that begins at byte `at`, as a whole and with known ones that follow it: whether to stop, and where to continue.
     /// Nothing where it is no simple one.
     #[inline(never)]
     fn word(&mut self, text: &[u8], at: usize) -> Option<(bool, usize)> {
@@ -577,7 +577,7 @@ impl<S: Sink> Walker<'_, S> {
         let (class, kind) = classify(c);
         match kind {
             Kind::Lower | Kind::Upper | Kind::Letter => {
-                // A capital behind a small letter begins a word.
+                // A capital after a small letter begins a word.
                 let ends = kind == Kind::Upper && self.is_in_word() && self.lower_seen;
                 if ends && self.close(at) || !self.is_in_word() && self.open_word(at) {
                     return true;
@@ -711,7 +711,7 @@ impl<S: Sink> Walker<'_, S> {
         false
     }
 
-    /// Starts a run of signs or goes on with one.
+    /// Starts a run of signs or continues with one.
     fn sign(&mut self, at: usize) -> bool {
         match self.piece {
             Piece::Signs(signs) => self.piece = Piece::Signs(signs.wrapping_add(1)),

@@ -120,8 +120,8 @@ fn spaced(places: &[KnownWord; PLACES], text: &[u8], mut run: Run, max_cost: u64
     run
 }
 
-/// Whether a word of so many letters ends before this byte. More letters of other kinds go on, and so does what follows a
-/// carriage return. A capital begins a new piece behind a small letter only.
+/// Whether a word of so many letters ends before this byte. More letters of other kinds continue, and so does what follows a
+/// carriage return. A capital begins a new piece after a small letter only.
 #[inline(always)]
 fn ends(next: u8, letters: usize, small: bool) -> bool {
     next.is_ascii() && next != b'\r' && (small || letters > 1 || !next.is_ascii_uppercase())
@@ -159,7 +159,7 @@ fn mask(bits: u32) -> u64 {
     1_u64.checked_shl(bits).unwrap_or(0).wrapping_sub(1)
 }
 
-/// The eight bytes from `at` on, with zeros behind the end of the text.
+/// The eight bytes from `at` on, with zeros after the end of the text.
 #[inline(always)]
 fn load(text: &[u8], at: usize) -> u64 {
     let rest = text.get(at..).unwrap_or_default();

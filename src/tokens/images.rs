@@ -117,7 +117,7 @@ fn scale_down((w, h): (u64, u64), max: u64, pick: fn(u64, u64) -> u64) -> (u64, 
     if side <= max { (w, h) } else { ((w * max).div_ceil(side), (h * max).div_ceil(side)) }
 }
 
-/// How many bytes are looked at: a JPEG has its size behind its metadata.
+/// How many bytes are looked at: a JPEG has its size after its metadata.
 const MAX_HEADER_BYTES: usize = 1 << 17;
 
 /// Width and height of a PNG, GIF, WebP or JPEG, given as base64 or a `data:` address; nothing for what is none, or only an

@@ -70,7 +70,7 @@ pub struct InternedText {
 struct Cost {
     counter: CounterId,
     tokens: u32,
-    /// What a paragraph break behind the text costs; [`UNKNOWN`] until somebody asked.
+    /// What a paragraph break after the text costs; [`UNKNOWN`] until somebody asked.
     break_after: i32,
 }
 
@@ -137,7 +137,7 @@ impl InternedText {
         tokens
     }
 
-    /// What a paragraph break behind the text costs by this counter.
+    /// What a paragraph break after the text costs by this counter.
     pub(crate) fn break_after(&self, id: CounterId, find: impl FnOnce() -> i64) -> i64 {
         match self.cost(id) {
             Some(cost) if cost.break_after != UNKNOWN => cost.break_after.into(),

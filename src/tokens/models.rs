@@ -204,7 +204,7 @@ fn version(rest: &str) -> Option<(u32, u32, bool)> {
     Some((number(digits)?, groups.next().and_then(number).unwrap_or(0), digits == first))
 }
 
-/// What stands before and behind the last place where a text has this character of ASCII.
+/// What stands before and after the last place where a text has this character of ASCII.
 fn split_last(text: &str, character: u8) -> Option<(&str, &str)> {
     let at = text.bytes().rposition(|byte| byte == character)?;
     Some((text.get(..at)?, text.get(at.checked_add(1)?..)?))

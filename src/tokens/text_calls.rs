@@ -132,7 +132,7 @@ pub(super) fn number(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// The asset of a `tokenizer.json`, whose bytes come beside the request. Paths in errors are those in the file.
+/// The asset of a `tokenizer.json`, whose bytes come next to the request. Paths in errors are those in the file.
 pub(super) fn vocabulary_of(request: Value<'_>) -> Result<Response> {
     let (arguments, _) = arguments(request, &[])?;
     let file = arguments.need("tokenizerJson")?;

@@ -152,7 +152,7 @@ impl Tokenizers {
         }
     }
 
-    /// The names of the exact ones: those that there can be, and those of one's own that are loaded.
+    /// The names of the exact ones: those that there can be, and those of the caller's that are loaded.
     pub(crate) fn exact_names(&self) -> Vec<String> {
         let own = self.vocabularies.iter().map(|vocabulary| vocabulary.name());
         let own = own.filter(|name| Encoding::from_name(name).is_none()).map(str::to_owned);

@@ -39,7 +39,7 @@ pub(crate) fn detect(messages: &[Value<'_>], container: Formats) -> Result<Forma
     Ok(left)
 }
 
-/// The formats that a message can be in, where those beside it are in one of `left`.
+/// The formats that a message can be in, where those next to it are in one of `left`.
 ///
 /// # Errors
 /// As [`detect`].
@@ -62,7 +62,7 @@ pub(crate) fn container(of_contents: bool, is_list: bool) -> Formats {
     match (is_list, of_contents) {
         (true, _) => Formats::MAX,
         (false, true) => GEMINI,
-        // A request of most vendors has `messages`; with a `system` beside it, it is Anthropic's.
+        // A request of most vendors has `messages`; with a `system` next to it, it is Anthropic's.
         (false, false) => ROLES | UI,
     }
 }

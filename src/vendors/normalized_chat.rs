@@ -29,7 +29,7 @@ pub(crate) struct NormalizedChat<'t> {
     pub messages: Vec<BlockMessage<'t>>,
     /// For each of them, which message of the chat it is from.
     pub from: Vec<usize>,
-    /// Fields beside the messages.
+    /// Fields next to the messages.
     pub system: Option<String>,
     /// The empty messages of the chat.
     pub silent: Vec<usize>,
@@ -46,7 +46,7 @@ impl NormalizedChat<'_> {
     }
 }
 
-/// In the place of a message: what stands beside them.
+/// In the place of a message: what stands next to them.
 const SYSTEM: usize = usize::MAX;
 
 /// Things that have no place in the target, by the messages that they are in.
@@ -170,7 +170,7 @@ impl<'t> ChatNormalizer<'t> {
         // The results of calls that are one with them.
         let mut results = Vec::new();
         let mut step = 0;
-        // Thoughts that stand beside the content come before it.
+        // Thoughts that stand next to the content come before it.
         let is_beside = |piece: &&Piece<'_>| {
             let place = piece.places.first().and_then(|place| place.last());
             piece.kind == Kind::Reasoning && matches!(place, Some(Step::Key(_)))
@@ -296,7 +296,7 @@ impl<'t> ChatNormalizer<'t> {
                 let result = self.result(id, message, part, place)?;
                 results.push(result);
             }
-            // Thoughts beside the content, each with its proof.
+            // Thoughts next to the content, each with its proof.
             Kind::Reasoning if part.kind() == JsonKind::List => {
                 for block in part.list("a list of thoughts")? {
                     let proof = signature_of(Format::Anthropic, block.object("a thought, an object")?);
@@ -567,7 +567,7 @@ impl<'t> ChatNormalizer<'t> {
         }
     }
 
-    /// Notes what stands beside a part for a vendor and is no proof.
+    /// Notes what stands next to a part for a vendor and is no proof.
     fn options(&mut self, name: &str, options: Value<'_>) {
         let Ok(options) = options.object("") else { return };
         for (key, value) in options.entries() {

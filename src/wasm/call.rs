@@ -54,7 +54,7 @@ pub(super) fn with_host(
     Ok(failed.and(answer)?)
 }
 
-/// The bytes beside a request. They are `Uint8Array`s; `Uint8Array::new` would copy each of them outside the module, too.
+/// The bytes next to a request. They are `Uint8Array`s; `Uint8Array::new` would copy each of them outside the module, too.
 pub(super) fn bytes_of(list: &JsValue) -> Vec<Vec<u8>> {
     let list = list.dyn_ref::<Array>();
     list.into_iter().flat_map(|list| list.iter()).map(|bytes| bytes.unchecked_into::<Uint8Array>().to_vec()).collect()

@@ -1,4 +1,4 @@
-//! The chat that goes on.
+//! The stateful chat.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use super::error::Thrown;
 use crate::chat::resident::{METHODS, ResidentChat};
 use crate::error::{Code, Error};
 
-/// A chat that goes on; see `Chat` in the package's types.
+/// A stateful chat; see `Chat` in the package's types.
 ///
 /// An error leaves it as it was. A call from within another one, by the caller's tokenizer, is an error.
 #[wasm_bindgen]

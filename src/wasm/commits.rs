@@ -134,7 +134,7 @@ pub struct Checkpointer(commits::Checkpointer);
 
 #[wasm_bindgen]
 impl Checkpointer {
-    /// Begins or goes on with a session, with options as JSON.
+    /// Begins or continues with a session, with options as JSON.
     #[wasm_bindgen(constructor)]
     pub fn new(options: &[u8]) -> Thrown<Checkpointer> {
         Ok(Checkpointer(commits::checkpointer(options)?))

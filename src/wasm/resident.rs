@@ -103,7 +103,7 @@ impl LoomTree {
             })?;
             let answered = answer(&mut handle, &bytes_of(bytes), host);
             if counter.as_ref().is_some_and(|counter| counter.has_failed()) {
-                // What it gave may be worth nothing: the next one counts anew.
+                // What it gave may be worth nothing: the next one counts again.
                 self.counter.replace(None);
             }
             answered

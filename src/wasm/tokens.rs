@@ -1,4 +1,4 @@
-//! Counting tokens: what has to be quick, beside the calls of the table.
+//! Counting tokens: what has to be quick, next to the calls of the table.
 
 use std::rc::Rc;
 

@@ -88,7 +88,7 @@ fn tastes_value(line: &str) -> Option<&str> {
     })
 }
 
-/// What follows `Tastes` at the start of a line, behind marks, numbers and tags, without what ends emphasis.
+/// What follows `Tastes` at the start of a line, after marks, numbers and tags, without what ends emphasis.
 fn after_tastes(line: &str) -> Option<&str> {
     let mut rest = line;
     loop {

@@ -85,7 +85,7 @@ pub struct ContextTokens {
     pub tokenizer_error: Option<u32>,
 }
 
-/// A response and what travels beside it.
+/// A response and what travels next to it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReadContext {
     /// The response.

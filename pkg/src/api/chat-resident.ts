@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" />
-/** The chat that goes on. */
+/** The stateful chat. */
 
 import { callJson } from "../call.js";
 import { utf8 } from "../coders.js";
@@ -26,12 +26,12 @@ import {
 } from "./messages.js";
 
 /**
- * A chat that goes on. It gives what `fitMessages` gives for the same messages and options, but each message is read and
+ * A stateful chat. It gives what `fitMessages` gives for the same messages and options, but each message is read and
  * counted once, when it comes: a turn costs what is new. The messages are your own and come back as they are; do not change
  * one that was given, but `replace` it.
  *
  * A call that throws leaves it as it was. Call `free` when it is done with (or say `using`); else the garbage collector
- * frees it some time. After that, and after the module had to be started anew, its methods throw `handle_freed` and
+ * frees it some time. After that, and after the module had to be restarted, its methods throw `handle_freed` and
  * `handle_lost`.
  */
 export class Chat<Message = unknown> {
@@ -104,7 +104,7 @@ export class Chat<Message = unknown> {
     });
   }
 
-  /** Leaves so many messages, and takes out those behind them. */
+  /** Leaves so many messages, and takes out those after them. */
   truncate(length: number): void {
     handles.use(this, (handle) => {
       settle(handle);
@@ -116,7 +116,7 @@ export class Chat<Message = unknown> {
 
   /**
    * The messages inside the limit, with the report, as `fitMessages` gives them. Options are for this time, over those of the
-   * chat; with another `format`, `tokenizer`, `model`, `system` or other `tools` all is counted anew.
+   * chat; with another `format`, `tokenizer`, `model`, `system` or other `tools` all is recounted.
    */
   fit(options?: ReadonlyData<ChatOptions<Message>>): FitResult<Message[]> {
     return handles.use(this, (handle) => fit(handle, options as ChatOptions | undefined)) as FitResult<Message[]>;
@@ -289,7 +289,7 @@ function appendText(handle: Handle, delta: string): void {
   handle.total = total;
 }
 
-/** The last message with a change of a text, read anew. */
+/** The last message with a change of a text, read again. */
 function withText(handle: Handle, change: Change, path: Path): void {
   const at = handle.messages.length - 1;
   splice(handle, at, 1, [copyWith(handle.messages[at], [change])], 0);
@@ -312,7 +312,7 @@ function valueAt(message: unknown, path: Path): string {
   return path.reduce((value, key) => (value as Record<string | number, unknown>)[key], message) as string;
 }
 
-/** How a text comes into the last message, where there is none, and where it stands then. */
+/** How a text comes into the last message, if missing, and where it stands then. */
 function addition({ messages, format }: Handle, text: string): [change: Change, path: Path] {
   const message = messages.at(-1) as Record<string, unknown>;
   const base = isLangChain(message) ? [] : ["kwargs", "data"].filter((key) => format === "langchain" && key in message);
@@ -342,7 +342,7 @@ function addition({ messages, format }: Handle, text: string): [change: Change, 
   throw new CtxweaveError("invalid_input", "the last message takes no text; append one that does");
 }
 
-/** Options that say what a message costs: with others all is counted anew. */
+/** Options that say what a message costs: with others all is recounted. */
 const COUNTING = ["costs", "format", "tokenizer", "model", "system", "tools"];
 
 /** Options that exclude each other. */

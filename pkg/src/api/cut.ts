@@ -11,8 +11,8 @@ import type { CountOptions } from "./tokens.js";
  * - `token`: between tokens of the text as a whole; `grapheme` where the tokenizer has no tokens
  * - `grapheme`: between any two clusters
  * - `word`: not between two letters or digits, but in scripts that put no spaces between words
- * - `line`: behind a line end
- * - `sentence`: behind `.`, `!`, `?`, `…` and their like with the white space that follows, and behind a blank line
+ * - `line`: after a line end
+ * - `sentence`: after `.`, `!`, `?`, `…` and their like with the white space that follows, and after a blank line
  */
 export type TextBoundary = "token" | "grapheme" | "word" | "line" | "sentence";
 
@@ -36,7 +36,7 @@ export interface TruncatedText {
   truncated: boolean;
   /** How many UTF-16 code units of the beginning of the text are left: all of them where nothing was cut out. */
   head: number;
-  /** How many of its end are left, behind the marker: 0 where nothing was cut out. */
+  /** How many of its end are left, after the marker: 0 where nothing was cut out. */
   tail: number;
 }
 

@@ -17,7 +17,7 @@ export interface TokenizerJson {
  * elsewhere, under a name of your own. It can be kept in a file; it is a fifth to a tenth as large.
  *
  * The model has to be byte-level byte pair encoding with one of the patterns that are known; docs/counting.md has the list. Tokens
- * that are added to the model are special tokens of the vocabulary. What is put before and behind a text (`post_processor`) is left out.
+ * that are added to the model are special tokens of the vocabulary. What is put before and after a text (`post_processor`) is left out.
  *
  * @throws {CtxweaveError} `invalid_input` with the place in the file for what is no such file and for what cannot be converted, as a
  *   tokenizer of SentencePiece; `invalid_vocabulary` where its merges are none that can be counted exactly

@@ -79,7 +79,7 @@ export function beginContextAssembly(request: ReadonlyData<ContextAssemblyReques
 }
 
 /**
- * Finishes an assembly with what the memory system answered. One that counts by a tokenizer of one's own is given that once
+ * Finishes an assembly with what the memory system answered. One that counts by a tokenizer of the caller's is given that once
  * more, in `options`.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md

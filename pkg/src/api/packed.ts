@@ -18,7 +18,7 @@ import type { DialogueSummary, ReportSummary } from "../types/resident.js";
 export interface KeptMessages {
   /** The number of that dialogue; 0 before the first. */
   number: number;
-  /** A text and ids; undefined for a message that comes anew each time. Only their frozen spans are handed out. */
+  /** A text and ids; undefined for a message that is sent again each time. Only their frozen spans are handed out. */
   messages: (Message | undefined)[];
 }
 
@@ -26,7 +26,7 @@ const STRATEGIES = ["truncateMiddle", "rollingWindow", "stopAtLimit"] as const;
 const STARTS = ["any", "user"] as const;
 const ROLES = ["system", "developer", "user", "assistant"] as const;
 
-/** Goes through the numbers and the list beside them, from their beginnings. */
+/** Goes through the numbers and the list next to them, from their beginnings. */
 class Packed {
   at = 0;
   readonly numbers: ArrayLike<number>;
@@ -123,7 +123,7 @@ function report(packed: Packed): ReportSummary {
   return report;
 }
 
-/** A dialogue, made of what came and what was kept. What is kept goes on to this dialogue once all of it is there. */
+/** A dialogue, made of what came and what was kept. What is kept serves this dialogue once all of it is there. */
 export function unpackDialogue(answer: unknown, kept: KeptMessages): DialogueSummary {
   const packed = new Packed(answer);
   const summary = report(packed);
@@ -276,7 +276,7 @@ function content(packed: Packed): Message["content"] {
   return text;
 }
 
-/** The text of a node whose content is one text, though lists of blocks may stand around it and empty ones beside it. */
+/** The text of a node whose content is one text, though lists of blocks may stand around it and empty ones next to it. */
 function textOf(content: ReadonlyData<NodeContent>): string {
   if (typeof content === "string") return content;
   if (content.type === "mixed") return content.blocks.map(textOf).join("");

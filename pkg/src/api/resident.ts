@@ -44,7 +44,7 @@ import { type KeptMessages, unpackAssembly, unpackDialogue, unpackReport } from 
  * what is in the window.
  *
  * A call that throws leaves it as it was. Call `free` when it is done with (or say `using`); else the garbage collector
- * frees it some time. After that, and after the module had to be started anew, its methods throw `handle_freed` and
+ * frees it some time. After that, and after the module had to be restarted, its methods throw `handle_freed` and
  * `handle_lost`.
  */
 export class LoomTree {
@@ -71,7 +71,7 @@ export class LoomTree {
   }
 
   /**
-   * Adds to the text of a node, while a reply streams: to its last block where that is a text, else as a block behind it. It
+   * Adds to the text of a node, while a reply streams: to its last block where that is a text, else as a block after it. It
    * costs what is added, and so does what is counted next. A character whose halves come in two texts is whole when both are
    * there.
    *
@@ -139,7 +139,7 @@ export class LoomTree {
     });
   }
 
-  /** The prompts of two branches, or of one with two settings, beside each other. */
+  /** The prompts of two branches, or of one with two settings, next to each other. */
   compare(optionsA: ReadonlyData<TreePromptOptions>, optionsB: ReadonlyData<TreePromptOptions>): PromptComparison {
     return handles.use(this, (handle) =>
       compared(handle, "compare", withDefaults(handle, optionsA), withDefaults(handle, optionsB), {}),
@@ -147,7 +147,7 @@ export class LoomTree {
   }
 
   /**
-   * Where a text stands: in path order, each node before those that go on from it, a branch to its end before the next. Matches do not
+   * Where a text stands: in path order, each node before its children, a branch to its end before the next. Matches do not
    * overlap.
    */
   search(query: string, options?: ReadonlyData<SearchOptions>): SearchMatch[] {
@@ -195,13 +195,13 @@ export class LoomTree {
     return ask(this, "roots", () => null) as TreeRelative[];
   }
 
-  /** The nodes from which none goes on, in the order in which they were given. */
+  /** The leaves, in the order in which they were given. */
   leaves(): TreeRelative[] {
     return ask(this, "leaves", () => null) as TreeRelative[];
   }
 
   /**
-   * The nodes that go on from a node, and the remarks about it, in the order of their edges. This and what follows is for one id,
+   * The children of a node, and the remarks about it, in the order of their edges. This and what follows is for one id,
    * or for a list of them at once.
    *
    * @throws {CtxweaveError} `node_not_found`
@@ -211,7 +211,7 @@ export class LoomTree {
   }
 
   /**
-   * The nodes that a node goes on from, or is a remark about, in the order of its edges. An edit without an edge of its own stands
+   * The parents of a node, and the nodes that it is a remark about, in the order of its edges. An edit without an edge of its own stands
    * where the node stands that it is an edit of.
    */
   parents<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, TreeRelative[]> {
@@ -223,14 +223,14 @@ export class LoomTree {
     return askEach(this, "siblings", nodeId) as EachOf<Ids, TreeRelative[]>;
   }
 
-  /** The node's children and all of theirs, each behind the one that it was come to from, and once. */
+  /** The node's children and all of theirs, each after the one that it was come to from, and once. */
   descendants<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, TreeRelative[]> {
     return askEach(this, "descendants", nodeId) as EachOf<Ids, TreeRelative[]>;
   }
 
   /**
-   * The node, what it is an edit of, and the other edits of that, each behind what it is an edit of; then those that an edge names as
-   * its predecessor beside it.
+   * The node, what it is an edit of, and the other edits of that, each after what it is an edit of; then those that an edge names as
+   * its predecessor next to it.
    */
   versions<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, TreeRelative[]> {
     return askEach(this, "versions", nodeId) as EachOf<Ids, TreeRelative[]>;
@@ -251,7 +251,7 @@ export class LoomTree {
   }
 
   /**
-   * The node behind the last one of a path, among those that go on from the node before it; undefined where there is none. Pruned ones
+   * The node after the last one of a path, among the children of its parent; undefined if missing. Pruned ones
    * are passed over unless the node is pruned itself, and the siblings of a remark are the other remarks. Where several edges lead to
    * the node, `choices` say which.
    *
@@ -284,7 +284,7 @@ export class LoomTree {
     return new Float64Array(buffer);
   }
 
-  /** The same of each node and all that goes on from it. A node with several edges to it is counted where its path comes from. */
+  /** The same of each node and its descendants. A node with several edges to it is counted where its path comes from. */
   subtreeTokens(nodeIds?: readonly string[], options?: ReadonlyData<TreeOptions>): Float64Array<ArrayBuffer> {
     const { buffer } = costs(this, "subtreeTokens", nodeIds, options);
     return new Float64Array(buffer);
@@ -425,7 +425,7 @@ function bodyOf(tree: LoomTree, options: ReadonlyData<TreeBodyOptions>, withRepo
   });
 }
 
-/** What two sets of options ask for, beside each other. A tokenizer of one's own counts both. */
+/** What two sets of options ask for, next to each other. A tokenizer of the caller's counts both. */
 function compared(
   handle: Handle,
   name: string,

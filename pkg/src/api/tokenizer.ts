@@ -14,7 +14,7 @@ import { type CountOptions, countTokensUpTo, onlyTokenizer } from "./tokens.js";
 
 /** Which tokens. */
 export interface TokenOptions {
-  /** An exact tokenizer: the estimate and counters of one's own have no tokens. Its vocabulary has to be loaded. */
+  /** An exact tokenizer: the estimate and counters of the caller's have no tokens. Its vocabulary has to be loaded. */
   tokenizer: ExactTokenizer;
 }
 
@@ -124,7 +124,7 @@ export interface TokenSpans {
   /**
    * Where each of them ends, in UTF-16 code units: it begins where the one before ends, and the last ends with the text. A token that
    * ends inside a character ends where that character begins; the one that ends the character has all of it. What the vocabulary
-   * normalizes, as a letter with its accent behind it, is as one character.
+   * normalizes, as a letter with its accent after it, is as one character.
    */
   ends: Uint32Array<ArrayBuffer>;
   /** Which tokens end inside a character: their indices, in order. */
@@ -158,7 +158,7 @@ export interface Calibration {
 
 /**
  * Fits a tokenizer to what a provider counted: its own count of each text by itself, from an endpoint that counts or from `usage`, less
- * what the request costs beside the text. A dozen texts of some thousand characters each, of the kinds that will be counted,
+ * what the request costs next to the text. A dozen texts of some thousand characters each, of the kinds that will be counted,
  * are enough. It is the estimate times three factors, of Latin letters, of digits, signs and white space, and of
  * other scripts, and never exact.
  *
@@ -192,10 +192,10 @@ function onlyCharacter(text: string): number {
 /**
  * Counts a text that grows, as a reply that streams. The count is that of the whole text after each delta, and a delta costs what it is
  * long: of an exact tokenizer's text the last words are kept and looked at again, of the estimate's a few characters. A
- * counter of one's own counts all of it again each time, which is kept.
+ * counter of the caller's counts all of it again each time, which is kept.
  *
  * A call that throws leaves it as it was. Call `free` when it is done with (or say `using`); else the garbage collector frees it some
- * time. After that, and after the module had to be started anew, its methods throw `handle_freed` and `handle_lost`.
+ * time. After that, and after the module had to be restarted, its methods throw `handle_freed` and `handle_lost`.
  */
 export class TokenCounter {
   /** @throws {CtxweaveError} as {@link countTokens} */

@@ -114,7 +114,7 @@ export interface ChatCountOptions extends CountOptions {
 /**
  * How many tokens a chat is, as OpenAI's cookbook counts it: roles, contents, names and the overhead; and of calls, which it
  * says nothing about, the name, the arguments and 3 tokens more. Images cost what OpenAI's documentation says for their size, at the
- * highest detail, by the `model` or else the dearest of its models; the size is read from a `data:` address, and an image behind another one costs 4,784.
+ * highest detail, by the `model` or else the dearest of its models; the size is read from a `data:` address, and an image after another one costs 4,784.
  *
  * @throws {CtxweaveError} `unknown_value` for a model that is not known, `vocabulary_not_loaded` where it is counted by a vocabulary that is not
  *   loaded, `invalid_input` for what cannot be counted

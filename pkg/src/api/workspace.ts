@@ -26,7 +26,7 @@ export function planContextLoading(input: ReadonlyData<PlanInput>): LoadingPlan 
 }
 
 /**
- * Makes the response to `read_context` out of a workspace's files, with its cost and what was wrong with them beside it.
+ * Makes the response to `read_context` out of a workspace's files, with its cost and what was wrong with them next to it.
  * The input is never changed.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md

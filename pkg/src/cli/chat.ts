@@ -133,7 +133,7 @@ function modelOf(messages: unknown): string | undefined {
   return isObject(messages) && typeof messages["model"] === "string" ? messages["model"] : undefined;
 }
 
-/** Messages and a system prompt, as the vendor has them beside each other. */
+/** Messages and a system prompt, as the vendor has them next to each other. */
 function containerOf(format: string, { messages, system }: { messages: unknown[]; system?: string }): object {
   return format === "gemini"
     ? { systemInstruction: { parts: [{ text: system }] }, contents: messages }

@@ -17,7 +17,7 @@ export interface Outcome {
   result?: string | Uint8Array;
   /** The result by name, as `--json` has it where there is no `--out`. */
   named: Readonly<Record<string, unknown>>;
-  /** What `--json` has beside it. */
+  /** What `--json` has next to it. */
   report: Readonly<Record<string, unknown>>;
   /** The report for people, for standard error. */
   lines: readonly Line[];
@@ -43,7 +43,7 @@ export interface Declared<Of extends Options> {
   name: string;
   /** One line, without a period. */
   summary: string;
-  /** What stands behind the name: `[FILE]`. */
+  /** What stands after the name: `[FILE]`. */
   usage: string;
   /** A paragraph: what goes in and what comes out. */
   about: string;

@@ -78,7 +78,7 @@ async function trimmed(messages: BaseMessage[], fields: TrimMessagesFields): Pro
       : async (list) => sum(await Promise.all(list.map(({ content }) => contentTokens(tokenCounter, content))));
   const startOn = given({ startOn: types(fields.startOn) });
   const endOn = given({ endOn: types(fields.endOn) });
-  // What stands behind the last of these goes in any case.
+  // What stands after the last of these goes in any case.
   const ended = strategy === "last" && endOn.endOn ? fitted(messages, undefined, endOn) : messages;
   const all = await count(ended);
   if (all <= maxTokens) return fitted(ended, undefined, { ...startOn, ...endOn });

@@ -3,7 +3,7 @@
  *
  * What is to go is announced first: a list of keys, and a value that says that it counts. A writer looks at it after it has read
  * its head and before it writes, and waits where the list has a key of its own. Whoever read the head before has not seen the
- * list; so every head is set anew, and such a writer finds that its head has changed and begins again. What heads lead to by
+ * list; so every head is set again, and such a writer finds that its head has changed and begins again. What heads lead to by
  * then is taken off the list, and the rest can go.
  */
 
@@ -73,7 +73,7 @@ class Reachable {
     private readonly records: Records,
   ) {}
 
-  /** Follows all heads, as far as they lead to something new; `touch` sets each anew first. */
+  /** Follows all heads, as far as they lead to something new; `touch` sets each again first. */
   async look(touch: boolean): Promise<void> {
     for await (const keys of this.calls.keys(HEADS)) {
       for (const key of keys) {

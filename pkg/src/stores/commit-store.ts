@@ -197,7 +197,7 @@ export class CommitStore {
 
   /**
    * The records from a commit towards its root, or the first `depth` of them. A page is held at a time; `parent` of the last one
-   * is where to go on.
+   * is where to continue.
    *
    * @throws {CtxweaveError} those of `CommitGraph.history`, `record_mismatch`, `store_failed`
    */

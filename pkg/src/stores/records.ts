@@ -50,7 +50,7 @@ export class Records {
     }
   }
 
-  /** The same, or undefined where there is none. */
+  /** The same, or undefined if missing. */
   async find(id: string): Promise<{ text: string; record: CommitRecord } | undefined> {
     try {
       return await this.read(id);

@@ -70,11 +70,11 @@ export interface ToolDefinition {
 
 /** Where Anthropic's cache breakpoints go; it takes four in all. */
 export interface CacheSettings {
-  /** One behind the system context, or behind the tools where there is none. Default true. */
+  /** One after the system context, or after the tools if missing. Default true. */
   system?: boolean;
   /**
-   * Places among the assembled messages, negative ones from the end. `auto`, the default: behind the last message, behind
-   * what is as it was in the `previous` assembly (without one: behind the user message before the last), and behind the
+   * Places among the assembled messages, negative ones from the end. `auto`, the default: after the last message, after
+   * what is as it was in the `previous` assembly (without one: after the user message before the last), and after the
    * last message before a cut.
    */
   messages?: "auto" | number[];

@@ -19,7 +19,7 @@ export type ChatFormat =
   | "openai-responses";
 
 /**
- * A conversation that stands in a field of an object, beside what else a request has: `{ system, messages }`,
+ * A conversation that stands in a field of an object, next to what else a request has: `{ system, messages }`,
  * `{ systemInstruction, contents }`. The same kind of object comes back.
  */
 export type ChatContainer = { readonly messages: readonly unknown[] } | { readonly contents: readonly unknown[] };
@@ -74,7 +74,7 @@ export interface FitSettings<Message = unknown> {
    * each name. Default: the `tools` of a container.
    */
   tools?: unknown;
-  /** The system context where it stands beside the messages: a text, a list of parts, or an object with `text`, `parts` or `content`. */
+  /** The system context where it stands next to the messages: a text, a list of parts, or an object with `text`, `parts` or `content`. */
   system?: unknown;
   /**
    * Tokens of each message, if you know them: whole numbers, one for each message. They replace counting, and an unchanged message
@@ -125,7 +125,7 @@ export interface MeasuredMessages {
   format: ChatFormat;
   /** As `countChatTokens` gives it: `system`, `tools`, all messages, and 3 tokens of the request. */
   total: number;
-  /** The system context beside the messages. */
+  /** The system context next to the messages. */
   system: number;
   /** The definitions of the tools. */
   tools: number;
@@ -264,7 +264,7 @@ export type FitReason =
   | "callRemoved"
   /** A compaction of the provider's stands for it. */
   | "compacted"
-  /** It stood behind the last message of a role that `endOn` names. */
+  /** It stood after the last message of a role that `endOn` names. */
   | "endOn"
   /** A turn of the model's with which the conversation may not begin. */
   | "firstTurn"
@@ -317,7 +317,7 @@ export interface SummaryInput<Message = unknown> {
   previousSummary?: string;
 }
 
-/** What {@link finishFit} goes on from: it stands for the chat and the options that it was planned with, in this process. */
+/** What {@link finishFit} continues: it stands for the chat and the options that it was planned with, in this process. */
 export interface FitState<Chat> {
   /** For the compiler alone: there is nothing to read. */
   readonly "~chat": Chat;
@@ -349,7 +349,7 @@ export interface ConvertOptions {
 /** A chat in another format. The type of its messages is that library's or vendor's own, which the caller can name. */
 export interface ConvertedChat<Message = unknown> {
   messages: Message[];
-  /** The system context where the format has it beside the messages: Anthropic's `system`, Gemini's `systemInstruction`. */
+  /** The system context where the format has it next to the messages: Anthropic's `system`, Gemini's `systemInstruction`. */
   system?: string;
   /** What the format cannot say, and what was changed for its rules. */
   diagnostics: Diagnostic[];

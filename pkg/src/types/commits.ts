@@ -184,7 +184,7 @@ export interface MaterializationPlan extends MaterializationRequest {
 }
 
 /**
- * How close a result is to what was stored: joined as it was, mapped to another version, written anew as turns (on demand),
+ * How close a result is to what was stored: joined as it was, mapped to another version, written again as turns (on demand),
  * narrated, or as found.
  */
 export type Tier = "native" | "fields" | "transcode" | "rendering" | "raw";
@@ -290,7 +290,7 @@ export type FetchBlob = (artifactRef: string, options: { signal: PlatformAbortSi
 export interface CheckpointerOptions {
   /** The format of the messages. */
   format: CommitFormat;
-  /** The commit that the session goes on from; none starts afresh. */
+  /** The commit that the session continues; none starts afresh. */
   parent?: string | null;
   /** After how many turns a commit is due. Default 1. */
   every?: number;

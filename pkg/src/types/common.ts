@@ -284,7 +284,7 @@ export interface Encodings {
 /** One of OpenAI's encodings, by the name of its vocabulary, which comes with the package. */
 export type Encoding = keyof Encodings;
 
-/** An exact tokenizer: an encoding, or a vocabulary of one's own by the name that it was loaded under. */
+/** An exact tokenizer: an encoding, or a vocabulary of the caller's by the name that it was loaded under. */
 export type ExactTokenizer = Encoding | (string & {});
 
 /** How tokens are counted: estimated, or exactly once the vocabulary is loaded. */
@@ -299,7 +299,7 @@ export type TokenizerFamily = "claude" | "claude-3" | "gemini";
 /** What `calibrate` fitted: its factors, and by how many percent it may be off. */
 export type CalibratedTokenizer = `calibrated:${number},${number},${number},${number}`;
 
-/** A tokenizer of one's own. */
+/** A tokenizer of the caller's. */
 export interface OwnTokenizer {
   /** The name that reports carry. Default `own`. */
   name?: string;

@@ -13,7 +13,7 @@ export type ProviderReply = string | Uint8Array | ArrayBuffer | object | readonl
 export interface ContinuationOptions {
   /** Whose answer it is: what `target.provider` was. Any string has the type; a name that is not known is an error. */
   provider: "anthropic" | "openai" | "openai-responses" | "gemini" | "completion" | (string & {});
-  /** The node that the answers go on from; null where they begin a tree. */
+  /** The node that the answers continue; null where they begin a tree. */
   parent: string | null;
   /** An id for each answer, of which some may be left over; or the text that the ids begin with, before 1, 2 and so on. */
   ids: string | readonly string[];
@@ -24,7 +24,7 @@ export interface ContinuationOptions {
 }
 
 /**
- * Why an answer ends. `refusal` is the model's, `contentFilter` the provider's; `pause` is sent as it is to go on; what is none of
+ * Why an answer ends. `refusal` is the model's, `contentFilter` the provider's; `pause` is sent as it is to continue; what is none of
  * these is `other`.
  */
 export type StopReason =

@@ -206,7 +206,7 @@ interface SectionEdit {
   section: string;
   /** Lines of Markdown. */
   content: string;
-  /** Whether to add the section at the end of the file where there is none; else that is an error. */
+  /** Whether to add the section at the end of the file if missing; else that is an error. */
   createSection?: boolean;
 }
 

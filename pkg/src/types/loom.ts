@@ -196,7 +196,7 @@ export interface Agent {
   permissions?: Record<string, boolean> | string[];
 }
 
-/** The bytes behind a `ref`, as base64, or the address where the provider finds them. */
+/** The bytes after a `ref`, as base64, or the address where the provider finds them. */
 export type Media = { data: string } | { url: string };
 
 /** Tokens that a provider adds around what is said. */
@@ -209,14 +209,14 @@ export interface Overhead {
 
 /** What media costs. */
 export interface MediaCosts {
-  /** Tokens of one image, whatever its size. Without it the provider's rule holds, and 4784 where there is none. */
+  /** Tokens of one image, whatever its size. Without it the provider's rule holds, and 4784 if missing. */
   image?: number;
   /** Tokens of one second of audio. Default 32. */
   audioSecond?: number;
 }
 
 /**
- * What a loom-aware agent is told beside the conversation: an addendum to the system prompt, an operational memory before
+ * What a loom-aware agent is told next to the conversation: an addendum to the system prompt, an operational memory before
  * the conversation, a header on each message, and a loom block at the end. All of it counts against the budget, and none of
  * it is truncated.
  */
@@ -482,7 +482,7 @@ export interface Cut {
   tokens: number;
   /** How many nodes of the conversation come before the cut. */
   position: number;
-  /** The marker that stands in the gap; absent where there is none. */
+  /** The marker that stands in the gap; absent if missing. */
   marker?: string;
 }
 

@@ -263,7 +263,7 @@ export interface ContextAssemblyState {
     diagnostics?: Diagnostic[];
   };
   sizes?: {
-    /** A name, or that of one of one's own, which {@link FinishContextOptions} have to bring once more. */
+    /** A name, or that of one of the caller's, which {@link FinishContextOptions} have to bring once more. */
     tokenizer?: string | { name: string };
     warnTokens?: number;
     maxTokens?: number;
@@ -272,7 +272,7 @@ export interface ContextAssemblyState {
 
 /** The options of `finishContextAssembly`. */
 export interface FinishContextOptions {
-  /** The tokenizer of one's own that the assembly was begun with: the state cannot carry it. */
+  /** The tokenizer of the caller's that the assembly was begun with: the state cannot carry it. */
   tokenizer?: Tokenizer | OwnTokenizer;
 }
 

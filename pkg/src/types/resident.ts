@@ -66,7 +66,7 @@ export interface RemovalReport {
   inverse: ChangeSet;
 }
 
-/** What an edit did beside what it was asked for. */
+/** What an edit did next to what it was asked for. */
 export interface ChangeReport {
   /** What had to be repaired in what came. */
   diagnostics: Diagnostic[];
@@ -129,7 +129,7 @@ export interface TreePreview extends ChangeSet {
   options?: TreePromptOptions;
 }
 
-/** Two prompts beside each other. */
+/** Two prompts next to each other. */
 export interface PromptComparison {
   /** Tokens of the first. */
   before: TokenTotals;
@@ -238,7 +238,7 @@ export interface CutSummary {
   tokens: number;
   /** How many nodes of the conversation come before the cut. */
   position: number;
-  /** The marker that stands in the gap; absent where there is none. */
+  /** The marker that stands in the gap; absent if missing. */
   marker?: string;
 }
 

@@ -23,7 +23,7 @@ export interface ImportOptions {
   sessionId?: string;
   ticketId?: string;
   threadId?: string;
-  /** The commit that the conversation goes on from. Default: it begins. */
+  /** The commit that the conversation continues. Default: it begins. */
   parent?: string;
   /**
    * RFC 3339, a `Date`, or milliseconds as `Date.now()` gives them: for lines that do not say when they were written. Needed
@@ -33,7 +33,7 @@ export interface ImportOptions {
   /** A delta ends after this many answers of the assistant. Default 1. */
   everyTurns?: number;
   /**
-   * What an import of the same file gave as `resume`: this one goes on there. The bytes are then those of the file from
+   * What an import of the same file gave as `resume`: this one continues there. The bytes are then those of the file from
    * `resume.offset` on, and the options those of the first import.
    */
   resume?: TranscriptResume;
@@ -82,7 +82,7 @@ export interface ImportedTranscript {
   branches: ImportedBranch[];
   /** Titles that the file gives commits of earlier imports, for `updateMetadata`. */
   titles?: { id: string; summary: string }[];
-  /** Where the next import goes on; absent for a file that is not lines (`bureau-agent-v1`, one object of Gemini CLI). */
+  /** Where the next import continues; absent for a file that is not lines (`bureau-agent-v1`, one object of Gemini CLI). */
   resume?: TranscriptResume;
   diagnostics: Diagnostic[];
 }

@@ -148,17 +148,17 @@ export interface ContextTokens {
   tokenizerError?: number;
 }
 
-/** The response, and what travels beside it. */
+/** The response, and what travels next to it. */
 export interface ReadContext {
   context: WorkspaceContext;
   tokens: ContextTokens;
   diagnostics: Diagnostic[];
 }
 
-/** Reads a file by its path: its content, or nothing where there is none. */
+/** Reads a file by its path: its content, or nothing if missing. */
 export type ReadFile = (path: string, options?: DriverOptions) => Promise<string | Uint8Array | null | undefined>;
 
-/** What `loadContext` needs to know beside the files. */
+/** What `loadContext` needs to know next to the files. */
 export interface LoadContextOptions extends WorkspacePlace, DriverOptions {
   limits?: WorkspaceLimits;
   tokenizer?: Tokenizer | OwnTokenizer;

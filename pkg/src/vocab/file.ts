@@ -1,4 +1,4 @@
-/** Browsers and bundlers: a file beside this one, or its packed form; src/index.ts says when. The build puts other names in place of `o200k_base`. */
+/** Browsers and bundlers: a file next to this one, or its packed form; src/index.ts says when. The build puts other names in place of `o200k_base`. */
 
 import type { Standard } from "../source.js";
 import type { VocabularySource } from "../vocabulary.js";

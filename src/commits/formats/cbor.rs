@@ -199,7 +199,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Whether an array or a map goes on; passes over the break that ends one of indefinite length.
+/// Whether an array or a map continues; passes over the break that ends one of indefinite length.
 fn more(decoder: &mut Decoder<'_>, declared: Option<u64>, read: usize) -> Result<bool, minicbor::decode::Error> {
     if let Some(count) = declared {
         return Ok((read as u64) < count);

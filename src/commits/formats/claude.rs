@@ -3,7 +3,7 @@
 //! Records are a graph: each names its parent by `parentUuid`. The conversation is the chain of the newest leaf:
 //!
 //! - `isSidechain` records (other agents) and `isMeta` records are no part of it, unless all records are of a side chain;
-//! - records of one API message share `message.id` and are one turn. Parallel calls are siblings beside the chain, and they
+//! - records of one API message share `message.id` and are one turn. Parallel calls are siblings next to the chain, and they
 //!   and their results belong to it;
 //! - a `compact_boundary` starts a new history: the summary after it, then the messages that it preserves
 //!   (`compactMetadata.preservedMessages.uuids`, in that order); `logicalParentUuid` names the record before. What names a preserved
@@ -325,7 +325,7 @@ impl<'a> Session<'a> {
         newest(false).or_else(|| newest(true))
     }
 
-    /// The entries from the root, or from the newest compaction unless `through`, to `tip`, with those beside the chain.
+    /// The entries from the root, or from the newest compaction unless `through`, to `tip`, with those next to the chain.
     pub(crate) fn path(&self, tip: usize, through: bool, notes: &mut ConversionReport) -> Vec<usize> {
         let mut path = Vec::new();
         let mut seen = vec![false; self.entries.len()];
@@ -424,7 +424,7 @@ impl<'a> Session<'a> {
                 next.extend(beside.remove(&index).unwrap_or_default().into_iter().rev());
             }
         }
-        // Nearly always the chain runs down the file; then so does what hangs beside it.
+        // Nearly always the chain runs down the file; then so does what hangs next to it.
         if in_order {
             sorting::sort(&mut all);
         }
@@ -546,7 +546,7 @@ pub(super) fn read(bytes: &[u8], through: bool, notes: &mut ConversionReport) ->
     Transcript { turns: session.turns(&path, through, notes) }
 }
 
-/// Remembers the uuid that the next record names as its parent, and the session; false if there is none.
+/// Remembers the uuid that the next record names as its parent, and the session; false if missing.
 pub(super) fn end(bytes: &[u8], continuation: &mut Continuation) -> bool {
     let session = Session::read(bytes, &mut ConversionReport::default());
     let Some(entry) = session.tip().and_then(|tip| session.entries.get(tip)) else { return false };

@@ -254,7 +254,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
     }
 }
 
-/// Adds a block to the last turn if it goes on, or begins one.
+/// Adds a block to the last turn if it continues, or begins one.
 fn push(turns: &mut Vec<Turn>, role: Role, block: Block<'static>, timestamp: Option<&str>) {
     let goes_on = |turn: &&mut Turn| {
         turn.role == role

@@ -28,7 +28,7 @@ impl Continuation {
         Self { begins: true, seed: seed.to_owned(), ..Self::default() }
     }
 
-    /// Changes the seed. The count goes on, so that no id repeats when a delta does.
+    /// Changes the seed. The count continues, so that no id repeats when a delta does.
     pub(crate) fn reseed(&mut self, seed: &str) {
         seed.clone_into(&mut self.seed);
     }
@@ -54,7 +54,7 @@ impl Continuation {
     }
 }
 
-/// An id for a call without one, derived from what it stands behind.
+/// An id for a call without one, derived from what it stands after.
 pub(crate) fn call_id(parts: [&str; 2]) -> String {
     let key = id::derive(CALL_ID_CONTEXT, parts);
     format!("call_{}", key.get(..24).unwrap_or(&key))

@@ -1,7 +1,7 @@
 //! `generic-v1`: JSONL of `{ role, content }` (SPEC §5).
 //!
 //! `role` is `system`, `user`, `assistant`, or `tool` with a `tool_call_id`; `content` a string or a list of blocks, in the
-//! shapes of a Loom tree (which is what is written), of Anthropic, or of OpenAI's chat messages with what they have beside it: `tool_calls`, `function_call`,
+//! shapes of a Loom tree (which is what is written), of Anthropic, or of OpenAI's chat messages with what they have next to it: `tool_calls`, `function_call`,
 //! whose result has the role `function`, and `reasoning_content`.
 
 use std::borrow::Cow;

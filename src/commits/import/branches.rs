@@ -13,7 +13,7 @@ pub(super) struct Branch {
     pub entries: Vec<usize>,
     /// The entry of another branch that it leaves.
     pub fork: Option<usize>,
-    /// The number of the commit that it goes on from, if that is of an earlier part.
+    /// The number of the commit that it continues, if that is of an earlier part.
     pub earlier: Option<usize>,
     pub side: bool,
 }

@@ -56,7 +56,7 @@ impl<'b> Lines<'b> {
         self.copied.push(b'\n');
     }
 
-    /// What there is, and begins anew.
+    /// What there is, and begins again.
     fn take(&mut self) -> Cow<'b, [u8]> {
         let (start, end) = take(&mut self.range);
         match take(&mut self.copied) {
@@ -125,7 +125,7 @@ fn expected_records(len: usize, (read, all): (usize, usize)) -> usize {
 }
 
 impl<'b, 'o> Builder<'b, 'o> {
-    /// Begins, or goes on from where an earlier import stopped. Gives the bytes to read, too.
+    /// Begins, or continues where an earlier import stopped. Gives the bytes to read, too.
     pub(super) fn new(format: Format, file: &'b [u8], options: &'o ImportOptions<'o>) -> Result<(Self, &'b [u8])> {
         let mut builder = Self {
             format,
@@ -226,7 +226,7 @@ impl<'b, 'o> Builder<'b, 'o> {
         self.committed.resume(self.format, self.file, self.base, &self.options.key(), known)
     }
 
-    /// Where the next import goes on. Called before what is not settled becomes a commit after all.
+    /// Where the next import continues. Called before what is not settled becomes a commit after all.
     pub(super) fn stop(&mut self, known: Option<&CommitIndex>) -> Result<()> {
         if let Some(until) = self.until.take() {
             return Err(until.mismatch("the file was rewritten"));

@@ -2,7 +2,7 @@
 //!
 //! A part ends where the conversation's answer is over: before the next question, or the next answer. It is committed as a whole:
 //! the conversation, and the branches and side chains that it holds. A branch that leaves an earlier part begins at the
-//! commit that has the record which it goes on from.
+//! commit that has the record which it continues.
 
 use super::branches::{Branch, find_branches, imported};
 use super::builder::{Builder, Lines, place_in};
@@ -187,7 +187,7 @@ impl<'b> File<'b> {
         let all: Vec<usize> = (0..session.entries.len()).collect();
         let branches = match (session.tip(), &before) {
             (Some(tip), _) => find_branches(&session, tip, &mut builder.later),
-            // Nobody says anything: it goes on where the conversation is.
+            // Nobody says anything: it continues where the conversation is.
             (None, Some(_)) => {
                 vec![Branch { entries: all.clone(), fork: None, earlier: self.known.newest(false), side: false }]
             }

@@ -6,7 +6,7 @@
 //! header, which the blob of a compaction repeats.
 //!
 //! What is committed never changes by what comes after: a commit is made once the next question, or answer, begins. So a file
-//! that is read in parts gives the commits of one import at its end, and [`Resume`] says where the next part goes on.
+//! that is read in parts gives the commits of one import at its end, and [`Resume`] says where the next part continues.
 
 mod branches;
 mod builder;

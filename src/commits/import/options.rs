@@ -82,7 +82,7 @@ pub struct Import<'b> {
     pub branches: Vec<ImportedBranch>,
     /// Titles of commits of earlier imports.
     pub titles: Vec<Title>,
-    /// Where the next import goes on; none for a format that is not lines.
+    /// Where the next import continues; none for a format that is not lines.
     pub resume: Option<Resume>,
     /// What was damaged or not known.
     pub diagnostics: Vec<Diagnostic>,

@@ -1,4 +1,4 @@
-//! What a loom-aware agent gets beside the conversation (SPEC §1 "Loom-aware"): an addendum to the system prompt, an
+//! What a loom-aware agent gets next to the conversation (SPEC §1 "Loom-aware"): an addendum to the system prompt, an
 //! operational memory block before the conversation, a header on each message, and a loom block at the end.
 //!
 //! Headers become part of their nodes' texts, and the blocks items that are never truncated, before anything is measured. So

@@ -17,7 +17,7 @@ pub struct Delta<'d> {
     pub low: Option<u16>,
     /// The text.
     pub text: &'d str,
-    /// The first half of a pair, behind the text.
+    /// The first half of a pair, after the text.
     pub high: Option<u16>,
 }
 
@@ -46,7 +46,7 @@ pub struct Appended {
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 
 impl LoomTree {
-    /// Adds to the text of a node, at the cost of what is added: to its last block where that is a text, else as a block behind it.
+    /// Adds to the text of a node, at the cost of what is added: to its last block where that is a text, else as a block after it.
     /// What was counted is not counted again.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl LoomTree {
         let content = &self.tree.at(place).content;
         appended.new_block = !matches!(content.last(), Some(Block::Text(_)));
         if appended.new_block {
-            // Beside another block it makes a mixed content of both.
+            // Next to another block it makes a mixed content of both.
             let blocks = count(content).saturating_add(1 + usize::from(content.len() == 1));
             limits::check("contentBlocks", blocks, limits.content_blocks)?;
         }

@@ -33,7 +33,7 @@ pub struct ChangeSet {
     pub replaces: bool,
 }
 
-/// What a tree has beside its nodes and edges.
+/// What a tree has next to its nodes and edges.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TreeFields {
     /// What it says about itself.
@@ -79,11 +79,11 @@ pub enum OrderPosition {
     Kept,
     /// The end.
     Last,
-    /// Before the one of this id; the end where there is none.
+    /// Before the one of this id; the end if missing.
     Before(String),
 }
 
-/// What a change did beside what it says.
+/// What a change did next to what it says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Applied {
     /// Edges that led to a removed node, or that lost every node they could come from.
@@ -312,7 +312,7 @@ impl LoomTree {
         inverse
     }
 
-    /// What the tree has beside nodes and edges, as it is.
+    /// What the tree has next to nodes and edges, as it is.
     pub(super) fn fields(&self) -> TreeFields {
         TreeFields { settings: self.tree.settings().clone(), extra: self.extra.clone() }
     }

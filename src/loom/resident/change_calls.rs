@@ -68,7 +68,7 @@ impl Handle {
         Response::of(&Changed { diagnostics, inverse })
     }
 
-    /// Adds to the text of a node. `low` and `high` are the halves of surrogate pairs that stand before and behind the text.
+    /// Adds to the text of a node. `low` and `high` are the halves of surrogate pairs that stand before and after the text.
     fn append(&mut self, request: Value<'_>) -> Result<Response> {
         let mut diagnostics = request.repaired();
         let fields = request.object("a node and a text, an object")?;

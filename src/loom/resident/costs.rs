@@ -1,4 +1,4 @@
-//! What nodes, the paths to them and what goes on from them cost, for drawing a tree (SPEC §1 "What a front end asks a resident
+//! What nodes, the paths to them and what continues them cost, for drawing a tree (SPEC §1 "What a front end asks a resident
 //! tree").
 
 use super::assemble::Measure;
@@ -59,7 +59,7 @@ impl LoomTree {
         self.sums(ids, options, counter, Sum::Path)
     }
 
-    /// The same of each node and of all that goes on from it. A node with several edges to it is counted where its path comes from.
+    /// The same of each node and of its descendants. A node with several edges to it is counted where its path comes from.
     ///
     /// # Errors
     /// As [`LoomTree::path_tokens`].
@@ -117,7 +117,7 @@ impl LoomTree {
             }
         }
         for node in forest.order().rev() {
-            // An edit without an edge of its own is none of what goes on from there.
+            // An edit without an edge of its own is none of what continues there.
             let has_edge = !self.tree.incoming(node).is_empty() || !self.tree.annotated_by(node).is_empty();
             let own = sums.subtrees.get(node as usize).copied().unwrap_or_default();
             let parent = forest.parent(node).filter(|_| has_edge);
@@ -161,7 +161,7 @@ impl LoomTree {
         mut options: Options,
         counter: &CachingCounter<'_>,
     ) -> Result<Vec<Measure>> {
-        // Each goes on from the one before: neighbours have most of their paths in common.
+        // Each continues the one before: neighbours have most of their paths in common.
         let ranks = self.branch_order();
         let mut order: Vec<(u32, usize)> = Vec::with_capacity(tips.len());
         for (at, tip) in tips.iter().enumerate() {
@@ -192,7 +192,7 @@ impl LoomTree {
                     *size = size.saturating_add(own);
                 }
             }
-            // Where the next child of each node begins; what goes on from a child comes before the next.
+            // Where the next child of each node begins; what continues a child comes before the next.
             let mut next = vec![0_u32; tree.places()];
             let mut ranks = vec![u32::MAX; tree.places()];
             let mut next_root = 0_u32;

@@ -101,7 +101,7 @@ impl Extra {
         Ok(extra.with(rest))
     }
 
-    /// What a tree has beside its nodes and edges.
+    /// What a tree has next to its nodes and edges.
     pub(super) fn of_tree(fields: Object<'_>) -> Self {
         let mut extra = Self::default();
         let mut rest = Map::new();

@@ -1,4 +1,4 @@
-//! The way back from each node of a tree: which node it goes on from, and how far that is from where its path begins.
+//! The way back from each node of a tree: which node it continues, and how far that is from where its path begins.
 
 use crate::loom::path::{self, Choices, SelectedVersions};
 use crate::loom::tree::{NodeIx, Tree};
@@ -19,12 +19,12 @@ const WALKED: u32 = u32::MAX - 2;
 pub(super) struct Forest {
     parents: Vec<u32>,
     depths: Vec<u32>,
-    /// How many nodes go on from each.
+    /// How many children each node has.
     children: Vec<u32>,
-    /// All nodes but those in circles, each behind its parent. An entry whose place is not noted in `positions` is void.
+    /// All nodes but those in circles, each after its parent. An entry whose place is not noted in `positions` is void.
     order: Vec<NodeIx>,
     positions: Vec<u32>,
-    /// Whether it has to be made anew.
+    /// Whether it has to be made again.
     stale: bool,
 }
 
@@ -78,7 +78,7 @@ impl Forest {
         self.stale
     }
 
-    /// The node that this one goes on from.
+    /// The parent of this node.
     pub(super) fn parent(&self, node: NodeIx) -> Option<NodeIx> {
         Some(get(&self.parents, node)).filter(|&parent| parent != NONE && parent != ABSENT)
     }
@@ -88,7 +88,7 @@ impl Forest {
         Some(get(&self.depths, node)).filter(|&depth| depth < WALKED)
     }
 
-    /// The nodes that are in no circle, each behind the one that it goes on from.
+    /// The nodes that are in no circle, each after its parent.
     pub(super) fn order(&self) -> impl DoubleEndedIterator<Item = NodeIx> {
         let is_at = |&(at, node): &(usize, &NodeIx)| get(&self.positions, *node) == index(at);
         self.order.iter().enumerate().filter(is_at).map(|(_, &node)| node)

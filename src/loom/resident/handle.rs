@@ -42,7 +42,7 @@ pub const UNPACKED: &[Call<Handle>] = &[
 const SETTINGS: &[&str] =
     &["title", "mode", "systemContext", "bufferModeSystemContext", "bufferPrefix", "preferences", "limits", "media"];
 
-/// A resident tree, and the settings that it was given beside.
+/// A resident tree, and the settings that it was given next to.
 #[derive(Debug)]
 pub struct Handle {
     pub(super) tree: LoomTree,

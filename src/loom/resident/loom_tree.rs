@@ -52,7 +52,7 @@ pub struct LoomTree {
     /// The last path as a dialogue, and as a document.
     pub(super) dialogue: RefCell<DialogueState>,
     pub(super) document: RefCell<PathState>,
-    /// The last path of a dialogue that was only looked at, beside the others.
+    /// The last path of a dialogue that was only looked at, next to the others.
     pub(super) beside: RefCell<DialogueState>,
     /// How many of the first steps of both paths of dialogues were the same when they were last compared.
     pub(super) shared_steps: Cell<usize>,

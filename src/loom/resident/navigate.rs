@@ -33,7 +33,7 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl LoomTree {
-    /// The nodes that go on from a node, and the remarks about it, in the order of their edges.
+    /// The children of a node, and the remarks about it, in the order of their edges.
     ///
     /// # Errors
     /// [`Code::NodeNotFound`](crate::Code::NodeNotFound), as all here.
@@ -41,7 +41,7 @@ impl LoomTree {
         Ok(self.relatives(relations::children(&self.tree, self.tree.find(id)?)))
     }
 
-    /// The nodes that a node goes on from, or is a remark about, in the order of its edges; of an edit without an edge of its
+    /// The parents of a node, and the nodes that it is a remark about, in the order of its edges; of an edit without an edge of its
     /// own, those of the node that it is an edit of.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl LoomTree {
         Ok(self.relatives(all.filter(|sibling| seen.insert(sibling.node)).collect()))
     }
 
-    /// All that can be come to from a node by its children and theirs, each behind the one that it was come to from.
+    /// All that can be come to from a node by its children and theirs, each after the one that it was come to from.
     ///
     /// # Errors
     /// As [`LoomTree::children`].
@@ -73,8 +73,8 @@ impl LoomTree {
         Ok(self.relatives(relations::descendants(&self.tree, self.tree.find(id)?)))
     }
 
-    /// A node, what it is an edit of, and the other edits of that, each behind what it is an edit of; then those that stand
-    /// beside it as primary sources of an edge.
+    /// A node, what it is an edit of, and the other edits of that, each after what it is an edit of; then those that stand
+    /// next to it as primary sources of an edge.
     ///
     /// # Errors
     /// As [`LoomTree::children`].
@@ -88,7 +88,7 @@ impl LoomTree {
         self.relatives(self.with_relations(|relations, tree| relations.roots(tree)))
     }
 
-    /// The nodes from which none goes on, in the order in which they were given.
+    /// The leaves, in the order in which they were given.
     pub fn leaves(&self) -> Vec<Relative<'_>> {
         self.relatives(self.with_relations(|relations, tree| relations.leaves(tree)))
     }
@@ -127,7 +127,7 @@ impl LoomTree {
         Ok(common?.map(|node| &*self.tree.at(node).id))
     }
 
-    /// The node behind another among those that go on from the node before it, or the one `next` to it on the other side. Pruned
+    /// The node after another among the children of its parent, or the one `next` to it on the other side. Pruned
     /// ones are passed over, unless the node itself is pruned; the siblings of a remark are the other remarks. Of several edges to
     /// the node the choices say which.
     ///

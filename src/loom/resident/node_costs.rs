@@ -23,7 +23,7 @@ pub(super) struct NodeCosts {
 pub(super) struct Sums {
     /// Over the path to each node.
     pub(super) paths: Vec<f64>,
-    /// Over each node and all that goes on from it.
+    /// Over each node and its descendants.
     pub(super) subtrees: Vec<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! What an edit, or other options, would do to a prompt, without doing it: two prompts beside each other, each a dialogue or
+//! What an edit, or other options, would do to a prompt, without doing it: two prompts next to each other, each a dialogue or
 //! a document.
 
 use std::cell::RefCell;
@@ -25,7 +25,7 @@ use crate::text::common_prefix;
 use crate::tokens::Counter;
 use crate::tokens::memory::CachingCounter;
 
-/// Two prompts beside each other.
+/// Two prompts next to each other.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
@@ -103,7 +103,7 @@ struct Account {
 }
 
 impl LoomTree {
-    /// The prompt of other options beside that of some.
+    /// The prompt of other options next to that of some.
     ///
     /// # Errors
     /// As [`LoomTree::assemble_dialogue`], of either.
@@ -180,7 +180,7 @@ impl LoomTree {
         })
     }
 
-    /// A document is concatenated anew for each assembly, so its path needs no state between two of them.
+    /// A document is concatenated again for each assembly, so its path needs no state between two of them.
     fn document_account(&self, question: Question<'_>) -> Result<Account> {
         let context = self.context(question.options, question.counter, Mode::Buffer);
         let mut state = PathState::default();
@@ -203,7 +203,7 @@ impl LoomTree {
         })
     }
 
-    /// Two accounts beside each other: `rewritten` nodes say something else in the second, and `ids` are those that places
+    /// Two accounts next to each other: `rewritten` nodes say something else in the second, and `ids` are those that places
     /// had in the first.
     fn comparison(
         &self,

@@ -19,7 +19,7 @@ pub(super) struct Relation {
 pub(super) struct Relations {
     /// Nodes to which no edge leads.
     unreached: PlaceSet,
-    /// Nodes from which none goes on.
+    /// Leaves.
     leaves: PlaceSet,
     /// The edits of each node, by its id, which need not be that of a node.
     edits: SortedMap<String, Vec<NodeIx>>,
@@ -94,13 +94,13 @@ impl Relations {
         in_order(tree, roots).into_iter().map(|node| Relation { node, edge: None, annotation: false }).collect()
     }
 
-    /// The nodes from which none goes on, in the order of nodes.
+    /// The leaves, in the order of nodes.
     pub(super) fn leaves(&self, tree: &Tree<'_>) -> Vec<Relation> {
         let leaves = in_order(tree, self.leaves.list.iter().copied()).into_iter();
         leaves.map(|node| relation_of(tree, node)).collect()
     }
 
-    /// A node, what it is an edit of, and all other edits of that: each behind what it is an edit of. Then the nodes that an
+    /// A node, what it is an edit of, and all other edits of that: each after what it is an edit of. Then the nodes that an
     /// edge names as its predecessor, too.
     pub(super) fn versions(&self, tree: &Tree<'_>, node: NodeIx) -> Vec<Relation> {
         let chain = path::origins(tree, node);
@@ -128,14 +128,14 @@ impl Relations {
     }
 }
 
-/// The nodes that go on from a node, and remarks about it, in the order of their edges.
+/// The children of a node, and remarks about it, in the order of their edges.
 pub(super) fn children(tree: &Tree<'_>, node: NodeIx) -> Vec<Relation> {
     let mut seen = Seen::default();
     let children = tree.outgoing(node).iter().filter_map(|&edge| child_by(tree, node, edge));
     children.filter(|child| seen.insert(child.node)).collect()
 }
 
-/// The node that an edge leads to, if it goes on from a node or is a remark about it.
+/// The node that an edge leads to, if it continues a node or is a remark about it.
 fn child_by(tree: &Tree<'_>, node: NodeIx, edge: EdgeIx) -> Option<Relation> {
     let linked = tree.edge(edge);
     let annotation = linked.kind == EdgeKind::Annotation;
@@ -143,7 +143,7 @@ fn child_by(tree: &Tree<'_>, node: NodeIx, edge: EdgeIx) -> Option<Relation> {
     goes_on.then_some(Relation { node: linked.target, edge: Some(edge), annotation })
 }
 
-/// The nodes that a node goes on from, or is a remark about.
+/// The parents of a node, and the nodes that it is a remark about.
 pub(super) fn parents(tree: &Tree<'_>, node: NodeIx) -> Vec<Relation> {
     let (at, _) = path::edges_into(tree, node);
     let mut seen = Seen::default();
@@ -161,7 +161,7 @@ pub(super) fn parents(tree: &Tree<'_>, node: NodeIx) -> Vec<Relation> {
     parents
 }
 
-/// All that can be come to from a node, each behind what it was first come to from.
+/// All that can be come to from a node, each after what it was first come to from.
 pub(super) fn descendants(tree: &Tree<'_>, node: NodeIx) -> Vec<Relation> {
     let mut seen = Seen::default();
     seen.insert(node);
@@ -177,7 +177,7 @@ pub(super) fn descendants(tree: &Tree<'_>, node: NodeIx) -> Vec<Relation> {
     descendants
 }
 
-/// The node beside another among those that come over one kind of edge from the same node: the next, or the one before. Pruned
+/// The node next to another among those that come over one kind of edge from the same node: the next, or the one before. Pruned
 /// ones are passed over, unless the node is pruned itself.
 pub(super) fn beside(tree: &Tree<'_>, node: NodeIx, from: NodeIx, edge: EdgeIx, next: bool) -> Option<Relation> {
     let at = tree.edge(edge);

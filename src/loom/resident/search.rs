@@ -64,7 +64,7 @@ pub struct Match<'a> {
 }
 
 impl LoomTree {
-    /// Where the query stands, in path order: each node before those that go on from it, whose order is that of the edges; a
+    /// Where the query stands, in path order: each node before its children, whose order is that of the edges; a
     /// branch is walked to its end before the next. Matches of one text do not overlap.
     pub fn search(&self, search: &Search) -> Vec<Match<'_>> {
         let mut found = Vec::new();

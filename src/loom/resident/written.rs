@@ -26,7 +26,7 @@ struct WrittenSource<'a>(&'a Source<'a>, bool);
 
 struct WrittenPreferences<'a>(&'a Preferences);
 
-/// What a tree has beside nodes and edges; what it does not say is null, so that it is taken away.
+/// What a tree has next to nodes and edges; what it does not say is null, so that it is taken away.
 struct WrittenFields<'a>(&'a TreeFields);
 
 /// A list of which each item is written when its turn comes.

@@ -44,7 +44,7 @@ pub(super) fn write(tree: &ExportTree<'_>) -> Result<String> {
 
 struct Page {
     out: String,
-    /// Whether a node's text goes on from the one before.
+    /// Whether a node's text continues the one before.
     is_document: bool,
 }
 
@@ -123,7 +123,7 @@ fn quoted(text: &str) -> String {
     trim(text).split('\n').map(|line| ["> ", line].concat()).collect::<Vec<_>>().join("\n")
 }
 
-/// A block of code, behind more backticks than are in it.
+/// A block of code, after more backticks than are in it.
 fn fenced(text: &str) -> String {
     let longest = text.split(|ch| ch != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);

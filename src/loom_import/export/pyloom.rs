@@ -201,7 +201,7 @@ fn fields_of(
     Ok(fields)
 }
 
-/// The chapters of nodes that have a label, beside those that an import found no node for.
+/// The chapters of nodes that have a label, next to those that an import found no node for.
 fn add_chapters(tree: &ExportTree<'_>, fields: &mut Map<String, Json>) {
     let mut chapters = match fields.remove("chapters") {
         Some(Json::Object(chapters)) => chapters,

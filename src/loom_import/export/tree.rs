@@ -181,7 +181,7 @@ impl<'t> ExportTree<'t> {
         self.nodes.get(at)
     }
 
-    /// What an import from this format kept of the file beside its nodes.
+    /// What an import from this format kept of the file next to its nodes.
     pub(super) fn imported_from(&self, format: &str) -> Option<Object<'t>> {
         let imported = self.fields.object_at("imported").filter(|imported| imported.len() == 2)?;
         imported.field("format").filter(|from| from.is_string(format))?;

@@ -48,7 +48,7 @@ impl Numbers {
     }
 }
 
-/// The pieces behind the first: a list of texts, or in newer files objects by their number.
+/// The pieces after the first: a list of texts, or in newer files objects by their number.
 fn actions(file: Object<'_>, context: &mut Context<'_>) -> Vec<String> {
     let list = file.items_at("actions").filter_map(|action| action.as_text().map(|text| text.into_owned()));
     let mut texts: Vec<String> = list.collect();

@@ -97,7 +97,7 @@ struct Texts<'a, 't> {
     text: Vec<u16>,
     /// The length of each node's whole text.
     lengths: Vec<usize>,
-    /// The nearest node before each, of those whose text it goes on from, that has a shorter text.
+    /// The nearest node before each, of those whose text it continues, that has a shorter text.
     shorter: Vec<Option<usize>>,
     seen: Vec<bool>,
     /// Bytes of all that the nodes add.
@@ -162,7 +162,7 @@ impl Texts<'_, '_> {
         };
         let length = self.text.len();
         let same = first(&changes).unwrap_or(before).min(before);
-        // What it goes on from: the parent, or the nearest before it that the change left whole.
+        // What it continues: the parent, or the nearest before it that the change left whole.
         let mut from = parent;
         while let Some(node) = from.filter(|&node| self.length(node) > same) {
             from = self.shorter.get(node).copied().flatten();

@@ -54,7 +54,7 @@ pub(super) fn read_all(shape: Shape<'_, '_>, context: &mut Context<'_>) -> Resul
 enum Work<'t> {
     /// A node below an entry.
     Node(Value<'t>, Option<usize>),
-    /// What goes on behind a chain that was read since an entry, under the node of this id.
+    /// What continues after a chain that was read since an entry, under the node of this id.
     Behind { children: Option<Value<'t>>, tail: Option<String>, stand_in: Option<String>, since: usize },
 }
 
@@ -82,7 +82,7 @@ fn nested<'t>(
                 };
                 check_nodes(context, tree.entries.len())?;
                 if let Some(head) = node.field("masked_head").filter(|head| head.kind() == Kind::Object) {
-                    // The node stands for a chain: the chain comes in its place, and what follows the node behind the chain.
+                    // The node stands for a chain: the chain comes in its place, and what follows the node after the chain.
                     context.findings.not_expressed("masked_head", None);
                     work.push(Work::Behind {
                         children: node.field("children"),
@@ -224,7 +224,7 @@ fn chapters(file: Object<'_>) -> Chapters {
     all.filter_map(titled).collect()
 }
 
-/// What stands beside the root.
+/// What stands next to the root.
 fn of_file(file: Object<'_>, tree: &mut EntryTree, context: &mut Context<'_>) {
     tree.tip = EntryRef::id(file.id_at("selected_node_id"));
     tree.imported = context.rest(file, &["root", "selected_node_id", "chapters", "tags", OWN], None);

@@ -117,14 +117,14 @@ fn fill<'m>(
     Ok(())
 }
 
-/// A chat in a format: its messages as JSON, and the system context where that stands beside them.
+/// A chat in a format: its messages as JSON, and the system context where that stands next to them.
 #[derive(Debug)]
 pub(crate) struct WrittenChat {
     pub system: Option<String>,
     pub messages: Vec<u8>,
 }
 
-/// The result of a conversion: the messages, the system context beside them, and diagnostics. Without messages they are the same
+/// The result of a conversion: the messages, the system context next to them, and diagnostics. Without messages they are the same
 /// as before.
 pub(crate) fn chat_json(messages: Option<&[u8]>, system: Option<&str>, diagnostics: &[Diagnostic]) -> Result<Vec<u8>> {
     let mut out = Vec::with_capacity(messages.map_or(0, <[u8]>::len) + 256);

@@ -145,7 +145,7 @@ fn note_repairs<'t>(document: &'t Document<'t>, notes: &mut UnreadFields) {
     }
 }
 
-/// The first object in a text, and what is behind it; none where none is whole.
+/// The first object in a text, and what is after it; none where none is whole.
 fn first_object(text: &str) -> Option<(&str, &str)> {
     let (mut depth, mut in_text, mut start) = (0_usize, false, 0_usize);
     let mut bytes = text.bytes().enumerate();

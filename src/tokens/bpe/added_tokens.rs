@@ -1,4 +1,4 @@
-//! What there is to know of a vocabulary beside its merges. In the asset, numbers are little-endian:
+//! What there is to know of a vocabulary next to its merges. In the asset, numbers are little-endian:
 //!
 //! - how many runs of numbers there are, and of each the rank and the number of its first token, four bytes each; then the places
 //!   of the runs in that list, four bytes each, in the order of their numbers;
@@ -39,7 +39,7 @@ pub(super) struct More<'a> {
     pub(super) decoded: Vec<(Rank, Vec<u8>)>,
 }
 
-/// Reads what stands behind the planes; nothing where it makes no sense.
+/// Reads what stands after the planes; nothing where it makes no sense.
 #[inline(never)]
 pub(super) fn read(bytes: &[u8], tokens: usize) -> Option<More<'_>> {
     let mut more = More::default();

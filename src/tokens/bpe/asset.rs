@@ -11,7 +11,7 @@
 //! | 40..44 | the splitter: its kind, digits in a piece, options, zero |
 //! | 44 | 1 where texts are normalized to NFC first, 2 for NFKC |
 //! | 45..52 | zeros |
-//! | 52..56 | length of what stands behind the planes |
+//! | 52..56 | length of what stands after the planes |
 //! | 56..312 | the single bytes, which are tokens 0 to 255, in rank order |
 //! | 312.. | six planes of n − 256 bytes: low, middle and high byte of the left part of each further token, then of the right |
 //! | then | what else there is to know of it (`more`) |
@@ -57,7 +57,7 @@ pub(super) struct Asset<'a> {
     /// The single bytes in rank order.
     pub(super) bytes: &'a [u8],
     planes: &'a [u8],
-    /// What stands behind the planes.
+    /// What stands after the planes.
     pub(super) more: &'a [u8],
     checksum: Checksum,
     stated: u64,
@@ -196,7 +196,7 @@ pub(super) fn write(contents: &Contents<'_>) -> Vec<u8> {
     asset
 }
 
-/// 64 bits over all but their own place: the head, what stands behind the planes, and the merges, one after the other. Each
+/// 64 bits over all but their own place: the head, what stands after the planes, and the merges, one after the other. Each
 /// step is a bijection of the state, so a change to one merge always shows; wider damage goes unseen with a chance of 2⁻⁶⁴. It
 /// guards against damage, not against forgery.
 ///

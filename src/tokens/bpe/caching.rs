@@ -14,7 +14,7 @@ use crate::tokens::codec::Codec;
 /// A vocabulary that remembers, from one call to the next, what it had to merge. The counts are the same; where words
 /// come again they are found sooner.
 ///
-/// It takes at most 768 KB beside the vocabulary, and another 1.3 MB once texts are encoded, and those only when there is
+/// It takes at most 768 KB next to the vocabulary, and another 1.3 MB once texts are encoded, and those only when there is
 /// something to remember.
 #[derive(Debug)]
 pub struct CachingCounter {

@@ -14,7 +14,7 @@ use crate::json::{Document, Object, Value};
 use crate::maps::SortedMap;
 use crate::text::{is_whitespace, split_once};
 
-/// The error for a value that cannot be converted: what it is, behind its path.
+/// The error for a value that cannot be converted: what it is, after its path.
 #[cold]
 #[inline(never)]
 fn refused(value: Value<'_>, what: fmt::Arguments<'_>) -> Error {
@@ -25,7 +25,7 @@ fn refused(value: Value<'_>, what: fmt::Arguments<'_>) -> Error {
 ///
 /// It has to be byte-level byte pair encoding with one of the patterns that are known (docs/counting.md lists them). Tokens that are
 /// added to the model, special or not, are special tokens of the vocabulary: a text has them where it is said so. What is put before or
-/// behind a text (`post_processor`) is not.
+/// after a text (`post_processor`) is not.
 ///
 /// # Errors
 /// [`Code::InvalidInput`](crate::Code::InvalidInput) with `path` for what is no such file and for what cannot be converted, as

@@ -48,7 +48,7 @@ pub(super) struct LongPiece {
     pub(super) classes: u8,
     /// Whether all its bytes are the same.
     pub(super) same: bool,
-    /// Where the last tokens begin, how many they are, and where each ends behind that.
+    /// Where the last tokens begin, how many they are, and where each ends after that.
     pub(super) from: usize,
     pub(super) kept: usize,
     pub(super) ends: [u16; MAX_KEPT_TOKENS],
@@ -71,7 +71,7 @@ impl LongPiece {
         }
     }
 
-    /// The bounds of the tokens that are kept; what is behind them means nothing.
+    /// The bounds of the tokens that are kept; what is after them means nothing.
     pub(super) fn bounds(&self) -> [u32; MAX_KEPT_TOKENS + 1] {
         let mut bounds = [self.from as u32; MAX_KEPT_TOKENS + 1];
         for (bound, end) in bounds.iter_mut().skip(1).zip(self.ends) {

@@ -2,7 +2,7 @@
 //!
 //! More text can change the last two pieces, and no others: a run of white space or of capitals is two at most, and all else ends
 //! where the next begins. So these two are counted again. A long piece, as a megabyte of letters without a space, is not even
-//! looked at again: from its last characters it is known which others it goes on with ([`Splitter::goes_on_with`]), and only its last tokens
+//! looked at again: from its last characters it is known which others it continues with ([`Splitter::goes_on_with`]), and only its last tokens
 //! are encoded again, together with what is new. From the first token on that both encodings have in common the later one
 //! holds (docs/counting.md, "Windows").
 
@@ -40,7 +40,7 @@ impl Vocabulary {
         here.1
     }
 
-    /// [`Self::count_incremental`] where the end of the text may have to be normalized. A place to go on from is the beginning of a piece at a character that stays
+    /// [`Self::count_incremental`] where the end of the text may have to be normalized. A place to continue is the beginning of a piece at a character that stays
     /// as it is, whatever stands before it.
     fn count_normalized(&self, text: &str, counted: &mut Counted, scratch: &mut Scratch) -> u64 {
         let Some((form, rest)) = self.more.form.zip(text.get(counted.end.0..)) else { return counted.end.1 };
@@ -89,7 +89,7 @@ impl Vocabulary {
         (end, count + tokens)
     }
 
-    /// Whether a long piece goes on to the end of the text.
+    /// Whether a long piece continues to the end of the text.
     fn goes_on(&self, bytes: &[u8], long: &LongPiece) -> bool {
         let splitter = self.splitter();
         let (mut at, mut classes) = (long.end, long.classes);
@@ -189,12 +189,12 @@ impl Vocabulary {
 }
 
 impl Splitter {
-    /// The classes of the characters that a long piece goes on with which begins at `start` and has characters of these classes behind the first. It may go on with
+    /// The classes of the characters that a long piece continues with which begins at `start` and has characters of these classes after the first. It may continue with
     /// others, too.
     fn goes_on_with(self, bytes: &[u8], start: usize, classes: u8) -> u8 {
         let within = |set: u8| classes & !set == 0;
         match self.kind {
-            // Behind a lower case letter no upper case one follows, and before one there are none that are both or neither.
+            // After a lower case letter no upper case one follows, and before one there are none that are both or neither.
             Kind::Cased if within(LETTER | MARK) => LOWER | CASELESS | MARK | if classes == UPPER { UPPER } else { 0 },
             Kind::Staged if within(LOWER | CASELESS | MARK) => match bytes.get(start) {
                 Some(first) if first.is_ascii_punctuation() => LOWER,
@@ -244,7 +244,7 @@ mod tests {
     use super::super::splitter::{CONTRACTIONS, NUMBERS_FIRST, SLASHES};
     use super::*;
 
-    /// Every text of six characters, one of each class and those that patterns name: where five are a piece and it is said to go on with the
+    /// Every text of six characters, one of each class and those that patterns name: where five are a piece and it is said to continue with the
     /// class of the sixth, six are.
     #[test]
     fn a_piece_goes_on_with_what_is_said() {

@@ -17,7 +17,7 @@ const FILTER_BITS: u32 = 19;
 
 /// The noted pairs.
 pub(super) struct Joins {
-    /// By the last byte before and the first byte behind.
+    /// By the last byte before and the first byte after.
     bytes: Vec<u64>,
     /// By the hash of the characters.
     characters: Vec<u64>,
@@ -162,7 +162,7 @@ impl Characters {
         Self(vec![0; 0x1_0000 / 64])
     }
 
-    /// Notes a token of two or three bytes, given little-endian with zeros behind, if it is one character.
+    /// Notes a token of two or three bytes, given little-endian with zeros after, if it is one character.
     #[inline(always)]
     pub(super) fn note(&mut self, token: u32, len: usize) {
         let follows = |byte: u32| (token >> (8 * byte)) & 0xc0 == 0x80;

@@ -12,7 +12,7 @@ use super::token_table::{NONE, Rank, TokenTable};
 /// Up to so many parts the plain search is the fastest.
 const MAX_LINEAR_PARTS: usize = 64;
 
-/// Passes go on while each takes away one part of so many.
+/// Passes continue while each takes away one part of so many.
 const WORTHWHILE: usize = 4;
 
 /// Merges to a turn, after which optimized code can take the place of what a WebAssembly engine begins with.
@@ -81,7 +81,7 @@ impl Parts {
         let last = all.len() - 1;
         bounds.clear();
         bounds.extend(all.first());
-        // How many of the bounds are settled: the next window begins at the last of these. Behind them stand the other
+        // How many of the bounds are settled: the next window begins at the last of these. After them stand the other
         // tokens of the window before.
         let (mut from, mut settled) = (0, 1);
         loop {
@@ -340,7 +340,7 @@ fn merge_few(words: &TokenTable, bytes: &[u8], bounds: &mut Vec<u32>) {
     for (at, (order, pair)) in orders.iter_mut().zip(bounds.windows(3)).enumerate() {
         *order = self::order(rank(words, bytes, pair[0], pair[2]), at);
     }
-    // The parts form a list. Behind the last is the end; before the first is nothing that is asked for.
+    // The parts form a list. After the last is the end; before the first is nothing that is asked for.
     let mut next: [u8; QUEUE_CAPACITY] = std::array::from_fn(|at| (at + 1) as u8);
     let mut before: [u8; QUEUE_CAPACITY] = std::array::from_fn(|at| (at as u8).wrapping_sub(1));
     loop {

@@ -17,7 +17,7 @@ const SLOTS: usize = 1 << 15;
 /// Bytes of text for each slot.
 const BYTES_PER_SLOT: usize = 16;
 
-/// The same where the tokens stand behind each text.
+/// The same where the tokens stand after each text.
 const BYTES_WITH_TOKENS: usize = 32;
 
 /// A slot says where in the bytes a text begins, how long it is and how many tokens, and has the rest of its hash; 0 is
@@ -53,7 +53,7 @@ impl MergeCache {
         Self { wanted: SLOTS, ..Self::default() }
     }
 
-    /// Nothing remembered yet, and room for tokens: those of a text stand behind it, four bytes each.
+    /// Nothing remembered yet, and room for tokens: those of a text stand after it, four bytes each.
     pub(super) fn of_tokens() -> Self {
         Self { with_tokens: true, ..Self::default() }
     }

@@ -118,7 +118,7 @@ impl<'t> Origins<'t> {
     pub(crate) fn at(&mut self, at: usize) -> (usize, bool) {
         let Some(form) = self.form else { return (at, true) };
         while self.before.1 < at && !self.rest.is_empty() {
-            // A character that is fixed begins anew: what stands before it is normalized by itself.
+            // A character that is fixed begins again: what stands before it is normalized by itself.
             let begins = |&(place, c): &(usize, char)| place > 0 && form.fixes(c);
             let end = self.rest.char_indices().find(begins).map_or(self.rest.len(), |(place, _)| place);
             let (segment, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));

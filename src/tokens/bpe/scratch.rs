@@ -1,4 +1,4 @@
-//! What counting and encoding take beside the tables of a vocabulary.
+//! What counting and encoding take next to the tables of a vocabulary.
 
 use std::fmt;
 

@@ -146,7 +146,7 @@ impl Pattern for Cased {
     fn end(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
         let word = load8(bytes, at);
         let letters = letters(word);
-        // A word begins here or, behind one character that is neither letter, number nor line break, one byte on.
+        // A word begins here or, after one character that is neither letter, number nor line break, one byte on.
         if letters & 0x8080 == 0 {
             return Self::general(splitter, bytes, at);
         }
@@ -199,7 +199,7 @@ impl Pattern for Letters {
 }
 
 impl Splitter {
-    /// Whether an ASCII byte goes with the ASCII letters behind it.
+    /// Whether an ASCII byte goes with the ASCII letters after it.
     #[inline(always)]
     fn may_lead(self, byte: u8) -> bool {
         match self.kind {
@@ -486,7 +486,7 @@ fn contraction(bytes: &[u8], at: usize) -> usize {
 
 /// A longest run of white space.
 struct White {
-    /// Behind its last line break, if it has one.
+    /// After its last line break, if it has one.
     after_break: Option<usize>,
     /// Where its last character begins, unless that is also its first.
     last: Option<usize>,
@@ -513,7 +513,7 @@ impl White {
         }
     }
 
-    /// `\s+(?!\S)|\s+`: all but the last character, where the text does not end behind it and there is more than one.
+    /// `\s+(?!\S)|\s+`: all but the last character, where the text does not end after it and there is more than one.
     fn end_before_word(&self, ends: bool) -> usize {
         match self.last {
             Some(last) if !ends => last,

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Words end where lower case letters turn upper case; one character that is neither letter, number nor line break goes
-    /// with the word behind it, marks count as letters: `o200k_base` and its relatives.
+    /// with the word after it, marks count as letters: `o200k_base` and its relatives.
     Cased,
     /// Words are letters, with one such character before them: `cl100k_base` and its relatives.
     Letters,
@@ -25,7 +25,7 @@ pub struct Splitter {
 
 /// `'s`, `'t`, `'re` and their like are cut apart from the word before them, or go with it.
 pub(super) const CONTRACTIONS: u8 = 1 << 0;
-/// Punctuation takes along slashes beside the line breaks behind it.
+/// Punctuation takes along slashes next to the line breaks after it.
 pub(super) const SLASHES: u8 = 1 << 1;
 /// White space at the end of a text is one piece, whatever line breaks are in it.
 const WHOLE_END: u8 = 1 << 2;
@@ -69,7 +69,7 @@ impl Splitter {
 
     /// Whether counts add up at a paragraph break before `next`: see [`Counter`](crate::tokens::Counter::is_additive_before).
     ///
-    /// Behind a line break a piece begins with whatever is not white space, but that punctuation may take along the line
+    /// After a line break a piece begins with whatever is not white space, but that punctuation may take along the line
     /// breaks *and slashes* that follow it. For GPT-2 two line breaks are one piece at the end of a text and two before a word.
     pub fn is_additive_before(self, next: &str) -> bool {
         match self.kind {

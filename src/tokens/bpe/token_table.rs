@@ -2,7 +2,7 @@
 //!
 //! Most pieces of ordinary text are one token, so this is the question asked most; and two neighbours merge where their
 //! bytes together are one. The tokens stand in a list, by rank, so that those that occur most are close together. An open
-//! hash table beside it has a rank and 14 bits of the hash in each slot: what is no token is mostly known from there.
+//! hash table next to it has a rank and 14 bits of the hash in each slot: what is no token is mostly known from there.
 
 use super::split::load8;
 
@@ -42,7 +42,7 @@ const OVER: usize = 8;
 
 /// A token in the list.
 ///
-/// Up to [`SHORT`] bytes stand there themselves, from the lowest byte on, each bit inverted, and zeros behind. No token
+/// Up to [`SHORT`] bytes stand there themselves, from the lowest byte on, each bit inverted, and zeros after. No token
 /// but a single one has the byte `0xff`, so this says how long it is, and such words are joined by shifting. A longer
 /// token is in the blob: zero in the lowest byte, then its length in two, then where it begins.
 pub(super) type Text = u64;
@@ -53,7 +53,7 @@ pub(super) struct Joined {
     pub(super) hash: u64,
     /// The bytes before the seam, at the top of the word, and how many the left token has.
     pub(super) before: (u64, usize),
-    /// The bytes behind the seam, at the bottom of the word, and how many the right token has.
+    /// The bytes after the seam, at the bottom of the word, and how many the right token has.
     pub(super) behind: (u64, usize),
 }
 
@@ -79,11 +79,11 @@ fn bits(text: Text) -> u32 {
 pub(super) struct TokenTable {
     /// All tokens by rank.
     texts: Vec<Text>,
-    /// The longer ones one behind the other, and room at both ends.
+    /// The longer ones one after the other, and room at both ends.
     blob: Vec<u8>,
     /// Where the next of them goes.
     end: usize,
-    /// The rank plus one, below the tag; zero where there is none.
+    /// The rank plus one, below the tag; zero if missing.
     slots: Vec<u32>,
     /// Whether a token may have a lower rank than one of its parts, so that merges do not come in the order of their ranks.
     pub(super) inverted: bool,
@@ -227,7 +227,7 @@ impl TokenTable {
         if is_short(text) { bits(text) as usize / 8 } else { place(text).1 }
     }
 
-    /// Appends the bytes of the token of that rank; false where there is none.
+    /// Appends the bytes of the token of that rank; false if missing.
     #[inline(always)]
     pub(super) fn append_to(&self, rank: Rank, bytes: &mut Vec<u8>) -> bool {
         let Some(text) = self.text(rank) else { return false };

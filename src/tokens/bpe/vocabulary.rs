@@ -42,7 +42,7 @@ pub struct Vocabulary {
 type Name = Cow<'static, str>;
 type Shared<T> = std::sync::Arc<T>;
 
-/// What a vocabulary may have beside its tables.
+/// What a vocabulary may have next to its tables.
 pub(super) struct VocabularyExtras {
     pub(super) form: Option<Form>,
     pub(super) ids: Ids,

@@ -22,9 +22,9 @@ pub enum Boundary {
     /// Words: a cut has something on one of its sides that is neither letter nor digit, or is of a script that puts no spaces
     /// between words.
     Word,
-    /// Lines: a cut is behind a line end.
+    /// Lines: a cut is after a line end.
     Line,
-    /// Sentences: a cut is behind a full stop and the like, with its quotes, brackets and white space, or behind a blank line.
+    /// Sentences: a cut is after a full stop and the like, with its quotes, brackets and white space, or after a blank line.
     Sentence,
 }
 
@@ -32,7 +32,7 @@ pub enum Boundary {
 const ENDS: [char; 8] = ['.', '!', '?', '…', '。', '！', '？', '｡'];
 const ENDS_ANYWHERE: [char; 4] = ['。', '！', '？', '｡'];
 
-/// What may stand between the end of a sentence and the white space behind it.
+/// What may stand between the end of a sentence and the white space after it.
 const CLOSERS: [char; 12] = ['"', '\'', ')', ']', '}', '”', '’', '»', '」', '』', '）', '】'];
 
 /// No more of them are looked at.
@@ -88,7 +88,7 @@ impl<'t> Places<'t> {
         self.list.as_ref()?.get(number.checked_sub(1)?).map(|end| end & !PIECE)
     }
 
-    /// The last place at or before byte `at`, and behind `from`; else `from`, which is a place.
+    /// The last place at or before byte `at`, and after `from`; else `from`, which is a place.
     pub(super) fn floor(&self, from: usize, at: usize) -> usize {
         if at >= self.text.len() {
             return self.text.len();
@@ -113,7 +113,7 @@ impl<'t> Places<'t> {
         at.max(from)
     }
 
-    /// The first place at or behind byte `at`, and before `to`; else `to`, which is a place.
+    /// The first place at or after byte `at`, and before `to`; else `to`, which is a place.
     pub(super) fn ceil(&self, at: usize, to: usize) -> usize {
         if at == 0 {
             return 0;
@@ -179,7 +179,7 @@ fn ends_of_tokens(codec: &dyn Codec, text: &str, tokens: usize) -> Vec<usize> {
     ends
 }
 
-/// Whether a character makes one word with another such one beside it.
+/// Whether a character makes one word with another such one next to it.
 fn is_of_word(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphanumeric() || c == '_' || c == '\'';

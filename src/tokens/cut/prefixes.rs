@@ -26,7 +26,7 @@ impl<'t> Prefixes<'t> {
         Self { counter, text, known: Vec::new() }
     }
 
-    /// Tokens of the text up to byte `end`, with another text behind it.
+    /// Tokens of the text up to byte `end`, with another text after it.
     pub(super) fn count(&mut self, end: usize, behind: &str) -> u64 {
         let nearest = self.known.iter().filter(|known| known.end <= end).max_by_key(|known| known.end);
         let mut known = nearest.copied().unwrap_or_default();

@@ -156,7 +156,7 @@ impl Splitter<'_> {
         Some(cut(keep?))
     }
 
-    /// Where the piece behind this one begins.
+    /// Where the piece after this one begins.
     fn overlap_of(&self, piece: Piece) -> usize {
         let Piece { start, end, .. } = piece;
         let overlap = self.options.overlap;

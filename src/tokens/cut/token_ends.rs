@@ -108,7 +108,7 @@ impl<'t> TokenEnds<'t> {
         count
     }
 
-    /// How many tokens the first `head` bytes of the text, another text and what stands behind byte `tail` have together.
+    /// How many tokens the first `head` bytes of the text, another text and what stands after byte `tail` have together.
     pub(super) fn count_around(&self, head: usize, between: &str, tail: usize) -> u64 {
         let Some(codec) = self.counter.codec() else { return 0 };
         let settled = self.settled_before(0, head);
@@ -141,9 +141,9 @@ impl<'t> TokenEnds<'t> {
     }
 
     /// Counts a long piece of a joined text: known tokens up to some that a window around the join has, too, those of the window,
-    /// and known ones from some behind the join on that it has, too. Nothing where there are none soon, or they are of several pieces.
+    /// and known ones from some after the join on that it has, too. Nothing where there are none soon, or they are of several pieces.
     fn count_long(&self, codec: &dyn Codec, joined: &Joined<'_>, start: usize, end: usize) -> Option<u64> {
-        // The known tokens before the join, by the numbers of those that end where they begin and end, and those behind it.
+        // The known tokens before the join, by the numbers of those that end where they begin and end, and those after it.
         let (before, behind) = (joined.before(start), joined.behind(end).filter(|place| *place > joined.tail));
         let head = joined.head.min(joined.from + end);
         let tail = joined.behind(start).unwrap_or(joined.tail);
@@ -185,7 +185,7 @@ impl<'t> TokenEnds<'t> {
         None
     }
 
-    /// The number of the last token behind which the pieces of the text up to `end` may be others than those of the whole; not before
+    /// The number of the last token after which the pieces of the text up to `end` may be others than those of the whole; not before
     /// `first`.
     fn settled_before(&self, first: usize, end: usize) -> usize {
         let mut number = self.number_at(end);
@@ -216,7 +216,7 @@ impl<'t> TokenEnds<'t> {
     }
 
     /// Counts a part of a long piece that begins and ends inside tokens: those of a window at each of its ends up to one that is a
-    /// known one, and the known ones between. Nothing where there is none soon.
+    /// known one, and the known ones between. Nothing if missing soon.
     fn count_within(&self, codec: &dyn Codec, mut start: usize, mut end: usize) -> Option<u64> {
         let (number, last) = (self.number_at(start), self.number_at(end));
         if (number + 1..last).any(|number| self.ends_piece(number)) {

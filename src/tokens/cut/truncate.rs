@@ -47,7 +47,7 @@ pub struct Truncated<'t> {
     pub truncated: bool,
 }
 
-/// More tokens than are looked for: a text that goes on may make fewer of its last ones.
+/// More tokens than are looked for: a text that continues may make fewer of its last ones.
 const MORE: usize = 64;
 
 /// A text of more bytes a token than these is taken to have more tokens.

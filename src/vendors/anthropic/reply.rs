@@ -30,7 +30,7 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
     };
     let Value::Object(mut delta) = take(&mut event, field) else { return true };
     if inner != "delta" {
-        // Usage stands beside the delta of a message.
+        // Usage stands next to the delta of a message.
         let usage = take(&mut event, "usage");
         if !usage.is_null() {
             set(&mut delta, "usage", usage);

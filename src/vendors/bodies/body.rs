@@ -24,7 +24,7 @@ pub(crate) struct Body<'t> {
     /// The fields that are not the caller's to give.
     pub written: Vec<&'static str>,
     pub chat: bool,
-    /// Where the list of turns is, and the system context that stands beside it.
+    /// Where the list of turns is, and the system context that stands next to it.
     list: Range<usize>,
     system: Option<String>,
     json: Json,
@@ -81,7 +81,7 @@ impl<'t> Body<'t> {
         }
     }
 
-    /// The list of turns alone, and the system context that stands beside it.
+    /// The list of turns alone, and the system context that stands next to it.
     pub(crate) fn close_chat(self) -> (Option<String>, Vec<u8>) {
         let mut json = self.json.end_object();
         json.truncate(self.list.end);

@@ -17,7 +17,7 @@ use crate::vendors::message::Message;
 pub(crate) struct IdRule {
     /// In bytes.
     pub longest: usize,
-    /// The characters allowed beside letters, digits, `_` and `-`; `None` if all are.
+    /// The characters allowed next to letters, digits, `_` and `-`; `None` if all are.
     pub others: Option<&'static str>,
     /// Whether the first is a letter or `_`.
     pub letter_first: bool,
@@ -47,7 +47,7 @@ impl IdRule {
         !id.is_empty() && id.len() <= self.longest && self.takes_first(id) && id.chars().all(|ch| self.takes_char(ch))
     }
 
-    /// The allowed part of an id, or `empty` if there is none.
+    /// The allowed part of an id, or `empty` if missing.
     fn repair<'i>(&self, id: &'i str, empty: &'i str) -> Cow<'i, str> {
         if self.takes(id) {
             return Cow::Borrowed(id);

@@ -182,7 +182,7 @@ impl WriteText for ResultTexts<'_> {
     }
 }
 
-/// One tool holds all functions; tools in Gemini's own shape are beside it.
+/// One tool holds all functions; tools in Gemini's own shape are next to it.
 fn tools(body: &mut Body<'_>) {
     body.tools(|json, tools| {
         let functions: Vec<Tool<'_>> = tools.iter().filter_map(|tool| Tool::neutral(tool)).collect();

@@ -1,4 +1,4 @@
-//! Models behind servers that are only like OpenAI and want their reasoning back, in a field of the message (SPEC §1 "Provider
+//! Models after servers that are only like OpenAI and want their reasoning back, in a field of the message (SPEC §1 "Provider
 //! bodies").
 
 use serde_json::Value;

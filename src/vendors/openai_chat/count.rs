@@ -9,9 +9,9 @@ use crate::tokens::images::{self, ImageRule};
 /// What a model family adds around messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChatOverhead {
-    /// For each message, beside the tokens of its role, content and name.
+    /// For each message, next to the tokens of its role, content and name.
     pub(crate) per_message: u32,
-    /// For each name, beside its tokens. The name of a function stands for its role, and adds nothing.
+    /// For each name, next to its tokens. The name of a function stands for its role, and adds nothing.
     pub(crate) per_name: u32,
     /// For the request: every reply is primed.
     pub(crate) per_request: u32,
@@ -24,7 +24,7 @@ impl Default for ChatOverhead {
     }
 }
 
-/// For each call, beside its name and arguments. OpenAI does not publish it; no counter that is in use takes more.
+/// For each call, next to its name and arguments. OpenAI does not publish it; no counter that is in use takes more.
 const PER_CALL: u64 = 3;
 
 /// Tokens of a chat of OpenAI's messages. Special-token text in the messages is plain text; ids cost nothing. Images cost what OpenAI's
@@ -45,7 +45,7 @@ pub(crate) fn count_chat(
     Ok(tokens)
 }
 
-/// What the definitions of tools cost beside their JSON: each of them, and all of them together. It is measured, not published.
+/// What the definitions of tools cost next to their JSON: each of them, and all of them together. It is measured, not published.
 pub(crate) const PER_TOOL: u64 = 10;
 pub(crate) const PER_TOOLS: u64 = 12;
 

@@ -51,7 +51,7 @@ pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     if let Some(calls) = calls {
         tool_calls(&mut reader, &[Key("tool_calls")], calls)?;
     }
-    // LiteLLM has Anthropic's compactions beside the message.
+    // LiteLLM has Anthropic's compactions next to the message.
     let compactions = inner(message.get("provider_specific_fields")?, "compaction_blocks");
     if compactions.and_then(|blocks| blocks.list("a list").ok()?.next()).is_some() {
         reader.pieces.first_mut().into_iter().for_each(|piece| piece.is_compaction = true);

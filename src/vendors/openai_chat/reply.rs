@@ -89,7 +89,7 @@ fn read_message(
     refusal.is_some_and(|refusal| !refusal.is_empty())
 }
 
-/// Reads the thought of a message, with the field that it came in. The list has more of it than the texts beside it.
+/// Reads the thought of a message, with the field that it came in. The list has more of it than the texts next to it.
 fn read_thought(message: &Map<String, Value>, wants_details: bool, reply: &mut Reply, notes: &mut UnreadFields) {
     let details = list(message, DETAILS);
     let said = text(message, "reasoning").filter(|said| !said.is_empty());

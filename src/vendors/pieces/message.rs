@@ -342,7 +342,7 @@ impl Message<'_> {
 pub(crate) const PER_MESSAGE: u64 = 3;
 /// Tokens of a request.
 pub(crate) const PER_REQUEST: u64 = 3;
-/// For a name beside its tokens, and for a call beside its name and arguments.
+/// For a name next to its tokens, and for a call next to its name and arguments.
 pub(crate) const PER_NAME: u64 = 1;
 pub(crate) const PER_CALL: u64 = 3;
 /// Collects the pieces of a message.

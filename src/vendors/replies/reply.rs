@@ -76,7 +76,7 @@ pub enum StopReason {
     Refusal,
     /// The provider's filter stopped it.
     ContentFilter,
-    /// The provider paused; sent as it is, it goes on.
+    /// The provider paused; sent as it is, it continues.
     Pause,
     /// Something else, in the provider's own word.
     Other,
@@ -193,7 +193,7 @@ impl Reply {
     /// Says why it ends, in the provider's word.
     #[inline(never)]
     pub(crate) fn end(&mut self, word: Option<String>, refuses: bool) {
-        // Calls that the provider answered itself have their results beside them.
+        // Calls that the provider answered itself have their results next to them.
         let has = |kind: fn(&Block<'_>) -> bool| self.blocks.iter().any(kind);
         let calls = has(|block| matches!(block, Block::ToolCall { .. }))
             && !has(|block| matches!(block, Block::ToolResult { .. }));

@@ -18,7 +18,7 @@ pub(crate) fn is_one_of(words: &str, word: &str) -> bool {
 }
 
 /// Merges what an event brings. Objects merge field by field; what has an `index` in a list is merged with what has that place,
-/// anything else comes behind; texts that grow are joined.
+/// anything else comes after; texts that grow are joined.
 pub(crate) fn merge(known: &mut Map<String, Value>, delta: Map<String, Value>) {
     for (name, value) in delta {
         let there = known.get_mut(&name);
@@ -84,7 +84,7 @@ fn extend(list: &mut Vec<Value>, items: Vec<Value>) {
             }
             continue;
         }
-        // A text that goes on; what is signed stays apart.
+        // A text that continues; what is signed stays apart.
         match list.last_mut() {
             Some(Value::Object(last))
                 if is_plain(last)
@@ -138,7 +138,7 @@ pub(crate) fn merge_at(fields: &mut Map<String, Value>, name: &str, at: u64, mut
     merge(fields, outer);
 }
 
-/// The number under a name; 0 where there is none.
+/// The number under a name; 0 if missing.
 pub(crate) fn index(event: &Map<String, Value>, field: &str) -> u64 {
     event.get(field).and_then(Value::as_u64).unwrap_or_default()
 }

@@ -39,7 +39,7 @@ impl UnreadFields {
         self.add([what, " `", name, "` that a node has no place for"].concat().into(), Severity::Warning);
     }
 
-    /// Something that is kept in another form, or stands beside what was said; the text says which.
+    /// Something that is kept in another form, or stands next to what was said; the text says which.
     #[inline(never)]
     pub(crate) fn aside(&mut self, what: impl Into<Cow<'static, str>>) {
         self.add(what.into(), Severity::Info);
@@ -68,7 +68,7 @@ impl UnreadFields {
         }
     }
 
-    /// A finding about a reply; about all of the answer where there is none.
+    /// A finding about a reply; about all of the answer if missing.
     #[inline(never)]
     pub(crate) fn find(&mut self, reply: Option<usize>, diagnostic: Diagnostic) {
         self.diagnostics.push((diagnostic, reply));
