@@ -85,6 +85,9 @@ impl UnitIndex {
         for &at in pinned.iter().filter(|&&at| at >= known) {
             self.pinned.get_mut(at).into_iter().for_each(|pinned| *pinned = true);
         }
+        for (message, pinned) in messages.range(known, count).zip(self.pinned.iter_mut().skip(known)) {
+            *pinned |= message.asks_compaction;
+        }
         // Messages that follow from reasoning stay with it.
         let follows = |message: &Message<'_>| message.role == Role::Assistant && !message.is_thought();
         let begin = messages.range(0, known).rposition(|message| !follows(message)).unwrap_or(0);

@@ -76,7 +76,8 @@ pub(crate) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
             Role::Assistant
         }
     };
-    Ok(Message { has_id: id.is_some(), ..reader.message(role, PER_MESSAGE) })
+    let asks_compaction = kind == "compaction_trigger";
+    Ok(Message { has_id: id.is_some(), asks_compaction, ..reader.message(role, PER_MESSAGE) })
 }
 
 /// An output: a text, a list of parts, or in the Agents SDK one part.

@@ -278,6 +278,8 @@ pub(crate) struct Message<'t> {
     pub pieces: Vec<Piece<'t>>,
     /// Whether it has an id at its vendor.
     pub has_id: bool,
+    /// Whether it asks the vendor for a compaction, and has to be the last one.
+    pub asks_compaction: bool,
     /// Why all of it goes, where it does.
     pub removed: Option<Reason>,
 }
@@ -521,7 +523,7 @@ impl<'r, 't> Reader<'r, 't> {
             piece.images.reverse();
         }
         let steps = self.step.max(1) as u64;
-        Message { role, overhead, steps, pieces, has_id: false, removed: None }
+        Message { role, overhead, steps, pieces, has_id: false, asks_compaction: false, removed: None }
     }
 
     /// The role of a message by its name, and what it and a name cost.

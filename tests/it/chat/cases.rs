@@ -215,6 +215,26 @@ fn an_edit_leaves_the_tools_alone_that_it_excludes() {
     assert_eq!(calls(json!({ "when": "always", "toolCalls": { "keepLast": 2, "exclude": ["read"] } })), 6);
 }
 
+/// OpenAI's `compaction_trigger` must be the last item (CHATS.md §6.6): no strategy takes it.
+#[test]
+fn a_compaction_trigger_stays_last() {
+    let mut items: Vec<Value> = (0..16)
+        .map(|at| json!({ "role": if at % 2 == 0 { "user" } else { "assistant" }, "content": format!("message {at} of some words") }))
+        .collect();
+    items.push(json!({ "type": "compaction_trigger" }));
+    let items = json!(items);
+    for strategy in ["keepStart", "truncateMiddle", "rollingWindow"] {
+        for limit in [60, 90, 120, 150] {
+            let options = json!({ "maxTokens": limit, "truncationStrategy": strategy, "endOn": "user" });
+            for options in [options.clone(), json!({ "maxTokens": limit, "truncationStrategy": strategy })] {
+                let fitted = fit(&items, &options).unwrap();
+                assert!(fitted.messages.len() < 17, "{options}");
+                assert_eq!(fitted.messages.last().unwrap()["type"], "compaction_trigger", "{options}");
+            }
+        }
+    }
+}
+
 /// Items of Responses as its SDK types them: what has no call to belong to stands alone, and nothing is refused.
 #[test]
 fn items_that_belong_to_no_call_are_kept() {
