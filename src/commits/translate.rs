@@ -161,8 +161,8 @@ fn read_back(format: Format, bytes: &[u8], options: &TranslateOptions<'_>) -> Re
 }
 
 /// Takes over what was found about the bases of forks in deltas that were joined unread.
-fn report_missing_bases(found: Vec<Diagnostic>, diagnostics: &mut Vec<Diagnostic>) {
-    for base in found.into_iter().filter(|found| found.code == DiagnosticCode::MissingBase) {
+fn report_missing_bases(read: Vec<Diagnostic>, diagnostics: &mut Vec<Diagnostic>) {
+    for base in read.into_iter().filter(|read| read.code == DiagnosticCode::MissingBase) {
         if diagnostics.iter().all(|known| known.message != base.message) {
             diagnostics.push(base);
         }

@@ -196,7 +196,11 @@ const STEPS = 400;
 
 /** Windows differ by orders of magnitude, so the slider is logarithmic; the field beside it takes any number. */
 function toStep(tokens: number): number {
-  return Math.round((Math.log(Math.min(MAX_WINDOW_TOKENS, Math.max(MIN_WINDOW_TOKENS, tokens)) / MIN_WINDOW_TOKENS) / Math.log(MAX_WINDOW_TOKENS / MIN_WINDOW_TOKENS)) * STEPS);
+  return Math.round(
+    (Math.log(Math.min(MAX_WINDOW_TOKENS, Math.max(MIN_WINDOW_TOKENS, tokens)) / MIN_WINDOW_TOKENS) /
+      Math.log(MAX_WINDOW_TOKENS / MIN_WINDOW_TOKENS)) *
+      STEPS,
+  );
 }
 
 function fromStep(step: number): number {
