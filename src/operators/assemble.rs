@@ -335,7 +335,6 @@ fn render(input: &ContextGenerationInput, headings: &Headings, diagnostics: &mut
     all.join("\n\n")
 }
 
-#[cold]
 fn missing(task: &Operator, setting: &str) -> Error {
     let kind = task.kind.as_str();
     let message = format!(

@@ -29,10 +29,10 @@ pub use failure::{
     reduce_failure, sequential_failure,
 };
 pub use kind::{Kind, OperatorRole};
-pub(crate) use parse::is_template;
 pub use parse::{ParsedTask, parse_bytes, parse_task};
 pub use run::{Failure, InputOutput, Next, ReduceInput, Reduction, Run, RunResult, RunTask, StepError};
 pub use settings::{Accumulation, ContextManagement, Format, Fresh, Inherit, Origin, Origins};
 pub use task::{Element, Operator, Span, Task};
 pub use validate::ParseOptions;
 pub use write::write_task;
+pub(crate) use xml::is_template;

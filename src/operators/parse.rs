@@ -5,7 +5,6 @@
 use serde::Serialize;
 
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
-use crate::limits::Limits;
 use crate::maps::SortedSet;
 use crate::text::trim;
 
@@ -70,18 +69,6 @@ pub fn parse_task(xml: &str, options: &ParseOptions) -> Result<ParsedTask> {
 /// Those of [`parse_task`], and [`crate::Code::InvalidXml`] for another encoding.
 pub fn parse_bytes(xml: &[u8], options: &ParseOptions) -> Result<ParsedTask> {
     parse_task(&decode(xml, &options.limits)?, options)
-}
-
-/// Whether a text begins as a template: its root element is a task, whatever is wrong further down.
-pub(crate) fn is_template(xml: &str) -> bool {
-    let Ok(mut xml) = Xml::new(xml, Limits::default()) else { return false };
-    loop {
-        match xml.next() {
-            Ok(Item::Open(tag)) => return tag.name == "task",
-            Ok(Item::End) | Err(_) => return false,
-            Ok(_) => {}
-        }
-    }
 }
 
 /// Reads a template: the task, its diagnostics, and where defaults can be written.

@@ -16,6 +16,19 @@ use crate::maps::SortedSet;
 
 const BOM: char = '\u{FEFF}';
 
+/// Whether the root element of a text is a task. Nothing after its name is checked.
+pub(crate) fn is_template(source: &str) -> bool {
+    let mut reader = Reader::from_str(source.strip_prefix(BOM).unwrap_or(source));
+    loop {
+        match reader.read_event() {
+            Ok(Event::Start(tag) | Event::Empty(tag)) => return tag.name().as_ref() == "task",
+            Ok(Event::Comment(_) | Event::Decl(_) | Event::PI(_)) => {}
+            Ok(Event::Text(text)) if text.chars().all(is_white) => {}
+            _ => return false,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TextPosition {
     /// From 1.
@@ -176,7 +189,6 @@ impl<'a> Xml<'a> {
     }
 
     /// The error for what is wrong at a byte offset.
-    #[cold]
     pub(super) fn wrong(&self, offset: usize, reason: &str, message: impl AsRef<str>) -> Error {
         let place = self.places.clone().at(offset);
         let message = format!("{} (line {}, column {})", message.as_ref(), place.line, place.column);

@@ -36,9 +36,9 @@ export function readGoldens() {
 /** The entry points that have a module of their own, and the folders of the goldens that they must give too. */
 export const areas = {
   chat: ["chat", "tokens"],
-  commits: ["commits", "transcripts", "tokens"],
+  commits: ["commits", "identify", "transcripts", "tokens"],
   folders: ["folders", "tokens"],
-  import: ["identify", "import"],
+  import: ["import"],
   loom: ["bodies", "continuation", "loom", "resident", "tokens"],
   operators: ["operators", "tokens"],
   tokens: ["cut", "tokenizer", "tokens"],

@@ -48,11 +48,15 @@ test("messages are identified as libraries have them", () => {
   assert.equal(identify([{ role: "user", content: [image] }]).format, "ai-sdk");
 });
 
-test("both entry points say the same", async () => {
-  const looms = await load("ctxweave/import");
-  await looms.init();
-  const tree = { nodes: [], edges: [] };
-  assert.deepEqual(looms.identify(tree), identify(tree));
+test("both entry points give the same result", async () => {
+  const commits = await load("ctxweave/commits");
+  await commits.init();
+  const names = readdirSync(join(root, "tests/golden/import")).filter((name) => !name.includes(".expected."));
+  const files = names.map((name) => JSON.parse(readFileSync(join(root, "tests/golden/import", name), "utf8")).args?.[0]);
+  assert.ok(files.length > 20);
+  for (const input of [{ nodes: [], edges: [] }, [{ role: "user", content: "Hi." }], "<task/>", ...files]) {
+    assert.deepEqual(commits.identify(input), identify(input));
+  }
 });
 
 test("hostile input gets an answer", () => {

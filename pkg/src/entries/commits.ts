@@ -1,4 +1,4 @@
-/** `ctxweave/commits`: context commits, transcripts and counting. */
+/** `ctxweave/commits`: context commits, transcripts, `identify` and counting. */
 
 export { Checkpointer } from "../api/commits/checkpointer.js";
 export { CommitGraph } from "../api/commits/graph.js";
@@ -6,9 +6,11 @@ export { materializeStream, materializeWith } from "../api/commits/materialize-w
 export { artifactRef, shortRef } from "../api/commits/refs.js";
 export { timeKey } from "../api/commits/times.js";
 export { ChainWalk } from "../api/commits/walk.js";
+export * from "../api/identify.js";
 export * from "../api/tokens.js";
 export * from "../api/transcripts.js";
 export * from "../common.js";
 export type * from "../types/commits.js";
+export type * from "../types/identify.js";
 export type { LoomTreeData } from "../types/loom.js";
 export type * from "../types/transcripts.js";

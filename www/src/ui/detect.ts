@@ -1,6 +1,6 @@
 /** What somebody dropped or pasted, and which view opens it. What is guessed wrong can be opened as something else. */
 
-import type { Identification } from "ctxweave/import";
+import type { Identification } from "ctxweave/commits";
 import { loadArea } from "../shell/area.js";
 import { plural } from "./format.js";
 
@@ -32,7 +32,7 @@ export async function detect(name: string, bytes: Uint8Array): Promise<Guess> {
 }
 
 async function identified(input: Uint8Array | readonly string[]): Promise<Identification> {
-  const [{ identify }] = await Promise.all([import("ctxweave/import"), loadArea("import")]);
+  const [{ identify }] = await Promise.all([import("ctxweave/commits"), loadArea("commits")]);
   return identify(input);
 }
 
