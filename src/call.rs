@@ -2,10 +2,13 @@
 //!
 //! Each area has a table of its calls. The wasm edge, the goldens and the tests all go through these tables.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
+use serde::{Serialize, Serializer};
+
 use crate::error::Result;
-use crate::json::{self, Document, StaticJson, Value};
+use crate::json::{self, Document, JsonWriter, Value};
 use crate::tokens::{Counter, Tokenizers};
 
 /// The environment of a call next to its request.
@@ -32,24 +35,67 @@ impl CallContext {
 /// The result of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
-    /// The result as JSON; `null` if missing.
+    /// The result as JSON. Empty if the result is `small`, or if it is the bytes; see [`Self::to_json`].
     pub json: Vec<u8>,
-    /// Bytes that belong to it: fields of the result that are `{ "\u0000bytes": index }`, or where `json` is empty the
+    /// Bytes that belong to it: fields of the result that are `{ "\u0000bytes": index }`, or if `json` is empty the
     /// result itself.
     pub bytes: Vec<Vec<u8>>,
-    /// A small result as a value, which says what `json` says: a number, a yes or no, or an object of such and of short texts.
-    pub small: Option<serde_json::Value>,
+    /// A result that leaves the module as a value.
+    pub small: Option<SmallResult>,
 }
 
 impl Response {
-    pub(crate) fn of(result: &impl serde::Serialize) -> Result<Self> {
+    pub(crate) fn of(result: &impl Serialize) -> Result<Self> {
         Ok(Self { json: json::write(result)?, ..Self::default() })
     }
 
-    /// The same of a small result.
-    pub(crate) fn small(result: StaticJson<'_>) -> Self {
-        let value = result.value();
-        Self { json: json::text(&value).into_bytes(), bytes: Vec::new(), small: Some(value) }
+    /// A result that is written piece by piece, with the bytes that belong to it.
+    pub(crate) fn written(bytes: Vec<Vec<u8>>, write: impl FnOnce(&mut JsonWriter)) -> Self {
+        let mut json = JsonWriter::default();
+        write(&mut json);
+        Self { json: json.finish(), bytes, small: None }
+    }
+
+    /// A small result.
+    pub(crate) fn small(result: SmallResult) -> Self {
+        Self { small: Some(result), ..Self::default() }
+    }
+
+    /// The result as JSON, also if it is small. Empty if it is the bytes.
+    pub fn to_json(&self) -> Cow<'_, [u8]> {
+        match &self.small {
+            Some(small) => Cow::Owned(json::text(small).into_bytes()),
+            None => Cow::Borrowed(&self.json),
+        }
+    }
+}
+
+/// A result of a few fields. The module writes no JSON text for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SmallResult {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A whole number below 2^53.
+    Number(u64),
+    /// A text.
+    Text(String),
+    /// An object. Fields without a value are left out.
+    Object(Vec<(&'static str, Option<SmallResult>)>),
+}
+
+impl Serialize for SmallResult {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Number(number) => serializer.serialize_u64(*number),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Object(fields) => {
+                serializer.collect_map(fields.iter().filter_map(|(name, value)| Some((name, value.as_ref()?))))
+            }
+        }
     }
 }
 

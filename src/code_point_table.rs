@@ -1,4 +1,6 @@
 //! Tables of a small number for each code point.
+//!
+//! `inline(always)` is 16 % of the time that estimating takes: docs/decisions/inlining.md.
 
 /// Code points in a block.
 const BLOCK: u32 = 128;

@@ -261,7 +261,6 @@ impl Serialize for Details {
 const LONGEST_MESSAGE: usize = 2000;
 
 /// A message without its middle, where it is very long.
-#[inline(never)]
 fn shortened(message: String) -> String {
     if message.len() <= LONGEST_MESSAGE {
         return message;
@@ -274,7 +273,6 @@ fn shortened(message: String) -> String {
 
 impl Error {
     /// An error with no details. `message` starts in lower case, ends without a period and says what to do.
-    #[cold]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self(Box::new(Inner { code, message: shortened(message.into()), details: Details::default() }))
     }
@@ -285,9 +283,6 @@ impl Error {
         self.with_value(key, value.into())
     }
 
-    // Apart, and never inlined, since it is called from everywhere.
-    #[cold]
-    #[inline(never)]
     fn with_value(mut self, key: &'static str, value: Value) -> Self {
         // JavaScript does not tell 1.0 from 1, so neither do the bytes here.
         let value = value.as_f64().filter(|_| value.is_f64()).map_or(value, number);

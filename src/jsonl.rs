@@ -202,7 +202,6 @@ impl<'a> Reader<'a> {
     }
 
     /// Reports damage that begins at a byte of the current line.
-    #[cold]
     fn report_damage(&mut self, current: &str, at: usize, stopped: SyntaxError, glued: bool, is_recovered: bool) {
         let text = current.get(at..).unwrap_or_default();
         let is_cut_off = stopped.reason == Reason::CutOff;
@@ -234,13 +233,11 @@ impl<'a> Reader<'a> {
         self.malformed(&message, at.saturating_add(column));
     }
 
-    #[cold]
     fn malformed(&mut self, message: &str, column: usize) {
         self.find(Diagnostic::new(DiagnosticCode::MalformedLine, Severity::Error, message), Some(column));
     }
 
     /// Adds a finding about the current line; `column` is from 0.
-    #[cold]
     fn find(&mut self, finding: Diagnostic, column: Option<usize>) {
         if self.findings.len() >= MAX_FINDINGS {
             self.more = self.more.saturating_add(1);
@@ -281,7 +278,6 @@ fn object_at(line: &str, start: usize) -> Result<Found, SyntaxError> {
 /// A record that was cut off makes its successor a part of itself: of a text, which then ends at the first quote of the
 /// successor; or of a list or an object, which then lacks its end. So reading stops at the beginning of the successor, or
 /// directly after it. No byte is read more than a few times.
-#[cold]
 fn recover(line: &str, mut start: usize, mut stopped: SyntaxError, is_record: IsRecord) -> Option<Found> {
     let bytes = line.as_bytes();
     let ends_record = |found: &Found| {

@@ -73,7 +73,6 @@ pub(crate) fn check(name: &str, value: usize, max: u32) -> Result<()> {
     Err(exceeded(name, value, max))
 }
 
-#[cold]
 pub(crate) fn exceeded(name: &str, value: usize, max: u32) -> Error {
     let message =
         format!("{value} is over the limit `{name}` of {max}; make the input smaller or raise `limits.{name}`");

@@ -30,7 +30,6 @@ impl SortedIndex {
     }
 
     /// Looks for a number; `compare` compares what it stands for with what is looked for.
-    #[inline(never)]
     pub(crate) fn find(&self, compare: &mut dyn FnMut(usize) -> Ordering) -> IndexPosition {
         let Some((last, before)) = self.chunks.split_last() else {
             return IndexPosition { chunk: 0, at: 0, found: None };
@@ -47,7 +46,6 @@ impl SortedIndex {
         IndexPosition { chunk, at, found }
     }
 
-    #[inline(never)]
     pub(crate) fn insert(&mut self, place: IndexPosition, number: usize) {
         let Some(chunk) = self.chunks.get_mut(place.chunk) else { return self.chunks.push(vec![number]) };
         if chunk.len() < CHUNK_CAPACITY {
@@ -68,7 +66,6 @@ impl SortedIndex {
         }
     }
 
-    #[inline(never)]
     pub(crate) fn remove(&mut self, place: IndexPosition) {
         let Some(chunk) = self.chunks.get_mut(place.chunk) else { return };
         chunk.remove(place.at);
@@ -99,7 +96,6 @@ impl SortedIndex {
 }
 
 /// Brings a list into an order. `swap` swaps two of its elements.
-#[inline(never)]
 pub(crate) fn arrange(mut order: Vec<usize>, swap: &mut dyn FnMut(usize, usize)) {
     for start in 0..order.len() {
         let mut at = start;
@@ -139,7 +135,6 @@ pub(crate) struct Numbers<'a> {
 impl Iterator for Numbers<'_> {
     type Item = usize;
 
-    #[inline(never)]
     fn next(&mut self) -> Option<usize> {
         loop {
             if let Some(&number) = self.numbers.next() {

@@ -7,8 +7,8 @@ use crate::assembly::plan::{Plan, Planned};
 use crate::assembly::preserved::drop_blocks;
 use crate::content::Role;
 use crate::error::{Diagnostic, Result};
+use crate::json::TextWriter;
 use crate::prompt::bodies::{Hints, Provider, Target, write_body, write_texts};
-use crate::vendors::bodies::json::TextWriter;
 use crate::vendors::bodies::reuse::{MessageSource, WrittenBody};
 
 /// The target with `token_buffer` as the default length of the answer.

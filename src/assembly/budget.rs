@@ -22,7 +22,6 @@ pub(crate) fn check_system(system: &str, required: u64, limit: u64) -> Result<()
     Err(over(Code::SystemContextTooLong, message, limit, required))
 }
 
-#[cold]
 pub(crate) fn too_long<'a>(
     limit: u64,
     required: u64,

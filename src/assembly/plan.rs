@@ -364,7 +364,6 @@ impl<'a> Plan<'_, 'a> {
 
     /// Writes the text of a message that is nothing but texts, piece by piece; with the text of an item comes its place. Where
     /// the caller takes them, texts come escaped that are known so, and are said to.
-    #[inline(never)]
     pub(crate) fn write_text(
         &self,
         planned: &Planned<'a>,

@@ -1,11 +1,12 @@
 //! Signed thinking after a cut: Anthropic binds a signature to every message before it, so that it does not hold once one of them
 //! changed (SPEC §8 "Preserved thinking").
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::assembly::item::Item;
 use crate::content::{Block, Vendor};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::json::object;
 use crate::maps::SortedMap;
 use crate::prompt::Prices;
 use crate::vendors::signature::{is_anthropic, is_openai};
@@ -35,21 +36,21 @@ pub enum ThinkingRule {
 /// field `thinking`; none where that is manual or off, which no binding goes with.
 pub(crate) fn drop_blocks_request(thinking: Option<&Value>) -> Option<(Map<String, Value>, Map<String, Value>)> {
     let mut body = Map::from_iter(thinking.map(|thinking| ("thinking".to_owned(), thinking.clone())));
-    let headers = Map::from_iter([("anthropic-beta".to_owned(), json!("thinking-binding-controls-2026-08-01"))]);
+    let headers = Map::from_iter([("anthropic-beta".to_owned(), "thinking-binding-controls-2026-08-01".into())]);
     drop_blocks(&mut body).then_some((body, headers))
 }
 
 /// Tells the provider to drop thinking whose signature does not hold, next to the body's own field `thinking`; false if that is
 /// manual or off.
 pub(crate) fn drop_blocks(fields: &mut Map<String, Value>) -> bool {
-    let thinking = fields.entry("thinking").or_insert_with(|| json!({ "type": "adaptive" }));
+    let thinking = fields.entry("thinking").or_insert_with(|| object([("type", "adaptive".into())]));
     if thinking.get("type").is_some_and(|kind| kind == "enabled" || kind == "disabled") {
         return false;
     }
     if let Value::Object(thinking) = thinking
-        && let Value::Object(binding) = thinking.entry("block_binding").or_insert_with(|| json!({}))
+        && let Value::Object(binding) = thinking.entry("block_binding").or_insert_with(|| object([]))
     {
-        binding.insert("prefix_mismatch_behavior".to_owned(), json!("drop_block"));
+        binding.insert("prefix_mismatch_behavior".to_owned(), "drop_block".into());
         return true;
     }
     false

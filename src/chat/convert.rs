@@ -102,7 +102,7 @@ pub(super) fn convert_messages(request: Value<'_>) -> Result<Response> {
     };
     let model = options.map(|options| options.string("model")).transpose()?.flatten().unwrap_or_default();
     let ConvertedChat { messages, system, diagnostics } = chat.convert(to, &model)?;
-    let json = chat_json(messages.as_deref(), system.as_deref(), &diagnostics)?;
+    let json = chat_json(messages.as_deref(), system.as_deref(), &diagnostics);
     Ok(Response { json, bytes: Vec::new(), small: None })
 }
 

@@ -423,7 +423,6 @@ impl Fit<'_> {
         Ok(())
     }
 
-    #[cold]
     fn too_long(&self, advice: &str) -> Error {
         let (required, limit) = (self.total(), self.limit);
         let message = format!("the chat takes {required} tokens, and the limit is {limit}; {advice}");

@@ -74,7 +74,6 @@ impl<'r> RefForm<'r> {
     }
 }
 
-#[cold]
 pub(crate) fn invalid_ref(text: &str, path: &str) -> Error {
     let message = format!("`{path}` is `{text}`; it must be `blake3:` and 64 hex digits, or `art-` and 12");
     Error::new(Code::InvalidInput, message).with("path", path).with("artifactRef", text)

@@ -4,15 +4,12 @@
 
 use std::borrow::Cow;
 
-use serde_json::json;
-
 use crate::call::{Call, CallContext, Response};
 use crate::commits::checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, PendingCommit};
 use crate::commits::conversation::{to_loom_tree, to_messages};
 use crate::commits::formats::{BlobSource, Format, ReadOptions, detect_format};
 use crate::commits::graph::{CommitGraph, MetadataUpdate};
 use crate::commits::import::{ImportOptions, Resume, import_transcript};
-use crate::commits::json_object::{JsonObject, list_of};
 use crate::commits::jsonl::MetadataChoice;
 use crate::commits::materialize::Materializer;
 use crate::commits::plan::{Plan, PlanRequest, Stop};
@@ -21,7 +18,7 @@ use crate::commits::transcript::Transcript;
 use crate::commits::translate::{CrossFamily, Delta, Materialized, TranslateOptions, translate};
 use crate::commits::walk::ChainWalk;
 use crate::error::{self, Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
-use crate::json::{Document, Object, Value, bytes_reference, refuse_unknown};
+use crate::json::{self, Document, JsonWriter, Object, Value, bytes_reference, refuse_unknown};
 use crate::limits::{self, Limits};
 use crate::time::Timestamp;
 
@@ -61,7 +58,7 @@ pub const GRAPH_CALLS: &[Call<CommitGraph>] = &[
     Call::new("resolveArtifact", &["artifactRef"], |graph, request, _| {
         Response::of(&graph.resolve_artifact(&text(request, "artifactRef")?)?)
     }),
-    Call::new("show", &["id"], |graph, request, _| Ok(json_answer(record_json(graph.show(&text(request, "id")?)?)))),
+    Call::new("show", &["id"], |graph, request, _| Ok(record(graph.show(&text(request, "id")?)?))),
     Call::new("snapshot", &["plan", "result", "fields"], |graph, request, _| snapshot(graph, request)),
     Call::new("tips", &[], |graph, _, _| Ok(records(&graph.tips()))),
     Call::new("updateMetadata", &["id", "fields"], |graph, request, _| update_metadata(graph, request)),
@@ -74,7 +71,7 @@ pub const CHECKPOINTER_CALLS: &[Call<Checkpointer>] = &[
     Call::new("stored", &["id", "storedAs"], |this, request, _| {
         let id = text(request, "id")?;
         let stored_as = given_text(arguments(request)?, "storedAs")?;
-        this.stored_as(&id, stored_as.as_deref().unwrap_or(&id)).map(|()| json_answer("null".to_owned()))
+        this.stored_as(&id, stored_as.as_deref().unwrap_or(&id)).map(|()| record_or_null(None))
     }),
 ];
 
@@ -138,50 +135,54 @@ fn text(request: Value<'_>, name: &str) -> Result<String> {
         .ok_or_else(|| Error::new(Code::InvalidInput, format!("`{name}` must be a string")).with("path", name))
 }
 
-fn json_answer(json: String) -> Response {
-    Response { json: json.into_bytes(), bytes: Vec::new(), small: None }
-}
-
 fn records(records: &[&Record]) -> Response {
-    json_answer(list_of(records.iter().map(|record| record_json(record))))
+    Response::written(Vec::new(), |json| json.list(|json| records.iter().for_each(|record| write_record(json, record))))
 }
 
-/// A record for JavaScript: where its own fields have numbers, one that is too large is its text.
-fn record_json(record: &Record) -> String {
+/// Writes a record for JavaScript: where its own fields have numbers, one that is too large is its text.
+fn write_record(json: &mut JsonWriter, record: &Record) {
     let is_plain = |value: &str| value.len() < 300 && !value.contains(['e', 'E']);
     if record.other.iter().all(|(_, value)| is_plain(value)) {
-        return record.to_json();
+        return record.write_json(json);
     }
     let mut record = record.clone();
     for (_, value) in &mut record.other {
         if let Ok(read) = Document::read(value.as_bytes(), &[]).and_then(|document| document.root().to_json()) {
-            *value = read.to_string();
+            *value = json::text(&read);
         }
     }
-    record.to_json()
+    record.write_json(json);
+}
+
+fn record(record: &Record) -> Response {
+    record_or_null(Some(record))
 }
 
 fn record_or_null(record: Option<&Record>) -> Response {
-    json_answer(record.map_or_else(|| "null".to_owned(), record_json))
+    Response::written(Vec::new(), |json| match record {
+        Some(record) => write_record(json, record),
+        None => json.raw("null"),
+    })
 }
 
 fn by<'g>(request: Value<'_>, name: &str, list: impl FnOnce(&str) -> Vec<&'g Record>) -> Result<Response> {
     Ok(records(&list(&text(request, name)?)))
 }
 
-/// `{ id, record, artifactRef?, diagnostics?, blob? }`; the blob stands at a place among the bytes of the answer.
-fn committed(record: &Record, diagnostics: &[Diagnostic], blob: Option<usize>) -> String {
-    let mut out = JsonObject::default();
-    out.text("id", Some(&record.id));
-    out.raw("record", &record_json(record));
-    out.text("artifactRef", blob.map(|_| record.artifact_ref.as_str()));
-    if !diagnostics.is_empty() {
-        out.raw("diagnostics", &json!(diagnostics).to_string());
-    }
-    if let Some(blob) = blob {
-        out.raw("blob", &bytes_reference(blob).to_string());
-    }
-    out.finish()
+/// Writes `{ id, record, artifactRef?, diagnostics?, blob? }`; the blob stands at a place among the bytes of the answer.
+fn write_committed(json: &mut JsonWriter, record: &Record, diagnostics: &[Diagnostic], blob: Option<usize>) {
+    json.object(|json| {
+        json.text_field("id", &*record.id);
+        json.key("record");
+        write_record(json, record);
+        json.optional_text_field("artifactRef", blob.map(|_| record.artifact_ref.as_str()));
+        if !diagnostics.is_empty() {
+            json.value_field("diagnostics", diagnostics);
+        }
+        if let Some(at) = blob {
+            json.value_field("blob", &bytes_reference(at));
+        }
+    });
 }
 
 /// A graph with `{ limits? }`.
@@ -220,7 +221,7 @@ fn add(graph: &mut CommitGraph, record: Record, mut diagnostics: Vec<Diagnostic>
         );
         diagnostics.push(Diagnostic::new(DiagnosticCode::MetadataConflict, Severity::Warning, message));
     }
-    Ok(json_answer(committed(record, &diagnostics, None)))
+    Ok(Response::written(Vec::new(), |json| write_committed(json, record, &diagnostics, None)))
 }
 
 fn history(graph: &CommitGraph, request: Value<'_>) -> Result<Response> {
@@ -287,7 +288,7 @@ fn update_metadata(graph: &mut CommitGraph, request: Value<'_>) -> Result<Respon
         summary: if given("summary")? { Some(given_text(fields, "summary")?) } else { None },
         tags: if given("tags")? { Some(fields.read("tags", Value::strings)?.unwrap_or_default()) } else { None },
     };
-    Ok(json_answer(record_json(graph.update_metadata(&id, update)?)))
+    Ok(record(graph.update_metadata(&id, update)?))
 }
 
 /// A request to materialise, and the `cacheKey` of a plan.
@@ -310,21 +311,23 @@ fn plan(request: Value<'_>, planned: impl FnOnce(PlanRequest) -> Result<Plan>) -
     let mut diagnostics = request.repaired();
     let mut plan = planned(plan_request(request, &mut diagnostics)?.0)?;
     error::put_before(diagnostics, &mut plan.diagnostics);
-    let mut out = JsonObject::default();
-    out.text("commit", plan.request.commit.as_deref());
-    out.text("stop", Some(plan.request.stop.as_str()));
-    out.text("format", Some(&plan.format));
-    if plan.request.cross_family == CrossFamily::Transcode {
-        out.text("crossFamily", Some("transcode"));
-    }
-    if plan.request.skip_inspection {
-        out.raw("inspect", "false");
-    }
-    out.raw("refs", &json!(plan.refs).to_string());
-    out.raw("steps", &json!(plan.steps).to_string());
-    out.text("cacheKey", Some(&plan.cache_key));
-    out.raw("diagnostics", &json!(plan.diagnostics).to_string());
-    Ok(json_answer(out.finish()))
+    Ok(Response::written(Vec::new(), |json| {
+        json.object(|json| {
+            json.optional_text_field("commit", plan.request.commit.as_deref());
+            json.text_field("stop", plan.request.stop.as_str());
+            json.text_field("format", &*plan.format);
+            if plan.request.cross_family == CrossFamily::Transcode {
+                json.text_field("crossFamily", "transcode");
+            }
+            if plan.request.skip_inspection {
+                json.raw_field("inspect", "false");
+            }
+            json.value_field("refs", &plan.refs);
+            json.value_field("steps", &plan.steps);
+            json.text_field("cacheKey", &*plan.cache_key);
+            json.value_field("diagnostics", &plan.diagnostics);
+        });
+    }))
 }
 
 /// Begins what a plan or a request describes. A plan must be what the graph would plan now.
@@ -378,17 +381,19 @@ pub fn materialized(result: Materialized) -> Response {
 
 fn conversation(result: Materialized, with_bytes: bool) -> Response {
     let Materialized { bytes, artifact_ref, format, tier, message_count, token_count, diagnostics } = result;
-    let mut out = JsonObject::default();
-    if with_bytes {
-        out.raw("bytes", &bytes_reference(0).to_string());
-    }
-    out.text("artifactRef", Some(&artifact_ref));
-    out.text("format", Some(&format));
-    out.raw("tier", &json!(tier).to_string());
-    out.raw("messageCount", &message_count.to_string());
-    out.raw("tokenCount", &token_count.to_string());
-    out.raw("diagnostics", &json!(diagnostics).to_string());
-    Response { json: out.finish().into_bytes(), bytes: if with_bytes { vec![bytes] } else { Vec::new() }, small: None }
+    Response::written(if with_bytes { vec![bytes] } else { Vec::new() }, |json| {
+        json.object(|json| {
+            if with_bytes {
+                json.value_field("bytes", &bytes_reference(0));
+            }
+            json.text_field("artifactRef", &*artifact_ref);
+            json.text_field("format", &*format);
+            json.value_field("tier", &tier);
+            json.value_field("messageCount", &message_count);
+            json.value_field("tokenCount", &token_count);
+            json.value_field("diagnostics", &diagnostics);
+        });
+    })
 }
 
 /// A commit that holds the result of a plan. `fields` are those of a checkpoint; defaults come from the commit of the plan.
@@ -468,13 +473,13 @@ fn compact(checkpointer: &mut Checkpointer, request: Value<'_>) -> Result<Respon
 
 /// The commits for the host to store, with their blobs.
 fn pending(commits: Vec<PendingCommit>, repaired: &[Diagnostic]) -> Response {
-    let json = list_of(
-        commits
-            .iter()
-            .enumerate()
-            .map(|(at, commit)| committed(&commit.record, &[repaired, &commit.diagnostics].concat(), Some(at))),
-    );
-    Response { json: json.into_bytes(), bytes: commits.into_iter().map(|commit| commit.blob).collect(), small: None }
+    let mut json = JsonWriter::default();
+    json.list(|json| {
+        for (at, commit) in commits.iter().enumerate() {
+            write_committed(json, &commit.record, &[repaired, &commit.diagnostics].concat(), Some(at));
+        }
+    });
+    Response { json: json.finish(), bytes: commits.into_iter().map(|commit| commit.blob).collect(), small: None }
 }
 
 /// For each record where its blob is, as JSON: two numbers, from where to where in the bytes that were given, or bytes that are copied. It is
@@ -483,30 +488,29 @@ fn blob_places(
     records: &[Record],
     blobs: Vec<(String, Cow<'_, [u8]>)>,
     given: Option<&[u8]>,
-) -> (String, Vec<Vec<u8>>) {
-    let (mut places, mut copied) = (String::new(), Vec::new());
+) -> (Vec<u8>, Vec<Vec<u8>>) {
+    let (mut places, mut copied) = (JsonWriter::default(), Vec::new());
     // They come in the order of the records that name them first.
     let mut blobs = blobs.iter();
-    for record in records {
-        places.push(if places.is_empty() { '[' } else { ',' });
-        let next = blobs.as_slice().first().filter(|(name, _)| *name == record.artifact_ref);
-        let Some((_, blob)) = next else {
-            places.push_str("null");
-            continue;
-        };
-        blobs.next();
-        if let (Cow::Borrowed(blob), Some(given)) = (blob, given) {
-            let start = blob.as_ptr().addr().saturating_sub(given.as_ptr().addr());
-            places.push_str(&start.to_string());
-            places.push(',');
-            places.push_str(&start.saturating_add(blob.len()).to_string());
-        } else {
-            places.push_str(&bytes_reference(copied.len()).to_string());
-            copied.push(blob.to_vec());
+    places.list(|places| {
+        for record in records {
+            let next = blobs.as_slice().first().filter(|(name, _)| *name == record.artifact_ref);
+            let Some((_, blob)) = next else {
+                places.raw("null");
+                continue;
+            };
+            blobs.next();
+            if let (Cow::Borrowed(blob), Some(given)) = (blob, given) {
+                let start = blob.as_ptr().addr().saturating_sub(given.as_ptr().addr());
+                places.value(&start);
+                places.value(&start.saturating_add(blob.len()));
+            } else {
+                places.value(&bytes_reference(copied.len()));
+                copied.push(blob.to_vec());
+            }
         }
-    }
-    places.push_str(if places.is_empty() { "[]" } else { "]" });
-    (places, copied)
+    });
+    (places.finish(), copied)
 }
 
 /// About the JSON of a record and of what stands for its blob, in bytes.
@@ -541,20 +545,23 @@ fn import(request: Value<'_>, host: &CallContext) -> Result<Response> {
     // What came next to the request the caller has: of that a blob is a range.
     let given = if matches!(bytes, Cow::Borrowed(_)) { Some(&*bytes) } else { None };
     let (places, copied) = blob_places(&import.records, std::mem::take(&mut import.blobs), given);
-    let mut out = JsonObject::default();
-    out.reserve(import.records.len().saturating_mul(RECORD_JSON_BYTES));
-    out.text("tip", import.tip.as_deref());
-    out.list("records", import.records.into_iter().map(|record| record_json(&record)));
-    out.raw("blobs", &places);
-    out.raw("branches", &json!(import.branches).to_string());
-    if !import.titles.is_empty() {
-        out.raw("titles", &json!(import.titles).to_string());
-    }
-    if let Some(resume) = &import.resume {
-        out.raw("resume", &resume.to_json());
-    }
-    out.raw("diagnostics", &json!(import.diagnostics).to_string());
-    Ok(Response { json: out.finish().into_bytes(), bytes: copied, small: None })
+    let mut json = JsonWriter::with_capacity(import.records.len().saturating_mul(RECORD_JSON_BYTES));
+    json.object(|json| {
+        json.optional_text_field("tip", import.tip.as_deref());
+        json.list_field("records", |json| import.records.iter().for_each(|record| write_record(json, record)));
+        json.key("blobs");
+        json.copy(&places);
+        json.value_field("branches", &import.branches);
+        if !import.titles.is_empty() {
+            json.value_field("titles", &import.titles);
+        }
+        if let Some(resume) = &import.resume {
+            json.key("resume");
+            resume.write_json(json);
+        }
+        json.value_field("diagnostics", &import.diagnostics);
+    });
+    Ok(Response { json: json.finish(), bytes: copied, small: None })
 }
 
 fn transcript(request: Value<'_>) -> Result<(Transcript, Vec<Diagnostic>)> {

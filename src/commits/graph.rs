@@ -525,14 +525,12 @@ impl<'g> Chain<'g> {
     }
 }
 
-#[cold]
 pub(crate) fn cycle(record: &Record) -> Error {
     let message = format!("the chain comes back to `{}`; import records of a chain that has a root", record.id);
     record.source().about(Error::new(Code::ChainCycle, message))
 }
 
 /// The error for a parent that a walk has no record of; the child is named with the ref of its blob.
-#[cold]
 pub(crate) fn parent_not_found(child: &str, artifact_ref: &str, parent: &str) -> Error {
     Error::new(Code::CommitNotFound, missing_parent(child, parent))
         .with("commitId", parent)
@@ -540,7 +538,6 @@ pub(crate) fn parent_not_found(child: &str, artifact_ref: &str, parent: &str) ->
         .with("artifactRef", artifact_ref)
 }
 
-#[cold]
 pub(crate) fn not_found(id: &str) -> Error {
     Error::new(Code::CommitNotFound, format!("commit `{id}` is not in the graph")).with("commitId", id)
 }
@@ -549,7 +546,6 @@ pub(crate) fn missing_parent(id: &str, parent: &str) -> String {
     format!("commit `{id}` has the parent `{parent}`, which is not in the graph; import its record too")
 }
 
-#[cold]
 pub(crate) fn collision(there: &Record, other: &Record) -> Error {
     let message = format!(
         "the id `{}` belongs to a commit that says something else; give this one another `created_at`, or import only one of them",

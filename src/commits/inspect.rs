@@ -98,7 +98,6 @@ impl Inspector {
         }
     }
 
-    #[cold]
     fn damaged(&mut self, line: &[u8], number: Option<u32>, source: BlobSource<'_>) {
         if self.findings.len() >= jsonl::MAX_FINDINGS {
             return;

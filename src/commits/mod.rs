@@ -12,7 +12,6 @@ mod graph;
 mod id;
 pub mod import;
 mod inspect;
-mod json_object;
 mod jsonl;
 mod materialize;
 mod plan;

@@ -3,9 +3,8 @@
 use crate::commits::artifact::{RefForm, invalid_ref};
 use crate::commits::formats::BlobSource;
 use crate::commits::id::{ID_PREFIX, commit_id, is_id};
-use crate::commits::json_object::{JsonObject, quoted, write_compact};
 use crate::error::{Code, Error, Result};
-use crate::json::{self, Document, Object, Value};
+use crate::json::{self, Document, JsonWriter, Object, Value, append_compact};
 use crate::maps::SortedSet;
 use crate::time::Timestamp;
 
@@ -295,39 +294,42 @@ impl Record {
 
     /// The record as JSON text on one line: the fields of version 1 in the order of the data model, then the others.
     pub fn to_json(&self) -> String {
-        let (mut out, from) = (JsonObject::default(), &self.provenance);
-        out.text("id", Some(&self.id));
-        out.raw("version", &self.version.to_string());
-        out.text("parent", self.parent.as_deref());
-        out.text("commit_type", Some(self.commit_type.as_str()));
-        out.text("artifact_ref", Some(&self.artifact_ref));
-        out.text("format", Some(&self.format));
-        out.text("template", from.template.as_deref());
-        out.text("principal", from.principal.as_deref());
-        out.text("machine", from.machine.as_deref());
-        out.text("session_id", from.session_id.as_deref());
-        out.text("checkpoint", self.checkpoint.as_ref().map(Trigger::as_str));
-        out.text("ticket_id", from.ticket_id.as_deref());
-        out.text("thread_id", from.thread_id.as_deref());
-        out.text("summary", self.summary.as_deref());
-        if !self.tags.is_empty() {
-            let tags: Vec<String> = self.tags.iter().map(|tag| quoted(tag)).collect();
-            out.raw("tags", &format!("[{}]", tags.join(",")));
-        }
-        for (name, count) in [("message_count", self.message_count), ("token_count", self.token_count)] {
-            if let Some(count) = count {
-                out.raw(name, &count.to_string());
+        let mut json = JsonWriter::default();
+        self.write_json(&mut json);
+        json.finish_text()
+    }
+
+    pub(crate) fn write_json(&self, json: &mut JsonWriter) {
+        let from = &self.provenance;
+        json.object(|json| {
+            json.text_field("id", &*self.id);
+            json.value_field("version", &self.version);
+            json.optional_text_field("parent", self.parent.as_deref());
+            json.text_field("commit_type", self.commit_type.as_str());
+            json.text_field("artifact_ref", &*self.artifact_ref);
+            json.text_field("format", &*self.format);
+            json.optional_text_field("template", from.template.as_deref());
+            json.optional_text_field("principal", from.principal.as_deref());
+            json.optional_text_field("machine", from.machine.as_deref());
+            json.optional_text_field("session_id", from.session_id.as_deref());
+            json.optional_text_field("checkpoint", self.checkpoint.as_ref().map(Trigger::as_str));
+            json.optional_text_field("ticket_id", from.ticket_id.as_deref());
+            json.optional_text_field("thread_id", from.thread_id.as_deref());
+            json.optional_text_field("summary", self.summary.as_deref());
+            if !self.tags.is_empty() {
+                json.list_field("tags", |json| self.tags.iter().for_each(|tag| json.string(&**tag)));
             }
-        }
-        out.text("created_at", Some(&self.created_at));
-        for (name, value) in &self.other {
-            out.raw(name, value);
-        }
-        out.finish()
+            for (name, count) in [("message_count", self.message_count), ("token_count", self.token_count)] {
+                if let Some(count) = count {
+                    json.value_field(name, &count);
+                }
+            }
+            json.text_field("created_at", &*self.created_at);
+            self.other.iter().for_each(|(name, value)| json.raw_field(name, value));
+        });
     }
 }
 
-#[cold]
 fn missing(field: &str) -> Error {
     Error::new(Code::InvalidInput, format!("the record lacks `{field}`")).with("path", field)
 }
@@ -389,7 +391,7 @@ pub(crate) fn other_fields(object: Object<'_>, known: &[&str]) -> Result<Vec<(St
         }
         value.to_json()?;
         let mut json = Vec::new();
-        write_compact(&mut json, value.json().as_bytes());
+        append_compact(&mut json, &value.json());
         others.push((name, String::from_utf8(json).unwrap_or_default()));
     }
     Ok(others)

@@ -176,7 +176,6 @@ impl WalkPosition {
     }
 }
 
-#[cold]
 fn mismatch(wanted: &str, actual: Option<&String>) -> Error {
     let message = match actual {
         Some(actual) => format!("in the place of the record of `{wanted}` is that of `{actual}`; fetch it again"),

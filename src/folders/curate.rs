@@ -305,7 +305,6 @@ impl<'a> File<'a> {
         self.path.map_or_else(|| "the file".to_owned(), |path| format!("`{path}`"))
     }
 
-    #[cold]
     fn invalid(&self, section: &str, message: &str) -> Error {
         let place = match trim(section) {
             "" => self.name(),

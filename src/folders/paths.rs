@@ -38,7 +38,6 @@ pub fn normalize(path: &str, limits: &Limits) -> Result<String> {
     Ok(segments.join("/"))
 }
 
-#[cold]
 fn outside(path: &str) -> Error {
     let message = format!("the path `{path}` is absolute or leaves the vault; give it relative to the vault's root");
     Error::new(Code::PathOutsideVault, message).with("path", path)

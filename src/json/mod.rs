@@ -1,15 +1,18 @@
-//! JSON: read once into a tape over its bytes, looked at through a cursor that knows its path; results written by serde.
+//! JSON: read once into a tape over its bytes, looked at through a cursor that knows its path; values written by serde, what is
+//! streamed by `JsonWriter`.
 
+mod escape;
 mod limits;
 mod number;
 mod special;
 mod tape;
 mod value;
 mod write;
+mod writer;
 
+pub use escape::escape_into;
 pub(crate) use number::float;
 pub(crate) use number::number;
-pub(crate) use special::{CHUNK, first_special};
 pub(crate) use tape::Kind;
 pub(crate) use value::BYTES_SIZE;
 pub(crate) use value::bytes_reference;
@@ -17,4 +20,5 @@ pub(crate) use value::lone_surrogates;
 pub(crate) use value::{Document, List, Object, Value, quoted, refuse_unknown, unescape, unknown_value};
 pub(crate) use write::append;
 pub(crate) use write::object;
-pub(crate) use write::{StaticJson, text, write};
+pub(crate) use write::{text, write};
+pub(crate) use writer::{JsonWriter, TextWriter, WriteText, append_compact};

@@ -2,6 +2,8 @@
 //!
 //! All that comes from outside is read through [`Value`] and [`Object`]: they know what is missing, what is of the wrong
 //! kind, which names are not known, and where in the request that is (SPEC §0.5, §0.10).
+//!
+//! `inline(always)` is 5 % of the time that a fit of a chat takes: docs/decisions/inlining.md.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -390,7 +392,6 @@ impl<'t> Value<'t> {
     }
 
     /// What an object stands for that is no JSON, as errors describe it.
-    #[cold]
     fn stand_in(self) -> Option<String> {
         if let Some(what) = self.not_json() {
             return Some(format!("{what}, which JSON cannot carry"));
@@ -410,8 +411,6 @@ impl<'t> Value<'t> {
         }
     }
 
-    #[cold]
-    #[inline(never)]
     fn none_of(self, names: &[&str]) -> Error {
         match self.as_text() {
             Some(name) => {
@@ -490,7 +489,6 @@ impl<'t> Value<'t> {
     }
 
     /// The path in the request, such as `tree.nodes[3].content`; empty for the whole of it.
-    #[cold]
     pub(crate) fn path(self) -> String {
         let mut path = String::new();
         let mut here = self.document.root();
@@ -523,7 +521,6 @@ impl<'t> Value<'t> {
     }
 
     /// The error for a value that is not what it must be.
-    #[cold]
     pub(crate) fn mismatch(self, expected: &str) -> Error {
         let path = self.path();
         let message = match self.stand_in() {
@@ -534,7 +531,6 @@ impl<'t> Value<'t> {
     }
 
     /// The error for an object that lacks a field; it names one that was perhaps meant to be that.
-    #[cold]
     pub(crate) fn lacks(self, field: &str) -> Error {
         let path = self.path();
         let mut keys = Entries(self.inside()).filter_map(|(key, _)| Some(self.document.tape.string(key.at)?.0));
@@ -548,7 +544,6 @@ impl<'t> Value<'t> {
     }
 
     /// An error about this value with a message of the caller's: `make` gets the name to use for the value.
-    #[cold]
     pub(crate) fn invalid(self, make: impl FnOnce(&str) -> String) -> Error {
         let path = self.path();
         invalid(make(&place(&path)), &path)
@@ -823,7 +818,6 @@ pub(crate) fn bytes_reference(index: usize) -> serde_json::Value {
 }
 
 /// What is said of an option that is not known.
-#[cold]
 fn no_option(key: &str, known: &[&str]) -> String {
     format!("there is no option `{key}`{}", suggestion(key, known))
 }
@@ -839,7 +833,6 @@ fn is_nested(name: &str) -> bool {
 }
 
 /// The end of a message about an unknown name: the nearest known one, or all of them.
-#[cold]
 pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
     match nearest(name, &mut known.iter().copied(), 0.5) {
         Some(known) => format!("; did you mean `{known}`?"),
@@ -880,14 +873,12 @@ pub(crate) fn quoted(names: &[&str]) -> String {
 }
 
 /// The error for a field that an object has already.
-#[cold]
 fn twice(value: Value<'_>) -> Error {
     let path = value.path();
     invalid(format!("`{path}` is there twice; leave one of them out"), &path)
 }
 
 /// The error for a name that is none of those that `what` can have.
-#[cold]
 pub(crate) fn unknown_value(what: &str, name: &str, expected: &[&str]) -> Error {
     let message = format!("{what} is `{name}`; it must be one of {}", quoted(expected));
     Error::new(Code::UnknownValue, message).with("value", name).with("expected", expected.to_vec())
@@ -906,7 +897,6 @@ fn at_path(error: Error, path: &str) -> Error {
     if path.is_empty() { error } else { error.with("path", path) }
 }
 
-#[cold]
 fn too_deep() -> Error {
     limits::exceeded("jsonDepth", JSON_DEPTH_MAX as usize + 1, JSON_DEPTH_MAX)
 }

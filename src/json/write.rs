@@ -22,7 +22,8 @@ pub(crate) fn text<T: serde::Serialize + ?Sized>(value: &T) -> String {
     write(value).ok().and_then(|json| String::from_utf8(json).ok()).unwrap_or_default()
 }
 
-/// An object with these fields. `json!` would write each value with serde, in more code.
+/// An object with these fields. `json!` writes each value with serde and unwraps: what displays such an error, and quotes texts in it, is
+/// 1 KB (gzip) of `ctxweave/chat`.
 pub(crate) fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
     let mut object = serde_json::Map::with_capacity(N);
     for (name, value) in fields {
@@ -30,33 +31,3 @@ pub(crate) fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
     }
     Value::Object(object)
 }
-
-/// A small result. `None` among the fields of an object is one that is left out.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum StaticJson<'s> {
-    Null,
-    Bool(bool),
-    Number(u64),
-    Text(&'s str),
-    Object(&'s [(&'s str, Option<StaticJson<'s>>)]),
-}
-
-impl StaticJson<'_> {
-    /// As a value.
-    pub(crate) fn value(self) -> Value {
-        match self {
-            Self::Null => Value::Null,
-            Self::Bool(value) => Value::Bool(value),
-            Self::Number(number) => Value::Number(number.into()),
-            Self::Text(text) => Value::String(text.to_owned()),
-            Self::Object(fields) => {
-                let given = fields.iter().filter_map(|(name, value)| Some(((*name).to_owned(), (*value)?.value())));
-                Value::Object(given.collect())
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-#[path = "../../tests/unit/json/write.rs"]
-mod tests;

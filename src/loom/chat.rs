@@ -47,6 +47,6 @@ pub(super) fn to_chat(request: Value<'_>, host: &CallContext) -> Result<Response
     let dialogue = assemble_dialogue(&tree, &options, counter.as_ref())?;
     diagnostics.extend_from_slice(&dialogue.report.diagnostics);
     let written = write_chat(dialogue.system.as_deref(), &dialogue.messages, format, "", &mut diagnostics)?;
-    let json = chat_json(Some(&written.messages), written.system.as_deref(), &diagnostics)?;
+    let json = chat_json(Some(&written.messages), written.system.as_deref(), &diagnostics);
     Ok(Response { json, bytes: Vec::new(), small: None })
 }

@@ -393,7 +393,6 @@ pub(crate) fn is_annotation(tree: &Tree, step: &Step) -> bool {
     step.edge.is_some_and(|edge| tree.edge(edge).kind == EdgeKind::Annotation)
 }
 
-#[cold]
 pub(crate) fn cycle(tree: &Tree, node: NodeIx) -> Error {
     let id = &*tree.at(node).id;
     Error::new(Code::PathCycle, format!("the path comes to node `{id}` twice; break the cycle, or list each node once"))

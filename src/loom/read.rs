@@ -171,7 +171,6 @@ pub(crate) fn options(
 }
 
 /// The error for a request that lacks an option; `path` is the option itself.
-#[cold]
 pub(crate) fn lacks(request: Object<'_>, option: &str) -> Error {
     let error = request.value().lacks(option);
     let path = match request.value().path() {
@@ -182,7 +181,6 @@ pub(crate) fn lacks(request: Object<'_>, option: &str) -> Error {
 }
 
 /// The error for chat messages that are given where a tree is wanted.
-#[cold]
 pub(crate) fn chat_messages(fields: Object<'_>) -> Option<Error> {
     let messages = fields.get("messages").ok().flatten()?;
     Some(messages.invalid(|place| format!("{place} is no Loom tree; `chatToLoomTree` makes one of chat messages")))
@@ -338,7 +336,6 @@ fn time<'t, 'b>(value: Value<'t>, keep: TextOwnership<'t, 'b>) -> Result<Cow<'b,
 }
 
 /// Adds the id of the node or the edge to an error about its fields.
-#[cold]
 fn of_entity(error: Error, key: &'static str, id: &str) -> Error {
     if error.code() == Code::LimitExceeded { error } else { error.with(key, id) }
 }
@@ -490,7 +487,6 @@ fn cost(fields: Object<'_>, name: &str, setting: &str) -> Result<Option<u64>> {
     Ok(Some(cost))
 }
 
-#[cold]
 fn invalid(message: &str) -> Error {
     Error::new(Code::InvalidInput, message)
 }

@@ -165,7 +165,6 @@ fn thoughts_of_calls(
     found
 }
 
-#[cold]
 fn broken_diagnostic(block: &Block, node: &str) -> Option<Diagnostic> {
     let message = match block {
         Block::ToolResult { tool_call_id, .. } => {

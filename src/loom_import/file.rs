@@ -19,7 +19,6 @@ pub(crate) enum Shape<'v, 't> {
 }
 
 /// The error for a file of no format that is known.
-#[cold]
 pub(super) fn unsupported(message: String) -> Error {
     let expected: Vec<&str> = FileFormat::NAMES.iter().map(|(name, _)| *name).collect();
     Error::new(Code::UnsupportedFormat, message).with("expected", expected)

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use crate::call::{Call, CallContext, Response};
+use crate::call::{Call, CallContext, Response, SmallResult};
 use crate::error::Result;
-use crate::json::{Object, StaticJson, Value};
+use crate::json::{Object, Value};
 use crate::tokens::{Counter, models};
 use crate::vendors::openai_chat::count::{ChatOverhead, count_chat, count_tools};
 
@@ -35,7 +35,7 @@ fn options<'t>(
 fn count(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let arguments = arguments(request)?;
     let (_, counter) = options(arguments, &["tokenizer"], host)?;
-    Ok(Response::small(StaticJson::Number(counter.count(&arguments.text("text")?).into())))
+    Ok(Response::small(SmallResult::Number(counter.count(&arguments.text("text")?).into())))
 }
 
 fn count_up_to(request: Value<'_>, host: &CallContext) -> Result<Response> {
@@ -43,13 +43,13 @@ fn count_up_to(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (_, counter) = options(arguments, &["tokenizer"], host)?;
     let limit = arguments.need("limit")?.whole(u32::MAX)?;
     let count = counter.count_up_to(&arguments.text("text")?, limit);
-    Ok(Response::small(count.map_or(StaticJson::Null, |count| StaticJson::Number(count.into()))))
+    Ok(Response::small(count.map_or(SmallResult::Null, |count| SmallResult::Number(count.into()))))
 }
 
 /// The name of the tokenizer that the options of a count ask for, once they have been looked at.
 fn tokenizer_name(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (_, counter) = options(arguments(request)?, &["tokenizer"], host)?;
-    Ok(Response::small(StaticJson::Text(counter.name())))
+    Ok(Response::small(SmallResult::Text(counter.name().to_owned())))
 }
 
 fn count_chat_tokens(request: Value<'_>, host: &CallContext) -> Result<Response> {
@@ -79,23 +79,23 @@ fn count_chat_tokens(request: Value<'_>, host: &CallContext) -> Result<Response>
         options.map(|options| options.read("tools", |tools| count_tools(tools, counter.as_ref()))).transpose()?;
     let model = model.as_ref().map_or("", |(name, _)| name);
     let messages = count_chat(arguments.need("messages")?, overhead, model, counter.as_ref())?;
-    Ok(Response::small(StaticJson::Number(messages.saturating_add(tools.flatten().unwrap_or(0)))))
+    Ok(Response::small(SmallResult::Number(messages.saturating_add(tools.flatten().unwrap_or(0)))))
 }
 
 const CHAT_OPTIONS: &[&str] = &["format", "model", "perMessage", "perName", "perRequest", "tokenizer", "tools"];
 
 fn model_info(request: Value<'_>) -> Result<Response> {
     let Some(model) = models::model(&arguments(request)?.text("name")?) else {
-        return Ok(Response::small(StaticJson::Null));
+        return Ok(Response::small(SmallResult::Null));
     };
-    let number = |number: u32| StaticJson::Number(number.into());
-    Ok(Response::small(StaticJson::Object(&[
-        ("family", Some(StaticJson::Text(model.family))),
-        ("tokenizer", Some(StaticJson::Text(model.tokenizer))),
+    let number = |number: u32| SmallResult::Number(number.into());
+    Ok(Response::small(SmallResult::Object(vec![
+        ("family", Some(SmallResult::Text(model.family.to_owned()))),
+        ("tokenizer", Some(SmallResult::Text(model.tokenizer.to_owned()))),
         ("contextWindow", Some(number(model.context_window))),
         ("inputLimit", model.input_limit.map(number)),
         ("outputLimit", model.output_limit.map(number)),
-        ("preservedThinking", Some(StaticJson::Bool(model.preserved_thinking))),
-        ("countsAs", model.counts_as.map(StaticJson::Text)),
+        ("preservedThinking", Some(SmallResult::Bool(model.preserved_thinking))),
+        ("countsAs", model.counts_as.map(|name| SmallResult::Text(name.to_owned()))),
     ])))
 }

@@ -29,6 +29,8 @@
 //! The end of the text ends a piece like anything else, so a longer text can count less, as it can with the
 //! real tokenizer: one more letter may complete a frequent word. It stays an estimate: docs/estimator.md has
 //! its measured errors.
+//!
+//! `inline(always)` is 16 % of the time that estimating takes: docs/decisions/inlining.md.
 
 use super::heuristic_ranges::{CLASSES, How, RANGES, Ranges};
 use super::heuristic_words::{Word, WordCostCache};
@@ -137,7 +139,6 @@ pub(crate) fn count_with(text: &str, words: Option<&mut WordCostCache>) -> u32 {
 }
 
 /// [`count_with`], as another tokenizer would.
-#[inline(never)]
 pub(super) fn count_scaled(text: &str, scale: Scale, words: Option<&mut WordCostCache>) -> u32 {
     let mut tally = Tally { words, ..Tally::new(u64::MAX, scale) };
     walk(text, &mut tally);
@@ -158,7 +159,6 @@ pub(crate) fn count_up_to_with(text: &str, limit: u32, words: Option<&mut WordCo
 }
 
 /// [`count_up_to_with`], as another tokenizer would.
-#[inline(never)]
 pub(super) fn count_up_to_scaled(
     text: &str,
     limit: u32,
@@ -308,7 +308,6 @@ impl Sink for Tally<'_> {
     }
 
     // There are many who close.
-    #[inline(never)]
     fn close(&mut self, end: usize, least: u32) -> bool {
         let cost = u32::try_from(self.open).unwrap_or(0).max(least);
         let max_cost = (end.saturating_sub(self.from) as u64).saturating_mul(UNIT * MAX_TOKENS_PER_BYTE);
@@ -398,7 +397,6 @@ struct Walker<'s, S: Sink> {
 }
 
 /// Reports the pieces of `text` to `sink`; true if the sink stopped it.
-#[inline(never)]
 pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
     let mut walker = Walker {
         sink,
@@ -445,7 +443,6 @@ impl Paused {
 }
 
 /// [`count`] of a text that begins with the one that was counted before with `paused`: what was read then is not read again.
-#[inline(never)]
 pub(super) fn count_incremental(text: &str, scale: Scale, paused: &mut Paused) -> u32 {
     let bytes = text.as_bytes();
     // What comes after a carriage return says what it is.
@@ -482,7 +479,6 @@ pub(super) fn count_incremental(text: &str, scale: Scale, paused: &mut Paused) -
 
 impl<S: Sink> Walker<'_, S> {
     /// Reads from byte `at` on; where it came to, or nothing if the sink stopped it.
-    #[inline(never)]
     fn run(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
         let knows_words = self.sink.knows_words();
         while let Some(&byte) = bytes.get(at) {
@@ -529,7 +525,6 @@ impl<S: Sink> Walker<'_, S> {
 
     /// A word that begins at byte `at`, as a whole and with known ones that follow it: whether to stop, and where to continue.
     /// Nothing where it is no simple one.
-    #[inline(never)]
     fn word(&mut self, text: &[u8], at: usize) -> Option<(bool, usize)> {
         // What is closed here is what the first letter would close.
         let (stop, from) = match self.piece {
@@ -556,7 +551,6 @@ impl<S: Sink> Walker<'_, S> {
     }
 
     /// A simple word, letter by letter: the first may be a capital, and none of them ends a piece.
-    #[inline(never)]
     fn spell(&mut self, word: &Word, text: &[u8], from: usize, at: usize) -> (bool, usize) {
         self.open_word(at);
         let mut end = at;
@@ -609,7 +603,6 @@ impl<S: Sink> Walker<'_, S> {
     }
 
     /// The weights of one character in its place. Not inline but where words are spelled: it is large.
-    #[inline(never)]
     fn character(&mut self, c: char, class: usize) {
         self.add_character(c, class);
     }
@@ -843,7 +836,6 @@ impl<S: Sink> Walker<'_, S> {
     }
 
     /// Ends the text, `at` bytes long.
-    #[inline(never)]
     fn end(&mut self, at: usize) -> bool {
         if let Piece::Space(spaces) = self.piece {
             self.spaces(spaces);
@@ -857,7 +849,6 @@ impl<S: Sink> Walker<'_, S> {
         !matches!(self.piece, Piece::None) && self.close_open(at)
     }
 
-    #[inline(never)]
     fn close_open(&mut self, at: usize) -> bool {
         let least = match self.piece {
             Piece::None => return false,

@@ -57,12 +57,10 @@ fn base_name(name: &str) -> String {
     let name = name.strip_prefix("ft:").unwrap_or(name);
     let name = split_once(name, ":").map_or(name, |(name, _)| name);
     let name: String = name.chars().map(|c| if c == '@' { '-' } else { c.to_ascii_lowercase() }).collect();
-    let name = match (name.strip_prefix("gpt-35-"), name.find("claude-")) {
+    let name = match (name.strip_prefix("gpt-35-"), split_once(&name, "claude-")) {
         (Some(rest), _) => crate::text::concat(&["gpt-3.5-", rest]),
         // `us.anthropic.claude-opus-4-5`
-        (None, Some(at)) if name.get(..at).is_some_and(|before| before.ends_with('.')) => {
-            name.get(at..).unwrap_or_default().to_owned()
-        }
+        (None, Some((before, _))) if before.ends_with('.') => name.get(before.len()..).unwrap_or_default().to_owned(),
         (None, _) => name,
     };
     match name.strip_suffix("-v1") {
@@ -134,7 +132,6 @@ pub(crate) fn known(name: Value<'_>, instead: &str) -> Result<(String, Model)> {
 }
 
 /// The error for an unknown model, for which the option `instead` can be given.
-#[cold]
 pub(crate) fn unknown(name: &str, path: &str, instead: &str) -> Error {
     let message = format!(
         "`{path}` is `{name}`, an unknown model; correct the name, or leave it out and give `options.{instead}`"

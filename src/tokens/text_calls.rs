@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use crate::call::{CallContext, Response};
+use crate::call::{CallContext, Response, SmallResult};
 use crate::error::Result;
-use crate::json::{Object, StaticJson, Value, unknown_value};
+use crate::json::{Object, Value, unknown_value};
 use crate::maps::SortedMap;
 use crate::tokens::Counter;
 use crate::tokens::bpe::Rank;
@@ -121,10 +121,10 @@ pub(super) fn token_spans(request: Value<'_>, host: &CallContext) -> Result<Resp
 pub(super) fn calibrated(request: Value<'_>) -> Result<Response> {
     let samples = calibrate::samples(request.object("arguments, an object")?.need("samples")?)?;
     let fitted = calibrate::fit(&samples);
-    Ok(Response::small(StaticJson::Object(&[
-        ("tokenizer", Some(StaticJson::Text(&fitted.tokenizer))),
-        ("error", Some(StaticJson::Number(fitted.error.into()))),
-        ("samples", Some(StaticJson::Number(fitted.samples as u64))),
+    Ok(Response::small(SmallResult::Object(vec![
+        ("tokenizer", Some(SmallResult::Text(fitted.tokenizer))),
+        ("error", Some(SmallResult::Number(fitted.error.into()))),
+        ("samples", Some(SmallResult::Number(fitted.samples as u64))),
     ])))
 }
 

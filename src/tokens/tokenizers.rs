@@ -160,7 +160,6 @@ impl Tokenizers {
     }
 
     /// The error for a name that is not known.
-    #[cold]
     fn unknown_name(&self, name: &str) -> Error {
         let names = self.exact_names();
         let exact = names.iter().map(String::as_str);
@@ -174,7 +173,6 @@ impl Tokenizers {
     }
 }
 
-#[cold]
 fn unknown<'n>(what: &str, name: &str, names: impl Iterator<Item = &'n str>) -> Error {
     json::unknown_value(what, name, &names.collect::<Vec<_>>())
 }

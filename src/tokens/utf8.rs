@@ -1,4 +1,6 @@
 //! Characters of UTF-8.
+//!
+//! `inline(always)` is 32 % of the time that exact counting takes: docs/decisions/inlining.md.
 
 /// The character beyond ASCII at `at`, whose first byte is `first`, and how many bytes it takes. The bytes must be UTF-8 and
 /// `at` a character boundary; anything else gives a wrong number, never a panic.

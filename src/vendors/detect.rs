@@ -67,7 +67,6 @@ pub(crate) fn container(of_contents: bool, is_list: bool) -> Formats {
     }
 }
 
-#[cold]
 pub(crate) fn in_no_format(message: Value<'_>, index: usize) -> Error {
     let names: Vec<&str> = FORMATS.iter().map(|&(name, _)| name).collect();
     let error = message.invalid(|place| {

@@ -5,13 +5,11 @@ use std::borrow::Cow;
 use crate::json::Object;
 
 /// A field that is a text.
-#[inline(never)]
 pub(crate) fn text_in<'t>(object: Object<'t>, name: &str) -> Option<Cow<'t, str>> {
     object.last(name)?.as_text()
 }
 
 /// A field that is an object.
-#[inline(never)]
 pub(crate) fn object_in<'t>(object: Object<'t>, name: &str) -> Option<Object<'t>> {
     object.last(name)?.object("").ok()
 }

@@ -4,9 +4,9 @@
 //! reasoning anywhere, and messages of one role in a row.
 
 use crate::content::Role;
+use crate::json::JsonWriter;
 use crate::text::is_blank;
 use crate::vendors::bodies::ids::IdRule;
-use crate::vendors::bodies::json::Json;
 use crate::vendors::bodies::media::{Kind, Media, Source};
 use crate::vendors::bodies::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult};
 
@@ -47,7 +47,7 @@ pub(crate) fn role_of(item: &Item<'_>) -> Role {
 }
 
 /// An image or a recording by its media type, with its bytes or its address.
-pub(crate) fn media(json: &mut Json, media: &Media<'_>) {
+pub(crate) fn media(json: &mut JsonWriter, media: &Media<'_>) {
     let (kind, mime) = match media.kind {
         Kind::Image(mime) => ("image", mime.unwrap_or_default()),
         Kind::Audio(mime) => ("audio", mime.unwrap_or_default()),
@@ -63,7 +63,7 @@ pub(crate) fn media(json: &mut Json, media: &Media<'_>) {
 }
 
 /// One text alone as a string, else the list of the parts that `part` writes.
-pub(crate) fn content(json: &mut Json, parts: &[&Item<'_>], part: &mut dyn FnMut(&mut Json, &Item<'_>)) {
+pub(crate) fn content(json: &mut JsonWriter, parts: &[&Item<'_>], part: &mut dyn FnMut(&mut JsonWriter, &Item<'_>)) {
     match parts {
         [] => json.raw("\"\""),
         [Item { content: ItemContent::Text(text), .. }] => json.string(text),
@@ -73,10 +73,10 @@ pub(crate) fn content(json: &mut Json, parts: &[&Item<'_>], part: &mut dyn FnMut
 
 /// The content of a result: a text, or a list of texts of this kind and media.
 pub(crate) fn result_content(
-    json: &mut Json,
+    json: &mut JsonWriter,
     result: &ToolResult<'_>,
     text_kind: &str,
-    media: &dyn Fn(&mut Json, &Media<'_>),
+    media: &dyn Fn(&mut JsonWriter, &Media<'_>),
 ) {
     if let Some(text) = result.text() {
         return json.string(text);

@@ -221,7 +221,6 @@ impl<'t> ChatNormalizer<'t> {
         self.out.from.push(self.message);
     }
 
-    #[inline(never)]
     fn note(&mut self, what: impl Into<Cow<'static, str>>, severity: Severity) {
         self.out.notes.add(what.into(), severity, self.message);
     }

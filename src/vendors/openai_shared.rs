@@ -1,7 +1,7 @@
 //! Shared by OpenAI's two interfaces.
 
 use crate::error::DiagnosticCode;
-use crate::vendors::bodies::json::Json;
+use crate::json::JsonWriter;
 use crate::vendors::bodies::media::{ANY_IMAGE, Kind, Media, Source};
 use crate::vendors::bodies::normalize::ToolResult;
 use crate::vendors::bodies::sink::DiagnosticSink;
@@ -28,7 +28,7 @@ pub(crate) fn error_text(
 }
 
 /// A field with a URL, or with the bytes as a `data:` URL.
-pub(crate) fn url_field(json: &mut Json, name: &str, media: &Media<'_>) {
+pub(crate) fn url_field(json: &mut JsonWriter, name: &str, media: &Media<'_>) {
     match (media.source, media.kind) {
         (Source::Url(url), _) => json.text_field(name, url),
         (Source::Data(data), Kind::Image(mime) | Kind::Audio(mime)) => {

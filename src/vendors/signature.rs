@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::content::Vendor;
-use crate::json::{self, Document, Object};
+use crate::json::{Document, JsonWriter, Object};
 
 /// A signature that a vendor gives with a thought, or with a call that follows from it, and wants back unchanged.
 #[derive(Debug)]
@@ -89,16 +89,19 @@ impl<'s> ReasoningSignature<'s> {
             Self::Field(name, _) => (FIELD, "name", name),
             Self::Opaque(text) => return text.to_string(),
         };
-        let id = if let Self::Sealed(Some(id), _) = self {
-            ["\"id\":", &json::text(id), ","].concat()
-        } else {
-            String::new()
-        };
-        let items = match self {
-            Self::Field(_, items) if !items.is_empty() => [",\"items\":", &json::text(items)].concat(),
-            _ => String::new(),
-        };
-        ["{\"type\":\"", kind, "\",", &id, "\"", name, "\":", &json::text(text), &items, "}"].concat()
+        let mut json = JsonWriter::default();
+        json.typed(kind, |json| {
+            if let Self::Sealed(Some(id), _) = self {
+                json.text_field("id", &**id);
+            }
+            json.text_field(name, text);
+            if let Self::Field(_, items) = self
+                && !items.is_empty()
+            {
+                json.value_field("items", items);
+            }
+        });
+        json.finish_text()
     }
 }
 

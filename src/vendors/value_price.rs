@@ -17,7 +17,6 @@ const TEXT_BYTES: u64 = 4;
 impl Prices<'_> {
     /// Tokens of a value that stays as it is: a string costs its text, everything else its JSON, with images, recordings and files
     /// in it at their cost.
-    #[inline(never)]
     pub(crate) fn value(&self, value: Value<'_>) -> u64 {
         if let Some(text) = value.as_text().filter(|_| !is_bytes(value, usize::MAX)) {
             return self.text(&text);
@@ -40,7 +39,6 @@ impl Prices<'_> {
     }
 
     /// Tokens of a part that is no text, call or result: of a medium its cost, of another part its JSON.
-    #[inline(never)]
     pub(crate) fn unknown_part(&self, part: Value<'_>) -> u64 {
         match part.object("a part").ok().and_then(medium_of) {
             Some(medium) => self.medium(medium),
@@ -49,14 +47,12 @@ impl Prices<'_> {
     }
 
     /// Tokens of what is sealed.
-    #[inline(never)]
     pub(crate) fn sealed(&self, value: Option<Value<'_>>) -> u64 {
         let len = value.and_then(Value::as_text).map_or(0, |text| text.len());
         len.div_ceil(SEALED) as u64
     }
 
     /// Tokens of a compaction: its summary, and what is sealed.
-    #[inline(never)]
     pub(crate) fn compaction(&self, block: Value<'_>) -> u64 {
         let field = |name| Some(block.object("a compaction").ok()?.last(name)?).filter(|value| !value.is_null());
         let summary = field("content").map_or(0, |summary| self.value(summary));
@@ -86,7 +82,6 @@ impl Prices<'_> {
     }
 
     /// Tokens of an image, a recording or a file. What files cost is not published: their text where they are one, else by their size.
-    #[inline(never)]
     pub(crate) fn medium(&self, medium: Medium<'_>) -> u64 {
         match medium {
             Medium::Image(source) => self.image_of(source),
@@ -97,14 +92,12 @@ impl Prices<'_> {
     }
 
     /// Tokens of a text, or of a list of parts.
-    #[inline(never)]
     fn parts(&self, parts: Value<'_>) -> u64 {
         let Ok(list) = parts.list("a list") else { return self.value(parts) };
         list.map(|part| self.part(part)).fold(0, u64::saturating_add)
     }
 
     /// Tokens of a part, or of a text in the place of one.
-    #[inline(never)]
     pub(crate) fn part(&self, part: Value<'_>) -> u64 {
         let object = part.object("a part").ok();
         let text = object.and_then(|part| part.last("text")).filter(|text| text.as_text().is_some());

@@ -10,8 +10,9 @@ use super::error::Thrown;
 use super::flavor::CALLS;
 use super::plain::plain;
 use super::tokenizers::tokenizers;
-use crate::call::{Call, CallContext, Response};
+use crate::call::{Call, CallContext, Response, SmallResult};
 use crate::error::{Code, Error, Result};
+use crate::json;
 use crate::tokens::Counter;
 
 /// Makes a call: see `answer`.
@@ -78,8 +79,9 @@ pub(super) fn written(answer: Response) -> Result<JsValue> {
 fn alone(answer: Response) -> Result<JsValue> {
     match &answer.small {
         // A text by itself would be taken for JSON text.
-        Some(small) if !small.is_string() => plain(small),
-        _ => text(answer.json),
+        Some(SmallResult::Text(small)) => text(json::write(small)?),
+        Some(small) => plain(small),
+        None => text(answer.json),
     }
 }
 

@@ -74,7 +74,6 @@ impl Counter for CustomCounter {
     }
 }
 
-#[cold]
 fn message_of(thrown: &JsValue) -> String {
     let message = thrown.dyn_ref::<js_sys::Error>().map(|error| String::from(error.message()));
     let message = message.or_else(|| thrown.as_string());

@@ -9,7 +9,6 @@ use crate::error::Error;
 pub(super) type Thrown<T> = Result<T, JsValue>;
 
 impl From<Error> for JsValue {
-    #[cold]
     fn from(error: Error) -> Self {
         thrown(&error)
     }

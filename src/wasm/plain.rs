@@ -6,6 +6,7 @@ use serde_json::Value;
 use serde_wasm_bindgen::preserve;
 use wasm_bindgen::prelude::*;
 
+use crate::call::SmallResult;
 use crate::error::{Code, Error, Result};
 
 /// By default maps are `Map`s, and null is undefined.
@@ -13,13 +14,12 @@ const SERIALIZER: serde_wasm_bindgen::Serializer =
     serde_wasm_bindgen::Serializer::new().serialize_maps_as_objects(true).serialize_missing_as_null(true);
 
 /// A small result as JavaScript has it.
-pub(super) fn plain(value: &Value) -> Result<JsValue> {
+pub(super) fn plain(small: &SmallResult) -> Result<JsValue> {
     let failed = |_| Error::new(Code::InternalError, "the result cannot be given to JavaScript");
-    Plain(value).serialize(&SERIALIZER).map_err(failed)
+    Small(small).serialize(&SERIALIZER).map_err(failed)
 }
 
 /// An error as it is thrown: `{ code, message, details }`.
-#[cold]
 pub(super) fn thrown(error: &Error) -> JsValue {
     Thrown(error).serialize(&SERIALIZER).unwrap_or_else(JsValue::from)
 }
@@ -29,6 +29,8 @@ struct Thrown<'e>(&'e Error);
 struct Details<'e>(&'e Error);
 
 struct Plain<'v>(&'v Value);
+
+struct Small<'s>(&'s SmallResult);
 
 // Maps, also where the names are known: those of a struct would be kept in a table as JavaScript has them.
 impl Serialize for Thrown<'_> {
@@ -63,7 +65,9 @@ impl Serialize for Plain<'_> {
             // As a field that is set it would become the prototype.
             Value::Object(fields) if fields.contains_key("__proto__") => {
                 let entries = fields.iter().map(|(name, value)| {
-                    let value = plain(value).map_err(S::Error::custom)?;
+                    // Not with the error itself: what displays it would be another import.
+                    let value = Plain(value).serialize(&SERIALIZER);
+                    let value = value.map_err(|_| S::Error::custom("the value cannot be given to JavaScript"))?;
                     Ok(Array::of2(&name.into(), &value))
                 });
                 let entries = entries.collect::<std::result::Result<Array, S::Error>>()?;
@@ -71,6 +75,22 @@ impl Serialize for Plain<'_> {
                 preserve::serialize(&object.map_err(|_| S::Error::custom("no entries"))?, serializer)
             }
             Value::Object(fields) => serializer.collect_map(fields.iter().map(|(name, value)| (name, Plain(value)))),
+        }
+    }
+}
+
+impl Serialize for Small<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self.0 {
+            SmallResult::Null => serializer.serialize_unit(),
+            SmallResult::Bool(value) => serializer.serialize_bool(*value),
+            // `serialize_u64` would import what its error for a large number takes.
+            SmallResult::Number(number) => serializer.serialize_f64(*number as f64),
+            SmallResult::Object(fields) => {
+                let given = fields.iter().filter_map(|(name, value)| Some((name, Small(value.as_ref()?))));
+                serializer.collect_map(given)
+            }
+            SmallResult::Text(text) => serializer.serialize_str(text),
         }
     }
 }

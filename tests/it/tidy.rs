@@ -476,3 +476,21 @@ fn the_architecture_names_tests_that_exist() {
         assert!(all.contains(&format!("fn {name}(")), "ARCHITECTURE.md names the test {name}, which is not there");
     }
 }
+
+/// docs/decisions/inlining.md.
+#[test]
+fn attributes_for_the_optimizer_have_a_reason() {
+    for (file, source) in sources() {
+        let code = |attribute: &str| source.lines().any(|line| line.trim() == attribute);
+        assert!(!code("#[cold]"), "{file}");
+        if code("#[inline(always)]") || code("#[inline(never)]") {
+            assert!(source.contains("docs/decisions/inlining.md"), "{file} does not say what its attributes gain");
+        }
+        for (_, after) in
+            source.match_indices("#[inline(never)]\n").map(|(at, found)| source.split_at(at + found.len()))
+        {
+            let name = after.split("fn ").nth(1).and_then(|name| name.split(['(', '<']).next()).unwrap();
+            assert!(name.ends_with("_turn"), "{file}: `{name}` is never inlined");
+        }
+    }
+}

@@ -9,7 +9,8 @@ use super::format::{BlobSource, Format};
 use super::{bureau, claude, codex, gemini, gemini_join, generic};
 use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn};
 use crate::content::Block;
-use crate::error::{Code, Diagnostic, Error, Result};
+use crate::error::{Diagnostic, Result};
+use crate::json;
 use crate::jsonl::IsRecord;
 use crate::limits::Limits;
 
@@ -188,7 +189,7 @@ pub(crate) fn follow(format: Format, bytes: &[u8], continuation: &mut Continuati
 fn to_lines(lines: impl IntoIterator<Item: Serialize>) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     for line in lines {
-        serde_json::to_writer(&mut out, &line).map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
+        json::append(&mut out, &line)?;
         out.push(b'\n');
     }
     Ok(out)

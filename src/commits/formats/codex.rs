@@ -216,7 +216,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
     let place = (turns.len(), turns.last().map_or(0, |turn| turn.blocks.len()));
     // Calls that the vendor answers itself have no id: one follows from what the item says and where it stands. Others that
     // have none get theirs with their results.
-    let made = || call_id_from([timestamp.unwrap_or_default(), &json!([item, place]).to_string()]);
+    let made = || call_id_from([timestamp.unwrap_or_default(), &crate::json::text(&(item, place))]);
     let given = |key| text(item, key).filter(|id| !id.is_empty()).map(str::to_owned);
     let call_id = |server: bool| {
         let made = || if server { made() } else { String::new() };

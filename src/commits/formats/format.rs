@@ -88,7 +88,6 @@ impl fmt::Display for Format {
     }
 }
 
-#[cold]
 fn unknown_format(name: &str) -> Error {
     let expected: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
     let message = format!("the format `{name}` is not known; it must be one of {}", quoted(&expected));
@@ -105,7 +104,6 @@ pub struct BlobSource<'a> {
 }
 
 impl BlobSource<'_> {
-    #[cold]
     pub(crate) fn invalid(&self, format: Format, reason: &str) -> Error {
         let place = match (self.artifact_ref, self.commit) {
             ("", "") => "the blob".to_owned(),
@@ -136,7 +134,6 @@ impl BlobSource<'_> {
     }
 
     /// Says which blob an error is about.
-    #[cold]
     pub(crate) fn about(&self, error: Error) -> Error {
         error.with("commitId", self.commit).with("artifactRef", self.artifact_ref)
     }

@@ -15,10 +15,9 @@ use serde_json::{Map, Value};
 
 use super::append;
 use super::format::{BlobSource, Format};
-use crate::commits::json_object::write_compact;
 use crate::commits::transcript::text;
-use crate::error::{Code, Diagnostic, Error, Result};
-use crate::json::{Document, Kind};
+use crate::error::{Diagnostic, Result};
+use crate::json::{Document, JsonWriter, Kind};
 use crate::jsonl::{Reader, not_utf8};
 use crate::maps::SortedMap;
 
@@ -65,7 +64,7 @@ pub(super) fn push(
     }
     if kind == FileKind::Lines {
         if let JoinState::Objects(blobs) = std::mem::replace(joined, JoinState::Lines) {
-            write_lines(out, &merged(&texts(&blobs), source)?, false)?;
+            write_lines(out, &merged(&texts(&blobs), source)?, false);
         }
         append::push(out, blob, &mut find);
         return Ok(());
@@ -78,7 +77,7 @@ pub(super) fn push(
     match joined {
         JoinState::Nothing => *joined = JoinState::Objects(vec![blob.to_vec()]),
         JoinState::Objects(blobs) => blobs.push(blob.to_vec()),
-        JoinState::Lines => write_lines(out, &session, true)?,
+        JoinState::Lines => write_lines(out, &session, true),
     }
     Ok(())
 }
@@ -97,7 +96,7 @@ pub(crate) fn to_lines(blob: &[u8]) -> Result<Cow<'_, [u8]>> {
         FileKind::Neither => Err(source.invalid(Format::GeminiV1, NEITHER)),
         FileKind::Object => {
             let mut out = Vec::with_capacity(blob.len());
-            write_lines(&mut out, &take_apart(&String::from_utf8_lossy(blob), source)?, false)?;
+            write_lines(&mut out, &take_apart(&String::from_utf8_lossy(blob), source)?, false);
             Ok(Cow::Owned(out))
         }
     }
@@ -121,35 +120,25 @@ pub(crate) fn to_incremental_lines(blob: &[u8]) -> Result<Vec<u8>> {
         }
     }
     let mut out = Vec::with_capacity(blob.len());
-    write_lines(&mut out, &Session { fields: fixed, messages: session.messages }, false)?;
-    write_lines(&mut out, &Session { fields: others, messages: Vec::new() }, true)?;
+    write_lines(&mut out, &Session { fields: fixed, messages: session.messages }, false);
+    write_lines(&mut out, &Session { fields: others, messages: Vec::new() }, true);
     Ok(out)
 }
 
 /// The joined file.
-pub(super) fn finish(joined: JoinState, mut out: Vec<u8>) -> Result<Vec<u8>> {
+pub(super) fn finish(joined: JoinState, out: Vec<u8>) -> Result<Vec<u8>> {
     let JoinState::Objects(mut blobs) = joined else { return Ok(out) };
     if blobs.len() == 1 {
         return Ok(blobs.pop().unwrap_or_default());
     }
     let texts = texts(&blobs);
     let session = merged(&texts, BlobSource::default())?;
-    out.push(b'{');
-    for (key, value) in &session.fields {
-        write_string(&mut out, key)?;
-        out.push(b':');
-        out.extend_from_slice(value.as_bytes());
-        out.push(b',');
-    }
-    out.extend_from_slice(b"\"messages\":[");
-    for (at, message) in session.messages.iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        out.extend_from_slice(message.json.as_bytes());
-    }
-    out.extend_from_slice(b"]}");
-    Ok(out)
+    let mut json = JsonWriter::after_lines(out);
+    json.object(|json| {
+        session.fields.iter().for_each(|(key, value)| json.raw_field(key, value));
+        json.list_field("messages", |json| session.messages.iter().for_each(|message| json.raw(message.json)));
+    });
+    Ok(json.finish())
 }
 
 pub(super) fn knows_type(kind: &str) -> bool {
@@ -259,39 +248,33 @@ fn set_field<'a>(fields: &mut Vec<(String, &'a str)>, key: String, value: &'a st
 }
 
 /// Writes an object as lines; `after_header` where a header line has been written already.
-fn write_lines(out: &mut Vec<u8>, session: &Session<'_>, after_header: bool) -> Result<()> {
+fn write_lines(out: &mut Vec<u8>, session: &Session<'_>, after_header: bool) {
     if out.last().is_some_and(|&last| last != b'\n') {
         out.push(b'\n');
     }
+    let mut json = JsonWriter::after_lines(std::mem::take(out));
     if !after_header {
-        write_fields(out, &session.fields)?;
-        out.push(b'\n');
+        write_fields(&mut json, &session.fields);
+        json.end_line();
     } else if !session.fields.is_empty() {
-        out.extend_from_slice(b"{\"$set\":");
-        write_fields(out, &session.fields)?;
-        out.extend_from_slice(b"}\n");
+        json.object(|json| {
+            json.key("$set");
+            write_fields(json, &session.fields);
+        });
+        json.end_line();
     }
     for message in &session.messages {
-        write_compact(out, message.json.as_bytes());
-        out.push(b'\n');
+        json.compact(message.json);
+        json.end_line();
     }
-    Ok(())
+    *out = json.finish();
 }
 
-fn write_fields(out: &mut Vec<u8>, fields: &[(String, &str)]) -> Result<()> {
-    out.push(b'{');
-    for (at, (key, value)) in fields.iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
+fn write_fields(json: &mut JsonWriter, fields: &[(String, &str)]) {
+    json.object(|json| {
+        for (key, value) in fields {
+            json.key(key);
+            json.compact(value);
         }
-        write_string(out, key)?;
-        out.push(b':');
-        write_compact(out, value.as_bytes());
-    }
-    out.push(b'}');
-    Ok(())
-}
-
-fn write_string(out: &mut Vec<u8>, text: &str) -> Result<()> {
-    serde_json::to_writer(out, text).map_err(|error| Error::new(Code::InternalError, error.to_string()))
+    });
 }

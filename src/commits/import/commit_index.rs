@@ -5,9 +5,8 @@ use std::mem::take;
 
 use crate::commits::formats::claude::ParentLookup;
 use crate::commits::id::derive;
-use crate::commits::json_object::{JsonObject, list_of, quoted};
 use crate::error::{Code, Error, Result};
-use crate::json::{Document, Value};
+use crate::json::{Document, JsonWriter, Value};
 use crate::maps::SortedMap;
 use crate::text::Clusters;
 
@@ -150,28 +149,38 @@ impl CommitIndex {
         }
     }
 
-    /// It as JSON text.
-    pub(super) fn to_json(&self) -> String {
-        let mut out = JsonObject::default();
+    fn to_json(&self) -> String {
+        let mut json = JsonWriter::default();
+        self.write_json(&mut json);
+        json.finish_text()
+    }
+
+    /// Writes it as JSON.
+    pub(super) fn write_json(&self, json: &mut JsonWriter) {
         let id = |commit: usize| self.commit(commit).unwrap_or_default();
-        let recent = self.recent.iter().map(|(commit, uuids)| {
-            let uuids: Vec<String> = uuids.iter().map(|uuid| format!("{uuid:016x}")).collect();
-            quoted(&format!("{} {}", id(*commit), uuids.join(" ")))
-        });
-        out.raw("recent", &list_of(recent));
-        for (name, newest) in ["main", "side"].into_iter().zip(self.newest) {
-            out.text(name, newest.map(id));
-        }
-        if !self.titles.is_empty() {
-            let titles = self.titles.iter().map(|(leaf, title)| quoted(&format!("{leaf:016x} {title}")));
-            out.raw("titles", &list_of(titles));
-        }
-        for (name, flag) in [("forgot", self.forgot), ("mainSpoke", self.main_spoke)] {
-            if flag {
-                out.raw(name, "true");
+        json.object(|json| {
+            json.list_field("recent", |json| {
+                for (commit, uuids) in &self.recent {
+                    let uuids: Vec<String> = uuids.iter().map(|uuid| format!("{uuid:016x}")).collect();
+                    json.string(&*format!("{} {}", id(*commit), uuids.join(" ")));
+                }
+            });
+            for (name, newest) in ["main", "side"].into_iter().zip(self.newest) {
+                json.optional_text_field(name, newest.map(id));
             }
-        }
-        out.finish()
+            if !self.titles.is_empty() {
+                json.list_field("titles", |json| {
+                    for (leaf, title) in &self.titles {
+                        json.string(&*format!("{leaf:016x} {title}"));
+                    }
+                });
+            }
+            for (name, flag) in [("forgot", self.forgot), ("mainSpoke", self.main_spoke)] {
+                if flag {
+                    json.raw_field(name, "true");
+                }
+            }
+        });
     }
 
     pub(super) fn read(value: Value<'_>) -> Result<Self> {
@@ -212,7 +221,6 @@ fn shorten(uuids: &mut Vec<u64>, keep: usize) -> bool {
 }
 
 /// What is needed is too far back.
-#[cold]
 pub(super) fn incomplete(consumed: u64, reason: &str) -> Error {
     let message = format!("{reason}; give the whole file, with `wholeFile`");
     Error::new(Code::ResumeIncomplete, message).with("consumed", consumed).with("reason", reason)

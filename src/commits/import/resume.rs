@@ -1,13 +1,10 @@
 //! Where an import stopped, as a host keeps it.
 
-use serde_json::json;
-
 use super::commit_index::CommitIndex;
 use crate::commits::artifact::artifact_ref;
 use crate::commits::formats::Format;
-use crate::commits::json_object::JsonObject;
 use crate::error::{Code, Error, Result};
-use crate::json::{Document, Object, Value};
+use crate::json::{Document, JsonWriter, Object, Value};
 
 /// The version of its form.
 const VERSION: u32 = 1;
@@ -48,6 +45,28 @@ pub(super) struct State {
     pub header: Header<String>,
     /// Of a Claude Code file: the records that later ones may name.
     pub known: Option<CommitIndex>,
+}
+
+impl State {
+    fn write_json(&self, json: &mut JsonWriter) {
+        json.object(|json| {
+            json.text_field("options", &*self.options);
+            json.text_field("check", &*self.check);
+            json.value_field("line", &self.line);
+            json.optional_text_field("session", self.session.as_deref());
+            json.optional_text_field("time", self.time.as_deref());
+            json.optional_text_field("tip", self.tip.as_deref());
+            match &self.header {
+                Header::None => {}
+                Header::Line(line) => json.text_field("header", &**line),
+                Header::NotKept => json.raw_field("header", "false"),
+            }
+            if let Some(known) = &self.known {
+                json.key("known");
+                known.write_json(json);
+            }
+        });
+    }
 }
 
 /// The header of a file.
@@ -148,39 +167,30 @@ impl Resume {
         usize::try_from(self.consumed.saturating_sub(self.offset)).unwrap_or(usize::MAX)
     }
 
-    #[cold]
     fn shorter(&self) -> Error {
         self.mismatch("the file is shorter than it was, or the bytes do not begin at `offset`")
     }
 
-    #[cold]
     pub(super) fn mismatch(&self, reason: &str) -> Error {
         mismatch(reason).with("consumed", self.consumed)
     }
 
     /// It as JSON text.
     pub fn to_json(&self) -> String {
-        let (mut out, mut state, from) = (JsonObject::default(), JsonObject::default(), &self.state);
-        state.text("options", Some(&from.options));
-        state.text("check", Some(&from.check));
-        state.raw("line", &from.line.to_string());
-        state.text("session", from.session.as_deref());
-        state.text("time", from.time.as_deref());
-        state.text("tip", from.tip.as_deref());
-        match &from.header {
-            Header::None => {}
-            Header::Line(line) => state.text("header", Some(line)),
-            Header::NotKept => state.raw("header", "false"),
-        }
-        if let Some(known) = &from.known {
-            state.raw("known", &known.to_json());
-        }
-        out.raw("version", &VERSION.to_string());
-        out.raw("format", &json!(self.format.name()).to_string());
-        out.raw("offset", &self.offset.to_string());
-        out.raw("consumed", &self.consumed.to_string());
-        out.raw("state", &state.finish());
-        out.finish()
+        let mut json = JsonWriter::default();
+        self.write_json(&mut json);
+        json.finish_text()
+    }
+
+    pub(crate) fn write_json(&self, json: &mut JsonWriter) {
+        json.object(|json| {
+            json.value_field("version", &VERSION);
+            json.text_field("format", self.format.name());
+            json.value_field("offset", &self.offset);
+            json.value_field("consumed", &self.consumed);
+            json.key("state");
+            self.state.write_json(json);
+        });
     }
 
     /// Reads what [`Resume::to_json`] wrote.
@@ -227,7 +237,6 @@ impl Resume {
     }
 }
 
-#[cold]
 fn mismatch(reason: &str) -> Error {
     let message = format!("the import cannot go on from `resume`: {reason}");
     Error::new(Code::ResumeMismatch, message).with("reason", reason)

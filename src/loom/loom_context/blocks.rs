@@ -99,7 +99,6 @@ pub(crate) fn memory(
     lines.between("=== Operational Memory ===")
 }
 
-#[cold]
 fn blank(path: String) -> Diagnostic {
     let message = "it is blank, and was left out of the operational memory";
     Diagnostic::new(DiagnosticCode::MemoryLeftOut, Severity::Warning, message).at_path(path)

@@ -127,7 +127,6 @@ fn pin(tree: &Tree, rows: &mut Vec<Row>, pinned: &[NodeIx], diagnostics: &mut Ve
     there
 }
 
-#[cold]
 fn not_pinned(id: &str, why: &str) -> Diagnostic {
     let message = format!("`loomAware.pinned` names node `{id}`, which is {why}");
     Diagnostic::new(DiagnosticCode::MemoryLeftOut, Severity::Warning, message).about_node(id)

@@ -435,12 +435,10 @@ impl OrderPosition {
     }
 }
 
-#[cold]
 fn edge_not_found(id: &str) -> Error {
     Error::new(Code::EdgeNotFound, format!("edge `{id}` is not in the tree; check the id")).with("edgeId", id)
 }
 
-#[cold]
 fn no_such_ending(id: &str) -> Error {
     let message = format!(
         "node `{id}` has no text at its end of which so much could go, or the change names it elsewhere, too; make the change to the tree for which it was given"

@@ -12,10 +12,10 @@ use super::loom_tree::LoomTree;
 use super::navigation_calls::NAVIGATION;
 use super::preview::{Comparison, Question};
 use super::search::{Field, Search};
-use crate::call::{Call, CallContext, Response};
+use crate::call::{Call, CallContext, Response, SmallResult};
 use crate::content::own;
 use crate::error::{Diagnostic, Result};
-use crate::json::{Object, StaticJson, Value, lone_surrogates, refuse_unknown};
+use crate::json::{Object, Value, lone_surrogates, refuse_unknown};
 use crate::limits::Limits;
 use crate::loom::continuation::BESIDE;
 use crate::loom::read::{self, RequestKind};
@@ -31,7 +31,7 @@ const CHANGES: &[Call<Handle>] = &[
     Call::new("append", &["nodeId", "text", "low", "high"], |handle, request, _| handle.append(request)),
     Call::new("remove", &[], |handle, request, _| handle.remove(request)),
     Call::new("apply", &[], |handle, request, _| handle.apply(request)),
-    Call::new("revision", &[], |handle, _, _| Ok(Response::small(StaticJson::Number(handle.tree.revision().into())))),
+    Call::new("revision", &[], |handle, _, _| Ok(Response::small(SmallResult::Number(handle.tree.revision().into())))),
     Call::new("snapshot", &[], |handle, _, _| {
         Ok(Response { json: Vec::new(), bytes: vec![handle.tree.snapshot()?], small: None })
     }),

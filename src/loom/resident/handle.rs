@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use super::extra::{Extra, Extras, extras};
 use super::{LoomTree, ReportSummary, TreeSize};
-use crate::call::{Call, CallContext, Response};
+use crate::call::{Call, CallContext, Response, SmallResult};
 use crate::content::{Media, own};
 use crate::error::{self, Code, Diagnostic, Result};
-use crate::json::{Document, Object, StaticJson, Value, refuse_unknown};
+use crate::json::{Document, Object, Value, refuse_unknown};
 use crate::limits::Limits;
 use crate::loom::calls::answer_with_report;
 use crate::loom::packed;
@@ -66,8 +66,8 @@ pub(super) struct ResolvedOptions {
 
 fn size(size: TreeSize) -> Response {
     let TreeSize { nodes, edges, text_bytes, texts, counts } = size;
-    let number = |number: usize| Some(StaticJson::Number(number as u64));
-    Response::small(StaticJson::Object(&[
+    let number = |number: usize| Some(SmallResult::Number(number as u64));
+    Response::small(SmallResult::Object(vec![
         ("nodes", number(nodes)),
         ("edges", number(edges)),
         ("textBytes", number(text_bytes)),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use super::noted::{FormatFields, is_usual, kept_fields, noted, noted_of_tree};
 use super::tree::{ExportNode, ExportTree};
 use crate::error::Result;
-use crate::json::{Object, Value, text};
+use crate::json::{JsonWriter, Object, Value};
 use crate::loom_import::conventions::{BOOKMARK, OWN, bookmark_tags, chapter_id};
 use crate::loom_import::verbatim::Lenient;
 use crate::time::Timestamp;
@@ -47,33 +47,44 @@ fn timestamp(time: &str) -> Option<(String, bool)> {
 
 /// What is written next.
 enum Work {
-    Open { node: usize, is_first: bool },
+    /// A node.
+    Open(usize),
     Close,
 }
 
 pub(super) fn write(tree: &ExportTree<'_>) -> Result<String> {
     let histories = Histories::new(tree);
-    let mut out = String::from("{\"root\":");
+    let mut json = JsonWriter::default();
+    json.open_object();
+    json.key("root");
     // The program needs one node at the top, with something below it.
     let only = match tree.roots.as_slice() {
         [only] if tree.node(*only).is_some_and(|root| !root.children.is_empty()) => Some(*only),
         _ => None,
     };
     match only {
-        Some(root) => subtree(tree, root, &histories, &mut out)?,
+        Some(root) => subtree(tree, root, &histories, &mut json)?,
         None => {
-            out.push_str(&made(tree, "root"));
-            for (number, &root) in tree.roots.iter().enumerate() {
-                out.push_str(if number == 0 { "" } else { "," });
-                subtree(tree, root, &histories, &mut out)?;
+            open_made(tree, "root", &mut json);
+            for &root in &tree.roots {
+                subtree(tree, root, &histories, &mut json)?;
             }
             if tree.roots.is_empty() {
-                out.push_str(&made(tree, "first"));
-                out.push_str("]}");
+                open_made(tree, "first", &mut json);
+                close_node(&mut json);
             }
-            out.push_str("]}");
+            close_node(&mut json);
         }
     }
+    for (name, value) in &fields_of_file(tree)? {
+        json.value_field(name, value);
+    }
+    json.close_object();
+    Ok(json.finish_text())
+}
+
+/// The fields next to the root.
+fn fields_of_file(tree: &ExportTree<'_>) -> Result<Map<String, Json>> {
     let selected = tree.tip.or(tree.roots.first().copied()).and_then(|at| tree.node(at));
     let mut fields = Map::new();
     if let Some(selected) = selected {
@@ -89,49 +100,45 @@ pub(super) fn write(tree: &ExportTree<'_>) -> Result<String> {
     if let Some(noted) = noted_of_tree(tree, FORMAT.format)? {
         fields.insert(OWN.to_owned(), Json::Object(noted));
     }
-    for (name, value) in fields {
-        out.push(',');
-        entry(&mut out, &name, &value);
-    }
-    out.push('}');
-    Ok(out)
+    Ok(fields)
 }
 
-/// A node that only the program needs, up to the list of its children.
-fn made(tree: &ExportTree<'_>, wish: &str) -> String {
+/// Begins a node that only the program needs, and the list of its children.
+fn open_made(tree: &ExportTree<'_>, wish: &str, json: &mut JsonWriter) {
     let mut id = wish.to_owned();
     while tree.places.contains_key(id.as_str()) {
         id.push('~');
     }
-    let id = text(&id);
-    format!("{{\"id\":{id},\"text\":\"\",\"mutable\":true,\"{OWN}\":{{\"made\":true}},\"children\":[")
+    json.open_object();
+    json.text_field("id", &*id);
+    json.text_field("text", "");
+    json.raw_field("mutable", "true");
+    json.object_field(OWN, |json| json.raw_field("made", "true"));
+    json.key("children");
+    json.open_list();
 }
 
-fn entry(out: &mut String, name: &str, value: &Json) {
-    out.push_str(&text(name));
-    out.push(':');
-    out.push_str(&text(value));
+fn close_node(json: &mut JsonWriter) {
+    json.close_list();
+    json.close_object();
 }
 
-fn subtree(tree: &ExportTree<'_>, root: usize, histories: &Histories, out: &mut String) -> Result<()> {
-    let mut work = vec![Work::Open { node: root, is_first: true }];
+fn subtree(tree: &ExportTree<'_>, root: usize, histories: &Histories, json: &mut JsonWriter) -> Result<()> {
+    let mut work = vec![Work::Open(root)];
     while let Some(next) = work.pop() {
         match next {
-            Work::Close => out.push_str("]}"),
-            Work::Open { node: at, is_first } => {
+            Work::Close => close_node(json),
+            Work::Open(at) => {
                 let Some(node) = tree.node(at) else { continue };
-                out.push_str(if is_first { "{" } else { ",{" });
-                for (name, value) in fields_of(tree, at, node, histories)? {
-                    entry(out, &name, &value);
-                    out.push(',');
+                json.open_object();
+                for (name, value) in &fields_of(tree, at, node, histories)? {
+                    json.value_field(name, value);
                 }
-                out.push_str("\"children\":[");
+                json.key("children");
+                json.open_list();
                 work.push(Work::Close);
                 let is_shown = |child: &usize| histories.is_version.get(*child) == Some(&false);
-                let shown = node.children.iter().copied().filter(is_shown);
-                let start = work.len();
-                work.extend(shown.enumerate().map(|(number, node)| Work::Open { node, is_first: number == 0 }));
-                work.get_mut(start..).into_iter().for_each(<[_]>::reverse);
+                work.extend(node.children.iter().rev().copied().filter(is_shown).map(Work::Open));
             }
         }
     }

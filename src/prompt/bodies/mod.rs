@@ -10,6 +10,7 @@
 
 use crate::content::{Block, Role};
 use crate::error::{Code, Diagnostic, Error, Result};
+use crate::json::JsonWriter;
 use crate::text::is_blank;
 use crate::vendors::bodies::body::Body;
 use crate::vendors::bodies::completion;
@@ -20,7 +21,7 @@ use crate::vendors::format::Format;
 use crate::vendors::message::Message;
 use crate::vendors::{ai_sdk, anthropic, gemini, generic, langchain, openai_agents, openai_chat, openai_responses};
 
-pub use crate::vendors::bodies::escape::escape_into;
+pub use crate::json::escape_into;
 pub use crate::vendors::bodies::target::{
     CacheMessages, CacheSettings, CacheTtl, Hints, OPENING_TEXT, Provider, Target,
 };
@@ -96,7 +97,6 @@ fn open<'t>(conversation: &Conversation<'_>, target: &'t Target) -> Body<'t> {
 }
 
 // Bodies and chats go the same way.
-#[inline(never)]
 fn fill<'m>(
     body: &mut Body<'m>,
     conversation: Conversation<'m>,
@@ -126,23 +126,20 @@ pub(crate) struct WrittenChat {
 
 /// The result of a conversion: the messages, the system context next to them, and diagnostics. Without messages they are the same
 /// as before.
-pub(crate) fn chat_json(messages: Option<&[u8]>, system: Option<&str>, diagnostics: &[Diagnostic]) -> Result<Vec<u8>> {
-    let mut out = Vec::with_capacity(messages.map_or(0, <[u8]>::len) + 256);
-    match messages {
-        Some(messages) => {
-            out.extend_from_slice(b"{\"messages\":");
-            out.extend_from_slice(messages);
+pub(crate) fn chat_json(messages: Option<&[u8]>, system: Option<&str>, diagnostics: &[Diagnostic]) -> Vec<u8> {
+    let mut json = JsonWriter::with_capacity(messages.map_or(0, <[u8]>::len) + 256);
+    json.object(|json| {
+        match messages {
+            Some(messages) => {
+                json.key("messages");
+                json.copy(messages);
+            }
+            None => json.raw_field("same", "true"),
         }
-        None => out.extend_from_slice(b"{\"same\":true"),
-    }
-    if let Some(system) = system {
-        out.extend_from_slice(b",\"system\":");
-        crate::json::append(&mut out, system)?;
-    }
-    out.extend_from_slice(b",\"diagnostics\":");
-    crate::json::append(&mut out, diagnostics)?;
-    out.push(b'}');
-    Ok(out)
+        json.optional_text_field("system", system);
+        json.value_field("diagnostics", diagnostics);
+    });
+    json.finish()
 }
 
 /// Writes these messages in a format, by the same rules as bodies; those of a `model` apply as well. A call at the end may be open.

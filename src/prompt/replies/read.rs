@@ -42,7 +42,6 @@ pub(super) fn whole(provider: Provider, whole: &Map<String, Value>, notes: &mut 
 }
 
 /// Fails with [`Code::ProviderError`] where an answer, or an event of one, is an error of the provider.
-#[inline(never)]
 fn refuse_error(provider: Provider, given: &Map<String, Value>) -> Result<()> {
     let kind = text(given, "type").unwrap_or_default();
     // OpenAI's Responses have the fields of an error in the event itself, others have an `error`.
@@ -81,7 +80,6 @@ impl Events {
     ///
     /// # Errors
     /// [`Code::ProviderError`] where it is an error.
-    #[inline(never)]
     pub(super) fn add(&mut self, event: Map<String, Value>, notes: &mut UnreadFields) -> Result<()> {
         refuse_error(self.provider, &event)?;
         self.count += 1;

@@ -46,7 +46,6 @@ fn of_bytes<'b>(given: Value<'_>, bytes: &'b [u8]) -> Result<&'b str> {
     }
 }
 
-#[inline(never)]
 fn value(provider: Provider, given: Value<'_>, notes: &mut UnreadFields) -> Result<Replies> {
     match given.kind() {
         Kind::Object => whole(provider, &fields(given)?, notes),
@@ -69,7 +68,6 @@ fn fields(value: Value<'_>) -> Result<Map<String, Json>> {
     })
 }
 
-#[inline(never)]
 fn text(provider: Provider, given: Value<'_>, text: &str, notes: &mut UnreadFields) -> Result<Replies> {
     limits::check("inputBytes", text.len(), Limits::default().input_bytes)?;
     let text = text.trim_start_matches('\u{feff}').trim_start();
@@ -126,7 +124,6 @@ fn text(provider: Provider, given: Value<'_>, text: &str, notes: &mut UnreadFiel
 }
 
 /// Adds the event that a text is; false for one that is no JSON object.
-#[inline(never)]
 fn add(stream: &mut Events, event: &str, notes: &mut UnreadFields) -> Result<bool> {
     let Ok(document) = Document::read(event.as_bytes(), &[]) else { return Ok(false) };
     let document: &Document<'_> = &document;

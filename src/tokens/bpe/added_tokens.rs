@@ -40,7 +40,6 @@ pub(super) struct More<'a> {
 }
 
 /// Reads what stands after the planes; nothing where it makes no sense.
-#[inline(never)]
 pub(super) fn read(bytes: &[u8], tokens: usize) -> Option<More<'_>> {
     let mut more = More::default();
     let mut rest = bytes;
@@ -86,7 +85,6 @@ fn number(rest: &mut &[u8]) -> Option<u32> {
     Some(u32::from_le_bytes(*number))
 }
 
-#[inline(never)]
 fn entry<'a>(rest: &mut &'a [u8]) -> Option<(u32, u8, &'a [u8])> {
     let id = number(rest)?;
     let (&[kind, low, high], behind) = rest.split_first_chunk()?;

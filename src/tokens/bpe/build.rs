@@ -54,6 +54,7 @@ impl Tables {
     }
 
     /// Adds the next tokens. `None` where their merges do not make sense.
+    // Not inlined, so that the engine can replace it while a long text is read: docs/decisions/inlining.md.
     #[inline(never)]
     fn add_turn(&mut self, asset: &Asset<'_>, checksum: &mut Checksum, max_merges: usize) -> Option<()> {
         for merge in asset.merges(self.words.len()).take(max_merges) {

@@ -15,8 +15,6 @@ use crate::maps::SortedMap;
 use crate::text::{is_whitespace, split_once};
 
 /// The error for a value that cannot be converted: what it is, after its path.
-#[cold]
-#[inline(never)]
 fn refused(value: Value<'_>, what: fmt::Arguments<'_>) -> Error {
     value.invalid(|place| format!("{place} {what}; count with `heuristic`, or with a counter of your own"))
 }

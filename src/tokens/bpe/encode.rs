@@ -20,7 +20,6 @@ struct Encoded<'r> {
 
 impl Encoded<'_> {
     /// Appends the first few of these tokens.
-    #[inline(never)]
     fn take(&mut self, tokens: &[Rank], ends: &[usize], max_tokens: usize) {
         self.tokens.extend_from_slice(tokens.get(..max_tokens).unwrap_or_default());
         if let Some(all) = &mut self.ends {
@@ -70,6 +69,7 @@ impl Vocabulary {
     }
 
     /// Encodes the next [`TURN`] pieces, and says where the last of them ends.
+    // Not inlined, so that the engine can replace it while a long text is read: docs/decisions/inlining.md.
     #[inline(never)]
     fn encode_turn<P: Pattern>(
         &self,
@@ -104,7 +104,6 @@ impl Vocabulary {
     }
 
     /// Encodes a piece that is not a token of up to [`SHORT`] bytes.
-    #[inline(never)]
     fn encode_piece(&self, bytes: &[u8], at: usize, end: usize, encoded: &mut Encoded<'_>, scratch: &mut Scratch) {
         let Encoded { tokens, ends } = encoded;
         let Scratch { parts, cache, .. } = scratch;
@@ -141,7 +140,6 @@ impl Vocabulary {
     }
 
     /// Encodes a piece by its units; `asked` where it is known to be no token.
-    #[inline(never)]
     fn encode_units(
         &self,
         bytes: &[u8],
@@ -168,7 +166,6 @@ impl Vocabulary {
     }
 
     /// Encodes a unit that is not one token.
-    #[inline(never)]
     fn encode_unit(&self, bytes: &[u8], start: usize, end: usize, parts: &mut Parts, tokens: &mut Vec<Rank>) {
         let words = &self.tables.words;
         self.leaves(bytes, start, end, &mut parts.bounds);
@@ -214,6 +211,7 @@ impl Vocabulary {
     }
 
     /// Writes tokens to `at`, and says where the last of them ends and how many they are.
+    // Not inlined, so that the engine can replace it while a long text is read: docs/decisions/inlining.md.
     #[inline(never)]
     fn write_turn(&self, tokens: &[Rank], bytes: &mut Vec<u8>, mut at: usize) -> (usize, usize) {
         let words = &self.tables.words;

@@ -6,6 +6,8 @@
 //! the order of their ranks. (Where a vocabulary has tokens that rank lower than a part, there are no passes.) Where the passes do little, those parts that are still many stand under a tree of minima, so
 //! that n of them take n log n time. And long texts are encoded a window at a time, which stays within n log n and, but
 //! for texts that nobody writes, takes n.
+//!
+//! `inline(always)` is 32 % of the time that exact counting takes: docs/decisions/inlining.md.
 
 use super::token_table::{NONE, Rank, TokenTable};
 
@@ -171,7 +173,6 @@ impl Window {
     }
 
     /// Looks up all pairs; the lowest rank.
-    #[inline(never)]
     fn rank_pairs(&mut self, words: &TokenTable, bytes: &[u8]) -> Rank {
         self.ranks.clear();
         let mut least = NONE;
@@ -184,7 +185,6 @@ impl Window {
     }
 
     /// Does all merges into the token of the lowest rank, from left to right, and gives the next rank.
-    #[inline(never)]
     fn pass(&mut self, words: &TokenTable, bytes: &[u8], lowest: Rank) -> Rank {
         let Self { bounds, ranks, .. } = self;
         let parts = bounds.len() - 1;
@@ -214,7 +214,6 @@ impl Window {
     }
 
     /// Merges with the ranks under a tree of minima: the parts form a list, each under the number that it has now.
-    #[inline(never)]
     fn merge_tree(&mut self, words: &TokenTable, bytes: &[u8]) {
         let parts = self.bounds.len() as u32 - 1;
         self.next.clear();
@@ -228,6 +227,7 @@ impl Window {
     }
 
     /// The next [`TURN`] merges; `false` when none is left.
+    // Not inlined, so that the engine can replace it while a long text is read: docs/decisions/inlining.md.
     #[inline(never)]
     fn merge_turn(&mut self, words: &TokenTable, bytes: &[u8]) -> bool {
         for _ in 0..TURN {
@@ -331,7 +331,6 @@ fn order(rank: Rank, at: usize) -> u32 {
 }
 
 /// Merges at least two parts and at most [`MAX_LINEAR_PARTS`].
-#[inline(never)]
 fn merge_few(words: &TokenTable, bytes: &[u8], bounds: &mut Vec<u32>) {
     const QUEUE_CAPACITY: usize = MAX_LINEAR_PARTS;
     let mask = QUEUE_CAPACITY - 1;

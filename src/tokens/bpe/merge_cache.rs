@@ -2,6 +2,8 @@
 //!
 //! The texts themselves are kept and compared, so a count is never another text's. When there is no room for one more,
 //! all of them go: what comes again is soon back, and a look-up stays one hash and, mostly, one comparison.
+//!
+//! `inline(always)` is 32 % of the time that exact counting takes: docs/decisions/inlining.md.
 
 use std::fmt;
 
@@ -127,7 +129,6 @@ impl MergeCache {
         }
     }
 
-    #[inline(never)]
     fn clear(&mut self) {
         self.slots.clear();
         self.slots.resize(self.wanted, 0);
@@ -140,7 +141,6 @@ impl MergeCache {
         if self.with_tokens { BYTES_WITH_TOKENS } else { BYTES_PER_SLOT }
     }
 
-    #[inline(never)]
     fn insert(&mut self, text: &[u8], tokens: &[u32], hash: u64, count: u64) {
         if self.left == 0 || self.bytes.len() + text.len() + 4 * tokens.len() > self.slots.len() * self.bytes_per_slot()
         {

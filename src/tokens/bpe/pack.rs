@@ -137,8 +137,6 @@ pub(super) fn pack_plan(plan: &Plan<'_>) -> Result<Vec<u8>> {
     }))
 }
 
-#[cold]
-#[inline(never)]
 fn wrong_token(name: &str, reason: &str, rank: Rank) -> Error {
     invalid(name, reason).with("token", rank)
 }

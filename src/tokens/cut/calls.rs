@@ -1,9 +1,9 @@
 //! The calls that cut and split texts by their tokens (SPEC §7).
 
 use super::{Boundary, Side, Split, Truncate, split, truncate};
-use crate::call::{CallContext, Response};
+use crate::call::{CallContext, Response, SmallResult};
 use crate::error::Result;
-use crate::json::{StaticJson, Value};
+use crate::json::Value;
 use crate::text::{Utf16Offsets, utf16_len};
 use crate::tokens::text_calls::{arguments, counter, number, numbers};
 
@@ -30,13 +30,13 @@ pub(crate) fn truncate_text(request: Value<'_>, host: &CallContext) -> Result<Re
         Truncate { side: side.unwrap_or_default(), boundary: boundary.unwrap_or_default(), marker: &marker };
     let counter = counter(options, host)?;
     let left = truncate(&text, max_tokens, options_of, counter.as_ref());
-    let length = |text: &str| Some(StaticJson::Number(utf16_len(text) as u64));
-    Ok(Response::small(StaticJson::Object(&[
+    let length = |text: &str| Some(SmallResult::Number(utf16_len(text) as u64));
+    Ok(Response::small(SmallResult::Object(vec![
         ("head", length(left.head)),
         ("tail", length(left.tail)),
-        ("marked", Some(StaticJson::Bool(!left.marker.is_empty()))),
-        ("tokens", Some(StaticJson::Number(left.tokens.into()))),
-        ("truncated", Some(StaticJson::Bool(left.truncated))),
+        ("marked", Some(SmallResult::Bool(!left.marker.is_empty()))),
+        ("tokens", Some(SmallResult::Number(left.tokens.into()))),
+        ("truncated", Some(SmallResult::Bool(left.truncated))),
     ])))
 }
 

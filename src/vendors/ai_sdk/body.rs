@@ -1,12 +1,13 @@
 //! The AI SDK's messages: those of a model, and those of a user interface.
 
 use crate::content::Role;
+use crate::json::JsonWriter;
 use crate::text::is_blank;
 use crate::vendors::bodies::arguments;
 use crate::vendors::bodies::body::Body;
 use crate::vendors::bodies::conversation::Conversation;
-use crate::vendors::bodies::json::Json;
 use crate::vendors::bodies::media::{Kind, Media, Source};
+use crate::vendors::bodies::message::write_message;
 use crate::vendors::bodies::normalize::{Item, ItemContent, Rules, ToolResult, normalize};
 use crate::vendors::bodies::sink::DiagnosticSink;
 use crate::vendors::frameworks::{result_content, role_of, rules};
@@ -46,7 +47,7 @@ struct Writer<'w, 's> {
 }
 
 impl Writer<'_, '_> {
-    fn model_message(&mut self, json: &mut Json, turn: &[Item<'_>]) {
+    fn model_message(&mut self, json: &mut JsonWriter, turn: &[Item<'_>]) {
         match turn {
             [] => {}
             [Item { content: ItemContent::Result(_), .. }, ..] => json.object(|json| {
@@ -54,14 +55,14 @@ impl Writer<'_, '_> {
                 json.key("content");
                 self.parts(json, turn);
             }),
-            [first, ..] => json.message(role_of(first), |json| match turn {
+            [first, ..] => write_message(json, role_of(first), |json| match turn {
                 [Item { content: ItemContent::Text(text), .. }] => json.string(text),
                 _ => self.parts(json, turn),
             }),
         }
     }
 
-    fn parts(&mut self, json: &mut Json, turn: &[Item<'_>]) {
+    fn parts(&mut self, json: &mut JsonWriter, turn: &[Item<'_>]) {
         json.list(|json| {
             let mut carried = None;
             for (at, item) in turn.iter().enumerate() {
@@ -73,7 +74,7 @@ impl Writer<'_, '_> {
         });
     }
 
-    fn part(&mut self, json: &mut Json, item: &Item<'_>, signature: Option<ReasoningSignature<'_>>) {
+    fn part(&mut self, json: &mut JsonWriter, item: &Item<'_>, signature: Option<ReasoningSignature<'_>>) {
         match &item.content {
             ItemContent::Text(text) => json.typed("text", |json| {
                 json.text_field("text", text);
@@ -99,14 +100,14 @@ impl Writer<'_, '_> {
     }
 
     /// The fields next to a part that hold a signature.
-    fn metadata(&self, json: &mut Json, signature: Option<ReasoningSignature<'_>>) {
+    fn metadata(&self, json: &mut JsonWriter, signature: Option<ReasoningSignature<'_>>) {
         let name = if self.is_ui { "providerMetadata" } else { "providerOptions" };
         if let Some(signature) = signature {
             json.object_field(name, |json| provider_options(json, &signature));
         }
     }
 
-    fn media(&self, json: &mut Json, media: &Media<'_>) {
+    fn media(&self, json: &mut JsonWriter, media: &Media<'_>) {
         let (Kind::Image(mime) | Kind::Audio(mime)) = media.kind;
         let (Source::Data(source) | Source::Url(source)) = media.source;
         json.typed("file", |json| {
@@ -121,7 +122,7 @@ impl Writer<'_, '_> {
 
     /// Messages of a user interface: a run of the assistant's is one, with a step for each of its answers, and a call and its
     /// result are one part.
-    fn ui_messages(&mut self, json: &mut Json, items: &[Item<'_>]) {
+    fn ui_messages(&mut self, json: &mut JsonWriter, items: &[Item<'_>]) {
         let is_one = |a: &Item<'_>, b: &Item<'_>| {
             is_run(a) == is_run(b) && (is_run(a) || (a.role == b.role && a.message == b.message))
         };
@@ -141,7 +142,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn ui_parts(&mut self, json: &mut Json, message: &[Item<'_>]) {
+    fn ui_parts(&mut self, json: &mut JsonWriter, message: &[Item<'_>]) {
         let mut step_before = message.first().is_some_and(is_run);
         let mut carried = None;
         for (at, item) in message.iter().enumerate() {
@@ -185,7 +186,7 @@ fn carried_signature<'i>(item: &'i Item<'_>, next: Option<&Item<'_>>) -> Option<
     signature.filter(|it| matches!(it, ReasoningSignature::Thought(_) | ReasoningSignature::Opaque(_)))
 }
 
-fn result(json: &mut Json, result: &ToolResult<'_>) {
+fn result(json: &mut JsonWriter, result: &ToolResult<'_>) {
     json.typed("tool-result", |json| {
         json.text_field("toolCallId", result.id.as_ref());
         json.text_field("toolName", result.name.as_ref());
@@ -203,7 +204,7 @@ fn result(json: &mut Json, result: &ToolResult<'_>) {
 }
 
 /// The output of a tool: a text, or a list of parts. That of a failed one is one text.
-fn output(json: &mut Json, result: &ToolResult<'_>) {
+fn output(json: &mut JsonWriter, result: &ToolResult<'_>) {
     if result.is_error && result.text().is_none() {
         return json.string(result.joined().as_str());
     }
@@ -219,7 +220,7 @@ fn output(json: &mut Json, result: &ToolResult<'_>) {
 }
 
 fn ui_tool(
-    json: &mut Json,
+    json: &mut JsonWriter,
     [id, name, input]: [&str; 3],
     answer: Option<&ToolResult<'_>>,
     signature: Option<ReasoningSignature<'_>>,
@@ -244,7 +245,7 @@ fn ui_tool(
 }
 
 /// A signature where its vendor looks for it. One that does not say whose it is stands where each vendor looks.
-fn provider_options(json: &mut Json, signature: &ReasoningSignature<'_>) {
+fn provider_options(json: &mut JsonWriter, signature: &ReasoningSignature<'_>) {
     let mut vendor = |name, field, text: &str| json.object_field(name, |json| json.text_field(field, text));
     match signature {
         ReasoningSignature::Thinking(text) => vendor("anthropic", "signature", text),

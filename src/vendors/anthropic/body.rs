@@ -7,12 +7,13 @@ use serde_json::Value;
 
 use crate::content::{Role, Vendor};
 use crate::error::DiagnosticCode;
+use crate::json::JsonWriter;
 use crate::vendors::bodies::arguments;
 use crate::vendors::bodies::body::Body;
 use crate::vendors::bodies::conversation::Conversation;
 use crate::vendors::bodies::ids::IdRule;
-use crate::vendors::bodies::json::Json;
 use crate::vendors::bodies::media::{ANY_IMAGE, Kind, Media, Source};
+use crate::vendors::bodies::message::write_message;
 use crate::vendors::bodies::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, normalize};
 use crate::vendors::bodies::sink::DiagnosticSink;
 use crate::vendors::bodies::target::{CacheMessages, CacheSettings, CacheTtl, Hints, Target};
@@ -209,8 +210,8 @@ fn places(
     places
 }
 
-fn message(json: &mut Json, turn: &[Item<'_>], control: Option<&str>, sink: &mut DiagnosticSink<'_>) {
-    json.message(turn.first().map_or(Role::User, |item| item.role), |json| match turn {
+fn message(json: &mut JsonWriter, turn: &[Item<'_>], control: Option<&str>, sink: &mut DiagnosticSink<'_>) {
+    write_message(json, turn.first().map_or(Role::User, |item| item.role), |json| match turn {
         [Item { content: ItemContent::Text(text), cache_mark: false, .. }] => json.string(text),
         _ => json.list(|json| {
             for item in turn {
@@ -224,7 +225,7 @@ fn message(json: &mut Json, turn: &[Item<'_>], control: Option<&str>, sink: &mut
 }
 
 /// The fields of a block.
-fn block(json: &mut Json, content: &ItemContent<'_>, message: Option<usize>, sink: &mut DiagnosticSink<'_>) {
+fn block(json: &mut JsonWriter, content: &ItemContent<'_>, message: Option<usize>, sink: &mut DiagnosticSink<'_>) {
     match content {
         ItemContent::Text(text) => {
             json.text_field("type", "text");
@@ -276,13 +277,13 @@ fn block(json: &mut Json, content: &ItemContent<'_>, message: Option<usize>, sin
     }
 }
 
-fn cache_control(json: &mut Json, control: Option<&str>) {
+fn cache_control(json: &mut JsonWriter, control: Option<&str>) {
     if let Some(control) = control {
         json.raw_field(CACHE_CONTROL, control);
     }
 }
 
-fn source(json: &mut Json, media: &Media<'_>) {
+fn source(json: &mut JsonWriter, media: &Media<'_>) {
     match media.source {
         Source::Data(data) => json.typed("base64", |json| {
             if let Kind::Image(Some(mime)) = media.kind {

@@ -10,7 +10,6 @@ use crate::vendors::replies::unread_fields::UnreadFields;
 use crate::vendors::signature::ReasoningSignature;
 
 /// Adds an event; false for one that is not known.
-#[inline(never)]
 pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>, notes: &mut UnreadFields) -> bool {
     let at = index(&event, "index");
     let (field, inner) = match kind(&event) {
@@ -63,7 +62,6 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
 
 const BLOCK: &str = "index type text thinking signature data id name input content tool_use_id is_error";
 
-#[inline(never)]
 pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Replies {
     notes.begin(0);
     let mut reply = Reply::default();

@@ -51,7 +51,6 @@ pub(crate) fn text(arguments: &Value) -> Cow<'_, str> {
 }
 
 /// Reports that the arguments of a call were wrapped.
-#[cold]
 fn report_wrapped(sink: &mut DiagnosticSink<'_>, tool: &str, message: Option<usize>) {
     let text = format!("the arguments of a call of `{tool}` are no JSON object; they stand in one, under `arguments`");
     sink.warn(DiagnosticCode::BodyArgumentsWrapped, message, text);

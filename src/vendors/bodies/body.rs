@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::reuse::{Span, WrittenBody};
 use crate::error::DiagnosticCode;
+use crate::json::JsonWriter;
 use crate::vendors::bodies::ids::ToolNames;
-use crate::vendors::bodies::json::Json;
 use crate::vendors::bodies::normalize::{Item, Normalized};
 use crate::vendors::bodies::sink::DiagnosticSink;
 use crate::vendors::bodies::target::{Provider, Target};
@@ -27,12 +27,14 @@ pub(crate) struct Body<'t> {
     /// Where the list of turns is, and the system context that stands next to it.
     list: Range<usize>,
     system: Option<String>,
-    json: Json,
+    json: JsonWriter,
     spans: Vec<Span>,
 }
 
 impl<'t> Body<'t> {
     pub(crate) fn open(target: &'t Target, capacity: usize) -> Self {
+        let mut json = JsonWriter::with_capacity(capacity);
+        json.open_object();
         Self {
             target,
             merged: Vec::new(),
@@ -41,7 +43,7 @@ impl<'t> Body<'t> {
             chat: false,
             list: 0..0,
             system: None,
-            json: Json::begin_object(capacity),
+            json,
             spans: Vec::new(),
         }
     }
@@ -52,7 +54,7 @@ impl<'t> Body<'t> {
     }
 
     /// Starts a field; its value has to follow.
-    pub(crate) fn field(&mut self, name: &'static str) -> &mut Json {
+    pub(crate) fn field(&mut self, name: &'static str) -> &mut JsonWriter {
         self.written.push(name);
         self.json.key(name);
         &mut self.json
@@ -63,7 +65,7 @@ impl<'t> Body<'t> {
         &mut self,
         name: &'static str,
         turns: &Normalized<'_>,
-        write: &mut dyn FnMut(&mut Json, &[Item<'_>]),
+        write: &mut dyn FnMut(&mut JsonWriter, &[Item<'_>]),
     ) {
         let mut spans = Vec::new();
         self.list(name, turns, |json| spans = turns.write_turns(json, write));
@@ -71,7 +73,7 @@ impl<'t> Body<'t> {
     }
 
     /// The same, written by the caller.
-    pub(crate) fn list(&mut self, name: &'static str, turns: &Normalized<'_>, write: impl FnOnce(&mut Json)) {
+    pub(crate) fn list(&mut self, name: &'static str, turns: &Normalized<'_>, write: impl FnOnce(&mut JsonWriter)) {
         let json = self.field(name);
         let start = json.len();
         json.list(write);
@@ -82,8 +84,9 @@ impl<'t> Body<'t> {
     }
 
     /// The list of turns alone, and the system context that stands next to it.
-    pub(crate) fn close_chat(self) -> (Option<String>, Vec<u8>) {
-        let mut json = self.json.end_object();
+    pub(crate) fn close_chat(mut self) -> (Option<String>, Vec<u8>) {
+        self.json.close_object();
+        let mut json = self.json.finish();
         json.truncate(self.list.end);
         (self.system, json.split_off(self.list.start))
     }
@@ -153,7 +156,7 @@ impl<'t> Body<'t> {
     }
 
     /// `tools`, as `write` writes those of the target with the names of the body.
-    pub(crate) fn tools(&mut self, write: impl FnOnce(&mut Json, &[Cow<'_, Value>])) {
+    pub(crate) fn tools(&mut self, write: impl FnOnce(&mut JsonWriter, &[Cow<'_, Value>])) {
         let tools: Vec<_> = self.target.tools.iter().map(|tool| self.names.renamed(tool)).collect();
         if !tools.is_empty() {
             self.field("tools").list(|json| write(json, &tools));
@@ -161,7 +164,7 @@ impl<'t> Body<'t> {
     }
 
     /// `tools` of OpenAI: those in no provider's shape are written as functions.
-    pub(crate) fn functions(&mut self, write: impl Fn(&mut Json, &Tool<'_>)) {
+    pub(crate) fn functions(&mut self, write: impl Fn(&mut JsonWriter, &Tool<'_>)) {
         self.tools(|json, tools| {
             tools.iter().for_each(|value| match Tool::neutral(value) {
                 Some(tool) => json.typed("function", |json| write(json, &tool)),
@@ -191,6 +194,7 @@ impl<'t> Body<'t> {
                 self.json.value_field(name, value);
             }
         }
-        WrittenBody { bytes: self.json.end_object(), spans: self.spans }
+        self.json.close_object();
+        WrittenBody { bytes: self.json.finish(), spans: self.spans }
     }
 }

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::json::{TextWriter, WriteText};
 use super::reuse::{MessageSource, WrittenBody};
 use crate::content::{Block, Media, Role};
-use crate::json;
+use crate::json::{self, TextWriter, WriteText};
 use crate::text::is_blank;
 use crate::vendors::message::Message;
 

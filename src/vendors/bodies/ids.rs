@@ -153,7 +153,7 @@ impl ToolNames {
         if !self.changed.is_empty() {
             for (place, name) in tool::names(value) {
                 if let Some(new) = self.changed.get(name)
-                    && let Some(old) = renamed.to_mut().pointer_mut(&place)
+                    && let Some(old) = tool::at_mut(renamed.to_mut(), &place)
                 {
                     *old = new.as_str().into();
                 }

@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::conversation::{Conversation, Text};
 use super::ids::{IdRule, Ids, ToolNames};
-use super::json::Json;
 use super::media::{self, Media};
 use super::reuse::{Span, write_messages};
 use super::sink::DiagnosticSink;
 use super::target::Target;
 use crate::content::{Block, Role, Vendor, VendorBlock};
 use crate::error::DiagnosticCode;
+use crate::json::JsonWriter;
 use crate::maps::{SortedMap, SortedSet};
 use crate::sorting::sort_by_key;
 use crate::text::is_blank;
@@ -195,7 +195,11 @@ impl Normalized<'_> {
     }
 
     /// Writes all turns as elements of a list. Gives the places of the regular messages.
-    pub(crate) fn write_turns(&self, json: &mut Json, write: &mut dyn FnMut(&mut Json, &[Item<'_>])) -> Vec<Span> {
+    pub(crate) fn write_turns(
+        &self,
+        json: &mut JsonWriter,
+        write: &mut dyn FnMut(&mut JsonWriter, &[Item<'_>]),
+    ) -> Vec<Span> {
         let Conversation { messages, irregular, last, .. } = self.conversation;
         let is_tool_result = |item: &Item<'_>| matches!(item.content, ItemContent::Result(_));
         let is_result = |item: &Item<'_>| self.results_apart && is_tool_result(item);

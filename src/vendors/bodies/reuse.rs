@@ -7,8 +7,8 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::json::{Json, TextWriter};
 use crate::content::Role;
+use crate::json::{JsonWriter, TextWriter};
 use crate::maps::SortedSet;
 
 /// Messages whose texts can be written one by one.
@@ -66,11 +66,11 @@ pub(crate) struct Span {
 /// Appends the messages: those that are unchanged are copied from the last body, the others are written. Those in `apart`
 /// are written each time, in another form than all others. Gives the places of all.
 pub(crate) fn write_messages(
-    json: &mut Json,
+    json: &mut JsonWriter,
     messages: &dyn MessageSource,
     last: &WrittenBody,
     apart: &SortedSet<usize>,
-    write: &mut dyn FnMut(&mut Json, usize),
+    write: &mut dyn FnMut(&mut JsonWriter, usize),
 ) -> Vec<Span> {
     let count = messages.count();
     let mut spans = Vec::with_capacity(count);

@@ -19,12 +19,10 @@ impl DiagnosticSink<'_> {
         self.add(code, Severity::Info, message, text);
     }
 
-    #[cold]
     pub(crate) fn unused_field(&mut self, path: String, text: String) {
         self.list.push(Diagnostic::new(DiagnosticCode::BodyFieldUnused, Severity::Warning, text).at_path(path));
     }
 
-    #[cold]
     fn add(&mut self, code: DiagnosticCode, severity: Severity, message: Option<usize>, text: String) {
         let mut diagnostic = Diagnostic::new(code, severity, text);
         if let Some(at) = message {

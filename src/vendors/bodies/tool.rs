@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::json::Json;
+use crate::json::JsonWriter;
+use crate::text::whole_number;
 
 /// A tool definition in our shape: `{ name, description?, parameters? }` and other fields.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ impl<'t> Tool<'t> {
     }
 
     /// The fields, with the provider's name of the parameters.
-    pub(crate) fn fields(&self, json: &mut Json, parameters: &str) {
+    pub(crate) fn fields(&self, json: &mut JsonWriter, parameters: &str) {
         json.text_field("name", self.name);
         for (name, value) in &self.rest {
             json.value_field(name, value);
@@ -51,6 +52,15 @@ pub(crate) fn names(value: &Value) -> Vec<(String, &str)> {
     let mut found = Vec::new();
     find_names(value, String::new(), &mut found);
     found
+}
+
+/// The value at a place that [`names`] found. `Value::pointer_mut` unescapes each step, with the search of the standard library.
+pub(crate) fn at_mut<'v>(value: &'v mut Value, place: &str) -> Option<&'v mut Value> {
+    place.split('/').skip(1).try_fold(value, |value, step| match value {
+        Value::Object(fields) => fields.get_mut(step),
+        Value::Array(values) => values.get_mut(whole_number(step)? as usize),
+        _ => None,
+    })
 }
 
 fn find_names<'v>(value: &'v Value, at: String, found: &mut Vec<(String, &'v str)>) {

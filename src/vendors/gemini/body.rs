@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 
 use crate::content::{Role, Vendor};
 use crate::error::DiagnosticCode;
+use crate::json::{JsonWriter, TextWriter, WriteText};
 use crate::text::{is_blank, split_once};
 use crate::vendors::bodies::arguments;
 use crate::vendors::bodies::body::Body;
 use crate::vendors::bodies::conversation::Conversation;
 use crate::vendors::bodies::ids::IdRule;
-use crate::vendors::bodies::json::{Json, TextWriter, WriteText};
 use crate::vendors::bodies::media::{ANY_IMAGE, Kind, Media, Source};
 use crate::vendors::bodies::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
 use crate::vendors::bodies::sink::DiagnosticSink;
@@ -87,7 +87,7 @@ const UNSIGNED: [&str; 2] = ["gemini-1", "gemini-2"];
 /// The signature that Google documents for calls that none of its models has signed.
 pub(crate) const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
-fn parts(json: &mut Json, turn: &[Item<'_>], wants_signatures: bool, sink: &mut DiagnosticSink<'_>) {
+fn parts(json: &mut JsonWriter, turn: &[Item<'_>], wants_signatures: bool, sink: &mut DiagnosticSink<'_>) {
     let first_call = turn.iter().position(|item| matches!(item.content, ItemContent::Call { .. }));
     let is_reasoning = |item: &Item<'_>| matches!(item.content, ItemContent::Reasoning { .. });
     let mut carried: Option<&str> = None;
@@ -123,7 +123,7 @@ fn parts(json: &mut Json, turn: &[Item<'_>], wants_signatures: bool, sink: &mut 
     }
 }
 
-fn part(json: &mut Json, item: &Item<'_>, sink: &mut DiagnosticSink<'_>) {
+fn part(json: &mut JsonWriter, item: &Item<'_>, sink: &mut DiagnosticSink<'_>) {
     match &item.content {
         ItemContent::Reasoning { text, .. } => {
             json.text_field("text", *text);
@@ -144,7 +144,7 @@ fn part(json: &mut Json, item: &Item<'_>, sink: &mut DiagnosticSink<'_>) {
     }
 }
 
-fn inline(json: &mut Json, media: &Media<'_>) {
+fn inline(json: &mut JsonWriter, media: &Media<'_>) {
     let (Kind::Image(mime) | Kind::Audio(mime)) = media.kind;
     let (field, name, value) = match media.source {
         Source::Data(data) => ("inlineData", "data", data),
@@ -156,7 +156,7 @@ fn inline(json: &mut Json, media: &Media<'_>) {
     });
 }
 
-fn result(json: &mut Json, result: &ToolResult<'_>) {
+fn result(json: &mut JsonWriter, result: &ToolResult<'_>) {
     json.text_field("id", result.id.as_ref());
     json.text_field("name", result.name.as_ref());
     let texts = ResultTexts(&result.content);

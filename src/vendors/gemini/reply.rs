@@ -11,7 +11,6 @@ use crate::vendors::replies::unread_fields::UnreadFields;
 use crate::vendors::signature::ReasoningSignature;
 
 /// Adds a response of the stream; false for one that has nothing of an answer.
-#[inline(never)]
 pub(crate) fn add(whole: &mut Map<String, Value>, mut response: Map<String, Value>) -> bool {
     let is_known = ["candidates", "promptFeedback", "usageMetadata"].iter().any(|name| response.contains_key(*name));
     if let Some(Value::Array(candidates)) = response.get_mut("candidates") {
@@ -30,7 +29,6 @@ const CANDIDATE: &str = "index content finishReason safetyRatings tokenCount avg
 /// The fields of a part that are read, or whose kind is told.
 const PART: &str = "text thought thoughtSignature functionCall inlineData fileData";
 
-#[inline(never)]
 pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Replies {
     let candidates = ordered(whole, "candidates");
     let mut replies = Vec::with_capacity(candidates.len());
@@ -63,7 +61,6 @@ pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Repl
     }
 }
 
-#[inline(never)]
 fn read_part(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFields) {
     if is_vendor_part(part) {
         return gemini_part(part, notes).into_iter().for_each(|block| reply.add(block, notes));

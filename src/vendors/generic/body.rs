@@ -1,10 +1,11 @@
 //! Our own messages: a role, and a content of text or blocks (SPEC §1).
 
 use crate::content::Vendor;
+use crate::json::JsonWriter;
 use crate::vendors::bodies::arguments;
 use crate::vendors::bodies::body::Body;
 use crate::vendors::bodies::conversation::Conversation;
-use crate::vendors::bodies::json::Json;
+use crate::vendors::bodies::message::write_message;
 use crate::vendors::bodies::normalize::{Item, ItemContent, Rules, normalize};
 use crate::vendors::bodies::sink::DiagnosticSink;
 use crate::vendors::frameworks::{content, media, result_content, role_of, rules};
@@ -16,11 +17,11 @@ pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
     body.turns("messages", &normalized, &mut |json, turn| {
         let Some(first) = turn.first() else { return };
         let parts: Vec<&Item<'_>> = turn.iter().collect();
-        json.message(role_of(first), |json| content(json, &parts, &mut |json, item| part(json, item, sink)));
+        write_message(json, role_of(first), |json| content(json, &parts, &mut |json, item| part(json, item, sink)));
     });
 }
 
-fn part(json: &mut Json, item: &Item<'_>, sink: &mut DiagnosticSink<'_>) {
+fn part(json: &mut JsonWriter, item: &Item<'_>, sink: &mut DiagnosticSink<'_>) {
     match &item.content {
         ItemContent::Text(text) => json.text_block("text", text),
         ItemContent::Media(found) => media(json, found),

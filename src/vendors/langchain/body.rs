@@ -1,11 +1,11 @@
 //! LangChain's messages, in their flat form.
 
 use crate::content::Role;
+use crate::json::JsonWriter;
 use crate::text::is_blank;
 use crate::vendors::bodies::arguments;
 use crate::vendors::bodies::body::Body;
 use crate::vendors::bodies::conversation::Conversation;
-use crate::vendors::bodies::json::Json;
 use crate::vendors::bodies::media::{Kind, Media};
 use crate::vendors::bodies::normalize::{Item, ItemContent, Rules, ToolResult, normalize};
 use crate::vendors::bodies::sink::DiagnosticSink;
@@ -23,7 +23,7 @@ pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
     body.turns("messages", &normalized, &mut |json, turn| self::turn(json, turn, sink));
 }
 
-fn turn(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
+fn turn(json: &mut JsonWriter, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
     let Some(first) = turn.first() else { return };
     if matches!(first.content, ItemContent::Result(_)) {
         return turn.iter().for_each(|item| part(json, item, sink));
@@ -39,7 +39,7 @@ fn turn(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
     });
 }
 
-fn part(json: &mut Json, item: &Item<'_>, sink: &mut DiagnosticSink<'_>) {
+fn part(json: &mut JsonWriter, item: &Item<'_>, sink: &mut DiagnosticSink<'_>) {
     match &item.content {
         ItemContent::Text(text) => json.text_block("text", text),
         ItemContent::Media(found) => media(json, found),
@@ -57,7 +57,7 @@ fn part(json: &mut Json, item: &Item<'_>, sink: &mut DiagnosticSink<'_>) {
     }
 }
 
-fn media(json: &mut Json, media: &Media<'_>) {
+fn media(json: &mut JsonWriter, media: &Media<'_>) {
     match media.kind {
         Kind::Image(_) => {
             json.typed("image_url", |json| json.object_field("image_url", |json| url_field(json, "url", media)));
@@ -66,7 +66,7 @@ fn media(json: &mut Json, media: &Media<'_>) {
     }
 }
 
-fn reasoning(json: &mut Json, text: &str, signature: Option<&str>) {
+fn reasoning(json: &mut JsonWriter, text: &str, signature: Option<&str>) {
     match signature.and_then(ReasoningSignature::read) {
         Some(ReasoningSignature::Redacted(data)) => {
             json.typed("redacted_thinking", |json| json.text_field("data", data.as_ref()));
@@ -81,7 +81,7 @@ fn reasoning(json: &mut Json, text: &str, signature: Option<&str>) {
     }
 }
 
-fn result(json: &mut Json, result: &ToolResult<'_>) {
+fn result(json: &mut JsonWriter, result: &ToolResult<'_>) {
     json.typed("tool", |json| {
         json.text_field("tool_call_id", result.id.as_ref());
         json.text_field("name", result.name.as_ref());

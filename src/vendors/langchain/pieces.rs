@@ -4,6 +4,7 @@ use crate::content::Role;
 use crate::error::Result;
 use crate::json::{Kind as JsonKind, Object, Value};
 use crate::maps::SortedMap;
+use crate::text::split_once;
 use crate::vendors::pieces::message::{
     Kind, Message, PER_MESSAGE, PER_NAME, Path, Piece, Reader, Step, TextShape, path,
 };
@@ -102,7 +103,9 @@ pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     }
     // A signature may be another vendor's.
     let provider = inner(metadata, "model_provider").and_then(Value::as_text);
-    if provider.is_some_and(|provider| !provider.contains("anthropic") && !provider.contains("bedrock")) {
+    let is_anthropic =
+        |provider: &str| ["anthropic", "bedrock"].iter().any(|name| split_once(provider, name).is_some());
+    if provider.is_some_and(|provider| !is_anthropic(&provider)) {
         reader.pieces.iter_mut().for_each(|piece| piece.signed = false);
     }
     Ok(reader.message(role, overhead))

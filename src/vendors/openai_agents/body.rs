@@ -1,12 +1,13 @@
 //! Items of the Agents SDK: what is said, each call, each result and each thought is one.
 
 use crate::content::Role;
+use crate::json::JsonWriter;
 use crate::text::is_blank;
 use crate::vendors::bodies::arguments;
 use crate::vendors::bodies::body::Body;
 use crate::vendors::bodies::conversation::Conversation;
-use crate::vendors::bodies::json::Json;
 use crate::vendors::bodies::media::{Kind, Media, Source};
+use crate::vendors::bodies::message::write_message;
 use crate::vendors::bodies::normalize::{Item, ItemContent, Rules, ToolResult, normalize};
 use crate::vendors::bodies::sink::DiagnosticSink;
 use crate::vendors::frameworks::{result_content, role_of, rules, takes_of_user};
@@ -26,11 +27,11 @@ pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
     body.turns("messages", &normalized, &mut |json, turn| items(json, turn, sink));
 }
 
-fn items(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
+fn items(json: &mut JsonWriter, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
     let Some(first) = turn.first() else { return };
     let is_said = |item: &Item<'_>| matches!(item.content, ItemContent::Text(_) | ItemContent::Media(_));
     if first.role != Role::Assistant && turn.iter().all(is_said) {
-        return json.message(role_of(first), |json| match turn {
+        return write_message(json, role_of(first), |json| match turn {
             [Item { content: ItemContent::Text(text), .. }] => json.string(text),
             _ => json.list(|json| {
                 for item in turn {
@@ -63,7 +64,7 @@ fn items(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
     }
 }
 
-fn result(json: &mut Json, result: &ToolResult<'_>, message: Option<usize>, sink: &mut DiagnosticSink<'_>) {
+fn result(json: &mut JsonWriter, result: &ToolResult<'_>, message: Option<usize>, sink: &mut DiagnosticSink<'_>) {
     let error = error_text(result, message, "The Agents SDK", sink);
     json.typed("function_call_result", |json| {
         json.text_field("callId", result.id.as_ref());
@@ -78,7 +79,7 @@ fn result(json: &mut Json, result: &ToolResult<'_>, message: Option<usize>, sink
     });
 }
 
-fn media(json: &mut Json, media: &Media<'_>) {
+fn media(json: &mut JsonWriter, media: &Media<'_>) {
     let (Source::Data(source) | Source::Url(source)) = media.source;
     match media.kind {
         Kind::Image(_) => json.typed("input_image", |json| url_field(json, "image", media)),
@@ -90,7 +91,7 @@ fn media(json: &mut Json, media: &Media<'_>) {
     }
 }
 
-fn reasoning(json: &mut Json, text: &str, signature: Option<&str>) {
+fn reasoning(json: &mut JsonWriter, text: &str, signature: Option<&str>) {
     let (id, sealed) = match signature.and_then(ReasoningSignature::read) {
         Some(ReasoningSignature::Sealed(id, sealed)) => (id, Some(sealed)),
         _ => (None, None),

@@ -6,12 +6,13 @@
 use super::compatible::{self, ReasoningField};
 use crate::content::Role;
 use crate::error::DiagnosticCode;
+use crate::json::JsonWriter;
 use crate::vendors::bodies::arguments;
 use crate::vendors::bodies::body::Body;
 use crate::vendors::bodies::conversation::{Conversation, Text};
 use crate::vendors::bodies::ids::IdRule;
-use crate::vendors::bodies::json::Json;
 use crate::vendors::bodies::media::{Kind, Media, Source};
+use crate::vendors::bodies::message::write_message;
 use crate::vendors::bodies::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
 use crate::vendors::bodies::sink::DiagnosticSink;
 use crate::vendors::openai_shared::{error_text, is_image, url_field};
@@ -91,8 +92,8 @@ fn takes_completion_tokens_only(model: &str) -> bool {
     ["o1", "o3", "o4", "gpt-5", "gpt-6", "codex-mini"].into_iter().any(is)
 }
 
-fn message(json: &mut Json, role: Role, turn: &[Item<'_>], replayed: Option<ReasoningField>) {
-    json.message(role, |json| {
+fn message(json: &mut JsonWriter, role: Role, turn: &[Item<'_>], replayed: Option<ReasoningField>) {
+    write_message(json, role, |json| {
         let mut texts = turn.iter().filter_map(|item| item.content.as_text());
         match (texts.next(), texts.next()) {
             (None, _) => json.raw("null"),
@@ -110,7 +111,7 @@ fn message(json: &mut Json, role: Role, turn: &[Item<'_>], replayed: Option<Reas
     });
 }
 
-fn call(json: &mut Json, content: &ItemContent<'_>) {
+fn call(json: &mut JsonWriter, content: &ItemContent<'_>) {
     let ItemContent::Call { id, name, arguments } = content else { return };
     json.object(|json| {
         json.text_field("id", id.as_ref());
@@ -122,7 +123,7 @@ fn call(json: &mut Json, content: &ItemContent<'_>) {
     });
 }
 
-fn user(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
+fn user(json: &mut JsonWriter, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
     // Media of results, which follow in a user message: first the result that they belong to.
     let mut moved: Vec<&ToolResult<'_>> = Vec::new();
     for item in turn {
@@ -141,7 +142,7 @@ fn user(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
         }
         _ => {}
     }
-    json.message(Role::User, |json| {
+    write_message(json, Role::User, |json| {
         json.list(|json| {
             for result in moved {
                 json.text_block("text", result.media_label().as_str());
@@ -162,7 +163,12 @@ fn user(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
 }
 
 /// Writes a result without its media. Whether it has media.
-fn result(json: &mut Json, result: &ToolResult<'_>, message: Option<usize>, sink: &mut DiagnosticSink<'_>) -> bool {
+fn result(
+    json: &mut JsonWriter,
+    result: &ToolResult<'_>,
+    message: Option<usize>,
+    sink: &mut DiagnosticSink<'_>,
+) -> bool {
     let error = error_text(result, message, RULES.name, sink);
     json.object(|json| {
         json.text_field("role", "tool");
@@ -192,7 +198,7 @@ fn result(json: &mut Json, result: &ToolResult<'_>, message: Option<usize>, sink
     has_media
 }
 
-fn media(json: &mut Json, media: &Media<'_>) {
+fn media(json: &mut JsonWriter, media: &Media<'_>) {
     match (media.kind, media.source) {
         (Kind::Audio(mime), Source::Data(data)) => json.typed("input_audio", |json| {
             json.object_field("input_audio", |json| {

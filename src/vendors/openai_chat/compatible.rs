@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
+use crate::json::JsonWriter;
 use crate::text::is_blank;
-use crate::vendors::bodies::json::Json;
 use crate::vendors::bodies::normalize::{Item, ItemContent};
 use crate::vendors::signature::ReasoningSignature;
 
@@ -50,7 +50,7 @@ pub(crate) fn takes_reasoning(text: &str, signature: Option<&str>) -> bool {
 }
 
 /// Writes the reasoning of a turn into the fields that it came in, else into that of the model.
-pub(crate) fn write_reasoning(json: &mut Json, turn: &[Item<'_>], of_model: ReasoningField) {
+pub(crate) fn write_reasoning(json: &mut JsonWriter, turn: &[Item<'_>], of_model: ReasoningField) {
     let mut texts: Vec<(&str, String)> = Vec::new();
     let mut details: Vec<Value> = Vec::new();
     for item in turn {

@@ -12,7 +12,6 @@ use crate::vendors::replies::unread_fields::UnreadFields;
 use crate::vendors::signature::{DETAILS, ReasoningSignature};
 
 /// Adds a chunk; false for one without choices.
-#[inline(never)]
 pub(crate) fn add(whole: &mut Map<String, Value>, mut chunk: Map<String, Value>) -> bool {
     let Some(Value::Array(choices)) = chunk.get_mut("choices") else { return false };
     for choice in choices {
@@ -33,7 +32,6 @@ const MESSAGE: &str = "role content refusal tool_calls function_call reasoning_c
 const CHOICE: &str = "index message delta text finish_reason native_finish_reason stop_reason";
 
 /// Reads choices with messages, or with texts.
-#[inline(never)]
 pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Replies {
     let choices = ordered(whole, "choices");
     let wants_details = text(whole, "model").is_some_and(wants_details);

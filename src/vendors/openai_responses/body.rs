@@ -4,13 +4,14 @@
 
 use crate::content::{Role, Vendor};
 use crate::error::DiagnosticCode;
+use crate::json::JsonWriter;
 use crate::text::is_blank;
 use crate::vendors::bodies::arguments;
 use crate::vendors::bodies::body::Body;
 use crate::vendors::bodies::conversation::{Conversation, Text};
 use crate::vendors::bodies::ids::IdRule;
-use crate::vendors::bodies::json::Json;
 use crate::vendors::bodies::media::{Kind, Media};
+use crate::vendors::bodies::message::write_message;
 use crate::vendors::bodies::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
 use crate::vendors::bodies::sink::DiagnosticSink;
 use crate::vendors::openai_shared::{error_text, is_image, url_field};
@@ -74,11 +75,11 @@ pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
     body.settings();
 }
 
-fn message(json: &mut Json, role: Role, text: &Text<'_>) {
-    json.message(role, |json| json.string(text));
+fn message(json: &mut JsonWriter, role: Role, text: &Text<'_>) {
+    write_message(json, role, |json| json.string(text));
 }
 
-fn assistant(json: &mut Json, item: &Item<'_>, reasonings: &mut usize, sink: &mut DiagnosticSink<'_>) {
+fn assistant(json: &mut JsonWriter, item: &Item<'_>, reasonings: &mut usize, sink: &mut DiagnosticSink<'_>) {
     match &item.content {
         ItemContent::Text(text) => message(json, Role::Assistant, text),
         ItemContent::Call { id, name, arguments } => json.typed("function_call", |json| {
@@ -98,7 +99,7 @@ fn assistant(json: &mut Json, item: &Item<'_>, reasonings: &mut usize, sink: &mu
 /// Reasoning goes back as the item that it was. Its id comes with the item where the signature is that; else one is made,
 /// since the types require it.
 fn reasoning(
-    json: &mut Json,
+    json: &mut JsonWriter,
     text: &str,
     signature: &str,
     number: usize,
@@ -130,7 +131,7 @@ fn reasoning(
     });
 }
 
-fn user(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
+fn user(json: &mut JsonWriter, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
     let role = turn.first().map_or(Role::User, |item| item.role);
     for item in turn {
         if let ItemContent::Result(content) = &item.content {
@@ -144,10 +145,10 @@ fn user(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
         (Some(ItemContent::Text(text)), None) => return message(json, role, text),
         _ => {}
     }
-    json.message(role, |json| json.list(|json| others().for_each(|content| input(json, content))));
+    write_message(json, role, |json| json.list(|json| others().for_each(|content| input(json, content))));
 }
 
-fn input(json: &mut Json, content: &ItemContent<'_>) {
+fn input(json: &mut JsonWriter, content: &ItemContent<'_>) {
     match content {
         ItemContent::Text(text) => json.text_block("input_text", text),
         ItemContent::Media(media) => json.typed("input_image", |json| {
@@ -158,7 +159,7 @@ fn input(json: &mut Json, content: &ItemContent<'_>) {
     }
 }
 
-fn result(json: &mut Json, result: &ToolResult<'_>, message: Option<usize>, sink: &mut DiagnosticSink<'_>) {
+fn result(json: &mut JsonWriter, result: &ToolResult<'_>, message: Option<usize>, sink: &mut DiagnosticSink<'_>) {
     let error = error_text(result, message, RULES.name, sink);
     json.typed("function_call_output", |json| {
         json.text_field("call_id", result.id.as_ref());

@@ -12,7 +12,6 @@ use crate::vendors::replies::unread_fields::UnreadFields;
 use crate::vendors::signature::ReasoningSignature;
 
 /// Adds an event; false for one that is not known.
-#[inline(never)]
 pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>, notes: &mut UnreadFields) -> bool {
     let at = index(&event, "output_index");
     let Some(kind) = kind(&event).strip_prefix("response.") else {
@@ -70,7 +69,6 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
     true
 }
 
-#[inline(never)]
 pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Replies {
     notes.begin(0);
     let mut reply = Reply::default();

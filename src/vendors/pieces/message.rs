@@ -360,13 +360,11 @@ impl<'r, 't> Reader<'r, 't> {
         Self { prices, pieces: Vec::new(), step: 0 }
     }
 
-    #[inline(never)]
     pub(crate) fn count(&self, text: &str) -> u64 {
         self.prices.text(text)
     }
 
     /// A new piece that stands at a place; none for one that is all of its message.
-    #[inline(never)]
     pub(crate) fn piece(&mut self, kind: Kind<'t>, place: Option<Path>) -> &mut Self {
         self.pieces.push(Piece {
             kind,
@@ -390,13 +388,11 @@ impl<'r, 't> Reader<'r, 't> {
         self
     }
 
-    #[inline(never)]
     fn last(&mut self) -> Option<&mut Piece<'t>> {
         self.pieces.last_mut()
     }
 
     /// What made the last piece, a call: none where it was the model itself.
-    #[inline(never)]
     pub(crate) fn caller(&mut self, caller: Option<Value<'t>>) {
         let caller = caller.and_then(|caller| caller.object("").ok()?.fields(["caller_id", "tool_id"]).ok());
         let caller = caller.and_then(|[program, tool]| program.or(tool)).and_then(Value::as_text);
@@ -404,40 +400,34 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// Notes whether Anthropic signed the last piece.
-    #[inline(never)]
     pub(crate) fn signed(&mut self, signed: bool) {
         self.last().into_iter().for_each(|piece| piece.signed = signed);
     }
 
     /// Notes whether OpenAI sealed the last piece.
-    #[inline(never)]
     pub(crate) fn sealed_by_openai(&mut self, sealed: bool) {
         self.last().into_iter().for_each(|piece| piece.is_sealed_by_openai = sealed);
     }
 
     /// A compaction, which stands for everything before it if `is_whole`.
-    #[inline(never)]
     pub(crate) fn compaction(&mut self, place: Option<Path>, value: Value<'t>, is_whole: bool) -> &mut Self {
         let tokens = self.prices.compaction(value);
         self.piece(Kind::Other, place).tokens(tokens).stands_for_all(is_whole)
     }
 
     /// Notes whether the last piece stands for everything before it.
-    #[inline(never)]
     pub(crate) fn stands_for_all(&mut self, is_compaction: bool) -> &mut Self {
         self.last().into_iter().for_each(|piece| piece.is_compaction = is_compaction);
         self
     }
 
     /// More tokens for the last piece.
-    #[inline(never)]
     pub(crate) fn tokens(&mut self, tokens: u64) -> &mut Self {
         self.last().into_iter().for_each(|piece| piece.tokens = piece.tokens.saturating_add(tokens));
         self
     }
 
     /// A text of the last piece that may be cut.
-    #[inline(never)]
     pub(crate) fn text(&mut self, at: Path, value: Value<'t>) -> Result<&mut Self> {
         let text = value.text()?;
         let tokens = self.count(&text);
@@ -449,14 +439,12 @@ impl<'r, 't> Reader<'r, 't> {
 
     /// A value of the last piece that stays as it is: a string costs its text, everything else its JSON, with images, recordings and
     /// files in it at their cost.
-    #[inline(never)]
     pub(crate) fn value(&mut self, value: Option<Value<'t>>) -> &mut Self {
         let tokens = value.map_or(0, |value| self.prices.value(value));
         self.tokens(tokens)
     }
 
     /// A value of the last piece that the model reads as the text of its JSON.
-    #[inline(never)]
     pub(crate) fn json(&mut self, value: Option<Value<'t>>) -> &mut Self {
         let tokens = value.map_or(0, |value| match value.as_text() {
             Some(text) => self.count(&text),
@@ -466,14 +454,12 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// Sealed reasoning of the last piece.
-    #[inline(never)]
     pub(crate) fn sealed(&mut self, value: Option<Value<'t>>) -> &mut Self {
         let tokens = self.prices.sealed(value);
         self.tokens(tokens)
     }
 
     /// A text can stand for the last piece, or for what of it was not read yet.
-    #[inline(never)]
     pub(crate) fn body(&mut self, at: Path, shape: TextShape) -> &mut Self {
         if let Some(piece) = self.last() {
             piece.body = Some((at, shape));
@@ -483,7 +469,6 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// An image at a place, for which a text can stand.
-    #[inline(never)]
     fn image(&mut self, at: Path, shape: TextShape, source: Option<Value<'t>>) {
         let tokens = self.prices.image_of(source);
         self.piece(Kind::Image, Some(at.clone())).body(at, shape).tokens(tokens);
@@ -495,7 +480,6 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// An image in the body of the last piece; `shape` is that of a text in its place, if one may stand there.
-    #[inline(never)]
     pub(crate) fn inner_image(&mut self, path: Path, shape: Option<TextShape>, source: Option<Value<'t>>) {
         let tokens = self.prices.image_of(source);
         self.last().into_iter().for_each(|piece| piece.images.push(InnerImage { path: path.clone(), shape, tokens }));
@@ -504,7 +488,6 @@ impl<'r, 't> Reader<'r, 't> {
 
     /// A part that is no text, no call and no result: an image, a recording or a file of any vendor's, or one that is not known,
     /// which costs its JSON. `shape` is that of a text in the place of an image.
-    #[inline(never)]
     pub(crate) fn other(&mut self, at: Path, value: Value<'t>, shape: TextShape) {
         match value.object("a part").ok().and_then(medium_of) {
             Some(Medium::Image(source)) => self.image(at, shape, source),
@@ -527,7 +510,6 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// The role of a message by its name, and what it and a name cost.
-    #[inline(never)]
     pub(crate) fn role(&self, role: Value<'t>, name: Option<Value<'t>>) -> Result<(Role, u64)> {
         let known = role.one_of(ROLES)?;
         let tokens = PER_MESSAGE + self.count(&role.text()?);

@@ -8,7 +8,6 @@ use crate::vendors::media::{self, Medium};
 pub(crate) use Step::{At, Key};
 
 /// A content that is a text, or a list of parts read by `part`.
-#[inline(never)]
 pub(crate) fn content<'r, 't>(
     reader: &mut Reader<'r, 't>,
     at: Path,
@@ -51,7 +50,6 @@ pub(crate) fn is_signed_thought(block: Value<'_>) -> bool {
 }
 
 /// A text part of a message: the field holds the text.
-#[inline(never)]
 pub(crate) fn text_part<'t>(
     reader: &mut Reader<'_, 't>,
     at: Path,
@@ -64,7 +62,6 @@ pub(crate) fn text_part<'t>(
 }
 
 /// A call with its name and arguments.
-#[inline(never)]
 pub(crate) fn call<'r, 'm, 't>(
     reader: &'m mut Reader<'r, 't>,
     at: Option<Path>,
@@ -88,7 +85,6 @@ pub(crate) enum Content {
 
 /// The content of a result, a text, a part or a list of parts, into the last piece: texts may be cut, images may be replaced, and
 /// the rest costs what it costs.
-#[inline(never)]
 pub(crate) fn result_content<'t>(
     reader: &mut Reader<'_, 't>,
     at: Path,
@@ -123,7 +119,6 @@ fn result_parts<'t>(reader: &mut Reader<'_, 't>, at: &[Step], parts: Value<'t>, 
 }
 
 /// One part of the content of a result.
-#[inline(never)]
 fn result_part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Value<'t>, content: Content) -> Result<()> {
     let object = part.object("a part, an object").ok();
     let [kind, text] = object.map(|part| part.fields(["type", "text"])).transpose()?.unwrap_or_default();

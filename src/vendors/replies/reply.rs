@@ -121,7 +121,6 @@ const REASONS: [(StopReason, &str); 7] = [
 
 impl Reply {
     /// Adds a text, to the last block where that is one: providers cut a text where citations begin.
-    #[inline(never)]
     pub(crate) fn text(&mut self, more: Option<&str>) {
         let Some(more) = more.filter(|more| !more.is_empty()) else { return };
         if let Some(Block::Text(text)) = self.blocks.last_mut() {
@@ -132,7 +131,6 @@ impl Reply {
     }
 
     /// Adds a thought with what proves it, in the form that says whose proof it is.
-    #[inline(never)]
     pub(crate) fn thought(&mut self, text: &str, proof: Option<ReasoningSignature<'_>>) {
         if proof.is_some() || !text.is_empty() {
             let signature = proof.map(|proof| proof.write().into());
@@ -141,7 +139,6 @@ impl Reply {
     }
 
     /// Adds a call. Arguments that are a text are the JSON of them; nothing at all is an empty object.
-    #[inline(never)]
     pub(crate) fn call(&mut self, id: &str, name: &str, arguments: Value, notes: &mut UnreadFields) {
         let arguments = match arguments {
             Value::String(json) if !is_blank(&json) => parse_arguments(&json),
@@ -160,7 +157,6 @@ impl Reply {
     }
 
     /// Adds a block.
-    #[inline(never)]
     pub(crate) fn add(&mut self, block: Block<'static>, notes: &mut UnreadFields) {
         match block {
             Block::Text(text) => self.text(Some(&text)),
@@ -183,7 +179,6 @@ impl Reply {
     }
 
     /// Adds the blocks of a content.
-    #[inline(never)]
     pub(crate) fn content(&mut self, content: Option<&Value>, notes: &mut UnreadFields) {
         for block in read_content(content, None, notes) {
             self.add(block, notes);
@@ -191,7 +186,6 @@ impl Reply {
     }
 
     /// Says why it ends, in the provider's word.
-    #[inline(never)]
     pub(crate) fn end(&mut self, word: Option<String>, refuses: bool) {
         // Calls that the provider answered itself have their results next to them.
         let has = |kind: fn(&Block<'_>) -> bool| self.blocks.iter().any(kind);
@@ -219,7 +213,6 @@ impl Replies {
 
 /// The tokens, where there are some: of the prompt, of the answer, from the cache, into it, of reasoning. For each the fields whose
 /// numbers add up to it.
-#[inline(never)]
 pub(crate) fn usage(given: Option<&Value>, names: [&str; 5]) -> Option<Usage> {
     let given = given?;
     let count = |names: &str| {
@@ -236,7 +229,6 @@ pub(crate) fn usage(given: Option<&Value>, names: [&str; 5]) -> Option<Usage> {
 }
 
 /// The objects of a list by their `index`.
-#[inline(never)]
 pub(crate) fn ordered<'m>(whole: &'m Map<String, Value>, field: &str) -> Vec<&'m Map<String, Value>> {
     let mut objects: Vec<&Map<String, Value>> = Vec::new();
     for value in list(whole, field) {

@@ -12,7 +12,6 @@ const GROWING: &str =
 const MAX_SKIPPED_INDICES: usize = 1000;
 
 /// Whether a list of words has this one.
-#[inline(never)]
 pub(crate) fn is_one_of(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word)
 }
@@ -57,13 +56,11 @@ fn merged(fields: Map<String, Value>) -> Map<String, Value> {
 }
 
 /// Sets a field.
-#[inline(never)]
 pub(crate) fn set(fields: &mut Map<String, Value>, name: &str, value: impl Into<Value>) {
     fields.insert(name.to_owned(), value.into());
 }
 
 /// Takes the value of a field.
-#[inline(never)]
 pub(crate) fn take(fields: &mut Map<String, Value>, name: &str) -> Value {
     fields.get_mut(name).map(Value::take).unwrap_or_default()
 }

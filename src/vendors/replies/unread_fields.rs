@@ -33,19 +33,16 @@ impl UnreadFields {
     }
 
     /// Something that was said and is not kept: of a kind, with this name.
-    #[inline(never)]
     pub(crate) fn lost(&mut self, what: &str, name: &str) {
         let name = shown(name);
         self.add([what, " `", name, "` that a node has no place for"].concat().into(), Severity::Warning);
     }
 
     /// Something that is kept in another form, or stands next to what was said; the text says which.
-    #[inline(never)]
     pub(crate) fn aside(&mut self, what: impl Into<Cow<'static, str>>) {
         self.add(what.into(), Severity::Info);
     }
 
-    #[inline(never)]
     fn add(&mut self, what: Cow<'static, str>, severity: Severity) {
         self.counted.add(what, severity, self.reply);
     }
@@ -69,7 +66,6 @@ impl UnreadFields {
     }
 
     /// A finding about a reply; about all of the answer if missing.
-    #[inline(never)]
     pub(crate) fn find(&mut self, reply: Option<usize>, diagnostic: Diagnostic) {
         self.diagnostics.push((diagnostic, reply));
     }

@@ -1,13 +1,12 @@
-//! JSON text, written straight into bytes. Nothing in between is built of a body: most of it is texts that are escaped,
-//! or spans of the body before that are copied.
+//! JSON text, piece by piece: for what is large, is copied in part, or has fields that are JSON text already. Values are
+//! written by serde (`write.rs`), with the same bytes.
 
-use serde_json::Value;
+use serde::Serialize;
 
 use super::escape::escape_into;
-use crate::content::Role;
-use crate::json;
+use super::write::append;
 
-/// Writes texts between the quotes of a JSON string. Every text of a body goes through it, so that another form of text
+/// Writes texts between the quotes of a JSON string. Every text goes through it, so that another form of text
 /// is one function here.
 #[derive(Debug)]
 pub(crate) struct TextWriter<'o> {
@@ -45,39 +44,66 @@ impl WriteText for [&str] {
 }
 
 /// Writes JSON. Commas are added where needed: before a key or an element that is not the first.
-#[derive(Debug)]
-pub(crate) struct Json {
+#[derive(Debug, Default)]
+pub(crate) struct JsonWriter {
     out: Vec<u8>,
 }
 
-impl Json {
-    /// Begins the object that all is in.
-    pub(crate) fn begin_object(capacity: usize) -> Self {
-        let mut out = Vec::with_capacity(capacity);
-        out.push(b'{');
+impl JsonWriter {
+    /// A writer with room for so many bytes.
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        Self { out: Vec::with_capacity(bytes) }
+    }
+
+    /// A writer of lines after those that are there.
+    pub(crate) fn after_lines(out: Vec<u8>) -> Self {
         Self { out }
     }
 
-    /// Ends it.
-    pub(crate) fn end_object(mut self) -> Vec<u8> {
-        self.out.push(b'}');
+    /// The bytes that were written.
+    pub(crate) fn finish(self) -> Vec<u8> {
         self.out
+    }
+
+    /// The same as text.
+    pub(crate) fn finish_text(self) -> String {
+        String::from_utf8(self.out).unwrap_or_default()
+    }
+
+    /// Begins an object. [`Self::object`] ends it, too; this is for levels that a loop opens and closes.
+    pub(crate) fn open_object(&mut self) {
+        self.comma();
+        self.out.push(b'{');
+    }
+
+    /// Ends the innermost object.
+    pub(crate) fn close_object(&mut self) {
+        self.out.push(b'}');
+    }
+
+    /// Begins a list.
+    pub(crate) fn open_list(&mut self) {
+        self.comma();
+        self.out.push(b'[');
+    }
+
+    /// Ends the innermost list.
+    pub(crate) fn close_list(&mut self) {
+        self.out.push(b']');
     }
 
     /// An object.
     pub(crate) fn object(&mut self, write: impl FnOnce(&mut Self)) {
-        self.comma();
-        self.out.push(b'{');
+        self.open_object();
         write(self);
-        self.out.push(b'}');
+        self.close_object();
     }
 
     /// A list.
     pub(crate) fn list(&mut self, write: impl FnOnce(&mut Self)) {
-        self.comma();
-        self.out.push(b'[');
+        self.open_list();
         write(self);
-        self.out.push(b']');
+        self.close_list();
     }
 
     /// An object that begins with its `type`.
@@ -91,19 +117,6 @@ impl Json {
     /// `{"type":"…","text":"…"}`
     pub(crate) fn text_block(&mut self, kind: &str, text: &(impl WriteText + ?Sized)) {
         self.typed(kind, |json| json.text_field("text", text));
-    }
-
-    /// `{"role":"…","content":…}`, whose content `write` has to write; all but Gemini have it.
-    pub(crate) fn message(&mut self, role: Role, write: impl FnOnce(&mut Self)) {
-        // Written without escaping, since there are so many messages.
-        self.raw(match role {
-            Role::System => r#"{"role":"system","content":"#,
-            Role::Developer => r#"{"role":"developer","content":"#,
-            Role::User | Role::Tool => r#"{"role":"user","content":"#,
-            Role::Assistant => r#"{"role":"assistant","content":"#,
-        });
-        write(self);
-        self.out.push(b'}');
     }
 
     /// A key; its value has to follow.
@@ -120,11 +133,11 @@ impl Json {
         self.out.push(b'"');
     }
 
-    /// Elements that were written before; where they begin.
-    pub(crate) fn copy(&mut self, elements: &[u8]) -> usize {
+    /// JSON in UTF-8, one value or the elements of a list; where it begins.
+    pub(crate) fn copy(&mut self, json: &[u8]) -> usize {
         self.comma();
         let start = self.out.len();
-        self.out.extend_from_slice(elements);
+        self.out.extend_from_slice(json);
         start
     }
 
@@ -144,8 +157,10 @@ impl Json {
         self.out.extend_from_slice(json.as_bytes());
     }
 
-    pub(crate) fn value(&mut self, value: &Value) {
-        self.raw(&json::text(value));
+    /// A value, by serde.
+    pub(crate) fn value<T: Serialize + ?Sized>(&mut self, value: &T) {
+        self.comma();
+        append(&mut self.out, value).unwrap_or_default();
     }
 
     /// A key and a string.
@@ -154,8 +169,15 @@ impl Json {
         self.string(text);
     }
 
+    /// A key and a string, if there is one.
+    pub(crate) fn optional_text_field(&mut self, name: &str, text: Option<&str>) {
+        if let Some(text) = text {
+            self.text_field(name, text);
+        }
+    }
+
     /// A key and a value.
-    pub(crate) fn value_field(&mut self, name: &str, value: &Value) {
+    pub(crate) fn value_field<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) {
         self.key(name);
         self.value(value);
     }
@@ -172,10 +194,21 @@ impl Json {
         self.list(write);
     }
 
+    /// JSON text without the white space between its tokens.
+    pub(crate) fn compact(&mut self, json: &str) {
+        self.comma();
+        append_compact(&mut self.out, json);
+    }
+
     /// A key and text that is JSON already.
     pub(crate) fn raw_field(&mut self, name: &str, json: &str) {
         self.key(name);
         self.raw(json);
+    }
+
+    /// Ends a line, for JSON a line.
+    pub(crate) fn end_line(&mut self) {
+        self.out.push(b'\n');
     }
 
     fn comma(&mut self) {
@@ -185,7 +218,22 @@ impl Json {
     }
 
     fn wants_comma(&self) -> bool {
-        // Strings end in a quote, so the last byte is punctuation of ours.
-        !matches!(self.out.last(), None | Some(b'{' | b'[' | b':'))
+        // Strings end in a quote, so the last byte is punctuation of ours. A line end separates documents.
+        !matches!(self.out.last(), None | Some(b'{' | b'[' | b':' | b'\n'))
+    }
+}
+
+/// Appends JSON without the white space between its tokens.
+pub(crate) fn append_compact(out: &mut Vec<u8>, json: &str) {
+    let (mut in_string, mut escaped) = (false, false);
+    for &byte in json.as_bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b' ' | b'\t' | b'\r' | b'\n' if !in_string => continue,
+            _ => {}
+        }
+        out.push(byte);
     }
 }

@@ -3,7 +3,7 @@
 //! The output is that of `JSON.stringify`, byte for byte: the same short escapes, lower-case hexadecimal digits, and
 //! nothing escaped that need not be.
 
-use crate::json::{CHUNK, first_special};
+use super::special::{CHUNK, first_special};
 
 /// Appends `text` as it stands between the quotes of a JSON string.
 ///
