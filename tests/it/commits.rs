@@ -92,7 +92,7 @@ pub(crate) fn seed() -> Seed {
 fn ask(graph: &mut CommitGraph, method: &str, request: impl ToString) -> Result<Value, Error> {
     let call = GRAPH_CALLS.iter().find(|call| call.name == method).unwrap();
     let answer = call.answer(graph, request.to_string().as_bytes(), &[], &ctxweave::call::CallContext::default())?;
-    Ok(serde_json::from_slice(&answer.json).unwrap())
+    Ok(serde_json::from_slice(&answer.to_json()).unwrap())
 }
 
 fn code<T: std::fmt::Debug>(result: Result<T, Error>) -> Code {

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 fn call_with(name: &str, request: &str, bytes: &[Vec<u8>], host: &CallContext) -> Result<Value, Error> {
     let call = CALLS.iter().find(|call| call.name == name).unwrap_or_else(|| panic!("no call {name}"));
-    call.answer(&mut (), request.as_bytes(), bytes, host).map(|answer| serde_json::from_slice(&answer.json).unwrap())
+    call.answer(&mut (), request.as_bytes(), bytes, host)
+        .map(|answer| serde_json::from_slice(&answer.to_json()).unwrap())
 }
 
 fn call(name: &str, request: &Value) -> Result<Value, Error> {

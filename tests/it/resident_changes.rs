@@ -24,7 +24,7 @@ impl Js {
         let answer = method.answer(&mut self.0, request.to_string().as_bytes(), &[], &CallContext::default())?;
         Ok(match &answer.bytes[..] {
             [bytes] if answer.json.is_empty() => Value::String(String::from_utf8(bytes.clone()).unwrap()),
-            _ => serde_json::from_slice(&answer.json).unwrap(),
+            _ => serde_json::from_slice(&answer.to_json()).unwrap(),
         })
     }
 

@@ -133,7 +133,7 @@ fn raw(tree: &mut Js, name: &str, request: &Value) -> Result<(String, Vec<Vec<u8
     let method = METHODS.iter().copied().flatten().chain(UNPACKED).find(|method| method.name == name).unwrap();
     let answer = method.answer(&mut tree.0, request.to_string().as_bytes(), &[], &CallContext::default());
     let answer = answer.map_err(|error| format!("{:?} {error}", error.code()))?;
-    Ok((String::from_utf8(answer.json).unwrap(), answer.bytes))
+    Ok((String::from_utf8(answer.to_json().into_owned()).unwrap(), answer.bytes))
 }
 
 /// A result as JSON text and bytes, or the code of an error.

@@ -253,7 +253,8 @@ fn call(name: &str, request: &Value, bytes: &[Vec<u8>]) -> Result<Vec<u8>, ctxwe
     let host = CallContext { tokenizers: tokenizers(), counter: Some(Rc::new(ctxweave::tokens::Heuristic)) };
     let call = TOKENIZER_CALLS.iter().find(|call| call.name == name).unwrap();
     let answer = call.answer(&mut (), request.to_string().as_bytes(), bytes, &host)?;
-    Ok(if answer.json.is_empty() { answer.bytes.concat() } else { answer.json })
+    let json = answer.to_json().into_owned();
+    Ok(if json.is_empty() { answer.bytes.concat() } else { json })
 }
 
 fn numbers(bytes: &[u8]) -> Vec<u32> {
@@ -554,7 +555,7 @@ fn tools_of_a_chat_are_counted() {
         let call = ctxweave::tokens::CALLS.iter().find(|call| call.name == "countChatTokens").unwrap();
         let host = CallContext { tokenizers: tokenizers(), counter: None };
         let answer = call.answer(&mut (), request.to_string().as_bytes(), &[], &host).unwrap();
-        serde_json::from_slice(&answer.json).unwrap()
+        serde_json::from_slice(&answer.to_json()).unwrap()
     };
     for tokenizer in ["o200k_base", "heuristic", "claude"] {
         let counter = tokenizers().get(tokenizer).unwrap();

@@ -16,7 +16,7 @@ fn count_chat(messages: &Value, tokenizer: &str) -> Result<u64, ctxweave::Error>
     let request = json!({ "messages": messages, "options": { "tokenizer": {} } }).to_string();
     let call = CALLS.iter().find(|call| call.name == "countChatTokens").unwrap();
     let answer = call.answer(&mut (), request.as_bytes(), &[], &host)?;
-    Ok(serde_json::from_slice(&answer.json).unwrap())
+    Ok(serde_json::from_slice(&answer.to_json()).unwrap())
 }
 
 /// The six messages of the cookbook's example, and what its author got from the API for them.
@@ -149,7 +149,7 @@ fn images_of_a_chat_cost_what_the_model_says() {
     let counted = |content: Value, options: Value| -> Result<u64, ctxweave::Error> {
         let request = json!({ "messages": [{ "role": "user", "content": content }], "options": options });
         let answer = call.answer(&mut (), request.to_string().as_bytes(), &[], &host)?;
-        Ok(serde_json::from_slice(&answer.json).unwrap())
+        Ok(serde_json::from_slice(&answer.to_json()).unwrap())
     };
     // The beginning of a PNG of 1024 by 1024 pixels: 765 tokens at gpt-4o, as OpenAI's example has it.
     let png = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAABAAAAAQACAIAAADwf7zU";

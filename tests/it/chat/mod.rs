@@ -47,7 +47,7 @@ pub(crate) fn fit_with(messages: &Value, options: &Value, host: &CallContext) ->
     }
     let request = serde_json::to_vec(&request).unwrap();
     let answer = CALLS[0].answer(&mut (), &request, &[], host)?;
-    let answer: Value = serde_json::from_slice(&answer.json).unwrap();
+    let answer: Value = serde_json::from_slice(&answer.to_json()).unwrap();
     let list = list_of(messages).unwrap_or_default();
     let mut fitted = Fitted {
         messages: Vec::new(),
@@ -75,7 +75,7 @@ pub(crate) fn count(messages: &Value, options: &Value, host: &CallContext) -> Re
     let request = serde_json::to_vec(&json!({ "messages": messages, "options": options })).unwrap();
     let call = CALLS.iter().find(|call| call.name == "countMessages").unwrap();
     let answer = call.answer(&mut (), &request, &[], host)?;
-    Ok(serde_json::from_slice(&answer.json).unwrap())
+    Ok(serde_json::from_slice(&answer.to_json()).unwrap())
 }
 
 fn options(more: Value) -> Value {

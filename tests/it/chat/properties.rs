@@ -249,7 +249,7 @@ proptest! {
                 let request = json!({ "messages": messages, "options": { "tokenizer": tokenizer } }).to_string();
                 let call = ctxweave::tokens::CALLS.iter().find(|call| call.name == "countChatTokens").unwrap();
                 let of_tokens = call.answer(&mut (), request.as_bytes(), &[], &host).unwrap();
-                prop_assert_eq!(serde_json::from_slice::<u64>(&of_tokens.json).unwrap(), counted);
+                prop_assert_eq!(serde_json::from_slice::<u64>(&of_tokens.to_json()).unwrap(), counted);
             }
         }
     }

@@ -131,7 +131,7 @@ impl Kept {
         let answer = ctxweave::chat::CALLS[0].answer(&mut (), &request, &[], &self.host);
         answer.map_or_else(
             |error| thrown(&error),
-            |answer| fitted(&json!(self.list), &serde_json::from_slice(&answer.json).unwrap()),
+            |answer| fitted(&json!(self.list), &serde_json::from_slice(&answer.to_json()).unwrap()),
         )
     }
 

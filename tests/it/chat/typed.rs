@@ -127,7 +127,7 @@ fn typed(options: &Value) -> FitOptions {
 fn call(name: &str, request: &Value) -> Result<Value, Error> {
     let call = CALLS.iter().find(|call| call.name == name).unwrap();
     let answer = call.answer(&mut (), &serde_json::to_vec(request).unwrap(), &[], &CallContext::default())?;
-    Ok(serde_json::from_slice(&answer.json).unwrap())
+    Ok(serde_json::from_slice(&answer.to_json()).unwrap())
 }
 
 fn result(fitted: Result<Fitted, Error>) -> Value {

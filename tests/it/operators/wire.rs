@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 fn call_text(name: &str, request: &str) -> Result<Value, Error> {
     let call = CALLS.iter().find(|call| call.name == name).unwrap();
     let answer = call.answer(&mut (), request.as_bytes(), &[], &CallContext::default())?;
-    Ok(serde_json::from_slice(&answer.json).unwrap())
+    Ok(serde_json::from_slice(&answer.to_json()).unwrap())
 }
 
 fn call(name: &str, request: &Value) -> Result<Value, Error> {
@@ -65,7 +65,7 @@ fn a_counter_of_ones_own_counts_a_context() {
     let ask = |name: &str, request: &Value, host: &CallContext| {
         let call = CALLS.iter().find(|call| call.name == name).unwrap();
         let answer = call.answer(&mut (), request.to_string().as_bytes(), &[], host)?;
-        Ok::<Value, Error>(serde_json::from_slice(&answer.json).unwrap())
+        Ok::<Value, Error>(serde_json::from_slice(&answer.to_json()).unwrap())
     };
     let task = json!({ "type": "atomic", "contextManagement": { "freshContext": "disabled" } });
     let request = json!({ "task": task, "parentContext": "abcde", "tokenizer": {} });
