@@ -336,6 +336,11 @@ impl<'l> Costs<'l> {
         self.alone(block.min(self.lead), self.lead).saturating_add(messages)
     }
 
+    /// Whether messages that an earlier marker stood for are missing.
+    pub(crate) fn omits_earlier(&self) -> bool {
+        self.gap.omitted > 0
+    }
+
     /// Whether costs of kept runs take constant time.
     pub(crate) fn is_cheap(&self) -> bool {
         self.sums.long == 0
@@ -393,15 +398,15 @@ impl<'l> Costs<'l> {
         self.sum(content, (apart + 1).saturating_sub(joined))
     }
 
-    /// Tokens of the messages of a request with the blocks alone, and the marker if `marked`.
-    pub(crate) fn blocks_alone(&self, marked: bool) -> u64 {
+    /// Tokens of the messages of a request with the blocks alone, and the marker.
+    pub(crate) fn blocks_alone(&self) -> u64 {
         let per_message = self.prices.overhead.per_message;
         let lead = self.lead;
         if lead + self.trail == 0 {
-            let marker = if marked { self.marker_cost(0) } else { None };
+            let marker = self.marker_cost(0);
             return marker.map_or(0, |marker| marker.tokens.unsigned_abs() + per_message);
         }
-        let marker = if marked { self.marker(0).map(Cow::Owned) } else { None };
+        let marker = self.marker(0).map(Cow::Owned);
         let block = |at: usize| if self.items.is_block(at) { self.items.first_text(at) } else { None };
         let before = block(0);
         let after = self.len.checked_sub(1).filter(|&last| last >= lead).and_then(block);

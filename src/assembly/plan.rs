@@ -191,7 +191,7 @@ impl<'a> Plan<'_, 'a> {
             recent: self.settings.minimum_recent_nodes,
             cut_step: self.settings.cut_step,
             start_on: self.settings.start_on,
-            marked: is_middle,
+            head_tokens: None,
             most_head: usize::MAX,
         };
         let (kept, end) = match self.settings.truncation_strategy {
@@ -199,12 +199,12 @@ impl<'a> Plan<'_, 'a> {
             Strategy::StopAtLimit | Strategy::KeepStart => {
                 return Err(too_long("exclude nodes, or use a model with a larger context window"));
             }
-            Strategy::TruncateMiddle => (over.middle_or_unmarked(), RemovedEnd::Middle),
-            Strategy::RollingWindow => (over.rolling().map(|kept| (kept, false)), RemovedEnd::Head),
+            Strategy::TruncateMiddle => (over.middle(), RemovedEnd::Middle),
+            Strategy::RollingWindow => (over.rolling(), RemovedEnd::Head),
         };
-        if let Some((kept, marked)) = kept {
-            let marker = if marked { costs.marker(kept.tail - kept.head) } else { None };
-            return Ok(whole(kept, marker, is_middle && !marked));
+        if let Some(kept) = kept {
+            let marker = if is_middle { costs.marker(kept.tail - kept.head) } else { None };
+            return Ok(whole(kept, marker, false));
         }
         self.shorten(end, limit).ok_or_else(|| {
             too_long("not even its newest message fits when it is shortened; use a larger context window")

@@ -20,6 +20,29 @@ pub enum Strategy {
     KeepStart,
 }
 
+/// A message that is shortened rather than removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Protect {
+    /// The first message in which the user says something.
+    FirstUser,
+    /// The last message in which the user says something.
+    LastUser,
+}
+
+/// What may be shortened at the edges of the gap, to use what is left of the limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Fill {
+    /// Results of tools, then texts.
+    #[default]
+    All,
+    /// Results of tools.
+    Results,
+    /// Nothing.
+    Off,
+}
+
 /// The role that a rolling window may begin with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -118,6 +118,22 @@ pub(crate) fn shortened(
     trim(&cut).to_owned()
 }
 
+/// The largest number of tokens to which all longer texts can be cut so that they have so many tokens together; none if that is 0.
+pub(crate) fn largest_cap(mut texts: Vec<u64>, budget: u64) -> Option<u64> {
+    sorting::sort(&mut texts);
+    let mut left = budget;
+    let mut count = texts.len() as u64;
+    for tokens in texts {
+        let cap = left / count.max(1);
+        if tokens > cap {
+            return (cap > 0).then_some(cap);
+        }
+        left -= tokens;
+        count -= 1;
+    }
+    Some(u64::MAX)
+}
+
 /// A marker for use inside a text: on lines of its own.
 pub(crate) fn inline_marker(marker: &str) -> String {
     let marker = trim(marker);

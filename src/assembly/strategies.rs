@@ -17,7 +17,8 @@ pub(crate) struct OverLimit<'l> {
     /// Tokens to whose multiple removals are rounded up, unless it is 0.
     pub cut_step: u64,
     pub start_on: StartOn,
-    pub marked: bool,
+    /// Tokens that the head may have; unset, half of those beside what always stays and the marker.
+    pub head_tokens: Option<u64>,
     /// Units that may stand before the gap.
     pub most_head: usize,
 }
@@ -53,15 +54,6 @@ impl OverLimit<'_> {
         Some(wanted.max(self.lead() + 1))
     }
 
-    /// Whether this is the first cut here, too, if it is that with the marker.
-    fn begins_with(&self, (head, tail): (usize, usize)) -> bool {
-        let takes_more =
-            || head < self.most_head && self.head_cost(head + 1) <= self.half() && self.fits(head + 1, tail);
-        let lead = self.lead();
-        let is_widest = self.wanted_tail() == Some(tail) || !self.fits(lead, tail - 1);
-        is_widest && self.fits(lead, tail) && self.fits(head, tail) && !(head + 1 < tail && takes_more())
-    }
-
     /// Extends the tail, then the head, as far as fits.
     fn widened(&self, mut head: usize, mut tail: usize) -> Kept {
         loop {
@@ -75,33 +67,6 @@ impl OverLimit<'_> {
                 return self.kept(head, tail);
             }
         }
-    }
-
-    /// The kept items, and whether there is a marker: without it if that keeps more units, the same and others if possible.
-    /// Under a step the marker stays wherever it fits, so that the cut does not move.
-    pub(crate) fn middle_or_unmarked(self) -> Option<(Kept, bool)> {
-        if self.cut_step > 0 || self.costs.marker(1).is_none() {
-            let marked = self.middle().map(|kept| (kept, true));
-            let unmarked = || Some((Self { marked: false, ..self }.middle()?, false));
-            return if self.costs.marker(1).is_none() { marked } else { marked.or_else(unmarked) };
-        }
-        let first = self.first_cut();
-        let marked = first.map(|(head, tail)| self.widened(head, tail));
-        let unmarked = Self { marked: false, ..self };
-        let (Some(first), Some(marked)) = (first, marked) else { return Some((unmarked.middle()?, false)) };
-        let unit = |item: usize| unmarked.units.partition_point(|&start| start < item);
-        let removed = |kept: &Kept| unit(kept.tail).saturating_sub(unit(kept.head));
-        let (head, tail) = (unit(marked.head), unit(marked.tail));
-        let mut most = (unmarked.widened(head, tail), false);
-        if removed(&most.0) >= removed(&marked) {
-            most = (marked, true);
-        }
-        // From the same first cut and the same head nothing else comes.
-        if head == first.0 && unmarked.begins_with(first) {
-            return Some(most);
-        }
-        let other = unmarked.middle().filter(|other| removed(other) < removed(&most.0));
-        Some(other.map_or(most, |other| (other, false)))
     }
 
     /// The shortest run after the head that removes a multiple of the step. The head depends on the half rule alone, so
@@ -162,8 +127,11 @@ impl OverLimit<'_> {
 
     /// Half of the tokens without system, overhead, what is never removed, and marker.
     fn half(&self) -> u64 {
-        let kept = self.costs.blocks_alone(self.marked).saturating_add(self.costs.pinned_alone());
-        self.limit.saturating_sub(self.costs.fixed).saturating_sub(kept) / 2
+        let half = || {
+            let kept = self.costs.blocks_alone().saturating_add(self.costs.pinned_alone());
+            self.limit.saturating_sub(self.costs.fixed).saturating_sub(kept) / 2
+        };
+        self.head_tokens.unwrap_or_else(half)
     }
 
     /// The furthest point from `from` up to `to` such that every point after `from` up to it is good.
@@ -189,7 +157,7 @@ impl OverLimit<'_> {
     }
 
     fn cost(&self, head: usize, tail: usize) -> u64 {
-        self.costs.kept(self.kept(head, tail), self.marked)
+        self.costs.cut(self.kept(head, tail))
     }
 
     fn fits(&self, head: usize, tail: usize) -> bool {

@@ -33,7 +33,7 @@ impl Fit<'_> {
         let mut done = first;
         if let Some(from) = from {
             let freed = self.strip(from, &done.0);
-            let is_needed = !done.0.slices.is_empty() || !done.1.is_empty() && !self.options.edits.always;
+            let is_needed = !done.0.slices.is_empty() || !done.1.is_empty() && !self.edits.always;
             if is_needed && (freed > 0 || self.has_stripped()) {
                 done = self.refit(&start, from, done);
             }

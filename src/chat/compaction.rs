@@ -36,7 +36,7 @@ impl Fit<'_> {
     pub(super) fn compact(&mut self) -> Option<At> {
         let needed = self.needed();
         let is_over = needed > self.course.limit && self.options.truncation_strategy != Strategy::StopAtLimit;
-        if !is_over && !self.course.compacts && !self.options.edits.is_due(needed, self.edit_target()) {
+        if !is_over && !self.course.compacts && !self.edits.is_due(needed, self.edit_target()) {
             return None;
         }
         let (at, piece) = self.compaction()?;

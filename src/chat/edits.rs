@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 
 use super::messages::Messages;
-use super::options::{Edits, RemovedReasoning, ResultEdit};
+use super::options::{CallEdit, Edits, RemovedReasoning, ResultEdit};
 use super::pairs::{callers, is_there};
 use super::report::EditEffect;
-use crate::assembly::settings::TEXT_MARKER;
+use crate::assembly::settings::{TEXT_MARKER, rounded_excess};
 use crate::assembly::shorten::{RemovedEnd, shortened};
 use crate::content::Role;
 use crate::maps::SortedSet;
@@ -15,7 +15,7 @@ use crate::sorting;
 use crate::text::Clusters;
 use crate::tokens::search;
 use crate::vendors::format::Format;
-use crate::vendors::pieces::message::{At, Kind, Message, Piece, Reason};
+use crate::vendors::pieces::message::{At, EMPTY_INPUT, Kind, Message, Piece, Reason};
 
 /// A chat that edits are made in.
 #[derive(Debug)]
@@ -34,6 +34,8 @@ pub(super) struct Editor<'e, 't> {
     pub target: u64,
     /// The last message of the model's.
     pub read_to: usize,
+    /// The result that was cleared last, as it was before.
+    pub last_cleared: Option<(At, Piece<'t>)>,
     /// Up to which message it was looked for the last that says something, and the role of that.
     pub said: (usize, Option<Role>),
 }
@@ -45,7 +47,12 @@ impl Editor<'_, '_> {
         if !edits.always && self.total <= target {
             return Vec::new();
         }
-        let target = if edits.always { 0 } else { target };
+        let freed = if edits.step > 0 {
+            rounded_excess(self.total, target, edits.step)
+        } else {
+            self.total.saturating_sub(target)
+        };
+        let target = if edits.always { 0 } else { self.total.saturating_sub(freed) };
         let mut made = Vec::new();
         let mut edit = |name, candidates: Vec<At>, apply: &dyn Fn(&mut Self, At) -> u64, this: &mut Self| {
             if this.total <= target && !edits.always {
@@ -63,7 +70,10 @@ impl Editor<'_, '_> {
                 freed = freed.saturating_add(more);
             }
             match before {
-                Some(before) if freed < edits.min_tokens_freed => *this.messages = before,
+                Some(before) if freed < edits.min_tokens_freed => {
+                    *this.messages = before;
+                    this.last_cleared = None;
+                }
                 _ if count > 0 => {
                     this.total = this.total.saturating_sub(freed);
                     made.push(EditEffect { edit: name, count, tokens: freed });
@@ -75,6 +85,13 @@ impl Editor<'_, '_> {
             let candidates = self.results(results);
             let placeholder = self.prices.text(&results.placeholder);
             edit("toolResults", candidates, &|this, at| this.clear_result(at, results, placeholder), self);
+            if edits.min_tokens_freed > 0 || self.total > target {
+                self.last_cleared = None;
+            }
+        }
+        if let Some(inputs) = &edits.tool_inputs {
+            let placeholder = self.prices.text(EMPTY_INPUT);
+            edit("toolInputs", self.inputs(inputs), &|this, at| this.clear_input(at, placeholder), self);
         }
         if let Some(of_calls) = &edits.tool_calls {
             let calls = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
@@ -87,7 +104,7 @@ impl Editor<'_, '_> {
                 sorting::sort_by_key(&mut calls, |&(message, piece)| (message, Reverse(piece)));
             }
             let callers = callers(self.messages, 0);
-            calls.retain(|&call| !self.is_run(call, &callers) && !self.calls_one_of(call, &of_calls.exclude));
+            calls.retain(|&call| !self.is_run(call, &callers) && of_calls.tools.include(self.tool_of(call)));
             edit("toolCalls", calls, &Self::remove_call, self);
         }
         if let Some(which) = edits.reasoning {
@@ -179,9 +196,51 @@ impl Editor<'_, '_> {
         let mut results: Vec<(At, At)> =
             alone.into_iter().map(|at| (at, at)).chain(paired).map(|(call, result)| (result, call)).collect();
         sorting::sort(&mut results);
-        let mut results = but_last(results, edit.keep_last);
-        results.retain(|&(_, call)| !self.calls_one_of(call, &edit.exclude));
-        results.into_iter().map(|(result, _)| result).collect()
+        let results = self.cleared_first(results, edit);
+        let is_meant = |&(_, call): &(At, At)| edit.tools.include(self.tool_of(call));
+        results.into_iter().filter(is_meant).map(|(result, _)| result).collect()
+    }
+
+    /// The results that an edit does not keep, oldest first; before them the older ones of equal calls.
+    fn cleared_first(&self, results: Vec<(At, At)>, edit: &ResultEdit) -> Vec<(At, At)> {
+        let tokens = |&(result, _): &(At, At)| self.piece(result).map_or(0, |piece| piece.now);
+        let mut left = edit.keep_tokens;
+        let fits = |result: &&(At, At)| {
+            let rest = left.checked_sub(tokens(result));
+            left = rest.unwrap_or(0);
+            rest.is_some()
+        };
+        let kept_tokens = results.iter().rev().take_while(fits).count() as u64;
+        let kept = usize::try_from(edit.keep_last.max(kept_tokens)).unwrap_or(usize::MAX);
+        let end = results.len().saturating_sub(kept);
+        if !edit.duplicates {
+            return results.into_iter().take(end).collect();
+        }
+        let mut seen = SortedSet::new();
+        let mut is_older: Vec<bool> = Vec::with_capacity(results.len());
+        for &(_, call) in results.iter().rev() {
+            let input = self.piece(call).and_then(|piece| piece.input.as_ref());
+            is_older.push(input.is_some_and(|input| !seen.insert((self.tool_of(call), input.hash))));
+        }
+        is_older.reverse();
+        let older = results.iter().zip(&is_older).filter(|(_, older)| **older).map(|(result, _)| *result);
+        let others = results.iter().zip(&is_older).take(end).filter(|(_, older)| !**older).map(|(result, _)| *result);
+        older.chain(others).collect()
+    }
+
+    /// The calls whose arguments an edit clears: those that were answered, and whose results were read.
+    fn inputs(&self, edit: &CallEdit) -> Vec<At> {
+        let alone = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
+        let paired = self.free_results().map(|(call, _)| call).filter(|call| !self.is_pinned(call.0));
+        let mut calls: Vec<At> = alone.into_iter().filter(|&call| !self.is_unread(call)).chain(paired).collect();
+        sorting::sort(&mut calls);
+        let mut calls = but_last(calls, edit.keep_last);
+        calls.retain(|&call| edit.tools.include(self.tool_of(call)));
+        calls
+    }
+
+    fn piece(&self, (message, piece): At) -> Option<&Piece<'_>> {
+        self.messages.get(message)?.pieces.get(piece)
     }
 
     /// Whether a call made others or was made by one, which would miss it.
@@ -192,13 +251,17 @@ impl Editor<'_, '_> {
         })
     }
 
-    /// Whether a call is of one of the tools.
-    fn calls_one_of(&self, call: At, tools: &[String]) -> bool {
-        let piece = self.messages.get(call.0).and_then(|message| message.pieces.get(call.1));
-        match piece.map(|piece| &piece.kind) {
-            Some(Kind::Call { name, .. } | Kind::CallAndResult { name }) => tools.iter().any(|tool| tool == name),
-            _ => false,
+    /// The tool of a call.
+    fn tool_of(&self, call: At) -> &str {
+        match self.piece(call).map(|piece| &piece.kind) {
+            Some(Kind::Call { name, .. } | Kind::CallAndResult { name }) => name,
+            _ => "",
         }
+    }
+
+    fn clear_input(&mut self, at: At, placeholder: u64) -> u64 {
+        let piece = self.messages.piece_mut(at).filter(|piece| piece.is_there());
+        piece.map_or(0, |piece| piece.clear_input(placeholder, Reason::InputCleared))
     }
 
     fn clear_result(&mut self, at: At, edit: &ResultEdit, placeholder: u64) -> u64 {
@@ -225,7 +288,12 @@ impl Editor<'_, '_> {
                 }
             }
         }
-        piece.put_text(&edit.placeholder, placeholder, Reason::ResultCleared)
+        let before = piece.clone();
+        let freed = piece.put_text(&edit.placeholder, placeholder, Reason::ResultCleared);
+        if freed > 0 && edit.max_tokens.is_none() {
+            self.last_cleared = Some((at, before));
+        }
+        freed
     }
 
     fn remove_call(&mut self, at: At) -> u64 {

@@ -5,33 +5,24 @@ use std::cell::RefCell;
 use super::course::Course;
 use super::edits::Editor;
 use super::messages::Messages;
-use super::options::{FitOptions, Phase, holds};
+use super::options::{Edits, FitOptions, Phase, holds};
 use super::pairs::{MessageSlice, add_slices, drop_links, repair, units};
 use super::report::{AddedKind, EditEffect};
 use super::request_overhead::RequestOverhead;
 use super::rules::Rules;
-use super::unit_index::{CuttableUnits, UnitIndex, alone};
+use super::shortening::{MIN_FILLED_TOKENS, Shortening};
+use super::unit_index::UnitIndex;
 use crate::vendors::chats::text_of;
 use crate::vendors::format::Format;
-use crate::vendors::pieces::message::{At, Change, Kind, Message, PER_MESSAGE, PER_REQUEST, Piece, Reason, Step};
+use crate::vendors::pieces::message::{At, Change, Kind, Message, Piece, Reason, Step};
 use serde_json::Value as Json;
 
-use crate::assembly::budget;
-use crate::assembly::costs::{Costs, Gap};
-use crate::assembly::item::Kept;
-use crate::assembly::settings::{CHAT_MARKER, CHAT_MARKER_OF_ONE, StartOn, Strategy, TEXT_MARKER};
-use crate::assembly::shorten::{RemovedEnd, inline_marker, shortened};
-use crate::assembly::strategies::OverLimit;
+use crate::assembly::settings::{CHAT_MARKER, CHAT_MARKER_OF_ONE, Fill};
 use crate::content::Role;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
-use crate::json::object;
 use crate::prompt::Prices;
-use crate::sorting;
-use crate::text::{Clusters, split_once, trim};
-use crate::tokens::search;
+use crate::text::{split_once, trim};
 use crate::tool_calls::ToolPairs;
-
-const PINNED_TOO_LONG: &str = "not even what is pinned fits; pin less, or use a larger limit";
 
 /// The prefix of a summary, by which a later fit recognises it.
 pub(super) const SUMMARY_PREFIX: &str = "[Summary of the conversation so far]\n\n";
@@ -40,6 +31,7 @@ pub(super) const SUMMARY_PREFIX: &str = "[Summary of the conversation so far]\n\
 #[derive(Debug)]
 pub(super) struct Fit<'r> {
     pub options: &'r FitOptions,
+    pub edits: Edits,
     /// Tokens that the request may have.
     pub limit: u64,
     pub phase: Phase,
@@ -77,19 +69,6 @@ pub(super) struct Cut {
     pub omitted: usize,
 }
 
-/// The constraints of a cut.
-#[derive(Clone, Copy, Debug)]
-struct CutTarget<'m> {
-    /// Tokens of what stays in any case.
-    fixed: u64,
-    /// Messages that an earlier marker stood for.
-    omitted: usize,
-    /// The first message that an earlier fit left, which goes.
-    gap_from: usize,
-    summarizes: bool,
-    marker: &'m str,
-}
-
 /// A marker or a summary that an earlier fit left in the chat.
 #[derive(Debug)]
 pub(super) enum EarlierMark {
@@ -115,7 +94,7 @@ impl EarlierMark {
     }
 }
 
-impl Fit<'_> {
+impl<'r> Fit<'r> {
     /// Repairs, edits and cuts the chat once, by what earlier attempts found.
     pub(super) fn attempt(&mut self) -> Result<(Cut, Vec<EditEffect>)> {
         if self.options.repair {
@@ -177,7 +156,7 @@ impl Fit<'_> {
 
     /// Tokens above which edits are made.
     pub(super) fn edit_target(&self) -> u64 {
-        let target = self.options.edits.trigger.unwrap_or(self.limit);
+        let target = self.edits.trigger.unwrap_or(self.limit);
         if self.course.is_forced { target.min(self.course.limit) } else { target }
     }
 
@@ -295,7 +274,7 @@ impl Fit<'_> {
         }
     }
 
-    fn role_not_found(&mut self, option: &str) {
+    pub(super) fn role_not_found(&mut self, option: &str) {
         let message = format!("no message has a role that `{option}` names; it was not followed");
         self.found.push(
             Diagnostic::new(DiagnosticCode::RoleNotFound, Severity::Warning, message)
@@ -311,9 +290,26 @@ impl Fit<'_> {
         let read_to = self.messages.iter().rposition(is_models).unwrap_or(0);
         let messages = &mut self.messages;
         let said = (0, None);
-        let mut editor =
-            Editor { messages, pairs, pinned, format, prices, binds_thinking, total, target, read_to, said };
-        let edits = editor.make(&self.options.edits);
+        let last_cleared = None;
+        let mut editor = Editor {
+            messages,
+            pairs,
+            pinned,
+            format,
+            prices,
+            binds_thinking,
+            total,
+            target,
+            read_to,
+            said,
+            last_cleared,
+        };
+        let mut edits = editor.make(&self.edits);
+        let (left, last_cleared) = (target.saturating_sub(editor.total), editor.last_cleared.take());
+        if let (Some((at, piece)), Some(effect)) = (last_cleared, edits.last_mut()) {
+            let put_back = self.shorten_cleared(at, piece, left);
+            effect.tokens = effect.tokens.saturating_sub(put_back);
+        }
         if !edits.is_empty() {
             drop_links(&mut self.messages);
             self.remove_empty();
@@ -321,6 +317,26 @@ impl Fit<'_> {
             self.strip_changed();
         }
         edits
+    }
+
+    /// Shortens the last result that an edit cleared to what the limit leaves, if enough of it stays; how many tokens that takes.
+    fn shorten_cleared(&mut self, at: At, whole: Piece<'r>, left: u64) -> u64 {
+        if self.options.fill == Fill::Off || self.edits.always || self.edits.step > 0 {
+            return 0;
+        }
+        let Some(piece) = self.messages.piece_mut(at) else { return 0 };
+        let cleared = std::mem::replace(piece, whole);
+        let slice = MessageSlice { message: at.0, from: at.1, to: at.1 + 1 };
+        let overhead = self.messages.get(at.0).map_or(0, |message| message.overhead);
+        let room = cleared.now.saturating_add(left).saturating_add(overhead);
+        let how = Shortening { reason: Reason::ResultShortened, ..Shortening::middle(MIN_FILLED_TOKENS) };
+        let before = cleared.now;
+        let is_shortened = self.shorten_texts(&[slice], room, how);
+        let Some(piece) = self.messages.piece_mut(at) else { return 0 };
+        if !is_shortened {
+            *piece = cleared;
+        }
+        piece.now.saturating_sub(before)
     }
 
     /// Items that follow from reasoning are found by their ids at OpenAI, and are refused without it.
@@ -363,7 +379,7 @@ impl Fit<'_> {
 
     /// Takes out the markers, and the summaries, that an earlier fit left and that this one replaces. Gives how many messages they stood
     /// for, and the first of them.
-    fn take_earlier(&mut self, layout: &mut UnitIndex, summarizes: bool) -> (usize, usize) {
+    pub(super) fn take_earlier(&mut self, layout: &mut UnitIndex, summarizes: bool) -> (usize, usize) {
         let (mut omitted, mut gap_from) = (0, usize::MAX);
         let earlier = self.earlier();
         self.can_reuse_layout &= earlier.is_empty();
@@ -380,325 +396,6 @@ impl Fit<'_> {
             }
         }
         (omitted, gap_from)
-    }
-
-    /// Cuts what is over the limit.
-    fn cut(&mut self, layout: &mut UnitIndex) -> Result<Cut> {
-        let summarizes = matches!(self.phase, Phase::Plan | Phase::Finish(Some(_)));
-        let (omitted, mut gap_from) = self.take_earlier(layout, summarizes);
-        let omitted = omitted.saturating_add(self.course.also_removed);
-        if let Some((from, _)) = self.course.stripped_from {
-            gap_from = gap_from.min(from);
-        }
-        if !self.can_reuse_layout || self.messages.is_changed() {
-            layout.forget_units();
-        }
-        let start_on = &self.options.start_on;
-        let may_begin = |message: &Message<'_>| holds(start_on, message.role);
-        layout.extend(&self.messages, self.pairs, self.format, may_begin, self.prices);
-        let first_marker = self.course.first_marker.filter(|_| !summarizes);
-        let fixed = self.beside.tokens().saturating_add(layout.fixed).saturating_add(first_marker.unwrap_or(0));
-        self.check_fixed(fixed)?;
-        if summarizes {
-            self.reserve_summary(fixed);
-        }
-        // One marker is enough.
-        let marker = if first_marker.is_some() { "" } else { &self.options.truncation_marker };
-        let cut = self.cut_free(layout, &CutTarget { fixed, omitted, gap_from, summarizes, marker })?;
-        Ok(Cut { omitted, ..cut })
-    }
-
-    /// Fails where what is never cut is over the limit by itself.
-    fn check_fixed(&self, fixed: u64) -> Result<()> {
-        let limit = self.course.limit;
-        let lead =
-            self.messages.iter().take(self.lead()).map(Message::now).fold(self.beside.tokens(), u64::saturating_add);
-        if lead > limit && lead > PER_REQUEST {
-            budget::check_system("the system context", lead, limit)?;
-        }
-        if fixed > limit {
-            let is_empty = fixed == PER_REQUEST;
-            return Err(self.too_long(if is_empty { "use a larger limit" } else { PINNED_TOO_LONG }));
-        }
-        Ok(())
-    }
-
-    fn too_long(&self, advice: &str) -> Error {
-        let (required, limit) = (self.total(), self.limit);
-        let message = format!("the chat takes {required} tokens, and the limit is {limit}; {advice}");
-        let row = |(index, message): (usize, &Message<'_>)| {
-            object([("index", index.into()), ("tokens", message.now().into())])
-        };
-        let rows = self.messages.iter().enumerate().map(row);
-        budget::over(Code::ContextTooLong, message, limit, required).with("messages", rows.collect::<Vec<_>>())
-    }
-
-    fn role_of(&self, slice: &MessageSlice) -> Option<Role> {
-        self.messages.get(slice.message).map(|message| message.role)
-    }
-
-    fn cut_free(&mut self, layout: &UnitIndex, aim: &CutTarget<'_>) -> Result<Cut> {
-        let &CutTarget { fixed, omitted, gap_from, summarizes, marker } = aim;
-        let UnitIndex { free, sums, .. } = layout;
-        let FitOptions { truncation_strategy: strategy, keep_last, cut_step, start_on, .. } = self.options;
-        let start_on = if start_on.is_empty() { StartOn::Any } else { StartOn::User };
-        let limit = &self.course.limit.clone();
-        if *strategy == Strategy::StopAtLimit {
-            return Err(self.too_long("remove messages, or use a model with a larger context window"));
-        }
-        if free.slices.is_empty() {
-            return Err(self.too_long(PINNED_TOO_LONG));
-        }
-        let of_message = self.message_overhead();
-        let reserved = summarizes.then(|| self.summary_room.saturating_add(of_message));
-        let gap = Gap { reserved, overhead: of_message, omitted };
-        let costs = Costs::new(free, sums, alone(self.prices), marker, fixed).with_gap(gap);
-        // The gap begins where the earlier one did, so that what is summarised stays in order, after a turn of the user.
-        let is_before = |start: &usize| free.slices.get(*start).is_some_and(|slice| slice.message < gap_from);
-        let most_head = free.starts.partition_point(is_before);
-        let over = |limit| OverLimit {
-            costs: &costs,
-            units: &free.starts,
-            limit,
-            recent: *keep_last,
-            cut_step: *cut_step,
-            start_on,
-            marked: true,
-            most_head,
-        };
-        let most = costs.marker_tokens(free.slices.len());
-        let is_middle = *strategy == Strategy::TruncateMiddle;
-        let with_gap = |kept: Option<Kept>| kept.map(|kept| (kept, true));
-        let less = limit.saturating_sub(most);
-        let mut chosen = match strategy {
-            Strategy::TruncateMiddle if summarizes || self.merges() => with_gap(over(*limit).middle()),
-            Strategy::TruncateMiddle => over(*limit).middle_or_unmarked(),
-            Strategy::KeepStart => over(if summarizes { less } else { *limit }).start().map(|kept| (kept, summarizes)),
-            _ => over(if summarizes { less } else { *limit }).rolling().map(|kept| (kept, summarizes)),
-        };
-        let has_marker = summarizes || costs.marker(1).is_some();
-        let has_gaps = self.merges() && (self.options.keep_first > 0 || !self.options.pinned.is_empty());
-        let wants_user = |&(kept, marked): &(Kept, bool)| {
-            let marked = marked && has_marker;
-            if has_gaps { self.breaks_turns(free, kept, marked) } else { !marked && self.wants_user(free, kept) }
-        };
-        if chosen.as_ref().is_some_and(|chosen| has_marker && !chosen.1 && wants_user(chosen)) {
-            // The marker is a user's turn.
-            chosen = with_gap(if is_middle { over(*limit).middle() } else { over(less).rolling() });
-        }
-        if let Some((kept, marked)) = chosen.filter(wants_user) {
-            // Where it is not enough, the window begins with the next turn that is a user's.
-            let is_user = |&start: &usize| {
-                start > kept.tail && free.slices.get(start).is_some_and(|slice| self.role_of(slice) == Some(Role::User))
-            };
-            let turns = free.starts.iter().copied().filter(is_user).take(MAX_WINDOW_TRIES);
-            let mut windows = turns.map(|tail| (Kept { tail, ..kept }, marked));
-            chosen = match windows.find(|window| !wants_user(window)) {
-                None if !has_marker && self.course.first_marker.is_none() => return self.cut_with_marker(layout, aim),
-                found => found.or(chosen),
-            };
-        }
-        let ends = &self.options.end_on;
-        if let (Strategy::KeepStart, Some((kept, false)), false) = (strategy, &mut chosen, ends.is_empty()) {
-            let is_end = |&&start: &&usize| {
-                let last = start.checked_sub(1).and_then(|last| free.slices.get(last));
-                start <= kept.head && last.and_then(|slice| self.role_of(slice)).is_some_and(|role| holds(ends, role))
-            };
-            match free.starts.iter().rfind(is_end) {
-                Some(&head) => kept.head = head,
-                None => self.role_not_found("endOn"),
-            }
-        }
-        let unit = match chosen {
-            Some((kept, marked)) => {
-                if *strategy == Strategy::RollingWindow
-                    && !self.options.start_on.is_empty()
-                    && !free.begins.get(kept.tail).copied().unwrap_or(false)
-                {
-                    self.role_not_found("startOn");
-                }
-                let marker = if marked { self.gap_text(&costs, kept.tail - kept.head) } else { None };
-                let slices = free.slices.get(kept.head..kept.tail).unwrap_or_default().to_vec();
-                return Ok(Cut { slices, added: marker, ..Cut::default() });
-            }
-            // Not even one unit fits whole.
-            None if *strategy == Strategy::KeepStart => 0..free.starts.get(1).copied().unwrap_or(0),
-            None => free.starts.iter().rev().nth(1).copied().unwrap_or(0)..free.slices.len(),
-        };
-        let others = free.slices.len() - unit.len();
-        let wants_user = self.wants_user(free, Kept { head: 0, tail: unit.start });
-        let wants_gap = (is_middle || summarizes || wants_user) && others > 0 && *strategy != Strategy::KeepStart;
-        if wants_user && !has_marker && others > 0 && self.course.first_marker.is_none() {
-            return self.cut_with_marker(layout, aim);
-        }
-        let inside = match costs.marker(others) {
-            Some(text) if marker != CHAT_MARKER => inline_marker(&text),
-            _ => TEXT_MARKER.to_owned(),
-        };
-        let end = if is_middle || *strategy == Strategy::KeepStart { RemovedEnd::Middle } else { RemovedEnd::Head };
-        let added = wants_gap.then(|| self.gap_text(&costs, others)).flatten();
-        let gap = if added.is_some() { costs.marker_tokens(others) } else { 0 };
-        let unit_costs: u64 = free.costs.get(unit.clone()).unwrap_or_default().iter().sum();
-        let room = limit.saturating_sub(fixed);
-        let slices: Vec<MessageSlice> = free.slices.get(unit.clone()).unwrap_or_default().to_vec();
-        let fits = |this: &mut Self, room: Option<u64>| {
-            room.is_some_and(|room| this.shorten(&slices, unit_costs, room, end, &inside))
-        };
-        let is_with_gap = fits(self, room.checked_sub(gap));
-        // A marker is not worth an error; a summary was asked for, and a user's turn has to be first.
-        if !is_with_gap && (gap == 0 || summarizes || wants_user || !fits(self, Some(room))) {
-            return Err(self.too_long("not even one message fits when it is shortened; use a larger limit"));
-        }
-        let is_cut = |at: &usize| !unit.contains(at);
-        let cut = (0..free.slices.len()).filter(is_cut).filter_map(|at| free.slices.get(at).copied()).collect();
-        Ok(Cut { slices: cut, added: added.filter(|_| is_with_gap), ..Cut::default() })
-    }
-
-    /// Whether a cut without a marker would make a turn of the assistant the neighbour of another.
-    fn wants_user(&self, free: &CuttableUnits, cut: Kept) -> bool {
-        let cut = free.slices.get(cut.head..cut.tail).unwrap_or_default();
-        let Some(first) = cut.first().filter(|_| self.merges()) else { return false };
-        let stays = |message: &&Message<'_>| message.removed.is_none() && message.role != Role::System;
-        let is_assistant = |message: &Message<'_>| message.role == Role::Assistant;
-        let before = self.messages.iter().take(first.message).rfind(stays);
-        let mut cut = cut.iter().map(|slice| slice.message).peekable();
-        let mut is_cut = |index: usize| {
-            while cut.next_if(|&message| message < index).is_some() {}
-            cut.peek() == Some(&index)
-        };
-        let after = self.messages.range(first.message + 1, self.messages.len());
-        let after = after.zip(first.message + 1..).filter(|&(_, index)| !is_cut(index));
-        let after = after.map(|(message, _)| message).find(stays);
-        after.is_some_and(is_assistant) && before.is_some_and(is_assistant)
-    }
-
-    /// The same, where messages that stay part what is cut into several gaps, of which the first may have a marker.
-    fn breaks_turns(&self, free: &CuttableUnits, cut: Kept, mut marked: bool) -> bool {
-        let cut = free.slices.get(cut.head..cut.tail).unwrap_or_default();
-        let mut cut = cut.iter().map(|slice| slice.message).peekable();
-        let (mut before, mut is_gap) = (None, false);
-        for (index, message) in self.messages.iter().enumerate() {
-            while cut.next_if(|&message| message < index).is_some() {}
-            if cut.peek() == Some(&index) {
-                is_gap = true;
-            } else if message.removed.is_none() && message.role != Role::System {
-                let is_parted = is_gap && !std::mem::take(&mut marked);
-                if is_parted && message.role == Role::Assistant && before == Some(Role::Assistant) {
-                    return true;
-                }
-                (before, is_gap) = (Some(message.role), false);
-            }
-        }
-        false
-    }
-
-    /// Whether the vendor merges neighbours of one role: then a cut keeps its marker, which is a user's turn.
-    fn merges(&self) -> bool {
-        matches!(self.format, Format::Anthropic | Format::Gemini)
-    }
-
-    /// The cut with a marker where there is to be none, but two turns of the model's would be merged.
-    fn cut_with_marker(&mut self, layout: &UnitIndex, aim: &CutTarget<'_>) -> Result<Cut> {
-        let message = "`truncationMarker` is empty, and no turn of the user's parts those of the model's; the default marker stands there";
-        let found = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
-        self.found.push(found.at_path("options.truncationMarker"));
-        self.cut_free(layout, &CutTarget { marker: CHAT_MARKER, ..*aim })
-    }
-
-    /// Tokens of being a user's message.
-    pub(super) fn message_overhead(&self) -> u64 {
-        PER_MESSAGE + self.prices.text("user")
-    }
-
-    /// The marker, or the summary.
-    fn gap_text(&self, costs: &Costs<'_>, count: usize) -> Option<(AddedKind, String)> {
-        match &self.phase {
-            Phase::Finish(Some(summary)) => Some((AddedKind::Summary, self.summary(summary))),
-            Phase::Plan => Some((AddedKind::Summary, SUMMARY_PREFIX.to_owned())),
-            Phase::Fit | Phase::Finish(None) => Some((AddedKind::Marker, costs.marker(count)?)),
-        }
-    }
-
-    /// Keeps tokens for a summary: what is asked for, but at least a sentence, and at most half of what is left beside what stays in
-    /// any case.
-    fn reserve_summary(&mut self, fixed: u64) {
-        let wanted = self.options.summary_tokens.unwrap_or(self.limit / 4);
-        let least = self.prices.text(&cut_summary(""));
-        let half = self.course.limit.saturating_sub(fixed) / 2;
-        let room = wanted.max(least.saturating_add(MIN_SUMMARY_TOKENS)).min(half).max(least);
-        if room != wanted && self.options.summary_tokens.is_some() {
-            let message = format!(
-                "`summary.maxTokens` is {wanted}; the summary may have {room} tokens, of which {least} say that it is one"
-            );
-            let found = Diagnostic::new(DiagnosticCode::InvalidValue, Severity::Warning, message);
-            self.found.push(found.at_path("options.summary.maxTokens"));
-        }
-        self.summary_room = room;
-    }
-
-    /// A summary with its prefix, within its tokens.
-    fn summary(&self, summary: &str) -> String {
-        let (text, most) = (trim(summary), self.summary_room);
-        let whole = [SUMMARY_PREFIX, text].concat();
-        if self.prices.text(&whole) <= most {
-            return whole;
-        }
-        let clusters = Clusters::new(text);
-        let cut = |keep: usize| cut_summary(text.get(..clusters.head_end(keep)).unwrap_or_default());
-        let guess = usize::try_from(most.saturating_mul(4)).unwrap_or(usize::MAX);
-        let keep = search::largest(0, text.len(), guess, most, |keep| self.prices.text(&cut(keep)));
-        cut(keep.unwrap_or(0))
-    }
-
-    /// Cuts the largest texts of a unit until it fits. False where it does not, and then nothing is changed.
-    fn shorten(&mut self, slices: &[MessageSlice], cost: u64, room: u64, end: RemovedEnd, marker: &str) -> bool {
-        let mut slots: Vec<(usize, At, usize)> = Vec::new();
-        for slice in slices {
-            let Some(message) = self.messages.get(slice.message) else { continue };
-            for (place, piece) in
-                message.pieces.iter().enumerate().take(slice.to).skip(slice.from).filter(|(_, piece)| piece.is_there())
-            {
-                let texts = piece.texts.iter().enumerate().filter(|(_, text)| !text.text.is_empty());
-                slots.extend(texts.map(|(at, text)| (text.text.len(), (slice.message, place), at)));
-            }
-        }
-        // Largest first; of equals the earliest.
-        sorting::sort_by_key(&mut slots, |&(len, at, text)| (std::cmp::Reverse(len), at, text));
-        let mut cost = cost;
-        let mut cuts: Vec<(At, usize, String, u64)> = Vec::new();
-        for (_, at, number) in slots {
-            if cost <= room {
-                break;
-            }
-            let text = self
-                .messages
-                .get(at.0)
-                .and_then(|message| message.pieces.get(at.1))
-                .and_then(|piece| piece.texts.get(number));
-            let Some(text) = text else { continue };
-            let rest = cost.saturating_sub(text.tokens);
-            let clusters = Clusters::new(&text.text);
-            let cut = |keep: usize| shortened(end, marker, &text.text, &clusters, keep);
-            let budget = room.saturating_sub(rest);
-            let guess = usize::try_from(budget.saturating_mul(4)).unwrap_or(usize::MAX);
-            let keep =
-                search::largest(1, text.text.len(), guess, budget, |keep| self.prices.text(&cut(keep))).unwrap_or(1);
-            let cut = cut(keep);
-            let tokens = self.prices.text(&cut);
-            if tokens < text.tokens {
-                cost = rest.saturating_add(tokens);
-                cuts.push((at, number, cut, tokens));
-            }
-        }
-        if cost > room {
-            return false;
-        }
-        for (at, number, text, tokens) in cuts {
-            if let Some(piece) = self.messages.piece_mut(at) {
-                piece.shorten(number, text, tokens, Reason::Shortened);
-            }
-        }
-        true
     }
 }
 
@@ -719,15 +416,4 @@ fn remove_empty_steps(message: &mut Message<'_>) {
             message.steps = message.steps.saturating_sub(1).max(1);
         }
     }
-}
-
-/// How many turns of the user are tried as the beginning of a window.
-const MAX_WINDOW_TRIES: usize = 8;
-
-/// Tokens that a summary has at least for itself.
-const MIN_SUMMARY_TOKENS: u64 = 16;
-
-/// A summary of which the end is cut.
-fn cut_summary(beginning: &str) -> String {
-    [SUMMARY_PREFIX, trim(beginning), " […]"].concat()
 }

@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use serde_json::Value as Json;
 
+use super::protection::{PLAN_TOOLS, default_protect};
 use crate::assembly::budget;
 use crate::assembly::preserved::PreservedThinking;
-use crate::assembly::settings::{CHAT_MARKER, Strategy};
+use crate::assembly::settings::{CHAT_MARKER, Fill, Protect, Strategy};
 use crate::content::Role;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::json::refuse_unknown;
@@ -60,8 +61,17 @@ pub struct FitOptions {
     pub truncation_marker: String,
     /// Tokens to whose next multiple removals are rounded up, unless it is 0.
     pub cut_step: u64,
-    /// What is removed from messages before whole messages are.
-    pub edits: Edits,
+    /// Messages that are shortened rather than removed. Defaults to the first and the last user message for
+    /// [`Strategy::TruncateMiddle`], to the last for [`Strategy::RollingWindow`], to the first for [`Strategy::KeepStart`].
+    pub protect: Option<Vec<Protect>>,
+    /// Tools of which the latest call stays with its result, shortened. Defaults to the plan tools of known agents for
+    /// [`Strategy::TruncateMiddle`], to none for the others.
+    pub protect_tools: Option<Vec<String>>,
+    /// What is shortened at the edges of the gap, to use what is left of the limit.
+    pub fill: Fill,
+    /// What is removed from messages before whole messages are. Defaults to the results of tools but the last three, with
+    /// [`Strategy::StopAtLimit`] to nothing.
+    pub edits: Option<Edits>,
     /// Tokens of a summary, its prefix included. Defaults to a quarter of the limit. See [`plan_fit`](super::plan_fit).
     pub summary_tokens: Option<u64>,
     /// What happens to signed thinking that a change makes invalid. With [`PreservedThinking::DropBlock`],
@@ -93,7 +103,10 @@ impl Default for FitOptions {
             truncation_strategy: Strategy::default(),
             truncation_marker: CHAT_MARKER.to_owned(),
             cut_step: 0,
-            edits: Edits::default(),
+            protect: None,
+            protect_tools: None,
+            fill: Fill::default(),
+            edits: None,
             summary_tokens: None,
             preserved_thinking: PreservedThinking::default(),
             request: RequestFields::default(),
@@ -132,8 +145,12 @@ pub struct Edits {
     pub always: bool,
     /// Tokens that an edit frees; otherwise it is not made.
     pub min_tokens_freed: u64,
+    /// Tokens to whose next multiple the edits free, unless it is 0: then they are made in steps, and not for each new message.
+    pub step: u64,
     /// Replaces results by a placeholder, or shortens them.
     pub tool_results: Option<ResultEdit>,
+    /// Clears the arguments of calls.
+    pub tool_inputs: Option<CallEdit>,
     /// Removes calls with their results.
     pub tool_calls: Option<CallEdit>,
     /// Removes reasoning.
@@ -146,6 +163,7 @@ impl Edits {
     /// Whether edits are made of a request of so many tokens.
     pub(super) fn is_due(&self, total: u64, target: u64) -> bool {
         let is_any = self.tool_results.is_some()
+            || self.tool_inputs.is_some()
             || self.tool_calls.is_some()
             || self.reasoning.is_some()
             || self.images.is_some();
@@ -158,31 +176,61 @@ impl Edits {
 pub struct ResultEdit {
     /// How many of the last results stay as they are.
     pub keep_last: u64,
+    /// The last results stay as they are that have at most so many tokens together.
+    pub keep_tokens: u64,
     /// Tokens to which a result is shortened; if unset, the placeholder replaces it.
     pub max_tokens: Option<u64>,
     /// Text of a result that was removed.
     pub placeholder: String,
-    /// Names of tools whose results stay.
+    /// Whose results are meant.
+    pub tools: ToolFilter,
+    /// Whether of the results of equal calls only the newest stays, whatever else is kept.
+    pub duplicates: bool,
+}
+
+/// Which tools an edit is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolFilter {
+    /// Names of the tools; all if unset.
+    pub only: Option<Vec<String>>,
+    /// Names of tools that the edit does not touch.
     pub exclude: Vec<String>,
+}
+
+impl ToolFilter {
+    pub(super) fn include(&self, tool: &str) -> bool {
+        let is_in = |tools: &Vec<String>| tools.iter().any(|name| name == tool);
+        self.only.as_ref().is_none_or(is_in) && !is_in(&self.exclude)
+    }
 }
 
 impl ResultEdit {
     /// An edit that replaces all results but the last ones by the default placeholder.
     pub fn new(keep_last: u64) -> Self {
-        Self { keep_last, max_tokens: None, placeholder: DEFAULT_PLACEHOLDER.to_owned(), exclude: Vec::new() }
+        Self {
+            keep_last,
+            keep_tokens: 0,
+            max_tokens: None,
+            placeholder: DEFAULT_PLACEHOLDER.to_owned(),
+            tools: ToolFilter::default(),
+            duplicates: false,
+        }
     }
 }
 
-/// Stands for a result that was removed.
-const DEFAULT_PLACEHOLDER: &str = "[tool result cleared]";
+/// How many results stay if the options state no edits.
+const DEFAULT_KEPT_RESULTS: u64 = 3;
 
-/// Which calls are removed with their results.
+/// Stands for a result that was removed.
+pub(super) const DEFAULT_PLACEHOLDER: &str = "[tool result cleared]";
+
+/// Which calls are removed with their results, or lose their arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallEdit {
     /// How many of the last calls stay.
     pub keep_last: u64,
-    /// Names of tools whose calls stay.
-    pub exclude: Vec<String>,
+    /// Whose calls are meant.
+    pub tools: ToolFilter,
 }
 
 /// Which reasoning an edit removes.
@@ -234,6 +282,26 @@ pub(super) struct Budget {
 const DEFAULT_TOKEN_BUFFER: u64 = 1024;
 
 impl FitOptions {
+    /// The messages that are protected.
+    pub(super) fn protected(&self) -> &[Protect] {
+        self.protect.as_deref().unwrap_or(default_protect(self.truncation_strategy))
+    }
+
+    /// The edits.
+    pub(super) fn edits(&self) -> Edits {
+        let is_error = self.truncation_strategy == Strategy::StopAtLimit;
+        let tool_results = (!is_error).then(|| ResultEdit::new(DEFAULT_KEPT_RESULTS));
+        self.edits.clone().unwrap_or_else(|| Edits { tool_results, ..Edits::default() })
+    }
+
+    /// Whether the latest call of a tool is protected.
+    pub(super) fn protects_tool(&self, name: &str) -> bool {
+        match &self.protect_tools {
+            Some(tools) => tools.iter().any(|tool| tool == name),
+            None => self.truncation_strategy == Strategy::TruncateMiddle && PLAN_TOOLS.contains(&name),
+        }
+    }
+
     /// The limit and the counter; options that have no effect become diagnostics.
     ///
     /// # Errors

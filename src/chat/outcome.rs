@@ -40,7 +40,14 @@ impl FitDecisions {
                 Rows::Run(from, to, fate, reason) => {
                     for (index, message) in read.iter().enumerate().take(to).skip(from) {
                         let tokens = message.tokens();
-                        self.report.messages.push(ReportRow { index, fate, reason, tokens, parts: Vec::new() });
+                        self.report.messages.push(ReportRow {
+                            index,
+                            fate,
+                            reason,
+                            tokens,
+                            tokens_after: None,
+                            parts: Vec::new(),
+                        });
                     }
                 }
             }
@@ -224,7 +231,9 @@ impl Fit<'_> {
                     outcome.leave(Entry::Changed(index, changes));
                     let reason = parts.first().and_then(|part| part.reason);
                     let tokens = message.tokens();
-                    outcome.rows.push(Rows::One(ReportRow { index, fate: Fate::Changed, reason, tokens, parts }));
+                    let tokens_after = Some(kept.saturating_add(message.overhead.saturating_mul(steps)));
+                    let fate = Fate::Changed;
+                    outcome.rows.push(Rows::One(ReportRow { index, fate, reason, tokens, tokens_after, parts }));
                 }
             }
             if !begins && !gone.is_empty() && !cut.is_first {
@@ -294,10 +303,11 @@ impl Fit<'_> {
             if is_gone(index) || !piece.is_there() {
                 removed.extend(piece.places.iter().map(Vec::as_slice));
                 let (fate, reason) = piece.removed.map_or(cut, |reason| (Fate::Cut, Some(reason)));
-                parts.push(ReportRow { index, fate, reason, tokens, parts: Vec::new() });
+                parts.push(ReportRow { index, fate, reason, tokens, tokens_after: None, parts: Vec::new() });
             } else if piece.changed.is_some() {
                 changes.extend_from_slice(&piece.changes);
-                parts.push(ReportRow { index, fate: Fate::Changed, reason: piece.changed, tokens, parts: Vec::new() });
+                let (fate, reason, tokens_after) = (Fate::Changed, piece.changed, Some(piece.now));
+                parts.push(ReportRow { index, fate, reason, tokens, tokens_after, parts: Vec::new() });
             }
         }
         // They are made from the back.

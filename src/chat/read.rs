@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use super::chat_input::ChatInput;
-use super::options::{CallEdit, Edits, FitOptions, Phase, RemovedReasoning, RequestFields, ResultEdit};
+use super::options::{CallEdit, Edits, FitOptions, Phase, RemovedReasoning, RequestFields, ResultEdit, ToolFilter};
 use crate::assembly::preserved::PreservedThinking;
-use crate::assembly::settings::{Strategy, whole};
+use crate::assembly::settings::{Fill, Protect, Strategy, whole};
 use crate::call::CallContext;
 use crate::content::Role;
-use crate::error::{Diagnostic, Error, Result};
+use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::json::{Kind, Object, Value};
 use crate::text::is_blank;
 use crate::vendors::format::FORMATS;
@@ -20,6 +20,10 @@ const STRATEGIES: &[(&str, Strategy)] = &[
     ("stopAtLimit", Strategy::StopAtLimit),
     ("keepStart", Strategy::KeepStart),
 ];
+
+const PROTECT: &[(&str, Protect)] = &[("firstUser", Protect::FirstUser), ("lastUser", Protect::LastUser)];
+
+const FILL: &[(&str, Fill)] = &[("all", Fill::All), ("results", Fill::Results), ("off", Fill::Off)];
 
 const PRESERVED_THINKING: &[(&str, PreservedThinking)] = &[
     ("strip", PreservedThinking::Strip),
@@ -46,6 +50,9 @@ const FIT_OPTIONS: &[&str] = &[
     "keepLast",
     "truncationMarker",
     "cutStep",
+    "protect",
+    "protectTools",
+    "fill",
     "edits",
     "summary",
     "preservedThinking",
@@ -88,6 +95,14 @@ impl FitOptions {
             summary.report_unknown(&["maxTokens"], diagnostics);
             tokens(summary, "maxTokens")
         })?;
+        let truncation_strategy = options.one_of("truncationStrategy", STRATEGIES)?.unwrap_or_default();
+        let fill = options.one_of("fill", FILL)?;
+        let cut_step = number("cutStep")?.unwrap_or(defaults.cut_step);
+        if fill.is_some_and(|fill| fill != Fill::Off) && cut_step > 0 {
+            let message = "with `cutStep` nothing is filled; `fill` was ignored";
+            let diagnostic = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
+            diagnostics.push(diagnostic.at_path("options.fill"));
+        }
         Ok(Self {
             max_tokens: tokens(options, "maxTokens")?,
             context_window: number("contextWindow")?,
@@ -99,10 +114,18 @@ impl FitOptions {
             keep_last: number("keepLast")?.unwrap_or(defaults.keep_last),
             start_on: roles(options.get("startOn")?)?,
             end_on: roles(options.get("endOn")?)?,
-            truncation_strategy: options.one_of("truncationStrategy", STRATEGIES)?.unwrap_or_default(),
+            truncation_strategy,
             truncation_marker: options.string("truncationMarker")?.unwrap_or(defaults.truncation_marker),
-            cut_step: number("cutStep")?.unwrap_or(defaults.cut_step),
-            edits: options.read("edits", |edits| read_edits(edits, diagnostics))?.unwrap_or_default(),
+            cut_step,
+            protect: options.read("protect", |protect| {
+                protect
+                    .list("a list of `firstUser` and `lastUser`")?
+                    .map(|one| one.one_of(PROTECT))
+                    .collect::<Result<_>>()
+            })?,
+            protect_tools: options.read("protectTools", Value::strings)?,
+            fill: fill.unwrap_or_default(),
+            edits: options.read("edits", |edits| read_edits(edits, diagnostics))?,
             summary_tokens: summary.flatten(),
             preserved_thinking: options.one_of("preservedThinking", PRESERVED_THINKING)?.unwrap_or_default(),
             ..defaults
@@ -156,33 +179,45 @@ fn keep_last(edit: Object<'_>) -> Result<u64> {
     tokens(edit, "keepLast")?.ok_or_else(|| edit.value().lacks("keepLast"))
 }
 
-/// The tools that an edit leaves alone.
-fn excluded(edit: Object<'_>) -> Result<Vec<String>> {
-    Ok(edit.read("exclude", Value::strings)?.unwrap_or_default())
+/// The tools that an edit is about.
+fn tools(edit: Object<'_>) -> Result<ToolFilter> {
+    let exclude = edit.read("exclude", Value::strings)?.unwrap_or_default();
+    Ok(ToolFilter { only: edit.read("only", Value::strings)?, exclude })
+}
+
+fn read_call_edit(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<CallEdit> {
+    let edit = value.object("an edit, an object")?;
+    edit.report_unknown(&["keepLast", "only", "exclude"], diagnostics);
+    Ok(CallEdit { keep_last: keep_last(edit)?, tools: tools(edit)? })
+}
+
+fn read_result_edit(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<ResultEdit> {
+    let edit = value.object("an edit, an object")?;
+    let known = &["keepLast", "keepTokens", "maxTokens", "placeholder", "only", "exclude", "duplicates"];
+    edit.report_unknown(known, diagnostics);
+    let keep_tokens = tokens(edit, "keepTokens")?;
+    // One of the two suffices.
+    let keep_last = if keep_tokens.is_some() { tokens(edit, "keepLast")?.unwrap_or(0) } else { keep_last(edit)? };
+    let defaults = ResultEdit::new(keep_last);
+    Ok(ResultEdit {
+        keep_tokens: keep_tokens.unwrap_or(0),
+        max_tokens: tokens(edit, "maxTokens")?,
+        placeholder: edit.string("placeholder")?.filter(|text| !is_blank(text)).unwrap_or(defaults.placeholder),
+        tools: tools(edit)?,
+        duplicates: edit.read("duplicates", Value::bool)?.unwrap_or(false),
+        ..defaults
+    })
 }
 
 fn read_edits(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<Edits> {
-    let edits = value.object("edits, an object")?;
+    if value.kind() == Kind::Bool && !value.bool()? {
+        return Ok(Edits::default());
+    }
+    let edits = value.object("edits, an object, or `false`")?;
     edits.report_unknown(
-        &["trigger", "when", "minTokensFreed", "toolResults", "toolCalls", "reasoning", "images"],
+        &["trigger", "when", "minTokensFreed", "step", "toolResults", "toolInputs", "toolCalls", "reasoning", "images"],
         diagnostics,
     );
-    let tool_results = edits.read("toolResults", |value| {
-        let edit = value.object("an edit, an object")?;
-        edit.report_unknown(&["keepLast", "maxTokens", "placeholder", "exclude"], diagnostics);
-        let defaults = ResultEdit::new(keep_last(edit)?);
-        Ok::<_, Error>(ResultEdit {
-            max_tokens: tokens(edit, "maxTokens")?,
-            placeholder: edit.string("placeholder")?.filter(|text| !is_blank(text)).unwrap_or(defaults.placeholder),
-            exclude: excluded(edit)?,
-            ..defaults
-        })
-    })?;
-    let tool_calls = edits.read("toolCalls", |value| {
-        let edit = value.object("an edit, an object")?;
-        edit.report_unknown(&["keepLast", "exclude"], diagnostics);
-        Ok::<_, Error>(CallEdit { keep_last: keep_last(edit)?, exclude: excluded(edit)? })
-    })?;
     let images = edits.read("images", |value| {
         let edit = value.object("an edit, an object")?;
         edit.report_unknown(&["keepLast"], diagnostics);
@@ -198,8 +233,10 @@ fn read_edits(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<Edi
         trigger: tokens(edits, "trigger")?,
         always: edits.one_of("when", &[("needed", false), ("always", true)])?.unwrap_or(false),
         min_tokens_freed: tokens(edits, "minTokensFreed")?.unwrap_or(0),
-        tool_results,
-        tool_calls,
+        step: tokens(edits, "step")?.unwrap_or(0),
+        tool_results: edits.read("toolResults", |value| read_result_edit(value, diagnostics))?,
+        tool_inputs: edits.read("toolInputs", |value| read_call_edit(value, diagnostics))?,
+        tool_calls: edits.read("toolCalls", |value| read_call_edit(value, diagnostics))?,
         reasoning,
         images,
     })

@@ -72,6 +72,9 @@ pub struct ReportRow {
     pub reason: Option<Reason>,
     /// Token cost before the change.
     pub tokens: u64,
+    /// Token cost after it, of what is changed and not removed.
+    #[serde(rename = "tokensAfter", skip_serializing_if = "Option::is_none")]
+    pub tokens_after: Option<u64>,
     /// Rows of the parts that fare differently.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<ReportRow>,
@@ -94,7 +97,7 @@ pub enum Fate {
 /// The effect of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct EditEffect {
-    /// Name of the edit: `toolResults`, `toolCalls`, `reasoning` or `images`.
+    /// Name of the edit: `toolResults`, `toolInputs`, `toolCalls`, `reasoning` or `images`.
     pub edit: &'static str,
     /// How many results, calls, thoughts or images.
     pub count: usize,

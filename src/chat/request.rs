@@ -76,6 +76,7 @@ impl<'t> ChatRequest<'t> {
         Sum::extend(&mut sums, &self.messages);
         let mut fit = Fit {
             options,
+            edits: options.edits(),
             limit: budget.limit,
             phase,
             format: self.format,

@@ -365,6 +365,7 @@ impl ResidentChat {
         let is_same_marker = options.truncation_marker == self.options.truncation_marker;
         let mut fit = Fit {
             options,
+            edits: options.edits(),
             limit: budget.limit,
             phase: Phase::Fit,
             format: self.format,

@@ -1,5 +1,7 @@
 //! The cuttable part of a chat, as the strategies see it. A resident chat keeps it and adds new messages.
 
+use std::ops::Range;
+
 use super::messages::Messages;
 use super::pairs::{MessageSlice, add_slices, units};
 use crate::assembly::costs::Sums;
@@ -152,6 +154,31 @@ pub(super) fn alone(prices: Prices<'_>) -> Prices<'_> {
 }
 
 impl CuttableUnits {
+    /// The unit that an atom belongs to.
+    pub(super) fn unit_of(&self, slice: usize) -> Option<Range<usize>> {
+        let after = self.starts.partition_point(|&start| start <= slice);
+        let start = *self.starts.get(after.checked_sub(1)?)?;
+        self.starts.get(after).map(|&end| start..end)
+    }
+
+    /// The same without some units, given by their atoms and in order.
+    pub(super) fn without<'u>(&self, units: impl Iterator<Item = &'u Range<usize>>) -> Self {
+        let mut rest = Self::default();
+        let mut units = units.peekable();
+        for unit in self.starts.windows(2) {
+            let &[start, end] = unit else { continue };
+            if units.next_if(|unit| unit.start == start).is_some() {
+                continue;
+            }
+            rest.starts.push(rest.slices.len());
+            rest.slices.extend_from_slice(self.slices.get(start..end).unwrap_or_default());
+            rest.costs.extend_from_slice(self.costs.get(start..end).unwrap_or_default());
+            rest.begins.extend_from_slice(self.begins.get(start..end).unwrap_or_default());
+        }
+        rest.starts.push(rest.slices.len());
+        rest
+    }
+
     fn truncate(&mut self, slices: usize) {
         self.slices.truncate(slices);
         self.costs.truncate(slices);

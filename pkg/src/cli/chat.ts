@@ -53,7 +53,10 @@ export const chat = command({
     marker: text("TEXT", "what stands where messages were cut; `{count}` becomes their number, an empty text is none"),
     tools: text("FILE", "the definitions of the tools, which cost tokens"),
     system: text("TEXT", "the system prompt, where it stands beside the messages; `@FILE` reads it from a file"),
-    "keep-tool-results": number("N", "before messages are cut, clear all tool results but the last N"),
+    protect: list("WHICH", "`firstUser`, `lastUser`: shorten this message rather than remove it; `none` protects none"),
+    fill: choice(["all", "results", "off"], "what is shortened at the gap to use the whole limit; default all"),
+    "keep-tool-results": number("N", "before messages are cut, clear all tool results but the last N; default 3"),
+    "no-edits": flag("clear no tool results"),
     "keep-images": number("N", "before messages are cut, take out all images but the last N"),
     "drop-reasoning": flag("before messages are cut, take out what the model thought"),
   },
@@ -89,8 +92,13 @@ export const chat = command({
     const { fitMessages, convertMessages } = area;
     const toolResults = values["keep-tool-results"];
     const images = values["keep-images"];
+    if (values["no-edits"] && (toolResults ?? images) !== undefined) {
+      throw misused("`--no-edits` contradicts `--keep-tool-results` and `--keep-images`; leave one out");
+    }
+    const protect = values.protect.filter((name) => name !== "none") as ("firstUser" | "lastUser")[];
+    const isCleared = !values["no-edits"] && (values.strategy !== "stopAtLimit" || toolResults !== undefined);
     const edits = given({
-      toolResults: toolResults === undefined ? undefined : { keepLast: toolResults },
+      toolResults: isCleared ? { keepLast: toolResults ?? 3 } : undefined,
       images: images === undefined ? undefined : { keepLast: images },
       reasoning: values["drop-reasoning"] ? ({ remove: "all" } as const) : undefined,
     });
@@ -109,7 +117,9 @@ export const chat = command({
       truncationMarker: values.marker,
       tools: jsonFile(values.tools),
       system: textOption(values.system),
-      edits: Object.keys(edits).length > 0 ? edits : undefined,
+      protect: values.protect.length > 0 ? protect : undefined,
+      fill: values.fill as FitOptions["fill"],
+      edits,
     }) satisfies FitSettings;
     try {
       const fitted = hasLimit ? fitMessages(messages as object[], options as FitOptions) : undefined;

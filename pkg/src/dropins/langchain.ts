@@ -115,6 +115,9 @@ async function trimmed(messages: BaseMessage[], fields: TrimMessagesFields): Pro
   }
 }
 
+/** LangChain's trimming removes messages, and nothing else. */
+const plain = { edits: false, protect: [], protectTools: [], fill: "off", truncationMarker: "" } as const;
+
 /** Costs and limit are multiplied by this: costs may be fractions, and a request costs 3 units besides its messages. */
 const SCALE = 4096;
 
@@ -133,7 +136,7 @@ function fitted(
     format: "langchain",
     maxTokens: budget ? Math.floor(budget.limit * SCALE) + SCALE / 2 : Number.MAX_SAFE_INTEGER,
     tokenizer: { count: (text) => Number(text !== "") },
-    truncationMarker: "",
+    ...plain,
   });
   // LangChain's trimming neither shortens a text by itself nor adds a message: what it may begin with is for `startOn` to say.
   const isShortened = ({ reason, parts = [] }: FitRow): boolean =>

@@ -103,8 +103,26 @@ export interface FitSettings<Message = unknown> {
   truncationMarker?: string;
   /** Tokens; what is removed is rounded up to the next multiple, so that the cut stays put over many turns. Default 0. */
   cutStep?: number;
-  /** What is taken out of messages before whole ones are cut. */
-  edits?: FitEdits;
+  /**
+   * Messages that are shortened rather than removed. Default: `firstUser` and `lastUser` for `truncateMiddle`, `lastUser` for
+   * `rollingWindow`, `firstUser` for `keepStart`. `lastUser` also protects system messages inside the conversation. `[]` disables it.
+   */
+  protect?: readonly ("firstUser" | "lastUser")[];
+  /**
+   * Tools of which the latest call stays with its result, shortened if needed. Default with `truncateMiddle`: the plan tools of known
+   * agents (`TodoWrite`, `update_plan`, `write_todos`, …), otherwise none. `[]` disables it.
+   */
+  protectTools?: readonly string[];
+  /**
+   * What may be shortened at the edges of the gap, to use the rest of the limit: `all` (the default) shortens results of tools, then
+   * texts; `results` only results; `off` nothing. With a `cutStep` nothing is filled.
+   */
+  fill?: "all" | "results" | "off";
+  /**
+   * What is removed from messages before whole messages are. Default: `{ toolResults: { keepLast: 3 } }`, with `stopAtLimit` none.
+   * `false` disables it.
+   */
+  edits?: FitEdits | false;
   /**
    * What becomes of signed thinking after the first change, which newer models of Anthropic's refuse. `strip` (the default) leaves it
    * out; `dropBlock` keeps it and gives in `report.body` the fields by which the provider leaves it out; `keep` keeps and reports it.
@@ -165,19 +183,37 @@ export interface FitEdits {
   when?: "needed" | "always";
   /** Tokens that an edit has to free; one that frees fewer is not made, so that a provider's cache is not lost for little. */
   minTokensFreed?: number;
+  /** Tokens; the edits free the next multiple of it, so that they are made once for many messages. Default 0. */
+  step?: number;
   /** Clears old tool results, or shortens them to `maxTokens`; their calls stay. */
   toolResults?: {
-    /** Results at the end that stay as they are. */
-    keepLast: number;
+    /** Results at the end that stay as they are. One of `keepLast` and `keepTokens` is required. */
+    keepLast?: number;
+    /** The last results stay as they are that have at most so many tokens together. */
+    keepTokens?: number;
     maxTokens?: number;
     /** What stands in place of a result. */
     placeholder?: string;
+    /** Tools whose results are cleared; default all. */
+    only?: readonly string[];
     /** Tools whose results stay as they are. */
+    exclude?: readonly string[];
+    /** Clears the older results of equal calls first, whatever `keepLast` says. */
+    duplicates?: boolean;
+  };
+  /** Clears the arguments of old calls (`{}`); the calls and their results stay. */
+  toolInputs?: {
+    keepLast: number;
+    /** Tools whose arguments are cleared; default all. */
+    only?: readonly string[];
+    /** Tools whose arguments stay. */
     exclude?: readonly string[];
   };
   /** Takes out old tool calls with their results. */
   toolCalls?: {
     keepLast: number;
+    /** Tools whose calls are removed; default all. */
+    only?: readonly string[];
     /** Tools whose calls stay. */
     exclude?: readonly string[];
   };
@@ -252,10 +288,12 @@ export interface FitRow {
   index: number;
   fate: FitFate;
   reason?: FitReason;
-  /** What it cost as it was given. */
+  /** Its token cost as it was given. */
   tokens: number;
+  /** Its token cost in the result, if it is `changed`. */
+  tokensAfter?: number;
   /** Where its parts fare differently: a row for each. */
-  parts?: { index: number; fate: FitFate; reason?: FitReason; tokens: number }[];
+  parts?: { index: number; fate: FitFate; reason?: FitReason; tokens: number; tokensAfter?: number }[];
 }
 
 /** Why a message or a part of it is not there, or not as it was. */
@@ -270,6 +308,8 @@ export type FitReason =
   | "firstTurn"
   /** `edits.images` put a text in the image's place. */
   | "imageRemoved"
+  /** `edits.toolInputs` cleared the arguments of a call. */
+  | "inputCleared"
   /** Nothing of it was left that says anything. */
   | "nothingLeft"
   /** The strategy took it. */
@@ -282,16 +322,16 @@ export type FitReason =
   | "replaced"
   /** `edits.toolResults` put the placeholder in its place. */
   | "resultCleared"
-  /** `edits.toolResults` cut it to `maxTokens`. */
+  /** `edits.toolResults` shortened it: to `maxTokens`, or as the last one to what the limit leaves. */
   | "resultShortened"
-  /** A text of it was cut, since not even the newest unit fits. */
+  /** A text of it was shortened: it is protected, stands at the edge of the gap, or not even the newest unit fits. */
   | "shortened"
   /** A result without its call, or a call without its results. */
   | "toolPairBroken";
 
 /** What an edit did: how many results, calls, thoughts or images it changed, and the tokens that it freed. */
 export interface FitEdit {
-  edit: "toolResults" | "toolCalls" | "reasoning" | "images";
+  edit: "toolResults" | "toolInputs" | "toolCalls" | "reasoning" | "images";
   count: number;
   tokens: number;
 }

@@ -31,7 +31,7 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
         }
         "tool-call" => {
             let [id, name, input] = part.fields(["toolCallId", "toolName", "input"])?;
-            call(reader, Some(at), id.ok_or_else(|| part.value().lacks("toolCallId"))?, name, input)?;
+            call(reader, Some(at), id.ok_or_else(|| part.value().lacks("toolCallId"))?, name, input, &[Key("input")])?;
         }
         "tool-result" => {
             let id = part.text("toolCallId")?;
@@ -165,7 +165,7 @@ fn tool<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
     let tokens = PER_CALL + reader.count(&named);
     let kind = if is_closed { Kind::CallAndResult { name: named } } else { Kind::Call { id: id.text()?, name: named } };
     // As two messages it has the overhead of two.
-    reader.piece(kind, Some(at.clone())).tokens(tokens).json(input);
+    reader.piece(kind, Some(at.clone())).tokens(tokens).input(path(&at, &[Key("input")]), input);
     if is_closed {
         reader.tokens(PER_MESSAGE + 1);
         let reason = approval.and_then(|approval| approval.object("").ok()?.last("reason"));

@@ -39,7 +39,7 @@ pub(crate) fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>,
         "tool_use" | "server_tool_use" | "mcp_tool_use" => {
             let [id, name, input, caller] = block.fields(["id", "name", "input", "caller"])?;
             let id = id.ok_or_else(|| block.value().lacks("id"))?;
-            call(reader, Some(at), id, name, input)?.caller(caller);
+            call(reader, Some(at), id, name, input, &[Key("input")])?.caller(caller);
         }
         "tool_result" | "mcp_tool_result" => {
             let id = block.text("tool_use_id")?;

@@ -64,7 +64,7 @@ impl Contents {
             }
             return Ok(());
         }
-        if let Some((_, call)) = either(part, ["functionCall", "function_call"])? {
+        if let Some((field, call)) = either(part, ["functionCall", "function_call"])? {
             let call = call.object("a call, an object")?;
             let [id, name, args] = call.fields(["id", "name", "args"])?;
             let name = name.ok_or_else(|| call.value().lacks("name"))?;
@@ -77,7 +77,14 @@ impl Contents {
                 Some(id) => id.text()?,
                 None => numbered(self.calls, &mut self.called, name.text()?),
             };
-            reader.piece(Kind::Call { id, name: name.text()? }, Some(at)).tokens(PER_CALL).json(Some(name)).json(args);
+            let reader =
+                reader.piece(Kind::Call { id, name: name.text()? }, Some(at.clone())).tokens(PER_CALL).json(Some(name));
+            // A signature may be of the arguments.
+            if either(part, ["thoughtSignature", "thought_signature"])?.is_some() {
+                reader.json(args);
+            } else {
+                reader.input(path(&at, &[Key(field), Key("args")]), args);
+            }
             return Ok(());
         }
         if let Some((key, response)) = either(part, ["functionResponse", "function_response"])? {

@@ -19,7 +19,7 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str
         "text" => text_part(reader, at, block, "text")?,
         "toolCall" => {
             let [id, name, arguments] = block.fields(["id", "name", "arguments"])?;
-            call(reader, Some(at), id.ok_or_else(|| block.value().lacks("id"))?, name, arguments)?;
+            call(reader, Some(at), id.ok_or_else(|| block.value().lacks("id"))?, name, arguments, &[Key("arguments")])?;
         }
         "toolResult" => {
             let id = block.text("toolCallId")?;

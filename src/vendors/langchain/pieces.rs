@@ -49,7 +49,7 @@ pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
                 openai_call(&mut reader, &mut known, place, value)?;
             } else if let Some(id) = id {
                 if !known.also_at(&mut reader, &id.text()?, &place) {
-                    call(&mut reader, Some(place), id, name, args)?;
+                    call(&mut reader, Some(place), id, name, args, &[Key("args")])?;
                 }
             } else {
                 reader.other(place, value, TextShape::TextPart);
@@ -142,7 +142,7 @@ fn openai_call<'t>(reader: &mut Reader<'_, 't>, known: &mut Calls, place: Path, 
     }
     let called = function.map(|function| function.object("a function, an object")).transpose()?;
     let [name, arguments] = called.map(|called| called.fields(["name", "arguments"])).transpose()?.unwrap_or_default();
-    call(reader, Some(place), id, name, arguments)?;
+    call(reader, Some(place), id, name, arguments, &[Key("function"), Key("arguments")])?;
     Ok(())
 }
 
@@ -215,7 +215,7 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str
             let [id, name, args] = block.fields(["id", "name", "args"])?;
             match id {
                 Some(id) => {
-                    call(reader, Some(at), id, name, args)?;
+                    call(reader, Some(at), id, name, args, &[Key("args")])?;
                 }
                 None => reader.other(at, block.value(), TextShape::TextPart),
             }

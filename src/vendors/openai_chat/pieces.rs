@@ -77,7 +77,7 @@ fn is_signed(message: Object<'_>) -> bool {
 pub(crate) fn function_call<'t>(reader: &mut Reader<'_, 't>, at: Path, function: Value<'t>) -> Result<()> {
     let [name, arguments] = function.object("a call, an object")?.fields(["name", "arguments"])?;
     let name = name.ok_or_else(|| function.lacks("name"))?;
-    call(reader, Some(at), name, Some(name), arguments)?;
+    call(reader, Some(at), name, Some(name), arguments, &[Key("arguments")])?;
     Ok(())
 }
 
@@ -93,7 +93,10 @@ pub(crate) fn tool_calls<'t>(reader: &mut Reader<'_, 't>, at: &[Step], calls: Va
         let id = id.ok_or_else(|| value.lacks("id"))?;
         let called = function.or(custom).ok_or_else(|| value.lacks("function"))?;
         let [name, arguments, input] = called.object("a call, an object")?.fields(["name", "arguments", "input"])?;
-        call(reader, Some(path(at, &[At(index)])), id, name, arguments.or(input))?;
+        let inner = if function.is_some() { "function" } else { "custom" };
+        let field = if arguments.is_some() { "arguments" } else { "input" };
+        let place = Some(path(at, &[At(index)]));
+        call(reader, place, id, name, arguments.or(input), &[Key(inner), Key(field)])?;
     }
     Ok(())
 }

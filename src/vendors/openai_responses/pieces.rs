@@ -4,7 +4,7 @@ use crate::content::Role;
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::vendors::media::{Medium, find};
-use crate::vendors::pieces::message::{Kind, Message, PER_MESSAGE, Path, Reader, TextShape, path};
+use crate::vendors::pieces::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, TextShape, path};
 use crate::vendors::pieces::parts::{Content, Key, call, content, is_given, result_content, text_part};
 use crate::vendors::vendor_block::is_compaction_type;
 
@@ -39,7 +39,8 @@ pub(crate) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
         "function_call" | "custom_tool_call" => {
             let [name, arguments, input] = item.fields(["name", "arguments", "input"])?;
             let id = call_id.ok_or_else(|| item.value().lacks("call_id"))?;
-            call(&mut reader, None, id, name, arguments.or(input))?.caller(caller);
+            let field = if arguments.is_some() { "arguments" } else { "input" };
+            call(&mut reader, None, id, name, arguments.or(input), &[Key(field)])?.caller(caller);
             Role::Assistant
         }
         kind if kind.ends_with("_output") || kind.ends_with("_result") || kind == "mcp_approval_response" => {
@@ -62,7 +63,8 @@ pub(crate) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
             || kind == "mcp_approval_request" =>
         {
             let id = call_id.or(id).ok_or_else(|| item.value().lacks("call_id"))?;
-            call(&mut reader, None, id, None, Some(item.value()))?.caller(caller);
+            let kind = Kind::Call { id: id.text()?, name: "".into() };
+            reader.piece(kind, None).tokens(PER_CALL).json(Some(item.value())).caller(caller);
             Role::Assistant
         }
         kind if is_compaction_type(kind) => {

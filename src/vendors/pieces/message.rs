@@ -78,14 +78,16 @@ pub(crate) enum Kind<'t> {
 pub enum Reason {
     /// The strategy took it.
     OverLimit,
-    /// A text of it was cut, since not even the newest unit fits.
+    /// A text of it was shortened: it is protected, stands at the edge of the gap, or not even the newest unit fits.
     Shortened,
     /// A call without its result, or a result without its call.
     ToolPairBroken,
     /// `edits.toolResults`: replaced by the placeholder.
     ResultCleared,
-    /// `edits.toolResults.maxTokens`.
+    /// `edits.toolResults`: shortened to `maxTokens`, or as the last one to what the limit leaves.
     ResultShortened,
+    /// `edits.toolInputs`: the arguments of a call.
+    InputCleared,
     /// `edits.toolCalls`.
     CallRemoved,
     /// `edits.reasoning`.
@@ -120,6 +122,8 @@ pub(crate) enum TextShape {
     GeminiResponse,
     /// `{ type: "text", value }`, a tool's output
     AiSdkOutput,
+    /// `{}`, the arguments of a call
+    NoArguments,
 }
 
 impl TextShape {
@@ -131,6 +135,7 @@ impl TextShape {
             Self::GeminiPart => object([("text", text.into())]),
             Self::GeminiResponse => object([("output", text.into())]),
             Self::AiSdkOutput => object([("type", "text".into()), ("value", text.into())]),
+            Self::NoArguments => Json::Object(serde_json::Map::new()),
         }
     }
 }
@@ -160,6 +165,16 @@ pub(crate) enum Change {
     Remove([Path; 1]),
 }
 
+/// The arguments of a call, which may be cleared.
+#[derive(Clone, Debug)]
+pub(crate) struct CallInput {
+    pub path: Path,
+    pub shape: TextShape,
+    pub tokens: u64,
+    /// Of its JSON: equal calls have equal arguments.
+    pub hash: u64,
+}
+
 /// Something in a message that is kept, changed or removed by itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece<'t> {
@@ -174,6 +189,7 @@ pub(crate) struct Piece<'t> {
     pub rest: Option<Path>,
     /// The images in its body that may be replaced, the last one first.
     pub images: Vec<InnerImage>,
+    pub input: Option<CallInput>,
     /// Its cost as given.
     pub tokens: u64,
     /// The part of that cost that stays when its body is replaced by a text.
@@ -221,6 +237,18 @@ impl Piece<'_> {
         self.texts.clear();
         self.images.clear();
         std::mem::replace(&mut self.now, now).saturating_sub(now)
+    }
+
+    /// Clears its arguments and gives the tokens that frees; 0, and no change, if it would free none.
+    pub(crate) fn clear_input(&mut self, tokens: u64, reason: Reason) -> u64 {
+        // A call that stands in several places would differ in them.
+        let is_one = self.places.len() < 2 && self.removed.is_none();
+        let Some(input) = self.input.take_if(|input| is_one && input.tokens > tokens) else { return 0 };
+        let freed = input.tokens - tokens;
+        self.changes.push(Change::Set(input.path, input.shape.write(EMPTY_INPUT)));
+        self.changed = Some(reason);
+        self.now = self.now.saturating_sub(freed);
+        freed
     }
 
     /// Puts a text in the place of its next image, or of itself if it is one, and gives the tokens that frees; 0, and no change, if it
@@ -314,6 +342,7 @@ impl Message<'_> {
             body: piece.body.clone(),
             rest: piece.rest.clone(),
             images: piece.images.clone(),
+            input: piece.input.clone(),
             changes: piece.changes.clone(),
             caller: piece.caller.as_deref().map(text),
             ..*piece
@@ -339,6 +368,9 @@ impl Message<'_> {
         self.overhead.saturating_mul(self.steps).saturating_add(self.pieces.iter().map(|piece| piece.now).sum())
     }
 }
+
+/// Arguments of a call that were cleared, as JSON.
+pub(crate) const EMPTY_INPUT: &str = "{}";
 
 /// Tokens of being a message, as OpenAI's cookbook has it; other vendors publish nothing.
 pub(crate) const PER_MESSAGE: u64 = 3;
@@ -373,6 +405,7 @@ impl<'r, 't> Reader<'r, 't> {
             body: None,
             rest: None,
             images: Vec::new(),
+            input: None,
             tokens: 0,
             beside_body: 0,
             now: 0,
@@ -453,6 +486,17 @@ impl<'r, 't> Reader<'r, 't> {
         self.tokens(tokens)
     }
 
+    /// The arguments of the last piece, a call, which may be cleared.
+    pub(crate) fn input(&mut self, at: Path, value: Option<Value<'t>>) -> &mut Self {
+        let before = self.pieces.last().map_or(0, |piece| piece.tokens);
+        self.json(value);
+        let (Some(value), Some(piece)) = (value, self.pieces.last_mut()) else { return self };
+        let shape = if value.as_text().is_some() { TextShape::String } else { TextShape::NoArguments };
+        let (tokens, hash) = (piece.tokens.saturating_sub(before), fnv1a(value.json().as_bytes()));
+        piece.input = Some(CallInput { path: at, shape, tokens, hash });
+        self
+    }
+
     /// Sealed reasoning of the last piece.
     pub(crate) fn sealed(&mut self, value: Option<Value<'t>>) -> &mut Self {
         let tokens = self.prices.sealed(value);
@@ -518,4 +562,9 @@ impl<'r, 't> Reader<'r, 't> {
         let name = name.and_then(Value::as_text).map_or(0, |name| per_name + self.count(&name));
         Ok((known, tokens + name))
     }
+}
+
+/// The hash FNV-1a.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

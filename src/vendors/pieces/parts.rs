@@ -61,17 +61,19 @@ pub(crate) fn text_part<'t>(
     Ok(())
 }
 
-/// A call with its name and arguments.
+/// A call with its name and arguments, which stand at `input` in it.
 pub(crate) fn call<'r, 'm, 't>(
     reader: &'m mut Reader<'r, 't>,
     at: Option<Path>,
     id: Value<'t>,
     name: Option<Value<'t>>,
     arguments: Option<Value<'t>>,
+    input: &[Step],
 ) -> Result<&'m mut Reader<'r, 't>> {
     let named = name.and_then(Value::as_text).unwrap_or_default();
     let kind = Kind::Call { id: id.text()?, name: named };
-    Ok(reader.piece(kind, at).tokens(PER_CALL).json(name).json(arguments))
+    let place = path(at.as_deref().unwrap_or_default(), input);
+    Ok(reader.piece(kind, at).tokens(PER_CALL).json(name).input(place, arguments))
 }
 
 /// Whose content a result has.

@@ -5,7 +5,7 @@ use ctxweave::call::CallContext;
 use serde_json::{Value, json};
 
 use super::written::{Call, FORMATS, Turn, write};
-use super::{count, fit, options};
+use super::{count, fit, options, plain};
 use crate::bodies::rules::broken_chat;
 
 fn fates(report: &Value) -> Vec<&str> {
@@ -389,7 +389,7 @@ fn what_is_left_out_at_the_end_is_not_edited() {
 fn a_part_of_a_message_is_summarized() {
     let messages = json!(write("ai-sdk-ui", &agent(8)));
     let run = |more: Value| {
-        let mut given = json!({ "maxTokens": 320, "keepFirst": 1, "summary": { "maxTokens": 40 } });
+        let mut given = plain(json!({ "maxTokens": 320, "keepFirst": 1, "summary": { "maxTokens": 40 } }));
         given.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         fit(&messages, &given).unwrap()
     };
@@ -414,7 +414,7 @@ fn a_pair_is_cut_as_a_whole() {
         { "role": "user", "content": "go on" },
     ]);
     let limit = |limit: u64, strategy: &str| {
-        fit(&chat, &json!({ "maxTokens": limit, "truncationStrategy": strategy })).unwrap()
+        fit(&chat, &plain(json!({ "maxTokens": limit, "truncationStrategy": strategy }))).unwrap()
     };
     for limit_of in (30..230).step_by(7) {
         let fitted = limit(limit_of, "rollingWindow");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::written::{Call, FORMATS, Turn, is_assistant, is_user, write};
-use super::{Fitted, count, fit};
+use super::{Fitted, count, fit, plain};
 use crate::bodies::rules::broken_chat;
 use ctxweave::Code;
 use ctxweave::call::CallContext;
@@ -93,7 +93,7 @@ fn a_marker_at_the_front_counts_everything_that_is_gone() {
     let long = "word ".repeat(300);
     let mut chat = orphan().as_array().unwrap().clone();
     chat.splice(1..1, [json!({ "role": "assistant", "content": long }), json!({ "role": "user", "content": long })]);
-    let fitted = fit(&json!(chat), &json!({ "maxTokens": 100 })).unwrap();
+    let fitted = fit(&json!(chat), &plain(json!({ "maxTokens": 100 }))).unwrap();
     assert_eq!(texts(&fitted), ["[… 3 earlier messages omitted …]", "I see.", "Go on"]);
     let cut = fitted.report["messages"].as_array().unwrap().iter().filter(|row| row["fate"] == "cut").count();
     assert_eq!(cut, 3);

@@ -4,6 +4,7 @@ mod cases;
 mod compaction;
 mod convert;
 mod first_turn;
+mod kept;
 mod known_costs;
 mod media;
 mod mistakes;
@@ -76,6 +77,13 @@ pub(crate) fn count(messages: &Value, options: &Value, host: &CallContext) -> Re
     let call = CALLS.iter().find(|call| call.name == "countMessages").unwrap();
     let answer = call.answer(&mut (), &request, &[], host)?;
     Ok(serde_json::from_slice(&answer.to_json()).unwrap())
+}
+
+/// Options by which whole messages are removed, and nothing else is done.
+fn plain(more: Value) -> Value {
+    let mut options = json!({ "edits": false, "protect": [], "protectTools": [], "fill": "off" });
+    options.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    options
 }
 
 fn options(more: Value) -> Value {

@@ -13,7 +13,7 @@ use crate::generate::{COUNTERS, cases, own};
 
 use super::first_turn::begins_with_model;
 use super::written::{Call, FORMATS, Turn, acts, write};
-use super::{Fitted, count, fit, fit_with};
+use super::{Fitted, count, fit, fit_with, plain};
 
 pub(super) fn text() -> impl Strategy<Value = String> {
     (select(vec!["word ", "Wörter, ", "言葉。", "code(); ", "🙂 ", "a\n\nb "]), 1usize..60)
@@ -73,6 +73,9 @@ pub(super) fn edits() -> impl Strategy<Value = Value> {
         1 => keep().prop_map(|keep| json!({ "toolCalls": { "keepLast": keep } })),
         1 => select(vec!["all", "beforeLastUser"]).prop_map(|which| json!({ "reasoning": { "remove": which } })),
         1 => keep().prop_map(|keep| json!({ "images": { "keepLast": keep }, "when": "always" })),
+        1 => Just(json!(false)),
+        1 => (1u32..60, any::<bool>()).prop_map(|(keep, same)| json!({ "toolResults": { "keepTokens": keep, "duplicates": same } })),
+        1 => (keep(), 1u32..60).prop_map(|(keep, step)| json!({ "toolInputs": { "keepLast": keep }, "toolResults": { "keepLast": keep }, "step": step })),
         1 => (keep(), 0u32..200).prop_map(|(keep, least)| json!({ "toolResults": { "keepLast": keep }, "toolCalls": { "keepLast": keep }, "minTokensFreed": least })),
     ]
 }
@@ -275,7 +278,10 @@ proptest! {
             let messages = json!(write(format, &turns));
             let whole = tokens(&messages, format, &CallContext::default(), &json!("heuristic"));
             let limit = whole * share / 100;
-            let at = |limit: u64| fit(&messages, &json!({ "format": format, "maxTokens": limit, "truncationStrategy": "rollingWindow" })).ok();
+            let at = |limit: u64| {
+                let window = json!({ "format": format, "maxTokens": limit, "truncationStrategy": "rollingWindow" });
+                fit(&messages, &plain(window)).ok()
+            };
             let (Some(small), Some(large)) = (at(limit), at(limit + more)) else { continue };
             let is_whole = |fitted: &Fitted| fitted.report["messages"].as_array().unwrap().iter().filter(|row| row["fate"] == "kept").count();
             // A marker that has to be the first user's message may take the place of a short one.

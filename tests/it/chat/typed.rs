@@ -5,8 +5,8 @@ use std::path::Path;
 
 use ctxweave::call::CallContext;
 use ctxweave::chat::{
-    CALLS, CallEdit, Chat, Edits, Fate, FitOptions, Fitted, Format, PreservedThinking, RemovedReasoning, ResultEdit,
-    Role, Strategy, convert, count, finish_fit, fit, measure, plan_fit,
+    CALLS, CallEdit, Chat, Edits, Fate, Fill, FitOptions, Fitted, Format, PreservedThinking, Protect, RemovedReasoning,
+    ResultEdit, Role, Strategy, ToolFilter, convert, count, finish_fit, fit, measure, plan_fit,
 };
 use ctxweave::{Code, DiagnosticCode, Error};
 use proptest::prelude::*;
@@ -51,17 +51,22 @@ fn role(value: &Value) -> Role {
 }
 
 fn edits_of(value: &Value) -> Edits {
-    let exclude = |edit: &Value| -> Vec<String> { serde_json::from_value(edit["exclude"].clone()).unwrap_or_default() };
+    let names = |value: &Value| -> Option<Vec<String>> { serde_json::from_value(value.clone()).unwrap_or_default() };
+    let tools =
+        |edit: &Value| ToolFilter { only: names(&edit["only"]), exclude: names(&edit["exclude"]).unwrap_or_default() };
     let result = |edit: &Value| {
         let placeholder = edit["placeholder"].as_str().map(str::to_owned);
-        let new = ResultEdit::new(number(&edit["keepLast"]));
+        let new = ResultEdit::new(edit["keepLast"].as_u64().unwrap_or(0));
         ResultEdit {
             max_tokens: edit["maxTokens"].as_u64(),
             placeholder: placeholder.unwrap_or(new.placeholder),
-            exclude: exclude(edit),
+            keep_tokens: edit["keepTokens"].as_u64().unwrap_or(0),
+            tools: tools(edit),
+            duplicates: edit["duplicates"] == true,
             ..new
         }
     };
+    let call_edit = |edit: &Value| CallEdit { keep_last: number(&edit["keepLast"]), tools: tools(edit) };
     let reasoning = |edit: &Value| match edit["remove"].as_str().unwrap() {
         "all" => RemovedReasoning::All,
         _ => RemovedReasoning::BeforeLastUser,
@@ -71,9 +76,9 @@ fn edits_of(value: &Value) -> Edits {
         always: value["when"] == "always",
         min_tokens_freed: value["minTokensFreed"].as_u64().unwrap_or(0),
         tool_results: value.get("toolResults").map(result),
-        tool_calls: value
-            .get("toolCalls")
-            .map(|edit| CallEdit { keep_last: number(&edit["keepLast"]), exclude: exclude(edit) }),
+        step: value["step"].as_u64().unwrap_or(0),
+        tool_inputs: value.get("toolInputs").map(call_edit),
+        tool_calls: value.get("toolCalls").map(call_edit),
         reasoning: value.get("reasoning").map(reasoning),
         images: value.get("images").map(|edit| number(&edit["keepLast"])),
     }
@@ -108,7 +113,19 @@ fn typed(options: &Value) -> FitOptions {
             }
             "truncationMarker" => typed.truncation_marker = value.as_str().unwrap().to_owned(),
             "cutStep" => typed.cut_step = number(value),
-            "edits" => typed.edits = edits_of(value),
+            "edits" => typed.edits = Some(if value == false { Edits::default() } else { edits_of(value) }),
+            "protect" => {
+                let protect = |one: &Value| if one == "firstUser" { Protect::FirstUser } else { Protect::LastUser };
+                typed.protect = Some(value.as_array().unwrap().iter().map(protect).collect());
+            }
+            "protectTools" => typed.protect_tools = Some(serde_json::from_value(value.clone()).unwrap()),
+            "fill" => {
+                typed.fill = match value.as_str().unwrap() {
+                    "all" => Fill::All,
+                    "results" => Fill::Results,
+                    _ => Fill::Off,
+                }
+            }
             "summary" => typed.summary_tokens = value["maxTokens"].as_u64(),
             "preservedThinking" => {
                 typed.preserved_thinking = match value.as_str().unwrap() {

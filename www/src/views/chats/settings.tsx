@@ -59,12 +59,12 @@ export function Settings() {
                 value,
                 name: value === "all" ? "Stay" : value === "0" ? "Clear any" : `Clear all but ${value}`,
               }))}
-              value={KEPT_RESULTS.find((value) => value === String(results)) ?? "all"}
-              onValue={(value) => change({ results: value === "all" ? undefined : Number(value) })}
+              value={KEPT_RESULTS.find((value) => value === String(results)) ?? "3"}
+              onValue={(value) => change({ results: value === "all" ? value : Number(value) })}
             />
           )}
         </Field>
-        {results === undefined ? null : (
+        {results === "all" ? null : (
           <label class="check clears-always">
             <input
               type="checkbox"

@@ -30,8 +30,8 @@ export interface Settings {
   /** In tokens. Without one it is the model's; without a model, of a sample half of what it costs, else all. */
   limit?: number | undefined;
   strategy: Strategy;
-  /** How many tool results are never cleared; all of them where it is not given. */
-  results?: number | undefined;
+  /** How many tool results are never cleared. */
+  results: number | "all";
   /** Whether old results are cleared however few the tokens. */
   always: boolean;
   /** What is cut is rounded up to multiples of so many tokens, so that a prompt cache holds for many turns. */
@@ -42,7 +42,7 @@ export interface Settings {
   as?: ChatFormat | undefined;
 }
 
-const DEFAULTS: Settings = { strategy: "truncateMiddle", always: false, step: 0 };
+const DEFAULTS: Settings = { strategy: "truncateMiddle", results: 3, always: false, step: 0 };
 export const settings = signal(DEFAULTS);
 
 export function change(fields: Partial<Settings>): void {
@@ -52,7 +52,7 @@ export function change(fields: Partial<Settings>): void {
 const fromParams = (params: URLSearchParams): Settings => ({
   limit: numberIn(params, "limit", 1),
   strategy: wordIn(params, "strategy", Object.keys(STRATEGIES) as Strategy[]) ?? DEFAULTS.strategy,
-  results: numberIn(params, "results", 0),
+  results: params.get("results") === "all" ? "all" : (numberIn(params, "results", 0) ?? DEFAULTS.results),
   always: params.get("always") === "true",
   step: numberIn(params, "step", 0) ?? DEFAULTS.step,
   model: params.get("model") ?? undefined,
@@ -215,11 +215,16 @@ export const options = computed((): FitOptions => {
     truncationStrategy: strategy,
     ...(step > 0 ? { cutStep: step } : {}),
     ...counting.value,
-    ...(results === undefined
-      ? {}
-      : { edits: { ...(always ? { when: "always" } : {}), toolResults: { keepLast: results } } }),
+    ...editsOf(results, always),
   };
 });
+
+/** The edits that are set, unless they are the library's own. */
+function editsOf(results: Settings["results"], always: boolean): Pick<FitOptions, "edits"> {
+  if (results === "all") return { edits: false };
+  if (results === DEFAULTS.results && !always) return {};
+  return { edits: { ...(always ? { when: "always" } : {}), toolResults: { keepLast: results } } };
+}
 
 /** The request with what was done to it, before it is fitted. */
 export const marked = computed(() => {

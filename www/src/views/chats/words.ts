@@ -29,6 +29,7 @@ export const REASONS: Record<FitReason, string> = {
   endOn: "after the end",
   firstTurn: "the user must speak first",
   imageRemoved: "an old image",
+  inputCleared: "old arguments were cleared",
   nothingLeft: "nothing is left of it",
   overLimit: "over the limit",
   reasoningPrefixChanged: "its signature is no longer valid",

@@ -27,7 +27,7 @@ export interface Row {
 }
 
 export const fitted = computed(() => {
-  const edits = clears.value ? { edits: { toolResults: { keepLast: 2 } } } : {};
+  const edits = clears.value ? { edits: { toolResults: { keepLast: 2 } } } : { edits: false as const };
   const { report } = fitMessages(chat, { maxTokens: window.value, ...edits });
   const rows = report.messages.map((row): Row => {
     const message = chat.messages[row.index];

@@ -1,0 +1,138 @@
+// What a fit keeps of real agent conversations, next to LangChain's trimMessages and its context editing.
+//
+//   node benches/kept/kept.mjs [--quick]
+//
+// tests/corpus/conversations.json has the structure and sizes of real conversations; their texts are filled with words. Each is fitted
+// at 10, 25, 50, 75 and 90 % of its tokens. A fit that throws is an error and counts in no other column.
+
+import { readFileSync } from "node:fs";
+import { AIMessage, HumanMessage, SystemMessage, ToolMessage, trimMessages as theirs } from "@langchain/core/messages";
+import { ClearToolUsesEdit } from "langchain";
+import { countChatTokens, fitMessages, init, measureMessages } from "ctxweave/chat";
+
+await init();
+
+const quick = process.argv.includes("--quick");
+const corpus = JSON.parse(readFileSync(new URL("../../tests/corpus/conversations.json", import.meta.url), "utf8"));
+const conversations = quick ? corpus.slice(0, 5) : corpus;
+const percents = quick ? [50] : [10, 25, 50, 75, 90];
+const words = ["the", "red", "house", "of", "a", "man", "who", "sold", "bread", "and", "wine"];
+const text = (tokens) => Array.from({ length: Math.max(1, tokens) }, (_, at) => words[(at * 7 + (at >> 3)) % words.length]).join(" ");
+const PLAN_TOOLS = new Set(["TodoWrite", "update_plan", "todo_write", "write_todos"]);
+
+function chatOf(rows) {
+  return rows.map(([kind, tokens, third, hasText]) => {
+    const content = text(tokens - 4);
+    if (kind === "c") {
+      const toolCalls = third.map(([id, name, cost]) => {
+        const call = { name, arguments: JSON.stringify({ input: text(cost - 9) }) };
+        return { id: `call_${id}`, type: "function", function: call };
+      });
+      const ofCalls = third.reduce((sum, [, , cost]) => sum + cost, 0);
+      return { role: "assistant", content: hasText ? text(tokens - ofCalls - 4) : null, tool_calls: toolCalls };
+    }
+    if (kind === "t") return { role: "tool", tool_call_id: `call_${third}`, content };
+    return { role: { s: "system", d: "developer", u: "user", a: "assistant" }[kind], content };
+  });
+}
+
+function instanceOf({ role, content, tool_calls: calls, tool_call_id: id }) {
+  if (role === "system" || role === "developer") return new SystemMessage(content);
+  if (role === "user") return new HumanMessage(content);
+  if (role === "tool") return new ToolMessage({ content, tool_call_id: id });
+  const toolCalls = (calls ?? []).map(({ id, function: called }) => ({ id, name: called.name, args: JSON.parse(called.arguments) }));
+  return new AIMessage({ content: content ?? "", tool_calls: toolCalls });
+}
+
+const callIds = (messages) => messages.flatMap(({ tool_calls: calls }) => (calls ?? []).map(({ id }) => id));
+
+/** What a list keeps of another. A user message is kept if one with its beginning is there. */
+function keptOf(messages, fitted, limit, tokens) {
+  const users = messages.filter(({ role }) => role === "user");
+  const contents = new Set(fitted.filter(({ role }) => role === "user").map(({ content }) => String(content).slice(0, 20)));
+  const isKept = ({ content }) => contents.has(content.slice(0, 20));
+  const plans = messages.flatMap(({ tool_calls: calls }) => calls ?? []).filter((call) => PLAN_TOOLS.has(call.function.name));
+  const ids = new Set(callIds(fitted));
+  return {
+    used: tokens / limit,
+    first: isKept(users[0]),
+    last: isKept(users.at(-1)),
+    plan: plans.length === 0 ? undefined : ids.has(plans.at(-1).id),
+    calls: [ids.size, callIds(messages).length],
+  };
+}
+
+/** A row of the table: means over all fits of a way to fit. */
+async function row(name, fit) {
+  const kept = [];
+  let errors = 0;
+  for (const { chat, total } of chats) {
+    for (const percent of percents) {
+      const limit = Math.floor((total * percent) / 100);
+      try {
+        kept.push(await fit(chat, limit));
+      } catch (error) {
+        if (!/too_long|context/.test(String(error.code ?? error))) throw error;
+        errors += 1;
+      }
+    }
+  }
+  const used = kept.map((fit) => fit.used).sort((a, b) => a - b);
+  const lost = (of) => {
+    const known = kept.map(of).filter((is) => is !== undefined);
+    return `${((100 * known.filter((is) => !is).length) / Math.max(1, known.length)).toFixed(1)} %`;
+  };
+  const calls = kept.reduce((sum, fit) => [sum[0] + fit.calls[0], sum[1] + fit.calls[1]], [0, 0]);
+  const mean = used.reduce((sum, one) => sum + one, 0) / used.length;
+  const over = used.filter((one) => one > 1).length;
+  const cells = [mean.toFixed(3), used[Math.floor(used.length / 10)].toFixed(3), lost((fit) => fit.first), lost((fit) => fit.last)];
+  cells.push(lost((fit) => fit.plan), `${((100 * calls[0]) / calls[1]).toFixed(1)} %`, over, errors);
+  console.log(`| ${name} | ${cells.join(" | ")} |`);
+}
+
+const chats = conversations.map(({ m }) => {
+  const chat = chatOf(m);
+  return { chat, total: countChatTokens(chat) };
+});
+
+console.log(`${chats.length} conversations, ${chats.length * percents.length} fits each\n`);
+console.log("| | used, mean | 10th percentile | first user lost | last lost | plan lost | calls visible | over the limit | errors |");
+console.log("| --- | --: | --: | --: | --: | --: | --: | --: | --: |");
+
+const ours = (options) => (chat, limit) => {
+  const { messages, report } = fitMessages(chat, { maxTokens: limit, ...options });
+  return keptOf(chat, messages, limit, report.tokens.total);
+};
+for (const truncationStrategy of ["truncateMiddle", "rollingWindow", "keepStart"]) {
+  await row(`\`${truncationStrategy}\``, ours({ truncationStrategy }));
+  await row(`\`${truncationStrategy}\`, \`edits: false\``, ours({ truncationStrategy, edits: false }));
+}
+await row("plain", ours({ edits: false, protect: [], protectTools: [], fill: "off" }));
+
+/** The fitted messages of LangChain in our format, counted by the same rule. */
+function theirsOf(chat, fitted, limit) {
+  const back = fitted.map((message) => {
+    const role = { system: "system", human: "user", ai: "assistant", tool: "tool" }[message.getType()];
+    const calls = (message.tool_calls ?? []).map(({ id, name, args }) => {
+      return { id, type: "function", function: { name, arguments: JSON.stringify(args) } };
+    });
+    return { role, content: message.content, ...(calls.length > 0 && { tool_calls: calls }), ...(role === "tool" && { tool_call_id: message.tool_call_id }) };
+  });
+  return keptOf(chat, back, limit, countChatTokens(back, { format: "openai" }));
+}
+const costs = new WeakMap();
+const tokenCounter = (list) => list.reduce((sum, message) => sum + (costs.get(message) ?? Math.ceil(String(message.content).length / 4)), 3);
+function instances(chat) {
+  const list = chat.map(instanceOf);
+  measureMessages(chat).messages.forEach(({ tokens }, at) => costs.set(list[at], tokens));
+  return list;
+}
+await row("LangChain `trimMessages`, `allowPartial`", async (chat, limit) => {
+  const options = { maxTokens: limit, tokenCounter, strategy: "last", allowPartial: true, includeSystem: true };
+  return theirsOf(chat, await theirs(instances(chat), options), limit);
+});
+await row("LangChain `ClearToolUsesEdit`", async (chat, limit) => {
+  const list = instances(chat);
+  await new ClearToolUsesEdit({ trigger: { tokens: limit }, keep: { messages: 3 } }).apply({ messages: list, countTokens: tokenCounter });
+  return theirsOf(chat, list, limit);
+});

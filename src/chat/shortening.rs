@@ -1,0 +1,296 @@
+//! Shortening the texts of a unit to a number of tokens (SPEC §1 "Filling the edges", "Last resort").
+
+use super::fit::Fit;
+use super::options::DEFAULT_PLACEHOLDER;
+use super::pairs::MessageSlice;
+use crate::assembly::settings::{Fill, TEXT_MARKER};
+use crate::assembly::shorten::{RemovedEnd, largest_cap, shortened};
+use crate::content::Role;
+use crate::text::Clusters;
+use crate::tokens::search;
+use crate::vendors::format::Format;
+use crate::vendors::pieces::message::{At, Kind, Message, Piece, Reason};
+
+/// Tokens that a shortened text at the edge of a gap keeps at least, its marker not counted.
+pub(super) const MIN_FILLED_TOKENS: u64 = 64;
+/// Tokens that the text of a protected message keeps at least.
+pub(super) const MIN_PROTECTED_TOKENS: u64 = 16;
+
+/// How texts are shortened.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shortening<'m> {
+    pub end: RemovedEnd,
+    pub marker: &'m str,
+    /// Tokens that each text keeps at least, the marker not counted.
+    pub min_tokens: u64,
+    pub reason: Reason,
+}
+
+impl Shortening<'static> {
+    /// Keeps the beginning and the end of each text.
+    pub(super) const fn middle(min_tokens: u64) -> Self {
+        Self { end: RemovedEnd::Middle, marker: TEXT_MARKER, min_tokens, reason: Reason::Shortened }
+    }
+}
+
+/// A text of a unit that may be shortened.
+#[derive(Clone, Copy, Debug)]
+struct TextSlot {
+    at: At,
+    number: usize,
+    tokens: u64,
+    is_result: bool,
+}
+
+/// A unit of which one call and its result stay.
+#[derive(Debug, Default)]
+pub(super) struct ReducedUnit {
+    pieces: Vec<At>,
+    /// What goes whole, and the rest.
+    slices: Vec<MessageSlice>,
+    kept: Vec<MessageSlice>,
+    pub min_cost: u64,
+}
+
+/// A shortened text.
+#[derive(Debug)]
+struct ShortenedText {
+    slot: TextSlot,
+    text: String,
+    tokens: u64,
+}
+
+impl<'r> Fit<'r> {
+    /// Shortens a unit to so many tokens: its results first, then, if `fill` says so, all its texts; at last its results are cleared.
+    /// Returns what it costs then. If it costs too much in any case it stays as it is, and there is no result.
+    pub(super) fn shorten_unit(
+        &mut self,
+        unit: &[MessageSlice],
+        room: u64,
+        fill: Fill,
+        min_tokens: u64,
+    ) -> Option<u64> {
+        let cost = self.unit_cost(unit);
+        if cost <= room {
+            return Some(cost);
+        }
+        let slots = self.text_slots(unit);
+        let how = Shortening::middle(min_tokens);
+        let results: Vec<TextSlot> = slots.iter().copied().filter(|slot| slot.is_result).collect();
+        let texts = self.shortened_texts(&results, cost, room, how);
+        let texts = match texts {
+            None if fill == Fill::All => self.shortened_texts(&slots, cost, room, how),
+            texts => texts,
+        };
+        match texts {
+            Some(texts) => Some(self.put_shortened(texts, cost, how.reason)),
+            None => self.clear_results(unit, cost, room),
+        }
+    }
+
+    /// Shortens all texts of a unit. False, and no change, if that is not enough.
+    pub(super) fn shorten_texts(&mut self, unit: &[MessageSlice], room: u64, how: Shortening<'_>) -> bool {
+        let cost = self.unit_cost(unit);
+        let slots = self.text_slots(unit);
+        let texts = self.shortened_texts(&slots, cost, room, how);
+        texts.map(|texts| self.put_shortened(texts, cost, how.reason)).is_some()
+    }
+
+    /// A unit reduced to one of its calls with its result: the pieces that go, and the fewest tokens that the rest can be shortened to.
+    /// None where others depend on what would go.
+    pub(super) fn reduced_unit(&self, unit: &[MessageSlice], call: At) -> Option<ReducedUnit> {
+        let pair = self.pairs.answered.binary_search_by(|(known, _)| known.cmp(&call)).ok();
+        let result = pair.and_then(|pair| self.pairs.answered.get(pair)).map_or(call, |&(_, result)| result);
+        let mut reduced = ReducedUnit::default();
+        for &slice in unit {
+            let message = self.messages.get(slice.message)?;
+            let (mut stays, mut removed) = (false, Vec::new());
+            let pieces = message.pieces.iter().enumerate().take(slice.to).skip(slice.from);
+            for (place, piece) in pieces.filter(|(_, piece)| piece.is_there()) {
+                let at = (slice.message, place);
+                let is_first_of_gemini =
+                    self.format == Format::Gemini && at < call && matches!(piece.kind, Kind::Call { .. });
+                if matches!(piece.kind, Kind::Linked { .. }) || piece.caller.is_some() || is_first_of_gemini {
+                    return None;
+                }
+                if at == call || at == result || piece.kind == Kind::Reasoning || piece.tokens == 0 {
+                    stays |= at == call || at == result || piece.kind == Kind::Reasoning;
+                } else {
+                    removed.push(at);
+                }
+            }
+            if stays {
+                reduced.pieces.extend(removed);
+                reduced.kept.push(slice);
+            } else {
+                reduced.slices.push(slice);
+            }
+        }
+        reduced.min_cost = self.min_cost_without(&reduced.kept, &reduced.pieces, MIN_PROTECTED_TOKENS);
+        Some(reduced)
+    }
+
+    /// Reduces a unit to one of its calls, and shortens the result as far as needed. Returns the cost and the slices that go whole.
+    pub(super) fn reduce_unit(
+        &mut self,
+        unit: &[MessageSlice],
+        call: At,
+        room: u64,
+    ) -> Option<(u64, Vec<MessageSlice>)> {
+        let reduced = self.reduced_unit(unit, call)?;
+        let before: Vec<(At, Piece<'r>)> = reduced
+            .pieces
+            .iter()
+            .filter_map(|&at| {
+                let piece = self.messages.piece_mut(at)?;
+                let before = piece.clone();
+                piece.remove(Reason::OverLimit);
+                Some((at, before))
+            })
+            .collect();
+        let cost = self.shorten_unit(&reduced.kept, room, Fill::All, MIN_PROTECTED_TOKENS);
+        if cost.is_none() {
+            for (at, piece) in before {
+                self.messages.piece_mut(at).into_iter().for_each(|place| *place = piece.clone());
+            }
+        }
+        cost.map(|cost| (cost, reduced.slices))
+    }
+
+    /// The fewest tokens that a unit can be shortened to.
+    pub(super) fn min_cost(&self, unit: &[MessageSlice], min_tokens: u64) -> u64 {
+        self.min_cost_without(unit, &[], min_tokens)
+    }
+
+    /// The same, if some of its pieces go.
+    fn min_cost_without(&self, unit: &[MessageSlice], pieces: &[At], min_tokens: u64) -> u64 {
+        let piece_cost = |&(at, place): &At| self.messages.get(at)?.pieces.get(place).map(|piece| piece.now);
+        let gone: u64 = pieces.iter().filter_map(piece_cost).sum();
+        let cost = self.unit_cost(unit).saturating_sub(gone);
+        let cap = min_tokens.saturating_add(self.prices.text(TEXT_MARKER));
+        let slots = self.text_slots(unit).into_iter().filter(|slot| !pieces.contains(&slot.at));
+        let shortened: u64 = slots.map(|slot| slot.tokens.saturating_sub(cap)).sum();
+        let cleared = self.cleared(unit, self.placeholder_tokens());
+        let cleared: u64 = cleared.iter().filter(|(at, _)| !pieces.contains(at)).map(|&(_, freed)| freed).sum();
+        cost.saturating_sub(shortened.max(cleared))
+    }
+
+    /// Tokens of a unit as it is now.
+    fn unit_cost(&self, unit: &[MessageSlice]) -> u64 {
+        let slice_cost = |slice: &MessageSlice| {
+            let message = self.messages.get(slice.message)?;
+            let pieces = message.pieces.iter().take(slice.to).skip(slice.from);
+            Some(pieces.map(|piece| piece.now).fold(message.overhead, u64::saturating_add))
+        };
+        unit.iter().filter_map(slice_cost).fold(0, u64::saturating_add)
+    }
+
+    fn text_slots(&self, unit: &[MessageSlice]) -> Vec<TextSlot> {
+        let mut slots = Vec::new();
+        for slice in unit {
+            let Some(message) = self.messages.get(slice.message) else { continue };
+            let pieces = message.pieces.iter().enumerate().take(slice.to).skip(slice.from);
+            for (place, piece) in pieces.filter(|(_, piece)| piece.is_there()) {
+                let is_result = matches!(piece.kind, Kind::Result { .. } | Kind::CallAndResult { .. });
+                let texts = piece.texts.iter().enumerate().filter(|(_, text)| !text.text.is_empty());
+                let at = (slice.message, place);
+                slots.extend(texts.map(|(number, text)| TextSlot { at, number, tokens: text.tokens, is_result }));
+            }
+        }
+        slots
+    }
+
+    /// The longer of the texts, cut to one number of tokens, the largest with which a unit of this cost has room.
+    fn shortened_texts(
+        &self,
+        slots: &[TextSlot],
+        cost: u64,
+        room: u64,
+        how: Shortening<'_>,
+    ) -> Option<Vec<ShortenedText>> {
+        let tokens: u64 = slots.iter().map(|slot| slot.tokens).sum();
+        let budget = room.checked_sub(cost.saturating_sub(tokens))?;
+        let cap = largest_cap(slots.iter().map(|slot| slot.tokens).collect(), budget)?;
+        if cap < how.min_tokens.saturating_add(self.prices.text(how.marker)) {
+            return None;
+        }
+        let mut total = tokens;
+        let mut texts = Vec::new();
+        for &slot in slots.iter().filter(|slot| slot.tokens > cap) {
+            let shortened = self.shortened_text(slot, cap, how)?;
+            total = total.saturating_sub(slot.tokens).saturating_add(shortened.tokens);
+            texts.push(shortened);
+        }
+        (total <= budget).then_some(texts)
+    }
+
+    fn shortened_text(&self, slot: TextSlot, cap: u64, how: Shortening<'_>) -> Option<ShortenedText> {
+        let piece = self.messages.get(slot.at.0)?.pieces.get(slot.at.1)?;
+        let text = &piece.texts.get(slot.number)?.text;
+        let clusters = Clusters::new(text);
+        let cut = |keep: usize| shortened(how.end, how.marker, text, &clusters, keep);
+        let guess = text.len() as u64;
+        let guess = usize::try_from(guess.saturating_mul(cap) / slot.tokens.max(1)).unwrap_or(usize::MAX);
+        let keep = search::largest(1, text.len(), guess, cap, |keep| self.prices.text(&cut(keep)));
+        let text = cut(keep.unwrap_or(1));
+        let tokens = self.prices.text(&text);
+        (tokens < slot.tokens).then_some(ShortenedText { slot, text, tokens })
+    }
+
+    /// Puts shortened texts in place; the cost of the unit then.
+    fn put_shortened(&mut self, texts: Vec<ShortenedText>, cost: u64, reason: Reason) -> u64 {
+        let mut cost = cost;
+        for ShortenedText { slot, text, tokens } in texts {
+            cost = cost.saturating_sub(slot.tokens).saturating_add(tokens);
+            if let Some(piece) = self.messages.piece_mut(slot.at) {
+                piece.shorten(slot.number, text, tokens, reason);
+            }
+        }
+        cost
+    }
+
+    fn placeholder(&self) -> &str {
+        self.edits.tool_results.as_ref().map_or(DEFAULT_PLACEHOLDER, |edit| &edit.placeholder)
+    }
+
+    fn placeholder_tokens(&self) -> u64 {
+        self.prices.text(self.placeholder())
+    }
+
+    /// The results of a unit that the placeholder of cleared results can replace, and what each frees.
+    fn cleared(&self, unit: &[MessageSlice], placeholder: u64) -> Vec<(At, u64)> {
+        let mut cleared = Vec::new();
+        let is_models = |message: &Message<'_>| message.role == Role::Assistant && message.removed.is_none();
+        let read_to = self.messages.iter().rposition(is_models).unwrap_or(0);
+        // What the model has not read is never cleared.
+        for slice in unit.iter().filter(|slice| slice.message <= read_to) {
+            let Some(message) = self.messages.get(slice.message) else { continue };
+            let pieces = message.pieces.iter().enumerate().take(slice.to).skip(slice.from);
+            for (place, piece) in pieces.filter(|(_, piece)| piece.is_there() && piece.body.is_some()) {
+                let freed = piece.now.saturating_sub(piece.beside_body.saturating_add(placeholder));
+                if freed > 0 && matches!(piece.kind, Kind::Result { .. } | Kind::CallAndResult { .. }) {
+                    cleared.push(((slice.message, place), freed));
+                }
+            }
+        }
+        cleared
+    }
+
+    /// Clears the results of a unit if it has room then.
+    fn clear_results(&mut self, unit: &[MessageSlice], cost: u64, room: u64) -> Option<u64> {
+        let tokens = self.placeholder_tokens();
+        let cleared = self.cleared(unit, tokens);
+        let freed: u64 = cleared.iter().map(|&(_, freed)| freed).sum();
+        let cost = cost.saturating_sub(freed);
+        if cleared.is_empty() || cost > room {
+            return None;
+        }
+        let placeholder = self.placeholder().to_owned();
+        for (at, _) in cleared {
+            if let Some(piece) = self.messages.piece_mut(at) {
+                piece.put_text(&placeholder, tokens, Reason::ResultCleared);
+            }
+        }
+        Some(cost)
+    }
+}
