@@ -79,8 +79,6 @@ pub(crate) struct Compaction {
 pub(crate) struct Choice<'a> {
     pub kept: Kept,
     pub marker: Option<String>,
-    /// Whether the marker was left out so that one more unit fits.
-    pub marker_omitted: bool,
     /// The items from `kept.tail` on if their texts were shortened, else empty.
     shortened: Vec<Item<'a>>,
     pub shortened_at: Vec<usize>,
@@ -170,16 +168,15 @@ impl<'a> Plan<'_, 'a> {
     pub(super) fn choose_within(&self, limit: u64) -> Result<Choice<'a>> {
         let costs = self.costs();
         let (count, total) = (costs.len, costs.total());
-        let whole = |kept, marker, marker_omitted| Choice {
+        let whole = |kept, marker| Choice {
             kept,
             marker,
-            marker_omitted,
             shortened: Vec::new(),
             shortened_at: Vec::new(),
             thinking: InvalidThinking::default(),
         };
         if total <= limit {
-            return Ok(whole(Kept { head: count, tail: count }, None, false));
+            return Ok(whole(Kept { head: count, tail: count }, None));
         }
         let of_each = || (0..count).filter_map(|at| Some((self.items.id(at)?, costs.alone(at, at + 1))));
         let too_long = |advice: &str| budget::too_long(self.limit, total, of_each(), advice);
@@ -204,7 +201,7 @@ impl<'a> Plan<'_, 'a> {
         };
         if let Some(kept) = kept {
             let marker = if is_middle { costs.marker(kept.tail - kept.head) } else { None };
-            return Ok(whole(kept, marker, false));
+            return Ok(whole(kept, marker));
         }
         self.shorten(end, limit).ok_or_else(|| {
             too_long("not even its newest message fits when it is shortened; use a larger context window")
@@ -231,7 +228,7 @@ impl<'a> Plan<'_, 'a> {
         let shortened_at = cut.iter().map(|at| at + before).collect();
         let kept = Kept { head: lead, tail: start };
         let thinking = InvalidThinking::default();
-        Some(Choice { kept, marker: gap, marker_omitted: false, shortened: unit, shortened_at, thinking })
+        Some(Choice { kept, marker: gap, shortened: unit, shortened_at, thinking })
     }
 
     /// The messages of a choice, and their tokens.

@@ -16,6 +16,7 @@ use crate::assembly::strategies::OverLimit;
 use crate::content::Role;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::json::object;
+use crate::sorting;
 use crate::text::{Clusters, trim};
 use crate::tokens::search;
 use crate::vendors::format::Format;
@@ -462,7 +463,7 @@ impl Fit<'_> {
         let mut slices = units.0.slices.get(kept.head..kept.tail).unwrap_or_default().to_vec();
         if !lost.is_empty() {
             slices.extend(lost);
-            slices.sort_by_key(|slice| (slice.message, slice.from));
+            sorting::sort_by_key(&mut slices, |slice| (slice.message, slice.from));
         }
         let marked = marked && self.is_gap_inside(protection, layout, target, &slices);
         let added = if marked && !slices.is_empty() { self.gap_text(&costs, slices.len()) } else { None };

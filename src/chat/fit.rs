@@ -10,14 +10,13 @@ use super::pairs::{MessageSlice, add_slices, drop_links, repair, units};
 use super::report::{AddedKind, EditEffect};
 use super::request_overhead::RequestOverhead;
 use super::rules::Rules;
-use super::shortening::{MIN_FILLED_TOKENS, Shortening};
 use super::unit_index::UnitIndex;
 use crate::vendors::chats::text_of;
 use crate::vendors::format::Format;
-use crate::vendors::pieces::message::{At, Change, Kind, Message, Piece, Reason, Step};
+use crate::vendors::pieces::message::{Change, Kind, Message, Piece, Reason, Step};
 use serde_json::Value as Json;
 
-use crate::assembly::settings::{CHAT_MARKER, CHAT_MARKER_OF_ONE, Fill};
+use crate::assembly::settings::{CHAT_MARKER, CHAT_MARKER_OF_ONE};
 use crate::content::Role;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::prompt::Prices;
@@ -317,26 +316,6 @@ impl<'r> Fit<'r> {
             self.strip_changed();
         }
         edits
-    }
-
-    /// Shortens the last result that an edit cleared to what the limit leaves, if enough of it stays; how many tokens that takes.
-    fn shorten_cleared(&mut self, at: At, whole: Piece<'r>, left: u64) -> u64 {
-        if self.options.fill == Fill::Off || self.edits.always || self.edits.step > 0 {
-            return 0;
-        }
-        let Some(piece) = self.messages.piece_mut(at) else { return 0 };
-        let cleared = std::mem::replace(piece, whole);
-        let slice = MessageSlice { message: at.0, from: at.1, to: at.1 + 1 };
-        let overhead = self.messages.get(at.0).map_or(0, |message| message.overhead);
-        let room = cleared.now.saturating_add(left).saturating_add(overhead);
-        let how = Shortening { reason: Reason::ResultShortened, ..Shortening::middle(MIN_FILLED_TOKENS) };
-        let before = cleared.now;
-        let is_shortened = self.shorten_texts(&[slice], room, how);
-        let Some(piece) = self.messages.piece_mut(at) else { return 0 };
-        if !is_shortened {
-            *piece = cleared;
-        }
-        piece.now.saturating_sub(before)
     }
 
     /// Items that follow from reasoning are found by their ids at OpenAI, and are refused without it.

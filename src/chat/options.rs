@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use serde_json::Value as Json;
 
-use super::protection::{PLAN_TOOLS, default_protect};
 use crate::assembly::budget;
 use crate::assembly::preserved::PreservedThinking;
 use crate::assembly::settings::{CHAT_MARKER, Fill, Protect, Strategy};
@@ -421,5 +420,28 @@ impl FitOptions {
         let buffer = self.token_buffer.unwrap_or(longest.map_or(DEFAULT_TOKEN_BUFFER, u64::from));
         let limit = budget::limit(model.context_window.into(), buffer)?;
         Ok(model.input_limit.map_or(limit, |most| limit.min(u64::from(most))))
+    }
+}
+
+/// Tools by which known agents keep a plan or a list of tasks.
+const PLAN_TOOLS: &[&str] = &[
+    "TodoWrite",
+    "todo_write",
+    "todowrite",
+    "update_plan",
+    "write_todos",
+    "manage_todo_list",
+    "update_todo_list",
+    "SetTodoList",
+    "task_tracker",
+];
+
+/// What is protected if the options do not state it.
+fn default_protect(strategy: Strategy) -> &'static [Protect] {
+    match strategy {
+        Strategy::TruncateMiddle => &[Protect::FirstUser, Protect::LastUser],
+        Strategy::KeepStart => &[Protect::FirstUser],
+        Strategy::RollingWindow => &[Protect::LastUser],
+        Strategy::StopAtLimit => &[],
     }
 }

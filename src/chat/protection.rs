@@ -1,12 +1,14 @@
 //! Messages that are shortened rather than removed (SPEC §1 "Strategies", §8 `protect`, `protectTools`).
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::fit::{EarlierMark, Fit};
 use super::shortening::MIN_PROTECTED_TOKENS;
 use super::unit_index::{CuttableUnits, UnitIndex};
-use crate::assembly::settings::{Protect, Strategy};
+use crate::assembly::settings::Protect;
 use crate::content::Role;
+use crate::sorting;
 use crate::vendors::pieces::message::{At, Kind, Message, Piece};
 
 /// Why a unit is protected. Lower ranks are given up first.
@@ -74,7 +76,7 @@ pub(super) fn give_up(units: &mut Vec<ProtectedUnit>) {
 /// Lets the units grow to their full cost within so many tokens for all of them, the highest ranks first; the tokens that are left.
 pub(super) fn grow(units: &mut [ProtectedUnit], mut tokens: u64) -> u64 {
     let mut order: Vec<&mut ProtectedUnit> = units.iter_mut().collect();
-    order.sort_by_key(|unit| std::cmp::Reverse(unit.rank));
+    sorting::sort_by_key(&mut order, |unit| Reverse(unit.rank));
     for unit in order {
         let more = unit.cost.saturating_sub(unit.room).min(tokens);
         unit.room = unit.room.saturating_add(more);
@@ -98,7 +100,7 @@ impl Fit<'_> {
                 None => ranks.push((unit, rank)),
             }
         }
-        ranks.sort_by_key(|(unit, _)| unit.start);
+        sorting::sort_by_key(&mut ranks, |(unit, _)| unit.start);
         let call = |rank| plan.filter(|_| rank == Rank::Plan);
         ranks.into_iter().map(|(slices, rank)| self.protected_unit(&layout.free, slices, rank, call(rank))).collect()
     }
@@ -166,28 +168,5 @@ impl Fit<'_> {
             place.filter(|_| message.removed.is_none()).map(|place| (at, place))
         };
         self.messages.iter().enumerate().rev().find_map(plan_in)
-    }
-}
-
-/// Tools by which known agents keep a plan or a list of tasks.
-pub(super) const PLAN_TOOLS: &[&str] = &[
-    "TodoWrite",
-    "todo_write",
-    "todowrite",
-    "update_plan",
-    "write_todos",
-    "manage_todo_list",
-    "update_todo_list",
-    "SetTodoList",
-    "task_tracker",
-];
-
-/// What is protected if the options do not state it.
-pub(super) fn default_protect(strategy: Strategy) -> &'static [Protect] {
-    match strategy {
-        Strategy::TruncateMiddle => &[Protect::FirstUser, Protect::LastUser],
-        Strategy::KeepStart => &[Protect::FirstUser],
-        Strategy::RollingWindow => &[Protect::LastUser],
-        Strategy::StopAtLimit => &[],
     }
 }

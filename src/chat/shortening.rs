@@ -88,6 +88,26 @@ impl<'r> Fit<'r> {
         }
     }
 
+    /// Shortens the last result that an edit cleared to what the limit leaves, if enough of it stays; how many tokens that takes.
+    pub(super) fn shorten_cleared(&mut self, at: At, whole: Piece<'r>, left: u64) -> u64 {
+        if self.options.fill == Fill::Off || self.edits.always || self.edits.step > 0 {
+            return 0;
+        }
+        let Some(piece) = self.messages.piece_mut(at) else { return 0 };
+        let cleared = std::mem::replace(piece, whole);
+        let slice = MessageSlice { message: at.0, from: at.1, to: at.1 + 1 };
+        let overhead = self.messages.get(at.0).map_or(0, |message| message.overhead);
+        let room = cleared.now.saturating_add(left).saturating_add(overhead);
+        let how = Shortening { reason: Reason::ResultShortened, ..Shortening::middle(MIN_FILLED_TOKENS) };
+        let before = cleared.now;
+        let is_shortened = self.shorten_texts(&[slice], room, how);
+        let Some(piece) = self.messages.piece_mut(at) else { return 0 };
+        if !is_shortened {
+            *piece = cleared;
+        }
+        piece.now.saturating_sub(before)
+    }
+
     /// Shortens all texts of a unit. False, and no change, if that is not enough.
     pub(super) fn shorten_texts(&mut self, unit: &[MessageSlice], room: u64, how: Shortening<'_>) -> bool {
         let cost = self.unit_cost(unit);
@@ -110,7 +130,7 @@ impl<'r> Fit<'r> {
                 let at = (slice.message, place);
                 let is_first_of_gemini =
                     self.format == Format::Gemini && at < call && matches!(piece.kind, Kind::Call { .. });
-                if matches!(piece.kind, Kind::Linked { .. }) || piece.caller.is_some() || is_first_of_gemini {
+                if matches!(piece.kind, Kind::Approval { .. }) || piece.caller.is_some() || is_first_of_gemini {
                     return None;
                 }
                 if at == call || at == result || piece.kind == Kind::Reasoning || piece.tokens == 0 {

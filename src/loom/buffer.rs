@@ -142,7 +142,6 @@ pub(crate) fn document<'a>(context: &PathContext<'a>, state: &mut PathState) -> 
         cut: truncated.then_some(cut),
         cache: None,
         minimum_recent_nodes_met: !truncated || met,
-        marker_omitted: false,
         path: state.ids(tree),
         not_on_path: tree.len().saturating_sub(nodes.len()),
         nodes,

@@ -157,7 +157,7 @@ impl<'t> Packed<'t> {
                 self.text(cache.fingerprint.as_deref())?;
             }
         }
-        self.number(u32::from(report.minimum_recent_nodes_met) + 2 * u32::from(report.marker_omitted));
+        self.number(u32::from(report.minimum_recent_nodes_met));
         self.size(report.path_length);
         self.number(preferences.truncation_strategy as u32);
         self.count(preferences.minimum_recent_nodes);

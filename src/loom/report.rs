@@ -27,9 +27,6 @@ pub struct Report<'a> {
     pub cache: Option<Cached>,
     /// Whether the protected recent nodes are all kept whole.
     pub minimum_recent_nodes_met: bool,
-    /// Whether the marker was left out, since one unit more fits without it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub marker_omitted: bool,
     /// The ids of the path, oldest first, before exclusion.
     pub path: Vec<&'a str>,
     /// One row for each node on the path, its sources, annotations and other versions.
@@ -220,9 +217,6 @@ pub struct ReportSummary {
     pub cache: Option<Cached>,
     /// Whether the protected recent nodes are all kept whole.
     pub minimum_recent_nodes_met: bool,
-    /// Whether the marker was left out, since one unit more fits without it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub marker_omitted: bool,
     /// How many nodes the path has, before exclusion.
     pub path_length: usize,
     /// The settings in force.
@@ -278,7 +272,6 @@ impl ReportSummary {
             cut: report.cut.as_ref().map(CutSummary::of),
             cache: report.cache.clone(),
             minimum_recent_nodes_met: report.minimum_recent_nodes_met,
-            marker_omitted: report.marker_omitted,
             path_length: report.path.len(),
             preferences: report.preferences.clone(),
             diagnostics: report.diagnostics.clone(),

@@ -404,7 +404,7 @@ proptest! {
         }
         let model = Model::new(&case);
         let middle = case.options.preferences.truncation_strategy == Some(Cut::TruncateMiddle);
-        let marker = middle && !result.report.marker_omitted;
+        let marker = middle;
         let (head, tail) = (cut.position, cut.position + cut.node_ids.len());
         let at = |index: usize| model.units.iter().position(|&start| start == index).unwrap();
         if middle && at(head) + 1 < at(tail) {

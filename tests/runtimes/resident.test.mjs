@@ -212,7 +212,6 @@ describe("LoomTree", () => {
         ...(cut && { cut }),
         cache,
         minimumRecentNodesMet: report.minimumRecentNodesMet,
-        ...(report.markerOmitted && { markerOmitted: true }),
         pathLength: report.path.length,
         preferences: report.preferences,
         diagnostics: report.diagnostics,

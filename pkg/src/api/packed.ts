@@ -106,7 +106,6 @@ function report(packed: Packed): ReportSummary {
   }
   const flags = packed.number();
   report.minimumRecentNodesMet = (flags & 1) === 1;
-  if (flags & 2) report.markerOmitted = true;
   report.pathLength = packed.number();
   report.preferences = {
     truncationStrategy: STRATEGIES[packed.number()]!,
@@ -137,7 +136,6 @@ export function unpackAssembly(answer: unknown, from: KeptMessages | ReadonlyDat
     cut,
     cache,
     minimumRecentNodesMet,
-    markerOmitted,
     pathLength: _,
     preferences,
     diagnostics,
@@ -167,7 +165,6 @@ export function unpackAssembly(answer: unknown, from: KeptMessages | ReadonlyDat
   }
   if (cache) whole.cache = cache;
   whole.minimumRecentNodesMet = minimumRecentNodesMet;
-  if (markerOmitted) whole.markerOmitted = true;
   whole.path = path;
   whole.nodes = nodes;
   whole.notOnPath = packed.number();

@@ -406,8 +406,6 @@ export interface AssemblyReport {
   cache?: CacheReport;
   /** Whether the protected recent nodes are all there. */
   minimumRecentNodesMet: boolean;
-  /** There when the truncation marker was left out, since one unit more fits without it. */
-  markerOmitted?: true;
   /** The ids of the path, oldest first, before exclusion. */
   path: string[];
   /** One row for each node on the path, its sources, annotations and other versions. */

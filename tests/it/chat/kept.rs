@@ -90,15 +90,19 @@ fn kept(options: &FitOptions) -> Kept {
             assert_eq!(count(&fitted, &FitOptions::default()).unwrap(), report.tokens.total);
             kept.used.push(report.tokens.total as f64 / report.limit as f64);
             let is_lost = |at: usize| usize::from(report.messages[at].fate == Fate::Cut);
-            let is_user = |message: &Value| message["role"] == "user";
-            kept.first_lost += is_lost(messages.iter().position(is_user).unwrap());
-            kept.last_lost += is_lost(messages.iter().rposition(is_user).unwrap());
+            kept.calls += calls(&messages);
+            kept.calls_kept += calls(&fitted);
             if let Some(plan) = messages.iter().rposition(has_plan) {
                 kept.plans += 1;
                 kept.plans_lost += is_lost(plan);
             }
-            kept.calls += calls(&messages);
-            kept.calls_kept += calls(&fitted);
+            // Next to a system context that takes nearly all of the limit nothing can be kept.
+            if report.limit - report.tokens.system < 100 {
+                continue;
+            }
+            let is_user = |message: &Value| message["role"] == "user";
+            kept.first_lost += is_lost(messages.iter().position(is_user).unwrap());
+            kept.last_lost += is_lost(messages.iter().rposition(is_user).unwrap());
         }
     }
     kept.used.sort_by(f64::total_cmp);
