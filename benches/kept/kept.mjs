@@ -17,7 +17,8 @@ const corpus = JSON.parse(readFileSync(new URL("../../tests/corpus/conversations
 const conversations = quick ? corpus.slice(0, 5) : corpus;
 const percents = quick ? [50] : [10, 25, 50, 75, 90];
 const words = ["the", "red", "house", "of", "a", "man", "who", "sold", "bread", "and", "wine"];
-const text = (tokens) => Array.from({ length: Math.max(1, tokens) }, (_, at) => words[(at * 7 + (at >> 3)) % words.length]).join(" ");
+const text = (tokens) =>
+  Array.from({ length: Math.max(1, tokens) }, (_, at) => words[(at * 7 + (at >> 3)) % words.length]).join(" ");
 const PLAN_TOOLS = new Set(["TodoWrite", "update_plan", "todo_write", "write_todos"]);
 
 function chatOf(rows) {
@@ -40,7 +41,11 @@ function instanceOf({ role, content, tool_calls: calls, tool_call_id: id }) {
   if (role === "system" || role === "developer") return new SystemMessage(content);
   if (role === "user") return new HumanMessage(content);
   if (role === "tool") return new ToolMessage({ content, tool_call_id: id });
-  const toolCalls = (calls ?? []).map(({ id, function: called }) => ({ id, name: called.name, args: JSON.parse(called.arguments) }));
+  const toolCalls = (calls ?? []).map(({ id, function: called }) => ({
+    id,
+    name: called.name,
+    args: JSON.parse(called.arguments),
+  }));
   return new AIMessage({ content: content ?? "", tool_calls: toolCalls });
 }
 
@@ -49,9 +54,13 @@ const callIds = (messages) => messages.flatMap(({ tool_calls: calls }) => (calls
 /** What a list keeps of another. A user message is kept if one with its beginning is there. */
 function keptOf(messages, fitted, limit, tokens) {
   const users = messages.filter(({ role }) => role === "user");
-  const contents = new Set(fitted.filter(({ role }) => role === "user").map(({ content }) => String(content).slice(0, 20)));
+  const contents = new Set(
+    fitted.filter(({ role }) => role === "user").map(({ content }) => String(content).slice(0, 20)),
+  );
   const isKept = ({ content }) => contents.has(content.slice(0, 20));
-  const plans = messages.flatMap(({ tool_calls: calls }) => calls ?? []).filter((call) => PLAN_TOOLS.has(call.function.name));
+  const plans = messages
+    .flatMap(({ tool_calls: calls }) => calls ?? [])
+    .filter((call) => PLAN_TOOLS.has(call.function.name));
   const ids = new Set(callIds(fitted));
   return {
     used: tokens / limit,
@@ -85,8 +94,18 @@ async function row(name, fit) {
   const calls = kept.reduce((sum, fit) => [sum[0] + fit.calls[0], sum[1] + fit.calls[1]], [0, 0]);
   const mean = used.reduce((sum, one) => sum + one, 0) / used.length;
   const over = used.filter((one) => one > 1).length;
-  const cells = [mean.toFixed(3), used[Math.floor(used.length / 10)].toFixed(3), lost((fit) => fit.first), lost((fit) => fit.last)];
-  cells.push(lost((fit) => fit.plan), `${((100 * calls[0]) / calls[1]).toFixed(1)} %`, over, errors);
+  const cells = [
+    mean.toFixed(3),
+    used[Math.floor(used.length / 10)].toFixed(3),
+    lost((fit) => fit.first),
+    lost((fit) => fit.last),
+  ];
+  cells.push(
+    lost((fit) => fit.plan),
+    `${((100 * calls[0]) / calls[1]).toFixed(1)} %`,
+    over,
+    errors,
+  );
   console.log(`| ${name} | ${cells.join(" | ")} |`);
 }
 
@@ -96,7 +115,9 @@ const chats = conversations.map(({ m }) => {
 });
 
 console.log(`${chats.length} conversations, ${chats.length * percents.length} fits each\n`);
-console.log("| | used, mean | 10th percentile | first user lost | last lost | plan lost | calls visible | over the limit | errors |");
+console.log(
+  "| | used, mean | 10th percentile | first user lost | last lost | plan lost | calls visible | over the limit | errors |",
+);
 console.log("| --- | --: | --: | --: | --: | --: | --: | --: | --: |");
 
 const ours = (options) => (chat, limit) => {
@@ -116,12 +137,18 @@ function theirsOf(chat, fitted, limit) {
     const calls = (message.tool_calls ?? []).map(({ id, name, args }) => {
       return { id, type: "function", function: { name, arguments: JSON.stringify(args) } };
     });
-    return { role, content: message.content, ...(calls.length > 0 && { tool_calls: calls }), ...(role === "tool" && { tool_call_id: message.tool_call_id }) };
+    return {
+      role,
+      content: message.content,
+      ...(calls.length > 0 && { tool_calls: calls }),
+      ...(role === "tool" && { tool_call_id: message.tool_call_id }),
+    };
   });
   return keptOf(chat, back, limit, countChatTokens(back, { format: "openai" }));
 }
 const costs = new WeakMap();
-const tokenCounter = (list) => list.reduce((sum, message) => sum + (costs.get(message) ?? Math.ceil(String(message.content).length / 4)), 3);
+const tokenCounter = (list) =>
+  list.reduce((sum, message) => sum + (costs.get(message) ?? Math.ceil(String(message.content).length / 4)), 3);
 function instances(chat) {
   const list = chat.map(instanceOf);
   measureMessages(chat).messages.forEach(({ tokens }, at) => costs.set(list[at], tokens));
@@ -133,6 +160,9 @@ await row("LangChain `trimMessages`, `allowPartial`", async (chat, limit) => {
 });
 await row("LangChain `ClearToolUsesEdit`", async (chat, limit) => {
   const list = instances(chat);
-  await new ClearToolUsesEdit({ trigger: { tokens: limit }, keep: { messages: 3 } }).apply({ messages: list, countTokens: tokenCounter });
+  await new ClearToolUsesEdit({ trigger: { tokens: limit }, keep: { messages: 3 } }).apply({
+    messages: list,
+    countTokens: tokenCounter,
+  });
   return theirsOf(chat, list, limit);
 });

@@ -75,7 +75,7 @@ impl Options {
             choices: Choices::default(),
             annotations: Annotations::None,
             pending_sources: Vec::new(),
-            instruction_scope: InstructionScope::Path,
+            instruction_scope: InstructionScope::default(),
             system_prompt: None,
             context_window,
             preferences: Preferences::default(),
@@ -123,9 +123,9 @@ impl Annotations {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InstructionScope {
     /// The sources of every edge on the path, and the pending ones.
-    #[default]
     Path,
     /// The sources of the tip's edge, and the pending ones.
+    #[default]
     Generation,
 }
 

@@ -165,8 +165,8 @@ impl<'a> Model<'a> {
     }
 
     /// The blocks, with the marker for no nodes between them.
-    fn blocks_alone(&self, marker: bool) -> u64 {
-        let texts: Vec<String> = [self.blocks[0].clone(), marker.then(|| self.marker(0)), self.blocks[1].clone()]
+    fn blocks_alone(&self) -> u64 {
+        let texts: Vec<String> = [self.blocks[0].clone(), Some(self.marker(0)), self.blocks[1].clone()]
             .into_iter()
             .flatten()
             .filter(|text| !text.is_empty())
@@ -181,42 +181,9 @@ impl<'a> Model<'a> {
         self.options.preferences.cut_step.unwrap_or(0.0) as u64
     }
 
-    /// With the marker, or without it where that keeps a unit more.
     fn middle(&self, total: u64) -> Expected {
-        let has_marker = !self.marker(1).is_empty();
         let unit = |at: usize| self.units[at];
-        let unmarked = |head: usize, tail: usize| self.cost(unit(head), unit(tail), false) <= self.limit;
-        match self.middle_with(total, true) {
-            Expected::Keep { head, tail, .. } if has_marker && self.step() == 0 => {
-                let at = |item: usize| self.units.iter().position(|&start| start == item).unwrap();
-                let (mut head, mut tail) = (at(head), at(tail));
-                let removed = tail - head;
-                loop {
-                    let before = (head, tail);
-                    while tail > head + 1 && unmarked(head, tail - 1) {
-                        tail -= 1;
-                    }
-                    while head + 1 < tail && unmarked(head + 1, tail) {
-                        head += 1;
-                    }
-                    if before == (head, tail) {
-                        break;
-                    }
-                }
-                let other = self.middle_with(total, false);
-                match other {
-                    Expected::Keep { head: first, tail: last, .. } if at(last) - at(first) < tail - head => other,
-                    _ => self.keep(unit(head), unit(tail), tail - head == removed),
-                }
-            }
-            Expected::LastResort if has_marker => self.middle_with(total, false),
-            kept => kept,
-        }
-    }
-
-    fn middle_with(&self, total: u64, marker: bool) -> Expected {
-        let unit = |at: usize| self.units[at];
-        let fits = |head: usize, tail: usize| self.cost(unit(head), unit(tail), marker) <= self.limit;
+        let fits = |head: usize, tail: usize| self.cost(unit(head), unit(tail), true) <= self.limit;
         let count = self.units.len() - 1;
         let minimum = self.options.preferences.minimum_recent_nodes.unwrap_or(4.0) as usize;
         // The protected tail: whole units that hold the last `minimum` nodes, shrunk from its old end down to one unit.
@@ -230,7 +197,7 @@ impl<'a> Model<'a> {
         if count < 2 || !fits(0, protected) {
             return Expected::LastResort;
         }
-        let half = self.limit.saturating_sub(self.fixed() + self.blocks_alone(marker)) / 2;
+        let half = self.limit.saturating_sub(self.fixed() + self.blocks_alone()) / 2;
         let head_cost =
             |head: usize| self.messages_cost(&self.render_with(unit(head), self.entries.len(), false, &[None, None]));
         if self.step() > 0 {
@@ -240,11 +207,11 @@ impl<'a> Model<'a> {
             }
             let target = (total - self.limit).div_ceil(self.step()) * self.step();
             let mut tail = head + 1;
-            while tail < protected && total.saturating_sub(self.cost(unit(head), unit(tail), marker)) < target {
+            while tail < protected && total.saturating_sub(self.cost(unit(head), unit(tail), true)) < target {
                 tail += 1;
             }
             if fits(head, tail) {
-                return self.keep(unit(head), unit(tail), marker);
+                return self.keep(unit(head), unit(tail), true);
             }
         }
         let (mut head, mut tail) = (0, protected);
@@ -260,7 +227,7 @@ impl<'a> Model<'a> {
                 head += 1;
             }
             if before == (head, tail) {
-                return self.keep(unit(head), unit(tail), marker);
+                return self.keep(unit(head), unit(tail), true);
             }
         }
     }

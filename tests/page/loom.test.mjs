@@ -297,7 +297,7 @@ describe("budget and strategies", () => {
       await label(page, "Marker").fill("(gone: {count})\\n");
       await label(page, "Annotations").selectOption("all");
       await label(page, "Provider").selectOption("openai");
-      await label(page, "Instructions of").selectOption("generation");
+      await label(page, "Instructions of").selectOption("path");
       await label(page, "Agent’s system prompt").fill("Be brief.");
       await label(page, "Context window").fill("5000");
       const { tree, media, ...rest } = await copied(page, "Copy request");
@@ -314,7 +314,7 @@ describe("budget and strategies", () => {
         },
         includeAnnotations: "all",
         target: { provider: "openai", model: "gpt-5" },
-        instructionScope: "generation",
+        instructionScope: "path",
         agent: { configuration: { systemPrompt: "Be brief." } },
       });
       const result = await copied(page, "Copy result");

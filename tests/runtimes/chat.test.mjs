@@ -75,7 +75,7 @@ describe("what comes back", () => {
 
   test("over the limit the same objects, in their order, and a marker", () => {
     const messages = frozen(conversation());
-    const { messages: fitted, report } = chat.fitMessages(messages, { maxTokens: 500 });
+    const { messages: fitted, report } = chat.fitMessages(messages, { maxTokens: 500, fill: "off", protect: [] });
     assert.ok(report.tokens.total <= 500);
     const added = fitted.filter((message) => !messages.includes(message));
     assert.equal(added.length, 1);
@@ -357,7 +357,7 @@ describe("summaries", () => {
 
   test("the summary stands where messages were cut, and the next one builds on it", () => {
     const messages = frozen(conversation());
-    const options = { maxTokens: 500, summary: { maxTokens: 60 } };
+    const options = { maxTokens: 500, summary: { maxTokens: 60 }, protect: [] };
     const planned = chat.planFit(messages, options);
     assert.equal(planned.status, "summarize");
     assert.ok(planned.input.messages.length > 0);
@@ -995,7 +995,7 @@ describe("AI SDK", () => {
       { id: "1", role: "user", parts: [{ type: "text", text: "Do it." }] },
       { id: "2", role: "assistant", parts: [0, 1, 2, 3, 4, 5].flatMap(step) },
     ]);
-    const ui = fitUIMessages(run, { maxTokens: 700 });
+    const ui = fitUIMessages(run, { maxTokens: 700, edits: false, fill: "off" });
     assert.equal(ui.report.format, "ai-sdk-ui");
     assert.ok(ui.report.truncated && ui.report.tokens.total <= 700);
     const kept = ui.messages.at(-1);

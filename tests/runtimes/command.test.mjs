@@ -111,7 +111,10 @@ test("the exit code says what kind of failure it is, and `--json` says the rest"
     assert.ok(error.message.length > 0);
   }
   // A name of the library's option is the command's.
-  assert.match(sh("ctxweave chat chat.json --model nope-1").stderr, /give `--context-window` instead/);
+  assert.match(
+    sh("ctxweave chat chat.json --model nope-1").stderr,
+    /`--model` is `nope-1`, .* give `--context-window`/,
+  );
   assert.match(
     sh("ctxweave chat claude.jsonl --max-tokens 9").stderr,
     /session file \(claude-code-v1\): try `ctxweave session/,
@@ -122,9 +125,9 @@ test("a chat is what `fitMessages` gives, from a file and from a pipe", () => {
   const { messages, report } = ctxweave.fitMessages(chat, { maxTokens: 100 });
   const { stdout, stderr } = done("ctxweave chat chat.json --max-tokens 100");
   assert.deepEqual(JSON.parse(stdout), messages);
-  assert.match(stderr, /^openai: 6 messages, 5 kept, 1 cut\n/);
+  assert.match(stderr, /^openai: 6 messages, 5 kept, 1 changed\n/);
   assert.ok(stderr.includes(`${report.tokens.total} of at most 100 tokens`));
-  assert.match(stderr, /message 1 cut \(overLimit\)/);
+  assert.match(stderr, /message 1 changed \(shortened\), 252 tokens before, \d+ after/);
   const piped = done("ctxweave chat --max-tokens 100 --json", { input: read("chat.json") });
   assert.deepEqual(JSON.parse(piped.stdout), JSON.parse(JSON.stringify({ messages, report })));
   assert.equal(piped.stderr, "");

@@ -52,7 +52,9 @@ test("both entry points give the same result", async () => {
   const commits = await load("ctxweave/commits");
   await commits.init();
   const names = readdirSync(join(root, "tests/golden/import")).filter((name) => !name.includes(".expected."));
-  const files = names.map((name) => JSON.parse(readFileSync(join(root, "tests/golden/import", name), "utf8")).args?.[0]);
+  const files = names.map(
+    (name) => JSON.parse(readFileSync(join(root, "tests/golden/import", name), "utf8")).args?.[0],
+  );
   assert.ok(files.length > 20);
   for (const input of [{ nodes: [], edges: [] }, [{ role: "user", content: "Hi." }], "<task/>", ...files]) {
     assert.deepEqual(commits.identify(input), identify(input));

@@ -129,7 +129,7 @@ test("bytes are taken where bytes are, and named where they are not", () => {
     assert.equal(ctxweave.readFullNotes({ notes }), "Keep it blue.\n");
   }
   const { code, message } = error(() => ctxweave.readContext({ tastesDir: bytes }));
-  assert.deepEqual([code, message], ["invalid_input", "`tastesDir` must be a string"]);
+  assert.deepEqual([code, message], ["invalid_input", "`tastesDir` is bytes; it must be a string"]);
 });
 
 test("options that are not known are said", () => {

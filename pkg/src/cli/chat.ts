@@ -102,7 +102,7 @@ export const chat = command({
       images: images === undefined ? undefined : { keepLast: images },
       reasoning: values["drop-reasoning"] ? ({ remove: "all" } as const) : undefined,
     });
-    const options = given({
+    const options: FitSettings = given({
       model: values["max-tokens"] === undefined && values["context-window"] === undefined ? model : values.model,
       maxTokens: values["max-tokens"],
       contextWindow: values["context-window"],
@@ -120,7 +120,7 @@ export const chat = command({
       protect: values.protect.length > 0 ? protect : undefined,
       fill: values.fill as FitOptions["fill"],
       edits,
-    }) satisfies FitSettings;
+    });
     try {
       const fitted = hasLimit ? fitMessages(messages as object[], options as FitOptions) : undefined;
       const chat = (fitted?.messages ?? messages) as object[];

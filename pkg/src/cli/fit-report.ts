@@ -17,9 +17,10 @@ export function fitLines({ format, limit, tokens, messages, edits, added, diagno
     tokensLine(tokens, limit),
     ...(edits ?? []).map(({ edit, count, tokens }) => `  ${edit}: ${count} edited, ${grouped(tokens)} tokens freed`),
     ...shortened(
-      rows.map(({ index, fate, reason, tokens }): Line => {
+      rows.map(({ index, fate, reason, tokens, tokensAfter }): Line => {
         const tone = fate === "cut" ? "warning" : "faint";
-        return [`  message ${index} `, [tone, fate], ` (${reason ?? ""}), ${grouped(tokens)} tokens before`];
+        const after = tokensAfter === undefined ? "" : `, ${grouped(tokensAfter)} after`;
+        return [`  message ${index} `, [tone, fate], ` (${reason ?? ""}), ${grouped(tokens)} tokens before${after}`];
       }),
     ),
     ...(added ? [`  ${added.kind} at ${added.index}: ${added.text.slice(0, 80)}`] : []),

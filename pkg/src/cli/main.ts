@@ -84,13 +84,17 @@ function failed(thrown: unknown): number {
   return exit;
 }
 
-/** A message of the library, with the names that its options have here: `contextWindow` is `--context-window`. */
+/** A message of the library, with the names that its options have here: `options.contextWindow` is `--context-window`. */
 function asTyped(message: string): string {
   const options = commands.flatMap(({ options }) => Object.keys(options));
-  return message.replaceAll(/`([a-z]+(?:[A-Z][a-z]+)+)`/g, (whole, name: string) => {
-    const typed = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    return options.includes(typed) ? `\`--${typed}\`` : whole;
-  });
+  return message.replaceAll(
+    /`(?:options\.([a-zA-Z]+)|([a-z]+(?:[A-Z][a-z]+)+))`/g,
+    (whole, option?: string, word?: string) => {
+      const name = option ?? word ?? "";
+      const typed = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      return options.includes(typed) ? `\`--${typed}\`` : whole;
+    },
+  );
 }
 
 function hasCosts({ details }: CtxweaveError): boolean {

@@ -268,7 +268,7 @@ export interface AssemblyRequest {
   includeAnnotations?: string[] | "all";
   /** Sources of the edge that is about to be created from the tip. */
   pendingSources?: EdgeSource[];
-  /** Whose instructions count: those of every edge on the path (the default) or only the tip's and the pending ones. */
+  /** Whose instructions count: only the tip's and the pending ones (the default), or those of every edge on the path. */
   instructionScope?: "path" | "generation";
   agent?: Agent;
   /** Tokens that the model can take in, its answer included. */

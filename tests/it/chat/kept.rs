@@ -71,9 +71,11 @@ fn calls(messages: &[Value]) -> usize {
     messages.iter().map(|message| message["tool_calls"].as_array().map_or(0, Vec::len)).sum()
 }
 
+const PLAN_TOOLS: [&str; 2] = ["TodoWrite", "update_plan"];
+
 fn has_plan(message: &Value) -> bool {
     let calls = message["tool_calls"].as_array();
-    calls.is_some_and(|calls| calls.iter().any(|call| call["function"]["name"] == "TodoWrite"))
+    calls.is_some_and(|calls| calls.iter().any(|call| PLAN_TOOLS.iter().any(|tool| call["function"]["name"] == *tool)))
 }
 
 fn kept(options: &FitOptions) -> Kept {

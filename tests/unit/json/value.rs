@@ -208,7 +208,7 @@ fn what_json_cannot_carry_is_named() {
     assert_eq!(error.message(), "`a` is NaN, which JSON cannot carry; it must be a number");
     assert!(root.need("a").unwrap().to_json().is_err());
     assert_eq!(root.need("b").unwrap().bytes().as_deref(), Some(&b"ab"[..]));
-    assert_eq!(root.text("b").unwrap_err().message(), "`b` must be a string");
+    assert_eq!(root.text("b").unwrap_err().message(), "`b` is bytes; it must be a string");
     assert_eq!(root.need("c").unwrap().bytes().as_deref(), Some(&[1, 255][..]));
     assert!(root.need("d").unwrap().bytes().is_none());
     // What stands for something else is no object; another object of one key is.

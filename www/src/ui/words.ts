@@ -20,6 +20,7 @@ export const REASONS: Record<NodeReason, string> = {
   systemContextOff: "no system context in a document",
   overLimit: "over the limit",
   shortened: "shortened to fit",
+  compacted: "a compaction replaces it",
 };
 
 export const PARTS: Record<NodeReport["as"], string> = {

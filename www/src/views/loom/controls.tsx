@@ -99,8 +99,8 @@ export function Controls() {
                 { value: "path", name: "Every edge on the path" },
                 { value: "generation", name: "This generation only" },
               ]}
-              value={now.instructionScope ?? "path"}
-              onValue={(value) => setOrClear("instructionScope", value === "path" ? undefined : value)}
+              value={now.instructionScope ?? "generation"}
+              onValue={(value) => setOrClear("instructionScope", value === "generation" ? undefined : value)}
             />
           )}
         </Field>
