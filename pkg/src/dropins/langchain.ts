@@ -160,7 +160,7 @@ function tooLong(thrown: unknown, limit: number): unknown {
   return new CtxweaveError("context_too_long", message, details, { cause: thrown });
 }
 
-/** With as much of the message at the edge as fits: of its blocks, or of its text in pieces. One with calls stays out. */
+/** With as much of the message at the edge as fits: of its blocks, or of its text in lines or words. One with calls stays out. */
 async function withPartial(
   kept: BaseMessage[],
   list: readonly BaseMessage[],
@@ -201,15 +201,20 @@ async function withPartial(
     }
     return fits > 0 ? some(fits) : undefined;
   };
+  /** Of a text its pieces; of the only message, if not one of them fits, its words. */
+  const mostOfText = async (text: string, joined: (some: string[]) => unknown): Promise<BaseMessage[] | undefined> => {
+    const some = await most(await split(text, textSplitter), joined);
+    const isOnly = kept.every((message) => message.getType() === "system");
+    return some ?? (isOnly && !textSplitter ? most(text.match(/\s*\S+/g) ?? [], joined) : undefined);
+  };
   const { content } = edge;
   if (Array.isArray(content)) {
     const blocks = await most<unknown>(content, (some) => some);
     const block = content.at(isLast ? -1 : 0) as { text?: unknown } | undefined;
     if (blocks || typeof block?.text !== "string") return blocks ?? kept;
-    const pieces = await split(block.text, textSplitter);
-    return (await most(pieces, (some) => [copyWith(block, [[["text"], some.join("")]])])) ?? kept;
+    return (await mostOfText(block.text, (some) => [copyWith(block, [[["text"], some.join("")]])])) ?? kept;
   }
-  return (await most(await split(content, textSplitter), (some) => some.join(""))) ?? kept;
+  return (await mostOfText(content, (some) => some.join(""))) ?? kept;
 }
 
 async function split(text: string, splitter: TrimMessagesFields["textSplitter"]): Promise<string[]> {
