@@ -58,7 +58,7 @@ const setting = computed(() => {
     model.value?.name,
     result.kind === "fitted" ? tokens(result.report.limit) : undefined,
     STRATEGIES[strategy],
-    results === "all" ? "results stay" : `old results cleared but ${results}`,
+    results === "all" ? undefined : `old results cleared but ${results}`,
     as && `as ${as}`,
     done > 0 ? plural(done, "change") : undefined,
   ]

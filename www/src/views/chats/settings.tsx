@@ -59,7 +59,7 @@ export function Settings() {
                 value,
                 name: value === "all" ? "Stay" : value === "0" ? "Clear any" : `Clear all but ${value}`,
               }))}
-              value={KEPT_RESULTS.find((value) => value === String(results)) ?? "3"}
+              value={KEPT_RESULTS.find((value) => value === String(results)) ?? "all"}
               onValue={(value) => change({ results: value === "all" ? value : Number(value) })}
             />
           )}

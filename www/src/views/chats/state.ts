@@ -42,7 +42,7 @@ export interface Settings {
   as?: ChatFormat | undefined;
 }
 
-const DEFAULTS: Settings = { strategy: "truncateMiddle", results: 3, always: false, step: 0 };
+const DEFAULTS: Settings = { strategy: "truncateMiddle", results: "all", always: false, step: 0 };
 export const settings = signal(DEFAULTS);
 
 export function change(fields: Partial<Settings>): void {
@@ -52,7 +52,7 @@ export function change(fields: Partial<Settings>): void {
 const fromParams = (params: URLSearchParams): Settings => ({
   limit: numberIn(params, "limit", 1),
   strategy: wordIn(params, "strategy", Object.keys(STRATEGIES) as Strategy[]) ?? DEFAULTS.strategy,
-  results: params.get("results") === "all" ? "all" : (numberIn(params, "results", 0) ?? DEFAULTS.results),
+  results: numberIn(params, "results", 0) ?? DEFAULTS.results,
   always: params.get("always") === "true",
   step: numberIn(params, "step", 0) ?? DEFAULTS.step,
   model: params.get("model") ?? undefined,
@@ -219,10 +219,10 @@ export const options = computed((): FitOptions => {
   };
 });
 
-/** The edits that are set, unless they are the library's own. */
+/** The edits that are set, unless they are the library's default. */
 function editsOf(results: Settings["results"], always: boolean): Pick<FitOptions, "edits"> {
   if (results === "all") return { edits: false };
-  if (results === DEFAULTS.results && !always) return {};
+  if (results === 3 && !always) return {};
   return { edits: { ...(always ? { when: "always" } : {}), toolResults: { keepLast: results } } };
 }
 
