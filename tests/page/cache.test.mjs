@@ -94,7 +94,7 @@ describe("turn by turn", () => {
       const expected = [...lengths, roles.length].map((length) => {
         const { messages: request, report } = fitMessages(
           { ...body, messages: body.messages.slice(0, length) },
-          { maxTokens: 6000 },
+          { maxTokens: 6000, edits: false },
         );
         const { messages } = request;
         const same = before?.findIndex((message, place) => !isDeepStrictEqual(message, messages[place])) ?? 0;

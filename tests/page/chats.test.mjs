@@ -66,7 +66,7 @@ const shownCosts = (page) =>
 
 /** The page shows just what the package gives for this chat. */
 async function agrees(page, chat, options) {
-  const { messages, report } = fitMessages(chat, options);
+  const { messages, report } = fitMessages(chat, { edits: false, ...options });
   await eventually(async () => {
     assert.deepEqual(
       (await shown(page)).filter((row) => row !== "marker"),
@@ -337,7 +337,7 @@ describe("how it looks", () => {
             await limitField(page).fill("420");
             assert.deepEqual(await findings(page), []);
             await showPane(page, "What is sent");
-            await page.locator("[data-added]").waitFor();
+            await page.locator('[data-fate="changed"]').first().waitFor();
             await picture("fitted");
             assert.deepEqual(await findings(page), []);
             await fitsAcross(page);

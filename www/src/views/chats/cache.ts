@@ -2,7 +2,7 @@ import { computed } from "@preact/signals";
 import { Chat, countChatTokens } from "ctxweave/chat";
 import type { FitReport } from "ctxweave/chat";
 import type { Read } from "./parts.js";
-import { chatOf, messagesOf, systemOf, toolsOf } from "./request.js";
+import { chatOf, messagesOf, systemOf, toolList } from "./request.js";
 import { counting, given, marked, marks, options, outcome } from "./state.js";
 
 /** Providers keep nothing shorter than this; some models begin at twice or four times as much. */
@@ -46,7 +46,7 @@ export const turns = computed((): { list: readonly Turn[]; skipped: number } | {
   const places = ends(left.flatMap((place) => all.read[place] ?? []));
   const { others } = chatOf(request);
   const system = systemOf(request);
-  const tools = toolsOf(request).map(({ alone }) => alone[0]);
+  const tools = toolList(request);
   const format = all.report.format;
   const pinned = new Set(marks.value.pinned.map((place) => left.indexOf(place)));
   try {

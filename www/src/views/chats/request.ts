@@ -90,7 +90,7 @@ export interface ToolDefinition {
 /** Gemini has a list of functions in each of its tools; all others a list of tools. */
 const DECLARATIONS = ["functionDeclarations", "function_declarations"] as const;
 
-const toolList = (request: unknown): readonly unknown[] => {
+export const toolList = (request: unknown): readonly unknown[] => {
   const { tools } = Array.isArray(request) ? {} : (fieldsOf(request) as { tools?: unknown });
   return Array.isArray(tools) ? tools : [];
 };
