@@ -197,8 +197,8 @@ describe("sessions", () => {
 
   it("the branch that was chosen and the notes are there after a reload", async () => {
     await visit(site, "#/commits", async (page) => {
-      await page.locator("#session-file").setInputFiles(join(sessions, "codex-v1.jsonl"));
-      await opened(page, "codex-v1.jsonl");
+      await page.locator("#session-file").setInputFiles(join(sessions, "gemini-lines.jsonl"));
+      await opened(page, "gemini-lines.jsonl");
       const notes = await page.locator(".notes summary").textContent();
       const first = page.locator("[data-commit]").first();
       await first.click();
