@@ -24,13 +24,13 @@ pub enum Strategy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Protect {
-    /// The first message in which the user says something.
+    /// The first user message with content other than results of tools.
     FirstUser,
-    /// The last message in which the user says something.
+    /// The last user message with content other than results of tools.
     LastUser,
 }
 
-/// What may be shortened at the edges of the gap, to use what is left of the limit.
+/// Texts that may be shortened at the edges of the gap, to use the rest of the limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Fill {

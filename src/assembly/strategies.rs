@@ -17,7 +17,7 @@ pub(crate) struct OverLimit<'l> {
     /// Tokens to whose multiple removals are rounded up, unless it is 0.
     pub cut_step: u64,
     pub start_on: StartOn,
-    /// Tokens that the head may have; unset, half of those beside what always stays and the marker.
+    /// Tokens that the head may have. Defaults to half of what the marker and messages that are always kept leave.
     pub head_tokens: Option<u64>,
     /// Units that may stand before the gap.
     pub most_head: usize,

@@ -11,12 +11,12 @@ use crate::assembly::settings::CHAT_MARKER;
 use crate::content::Role;
 use crate::error::{Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::text::is_blank;
-use crate::vendors::pieces::message::{Kind, Message, Reason};
+use crate::vendors::pieces::message::{Message, Reason};
 
 /// The state before an attempt.
 #[derive(Debug)]
 struct Start {
-    found: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
     can_reuse_layout: bool,
 }
 
@@ -26,7 +26,8 @@ const MAX_ATTEMPTS: usize = 8;
 impl Fit<'_> {
     /// Repairs, edits and cuts the chat, as far as it must; gives what each edit did, and what was cut.
     pub(super) fn run(&mut self) -> Result<(Cut, Vec<EditEffect>)> {
-        let start = Start { found: std::mem::take(&mut self.found), can_reuse_layout: self.can_reuse_layout };
+        let start =
+            Start { diagnostics: std::mem::take(&mut self.diagnostics), can_reuse_layout: self.can_reuse_layout };
         self.course = Course { limit: self.limit, ..Course::default() };
         let first = self.legal(&start)?;
         let from = self.first_change(&first.0).filter(|_| self.strips());
@@ -47,7 +48,7 @@ impl Fit<'_> {
     fn refit(&mut self, start: &Start, from: Place, first: (Cut, Vec<EditEffect>)) -> (Cut, Vec<EditEffect>) {
         let fresh = self.messages.fresh();
         let messages = std::mem::replace(&mut self.messages, fresh);
-        let found = self.found.clone();
+        let diagnostics = self.diagnostics.clone();
         let (course, summary_room) = (self.course, self.summary_room);
         self.course = Course { limit: self.limit, stripped_from: Some(from), ..course };
         if let Ok(second) = self.legal(start)
@@ -57,7 +58,7 @@ impl Fit<'_> {
             self.strip(place, &second.0);
             return second;
         }
-        (self.messages, self.found) = (messages, found);
+        (self.messages, self.diagnostics) = (messages, diagnostics);
         (self.course, self.summary_room) = (course, summary_room);
         self.can_reuse_layout = false;
         first
@@ -91,7 +92,7 @@ impl Fit<'_> {
 
     fn restart(&mut self, start: &Start) {
         self.messages = self.messages.fresh();
-        self.found.clone_from(&start.found);
+        self.diagnostics.clone_from(&start.diagnostics);
         self.can_reuse_layout = start.can_reuse_layout;
     }
 
@@ -140,8 +141,8 @@ impl Fit<'_> {
         cut.added = Some((AddedKind::Marker, text));
         if is_blank(&self.options.truncation_marker) {
             let message = "`truncationMarker` is empty, and a turn of the model's may not be first; the default marker stands before it";
-            let found = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
-            self.found.push(found.at_path("options.truncationMarker"));
+            let ignored = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
+            self.diagnostics.push(ignored.at_path("options.truncationMarker"));
         }
         None
     }
@@ -236,15 +237,9 @@ impl Fit<'_> {
         cut.added.is_some() && cut.slices.first().is_some_and(before)
     }
 
-    /// The first message from one on in which the user says something.
+    /// The first user message with content, from a message on.
     fn greeting_end(&self, from: usize) -> Option<usize> {
-        let says = |message: &Message<'_>| {
-            let mut pieces = message.pieces.iter().filter(|piece| piece.is_there() && !piece.is_silent());
-            message.role == Role::User
-                && message.removed.is_none()
-                && pieces.any(|piece| !matches!(piece.kind, Kind::Result { .. }))
-        };
-        Some(from + self.messages.range(from, self.messages.len()).position(says)?)
+        Some(from + self.messages.range(from, self.messages.len()).position(Message::has_user_content)?)
     }
 
     /// Whether any of these messages is always kept.

@@ -79,8 +79,8 @@ impl Fit<'_> {
                 let message = format!(
                     "`{option}` names {count} of the messages that the compaction in message {at} stands for; they were left out"
                 );
-                let found = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
-                self.found.push(found.at_path(format!("options.{option}")));
+                let ignored = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
+                self.diagnostics.push(ignored.at_path(format!("options.{option}")));
             }
         }
     }

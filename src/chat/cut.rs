@@ -1,10 +1,9 @@
-//! Cutting a chat: which units go, which are shortened, and what stands in the gap (SPEC §1 "Strategies", §8).
+//! Cutting a chat: which units are removed, and which are shortened (SPEC §1 "Strategies", §8).
 
-use super::fit::{Cut, Fit, SUMMARY_PREFIX};
+use super::fit::{Cut, CutTarget, Fit, Selection};
 use super::options::{FitOptions, Phase, holds};
 use super::pairs::MessageSlice;
-use super::protection::{ProtectedUnit, Rank, give_up, grow, reserved, rooms};
-use super::report::AddedKind;
+use super::protection::{ProtectedUnit, Protection, Rank, grow, rooms};
 use super::shortening::{MIN_FILLED_TOKENS, MIN_PROTECTED_TOKENS, Shortening};
 use super::unit_index::{CuttableUnits, UnitIndex, alone};
 use crate::assembly::budget;
@@ -17,57 +16,15 @@ use crate::content::Role;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::json::object;
 use crate::sorting;
-use crate::text::{Clusters, trim};
-use crate::tokens::search;
-use crate::vendors::format::Format;
-use crate::vendors::pieces::message::{Message, PER_MESSAGE, PER_REQUEST, Reason};
+use crate::vendors::pieces::message::{Message, PER_REQUEST, Reason};
 
-const PINNED_TOO_LONG: &str = "not even what is pinned fits; pin less, or use a larger limit";
+const PINNED_TOO_LONG: &str = "the pinned messages alone do not fit; pin fewer, or use a larger limit";
 
-/// The constraints of a cut.
-#[derive(Clone, Copy, Debug)]
-struct CutTarget<'m> {
-    /// Tokens of what stays in any case.
-    fixed: u64,
-    /// Messages that an earlier marker stood for.
-    omitted: usize,
-    /// The first message that an earlier fit left, which goes.
-    gap_from: usize,
-    summarizes: bool,
-    marker: &'m str,
-}
-
-/// Protected units that stay outside the head and the tail, and the bounds that they set.
-#[derive(Debug, Default)]
-struct Protection {
-    units: Vec<ProtectedUnit>,
-    /// The other units, where any are protected.
-    rest: Option<(CuttableUnits, Sums)>,
-    /// Atoms at the end that stay.
-    recent: Option<u64>,
-    /// Tokens that the head may have.
-    head_tokens: Option<u64>,
-    /// Tokens of reserves that do not suffice: they stay free, so that a larger limit never keeps less.
-    unused: u64,
-    /// No window begins before this atom, and no beginning ends after the other.
-    window_from: usize,
-    start_to: Option<usize>,
-    /// The cut, where nothing is left to choose.
-    decided: Option<Selection>,
-}
-
-/// The atoms that stay, and whether a marker or a summary stands in the gap.
-#[derive(Clone, Copy, Debug)]
-struct Selection {
-    kept: Kept,
-    marked: bool,
-}
-
-/// What a strategy came to.
+/// The outcome of a strategy.
 #[derive(Debug)]
 enum Choice {
     Selected(Selection),
-    /// Two turns of the model would meet without a marker.
+    /// Two turns of the model would be adjacent without a marker.
     NeedsMarker,
     /// Not even one unit fits.
     Nothing,
@@ -89,7 +46,8 @@ impl Fit<'_> {
         let may_begin = |message: &Message<'_>| holds(start_on, message.role);
         layout.extend(&self.messages, self.pairs, self.format, may_begin, self.prices);
         let first_marker = self.course.first_marker.filter(|_| !summarizes);
-        let fixed = self.beside.tokens().saturating_add(layout.fixed).saturating_add(first_marker.unwrap_or(0));
+        let fixed =
+            self.request_overhead.tokens().saturating_add(layout.fixed).saturating_add(first_marker.unwrap_or(0));
         self.check_fixed(fixed)?;
         if summarizes {
             self.reserve_summary(fixed);
@@ -100,11 +58,15 @@ impl Fit<'_> {
         Ok(Cut { omitted, ..cut })
     }
 
-    /// Fails where what is never cut is over the limit by itself.
+    /// Fails if messages that are always kept are over the limit by themselves.
     fn check_fixed(&self, fixed: u64) -> Result<()> {
         let limit = self.course.limit;
-        let lead =
-            self.messages.iter().take(self.lead()).map(Message::now).fold(self.beside.tokens(), u64::saturating_add);
+        let lead = self
+            .messages
+            .iter()
+            .take(self.lead())
+            .map(Message::now)
+            .fold(self.request_overhead.tokens(), u64::saturating_add);
         if lead > limit && lead > PER_REQUEST {
             budget::check_system("the system context", lead, limit)?;
         }
@@ -136,41 +98,66 @@ impl Fit<'_> {
         if layout.free.slices.is_empty() {
             return Err(self.too_long(PINNED_TOO_LONG));
         }
-        let protection = self.protection(layout, target);
-        let choice = match self.choose(&protection, layout, target) {
-            Choice::Nothing if !protection.units.is_empty() => {
-                return self.cut_unprotected(layout, target);
+        let protected = self.protected_units(layout);
+        let protection = self.protection(&protected, layout, target);
+        let cut = match self.choose(&protection, layout, target) {
+            Choice::Nothing if protection.reserves() => {
+                let nothing = Protection::default();
+                let choice = self.choose(&nothing, layout, target);
+                self.finish(choice, &nothing, layout, target)
             }
-            choice => choice,
-        };
+            choice => self.finish(choice, &protection, layout, target),
+        }?;
+        self.report_lost_plan(&protected, layout, &cut);
+        Ok(cut)
+    }
+
+    fn finish(
+        &mut self,
+        choice: Choice,
+        protection: &Protection,
+        layout: &UnitIndex,
+        target: &CutTarget<'_>,
+    ) -> Result<Cut> {
         match choice {
-            Choice::Selected(selection) => Ok(self.carry_out(&protection, layout, target, selection)),
+            Choice::Selected(selection) => Ok(self.carry_out(protection, layout, target, selection)),
             Choice::NeedsMarker => self.cut_with_marker(layout, target),
             Choice::Nothing => self.shorten_one(layout, target),
         }
     }
 
-    fn cut_unprotected(&mut self, layout: &UnitIndex, target: &CutTarget<'_>) -> Result<Cut> {
-        let nothing = Protection::default();
-        match self.choose(&nothing, layout, target) {
-            Choice::Selected(selection) => Ok(self.carry_out(&nothing, layout, target, selection)),
-            Choice::NeedsMarker => self.cut_with_marker(layout, target),
-            Choice::Nothing => self.shorten_one(layout, target),
+    /// Reports that the latest plan was removed, though it is protected.
+    fn report_lost_plan(&mut self, protected: &[ProtectedUnit], layout: &UnitIndex, cut: &Cut) {
+        let plan = protected.iter().find(|unit| unit.rank == Rank::Plan);
+        let Some((call, _)) = plan.and_then(|plan| plan.call) else { return };
+        let first = plan.and_then(|plan| layout.free.slices.get(plan.slices.start));
+        let is_known = self.diagnostics.iter().any(|known| known.code == DiagnosticCode::ProtectionDropped);
+        if is_known || !first.is_some_and(|first| cut.slices.contains(first)) {
+            return;
         }
+        let message = format!("the plan in message {call} takes more than its share of the limit; it was removed");
+        let dropped = Diagnostic::new(DiagnosticCode::ProtectionDropped, Severity::Info, message);
+        self.diagnostics.push(dropped.at_path(format!("messages[{call}]")));
     }
 
-    /// The cut with a marker where there is to be none, but two turns of the model's would be merged.
+    /// The cut with the default marker, although the option is empty: without it two turns of the model would be merged.
     fn cut_with_marker(&mut self, layout: &UnitIndex, target: &CutTarget<'_>) -> Result<Cut> {
-        let message = "`truncationMarker` is empty, and no turn of the user's parts those of the model's; the default marker stands there";
-        let found = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
-        self.found.push(found.at_path("options.truncationMarker"));
+        let message =
+            "`truncationMarker` is empty, but two turns of the model would be merged; the default marker is used";
+        let ignored = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
+        self.diagnostics.push(ignored.at_path("options.truncationMarker"));
         self.cut_free(layout, &CutTarget { marker: CHAT_MARKER, ..*target })
     }
 }
 
 impl<'r> Fit<'r> {
     /// The costs of free units, next to protected ones with these tokens.
-    fn costs<'l>(&self, units: (&'l CuttableUnits, &'l Sums), target: &CutTarget<'l>, protected: u64) -> Costs<'l>
+    pub(super) fn costs<'l>(
+        &self,
+        units: (&'l CuttableUnits, &'l Sums),
+        target: &CutTarget<'l>,
+        protected: u64,
+    ) -> Costs<'l>
     where
         'r: 'l,
     {
@@ -182,163 +169,10 @@ impl<'r> Fit<'r> {
     }
 }
 
-impl Protection {
-    fn of(units: Vec<ProtectedUnit>, layout: &UnitIndex, fit: &Fit<'_>) -> Self {
-        let rest = layout.free.without(units.iter().map(|unit| &unit.slices));
-        let mut sums = Sums::default();
-        sums.extend(&rest, &alone(fit.prices));
-        Self { units, rest: Some((rest, sums)), ..Self::default() }
-    }
-
-    /// The units that are not protected.
-    fn units<'l>(&'l self, layout: &'l UnitIndex) -> (&'l CuttableUnits, &'l Sums) {
-        self.rest.as_ref().map_or((&layout.free, &layout.sums), |(units, sums)| (units, sums))
-    }
-
-    /// The place among the other units of an atom that is not protected.
-    fn place_in_rest(&self, atom: usize) -> usize {
-        let before = self.units.iter().filter(|unit| unit.slices.start < atom).map(|unit| unit.slices.len());
-        atom.saturating_sub(before.sum())
-    }
-}
-
-/// Protection: which units are set aside, and with how many tokens.
-impl Fit<'_> {
-    fn protection(&self, layout: &UnitIndex, target: &CutTarget<'_>) -> Protection {
-        let units = self.protected_units(layout);
-        if units.is_empty() {
-            return Protection::default();
-        }
-        match self.options.truncation_strategy {
-            Strategy::TruncateMiddle => self.protection_of_middle(&units, layout, target),
-            _ => self.protection_of_window(&units, layout, target),
-        }
-    }
-
-    /// Tokens beside what always stays and the marker.
-    fn available(&self, costs: &Costs<'_>) -> u64 {
-        self.course.limit.saturating_sub(costs.fixed).saturating_sub(costs.marker_tokens(costs.len))
-    }
-
-    /// The tail that fits next to the reserves, and the protected units before it, grown to half of what is available.
-    fn protection_of_middle(&self, units: &[ProtectedUnit], layout: &UnitIndex, target: &CutTarget<'_>) -> Protection {
-        let UnitIndex { free, sums, .. } = layout;
-        let costs = self.costs((free, sums), target, 0);
-        let available = self.available(&costs);
-        let recent = costs.recent(self.options.keep_last);
-        let wanted = free.starts.partition_point(|&start| start <= recent).saturating_sub(1);
-        let last = free.starts.len().saturating_sub(2);
-        for &from in free.starts.iter().take(last + 1).skip(wanted.min(last)) {
-            let outside = reserved(units, from, available);
-            let tail = costs.run_alone(from, costs.len);
-            if rooms(&outside).saturating_add(tail) <= available {
-                return self.grown_next_to(from, outside, layout, target);
-            }
-        }
-        let from = free.starts.get(last).copied().unwrap_or(0);
-        self.protection_next_to_shortened(reserved(units, from, available), from..costs.len, layout, target)
-    }
-
-    /// Protected units before a tail that fits next to them.
-    fn grown_next_to(
-        &self,
-        tail: usize,
-        mut outside: Vec<ProtectedUnit>,
-        layout: &UnitIndex,
-        target: &CutTarget<'_>,
-    ) -> Protection {
-        let costs = self.costs((&layout.free, &layout.sums), target, 0);
-        let available = self.available(&costs);
-        let half = available / 2;
-        let left = half.min(available.saturating_sub(costs.run_alone(tail, costs.len)));
-        let spare = left.saturating_sub(rooms(&outside));
-        grow(&mut outside, spare);
-        outside.retain(ProtectedUnit::fits);
-        if outside.is_empty() {
-            return Protection { recent: Some((costs.len - tail) as u64), ..Protection::default() };
-        }
-        let of_first = outside.iter().find(|unit| unit.rank == Rank::FirstUser).map_or(0, |unit| unit.room);
-        let mut protection = Protection::of(outside, layout, self);
-        let tail = protection.place_in_rest(tail);
-        let rest = protection.units(layout);
-        let costs = self.costs(rest, target, rooms(&protection.units));
-        let len = costs.len;
-        let is_all = costs.total() <= self.course.limit && target.omitted == 0 && !target.summarizes;
-        protection.decided = is_all.then_some(Selection { kept: Kept { head: len, tail: len }, marked: false });
-        protection.recent = Some((len - tail) as u64);
-        protection.head_tokens = Some(half.saturating_sub(of_first));
-        protection
-    }
-
-    /// Protected units next to the newest unit, which does not fit whole: it is shortened, or protected ones are given up.
-    fn protection_next_to_shortened(
-        &self,
-        mut outside: Vec<ProtectedUnit>,
-        newest: std::ops::Range<usize>,
-        layout: &UnitIndex,
-        target: &CutTarget<'_>,
-    ) -> Protection {
-        let costs = self.costs((&layout.free, &layout.sums), target, 0);
-        let available = self.available(&costs);
-        let mut newest = self.protected_unit(&layout.free, newest, Rank::Newest, None);
-        while !outside.is_empty() {
-            outside.retain(ProtectedUnit::fits);
-            newest.room = available.saturating_sub(rooms(&outside)).min(newest.cost);
-            if newest.fits() && !outside.is_empty() {
-                outside.push(newest);
-                let mut protection = Protection::of(outside, layout, self);
-                let kept = Kept { head: 0, tail: protection.units(layout).0.slices.len() };
-                protection.decided = Some(Selection { kept, marked: true });
-                return protection;
-            }
-            give_up(&mut outside);
-        }
-        Protection::default()
-    }
-
-    /// Protected units that a rolling window, or the longest beginning, does not reach.
-    fn protection_of_window(&self, units: &[ProtectedUnit], layout: &UnitIndex, target: &CutTarget<'_>) -> Protection {
-        let is_start = self.options.truncation_strategy == Strategy::KeepStart;
-        let nothing = Protection::default();
-        let plain = self.run_strategy(&nothing, layout, target, self.course.limit);
-        let costs = self.costs((&layout.free, &layout.sums), target, 0);
-        let available = self.available(&costs);
-        let is_outside = |unit: &&ProtectedUnit| match plain {
-            Some(kept) if is_start => unit.slices.end > kept.head,
-            Some(kept) => unit.slices.start < kept.tail,
-            None if is_start => unit.slices.start > 0,
-            None => unit.slices.end < costs.len,
-        };
-        let outside: Vec<ProtectedUnit> = units.iter().filter(is_outside).cloned().collect();
-        let outside = reserved(&outside, costs.len, available);
-        if outside.is_empty() {
-            return nothing;
-        }
-        let (fitting, others): (Vec<_>, Vec<_>) = outside.into_iter().partition(ProtectedUnit::fits);
-        let unused = rooms(&others);
-        if fitting.is_empty() {
-            return Protection { unused, ..nothing };
-        }
-        let mut protection = Protection::of(fitting, layout, self);
-        let shortened = || protection.units.iter().filter(|unit| !unit.is_whole());
-        let window_from = shortened().map(|unit| protection.place_in_rest(unit.slices.end)).max();
-        let start_to = shortened().map(|unit| protection.place_in_rest(unit.slices.start)).min();
-        (protection.window_from, protection.start_to) = (window_from.unwrap_or(0), start_to);
-        protection.unused = unused;
-        if is_start || self.run_strategy(&protection, layout, target, self.course.limit).is_some() {
-            return protection;
-        }
-        let last = layout.free.starts.iter().rev().nth(1).copied().unwrap_or(0);
-        let protection = self.protection_next_to_shortened(protection.units, last..costs.len, layout, target);
-        let window_from = if protection.units.is_empty() { last } else { 0 };
-        Protection { window_from, ..protection }
-    }
-}
-
-/// The choice of what stays.
+/// The choice of the units that are kept.
 impl Fit<'_> {
     /// What the strategy keeps within so many tokens.
-    fn run_strategy(
+    pub(super) fn run_strategy(
         &self,
         protection: &Protection,
         layout: &UnitIndex,
@@ -347,11 +181,11 @@ impl Fit<'_> {
     ) -> Option<Kept> {
         let FitOptions { truncation_strategy: strategy, keep_last, cut_step, start_on, .. } = self.options;
         let (free, sums) = protection.units(layout);
-        let costs = self.costs((free, sums), target, rooms(&protection.units));
-        // The gap begins where the earlier one did, so that what is summarised stays in order, after a turn of the user.
+        let costs = self.costs((free, sums), &protection.target(target), rooms(&protection.units));
+        // The gap begins where the earlier one did, so that summaries stay in order.
         let is_before = |start: &usize| free.slices.get(*start).is_some_and(|slice| slice.message < target.gap_from);
         let with_gap = limit.saturating_sub(costs.marker_tokens(free.slices.len())).saturating_sub(protection.unused);
-        let is_marked = target.summarizes || !protection.units.is_empty() || protection.unused > 0;
+        let is_marked = target.summarizes || protection.reserves();
         let over = OverLimit {
             costs: &costs,
             units: &free.starts,
@@ -375,7 +209,7 @@ impl Fit<'_> {
 
     fn choose(&mut self, protection: &Protection, layout: &UnitIndex, target: &CutTarget<'_>) -> Choice {
         let (free, sums) = protection.units(layout);
-        let costs = self.costs((free, sums), target, rooms(&protection.units));
+        let costs = self.costs((free, sums), &protection.target(target), rooms(&protection.units));
         let limit = self.course.limit;
         let is_middle = self.options.truncation_strategy == Strategy::TruncateMiddle;
         let marked = is_middle || target.summarizes || !protection.units.is_empty();
@@ -389,12 +223,12 @@ impl Fit<'_> {
             if has_gaps { self.breaks_turns(free, kept, marked) } else { !marked && self.wants_user(free, kept) }
         };
         if chosen.as_ref().is_some_and(|chosen| has_marker && !chosen.marked && wants_user(chosen)) {
-            // The marker is a user's turn.
+            // The marker is a user message.
             let most = costs.marker_tokens(free.slices.len());
             chosen = run(limit.saturating_sub(most)).map(|kept| Selection { kept, marked: true });
         }
         if let Some(Selection { kept, marked }) = chosen.filter(wants_user) {
-            // Where it is not enough, the window begins with the next turn that is a user's.
+            // If that does not suffice, the window begins with the next user message.
             let is_user = |&start: &usize| {
                 start > kept.tail && free.slices.get(start).is_some_and(|slice| self.role_of(slice) == Some(Role::User))
             };
@@ -426,14 +260,14 @@ impl Fit<'_> {
         }
     }
 
-    /// Whether the atom before one has a role of `endOn`.
+    /// Whether the slice before one has a role of `endOn`.
     fn ends_on(&self, free: &CuttableUnits, end: usize) -> bool {
         let last = end.checked_sub(1).and_then(|last| free.slices.get(last));
         last.and_then(|slice| self.role_of(slice)).is_some_and(|role| holds(&self.options.end_on, role))
     }
 }
 
-/// What is carried out: units are shortened, and the rest is cut.
+/// Carrying out a selection: units are shortened, the others are removed.
 impl Fit<'_> {
     fn carry_out(
         &mut self,
@@ -443,57 +277,62 @@ impl Fit<'_> {
         selection: Selection,
     ) -> Cut {
         let units = protection.units(layout);
-        let costs = self.costs(units, target, rooms(&protection.units));
-        let marked = selection.marked
-            && self.is_gap_inside(
-                protection,
-                layout,
-                target,
-                units.0.slices.get(selection.kept.head..selection.kept.tail).unwrap_or_default(),
-            );
+        let of_protected = rooms(&protection.units);
+        let removed = units.0.slices.get(selection.kept.head..selection.kept.tail).unwrap_or_default();
+        let marked = selection.marked && self.needs_marker(protection, layout, target, removed, selection.kept);
         let selection = Selection { marked, ..selection };
-        let spent = costs.kept(selection.kept, marked).saturating_add(protection.unused);
-        let mut edges = Edges { free: units.0, selection, left: self.course.limit.saturating_sub(spent) };
+        let estimate = self.costs(units, &protection.target(target), of_protected).kept(selection.kept, marked);
+        let limit = self.course.limit.saturating_sub(protection.unused);
+        let mut left = limit.saturating_sub(estimate);
         let fills = self.fills(target);
-        let lost = self.shorten_protected(protection, layout, &mut edges.left, fills);
+        let lost = self.shorten_protected(protection, layout, &mut left, fills);
+        // The marker counts what a shortened unit lost.
+        let target = &CutTarget { omitted: target.omitted.saturating_add(lost.len()), ..*target };
+        let costs = self.costs(units, target, of_protected);
+        let spent = costs.kept(selection.kept, marked);
+        let room = left.saturating_add(estimate);
+        // With a counter to which a smaller number costs more, the marker may not fit.
+        let selection = Selection { marked: marked && spent <= room, ..selection };
+        let mut edges = Edges { free: units.0, selection, left: room.saturating_sub(spent) };
         if fills {
             self.fill_edges(protection, &mut edges, &costs);
         }
         let Selection { kept, marked } = edges.selection;
         let mut slices = units.0.slices.get(kept.head..kept.tail).unwrap_or_default().to_vec();
-        if !lost.is_empty() {
-            slices.extend(lost);
-            sorting::sort_by_key(&mut slices, |slice| (slice.message, slice.from));
-        }
-        let marked = marked && self.is_gap_inside(protection, layout, target, &slices);
-        let added = if marked && !slices.is_empty() { self.gap_text(&costs, slices.len()) } else { None };
+        slices.extend(lost);
+        sorting::sort_by_key(&mut slices, |slice| (slice.message, slice.from));
+        let marked = marked && !slices.is_empty() && self.needs_marker(protection, layout, target, &slices, kept);
+        let added = if marked { self.gap_text(&costs, kept.tail - kept.head) } else { None };
         Cut { slices, added, ..Cut::default() }
     }
 
-    /// Whether a gap is inside what stays: before a window, or after the longest beginning, there is no marker.
-    fn is_gap_inside(
+    /// Whether a cut next to protected units has a marker. A window has none before it, and the longest beginning none after it, unless
+    /// two turns of the model would be merged.
+    fn needs_marker(
         &self,
         protection: &Protection,
         layout: &UnitIndex,
         target: &CutTarget<'_>,
         removed: &[MessageSlice],
+        kept: Kept,
     ) -> bool {
         let message = |unit: &ProtectedUnit| layout.free.slices.get(unit.slices.start).map(|slice| slice.message);
         let mut protected = protection.units.iter().filter_map(message);
         let (first, last) = (removed.first(), removed.last());
-        match self.options.truncation_strategy {
+        let is_inside = match self.options.truncation_strategy {
             _ if target.summarizes || protection.units.is_empty() => true,
             Strategy::RollingWindow => protected.any(|at| last.is_some_and(|last| last.message > at)),
             Strategy::KeepStart => protected.any(|at| first.is_some_and(|first| first.message < at)),
             _ => true,
-        }
+        };
+        is_inside || self.merges_turns(protection.units(layout).0, kept, false)
     }
 
     fn fills(&self, target: &CutTarget<'_>) -> bool {
         self.options.fill != Fill::Off && self.options.cut_step == 0 && !target.summarizes
     }
 
-    /// Shortens the protected units, and lets them use what is left. Returns the atoms of those that cannot be shortened so far.
+    /// Shortens the protected units, which may use the tokens that are left. Returns the slices that are removed nevertheless.
     fn shorten_protected(
         &mut self,
         protection: &Protection,
@@ -518,7 +357,7 @@ impl Fit<'_> {
         lost
     }
 
-    /// Restores the removed units next to the gap, shortened, as far as there are tokens left.
+    /// Restores the removed units at the edges of the gap, shortened to the tokens that are left.
     fn fill_edges(&mut self, protection: &Protection, edges: &mut Edges<'_>, costs: &Costs<'_>) {
         let strategy = self.options.truncation_strategy;
         let kept = edges.selection.kept;
@@ -543,7 +382,7 @@ impl Fit<'_> {
         }
     }
 
-    /// Restores one unit, if it can be shortened to what is left.
+    /// Restores one unit, if it can be shortened to the tokens that are left.
     fn fill_edge(&mut self, edges: &mut Edges<'_>, costs: &Costs<'_>, kept: Kept) {
         let Selection { kept: before, marked } = edges.selection;
         let marker = |kept: Kept| if marked { costs.marker_tokens(kept.tail - kept.head) } else { 0 };
@@ -553,7 +392,7 @@ impl Fit<'_> {
         let marker_left = if is_last { 0 } else { marker(kept) };
         let has_marker = marked && costs.marker(1).is_some() && !is_last;
         let Some(room) = edges.left.saturating_add(marker(before)).checked_sub(marker_left) else { return };
-        if slices.is_empty() || !is_last && self.breaks_turns_anew(edges.free, kept, has_marker) {
+        if slices.is_empty() || !is_last && self.merges_turns(edges.free, kept, has_marker) {
             return;
         }
         let Some(tokens) = self.shorten_unit(slices, room, self.options.fill, MIN_FILLED_TOKENS) else { return };
@@ -561,8 +400,8 @@ impl Fit<'_> {
         edges.left = room.saturating_sub(tokens);
     }
 
-    /// Whether two turns of the model's would meet at a gap, where the vendor merges them.
-    fn breaks_turns_anew(&self, free: &CuttableUnits, kept: Kept, marked: bool) -> bool {
+    /// Whether a gap makes two turns of the model adjacent, and the vendor merges them.
+    fn merges_turns(&self, free: &CuttableUnits, kept: Kept, marked: bool) -> bool {
         self.merges() && self.breaks_turns(free, kept, marked)
     }
 }
@@ -578,7 +417,7 @@ struct Edges<'l> {
 
 /// The last resort.
 impl Fit<'_> {
-    /// Shortens the one unit that stays, since not even that fits whole.
+    /// Shortens the one unit that is kept: not even one fits whole.
     fn shorten_one(&mut self, layout: &UnitIndex, target: &CutTarget<'_>) -> Result<Cut> {
         let &CutTarget { fixed, summarizes, marker, .. } = target;
         let UnitIndex { free, sums, .. } = layout;
@@ -615,104 +454,5 @@ impl Fit<'_> {
     }
 }
 
-/// Turns, markers and summaries.
-impl Fit<'_> {
-    /// Whether a cut without a marker would make a turn of the assistant the neighbour of another.
-    fn wants_user(&self, free: &CuttableUnits, cut: Kept) -> bool {
-        let cut = free.slices.get(cut.head..cut.tail).unwrap_or_default();
-        let Some(first) = cut.first().filter(|_| self.merges()) else { return false };
-        let stays = |message: &&Message<'_>| message.removed.is_none() && message.role != Role::System;
-        let is_assistant = |message: &Message<'_>| message.role == Role::Assistant;
-        let before = self.messages.iter().take(first.message).rfind(stays);
-        let mut cut = cut.iter().map(|slice| slice.message).peekable();
-        let mut is_cut = |index: usize| {
-            while cut.next_if(|&message| message < index).is_some() {}
-            cut.peek() == Some(&index)
-        };
-        let after = self.messages.range(first.message + 1, self.messages.len());
-        let after = after.zip(first.message + 1..).filter(|&(_, index)| !is_cut(index));
-        let after = after.map(|(message, _)| message).find(stays);
-        after.is_some_and(is_assistant) && before.is_some_and(is_assistant)
-    }
-
-    /// The same, where messages that stay part what is cut into several gaps, of which the first may have a marker.
-    fn breaks_turns(&self, free: &CuttableUnits, cut: Kept, mut marked: bool) -> bool {
-        let cut = free.slices.get(cut.head..cut.tail).unwrap_or_default();
-        let mut cut = cut.iter().map(|slice| slice.message).peekable();
-        let (mut before, mut is_gap) = (None, false);
-        for (index, message) in self.messages.iter().enumerate() {
-            while cut.next_if(|&message| message < index).is_some() {}
-            if cut.peek() == Some(&index) {
-                is_gap = true;
-            } else if message.removed.is_none() && message.role != Role::System {
-                let is_parted = is_gap && !std::mem::take(&mut marked);
-                if is_parted && message.role == Role::Assistant && before == Some(Role::Assistant) {
-                    return true;
-                }
-                (before, is_gap) = (Some(message.role), false);
-            }
-        }
-        false
-    }
-
-    /// Whether the vendor merges neighbours of one role: then a cut keeps its marker, which is a user's turn.
-    fn merges(&self) -> bool {
-        matches!(self.format, Format::Anthropic | Format::Gemini)
-    }
-
-    /// Tokens of being a user's message.
-    pub(super) fn message_overhead(&self) -> u64 {
-        PER_MESSAGE + self.prices.text("user")
-    }
-
-    /// The marker, or the summary.
-    fn gap_text(&self, costs: &Costs<'_>, count: usize) -> Option<(AddedKind, String)> {
-        match &self.phase {
-            Phase::Finish(Some(summary)) => Some((AddedKind::Summary, self.summary(summary))),
-            Phase::Plan => Some((AddedKind::Summary, SUMMARY_PREFIX.to_owned())),
-            Phase::Fit | Phase::Finish(None) => Some((AddedKind::Marker, costs.marker(count)?)),
-        }
-    }
-
-    /// Keeps tokens for a summary: what is asked for, but at least a sentence, and at most half of what is left beside what stays in
-    /// any case.
-    fn reserve_summary(&mut self, fixed: u64) {
-        let wanted = self.options.summary_tokens.unwrap_or(self.limit / 4);
-        let least = self.prices.text(&cut_summary(""));
-        let half = self.course.limit.saturating_sub(fixed) / 2;
-        let room = wanted.max(least.saturating_add(MIN_SUMMARY_TOKENS)).min(half).max(least);
-        if room != wanted && self.options.summary_tokens.is_some() {
-            let message = format!(
-                "`summary.maxTokens` is {wanted}; the summary may have {room} tokens, of which {least} say that it is one"
-            );
-            let found = Diagnostic::new(DiagnosticCode::InvalidValue, Severity::Warning, message);
-            self.found.push(found.at_path("options.summary.maxTokens"));
-        }
-        self.summary_room = room;
-    }
-
-    /// A summary with its prefix, within its tokens.
-    fn summary(&self, summary: &str) -> String {
-        let (text, most) = (trim(summary), self.summary_room);
-        let whole = [SUMMARY_PREFIX, text].concat();
-        if self.prices.text(&whole) <= most {
-            return whole;
-        }
-        let clusters = Clusters::new(text);
-        let cut = |keep: usize| cut_summary(text.get(..clusters.head_end(keep)).unwrap_or_default());
-        let guess = usize::try_from(most.saturating_mul(4)).unwrap_or(usize::MAX);
-        let keep = search::largest(0, text.len(), guess, most, |keep| self.prices.text(&cut(keep)));
-        cut(keep.unwrap_or(0))
-    }
-}
-
 /// How many turns of the user are tried as the beginning of a window.
 const MAX_WINDOW_TRIES: usize = 8;
-
-/// Tokens that a summary has at least for itself.
-const MIN_SUMMARY_TOKENS: u64 = 16;
-
-/// A summary of which the end is cut.
-fn cut_summary(beginning: &str) -> String {
-    [SUMMARY_PREFIX, trim(beginning), " […]"].concat()
-}

@@ -272,7 +272,7 @@ impl Editor<'_, '_> {
             if body <= max_tokens {
                 return 0;
             }
-            // One text, and nothing beside it that would be over by itself.
+            // One text, and nothing next to it that would be over by itself.
             if let [text] = piece.texts.as_slice()
                 && let Some(budget) = max_tokens.checked_sub(body - text.tokens)
             {
@@ -366,14 +366,9 @@ impl Editor<'_, '_> {
         self.remove(at, Reason::ReasoningRemoved)
     }
 
-    /// The last message in which the user says something.
+    /// The last user message with content.
     fn last_user(&self) -> usize {
-        let says = |message: &Message<'_>| {
-            message.role == Role::User
-                && message.removed.is_none()
-                && !message.pieces.iter().all(|piece| matches!(piece.kind, Kind::Result { .. }))
-        };
-        self.messages.iter().rposition(says).unwrap_or(0)
+        self.messages.iter().rposition(Message::has_user_content).unwrap_or(0)
     }
 }
 

@@ -16,6 +16,7 @@ use crate::vendors::format::Format;
 use crate::vendors::pieces::message::{Change, Kind, Message, Piece, Reason, Step};
 use serde_json::Value as Json;
 
+use crate::assembly::item::Kept;
 use crate::assembly::settings::{CHAT_MARKER, CHAT_MARKER_OF_ONE};
 use crate::content::Role;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
@@ -40,7 +41,7 @@ pub(super) struct Fit<'r> {
     /// Which messages may be markers or summaries of an earlier fit; `None` if they have to be searched for.
     pub earlier: Option<&'r [usize]>,
     pub prices: Prices<'r>,
-    pub beside: RequestOverhead,
+    pub request_overhead: RequestOverhead,
     /// Of an earlier fit with this counter, or empty.
     pub layout: &'r RefCell<UnitIndex>,
     /// Whether that is of these messages, as far as it goes, and of these options. Then so it is afterwards.
@@ -52,7 +53,7 @@ pub(super) struct Fit<'r> {
     pub course: Course,
     /// Tokens that a summary may have, its prefix included; found when something is cut.
     pub summary_room: u64,
-    pub found: Vec<Diagnostic>,
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// The cut.
@@ -66,6 +67,26 @@ pub(super) struct Cut {
     pub is_first: bool,
     /// Messages that an earlier marker stood for.
     pub omitted: usize,
+}
+
+/// The constraints of a cut.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CutTarget<'m> {
+    /// Tokens of what stays in any case.
+    pub fixed: u64,
+    /// Messages that an earlier marker stood for.
+    pub omitted: usize,
+    /// The first message that an earlier fit left, which goes.
+    pub gap_from: usize,
+    pub summarizes: bool,
+    pub marker: &'m str,
+}
+
+/// The slices that are kept, and whether a marker or a summary fills the gap.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Selection {
+    pub kept: Kept,
+    pub marked: bool,
 }
 
 /// A marker or a summary that an earlier fit left in the chat.
@@ -97,7 +118,7 @@ impl<'r> Fit<'r> {
     /// Repairs, edits and cuts the chat once, by what earlier attempts found.
     pub(super) fn attempt(&mut self) -> Result<(Cut, Vec<EditEffect>)> {
         if self.options.repair {
-            repair(self.pairs, &mut self.messages, &mut self.found);
+            repair(self.pairs, &mut self.messages, &mut self.diagnostics);
             drop_links(&mut self.messages);
             self.remove_empty();
         }
@@ -135,7 +156,7 @@ impl<'r> Fit<'r> {
         let is_over = self.needed() > self.course.limit;
         if let (Phase::Finish(None), true) = (&self.phase, is_over) {
             let message = "there is no summary; what is over the limit was cut";
-            self.found.push(Diagnostic::new(DiagnosticCode::SummaryFailed, Severity::Warning, message));
+            self.diagnostics.push(Diagnostic::new(DiagnosticCode::SummaryFailed, Severity::Warning, message));
         }
         let cut = if is_over {
             self.cut(layout)?
@@ -161,7 +182,7 @@ impl<'r> Fit<'r> {
 
     /// Tokens of the whole request as it is now.
     pub(super) fn total(&self) -> u64 {
-        self.beside.tokens().saturating_add(self.messages.tokens())
+        self.request_overhead.tokens().saturating_add(self.messages.tokens())
     }
 
     /// How many messages stand first that are never cut.
@@ -275,7 +296,7 @@ impl<'r> Fit<'r> {
 
     pub(super) fn role_not_found(&mut self, option: &str) {
         let message = format!("no message has a role that `{option}` names; it was not followed");
-        self.found.push(
+        self.diagnostics.push(
             Diagnostic::new(DiagnosticCode::RoleNotFound, Severity::Warning, message)
                 .at_path(format!("options.{option}")),
         );

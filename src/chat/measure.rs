@@ -61,7 +61,7 @@ pub struct PartPosition {
 }
 
 /// Measures messages that were read.
-pub(super) fn measured(format: Format, messages: &[Message<'_>], beside: RequestOverhead) -> Measurement {
+pub(super) fn measured(format: Format, messages: &[Message<'_>], overhead: RequestOverhead) -> Measurement {
     let part = |piece: &Piece<'_>| PartCost {
         kind: kind(piece),
         tokens: piece.tokens,
@@ -87,8 +87,8 @@ pub(super) fn measured(format: Format, messages: &[Message<'_>], beside: Request
             result.call = Some(PartPosition { index, part });
         }
     }
-    let total = rows.iter().map(|row| row.tokens).fold(beside.tokens(), u64::saturating_add);
-    Measurement { format, total, system: beside.system, tools: beside.tools, messages: rows }
+    let total = rows.iter().map(|row| row.tokens).fold(overhead.tokens(), u64::saturating_add);
+    Measurement { format, total, system: overhead.system, tools: overhead.tools, messages: rows }
 }
 
 fn name<'m>(piece: &'m Piece<'_>) -> &'m str {

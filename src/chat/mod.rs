@@ -3,10 +3,11 @@
 //! [`fit`] is one fit; a [`Chat`] reads and counts its messages once, for many. [`count`] and [`measure`] give costs, [`convert`] writes
 //! a chat in another format. [`CALLS`] is the same over JSON.
 //!
-//! `vendors` reads a message into pieces: a text, a call, a result, with its cost and its place. `pairs` finds what belongs together,
-//! `edits` clears and removes what may go first, and `fit` brings the rest under the budget by the strategies of `assembly`. Nothing
-//! is rebuilt: `outcome` has the decisions, which messages stay and what changes in them, and `fitted` carries them out. `resident`
-//! keeps what reading and counting found. `convert` has messages of blocks, which `vendors` makes of the pieces, written
+//! `vendors` reads a message into pieces: a text, a call, a result, with its cost and its place. `pairs` finds units, `edits` clears
+//! and removes parts of messages, and `cut` removes whole messages by the strategies of `assembly`. `protection` sets messages aside
+//! that are shortened rather than removed, `shortening` shortens them and the edges of the gap, `gap` has the marker and the summary.
+//! Nothing is rebuilt: `outcome` has the decisions, which messages stay and what changes in them, and `fitted` carries them out.
+//! `resident` keeps the results of reading and counting. `convert` has messages of blocks, which `vendors` makes of the pieces, written
 //! in another format or as a Loom tree.
 
 mod attempts;
@@ -21,6 +22,7 @@ mod cut;
 mod edits;
 mod fit;
 mod fitted;
+mod gap;
 mod identity;
 mod known_costs;
 mod measure;

@@ -66,9 +66,9 @@ pub struct FitOptions {
     /// Tools of which the latest call stays with its result, shortened. Defaults to the plan tools of known agents for
     /// [`Strategy::TruncateMiddle`], to none for the others.
     pub protect_tools: Option<Vec<String>>,
-    /// What is shortened at the edges of the gap, to use what is left of the limit.
+    /// Texts that are shortened at the edges of the gap, to use the rest of the limit.
     pub fill: Fill,
-    /// What is removed from messages before whole messages are. Defaults to the results of tools but the last three, with
+    /// Edits to messages, made before whole messages are removed. Defaults to the results of tools but the last three, with
     /// [`Strategy::StopAtLimit`] to nothing.
     pub edits: Option<Edits>,
     /// Tokens of a summary, its prefix included. Defaults to a quarter of the limit. See [`plan_fit`](super::plan_fit).
@@ -436,7 +436,7 @@ const PLAN_TOOLS: &[&str] = &[
     "task_tracker",
 ];
 
-/// What is protected if the options do not state it.
+/// The default of `protect`.
 fn default_protect(strategy: Strategy) -> &'static [Protect] {
     match strategy {
         Strategy::TruncateMiddle => &[Protect::FirstUser, Protect::LastUser],

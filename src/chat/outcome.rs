@@ -141,8 +141,12 @@ impl Fit<'_> {
         let is_summary = cut.added.as_ref().is_some_and(|(kind, _)| *kind == AddedKind::Summary);
         let (fate, reason) = if is_summary { (Fate::Summarized, None) } else { (Fate::Cut, Some(Reason::OverLimit)) };
         let lead = self.lead();
-        let mut tokens =
-            Tokens { system: self.beside.system, tools: self.beside.tools, overhead: PER_REQUEST, ..Tokens::default() };
+        let mut tokens = Tokens {
+            system: self.request_overhead.system,
+            tools: self.request_overhead.tools,
+            overhead: PER_REQUEST,
+            ..Tokens::default()
+        };
         let mut outcome = Outcome::default();
         let mut added = None;
         let mut next = 0;
@@ -268,7 +272,7 @@ impl Fit<'_> {
             added,
             body,
             headers,
-            diagnostics: self.found,
+            diagnostics: self.diagnostics,
         };
         FitDecisions { messages: (!same).then_some(outcome.entries), same, rows: outcome.rows, report, summarize }
     }

@@ -3,10 +3,12 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::fit::{EarlierMark, Fit};
+use super::fit::{CutTarget, EarlierMark, Fit, Selection};
 use super::shortening::MIN_PROTECTED_TOKENS;
-use super::unit_index::{CuttableUnits, UnitIndex};
-use crate::assembly::settings::Protect;
+use super::unit_index::{CuttableUnits, UnitIndex, alone};
+use crate::assembly::costs::{Costs, Sums};
+use crate::assembly::item::Kept;
+use crate::assembly::settings::{Protect, Strategy};
 use crate::content::Role;
 use crate::sorting;
 use crate::vendors::pieces::message::{At, Kind, Message, Piece};
@@ -52,7 +54,7 @@ pub(super) fn rooms(units: &[ProtectedUnit]) -> u64 {
     units.iter().map(|unit| unit.room).fold(0, u64::saturating_add)
 }
 
-/// Reserves a fifth of the available tokens for each of the units before an atom. If that is more than half of them, the lowest ranks
+/// Reserves a fifth of the available tokens for each of the units before a slice. If that is more than half of them, the lowest ranks
 /// are given up.
 pub(super) fn reserved(units: &[ProtectedUnit], before: usize, available: u64) -> Vec<ProtectedUnit> {
     let outside = units.iter().filter(|unit| unit.slices.end <= before);
@@ -139,14 +141,12 @@ impl Fit<'_> {
         found
     }
 
-    /// Whether the user says something in a message, other than results of tools and what an earlier fit left.
+    /// Whether a user message has content and is no marker or summary of an earlier fit.
     fn is_user_text(&self, at: usize) -> bool {
-        let Some(message) = self.messages.get(at) else { return false };
-        let mut pieces = message.pieces.iter().filter(|piece| piece.is_there() && !piece.is_silent());
-        message.role == Role::User
-            && message.removed.is_none()
-            && pieces.any(|piece| !matches!(piece.kind, Kind::Result { .. }))
-            && EarlierMark::of(message, &self.options.truncation_marker).is_none()
+        let is = |message: &Message<'_>| {
+            message.has_user_content() && EarlierMark::of(message, &self.options.truncation_marker).is_none()
+        };
+        self.messages.get(at).is_some_and(is)
     }
 
     /// The latest answered call of a protected tool.
@@ -168,5 +168,197 @@ impl Fit<'_> {
             place.filter(|_| message.removed.is_none()).map(|place| (at, place))
         };
         self.messages.iter().enumerate().rev().find_map(plan_in)
+    }
+}
+
+/// Protected units outside the head and the tail, and the bounds that they set.
+#[derive(Debug, Default)]
+pub(super) struct Protection {
+    pub units: Vec<ProtectedUnit>,
+    /// The units that are not protected, if any are.
+    rest: Option<(CuttableUnits, Sums)>,
+    /// Slices at the end that are kept.
+    pub recent: Option<u64>,
+    /// Tokens that the head may have.
+    pub head_tokens: Option<u64>,
+    /// Tokens of reserves that do not suffice. They are not used, so that a larger limit never keeps less.
+    pub unused: u64,
+    /// The first slice that a window may begin with.
+    pub window_from: usize,
+    /// The last slice that the longest beginning may end before.
+    pub start_to: Option<usize>,
+    /// The cut, if only one is possible.
+    pub decided: Option<Selection>,
+}
+
+impl Protection {
+    fn of(units: Vec<ProtectedUnit>, layout: &UnitIndex, fit: &Fit<'_>) -> Self {
+        let rest = layout.free.without(units.iter().map(|unit| &unit.slices));
+        let mut sums = Sums::default();
+        sums.extend(&rest, &alone(fit.prices));
+        Self { units, rest: Some((rest, sums)), ..Self::default() }
+    }
+
+    /// The units that are not protected.
+    pub(super) fn units<'l>(&'l self, layout: &'l UnitIndex) -> (&'l CuttableUnits, &'l Sums) {
+        self.rest.as_ref().map_or((&layout.free, &layout.sums), |(units, sums)| (units, sums))
+    }
+
+    /// The index among the other slices of one that is not protected.
+    fn index_in_rest(&self, slice: usize) -> usize {
+        let before = self.units.iter().filter(|unit| unit.slices.start < slice).map(|unit| unit.slices.len());
+        slice.saturating_sub(before.sum())
+    }
+
+    /// How many slices shortening may remove: those next to the call of a plan.
+    fn max_lost(&self) -> usize {
+        let plans = self.units.iter().filter(|unit| unit.call.is_some() && !unit.is_whole());
+        plans.map(|unit| unit.slices.len().saturating_sub(1)).sum()
+    }
+
+    /// The constraints of a selection: its marker has to count what shortening may remove.
+    pub(super) fn target<'m>(&self, target: &CutTarget<'m>) -> CutTarget<'m> {
+        CutTarget { omitted: target.omitted.saturating_add(self.max_lost()), ..*target }
+    }
+
+    /// Whether tokens are reserved.
+    pub(super) fn reserves(&self) -> bool {
+        !self.units.is_empty() || self.unused > 0
+    }
+}
+
+/// Which units are set aside, and with how many tokens.
+impl Fit<'_> {
+    /// What is set aside of the protected units.
+    pub(super) fn protection(&self, units: &[ProtectedUnit], layout: &UnitIndex, target: &CutTarget<'_>) -> Protection {
+        if units.is_empty() {
+            return Protection::default();
+        }
+        match self.options.truncation_strategy {
+            Strategy::TruncateMiddle => self.protection_of_middle(units, layout, target),
+            _ => self.protection_of_window(units, layout, target),
+        }
+    }
+
+    /// Tokens next to what always stays and the marker.
+    fn available(&self, costs: &Costs<'_>) -> u64 {
+        self.course.limit.saturating_sub(costs.fixed).saturating_sub(costs.marker_tokens(costs.len))
+    }
+
+    /// The tail that fits next to the reserves, and the protected units before it, grown to half of what is available.
+    fn protection_of_middle(&self, units: &[ProtectedUnit], layout: &UnitIndex, target: &CutTarget<'_>) -> Protection {
+        let UnitIndex { free, sums, .. } = layout;
+        let costs = self.costs((free, sums), target, 0);
+        let available = self.available(&costs);
+        let recent = costs.recent(self.options.keep_last);
+        let wanted = free.starts.partition_point(|&start| start <= recent).saturating_sub(1);
+        let last = free.starts.len().saturating_sub(2);
+        for &from in free.starts.iter().take(last + 1).skip(wanted.min(last)) {
+            let outside = reserved(units, from, available);
+            let tail = costs.run_alone(from, costs.len);
+            if rooms(&outside).saturating_add(tail) <= available {
+                return self.protection_next_to(from, outside, layout, target);
+            }
+        }
+        let from = free.starts.get(last).copied().unwrap_or(0);
+        self.protection_next_to_shortened(reserved(units, from, available), from..costs.len, layout, target)
+    }
+
+    /// Protected units before a tail that fits next to them.
+    fn protection_next_to(
+        &self,
+        tail: usize,
+        mut outside: Vec<ProtectedUnit>,
+        layout: &UnitIndex,
+        target: &CutTarget<'_>,
+    ) -> Protection {
+        let costs = self.costs((&layout.free, &layout.sums), target, 0);
+        let available = self.available(&costs);
+        let half = available / 2;
+        let left = half.min(available.saturating_sub(costs.run_alone(tail, costs.len)));
+        let spare = left.saturating_sub(rooms(&outside));
+        grow(&mut outside, spare);
+        outside.retain(ProtectedUnit::fits);
+        if outside.is_empty() {
+            return Protection { recent: Some((costs.len - tail) as u64), ..Protection::default() };
+        }
+        let of_first = outside.iter().find(|unit| unit.rank == Rank::FirstUser).map_or(0, |unit| unit.room);
+        let mut protection = Protection::of(outside, layout, self);
+        let tail = protection.index_in_rest(tail);
+        let rest = protection.units(layout);
+        let costs = self.costs(rest, &protection.target(target), rooms(&protection.units));
+        let len = costs.len;
+        let marked = protection.max_lost() > 0;
+        let marker = if marked { costs.marker_tokens(len) } else { 0 };
+        let fits = costs.total().saturating_add(marker) <= self.course.limit;
+        let is_all = fits && target.omitted == 0 && !target.summarizes;
+        protection.decided = is_all.then_some(Selection { kept: Kept { head: len, tail: len }, marked });
+        protection.recent = Some((len - tail) as u64);
+        protection.head_tokens = Some(half.saturating_sub(of_first));
+        protection
+    }
+
+    /// Protected units next to the newest unit, which does not fit whole: it is shortened, or protected ones are given up.
+    fn protection_next_to_shortened(
+        &self,
+        mut outside: Vec<ProtectedUnit>,
+        newest: Range<usize>,
+        layout: &UnitIndex,
+        target: &CutTarget<'_>,
+    ) -> Protection {
+        let costs = self.costs((&layout.free, &layout.sums), target, 0);
+        let available = self.available(&costs);
+        let mut newest = self.protected_unit(&layout.free, newest, Rank::Newest, None);
+        while !outside.is_empty() {
+            outside.retain(ProtectedUnit::fits);
+            newest.room = available.saturating_sub(rooms(&outside)).min(newest.cost);
+            if newest.fits() && !outside.is_empty() {
+                outside.push(newest);
+                let mut protection = Protection::of(outside, layout, self);
+                let kept = Kept { head: 0, tail: protection.units(layout).0.slices.len() };
+                protection.decided = Some(Selection { kept, marked: true });
+                return protection;
+            }
+            give_up(&mut outside);
+        }
+        Protection::default()
+    }
+
+    /// Protected units that a rolling window, or the longest beginning, does not reach.
+    fn protection_of_window(&self, units: &[ProtectedUnit], layout: &UnitIndex, target: &CutTarget<'_>) -> Protection {
+        let is_start = self.options.truncation_strategy == Strategy::KeepStart;
+        let nothing = Protection::default();
+        let plain = self.run_strategy(&nothing, layout, target, self.course.limit);
+        let costs = self.costs((&layout.free, &layout.sums), target, 0);
+        let available = self.available(&costs);
+        let is_outside = |unit: &&ProtectedUnit| match plain {
+            Some(kept) if is_start => unit.slices.end > kept.head,
+            Some(kept) => unit.slices.start < kept.tail,
+            None if is_start => unit.slices.start > 0,
+            None => unit.slices.end < costs.len,
+        };
+        let outside: Vec<ProtectedUnit> = units.iter().filter(is_outside).cloned().collect();
+        let outside = reserved(&outside, costs.len, available);
+        if outside.is_empty() {
+            return nothing;
+        }
+        let (fitting, others): (Vec<_>, Vec<_>) = outside.into_iter().partition(ProtectedUnit::fits);
+        let unused = rooms(&others);
+        if fitting.is_empty() {
+            return Protection { unused, ..nothing };
+        }
+        let mut protection = Protection::of(fitting, layout, self);
+        let shortened = || protection.units.iter().filter(|unit| !unit.is_whole());
+        let window_from = shortened().map(|unit| protection.index_in_rest(unit.slices.end)).max();
+        let start_to = shortened().map(|unit| protection.index_in_rest(unit.slices.start)).min();
+        (protection.window_from, protection.start_to) = (window_from.unwrap_or(0), start_to);
+        protection.unused = unused;
+        if is_start || self.run_strategy(&protection, layout, target, self.course.limit).is_some() {
+            return protection;
+        }
+        let last = layout.free.starts.iter().rev().nth(1).copied().unwrap_or(0);
+        let protection = self.protection_next_to_shortened(protection.units, last..costs.len, layout, target);
+        let window_from = if protection.units.is_empty() { last } else { 0 };
+        Protection { window_from, ..protection }
     }
 }

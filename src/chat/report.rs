@@ -43,7 +43,7 @@ pub struct Report {
 /// Tokens of the fitted chat. A recount of it gives `total`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tokens {
-    /// Leading system and developer messages, and the system context beside the messages.
+    /// Leading system and developer messages, and the system context next to the messages.
     pub system: u64,
     /// The contents of all other messages.
     pub messages: u64,
@@ -72,7 +72,7 @@ pub struct ReportRow {
     pub reason: Option<Reason>,
     /// Token cost before the change.
     pub tokens: u64,
-    /// Token cost after it, of what is changed and not removed.
+    /// Token cost after the change; unset if it was removed.
     #[serde(rename = "tokensAfter", skip_serializing_if = "Option::is_none")]
     pub tokens_after: Option<u64>,
     /// Rows of the parts that fare differently.

@@ -13,7 +13,7 @@ use super::messages::{Messages, Sum};
 use super::options::{Budget, FitOptions, Phase, RequestFields};
 use super::outcome::FitDecisions;
 use super::pairs::find_pairs;
-use super::request_overhead::{RequestOverhead, beside_messages, prices, system_tokens};
+use super::request_overhead::{RequestOverhead, overhead_of_request, prices, system_tokens};
 use super::rules::{Marks, Rules};
 use crate::error::{Diagnostic, Result};
 use crate::json::{Object, Value};
@@ -45,7 +45,7 @@ impl<'t> ChatRequest<'t> {
         let given = ChatInput::read(messages)?;
         let (format, formats) = given.format(options.format)?;
         let prices = prices(format, options, budget);
-        let mut overhead = beside_messages(options_json, given.tools, format, formats, &prices)?;
+        let mut overhead = overhead_of_request(options_json, given.tools, format, formats, &prices)?;
         if let Some(system) = given.system {
             overhead.system = overhead.system.saturating_add(system_tokens(system, &prices)?);
         }
@@ -60,7 +60,7 @@ impl<'t> ChatRequest<'t> {
         Ok(Self { format, messages, overhead, rules, thinking: request.thinking })
     }
 
-    /// Fits the chat. `found` are diagnostics of the request.
+    /// Fits the chat. `diagnostics` are those of the request.
     ///
     /// # Errors
     /// Those of a limit that is too small.
@@ -84,14 +84,14 @@ impl<'t> ChatRequest<'t> {
             pairs: &pairs,
             earlier: None,
             prices: prices(self.format, options, budget),
-            beside: self.overhead,
+            request_overhead: self.overhead,
             layout: &RefCell::default(),
             can_reuse_layout: false,
             rules: self.rules,
             thinking: self.thinking.clone(),
             course: Course::default(),
             summary_room: 0,
-            found: diagnostics,
+            diagnostics,
         };
         let (cut, edits) = fit.run()?;
         Ok(fit.fitted(&cut, edits).each(&self.messages))

@@ -1,4 +1,4 @@
-//! The cost of a chat beside its messages.
+//! The cost of a chat next to its messages.
 
 use super::chat_input::each_system_part;
 use super::options::{Budget, FitOptions};
@@ -28,7 +28,7 @@ pub(super) fn prices<'b>(format: Format, options: &FitOptions, budget: &'b Budge
     Prices { image, ..Prices::new(budget.counter.as_ref()) }
 }
 
-/// Tokens of what stands beside the messages: the system context, and the definitions of tools.
+/// Tokens of what stands next to the messages: the system context, and the definitions of tools.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RequestOverhead {
     pub system: u64,
@@ -42,11 +42,11 @@ impl RequestOverhead {
     }
 }
 
-/// System and tools beside the messages: from the options, else from the container. `formats` are those that the messages can be in.
+/// System and tools next to the messages: from the options, else from the container. `formats` are those that the messages can be in.
 ///
 /// # Errors
 /// [`crate::Code::InvalidInput`] for what is neither.
-pub(super) fn beside_messages(
+pub(super) fn overhead_of_request(
     options: Object<'_>,
     tools: Option<Value<'_>>,
     format: Format,

@@ -14,7 +14,7 @@ use super::messages::{Messages, Sum};
 use super::options::{Budget, FitOptions, Phase, RequestFields};
 use super::outcome::FitDecisions;
 use super::pairs::add_pairs;
-use super::request_overhead::{RequestOverhead, beside_messages, prices};
+use super::request_overhead::{RequestOverhead, overhead_of_request, prices};
 use super::rules::{Marks, Rules};
 use super::unit_index::UnitIndex;
 use crate::call::{Call, CallContext, Response};
@@ -44,7 +44,7 @@ pub struct ResidentChat {
     /// Diagnostics about the options.
     diagnostics: Vec<Diagnostic>,
     format: Format,
-    beside: RequestOverhead,
+    request_overhead: RequestOverhead,
     messages: Vec<Message<'static>>,
     /// Prefix sums of the costs of the messages.
     sums: Vec<Sum>,
@@ -131,12 +131,12 @@ impl ResidentChat {
     pub fn from_json(request: &[u8], host: &CallContext) -> Result<Self> {
         let document = Document::read(request, &[])?;
         let document: &Document<'_> = &document;
-        let mut found = document.diagnostics();
+        let mut diagnostics = document.diagnostics();
         let request_object = document.root().object("options, an object")?;
         let given = request_object.need("options")?.object("options, an object")?;
         let target = request_object.read("target", RequestFields::of_target)?.unwrap_or_default();
-        let options = FitOptions { request: target, ..FitOptions::read(given, host, &mut found)? };
-        Self::new(request.to_vec(), given, options, found)
+        let options = FitOptions { request: target, ..FitOptions::read(given, host, &mut diagnostics)? };
+        Self::new(request.to_vec(), given, options, diagnostics)
     }
 
     /// A chat without messages. `request` is the JSON that `options_json` is from.
@@ -151,14 +151,15 @@ impl ResidentChat {
         let shape = Formats::MAX;
         let format = options.format.unwrap_or(first_of(shape));
         let formats = options.format.map_or(shape, bit);
-        let beside = beside_messages(options_json, None, format, formats, &prices(format, &options, &budget))?;
+        let request_overhead =
+            overhead_of_request(options_json, None, format, formats, &prices(format, &options, &budget))?;
         Ok(Self {
             request,
             options,
             budget,
             diagnostics,
             format,
-            beside,
+            request_overhead,
             messages: Vec::new(),
             sums: vec![Sum::default()],
             shapes: Vec::new(),
@@ -187,7 +188,7 @@ impl ResidentChat {
 
     /// Tokens of the request as it is.
     pub(super) fn total(&self) -> u64 {
-        self.sums.last().copied().unwrap_or_default().total().saturating_add(self.beside.tokens())
+        self.sums.last().copied().unwrap_or_default().total().saturating_add(self.request_overhead.tokens())
     }
 
     /// Puts messages behind the last ones, or in the place of as many, or of all from one on. Of Gemini's, whose calls have no
@@ -208,16 +209,17 @@ impl ResidentChat {
         }
         let prices = prices(format, &self.options, &self.budget);
         let read = chats::read_behind(self.messages.get(..at).unwrap_or_default(), format, &list, prices)?;
-        let mut beside = self.beside;
+        let mut request_overhead = self.request_overhead;
         if format != self.format {
             let document = Document::read(&self.request, &[])?;
             let document: &Document<'_> = &document;
             let options = document.root().object("")?.need("options")?.object("")?;
-            beside = beside_messages(options, None, format, self.options.format.map_or(shape, bit), &prices)?;
+            request_overhead =
+                overhead_of_request(options, None, format, self.options.format.map_or(shape, bit), &prices)?;
         }
         self.check_counter()?;
         // Nothing can fail from here on.
-        (self.shape, self.format, self.beside) = (shape, format, beside);
+        (self.shape, self.format, self.request_overhead) = (shape, format, request_overhead);
         self.put(at, end, &read, shapes);
         let came = at..at + list.len();
         let stays = |index: &usize| *index < at || *index >= end;
@@ -373,14 +375,14 @@ impl ResidentChat {
             pairs: &self.pairs,
             earlier: is_same_marker.then_some(self.earlier.as_slice()),
             prices: prices(self.format, options, &budget),
-            beside: self.beside,
+            request_overhead: self.request_overhead,
             layout: &self.layout,
             can_reuse_layout: !is_other,
             rules: Rules::new(self.format, options, &options.request, self.marks),
             thinking: options.request.thinking.clone(),
             course: Course::default(),
             summary_room: 0,
-            found: diagnostics,
+            diagnostics,
         };
         let ran = fit.run();
         if budget.counter.has_failed() {

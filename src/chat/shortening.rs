@@ -61,8 +61,8 @@ struct ShortenedText {
 }
 
 impl<'r> Fit<'r> {
-    /// Shortens a unit to so many tokens: its results first, then, if `fill` says so, all its texts; at last its results are cleared.
-    /// Returns what it costs then. If it costs too much in any case it stays as it is, and there is no result.
+    /// Shortens a unit to `room` tokens: its results, with [`Fill::All`] otherwise all its texts, otherwise its results are cleared.
+    /// Returns its new cost. Returns `None`, and changes nothing, if none of this suffices.
     pub(super) fn shorten_unit(
         &mut self,
         unit: &[MessageSlice],

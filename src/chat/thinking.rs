@@ -167,7 +167,7 @@ impl Fit<'_> {
             let told = message.pieces.iter().enumerate().filter(is_told);
             found.extend(told.map(|(_, piece)| fate.in_chat(at, path_of(at, piece))));
         }
-        self.found.extend(found);
+        self.diagnostics.extend(found);
     }
 
     /// Reports that the model may not see reasoning that OpenAI sealed: it is withheld where something before it changed.
@@ -183,7 +183,7 @@ impl Fit<'_> {
             withheld.extend(message.pieces.iter().enumerate().filter(is).map(|(_, piece)| path_of(at, piece)));
         }
         if let Some(first) = withheld.first() {
-            self.found.push(ThinkingFate::Withheld { count: withheld.len() }.in_chat(from.0, first.clone()));
+            self.diagnostics.push(ThinkingFate::Withheld { count: withheld.len() }.in_chat(from.0, first.clone()));
         }
     }
 

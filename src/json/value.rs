@@ -26,10 +26,10 @@ use super::write::text;
 /// The key of an object that stands for something JSON cannot carry: `{ "\u0000": "NaN" }`. The npm package writes it.
 const NOT_JSON: &str = "\0";
 
-/// The key of an object that stands for bytes that came next to the text: `{ "\u0000bytes": 3 }` for the fourth.
+/// The key of a placeholder for bytes that are passed next to the JSON text: `{ "\u0000bytes": 3 }` for the fourth.
 const BYTES: &str = "\0bytes";
 
-/// The first key of an object that stands for bytes outside the module: `{ "\u0000size": bytes }`, for images with the first of them
+/// The first key of a placeholder for bytes outside the module: `{ "\u0000size": bytes }`, for images with the first of them
 /// as base64 in `\u0000head`.
 pub(crate) const BYTES_SIZE: &str = "\0size";
 
@@ -322,7 +322,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// The bytes that it stands for, which came next to the text.
+    /// The bytes that a placeholder refers to. They are passed next to the JSON text.
     pub(crate) fn beside(self) -> Option<&'t [u8]> {
         self.as_bytes()
     }
@@ -383,7 +383,7 @@ impl<'t> Value<'t> {
 
     /// An object; `expected` says what it is.
     pub(crate) fn object(self, expected: &str) -> Result<Object<'t>> {
-        // The first key of what stands for something else begins with an escape.
+        // The first key of a placeholder begins with an escape.
         let is_plain = || self.count() == 0 || self.document.tape.plain_string(self.at + 1).is_some();
         match self.kind() {
             Kind::Object if is_plain() || self.stand_in().is_none() => Ok(Object(self)),
@@ -391,7 +391,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// What an object stands for that is no JSON, as errors describe it.
+    /// Describes the value behind a placeholder, for errors.
     fn stand_in(self) -> Option<String> {
         if let Some(what) = self.not_json() {
             return Some(format!("{what}, which JSON cannot carry"));

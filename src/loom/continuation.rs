@@ -113,7 +113,7 @@ pub(super) fn continuation(request: Value<'_>) -> Result<Continuation> {
         let id = name(at).unwrap_or_default();
         let mut blocks = reply.blocks;
         if blocks.is_empty() {
-            diagnostics.push(empty_reply("the answer says nothing; its node is empty").about_node(&id));
+            diagnostics.push(empty_reply("the answer is empty; so is its node").about_node(&id));
             blocks.push(Block::text(""));
         }
         name_calls(&mut blocks, &id);

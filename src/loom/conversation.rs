@@ -273,7 +273,7 @@ pub(crate) struct ConversationItems<'l, 'a> {
     pub context: &'l PathContext<'a>,
     pub members: &'l [Member],
     pub context_headers: &'l ContextHeaders,
-    /// How many of the first members are no items, since a compaction stands for them.
+    /// How many of the first members a compaction replaces. They are no items.
     pub skipped: usize,
 }
 

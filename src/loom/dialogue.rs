@@ -199,12 +199,12 @@ impl<'a> DialoguePlan<'_, 'a> {
         choice.truncated() || self.items.skipped > 0
     }
 
-    /// The members that a compaction stands for.
+    /// The members that a compaction replaces.
     fn skipped(&self) -> &[Member] {
         self.state.conversation.members.get(..self.items.skipped).unwrap_or_default()
     }
 
-    /// The costs of all members, those that a compaction stands for too.
+    /// The costs of all members, including those that a compaction replaces.
     fn tokens_of_members(&self) -> impl Iterator<Item = u64> {
         let lead = self.state.context_headers.lead();
         let sums = &self.state.sums;

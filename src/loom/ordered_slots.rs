@@ -114,7 +114,7 @@ impl OrderedSlots {
         }
     }
 
-    /// A rank between that of a place, or the end, and the one before it; nothing if there are no more.
+    /// A rank between that of a place, or the end, and the one before it; `None` if no rank is left.
     fn rank_before(&self, before: Option<u32>) -> Option<u64> {
         let Some(before) = before else {
             return self.last.map_or(0, |last| self.rank(last)).checked_add(STRIDE);

@@ -193,7 +193,7 @@ pub enum Reason {
     OverLimit,
     /// Shortened to stay under the limit.
     Shortened,
-    /// A compaction stands for it.
+    /// Replaced by a compaction.
     Compacted,
 }
 

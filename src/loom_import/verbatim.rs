@@ -47,7 +47,7 @@ impl Context<'_> {
         read
     }
 
-    /// Tells what stands in a file next to its trees, which is in none of them.
+    /// Reports fields of a file outside its trees.
     pub(super) fn beside_trees(&mut self, file: Object<'_>, known: &[&str]) {
         for (key, value) in file.entries() {
             let name = key.as_text().unwrap_or_default();

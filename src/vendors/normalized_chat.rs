@@ -550,7 +550,7 @@ impl<'t> ChatNormalizer<'t> {
                 self.lost("a compaction, written as the text of its summary");
                 blocks.push(Block::Text(text));
             }
-            None => self.lost("a sealed compaction, and with it the messages that it stands for"),
+            None => self.lost("a sealed compaction, and with it the messages that it replaces"),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The cost of JSON in messages: what stays as it is, media in it, and what is sealed.
+//! The cost of JSON values in messages, of media in them, and of sealed content.
 
 use crate::content::{Vendor, VendorBlock};
 use crate::json::{self, BYTES_SIZE, Document, Value};
@@ -6,16 +6,16 @@ use crate::text::split_once;
 use crate::vendors::media::{Medium, is_bytes, media_in, medium_of};
 use crate::vendors::price::Prices;
 
-/// Characters of sealed content (base64) that stand for a token; only the endpoint knows.
+/// Characters of sealed content (base64) per token. An estimate: only the endpoint can decode it.
 const SEALED: usize = 5;
-/// Bytes of a file that stand for a token, and the least that one costs: PDFs have some 3,000 tokens and 60 KB a page.
+/// Bytes of a file per token, and the fewest tokens of a file: PDFs have some 3,000 tokens and 60 KB per page.
 const FILE_BYTES: u64 = 20;
 const MIN_FILE_TOKENS: u64 = 3_000;
-/// Bytes of a file of text that stand for a token.
+/// Bytes of a text file per token.
 const TEXT_BYTES: u64 = 4;
 
 impl Prices<'_> {
-    /// Tokens of a value that stays as it is: a string costs its text, everything else its JSON, with images, recordings and files
+    /// Tokens of a value: a string costs its text, everything else its JSON, with images, recordings and files
     /// in it at their cost.
     pub(crate) fn value(&self, value: Value<'_>) -> u64 {
         if let Some(text) = value.as_text().filter(|_| !is_bytes(value, usize::MAX)) {
@@ -46,13 +46,13 @@ impl Prices<'_> {
         }
     }
 
-    /// Tokens of what is sealed.
+    /// Tokens of sealed content.
     pub(crate) fn sealed(&self, value: Option<Value<'_>>) -> u64 {
         let len = value.and_then(Value::as_text).map_or(0, |text| text.len());
         len.div_ceil(SEALED) as u64
     }
 
-    /// Tokens of a compaction: its summary, and what is sealed.
+    /// Tokens of a compaction: its summary and its sealed content.
     pub(crate) fn compaction(&self, block: Value<'_>) -> u64 {
         let field = |name| Some(block.object("a compaction").ok()?.last(name)?).filter(|value| !value.is_null());
         let summary = field("content").map_or(0, |summary| self.value(summary));

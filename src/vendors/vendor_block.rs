@@ -1,4 +1,4 @@
-//! What is known of blocks that only their vendor takes back: which are compactions, and what replaces them elsewhere.
+//! Blocks that only their vendor accepts: which of them are compactions, and what replaces them for other vendors.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ impl VendorBlock<'_> {
         self.text("type").unwrap_or_default()
     }
 
-    /// The id of an item of OpenAI's, which may stand in a request once.
+    /// The id of an OpenAI item. A request may contain it once.
     pub(crate) fn item_id(&self) -> Option<&str> {
         self.text("id").filter(|_| self.vendor == Vendor::OpenAi)
     }
@@ -36,7 +36,7 @@ impl VendorBlock<'_> {
         self.vendor != Vendor::Google && is_compaction_type(self.kind())
     }
 
-    /// Whether it stands for everything before it. A compaction of Anthropic's without content is one that failed.
+    /// Whether it replaces everything before it. A compaction of Anthropic without content has failed.
     pub(crate) fn is_compaction(&self) -> bool {
         let is_given = |field| self.value.get(field).is_some_and(|value| !value.is_null());
         self.is_of_compaction()
@@ -72,7 +72,7 @@ impl VendorBlock<'_> {
         match self.summary() {
             Some(summary) => (Some(summary), Cow::Borrowed("a compaction, written as the text of its summary")),
             None if self.is_compaction() => {
-                (None, Cow::Borrowed("a sealed compaction, and with it the messages that it stands for"))
+                (None, Cow::Borrowed("a sealed compaction, and with it the messages that it replaces"))
             }
             None => {
                 let name: String = self.name().chars().take(MAX_NAME).collect();

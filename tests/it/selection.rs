@@ -59,11 +59,10 @@ fn sourced(more: Value) -> Value {
 
 #[test]
 fn the_system_context_is_agent_then_tree_then_instructions() {
-    let result = sourced(json!({ "pendingSources": [{ "nodeId": "i3", "role": "instruction" }] }));
+    let result =
+        sourced(json!({ "instructionScope": "path", "pendingSources": [{ "nodeId": "i3", "role": "instruction" }] }));
     assert_eq!(result["system"], "agent\n\ntree\n\nrule one\n\nrule two\n\nrule three");
-    let last = sourced(
-        json!({ "instructionScope": "generation", "pendingSources": [{ "nodeId": "i3", "role": "instruction" }] }),
-    );
+    let last = sourced(json!({ "pendingSources": [{ "nodeId": "i3", "role": "instruction" }] }));
     // `i2` belongs to an earlier edge first, and to the tip's edge as well.
     assert_eq!(last["system"], "agent\n\ntree\n\nrule two\n\nrule three");
     assert_eq!(row(&last, "i1")["reason"], "instructionScope");

@@ -295,7 +295,7 @@ fn a_block_costs_what_it_costs_in_chats() {
     }
 }
 
-/// A compaction in our own messages stands for what comes before it, as in its vendor's.
+/// A compaction in our own format replaces what comes before it, as in its vendor's.
 #[test]
 fn our_own_messages_are_cut_at_a_compaction() {
     let words = "the river was low that summer ".repeat(20);
@@ -453,7 +453,7 @@ proptest! {
                     prop_assert_eq!(&row["reason"], "compacted");
                 }
                 prop_assert!(json!(result["messages"]).to_string().contains(&block.to_string()));
-                // A marker stands for nodes after it alone.
+                // The marker counts only nodes after the compaction.
                 let cut = ids.len() - at - kept.len();
                 if let Some(marker) = result["report"]["cut"]["marker"].as_str() {
                     prop_assert!(marker.contains(&cut.to_string()) || cut == 1, "{}: {}", cut, marker);
@@ -520,7 +520,7 @@ fn a_body_begins_with_the_compaction() {
     assert_eq!(body["contents"][1]["parts"][0]["text"], "They spoke of the tides.");
 }
 
-/// A compaction that the provider cannot read stands for nothing: what it replaces is not removed for it.
+/// A compaction that the provider cannot read replaces nothing: the messages before it stay.
 #[test]
 fn a_sealed_compaction_counts_for_its_vendor_alone() {
     let item = json!({ "type": "compaction", "id": "c", "encrypted_content": "sealed" });

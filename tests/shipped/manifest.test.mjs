@@ -130,7 +130,7 @@ test("a profile without LTO is refused", () => {
   refused("build", changed('profile = "wasm"', 'profile = "dev"'), /did not tell rustc to link with LTO/);
 });
 
-test("another flavor is built beside the first", () => {
+test("another flavor is built next to the first", () => {
   const second = flavor.replaceAll(`flavors.${NAME}`, "flavors.second");
   built(`${standard}\n${second}`);
   assert.ok(existsSync(join(out, "second/ctxweave.wasm")));

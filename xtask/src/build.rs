@@ -182,7 +182,7 @@ fn make_package(project: &Project, manifest: &Path, scope: Scope<'_>) -> Result<
 fn jobs(project: &Project, manifest: &Manifest, scope: Scope<'_>) -> Result<Vec<Job>> {
     if let Scope::Only(names) = scope {
         for name in names {
-            ensure!(manifest.flavors.contains_key(*name), "there is no flavor `{name}`");
+            ensure!(manifest.flavors.contains_key(*name), "unknown flavor `{name}`");
         }
     }
     let mut jobs = Vec::new();

@@ -312,7 +312,7 @@ function valueAt(message: unknown, path: Path): string {
   return path.reduce((value, key) => (value as Record<string | number, unknown>)[key], message) as string;
 }
 
-/** How a text comes into the last message, if missing, and where it stands then. */
+/** How a text is appended to the last message, and where it is then. */
 function addition({ messages, format }: Handle, text: string): [change: Change, path: Path] {
   const message = messages.at(-1) as Record<string, unknown>;
   const base = isLangChain(message) ? [] : ["kwargs", "data"].filter((key) => format === "langchain" && key in message);

@@ -50,7 +50,7 @@ export function importTranscript(
 }
 
 /**
- * Returns the format of a session file: that of its first record in which somebody says something; undefined if missing.
+ * Returns the format of a session file: that of its first record with a message; undefined if it has none.
  * The beginning of a file is enough if it has such a record.
  */
 export function detectFormat(bytes: TranscriptBytes): TranscriptFormat | undefined {

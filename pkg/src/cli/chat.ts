@@ -54,7 +54,7 @@ export const chat = command({
     tools: text("FILE", "the definitions of the tools, which cost tokens"),
     system: text("TEXT", "the system prompt, where it stands beside the messages; `@FILE` reads it from a file"),
     protect: list("WHICH", "`firstUser`, `lastUser`: shorten this message rather than remove it; `none` protects none"),
-    fill: choice(["all", "results", "off"], "what is shortened at the gap to use the whole limit; default all"),
+    fill: choice(["all", "results", "off"], "shorten these texts at the gap to use the whole limit; default all"),
     "keep-tool-results": number("N", "before messages are cut, clear all tool results but the last N; default 3"),
     "no-edits": flag("clear no tool results"),
     "keep-images": number("N", "before messages are cut, take out all images but the last N"),

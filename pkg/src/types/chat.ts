@@ -119,7 +119,7 @@ export interface FitSettings<Message = unknown> {
    */
   fill?: "all" | "results" | "off";
   /**
-   * What is removed from messages before whole messages are. Default: `{ toolResults: { keepLast: 3 } }`, with `stopAtLimit` none.
+   * Edits to messages, made before whole messages are removed. Default: `{ toolResults: { keepLast: 3 } }`, with `stopAtLimit` none.
    * `false` disables it.
    */
   edits?: FitEdits | false;
@@ -198,7 +198,7 @@ export interface FitEdits {
     only?: readonly string[];
     /** Tools whose results stay as they are. */
     exclude?: readonly string[];
-    /** Clears the older results of equal calls first, whatever `keepLast` says. */
+    /** Clears the older results of equal calls first, also among the last `keepLast`. */
     duplicates?: boolean;
   };
   /** Clears the arguments of old calls (`{}`); the calls and their results stay. */
@@ -357,7 +357,7 @@ export interface SummaryInput<Message = unknown> {
   previousSummary?: string;
 }
 
-/** What {@link finishFit} continues: it stands for the chat and the options that it was planned with, in this process. */
+/** What {@link finishFit} continues: a handle of the chat and the options that it was planned with, valid in this process. */
 export interface FitState<Chat> {
   /** For the compiler alone: there is nothing to read. */
   readonly "~chat": Chat;

@@ -103,6 +103,7 @@ export type DiagnosticCode =
   | "parent_missing"
   | "path_outside_vault"
   | "prompt_delimiter_in_file"
+  | "protection_dropped"
   | "reasoning_prefix_changed"
   | "reply_cut_off"
   | "reply_empty"

@@ -209,7 +209,7 @@ export interface Overhead {
 
 /** What media costs. */
 export interface MediaCosts {
-  /** Tokens of one image, whatever its size. Without it the provider's rule holds, and 4784 if missing. */
+  /** Tokens of one image, whatever its size. Without it the provider's rule holds, and 4,784 if the provider has none. */
   image?: number;
   /** Tokens of one second of audio. Default 32. */
   audioSecond?: number;
@@ -480,7 +480,7 @@ export interface Cut {
   tokens: number;
   /** How many nodes of the conversation come before the cut. */
   position: number;
-  /** The marker that stands in the gap; absent if missing. */
+  /** The marker in the gap; absent if there is none. */
   marker?: string;
 }
 
@@ -525,5 +525,5 @@ export type NodeReason =
   | "overLimit"
   /** shortened to stay under the limit */
   | "shortened"
-  /** left out over the limit, since a compaction stands for it */
+  /** removed over the limit, because a compaction replaces it */
   | "compacted";

@@ -238,7 +238,7 @@ export interface CutSummary {
   tokens: number;
   /** How many nodes of the conversation come before the cut. */
   position: number;
-  /** The marker that stands in the gap; absent if missing. */
+  /** The marker in the gap; absent if there is none. */
   marker?: string;
 }
 

@@ -187,7 +187,7 @@ impl<'b> File<'b> {
         let all: Vec<usize> = (0..session.entries.len()).collect();
         let branches = match (session.tip(), &before) {
             (Some(tip), _) => find_branches(&session, tip, &mut builder.later),
-            // Nobody says anything: it continues where the conversation is.
+            // Without a message it continues where the conversation is.
             (None, Some(_)) => {
                 vec![Branch { entries: all.clone(), fork: None, earlier: self.known.newest(false), side: false }]
             }

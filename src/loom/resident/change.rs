@@ -83,7 +83,7 @@ pub enum OrderPosition {
     Before(String),
 }
 
-/// What a change did next to what it says.
+/// Effects of a change beyond its request.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Applied {
     /// Edges that led to a removed node, or that lost every node they could come from.

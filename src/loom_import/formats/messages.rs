@@ -20,7 +20,7 @@ pub(super) fn read(shape: Shape<'_, '_>, context: &mut Context<'_>) -> Result<Ve
         Shape::Lines(lines) => lines.to_vec(),
         Shape::One(file) => match file.as_object() {
             Some(body) if body.field("messages").is_some() => {
-                // What stands next to the messages is said before them.
+                // Fields next to the messages come before them.
                 if let Some(system) = body.field("system") {
                     let blocks = read_content(Some(&json_of(system)), None, &mut context.findings);
                     tree.entries.push(Entry { blocks, ..Entry::text("system", EntryRef::None, Author::System, "") });

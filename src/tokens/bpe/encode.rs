@@ -176,7 +176,7 @@ impl Vocabulary {
         }));
     }
 
-    /// Appends the bytes of a token; false if missing of that number.
+    /// Appends the bytes of a token; false if no token has that number.
     pub(crate) fn append_token(&self, token: Rank, bytes: &mut Vec<u8>) -> bool {
         if self.tables.words.append_to(self.more.ids.rank(token), bytes) {
             return true;

@@ -194,7 +194,7 @@ impl Splitter {
     fn goes_on_with(self, bytes: &[u8], start: usize, classes: u8) -> u8 {
         let within = |set: u8| classes & !set == 0;
         match self.kind {
-            // After a lower case letter no upper case one follows, and before one there are none that are both or neither.
+            // No upper case letter follows a lower case one, and no letter with both cases or neither precedes one.
             Kind::Cased if within(LETTER | MARK) => LOWER | CASELESS | MARK | if classes == UPPER { UPPER } else { 0 },
             Kind::Staged if within(LOWER | CASELESS | MARK) => match bytes.get(start) {
                 Some(first) if first.is_ascii_punctuation() => LOWER,

@@ -216,7 +216,7 @@ impl<'t> TokenEnds<'t> {
     }
 
     /// Counts a part of a long piece that begins and ends inside tokens: those of a window at each of its ends up to one that is a
-    /// known one, and the known ones between. Nothing if missing soon.
+    /// known one, and the known ones between. `None` if none follows soon.
     fn count_within(&self, codec: &dyn Codec, mut start: usize, mut end: usize) -> Option<u64> {
         let (number, last) = (self.number_at(start), self.number_at(end));
         if (number + 1..last).any(|number| self.ends_piece(number)) {

@@ -241,7 +241,7 @@ impl Piece<'_> {
 
     /// Clears its arguments and gives the tokens that frees; 0, and no change, if it would free none.
     pub(crate) fn clear_input(&mut self, tokens: u64, reason: Reason) -> u64 {
-        // A call that stands in several places would differ in them.
+        // The copies of a call in several places would differ.
         let is_one = self.places.len() < 2 && self.removed.is_none();
         let Some(input) = self.input.take_if(|input| is_one && input.tokens > tokens) else { return 0 };
         let freed = input.tokens - tokens;
@@ -350,6 +350,14 @@ impl Message<'_> {
         Message { pieces: self.pieces.iter().map(piece).collect(), ..*self }
     }
 
+    /// Whether it is a user message with content other than results of tools.
+    pub(crate) fn has_user_content(&self) -> bool {
+        let mut pieces = self.pieces.iter().filter(|piece| piece.is_there() && !piece.is_silent());
+        self.role == Role::User
+            && self.removed.is_none()
+            && pieces.any(|piece| !matches!(piece.kind, Kind::Result { .. }))
+    }
+
     /// Whether it is reasoning and nothing else.
     pub(crate) fn is_thought(&self) -> bool {
         !self.pieces.is_empty() && self.pieces.iter().all(|piece| piece.kind == Kind::Reasoning)
@@ -442,13 +450,13 @@ impl<'r, 't> Reader<'r, 't> {
         self.last().into_iter().for_each(|piece| piece.is_sealed_by_openai = sealed);
     }
 
-    /// A compaction, which stands for everything before it if `is_whole`.
+    /// A compaction, which replaces everything before it if `is_whole`.
     pub(crate) fn compaction(&mut self, place: Option<Path>, value: Value<'t>, is_whole: bool) -> &mut Self {
         let tokens = self.prices.compaction(value);
         self.piece(Kind::Other, place).tokens(tokens).stands_for_all(is_whole)
     }
 
-    /// Notes whether the last piece stands for everything before it.
+    /// Notes whether the last piece replaces everything before it.
     pub(crate) fn stands_for_all(&mut self, is_compaction: bool) -> &mut Self {
         self.last().into_iter().for_each(|piece| piece.is_compaction = is_compaction);
         self

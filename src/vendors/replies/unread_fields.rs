@@ -65,7 +65,7 @@ impl UnreadFields {
         }
     }
 
-    /// A finding about a reply; about all of the answer if missing.
+    /// A finding about a reply, or without one about the whole answer.
     pub(crate) fn find(&mut self, reply: Option<usize>, diagnostic: Diagnostic) {
         self.diagnostics.push((diagnostic, reply));
     }

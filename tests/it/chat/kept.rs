@@ -1,6 +1,7 @@
 //! What a fit keeps: of conversations with the structure of real ones, and of any chat.
 
-use ctxweave::chat::{Edits, Fate, Fill, FitOptions, Fitted, Protect, Strategy, count, fit};
+use ctxweave::DiagnosticCode;
+use ctxweave::chat::{Edits, Fate, Fill, FitOptions, Fitted, Protect, ResultEdit, Strategy, ToolFilter, count, fit};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -226,14 +227,7 @@ fn the_latest_plan_stays_without_what_was_called_with_it() {
 
 #[test]
 fn old_results_are_cleared_and_the_last_of_them_is_shortened() {
-    let mut messages = vec![user("Read.")];
-    for at in 0..5 {
-        let id = format!("c{at}");
-        let call = json!({ "id": id, "type": "function", "function": { "name": "read", "arguments": "{}" } });
-        messages.push(json!({ "role": "assistant", "content": null, "tool_calls": [call] }));
-        messages.push(json!({ "role": "tool", "tool_call_id": id, "content": text(400) }));
-    }
-    messages.push(assistant("Done."));
+    let messages = reads(5, 400, |_| "read");
     let fitted = fit(&messages, &FitOptions { max_tokens: Some(1500), ..FitOptions::default() }).unwrap();
     let contents: Vec<&str> = [2, 4, 6].map(|at| fitted.messages[at]["content"].as_str().unwrap()).to_vec();
     assert_eq!(contents[0], "[tool result cleared]");
@@ -241,6 +235,70 @@ fn old_results_are_cleared_and_the_last_of_them_is_shortened() {
     assert!(fitted.report.tokens.total >= 1485, "{}", fitted.report.tokens.total);
     let off = FitOptions { max_tokens: Some(1500), fill: Fill::Off, ..FitOptions::default() };
     assert_eq!(fit(&messages, &off).unwrap().messages[4]["content"], "[tool result cleared]");
+}
+
+/// An agent that reads so many files, and its answer.
+fn reads(files: usize, tokens: u64, tool: impl Fn(usize) -> &'static str) -> Vec<Value> {
+    let mut messages = vec![user("Read.")];
+    for at in 0..files {
+        let id = format!("c{at}");
+        let call = json!({ "id": id, "type": "function", "function": { "name": tool(at), "arguments": "{}" } });
+        messages.push(json!({ "role": "assistant", "content": null, "tool_calls": [call] }));
+        messages.push(json!({ "role": "tool", "tool_call_id": id, "content": text(tokens) }));
+    }
+    messages.push(assistant("Done."));
+    messages
+}
+
+#[test]
+fn a_step_clears_ahead() {
+    let messages = reads(8, 100, |_| "read");
+    let total = count(&messages, &FitOptions::default()).unwrap();
+    let cleared = |step: u64| {
+        let edits = Edits { step, tool_results: Some(ResultEdit::new(0)), ..Edits::default() };
+        let options = FitOptions { max_tokens: Some(total - 50), edits: Some(edits), ..FitOptions::default() };
+        fit(&messages, &options).unwrap().report.edits[0].count
+    };
+    assert_eq!((cleared(0), cleared(300)), (1, 4));
+}
+
+#[test]
+fn an_edit_reaches_the_named_tools_only() {
+    let messages = reads(4, 200, |at| if at % 2 == 0 { "read" } else { "find" });
+    let tools = ToolFilter { only: Some(vec!["find".to_owned()]), ..ToolFilter::default() };
+    let edits =
+        Edits { always: true, tool_results: Some(ResultEdit { tools, ..ResultEdit::new(0) }), ..Edits::default() };
+    let options = FitOptions { max_tokens: Some(9000), edits: Some(edits), ..FitOptions::default() };
+    let fitted = fit(&messages, &options).unwrap();
+    let is_cleared = |at: &usize| fitted.messages[*at]["content"] == "[tool result cleared]";
+    assert_eq!([2, 4, 6, 8].into_iter().filter(is_cleared).collect::<Vec<_>>(), [4, 8]);
+}
+
+#[test]
+fn a_plan_over_its_share_is_reported() {
+    let mut messages = reads(1, 10, |_| "update_plan");
+    messages[1]["tool_calls"][0]["function"]["arguments"] = json!(json!({ "plan": text(600) }).to_string());
+    messages.extend((0..10).map(|at| if at % 2 == 0 { user(&text(100)) } else { assistant(&text(100)) }));
+    let fitted = fit(&messages, &FitOptions { max_tokens: Some(800), ..FitOptions::default() }).unwrap();
+    let codes: Vec<_> = fitted.report.diagnostics.iter().map(|known| known.code).collect();
+    assert_eq!(codes, [DiagnosticCode::ProtectionDropped]);
+    assert_eq!(calls(&fitted.messages), 0);
+}
+
+/// The last user message, which does not fit into its share, precedes a newest message that fits without that share.
+#[test]
+fn a_reserve_that_does_not_suffice_is_given_up() {
+    let image = json!({ "type": "image_url", "image_url": { "url": "https://example.com/a.png" } });
+    let messages = [json!({ "role": "user", "content": [image] }), assistant(&text(85))];
+    let newest = count(&messages[1..], &FitOptions::default()).unwrap();
+    let options = FitOptions {
+        max_tokens: Some(newest),
+        truncation_strategy: Strategy::RollingWindow,
+        fill: Fill::Off,
+        ..FitOptions::default()
+    };
+    let fitted = fit(&messages, &options).unwrap();
+    assert_eq!(fitted.messages, messages[1..]);
 }
 
 proptest! {

@@ -150,7 +150,7 @@ fn fetched(project: &Project, corpus: &Path, package: &Package) -> Result<PathBu
     Ok(folder)
 }
 
-/// Takes what one rule says out of the files of a package, up to about [`MAX_BYTES_OF_A_KIND`] bytes of each kind.
+/// Takes the texts of one rule out of the files of a package, up to about [`MAX_BYTES_OF_A_KIND`] bytes of each kind.
 fn take(paths: &[(String, PathBuf)], (how, kind, part): (&str, &str, &str), package: &Package, to: &mut Vec<Text>) {
     let is_code = how == "code";
     let most = if package.fit.is_some() { MAX_BYTES_OF_A_KIND } else { MAX_BYTES_OF_A_KIND / 5 };

@@ -2,7 +2,7 @@
 
 import type { FetchBlob } from "../../types/commits.js";
 
-/** What the caller's function returned, unchecked, or why there is no blob. */
+/** The unchecked result of the caller's function, or the reason for a missing blob. */
 type Fetched = { answer: unknown } | { failure: unknown };
 
 /** Fetches ahead: never more than `concurrency` at a time, nor many more than are needed next. */
