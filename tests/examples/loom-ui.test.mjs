@@ -264,11 +264,10 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
   const story = opened.tree.assembleBuffer({ tip: loaded.tip, contextWindow: 1e9 });
   const { total } = story.report.tokens;
   await eventually(tokens, { total, limit: sent.report.limit });
-  const read = (await path()).join("");
-  assert.equal(read, story.document);
+  await eventually(async () => (await path()).join(""), story.document);
   await button("Send").click();
   await said("The reply is there");
-  assert.equal((await path()).at(-1), replyTo(sent.document, 0));
+  await eventually(async () => (await path()).at(-1), replyTo(sent.document, 0));
   assert.equal(requests.at(-1).prompt, sent.document);
   const markdown = await exported("markdown");
   assert.ok(markdown.includes(replyTo(sent.document, 0)));

@@ -58,8 +58,8 @@ impl Format {
     /// Reads a conversation into a transcript, with diagnostics for what was damaged or unknown.
     ///
     /// # Errors
-    /// [`Code::InvalidBlob`] and [`Code::LimitExceeded`] for CBOR that is not well-formed or too deep. JSON that is
-    /// damaged is a finding.
+    /// [`InvalidBlob`](crate::Code::InvalidBlob) and [`LimitExceeded`](crate::Code::LimitExceeded) for CBOR that is not well-formed or
+    /// too deep. Damaged JSON gives a diagnostic.
     pub fn read(
         self,
         bytes: &[u8],
@@ -98,7 +98,7 @@ impl Format {
     /// gives the same bytes.
     ///
     /// # Errors
-    /// [`Code::InternalError`], should the result not be writable.
+    /// [`InternalError`](crate::Code::InternalError), should the result not be writable.
     pub fn write(self, transcript: &Transcript, seed: &str) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
         let mut notes = ConversionReport::default();
         let mut continuation = Continuation::new(seed);
