@@ -365,6 +365,12 @@ impl Diagnostic {
         Self { code, severity, message, path: None, node_id: None, line: None, column: None }
     }
 
+    /// A `fill` next to a `cutStep`.
+    pub(crate) fn ignored_fill(path: &str) -> Self {
+        let message = "with `cutStep` nothing is filled; `fill` was ignored";
+        Self::new(DiagnosticCode::OptionIgnored, Severity::Warning, message).at_path(path)
+    }
+
     /// Says which node it is about.
     #[must_use]
     pub fn about_node(mut self, id: &str) -> Self {

@@ -1,7 +1,8 @@
 //! What is kept of a conversation, if signatures of thinking do not outlast a cut.
 
+use crate::assembly::choice::Choice;
 use crate::assembly::item::{Item, Kept, Shape};
-use crate::assembly::plan::{Choice, Plan};
+use crate::assembly::plan::Plan;
 use crate::assembly::preserved::{InvalidThinking, PreservedThinking, ThinkingRule, is_signed, without_thinking};
 use crate::content::Vendor;
 use crate::error::Result;
@@ -9,38 +10,41 @@ use crate::error::Result;
 impl<'a> Plan<'_, 'a> {
     /// Chooses what is kept, without the thinking whose signatures do not hold then. What that frees is used for more units.
     pub(crate) fn choose(&self) -> Result<Choice<'a>> {
-        let mut best: Option<Choice<'a>> = None;
+        let mut best: Option<(Choice<'a>, (usize, u64))> = None;
         let mut budget = self.limit;
         loop {
-            let choice = match self.choose_within(budget) {
-                Ok(choice) => self.with_invalid_thinking(choice),
-                Err(error) => return best.ok_or(error),
+            let chosen = match self.choose_within(budget) {
+                Ok(choice) => choice,
+                Err(error) => return best.map(|(choice, _)| choice).ok_or(error),
             };
-            if choice.thinking.without.is_empty() {
-                return Ok(best.unwrap_or(choice));
+            if self.thinking.is_none() {
+                return Ok(chosen);
             }
-            let planned = self.plan_messages(choice);
-            let (choice, total) = (planned.choice, planned.totals.total());
+            let (chosen, whole) = self.total_of(chosen);
+            let choice = self.with_invalid_thinking(chosen);
+            if choice.thinking.without.is_empty() {
+                return Ok(best.map_or(choice, |(choice, _)| choice));
+            }
+            let (choice, total) = self.total_of(choice);
             if total > self.limit {
-                if let Some(best) = best {
+                if let Some((best, _)) = best {
                     return Ok(best);
                 }
                 // Texts that touch where thinking was are joined, which may cost more than the thinking did.
                 budget = budget.saturating_sub(total - self.limit);
                 continue;
             }
-            let keeps = |choice: &Choice<'_>| choice.kept.head + (self.items.len() - choice.kept.tail);
-            if let Some(best) = best.take_if(|best| keeps(best) >= keeps(&choice)) {
+            let kept = (choice.kept_items(self.items.len()).count(), total);
+            if let Some((best, _)) = best.take_if(|(_, before)| *before >= kept) {
                 return Ok(best);
             }
-            let whole = self.costs().kept(choice.kept, choice.marker.is_some());
             let raised = self.limit.saturating_add(whole.saturating_sub(total));
             // A cut that moves in steps stays where it is.
-            let is_fixed = self.settings.cut_step > 0 || !choice.shortened_at.is_empty();
+            let is_fixed = self.settings.cut_step > 0 || choice.is_last_resort;
             if raised <= budget || is_fixed {
                 return Ok(choice);
             }
-            (budget, best) = (raised, Some(choice));
+            (budget, best) = (raised, Some((choice, kept)));
         }
     }
 
@@ -64,11 +68,11 @@ impl<'a> Plan<'_, 'a> {
         }
         let emptied = invalid.items.iter().filter(|&&at| invalid.is_emptied(at)).count();
         if emptied > 0 {
-            invalid.places = Some(choice.kept_items(count).filter(|&at| !invalid.is_emptied(at)).collect());
-            let removed = choice.kept.tail - choice.kept.head + emptied;
+            let removed = choice.removed() + emptied;
             choice.marker = choice.marker.take().and_then(|_| self.costs().marker(removed));
         }
         choice.thinking = invalid;
+        choice.place(count);
         choice
     }
 
@@ -87,8 +91,10 @@ impl<'a> Plan<'_, 'a> {
 
     fn first_cut(&self, choice: &Choice<'a>) -> Option<usize> {
         let Kept { head, tail } = choice.kept;
-        let is_gap = tail > head;
-        let changed = if is_gap { tail } else { *choice.shortened_at.first()? };
+        let after_gap = (tail > head).then(|| choice.inside.first().copied().unwrap_or(tail));
+        let shortened = choice.shortened.keys().next().copied();
+        let changed = after_gap.into_iter().chain(shortened).min()?;
+        let is_gap = after_gap == Some(changed);
         if is_gap && choice.marker.is_some() {
             return Some(changed);
         }

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
+use std::ops::Range;
 
 use crate::assembly::item::{CutItems, Kept, Shape};
 use crate::assembly::render::JOIN;
@@ -369,6 +370,11 @@ impl<'l> Costs<'l> {
     /// Tokens of the messages of the items `from..to`, with their overhead.
     pub(crate) fn run_alone(&self, from: usize, to: usize) -> u64 {
         self.run(from, to).saturating_sub(self.fixed)
+    }
+
+    /// Tokens of the content of the messages of these items, which are merged with no others.
+    pub(crate) fn content_tokens(&self, items: Range<usize>) -> u64 {
+        u64::try_from(self.content(items.start, items.end)).unwrap_or(0)
     }
 
     /// Tokens of the request with the marker in the gap.

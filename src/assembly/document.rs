@@ -135,7 +135,8 @@ impl<'p> DocumentPlan<'p> {
         })
     }
 
-    /// The head takes at most half and leaves room for the recent nodes; the tail takes the rest, the head what is then left.
+    /// The head takes at most half, and leaves room for the recent nodes if it has a quarter nevertheless; the tail takes the rest, the
+    /// head what is then left.
     fn middle(&self) -> Option<KeptText> {
         let len = self.source.text.len();
         let recent = self.source.recent(self.settings.minimum_recent_nodes);
@@ -147,9 +148,14 @@ impl<'p> DocumentPlan<'p> {
         }
         let budget_before_recent = budget.saturating_sub(self.tokens(recent, len));
         let head = self.head_within(recent, budget_before_recent.min(budget / 2));
-        // Joining can cost more than the parts: where the head then leaves too little room, it is given up.
-        let beside_head = self.tail_within(head, len).filter(|kept| kept.tail <= recent);
-        let mut kept = beside_head.or_else(|| self.tail_within(0, len))?;
+        // Joining can cost more than the parts, so that the head may leave too little room.
+        let next_to_head = self.tail_within(head, len).filter(|kept| kept.tail <= recent && head > 0);
+        let next_to_quarter = || {
+            let quarter = self.head_within(self.source.working, budget / 4);
+            let kept = if head >= quarter { next_to_head } else { self.tail_within(quarter, len) };
+            kept.or(next_to_head).filter(|kept| kept.tail <= self.source.working)
+        };
+        let mut kept = next_to_quarter().or_else(|| self.tail_within(0, len))?;
         let wider = |more: usize| self.head_at((kept.head + more).min(kept.tail));
         // The working buffer goes last: while it is cut, nothing before it takes room.
         if kept.tail > self.source.working {

@@ -120,6 +120,8 @@ pub(crate) trait Items<'a>: CutItems {
     /// Length of that text in UTF-16 code units; 0 if missing.
     fn utf16_len(&self, at: usize) -> usize;
     fn item(&self, at: usize) -> Option<Item<'a>>;
+    /// Whether it is a user's and has content other than results of tools.
+    fn is_user_text(&self, at: usize) -> bool;
     /// Adds items to an index of messages.
     fn add_to(&self, index: &mut MessageIndex, range: Range<usize>);
 }

@@ -67,6 +67,12 @@ impl MessageIndex {
         }
     }
 
+    /// Raises the kind of the message that holds an item, by its place in the list of all items.
+    pub(crate) fn set_kind(&mut self, place: usize, kind: MessageKind) {
+        let at = self.messages.partition_point(|message| message.end <= place);
+        self.messages.get_mut(at).into_iter().for_each(|message| message.kind = message.kind.max(kind));
+    }
+
     pub(crate) fn role(&self, at: usize) -> Role {
         self.messages.get(at).map_or(Role::User, |message| message.role)
     }

@@ -6,14 +6,18 @@
 
 pub(crate) mod body;
 pub(crate) mod budget;
+pub(crate) mod choice;
 mod choose;
 pub(crate) mod costs;
 pub(crate) mod document;
+mod fill;
 pub(crate) mod item;
 pub(crate) mod message_index;
 mod paragraphs;
 pub(crate) mod plan;
 pub(crate) mod preserved;
+mod protected;
+pub(crate) mod protection;
 pub(crate) mod render;
 pub(crate) mod report;
 pub(crate) mod settings;

@@ -6,10 +6,11 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use crate::assembly::budget;
+use crate::assembly::choice::Choice;
 use crate::assembly::costs::{Costs, Sums};
 use crate::assembly::item::{Item, Items, Kept};
 use crate::assembly::message_index::{MessageIndex, MessageKind, PreviousDialogue, PreviousMessages, Run};
-use crate::assembly::preserved::{InvalidThinking, ThinkingRule};
+use crate::assembly::preserved::ThinkingRule;
 use crate::assembly::render::{ByteSpan, JOIN, render, utf16_spans};
 use crate::assembly::report::{Cached, Removed, Totals};
 use crate::assembly::settings::{DIALOGUE_MARKER, Settings, StartOn, Strategy, TEXT_MARKER};
@@ -75,16 +76,6 @@ pub(crate) struct Compaction {
     pub breaks_prefix: bool,
 }
 
-#[derive(Debug)]
-pub(crate) struct Choice<'a> {
-    pub kept: Kept,
-    pub marker: Option<String>,
-    /// The items from `kept.tail` on if their texts were shortened, else empty.
-    shortened: Vec<Item<'a>>,
-    pub shortened_at: Vec<usize>,
-    pub thinking: InvalidThinking<'a>,
-}
-
 /// The messages of a choice, without their contents.
 #[derive(Debug)]
 pub(crate) struct Planned<'a> {
@@ -94,41 +85,6 @@ pub(crate) struct Planned<'a> {
     pub totals: Totals,
     /// The last dialogue, and its messages that are the same.
     since: Option<(Rc<MessageIndex>, Vec<Run>)>,
-}
-
-impl Choice<'_> {
-    pub(crate) fn truncated(&self) -> bool {
-        self.kept.tail > self.kept.head || !self.shortened_at.is_empty()
-    }
-
-    /// The item at a place among the kept ones.
-    fn item_at(&self, place: usize) -> usize {
-        let Kept { head, tail } = self.kept;
-        match &self.thinking.places {
-            Some(places) => places.get(place).copied().unwrap_or(usize::MAX),
-            None if place < head => place,
-            None => place - head + tail,
-        }
-    }
-
-    /// The items of which something is sent, of all those.
-    pub(crate) fn kept_items(&self, count: usize) -> impl Iterator<Item = usize> {
-        let places = self.thinking.places.as_deref();
-        let all = |range: Range<usize>| if places.is_none() { range } else { 0..0 };
-        let places_of = places.unwrap_or_default().iter().copied();
-        all(0..self.kept.head).chain(all(self.kept.tail..count)).chain(places_of)
-    }
-
-    /// How many of them are before the gap.
-    fn head_places(&self) -> usize {
-        let places = self.thinking.places.as_ref();
-        places.map_or(self.kept.head, |places| places.partition_point(|&at| at < self.kept.head))
-    }
-
-    /// Whether items are sent in another form than they have in the conversation.
-    fn is_rewritten(&self) -> bool {
-        !self.shortened.is_empty() || !self.thinking.without.is_empty()
-    }
 }
 
 impl Planned<'_> {
@@ -168,29 +124,12 @@ impl<'a> Plan<'_, 'a> {
     pub(super) fn choose_within(&self, limit: u64) -> Result<Choice<'a>> {
         let costs = self.costs();
         let (count, total) = (costs.len, costs.total());
-        let whole = |kept, marker| Choice {
-            kept,
-            marker,
-            shortened: Vec::new(),
-            shortened_at: Vec::new(),
-            thinking: InvalidThinking::default(),
-        };
         if total <= limit {
-            return Ok(whole(Kept { head: count, tail: count }, None));
+            return Ok(Choice::new(Kept { head: count, tail: count }, None));
         }
         let of_each = || (0..count).filter_map(|at| Some((self.items.id(at)?, costs.alone(at, at + 1))));
         let too_long = |advice: &str| budget::too_long(self.limit, total, of_each(), advice);
-        let is_middle = self.settings.truncation_strategy == Strategy::TruncateMiddle;
-        let over = OverLimit {
-            costs: &costs,
-            units: self.units,
-            limit,
-            recent: self.settings.minimum_recent_nodes,
-            cut_step: self.settings.cut_step,
-            start_on: self.settings.start_on,
-            head_tokens: None,
-            most_head: usize::MAX,
-        };
+        let over = self.over_limit(&costs, limit);
         let (kept, end) = match self.settings.truncation_strategy {
             // `Settings::resolve` refuses `KeepStart`.
             Strategy::StopAtLimit | Strategy::KeepStart => {
@@ -199,13 +138,28 @@ impl<'a> Plan<'_, 'a> {
             Strategy::TruncateMiddle => (over.middle(), RemovedEnd::Middle),
             Strategy::RollingWindow => (over.rolling(), RemovedEnd::Head),
         };
-        if let Some(kept) = kept {
-            let marker = if is_middle { costs.marker(kept.tail - kept.head) } else { None };
-            return Ok(whole(kept, marker));
-        }
-        self.shorten(end, limit).ok_or_else(|| {
+        let plain = |kept: Kept| {
+            let is_marked = end == RemovedEnd::Middle;
+            Choice::new(kept, if is_marked { costs.marker(kept.tail - kept.head) } else { None })
+        };
+        let choice = self.choose_protected(&over, kept).or_else(|| kept.map(plain));
+        let choice = choice.map(|choice| self.filled(choice, limit)).or_else(|| self.shorten(end, limit));
+        choice.ok_or_else(|| {
             too_long("not even its newest message fits when it is shortened; use a larger context window")
         })
+    }
+
+    pub(super) fn over_limit<'l>(&'l self, costs: &'l Costs<'l>, limit: u64) -> OverLimit<'l> {
+        OverLimit {
+            costs,
+            units: self.units,
+            limit,
+            recent: self.settings.minimum_recent_nodes,
+            cut_step: self.settings.cut_step,
+            start_on: self.settings.start_on,
+            head_tokens: None,
+            most_head: usize::MAX,
+        }
     }
 
     fn shorten(&self, end: RemovedEnd, limit: u64) -> Option<Choice<'a>> {
@@ -223,18 +177,19 @@ impl<'a> Plan<'_, 'a> {
         let shorten =
             Shorten { removed_end: end, marker: &marker, gap: gap.clone(), lead, budget, prices: self.prices };
         let whole: Vec<Item<'a>> = (0..lead).chain(start..costs.len).filter_map(|at| self.items.item(at)).collect();
-        let (mut unit, cut) = shorten.unit(&whole)?;
-        unit.drain(..lead.min(unit.len()));
-        let shortened_at = cut.iter().map(|at| at + before).collect();
-        let kept = Kept { head: lead, tail: start };
-        let thinking = InvalidThinking::default();
-        Some(Choice { kept, marker: gap, shortened: unit, shortened_at, thinking })
+        let (unit, cut) = shorten.unit(&whole)?;
+        let mut choice = Choice::new(Kept { head: lead, tail: start }, gap);
+        choice.is_last_resort = true;
+        let shortened = unit.into_iter().enumerate().filter(|(at, _)| cut.contains(at));
+        choice.shortened = shortened.map(|(at, item)| (at + before, item)).collect();
+        Some(choice)
     }
 
     /// The messages of a choice, and their tokens.
     pub(crate) fn planned(&self, choice: Choice<'a>) -> Planned<'a> {
         let planned = self.plan_messages(choice);
         debug_assert!(planned.totals.total() <= self.limit, "over the limit");
+        debug_assert_eq!(planned.totals.content, self.counted(&planned), "the sums are the count");
         planned
     }
 
@@ -251,35 +206,75 @@ impl<'a> Plan<'_, 'a> {
             index.add(Role::User, MessageKind::Volatile, None, marker.len());
             marker_at = index.messages.len().checked_sub(1);
         }
-        self.add_kept(&choice, tail..count, &mut index);
+        self.add_kept(&choice, if choice.places.is_some() { head } else { tail }..count, &mut index);
         let overhead = self.prices.overhead;
         let messages = (index.messages.len() - self.system.messages()) as u64;
         let overhead = self.fixed() - self.system.tokens + overhead.per_message * messages;
-        let is_rewritten = choice.is_rewritten();
-        if is_rewritten {
-            index.messages.iter_mut().for_each(|message| message.kind = MessageKind::Parts);
+        for item in choice.rewritten_items() {
+            let place = choice.places_before(item);
+            let place = if item < head || choice.places.is_some() { place } else { place - tail + head };
+            index.set_kind(place, MessageKind::Parts);
         }
+        let is_plain = choice.is_plain();
         let mut planned = Planned { choice, index: Rc::new(index), marker_at, totals: Totals::default(), since: None };
-        let content = if is_rewritten {
-            self.content_tokens(&planned)
-        } else {
+        let content = if is_plain {
             let total = self.costs().kept(planned.choice.kept, planned.choice.marker.is_some());
             total.saturating_sub(self.system.tokens + overhead)
+        } else {
+            self.content_tokens(&planned, planned.index.messages.len())
         };
-        debug_assert_eq!(content, self.content_tokens(&planned), "the sums are the count");
         planned.totals = Totals { system: self.system.tokens, content, overhead };
         planned
     }
 
+    /// The tokens of a request with a choice.
+    pub(super) fn total_of(&self, choice: Choice<'a>) -> (Choice<'a>, u64) {
+        if choice.is_plain() {
+            let total = self.costs().kept(choice.kept, choice.marker.is_some());
+            return (choice, total);
+        }
+        let planned = self.plan_messages(choice);
+        (planned.choice, planned.totals.total())
+    }
+
     /// Adds the items of a range of which something is sent to an index of messages.
     fn add_kept(&self, choice: &Choice<'a>, range: Range<usize>, index: &mut MessageIndex) {
-        let Some(places) = &choice.thinking.places else { return self.items.add_to(index, range) };
+        let Some(places) = &choice.places else { return self.items.add_to(index, range) };
         for &at in places.iter().filter(|at| range.contains(at)) {
             self.items.add_to(index, at..at + 1);
         }
     }
 
-    fn content_tokens(&self, planned: &Planned<'a>) -> u64 {
+    /// Tokens of the content of the messages up to one. Those of unchanged items follow from the sums, the others are counted.
+    fn content_tokens(&self, planned: &Planned<'a>, end: usize) -> u64 {
+        let costs = self.costs();
+        let (mut total, mut run) = (0, 0..0);
+        for at in self.system.messages()..end {
+            match self.unchanged_items(planned, at) {
+                Some(items) if !run.is_empty() && items.start == run.end => run.end = items.end,
+                unchanged => {
+                    total += costs.content_tokens(run);
+                    run = unchanged.clone().unwrap_or_default();
+                    if unchanged.is_none() {
+                        total += self.prices.message(&self.content_of(planned, at));
+                    }
+                }
+            }
+        }
+        total + costs.content_tokens(run)
+    }
+
+    /// The items of a message, if it holds them as they are, without others between them, and nothing else.
+    fn unchanged_items(&self, planned: &Planned<'a>, at: usize) -> Option<Range<usize>> {
+        let places = planned.index.range(at);
+        let (first, last) = (places.start, places.end.checked_sub(1)?);
+        let items = planned.choice.item_at(first)..planned.choice.item_at(last) + 1;
+        let is_unchanged = !places.is_empty() && planned.gap(at).is_none() && items.len() == places.len();
+        let is_rewritten = || planned.choice.rewritten_items().any(|item| items.contains(&item));
+        (is_unchanged && !is_rewritten()).then_some(items)
+    }
+
+    fn counted(&self, planned: &Planned<'a>) -> u64 {
         let messages = self.system.messages()..planned.index.messages.len();
         messages.map(|at| self.prices.message(&self.content_of(planned, at))).sum()
     }
@@ -355,8 +350,7 @@ impl<'a> Plan<'_, 'a> {
 
     /// An item as it is sent, shortened or not.
     pub(super) fn item(&self, choice: &Choice<'a>, at: usize) -> Option<Item<'a>> {
-        let shortened = || at.checked_sub(choice.kept.tail).and_then(|at| choice.shortened.get(at));
-        choice.thinking.without.get(&at).or_else(shortened).cloned().or_else(|| self.items.item(at))
+        choice.rewritten(at).cloned().or_else(|| self.items.item(at))
     }
 
     /// Writes the text of a message that is nothing but texts, piece by piece; with the text of an item comes its place. Where
@@ -398,30 +392,35 @@ impl<'a> Plan<'_, 'a> {
     pub(crate) fn removed(&self, choice: &Choice<'a>) -> Removed {
         let costs = self.costs();
         let Kept { head, tail } = choice.kept;
-        let mut tokens = costs.alone(head, tail);
-        let thoughtless = choice.thinking.without.keys().filter(|at| !choice.shortened_at.contains(at));
-        let mut partial: Vec<usize> = choice.shortened_at.iter().chain(thoughtless).copied().collect();
-        sort_by_key(&mut partial, |&at| at);
-        let emptied: Vec<usize> = partial.iter().copied().filter(|&at| choice.thinking.is_emptied(at)).collect();
-        for &at in &partial {
-            let left = self.item(choice, at);
-            let left: u64 = left.iter().flat_map(|item| &item.parts).map(|part| self.prices.block(part)).sum();
-            tokens += costs.alone(at, at + 1).saturating_sub(left);
-        }
-        Removed {
+        let inside: u64 = choice.inside.iter().map(|&at| costs.alone(at, at + 1)).sum();
+        let mut removed = Removed {
             whole: head..tail,
-            partial: partial.into_iter().filter(|at| !emptied.contains(at)).collect(),
-            emptied,
-            tokens,
+            inside: choice.inside.clone(),
+            tokens: costs.alone(head, tail).saturating_sub(inside),
             position: head.saturating_sub(usize::from(self.items.is_block(0))),
             marker: choice.marker.clone(),
+            ..Removed::default()
+        };
+        let mut rewritten: Vec<usize> = choice.rewritten_items().collect();
+        sort_by_key(&mut rewritten, |&at| at);
+        for at in rewritten {
+            let left: u64 =
+                choice.rewritten(at).iter().flat_map(|item| &item.parts).map(|part| self.prices.block(part)).sum();
+            removed.tokens += costs.alone(at, at + 1).saturating_sub(left);
+            if choice.thinking.is_emptied(at) {
+                removed.emptied.push(at);
+            } else {
+                removed.partial.push((at, left));
+            }
         }
+        removed
     }
 
     /// Whether the protected recent nodes are all kept whole.
     pub(crate) fn minimum_recent_met(&self, choice: &Choice<'a>) -> bool {
         let recent = self.costs().recent(self.settings.minimum_recent_nodes);
-        !choice.truncated() || (choice.kept.tail <= recent && choice.shortened_at.is_empty())
+        let is_shortened = || choice.shortened.keys().any(|&at| at >= recent);
+        !choice.truncated() || (choice.kept.tail <= recent && !is_shortened())
     }
 
     pub(crate) fn start_on_unmet(&self, planned: &Planned<'a>) -> Option<Diagnostic> {
@@ -444,7 +443,9 @@ impl<'a> Plan<'_, 'a> {
 
     /// Messages before the cut that hold nothing from after it, and so stay while the cut does.
     fn before_cut(&self, planned: &Planned<'a>) -> Option<usize> {
-        let last = planned.choice.head_places().checked_sub(1);
+        let Choice { kept, shortened, .. } = &planned.choice;
+        let stable = shortened.keys().next().map_or(kept.head, |&first| first.min(kept.head));
+        let last = planned.choice.places_before(stable).checked_sub(1);
         let last = last.filter(|&last| !self.items.is_block(planned.choice.item_at(last)))?;
         let at = planned.index.messages.partition_point(|message| message.end <= last);
         let message = planned.index.messages.get(at)?;
@@ -510,12 +511,12 @@ impl<'a> Plan<'_, 'a> {
             return 0;
         }
         let per_message = self.prices.overhead.per_message;
-        if planned.choice.is_rewritten() {
-            let content = (0..messages).map(|at| self.prices.message(&self.content_of(planned, at)) + per_message);
-            return content.sum();
-        }
         // The system context as a message is in what is always there.
         let system = if self.system.role.is_some() { self.system.tokens + per_message } else { 0 };
+        if !planned.choice.is_plain() {
+            let overhead = per_message * (messages - self.system.messages()) as u64;
+            return system + overhead + self.content_tokens(planned, messages);
+        }
         let costs = self.costs();
         let items = planned.index.range(messages - 1).end;
         let Kept { head, tail } = planned.choice.kept;

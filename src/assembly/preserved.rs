@@ -63,8 +63,6 @@ pub(crate) struct InvalidThinking<'a> {
     pub items: Vec<usize>,
     /// These items without it, if it is removed.
     pub without: SortedMap<usize, Item<'a>>,
-    /// The items of which something is sent, if some are nothing without it.
-    pub places: Option<Vec<usize>>,
     /// Whether signed thinking is sent and the request asks the provider to drop invalid blocks.
     pub drops_blocks: bool,
 }

@@ -35,15 +35,35 @@ impl Totals {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Removed {
-    /// Items removed whole.
+    /// Items removed whole, but for those inside.
     pub whole: Range<usize>,
+    /// Items of that range that stay, in order.
+    pub inside: Vec<usize>,
     /// Items after the gap of which nothing is left.
     pub emptied: Vec<usize>,
-    /// Items removed in part.
-    pub partial: Vec<usize>,
+    /// Items removed in part, and the tokens that are left of each.
+    pub partial: Vec<(usize, u64)>,
     /// Tokens removed, each item counted alone.
     pub tokens: u64,
     /// Items before, without blocks.
     pub position: usize,
     pub marker: Option<String>,
+}
+
+impl Removed {
+    /// The items of which nothing is left.
+    pub(crate) fn items(&self) -> impl Iterator<Item = usize> {
+        let whole = self.whole.clone().filter(|at| self.inside.binary_search(at).is_err());
+        whole.chain(self.emptied.iter().copied())
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.whole.len().saturating_sub(self.inside.len()) + self.emptied.len()
+    }
+
+    /// The first and the last item of the gap.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = usize> + Clone {
+        let ends = [self.whole.start, self.whole.end.saturating_sub(1)];
+        ends.into_iter().filter(|_| !self.whole.is_empty())
+    }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
-use crate::json::{self, number};
+use crate::json::{self, Value, number};
 
 /// The strategy when the context is over the limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -43,6 +43,18 @@ pub enum Fill {
     Off,
 }
 
+/// The words of [`Protect`].
+const PROTECT: &[(&str, Protect)] = &[("firstUser", Protect::FirstUser), ("lastUser", Protect::LastUser)];
+/// The words of [`Fill`].
+pub(crate) const FILL: &[(&str, Fill)] = &[("all", Fill::All), ("results", Fill::Results), ("off", Fill::Off)];
+
+impl Protect {
+    /// Reads the value of `protect`.
+    pub(crate) fn read_all(value: Value<'_>) -> Result<Vec<Self>> {
+        value.list("a list of `firstUser` and `lastUser`")?.map(|one| one.one_of(PROTECT)).collect()
+    }
+}
+
 /// The role that a rolling window may begin with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -69,6 +81,10 @@ pub struct Preferences {
     pub cut_step: Option<f64>,
     /// The role that a rolling window may begin with.
     pub start_on: Option<StartOn>,
+    /// Messages of a dialogue that are shortened rather than removed.
+    pub protect: Option<Vec<Protect>>,
+    /// Texts of a dialogue that may be shortened at the edges of the gap.
+    pub fill: Option<Fill>,
 }
 
 impl Preferences {
@@ -82,6 +98,8 @@ impl Preferences {
             truncation_marker: self.truncation_marker.clone().or_else(|| below.truncation_marker.clone()),
             cut_step: self.cut_step.or(below.cut_step),
             start_on: self.start_on.or(below.start_on),
+            protect: self.protect.clone().or_else(|| below.protect.clone()),
+            fill: self.fill.or(below.fill),
         }
     }
 }
@@ -102,6 +120,10 @@ pub struct Settings {
     pub cut_step: u64,
     /// The role that a rolling window may begin with.
     pub start_on: StartOn,
+    /// Messages of a dialogue that are shortened rather than removed.
+    pub protect: Vec<Protect>,
+    /// Texts of a dialogue that may be shortened at the edges of the gap. Nothing with a step.
+    pub fill: Fill,
 }
 
 /// Stands in a dialogue where nodes were removed.
@@ -126,13 +148,21 @@ impl Settings {
             let message = "`keepStart` is a strategy of chats; use `truncateMiddle`, `rollingWindow` or `stopAtLimit`";
             return Err(Error::new(Code::UnknownValue, message).with("setting", "truncationStrategy"));
         }
+        let protected = || match truncation_strategy {
+            Strategy::TruncateMiddle => vec![Protect::FirstUser, Protect::LastUser],
+            _ => Vec::new(),
+        };
+        let cut_step = whole("cutStep", preferences.cut_step.unwrap_or(0.0))?;
+        let fill = preferences.fill.filter(|_| cut_step == 0);
         Ok(Self {
             truncation_strategy,
             minimum_recent_nodes: whole("minimumRecentNodes", preferences.minimum_recent_nodes.unwrap_or(4.0))?,
             token_buffer: whole("tokenBuffer", preferences.token_buffer.unwrap_or(1024.0))?,
             truncation_marker: preferences.truncation_marker.clone().unwrap_or_else(|| default_marker.to_owned()),
-            cut_step: whole("cutStep", preferences.cut_step.unwrap_or(0.0))?,
+            cut_step,
             start_on: preferences.start_on.unwrap_or_default(),
+            protect: preferences.protect.clone().unwrap_or_else(protected),
+            fill: fill.unwrap_or(if cut_step == 0 { Fill::All } else { Fill::Off }),
         })
     }
 }

@@ -1,10 +1,11 @@
-//! The last resort: not even one unit fits whole, so its texts are cut (SPEC §1 "Strategies").
+//! Shortening the texts of a unit (SPEC §1 "Filling the edges", "Last resort").
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use crate::assembly::item::{Item, Kept};
 use crate::assembly::render::{JOIN, render};
+use crate::assembly::settings::{Fill, TEXT_MARKER};
 use crate::content::Block;
 use crate::maps::SortedSet;
 use crate::prompt::{Message, Prices};
@@ -88,6 +89,104 @@ impl Shorten<'_> {
     fn render<'a>(&self, items: &[Item<'a>]) -> Vec<Message<'a>> {
         render(items, Kept { head: self.lead, tail: self.lead }, self.gap.as_deref(), false)
     }
+}
+
+/// Replaces a result that was removed.
+pub(crate) const CLEARED_RESULT: &str = "[tool result cleared]";
+
+/// Shortening a unit to a number of tokens, each of its items counted alone.
+#[derive(Debug)]
+pub(crate) struct ShortenUnit<'p> {
+    pub fill: Fill,
+    /// Tokens that each text keeps at least, the marker not counted.
+    pub min_tokens: u64,
+    /// Items of the unit whose results may be cleared: the model has read them.
+    pub read: usize,
+    pub prices: Prices<'p>,
+}
+
+impl ShortenUnit<'_> {
+    /// The items with their results shortened, with [`Fill::All`] otherwise all their texts, otherwise with their results cleared;
+    /// `None` if none of this suffices.
+    pub(crate) fn items<'a>(&self, unit: &[Item<'a>], room: u64) -> Option<Vec<Item<'a>>> {
+        let slots = slots(unit, 0);
+        let results: Vec<TextSlot> = slots.iter().copied().filter(|slot| slot.inner.is_some()).collect();
+        let shortened = self.shortened(unit, &results, room);
+        let shortened =
+            shortened.or_else(|| if self.fill == Fill::All { self.shortened(unit, &slots, room) } else { None });
+        shortened.or_else(|| self.cleared(unit, room))
+    }
+
+    /// The fewest tokens that a unit can be shortened to.
+    pub(crate) fn min_cost(&self, unit: &[Item<'_>]) -> u64 {
+        let cap = self.min_tokens.saturating_add(self.prices.text(TEXT_MARKER));
+        let tokens = slots(unit, 0).into_iter().map(|slot| self.tokens(unit, slot));
+        let shortened: u64 = tokens.map(|tokens| tokens.saturating_sub(cap)).sum();
+        let cost = cost_alone(unit);
+        let cleared = cost.saturating_sub(cost_alone(&self.with_cleared_results(unit)));
+        cost.saturating_sub(shortened.max(cleared))
+    }
+
+    fn tokens(&self, unit: &[Item<'_>], slot: TextSlot) -> u64 {
+        text_at(unit, slot).and_then(|text| text.get(slot.start..)).map_or(0, |text| self.prices.text(text))
+    }
+
+    /// The longer of the texts cut to one number of tokens, the largest with which the unit has room.
+    fn shortened<'a>(&self, unit: &[Item<'a>], slots: &[TextSlot], room: u64) -> Option<Vec<Item<'a>>> {
+        let tokens: Vec<u64> = slots.iter().map(|&slot| self.tokens(unit, slot)).collect();
+        let cost = cost_alone(unit);
+        let budget = room.checked_sub(cost.saturating_sub(tokens.iter().sum()))?;
+        let cap = largest_cap(tokens.clone(), budget)?;
+        if cap < self.min_tokens.saturating_add(self.prices.text(TEXT_MARKER)) {
+            return None;
+        }
+        let mut items = unit.to_vec();
+        for (&slot, tokens) in slots.iter().zip(tokens).filter(|&(_, tokens)| tokens > cap) {
+            let (header, whole) = text_at(unit, slot)?.split_at_checked(slot.start)?;
+            let clusters = Clusters::new(whole);
+            let cut = |keep: usize| shortened(RemovedEnd::Middle, TEXT_MARKER, whole, &clusters, keep);
+            let guess = (whole.len() as u64).saturating_mul(cap) / tokens.max(1);
+            let guess = usize::try_from(guess).unwrap_or(usize::MAX);
+            let keep = search::largest(1, whole.len(), guess, cap, |keep| self.prices.text(&cut(keep)))?;
+            set_text(&mut items, slot, [header, &cut(keep)].concat());
+        }
+        items.iter_mut().for_each(|item| self.count(item));
+        (cost_alone(&items) <= room).then_some(items)
+    }
+
+    fn cleared<'a>(&self, unit: &[Item<'a>], room: u64) -> Option<Vec<Item<'a>>> {
+        let items = self.with_cleared_results(unit);
+        let tokens = cost_alone(&items);
+        (tokens < cost_alone(unit) && tokens <= room).then_some(items)
+    }
+
+    fn with_cleared_results<'a>(&self, unit: &[Item<'a>]) -> Vec<Item<'a>> {
+        let mut items = unit.to_vec();
+        for item in items.iter_mut().take(self.read) {
+            for part in &mut item.parts {
+                let before = self.prices.block(part);
+                if let Block::ToolResult { content, .. } = part {
+                    let whole = std::mem::replace(content, vec![Block::text(CLEARED_RESULT)]);
+                    if self.prices.block(part) >= before
+                        && let Block::ToolResult { content, .. } = part
+                    {
+                        *content = whole;
+                    }
+                }
+            }
+            self.count(item);
+        }
+        items
+    }
+
+    fn count(&self, item: &mut Item<'_>) {
+        item.alone = item.parts.iter().map(|part| self.prices.block(part)).sum();
+    }
+}
+
+/// Tokens of items, each counted alone.
+fn cost_alone(items: &[Item<'_>]) -> u64 {
+    items.iter().map(|item| item.alone).sum()
 }
 
 /// `keep` bytes of a text, or a little less, and the marker.

@@ -47,7 +47,7 @@ impl OverLimit<'_> {
     }
 
     /// Where the protected tail begins if all of it fits.
-    fn wanted_tail(&self) -> Option<usize> {
+    pub(super) fn wanted_tail(&self) -> Option<usize> {
         let last = self.count().checked_sub(1)?;
         let recent = self.costs.recent(self.recent);
         let wanted = self.units.partition_point(|&start| start <= recent).saturating_sub(1).min(last);
@@ -75,7 +75,7 @@ impl OverLimit<'_> {
         let half = self.half();
         let head = self.furthest(self.lead(), self.most_head(head_max), |head| self.head_cost(head) <= half);
         let total = self.costs.total();
-        let target = rounded_excess(total, self.limit, self.cut_step);
+        let target = self.step_target();
         let removed = |tail: usize| total.saturating_sub(self.cost(head, tail));
         let tail = (head + 1..protected).find(|&tail| removed(tail) >= target).unwrap_or(protected);
         self.fits(head, tail).then(|| self.kept(head, tail))
@@ -97,7 +97,7 @@ impl OverLimit<'_> {
         let mut tail = last - back;
         if self.cut_step > 0 {
             let total = self.costs.total();
-            let target = rounded_excess(total, self.limit, self.cut_step);
+            let target = self.step_target();
             let removed = |tail: usize| total.saturating_sub(self.window(tail));
             tail = (tail..count).find(|&tail| removed(tail) >= target && fits(tail)).unwrap_or(tail);
         }
@@ -121,17 +121,23 @@ impl OverLimit<'_> {
     }
 
     /// Units at the beginning that are never removed.
-    fn lead(&self) -> usize {
+    pub(super) fn lead(&self) -> usize {
         self.units.partition_point(|&start| start < self.costs.lead)
     }
 
-    /// Half of the tokens without system, overhead, what is never removed, and marker.
+    /// Tokens without system, overhead, what is never removed, and marker.
+    pub(super) fn available(&self) -> u64 {
+        let kept = self.costs.blocks_alone().saturating_add(self.costs.pinned_alone());
+        self.limit.saturating_sub(self.costs.fixed).saturating_sub(kept)
+    }
+
     fn half(&self) -> u64 {
-        let half = || {
-            let kept = self.costs.blocks_alone().saturating_add(self.costs.pinned_alone());
-            self.limit.saturating_sub(self.costs.fixed).saturating_sub(kept) / 2
-        };
-        self.head_tokens.unwrap_or_else(half)
+        self.head_tokens.unwrap_or_else(|| self.available() / 2)
+    }
+
+    /// Tokens that a cut with a step removes.
+    pub(super) fn step_target(&self) -> u64 {
+        rounded_excess(self.costs.total(), self.limit, self.cut_step)
     }
 
     /// The furthest point from `from` up to `to` such that every point after `from` up to it is good.
@@ -144,11 +150,11 @@ impl OverLimit<'_> {
         leap(from, to, good)
     }
 
-    fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.units.len().saturating_sub(1)
     }
 
-    fn start_of(&self, unit: usize) -> usize {
+    pub(super) fn start_of(&self, unit: usize) -> usize {
         self.units.get(unit).copied().unwrap_or(self.costs.len)
     }
 
@@ -174,7 +180,7 @@ impl OverLimit<'_> {
 }
 
 /// The furthest good point, if no point behind a bad one is good.
-fn leap(from: usize, to: usize, good: impl Fn(usize) -> bool) -> usize {
+pub(super) fn leap(from: usize, to: usize, good: impl Fn(usize) -> bool) -> usize {
     let (mut best, mut step) = (from, 1);
     while best + step <= to && good(best + step) {
         best += step;

@@ -3,12 +3,13 @@
 use super::fit::{Cut, CutTarget, Fit, Selection};
 use super::options::{FitOptions, Phase, holds};
 use super::pairs::MessageSlice;
-use super::protection::{ProtectedUnit, Protection, Rank, grow, rooms};
-use super::shortening::{MIN_FILLED_TOKENS, MIN_PROTECTED_TOKENS, Shortening};
+use super::protection::Protection;
+use super::shortening::Shortening;
 use super::unit_index::{CuttableUnits, UnitIndex, alone};
 use crate::assembly::budget;
 use crate::assembly::costs::{Costs, Gap, Sums};
 use crate::assembly::item::Kept;
+use crate::assembly::protection::{MIN_FILLED_TOKENS, MIN_PROTECTED_TOKENS, ProtectedUnit, Rank, grow, rooms};
 use crate::assembly::settings::{CHAT_MARKER, Fill, StartOn, Strategy, TEXT_MARKER};
 use crate::assembly::shorten::{RemovedEnd, inline_marker};
 use crate::assembly::strategies::OverLimit;
@@ -130,7 +131,7 @@ impl Fit<'_> {
     fn report_lost_plan(&mut self, protected: &[ProtectedUnit], layout: &UnitIndex, cut: &Cut) {
         let plan = protected.iter().find(|unit| unit.rank == Rank::Plan);
         let Some((call, _)) = plan.and_then(|plan| plan.call) else { return };
-        let first = plan.and_then(|plan| layout.free.slices.get(plan.slices.start));
+        let first = plan.and_then(|plan| layout.free.slices.get(plan.range.start));
         let is_known = self.diagnostics.iter().any(|known| known.code == DiagnosticCode::ProtectionDropped);
         if is_known || !first.is_some_and(|first| cut.slices.contains(first)) {
             return;
@@ -316,7 +317,7 @@ impl Fit<'_> {
         removed: &[MessageSlice],
         kept: Kept,
     ) -> bool {
-        let message = |unit: &ProtectedUnit| layout.free.slices.get(unit.slices.start).map(|slice| slice.message);
+        let message = |unit: &ProtectedUnit| layout.free.slices.get(unit.range.start).map(|slice| slice.message);
         let mut protected = protection.units.iter().filter_map(message);
         let (first, last) = (removed.first(), removed.last());
         let is_inside = match self.options.truncation_strategy {
@@ -346,7 +347,7 @@ impl Fit<'_> {
         }
         let mut lost = Vec::new();
         for unit in units.iter().filter(|unit| !unit.is_whole()) {
-            let slices = layout.free.slices.get(unit.slices.clone()).unwrap_or_default();
+            let slices = layout.free.slices.get(unit.range.clone()).unwrap_or_default();
             let shortened = self.shorten_unit(slices, unit.room, Fill::All, MIN_PROTECTED_TOKENS);
             let shortened = shortened.map(|tokens| (tokens, Vec::new()));
             let shortened = shortened.or_else(|| self.reduce_unit(slices, unit.call?, unit.room));

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use crate::assembly::budget;
 use crate::assembly::preserved::PreservedThinking;
 use crate::assembly::settings::{CHAT_MARKER, Fill, Protect, Strategy};
+use crate::assembly::shorten::CLEARED_RESULT;
 use crate::content::Role;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::json::refuse_unknown;
@@ -210,7 +211,7 @@ impl ResultEdit {
             keep_last,
             keep_tokens: 0,
             max_tokens: None,
-            placeholder: DEFAULT_PLACEHOLDER.to_owned(),
+            placeholder: CLEARED_RESULT.to_owned(),
             tools: ToolFilter::default(),
             duplicates: false,
         }
@@ -219,9 +220,6 @@ impl ResultEdit {
 
 /// How many results stay if the options state no edits.
 const DEFAULT_KEPT_RESULTS: u64 = 3;
-
-/// Stands for a result that was removed.
-pub(super) const DEFAULT_PLACEHOLDER: &str = "[tool result cleared]";
 
 /// Which calls are removed with their results, or lose their arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]

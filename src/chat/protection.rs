@@ -1,91 +1,16 @@
 //! Messages that are shortened rather than removed (SPEC §1 "Strategies", §8 `protect`, `protectTools`).
 
-use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::fit::{CutTarget, EarlierMark, Fit, Selection};
-use super::shortening::MIN_PROTECTED_TOKENS;
 use super::unit_index::{CuttableUnits, UnitIndex, alone};
 use crate::assembly::costs::{Costs, Sums};
 use crate::assembly::item::Kept;
+use crate::assembly::protection::{MIN_PROTECTED_TOKENS, ProtectedUnit, Rank, give_up, grow, reserved, rooms};
 use crate::assembly::settings::{Protect, Strategy};
 use crate::content::Role;
 use crate::sorting;
 use crate::vendors::pieces::message::{At, Kind, Message, Piece};
-
-/// Why a unit is protected. Lower ranks are given up first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Rank {
-    System,
-    Plan,
-    FirstUser,
-    LastUser,
-    /// The newest unit, shortened next to the others.
-    Newest,
-}
-
-/// A unit that is shortened rather than removed.
-#[derive(Clone, Debug)]
-pub(super) struct ProtectedUnit {
-    /// Its slices among the free ones.
-    pub slices: Range<usize>,
-    pub rank: Rank,
-    /// Of a plan its latest call, to which the unit may be reduced.
-    pub call: Option<At>,
-    pub cost: u64,
-    /// The fewest tokens it can be shortened to.
-    pub min_cost: u64,
-    /// Tokens it may have.
-    pub room: u64,
-}
-
-impl ProtectedUnit {
-    pub(super) fn is_whole(&self) -> bool {
-        self.room >= self.cost
-    }
-
-    pub(super) fn fits(&self) -> bool {
-        self.room >= self.min_cost.min(self.cost)
-    }
-}
-
-/// Tokens of all of them.
-pub(super) fn rooms(units: &[ProtectedUnit]) -> u64 {
-    units.iter().map(|unit| unit.room).fold(0, u64::saturating_add)
-}
-
-/// Reserves a fifth of the available tokens for each of the units before a slice. If that is more than half of them, the lowest ranks
-/// are given up.
-pub(super) fn reserved(units: &[ProtectedUnit], before: usize, available: u64) -> Vec<ProtectedUnit> {
-    let outside = units.iter().filter(|unit| unit.slices.end <= before);
-    let reserve = |unit: &ProtectedUnit| ProtectedUnit { room: unit.cost.min(available / 5), ..unit.clone() };
-    let mut reserved: Vec<ProtectedUnit> = outside.map(reserve).collect();
-    reserved.retain(|unit| unit.rank != Rank::Plan || unit.fits());
-    while rooms(&reserved) > available / 2 {
-        give_up(&mut reserved);
-    }
-    reserved
-}
-
-/// Gives up the unit of the lowest rank, of equals the oldest.
-pub(super) fn give_up(units: &mut Vec<ProtectedUnit>) {
-    let lowest = units.iter().enumerate().min_by_key(|(at, unit)| (unit.rank, *at)).map(|(at, _)| at);
-    if let Some(at) = lowest {
-        units.remove(at);
-    }
-}
-
-/// Lets the units grow to their full cost within so many tokens for all of them, the highest ranks first; the tokens that are left.
-pub(super) fn grow(units: &mut [ProtectedUnit], mut tokens: u64) -> u64 {
-    let mut order: Vec<&mut ProtectedUnit> = units.iter_mut().collect();
-    sorting::sort_by_key(&mut order, |unit| Reverse(unit.rank));
-    for unit in order {
-        let more = unit.cost.saturating_sub(unit.room).min(tokens);
-        unit.room = unit.room.saturating_add(more);
-        tokens -= more;
-    }
-    tokens
-}
 
 impl Fit<'_> {
     /// The units that the options protect, in order, without room.
@@ -120,7 +45,7 @@ impl Fit<'_> {
         let reduced = call.and_then(|call| self.reduced_unit(unit, call));
         let min_of_reduced = reduced.map_or(u64::MAX, |reduced| reduced.min_cost);
         let min_cost = self.min_cost(unit, MIN_PROTECTED_TOKENS).min(min_of_reduced);
-        ProtectedUnit { slices, rank, call, cost, min_cost, room: 0 }
+        ProtectedUnit { range: slices, rank, call, cost, min_cost, room: 0 }
     }
 
     /// The messages that are protected. A message that is always kept is none of them.
@@ -193,7 +118,7 @@ pub(super) struct Protection {
 
 impl Protection {
     fn of(units: Vec<ProtectedUnit>, layout: &UnitIndex, fit: &Fit<'_>) -> Self {
-        let rest = layout.free.without(units.iter().map(|unit| &unit.slices));
+        let rest = layout.free.without(units.iter().map(|unit| &unit.range));
         let mut sums = Sums::default();
         sums.extend(&rest, &alone(fit.prices));
         Self { units, rest: Some((rest, sums)), ..Self::default() }
@@ -206,14 +131,14 @@ impl Protection {
 
     /// The index among the other slices of one that is not protected.
     fn index_in_rest(&self, slice: usize) -> usize {
-        let before = self.units.iter().filter(|unit| unit.slices.start < slice).map(|unit| unit.slices.len());
+        let before = self.units.iter().filter(|unit| unit.range.start < slice).map(|unit| unit.range.len());
         slice.saturating_sub(before.sum())
     }
 
     /// How many slices shortening may remove: those next to the call of a plan.
     fn max_lost(&self) -> usize {
         let plans = self.units.iter().filter(|unit| unit.call.is_some() && !unit.is_whole());
-        plans.map(|unit| unit.slices.len().saturating_sub(1)).sum()
+        plans.map(|unit| unit.range.len().saturating_sub(1)).sum()
     }
 
     /// The constraints of a selection: its marker has to count what shortening may remove.
@@ -332,10 +257,10 @@ impl Fit<'_> {
         let costs = self.costs((&layout.free, &layout.sums), target, 0);
         let available = self.available(&costs);
         let is_outside = |unit: &&ProtectedUnit| match plain {
-            Some(kept) if is_start => unit.slices.end > kept.head,
-            Some(kept) => unit.slices.start < kept.tail,
-            None if is_start => unit.slices.start > 0,
-            None => unit.slices.end < costs.len,
+            Some(kept) if is_start => unit.range.end > kept.head,
+            Some(kept) => unit.range.start < kept.tail,
+            None if is_start => unit.range.start > 0,
+            None => unit.range.end < costs.len,
         };
         let outside: Vec<ProtectedUnit> = units.iter().filter(is_outside).cloned().collect();
         let outside = reserved(&outside, costs.len, available);
@@ -349,8 +274,8 @@ impl Fit<'_> {
         }
         let mut protection = Protection::of(fitting, layout, self);
         let shortened = || protection.units.iter().filter(|unit| !unit.is_whole());
-        let window_from = shortened().map(|unit| protection.index_in_rest(unit.slices.end)).max();
-        let start_to = shortened().map(|unit| protection.index_in_rest(unit.slices.start)).min();
+        let window_from = shortened().map(|unit| protection.index_in_rest(unit.range.end)).max();
+        let start_to = shortened().map(|unit| protection.index_in_rest(unit.range.start)).min();
         (protection.window_from, protection.start_to) = (window_from.unwrap_or(0), start_to);
         protection.unused = unused;
         if is_start || self.run_strategy(&protection, layout, target, self.course.limit).is_some() {

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use super::chat_input::ChatInput;
 use super::options::{CallEdit, Edits, FitOptions, Phase, RemovedReasoning, RequestFields, ResultEdit, ToolFilter};
 use crate::assembly::preserved::PreservedThinking;
-use crate::assembly::settings::{Fill, Protect, Strategy, whole};
+use crate::assembly::settings::{FILL, Fill, Protect, Strategy, whole};
 use crate::call::CallContext;
 use crate::content::Role;
-use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
+use crate::error::{Diagnostic, Result};
 use crate::json::{Kind, Object, Value};
 use crate::text::is_blank;
 use crate::vendors::format::FORMATS;
@@ -20,10 +20,6 @@ const STRATEGIES: &[(&str, Strategy)] = &[
     ("stopAtLimit", Strategy::StopAtLimit),
     ("keepStart", Strategy::KeepStart),
 ];
-
-const PROTECT: &[(&str, Protect)] = &[("firstUser", Protect::FirstUser), ("lastUser", Protect::LastUser)];
-
-const FILL: &[(&str, Fill)] = &[("all", Fill::All), ("results", Fill::Results), ("off", Fill::Off)];
 
 const PRESERVED_THINKING: &[(&str, PreservedThinking)] = &[
     ("strip", PreservedThinking::Strip),
@@ -99,9 +95,7 @@ impl FitOptions {
         let fill = options.one_of("fill", FILL)?;
         let cut_step = number("cutStep")?.unwrap_or(defaults.cut_step);
         if fill.is_some_and(|fill| fill != Fill::Off) && cut_step > 0 {
-            let message = "with `cutStep` nothing is filled; `fill` was ignored";
-            let diagnostic = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
-            diagnostics.push(diagnostic.at_path("options.fill"));
+            diagnostics.push(Diagnostic::ignored_fill("options.fill"));
         }
         Ok(Self {
             max_tokens: tokens(options, "maxTokens")?,
@@ -117,12 +111,7 @@ impl FitOptions {
             truncation_strategy,
             truncation_marker: options.string("truncationMarker")?.unwrap_or(defaults.truncation_marker),
             cut_step,
-            protect: options.read("protect", |protect| {
-                protect
-                    .list("a list of `firstUser` and `lastUser`")?
-                    .map(|one| one.one_of(PROTECT))
-                    .collect::<Result<_>>()
-            })?,
+            protect: options.read("protect", Protect::read_all)?,
             protect_tools: options.read("protectTools", Value::strings)?,
             fill: fill.unwrap_or_default(),
             edits: options.read("edits", |edits| read_edits(edits, diagnostics))?,

@@ -1,20 +1,15 @@
 //! Shortening the texts of a unit to a number of tokens (SPEC §1 "Filling the edges", "Last resort").
 
 use super::fit::Fit;
-use super::options::DEFAULT_PLACEHOLDER;
 use super::pairs::MessageSlice;
+use crate::assembly::protection::{MIN_FILLED_TOKENS, MIN_PROTECTED_TOKENS};
 use crate::assembly::settings::{Fill, TEXT_MARKER};
-use crate::assembly::shorten::{RemovedEnd, largest_cap, shortened};
+use crate::assembly::shorten::{CLEARED_RESULT, RemovedEnd, largest_cap, shortened};
 use crate::content::Role;
 use crate::text::Clusters;
 use crate::tokens::search;
 use crate::vendors::format::Format;
 use crate::vendors::pieces::message::{At, Kind, Message, Piece, Reason};
-
-/// Tokens that a shortened text at the edge of a gap keeps at least, its marker not counted.
-pub(super) const MIN_FILLED_TOKENS: u64 = 64;
-/// Tokens that the text of a protected message keeps at least.
-pub(super) const MIN_PROTECTED_TOKENS: u64 = 16;
 
 /// How texts are shortened.
 #[derive(Clone, Copy, Debug)]
@@ -270,7 +265,7 @@ impl<'r> Fit<'r> {
     }
 
     fn placeholder(&self) -> &str {
-        self.edits.tool_results.as_ref().map_or(DEFAULT_PLACEHOLDER, |edit| &edit.placeholder)
+        self.edits.tool_results.as_ref().map_or(CLEARED_RESULT, |edit| &edit.placeholder)
     }
 
     fn placeholder_tokens(&self) -> u64 {

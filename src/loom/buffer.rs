@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::assembly::budget::check_system;
 use crate::assembly::document::{DocumentPlan, KeptText, Places, SourceText};
 use crate::assembly::render::JOIN;
-use crate::assembly::settings::TEXT_MARKER;
+use crate::assembly::settings::{Fill, TEXT_MARKER};
 use crate::content::Block;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::loom::budget::settings;
@@ -75,7 +75,9 @@ pub fn assemble_buffer<'a>(
 /// Advances the state to the path of the options, and assembles the document.
 pub(crate) fn document<'a>(context: &PathContext<'a>, state: &mut PathState) -> Result<BufferAssembly<'a>> {
     let PathContext { tree, options, prices, .. } = *context;
-    let (settings, limit) = settings(tree, options, TEXT_MARKER)?;
+    let (mut settings, limit) = settings(tree, options, TEXT_MARKER)?;
+    // Both are of dialogues: a document is cut to the limit anyway.
+    (settings.protect, settings.fill) = (Vec::new(), Fill::Off);
     if !state.is_for(context) {
         *state = PathState::default();
     }
@@ -226,13 +228,13 @@ impl<'a> Page<'_, 'a> {
             if left == part.end - part.start && !pieces.is_empty() {
                 continue;
             }
-            let (list, reason) = if left == 0 {
-                (&mut cut.node_ids, Reason::OverLimit)
+            let (list, fate, reason) = if left == 0 {
+                (&mut cut.node_ids, Fate::Cut, Reason::OverLimit)
             } else {
-                (&mut cut.partial_node_ids, Reason::Shortened)
+                (&mut cut.partial_node_ids, Fate::Changed, Reason::Shortened)
             };
             list.push(self.id(entry));
-            set_fate(rows, entry.row, Fate::Cut, reason);
+            set_fate(rows, entry.row, fate, reason);
         }
         cut.tokens = self.context.prices.text(self.source.get(self.kept.head, self.kept.tail));
         let marker = self.document.get(self.places.marker()).unwrap_or_default();
@@ -241,17 +243,23 @@ impl<'a> Page<'_, 'a> {
     }
 
     fn node_reports(&self, rows: &[Row]) -> Vec<NodeReport<'a>> {
-        let mut costs = vec![None; rows.len()];
-        for (entry, part) in self.entries.iter().zip(&self.source.parts) {
-            costs.get_mut(entry.row).into_iter().for_each(|cost| *cost = Some(part.tokens));
-        }
+        let mut costs = vec![(None, None); rows.len()];
         let PathContext { tree, prices, .. } = self.context;
-        let report = |(row, tokens): (&Row, Option<u64>)| NodeReport {
+        for (entry, part) in self.entries.iter().zip(&self.source.parts) {
+            let is_changed = rows.get(entry.row).is_some_and(|row| row.fate == Fate::Changed);
+            let pieces = self.places.pieces(part.start, part.end);
+            let left =
+                || pieces.map(|(start, end)| prices.text(self.document.get(start..end).unwrap_or_default())).sum();
+            let cost = (Some(part.tokens), is_changed.then(left));
+            costs.get_mut(entry.row).into_iter().for_each(|place| *place = cost);
+        }
+        let report = |(row, (tokens, tokens_after)): (&Row, (Option<u64>, Option<u64>))| NodeReport {
             node_id: &tree.at(row.node).id,
             part: row.part,
             fate: row.fate,
             reason: row.reason,
             tokens: tokens.unwrap_or_else(|| parts::content_cost(tree.at(row.node), prices)),
+            tokens_after,
             message: None,
             pinned: false,
         };

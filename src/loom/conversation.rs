@@ -463,6 +463,13 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
         })
     }
 
+    fn is_user_text(&self, at: usize) -> bool {
+        let Some(Slot::Member(member, _)) = self.slot(at) else { return false };
+        let is_text = |part: &Block<'_>| !matches!(part, Block::ToolResult { .. });
+        let has_text = || member.blocks == MemberBlocks::OneText || member.parts(self.context).iter().any(is_text);
+        member.entry.role == Role::User && has_text()
+    }
+
     fn add_to(&self, index: &mut MessageIndex, range: Range<usize>) {
         let lead = self.context_headers.lead();
         let block = |index: &mut MessageIndex| index.add(Role::User, MessageKind::Volatile, Some(ItemKey::BLOCK), 0);

@@ -5,19 +5,19 @@
 //! renders and reports.
 
 use std::cell::RefCell;
-use std::ops::Range;
 
 use serde::Serialize;
 
 use crate::assembly::budget;
+use crate::assembly::choice::Choice;
 use crate::assembly::message_index::PreviousDialogue;
-use crate::assembly::plan::{Choice, Plan, Planned, SystemText};
+use crate::assembly::plan::{Plan, Planned, SystemText};
 use crate::assembly::preserved::drop_blocks_request;
 use crate::assembly::report::{Cached, Removed, Totals};
 use crate::assembly::settings::DIALOGUE_MARKER;
 use crate::assembly::size_bound::{Size, fits};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
-use crate::loom::budget::settings;
+use crate::loom::budget::{ignored_fill, settings};
 use crate::loom::compacted::Compacted;
 use crate::loom::conversation::{ConversationItems, Member};
 use crate::loom::dialogue_state::DialogueState;
@@ -105,6 +105,7 @@ pub(crate) fn plan_dialogue<'a, R>(
     let (settings, limit) = settings(tree, options, DIALOGUE_MARKER)?;
     state.select(&context)?;
     let (text, mut diagnostics) = system_text(&context, state)?;
+    diagnostics.extend(ignored_fill(tree, options, &settings));
     if purpose == Purpose::SendUncounted && fits_for_certain(&context, state, &text, limit) {
         context = context.uncounted();
     }
@@ -233,9 +234,9 @@ impl<'a> DialoguePlan<'_, 'a> {
     pub(crate) fn cut_ends(&self, choice: &Choice<'a>) -> Option<CutEnds> {
         let id = |at: usize| Some(self.context.tree.at(self.items.member(at)?.entry.node).id.to_string());
         self.is_truncated(choice).then(|| {
-            let Removed { whole, emptied, partial, .. } = self.plan.removed(choice);
-            let ends = [whole.start, whole.end.saturating_sub(1)].into_iter().filter(|_| !whole.is_empty());
-            let items = ends.chain(emptied).chain(partial);
+            let removed = self.plan.removed(choice);
+            let partial = removed.partial.iter().map(|&(at, _)| at);
+            let items = removed.ends().chain(removed.emptied.iter().copied()).chain(partial);
             let skipped = |member: Option<&Member>| Some(self.node_id(member?).to_owned());
             CutEnds {
                 first: skipped(self.skipped().first()).or_else(|| items.clone().min().and_then(id)),
@@ -282,10 +283,10 @@ impl<'a> DialoguePlan<'_, 'a> {
         let removed = self.plan.removed(choice);
         let id = |member| self.node_id(member);
         let skipped = self.skipped();
-        let gone = skipped.iter().chain(self.removed_members(removed.whole, removed.emptied));
+        let gone = skipped.iter().chain(self.removed_members(&removed));
         Cut {
             node_ids: gone.map(id).collect(),
-            partial_node_ids: removed.partial.into_iter().filter_map(|at| self.items.member(at)).map(id).collect(),
+            partial_node_ids: removed.partial.iter().filter_map(|&(at, _)| self.items.member(at)).map(id).collect(),
             tokens: removed.tokens.saturating_add(self.skipped_tokens()),
             position: if skipped.is_empty() { removed.position } else { 0 },
             marker: removed.marker,
@@ -300,16 +301,9 @@ impl<'a> DialoguePlan<'_, 'a> {
         self.tokens_of_members().take(self.items.skipped).sum()
     }
 
-    /// The members at these places among the items.
-    fn members(&self, items: Range<usize>) -> &[Member] {
-        let first = |at: usize| self.items.number(at).unwrap_or(self.items.skipped);
-        let numbers = first(items.start)..first(items.end);
-        self.state.conversation.members.get(numbers).unwrap_or_default()
-    }
-
     /// The members of which nothing is left.
-    fn removed_members(&self, whole: Range<usize>, emptied: Vec<usize>) -> impl Iterator<Item = &Member> {
-        self.members(whole).iter().chain(emptied.into_iter().filter_map(|at| self.items.member(at)))
+    fn removed_members<'s>(&'s self, removed: &'s Removed) -> impl Iterator<Item = &'s Member> {
+        removed.items().filter_map(|at| self.items.member(at))
     }
 
     fn all_diagnostics(&self, planned: &Planned<'a>) -> Vec<Diagnostic> {
@@ -333,7 +327,7 @@ impl<'a> DialoguePlan<'_, 'a> {
         let cut = truncated.then(|| {
             let removed = self.plan.removed(&planned.choice);
             CutSummary {
-                nodes: self.items.skipped + removed.whole.len() + removed.emptied.len(),
+                nodes: self.items.skipped + removed.count(),
                 partial_nodes: removed.partial.len(),
                 tokens: removed.tokens.saturating_add(self.skipped_tokens()),
                 position: if self.items.skipped == 0 { removed.position } else { 0 },
@@ -401,11 +395,14 @@ impl<'a> DialoguePlan<'_, 'a> {
         for member in self.skipped() {
             set_fate(&mut rows, member.entry.row, Fate::Cut, Reason::Compacted);
         }
-        for member in self.removed_members(removed.whole, removed.emptied) {
+        for member in self.removed_members(&removed) {
             set_fate(&mut rows, member.entry.row, Fate::Cut, Reason::OverLimit);
         }
-        for member in removed.partial.into_iter().filter_map(|at| self.items.member(at)) {
-            set_fate(&mut rows, member.entry.row, Fate::Cut, Reason::Shortened);
+        let mut left = vec![None; rows.len()];
+        for &(at, tokens) in &removed.partial {
+            let Some(member) = self.items.member(at) else { continue };
+            set_fate(&mut rows, member.entry.row, Fate::Changed, Reason::Shortened);
+            left.get_mut(member.entry.row).into_iter().for_each(|place| *place = Some(tokens));
         }
         let members = &self.state.conversation.members;
         let mut tokens = vec![None; rows.len()];
@@ -421,15 +418,16 @@ impl<'a> DialoguePlan<'_, 'a> {
         }
         let tree = self.context.tree;
         let pinned = |row: &Row| self.added.as_ref().is_some_and(|added| added.pinned.contains(&row.node));
-        let report = |((row, tokens), message): ((&Row, Option<u64>), Option<usize>)| NodeReport {
+        let report = |(at, (row, tokens)): (usize, (&Row, Option<u64>))| NodeReport {
             node_id: &tree.at(row.node).id,
             part: row.part,
             fate: row.fate,
             reason: row.reason,
             tokens: tokens.unwrap_or_else(|| parts::content_cost(tree.at(row.node), &self.context.prices)),
-            message,
+            tokens_after: left.get(at).copied().flatten(),
+            message: messages.get(at).copied().flatten(),
             pinned: pinned(row),
         };
-        rows.iter().zip(tokens).zip(messages).map(report).collect()
+        rows.iter().zip(tokens).enumerate().map(report).collect()
     }
 }

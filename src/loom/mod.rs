@@ -38,7 +38,9 @@ mod tools;
 mod tree;
 
 pub use crate::assembly::preserved::{PreservedThinking, ThinkingRule};
-pub use crate::assembly::settings::{DIALOGUE_MARKER, Preferences, Settings, StartOn, Strategy, TEXT_MARKER};
+pub use crate::assembly::settings::{
+    DIALOGUE_MARKER, Fill, Preferences, Protect, Settings, StartOn, Strategy, TEXT_MARKER,
+};
 pub use body::{RequestBody, body_of_buffer, request_body, request_body_bytes};
 pub use buffer::{BufferAssembly, NodeSpan, Span, assemble_buffer};
 pub use calls::{CALLS, CHAT_CALLS, UNPACKED_CALLS};

@@ -12,6 +12,7 @@ use super::dialogue::DialogueAssembly;
 use super::report::{LoomAwareTokens, NodeReport, Report, ReportSummary};
 use super::resident::{Change, DialogueDelta};
 use super::tree::{NodeIx, Tree};
+use crate::assembly::settings::Protect;
 use crate::call::Response;
 use crate::content::Block;
 use crate::error::Result;
@@ -165,13 +166,16 @@ impl<'t> Packed<'t> {
         self.text(Some(&preferences.truncation_marker))?;
         self.count(preferences.cut_step);
         self.number(preferences.start_on as u32);
+        let protects = |one| u32::from(preferences.protect.contains(&one));
+        self.number(protects(Protect::FirstUser) + 2 * protects(Protect::LastUser));
+        self.number(preferences.fill as u32);
         self.value(diagnostics)?;
         self.value(body)?;
         self.value(headers)
     }
 
     /// What a report has next to its numbers: whether nodes are given as places; how many rows there are, and for each its id, a
-    /// code of what it is, its tokens, and one more than its message; the lists of ids; how many nodes are not on the path; and
+    /// code of what it is, its tokens, of one that is not whole those of the rest, and one more than its message; the lists of ids; how many nodes are not on the path; and
     /// the local ids.
     ///
     /// The id of a row is the length of its part of the ids, in UTF-16, or where the caller has the nodes the place of one.
@@ -188,8 +192,9 @@ impl<'t> Packed<'t> {
                 Some(tree) => self.place(tree, row.node_id),
             }
             let reason = row.reason.map_or(0, |reason| reason as u32 + 1);
-            self.number(row.part as u32 + 8 * (row.fate as u32 + 4 * (u32::from(row.pinned) + 2 * reason)));
+            self.number(row.part as u32 + 8 * (row.fate as u32 + 8 * (u32::from(row.pinned) + 2 * reason)));
             self.count(row.tokens);
+            row.tokens_after.into_iter().for_each(|tokens| self.count(tokens));
             self.size(row.message.map_or(0, |message| message + 1));
         }
         self.ids(&report.path, report)?;

@@ -13,7 +13,7 @@ use super::request::{Annotations, InstructionScope, Options, SystemPlacement};
 use super::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};
 use super::{Preferences, StartOn, Strategy};
 use crate::assembly::preserved::{PreservedThinking, ThinkingRule};
-use crate::assembly::settings::whole;
+use crate::assembly::settings::{FILL, Protect, whole};
 use crate::content::{ContentReader, Media, Role, TextOwnership, Vendor, own};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Kind, List, Object, Value};
@@ -33,6 +33,8 @@ pub(crate) const OPTIONS: &[&str] = &[
     "preferences.truncationMarker",
     "preferences.cutStep",
     "preferences.startOn",
+    "preferences.protect",
+    "preferences.fill",
     "tip",
     "path",
     "choices",
@@ -367,8 +369,16 @@ fn pending_sources(value: Value<'_>) -> Result<Vec<Source<'static>>> {
 
 /// Reads preferences; those that are not known are reported where there is a list for that.
 fn preferences(value: Value<'_>, found: Option<&mut Vec<Diagnostic>>) -> Result<Preferences> {
-    const FIELDS: &[&str] =
-        &["truncationStrategy", "minimumRecentNodes", "tokenBuffer", "truncationMarker", "cutStep", "startOn"];
+    const FIELDS: &[&str] = &[
+        "truncationStrategy",
+        "minimumRecentNodes",
+        "tokenBuffer",
+        "truncationMarker",
+        "cutStep",
+        "startOn",
+        "protect",
+        "fill",
+    ];
     const STRATEGIES: &[(&str, Strategy)] = &[
         ("truncateMiddle", Strategy::TruncateMiddle),
         ("rollingWindow", Strategy::RollingWindow),
@@ -385,6 +395,8 @@ fn preferences(value: Value<'_>, found: Option<&mut Vec<Diagnostic>>) -> Result<
         truncation_marker: fields.string("truncationMarker")?,
         cut_step: fields.read("cutStep", Value::any_number)?,
         start_on: fields.one_of("startOn", &[("any", StartOn::Any), ("user", StartOn::User)])?,
+        protect: fields.read("protect", Protect::read_all)?,
+        fill: fields.one_of("fill", FILL)?,
     })
 }
 

@@ -127,6 +127,9 @@ pub struct NodeReport<'a> {
     pub reason: Option<Reason>,
     /// Tokens of its whole content, counted alone.
     pub tokens: u64,
+    /// Of one that is not whole, tokens of what is left, counted alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_after: Option<u64>,
     /// Index of the message that holds it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<usize>,
@@ -159,7 +162,9 @@ pub enum NodePart {
 pub enum Fate {
     /// All of it is in the result.
     Kept,
-    /// It was truncated, whole or in part.
+    /// A part of it is in the result.
+    Changed,
+    /// Nothing of it is left.
     Cut,
     /// A rule left it out.
     Excluded,

@@ -364,7 +364,7 @@ fn a_shortened_text_keeps_its_header() {
     ] {
         let result = assemble(json!({
             "tree": chain(&["short", "also short", &long]), "tip": "n2", "contextWindow": 300,
-            "preferences": { "tokenBuffer": 0, "truncationStrategy": strategy },
+            "preferences": { "tokenBuffer": 0, "truncationStrategy": strategy, "protect": [] },
             "loomAware": { "addendum": false, "trace": ["viewed n1"] },
         }))
         .unwrap();

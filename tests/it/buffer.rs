@@ -97,7 +97,7 @@ proptest! {
             match (row.part, row.fate, row.reason) {
                 (ctxweave::loom::NodePart::Instruction, ..) => prop_assert!(spans.is_empty()),
                 (_, Fate::Kept, _) => prop_assert_eq!(left, text_of(&case, row.node_id)),
-                (_, Fate::Cut, Some(Reason::Shortened)) => prop_assert!(!left.is_empty() && left.len() < text_of(&case, row.node_id).len()),
+                (_, Fate::Changed, Some(Reason::Shortened)) => prop_assert!(!left.is_empty() && left.len() < text_of(&case, row.node_id).len()),
                 _ => prop_assert!(left.is_empty()),
             }
         }

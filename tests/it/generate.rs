@@ -8,8 +8,8 @@ use ctxweave::content::Role;
 use ctxweave::content::{Block, Image, Media};
 use ctxweave::loom::loom_context::{Addendum, Pinned, Stash};
 use ctxweave::loom::{
-    Annotations, Author, Edge, EdgeKind, LoomAware, Node, Options, Preferences, Source, SourceRole, StartOn,
-    Strategy as Cut, SystemPlacement, Tree, TreeSettings,
+    Annotations, Author, Edge, EdgeKind, Fill, LoomAware, Node, Options, Preferences, Protect, Source, SourceRole,
+    StartOn, Strategy as Cut, SystemPlacement, Tree, TreeSettings,
 };
 use ctxweave::time::Timestamp;
 use ctxweave::tokens::bpe::{Encoding, Vocabulary, pack};
@@ -318,14 +318,18 @@ pub(crate) fn preferences() -> impl Strategy<Value = Preferences> {
     let marker = prop::option::weighted(0.4, prop::sample::select(vec!["[…]", "", "/cut {count}", "{count} gone."]));
     let step = prop_oneof![3 => Just(None), 1 => (1..120u32).prop_map(|tokens| Some(f64::from(tokens)))];
     let start = prop::option::of(prop::sample::select(vec![StartOn::Any, StartOn::User]));
-    (strategy, prop::option::of(0..7u32), 0..20u32, marker, step, start).prop_map(
-        |(strategy, recent, buffer, marker, step, start_on)| Preferences {
+    let protect = prop::sample::subsequence(vec![Protect::FirstUser, Protect::LastUser], 0..=2);
+    let fill = prop::option::of(prop::sample::select(vec![Fill::All, Fill::Results, Fill::Off]));
+    (strategy, prop::option::of(0..7u32), 0..20u32, marker, step, start, prop::option::of(protect), fill).prop_map(
+        |(strategy, recent, buffer, marker, step, start_on, protect, fill)| Preferences {
             truncation_strategy: Some(strategy),
             minimum_recent_nodes: recent.map(f64::from),
             token_buffer: Some(buffer.into()),
             truncation_marker: marker.map(str::to_owned),
             cut_step: step,
             start_on,
+            protect,
+            fill,
         },
     )
 }

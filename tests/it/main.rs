@@ -44,6 +44,7 @@ mod models;
 mod operators;
 mod path;
 mod preserved_thinking;
+mod protected;
 mod reading;
 mod records;
 mod recount;

@@ -138,6 +138,7 @@ fn done(plain: &Plain, edit: Option<&(&'static str, Value)>, before: &Value, aft
     let (added, removed) = (only(&other, &ids(&one)), only(&one, &ids(&other)));
     let path = |assembly: &Value| assembly["report"]["path"].as_array().unwrap().clone();
     let shared = path(&first).into_iter().zip(path(&second)).take_while(|(one, other)| one == other).last();
+    let gone = |result: &Value| ["nodeIds", "partialNodeIds"].map(|ids| result["report"]["cut"][ids].clone());
     let same_provider = before["provider"] == after["provider"];
     Some(json!({
         "before": first["report"]["tokens"],
@@ -150,7 +151,7 @@ fn done(plain: &Plain, edit: Option<&(&'static str, Value)>, before: &Value, aft
             None => json!(0),
         },
         "truncated": [first["report"]["truncated"], second["report"]["truncated"]],
-        "sameCut": first["report"]["cut"]["nodeIds"] == second["report"]["cut"]["nodeIds"] && added.is_empty() && removed.is_empty(),
+        "sameCut": gone(&first) == gone(&second) && added.is_empty() && removed.is_empty(),
         "partsAfter": shared.map(|(id, _)| id),
     }))
 }

@@ -24,6 +24,12 @@ export interface KeptMessages {
 
 const STRATEGIES = ["truncateMiddle", "rollingWindow", "stopAtLimit"] as const;
 const STARTS = ["any", "user"] as const;
+const FILLS = ["all", "results", "off"] as const;
+
+/** The protected messages, of which each has a bit. */
+function protectedMessages(bits: number): ("firstUser" | "lastUser")[] {
+  return (["firstUser", "lastUser"] as const).filter((_, at) => (bits >> at) & 1);
+}
 const ROLES = ["system", "developer", "user", "assistant"] as const;
 
 /** Goes through the numbers and the list next to them, from their beginnings. */
@@ -114,6 +120,8 @@ function report(packed: Packed): ReportSummary {
     truncationMarker: packed.value() as string,
     cutStep: packed.number(),
     startOn: STARTS[packed.number()]!,
+    protect: protectedMessages(packed.number()),
+    fill: FILLS[packed.number()]!,
   };
   report.diagnostics = packed.value() as Diagnostic[];
   const [body, headers] = [packed.value(), packed.value()] as [ReportSummary["body"], ReportSummary["headers"]];
@@ -153,8 +161,9 @@ export function unpackAssembly(answer: unknown, from: KeptMessages | ReadonlyDat
     const id = own ? own[first]!.id : packed.ids.slice(from, (from += first));
     const what = packed.number();
     const tokens = packed.number();
+    const tokensAfter = ((what >> 3) & 7) === CHANGED ? packed.number() : undefined;
     const message = packed.number() - 1;
-    nodes.push(row(id, what, tokens, message));
+    nodes.push(row(id, what, tokens, tokensAfter, message));
   }
   const path = ids(packed, nodes);
   const whole = first as AssemblyReport;
@@ -178,7 +187,8 @@ export function unpackAssembly(answer: unknown, from: KeptMessages | ReadonlyDat
 }
 
 const PARTS = ["path", "context", "instruction", "annotation", "version", "pinned"] as const;
-const FATES = ["kept", "cut", "excluded", "skipped"] as const;
+const FATES = ["kept", "changed", "cut", "excluded", "skipped"] as const;
+const CHANGED = 1;
 const REASONS = [
   undefined,
   "excluded",
@@ -195,11 +205,17 @@ const REASONS = [
   "compacted",
 ] as const;
 
-function row(nodeId: string, what: number, tokens: number, message: number): NodeReport {
+function row(
+  nodeId: string,
+  what: number,
+  tokens: number,
+  tokensAfter: number | undefined,
+  message: number,
+): NodeReport {
   const as = PARTS[what & 7]!;
-  const fate = FATES[(what >> 3) & 3]!;
-  const pinned = ((what >> 5) & 1) === 1;
-  const reason = REASONS[what >> 6];
+  const fate = FATES[(what >> 3) & 7]!;
+  const pinned = ((what >> 6) & 1) === 1;
+  const reason = REASONS[what >> 7];
   // Most rows are of these two shapes.
   if (reason === undefined && message >= 0 && !pinned) return { nodeId, as, fate, tokens, message };
   if (reason !== undefined && message < 0 && !pinned) return { nodeId, as, fate, reason, tokens };
@@ -209,6 +225,7 @@ function row(nodeId: string, what: number, tokens: number, message: number): Nod
     fate,
     ...(reason !== undefined && { reason }),
     tokens,
+    ...(tokensAfter !== undefined && { tokensAfter }),
     ...(message >= 0 && { message }),
     ...(pinned && { pinned }),
   };

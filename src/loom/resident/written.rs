@@ -183,6 +183,12 @@ impl Serialize for WrittenPreferences<'_> {
         if let Some(start_on) = given.start_on {
             map.serialize_entry("startOn", &start_on)?;
         }
+        if let Some(protect) = &given.protect {
+            map.serialize_entry("protect", protect)?;
+        }
+        if let Some(fill) = given.fill {
+            map.serialize_entry("fill", &fill)?;
+        }
         map.end()
     }
 }

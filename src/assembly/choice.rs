@@ -1,0 +1,100 @@
+//! What is kept of a conversation, and in which form.
+
+use std::ops::Range;
+
+use crate::assembly::item::{Item, Kept};
+use crate::assembly::preserved::InvalidThinking;
+use crate::maps::SortedMap;
+
+#[derive(Debug)]
+pub(crate) struct Choice<'a> {
+    /// The first gap begins at the head; from the tail on all items stay.
+    pub kept: Kept,
+    pub marker: Option<String>,
+    /// Protected items between head and tail, in order.
+    pub inside: Vec<usize>,
+    /// Items whose texts are shortened.
+    pub shortened: SortedMap<usize, Item<'a>>,
+    /// Whether not even one unit fits whole.
+    pub is_last_resort: bool,
+    pub thinking: InvalidThinking<'a>,
+    /// The items of which something is sent, unless it is all before the head and from the tail on.
+    pub places: Option<Vec<usize>>,
+}
+
+impl<'a> Choice<'a> {
+    pub(super) fn new(kept: Kept, marker: Option<String>) -> Self {
+        Self {
+            kept,
+            marker,
+            inside: Vec::new(),
+            shortened: SortedMap::new(),
+            is_last_resort: false,
+            thinking: InvalidThinking::default(),
+            places: None,
+        }
+    }
+
+    /// Finds the places of what is sent, out of so many items.
+    pub(super) fn place(&mut self, count: usize) {
+        let Kept { head, tail } = self.kept;
+        let is_emptied = self.thinking.without.values().any(|item| item.parts.is_empty());
+        self.places = (is_emptied || !self.inside.is_empty()).then(|| {
+            let all = (0..head).chain(self.inside.iter().copied()).chain(tail..count);
+            all.filter(|&at| !self.thinking.is_emptied(at)).collect()
+        });
+    }
+
+    pub(crate) fn truncated(&self) -> bool {
+        self.kept.tail > self.kept.head || !self.shortened.is_empty()
+    }
+
+    /// The items of the gap of which nothing is sent.
+    pub(super) fn removed(&self) -> usize {
+        (self.kept.tail - self.kept.head).saturating_sub(self.inside.len())
+    }
+
+    /// The item at a place among the kept ones.
+    pub(super) fn item_at(&self, place: usize) -> usize {
+        let Kept { head, tail } = self.kept;
+        match &self.places {
+            Some(places) => places.get(place).copied().unwrap_or(usize::MAX),
+            None if place < head => place,
+            None => place - head + tail,
+        }
+    }
+
+    /// The items of which something is sent, of all those.
+    pub(crate) fn kept_items(&self, count: usize) -> impl Iterator<Item = usize> {
+        let places = self.places.as_deref();
+        let all = |range: Range<usize>| if places.is_none() { range } else { 0..0 };
+        let places_of = places.unwrap_or_default().iter().copied();
+        all(0..self.kept.head).chain(all(self.kept.tail..count)).chain(places_of)
+    }
+
+    /// How many of them are before the gap.
+    pub(super) fn head_places(&self) -> usize {
+        self.places_before(self.kept.head)
+    }
+
+    /// How many of them come before an item of the head.
+    pub(super) fn places_before(&self, item: usize) -> usize {
+        self.places.as_ref().map_or(item, |places| places.partition_point(|&at| at < item))
+    }
+
+    /// An item in the form in which it is sent, if that is not its own.
+    pub(super) fn rewritten(&self, at: usize) -> Option<&Item<'a>> {
+        self.thinking.without.get(&at).or_else(|| self.shortened.get(&at))
+    }
+
+    /// The items that are sent in another form than they have in the conversation.
+    pub(super) fn rewritten_items(&self) -> impl Iterator<Item = usize> {
+        let stripped = self.thinking.without.keys().filter(|at| !self.shortened.contains_key(*at));
+        self.shortened.keys().chain(stripped).copied()
+    }
+
+    /// Whether all items that are sent have their own form, and stand before the head or from the tail on.
+    pub(super) fn is_plain(&self) -> bool {
+        self.places.is_none() && self.shortened.is_empty() && self.thinking.without.is_empty()
+    }
+}

@@ -1,0 +1,114 @@
+//! Using what whole units leave of the limit (SPEC §1 "Filling the edges").
+
+use std::ops::Range;
+
+use crate::assembly::choice::Choice;
+use crate::assembly::item::{Item, Kept};
+use crate::assembly::plan::Plan;
+use crate::assembly::protection::{MIN_FILLED_TOKENS, MIN_PROTECTED_TOKENS};
+use crate::assembly::settings::{Fill, StartOn, Strategy};
+use crate::assembly::strategies::OverLimit;
+
+/// How often a text is shortened again because texts that touch cost more or less than they do apart.
+const MAX_TRIES: usize = 4;
+
+impl<'a> Plan<'_, 'a> {
+    /// A choice that uses the rest of the limit: protected units grow, then the removed units at the edges of the gap are restored,
+    /// shortened.
+    pub(super) fn filled(&self, mut choice: Choice<'a>, limit: u64) -> Choice<'a> {
+        if self.settings.fill == Fill::Off || !choice.truncated() {
+            return choice;
+        }
+        let costs = self.costs();
+        let over = self.over_limit(&costs, limit);
+        for unit in self.shortened_units(&choice) {
+            choice = self.with_unit(&over, choice, unit, Fill::All, MIN_PROTECTED_TOKENS, None);
+        }
+        let Kept { head, tail } = choice.kept;
+        let units = &self.units;
+        let unit_before = |item: usize| units.partition_point(|&start| start < item).checked_sub(1);
+        if let Some(number) = unit_before(tail).filter(|_| head < tail) {
+            let unit = over.start_of(number)..tail;
+            let is_window = self.settings.truncation_strategy == Strategy::RollingWindow;
+            let begins = !is_window || over.start_on == StartOn::Any || self.items.may_begin(unit.start);
+            if begins && unit.start >= head {
+                let kept = Kept { tail: unit.start, head };
+                choice = self.with_unit(&over, choice, unit, self.settings.fill, MIN_FILLED_TOKENS, Some(kept));
+            }
+        }
+        let Kept { head, tail } = choice.kept;
+        if self.settings.truncation_strategy == Strategy::TruncateMiddle && head < tail {
+            let number = units.partition_point(|&start| start <= head);
+            let unit = head..over.start_of(number);
+            if unit.end <= tail && !choice.inside.iter().any(|at| unit.contains(at)) {
+                let kept = Kept { head: unit.end, tail };
+                choice = self.with_unit(&over, choice, unit, self.settings.fill, MIN_FILLED_TOKENS, Some(kept));
+            }
+        }
+        choice
+    }
+
+    /// The units that are shortened, the last user message first.
+    fn shortened_units(&self, choice: &Choice<'a>) -> Vec<Range<usize>> {
+        let mut units: Vec<Range<usize>> = Vec::new();
+        for &at in choice.shortened.keys() {
+            let number = self.units.partition_point(|&start| start <= at).saturating_sub(1);
+            let unit = |number: usize| self.units.get(number).copied().unwrap_or(0);
+            let range = unit(number)..unit(number + 1);
+            if units.last() != Some(&range) {
+                units.push(range);
+            }
+        }
+        units.reverse();
+        units
+    }
+
+    /// The choice with a unit in the longest form that the limit leaves room for; the choice itself if there is none.
+    fn with_unit(
+        &self,
+        over: &OverLimit<'_>,
+        choice: Choice<'a>,
+        unit: Range<usize>,
+        fill: Fill,
+        min_tokens: u64,
+        kept: Option<Kept>,
+    ) -> Choice<'a> {
+        let Kept { head, tail } = kept.unwrap_or(choice.kept);
+        let items = self.items_of(unit.clone());
+        let trial = |forms: Option<Vec<Item<'a>>>| {
+            let mut trial = Choice::new(Kept { head, tail }, None);
+            trial.inside.clone_from(&choice.inside);
+            let others = choice.shortened.iter().filter(|(at, _)| !unit.contains(at));
+            trial.shortened.extend(others.map(|(&at, item)| (at, item.clone())));
+            let forms = unit.clone().zip(&items).zip(forms.into_iter().flatten());
+            let changed = forms.filter(|((_, item), form)| form.alone != item.alone);
+            trial.shortened.extend(changed.map(|((at, _), form)| (at, form)));
+            self.total_of(self.set_gap(over, trial))
+        };
+        let (whole, total) = trial(None);
+        if total <= over.limit {
+            return whole;
+        }
+        let alone: u64 = items.iter().map(|item| item.alone).sum();
+        let Some(mut room) = alone.checked_sub(total - over.limit) else { return choice };
+        let how = self.shortening(fill, min_tokens, unit.start);
+        let mut best = None;
+        for _ in 0..MAX_TRIES {
+            let Some(forms) = how.items(&items, room) else { break };
+            let (filled, total) = trial(Some(forms));
+            let is_over = total > over.limit;
+            if !is_over {
+                best = Some(filled);
+                if total == over.limit {
+                    break;
+                }
+                room = room.saturating_add(over.limit - total);
+            } else if best.is_some() {
+                break;
+            } else {
+                room = room.saturating_sub(total - over.limit);
+            }
+        }
+        best.unwrap_or(choice)
+    }
+}

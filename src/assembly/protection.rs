@@ -1,0 +1,85 @@
+//! Units that are shortened rather than removed, and the tokens that are reserved for them (SPEC §1 "Strategies").
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use crate::sorting;
+
+/// Tokens that the text of a protected message keeps at least.
+pub(crate) const MIN_PROTECTED_TOKENS: u64 = 16;
+/// Tokens that a shortened text at the edge of a gap keeps at least, its marker not counted.
+pub(crate) const MIN_FILLED_TOKENS: u64 = 64;
+
+/// Why a unit is protected. Lower ranks are given up first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rank {
+    System,
+    Plan,
+    FirstUser,
+    LastUser,
+    /// The newest unit, shortened next to the others.
+    Newest,
+}
+
+/// A unit that is shortened rather than removed.
+#[derive(Clone, Debug)]
+pub(crate) struct ProtectedUnit {
+    /// Its place among the items, or the free slices of a chat.
+    pub range: Range<usize>,
+    pub rank: Rank,
+    /// Of a plan the message and the piece of its latest call, to which the unit may be reduced.
+    pub call: Option<(usize, usize)>,
+    pub cost: u64,
+    /// The fewest tokens it can be shortened to.
+    pub min_cost: u64,
+    /// Tokens it may have.
+    pub room: u64,
+}
+
+impl ProtectedUnit {
+    pub(crate) fn is_whole(&self) -> bool {
+        self.room >= self.cost
+    }
+
+    pub(crate) fn fits(&self) -> bool {
+        self.room >= self.min_cost.min(self.cost)
+    }
+}
+
+/// Tokens of all of them.
+pub(crate) fn rooms(units: &[ProtectedUnit]) -> u64 {
+    units.iter().map(|unit| unit.room).fold(0, u64::saturating_add)
+}
+
+/// Reserves a fifth of the available tokens for each of the units that end before a place. If that is more than half of them, the lowest
+/// ranks are given up.
+pub(crate) fn reserved(units: &[ProtectedUnit], before: usize, available: u64) -> Vec<ProtectedUnit> {
+    let outside = units.iter().filter(|unit| unit.range.end <= before);
+    let reserve = |unit: &ProtectedUnit| ProtectedUnit { room: unit.cost.min(available / 5), ..unit.clone() };
+    let mut reserved: Vec<ProtectedUnit> = outside.map(reserve).collect();
+    reserved.retain(|unit| unit.rank != Rank::Plan || unit.fits());
+    while rooms(&reserved) > available / 2 {
+        give_up(&mut reserved);
+    }
+    reserved
+}
+
+/// Gives up the unit of the lowest rank, of equals the oldest.
+pub(crate) fn give_up(units: &mut Vec<ProtectedUnit>) {
+    let lowest = units.iter().enumerate().min_by_key(|(at, unit)| (unit.rank, *at)).map(|(at, _)| at);
+    if let Some(at) = lowest {
+        units.remove(at);
+    }
+}
+
+/// Lets the units grow to their full cost within so many tokens for all of them, the highest ranks first; the tokens that are left.
+pub(crate) fn grow(units: &mut [ProtectedUnit], mut tokens: u64) -> u64 {
+    let mut order: Vec<&mut ProtectedUnit> = units.iter_mut().collect();
+    sorting::sort_by_key(&mut order, |unit| Reverse(unit.rank));
+    for unit in order {
+        let more = unit.cost.saturating_sub(unit.room).min(tokens);
+        unit.room = unit.room.saturating_add(more);
+        tokens -= more;
+    }
+    tokens
+}
