@@ -363,8 +363,9 @@ proptest! {
     /// SPEC §1: neither neighbour of the removed run could be put back within the limit.
     #[test]
     fn cuts_are_maximal(mut case in case()) {
-        case.options.preferences.cut_step = None;
-        case.options.preferences.start_on = None;
+        let preferences = &mut case.options.preferences;
+        (preferences.cut_step, preferences.start_on) = (None, None);
+        (preferences.protect, preferences.fill) = (Some(Vec::new()), Some(Fill::Off));
         let Ok(result) = assemble_dialogue(&case.tree, &case.options, case.counter) else { return Ok(()) };
         let Some(cut) = &result.report.cut else { return Ok(()) };
         if !cut.partial_node_ids.is_empty() {

@@ -15,7 +15,7 @@ use crate::loom::buffer;
 use crate::loom::dialogue::{CutEnds, DialoguePlan, Purpose, plan_dialogue};
 use crate::loom::dialogue_state::DialogueState;
 use crate::loom::path_state::PathState;
-use crate::loom::report::{CutSummary, Fate, NodePart, NodeReport, Reason, Tokens};
+use crate::loom::report::{CutSummary, Fate, NodePart, NodeReport, Tokens};
 use crate::loom::request::Options;
 use crate::loom::select::Mode;
 use crate::loom::tree::{EdgeIx, FreePlaces, Node, NodeIx, TreeMode};
@@ -187,7 +187,7 @@ impl LoomTree {
         let assembly = buffer::document(&context, &mut state)?;
         let report = assembly.report;
         let sent = |of_system: bool| {
-            let is_sent = |row: &&NodeReport<'_>| row.fate == Fate::Kept || row.reason == Some(Reason::Shortened);
+            let is_sent = |row: &&NodeReport<'_>| matches!(row.fate, Fate::Kept | Fate::Changed);
             let rows = report.nodes.iter().filter(is_sent);
             let rows = rows.filter(move |row| (row.part == NodePart::Instruction) == of_system);
             rows.filter_map(|row| Some((self.tree.find_opt(row.node_id)?, row.tokens)))
@@ -399,7 +399,7 @@ struct Trial {
 
 /// Where a cut in a document begins and ends.
 fn document_cut_ends(nodes: &[NodeReport<'_>]) -> CutEnds {
-    let is_cut = |row: &&NodeReport<'_>| row.fate == Fate::Cut;
+    let is_cut = |row: &&NodeReport<'_>| matches!(row.fate, Fate::Cut | Fate::Changed);
     let mut rows = nodes.iter().filter(is_cut).map(|row| row.node_id.to_owned());
     let first = rows.next();
     let last = rows.next_back().or_else(|| first.clone());
