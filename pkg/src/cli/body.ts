@@ -7,6 +7,7 @@ import { choice, flag, number, text } from "./arguments.js";
 import { openArea, tokenizerOf } from "./areas.js";
 import { command, type Outcome } from "./command.js";
 import { misused } from "./failure.js";
+import { shorteningOptions, shorteningSettings } from "./fit-options.js";
 import { fitLines } from "./fit-report.js";
 import { given, isObject, jsonFile, jsonOf, oneInput, textOption } from "./input.js";
 import { agentOf, assemblyLines, loomOptions, loomRequest } from "./loom.js";
@@ -29,6 +30,7 @@ export const body = command({
   options: {
     provider: choice(providers, "whom it is for"),
     ...loomOptions,
+    ...shorteningOptions,
     "answer-tokens": number("N", "the most that the answer may have"),
     temperature: number("N", "as the provider takes it"),
     stream: flag("ask for a stream"),
@@ -78,6 +80,7 @@ export const body = command({
       truncationStrategy: values.strategy as FitSettings["truncationStrategy"],
       keepLast: values["keep-last"],
       truncationMarker: marker,
+      ...shorteningSettings(values),
       tools: jsonFile(values.tools),
       system: textOption(values.system),
     }) satisfies FitSettings;

@@ -7,6 +7,7 @@ import { openArea, tokenizerOf, tokenizerOption } from "./areas.js";
 import { command, type Outcome } from "./command.js";
 import { misused, unusable } from "./failure.js";
 import { given, type Input, isObject, jsonFile, jsonOf, oneInput, textOption } from "./input.js";
+import { shorteningOptions, shorteningSettings } from "./fit-options.js";
 import { fitLines } from "./fit-report.js";
 import { diagnosticLines, json } from "./report.js";
 
@@ -53,8 +54,7 @@ export const chat = command({
     marker: text("TEXT", "what stands where messages were cut; `{count}` becomes their number, an empty text is none"),
     tools: text("FILE", "the definitions of the tools, which cost tokens"),
     system: text("TEXT", "the system prompt, where it stands beside the messages; `@FILE` reads it from a file"),
-    protect: list("WHICH", "`firstUser`, `lastUser`: shorten this message rather than remove it; `none` protects none"),
-    fill: choice(["all", "results", "off"], "shorten these texts at the gap to use the whole limit; default all"),
+    ...shorteningOptions,
     "keep-tool-results": number("N", "before messages are cut, clear all tool results but the last N; default 3"),
     "no-edits": flag("clear no tool results"),
     "keep-images": number("N", "before messages are cut, take out all images but the last N"),
@@ -95,7 +95,6 @@ export const chat = command({
     if (values["no-edits"] && (toolResults ?? images) !== undefined) {
       throw misused("`--no-edits` contradicts `--keep-tool-results` and `--keep-images`; leave one out");
     }
-    const protect = values.protect.filter((name) => name !== "none") as ("firstUser" | "lastUser")[];
     const isCleared = !values["no-edits"] && (values.strategy !== "stopAtLimit" || toolResults !== undefined);
     const edits = given({
       toolResults: isCleared ? { keepLast: toolResults ?? 3 } : undefined,
@@ -117,8 +116,7 @@ export const chat = command({
       truncationMarker: values.marker,
       tools: jsonFile(values.tools),
       system: textOption(values.system),
-      protect: values.protect.length > 0 ? protect : undefined,
-      fill: values.fill as FitOptions["fill"],
+      ...shorteningSettings(values),
       edits,
     });
     try {

@@ -3,6 +3,7 @@
 import { flag, text } from "./arguments.js";
 import { command } from "./command.js";
 import { conversationText } from "./conversation.js";
+import { shorteningOptions } from "./fit-options.js";
 import { jsonOf, oneInput } from "./input.js";
 import { agentOf, assemblyLines, loomOptions, loomRequest } from "./loom.js";
 import { json } from "./report.js";
@@ -15,6 +16,7 @@ export const dialogue = command({
     \`assembleDialogue\`. The path from the root to the tip becomes \`{ system, messages }\`.`,
   options: {
     ...loomOptions,
+    ...shorteningOptions,
     system: text("TEXT", "the agent's system prompt; `@FILE` reads it from a file"),
     text: flag("to read, in place of JSON"),
   },

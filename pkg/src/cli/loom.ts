@@ -5,12 +5,14 @@ import type {
   AssemblyRequest,
   LoomEdge,
   Media,
+  NodeReport,
   Preferences,
   TruncationStrategy,
 } from "../types/loom.js";
 import { openArea, tokenizerOf, tokenizerOption } from "./areas.js";
 import { choice, number, text, type Values } from "./arguments.js";
 import { misused, unusable } from "./failure.js";
+import { shorteningSettings, type shorteningOptions } from "./fit-options.js";
 import { given, isObject, jsonFile, textOption } from "./input.js";
 import type { Line } from "./output.js";
 import { counted, diagnosticLines, grouped, shortened, tokensLine } from "./report.js";
@@ -27,8 +29,10 @@ export const loomOptions = {
   media: text("FILE", "what the images of the tree stand for: JSON, `{ ref: { data | url } }`"),
 };
 
+type LoomValues = Values<typeof loomOptions> & Partial<Values<typeof shorteningOptions>>;
+
 /** The request that a file and the options make, and the area that takes it. */
-export async function loomRequest(json: unknown, name: string, values: Values<typeof loomOptions>) {
+export async function loomRequest(json: unknown, name: string, values: LoomValues) {
   if (!isObject(json)) throw unusable(`${name} is no Loom tree: an object with \`nodes\` and \`edges\` is expected`);
   const request = ("tree" in json ? json : { tree: json }) as unknown as AssemblyRequest;
   const { area: loom, tokenizer } = await openArea("loom", values.tokenizer ?? (await modelTokenizer(values.model)));
@@ -46,6 +50,7 @@ export async function loomRequest(json: unknown, name: string, values: Values<ty
       minimumRecentNodes: values["keep-last"],
       truncationMarker: values.marker,
     }),
+    ...shorteningSettings(values),
   };
   const end = values.tip ?? request.tip ?? (request.path ? undefined : onlyEnd(request.tree.edges, request.tree.nodes));
   const media = jsonFile(values.media) as Record<string, Media> | undefined;
@@ -81,7 +86,7 @@ function onlyEnd(edges: readonly LoomEdge[] | undefined, nodes: readonly { id: s
 /** What became of a path. */
 export function assemblyLines({ strategy, limit, tokens, cut, nodes, notOnPath, diagnostics }: AssemblyReport): Line[] {
   const of = (fate: string) => nodes.filter((node) => node.fate === fate).length;
-  const fates = ["kept", "cut", "excluded", "skipped"].filter((fate) => of(fate) > 0);
+  const fates = ["kept", "changed", "cut", "excluded", "skipped"].filter((fate) => of(fate) > 0);
   return [
     [
       ["strong", counted(nodes.length, "node")],
@@ -91,8 +96,14 @@ export function assemblyLines({ strategy, limit, tokens, cut, nodes, notOnPath, 
     ...(cut
       ? shortened([[["warning", "cut"], ` (${strategy}): ${grouped(cut.tokens)} tokens: ${cut.nodeIds.join(" ")}`]])
       : []),
+    ...shortened(nodes.filter(({ fate }) => fate === "changed").map(changedLine)),
     ...diagnosticLines(diagnostics),
   ];
+}
+
+function changedLine({ nodeId, fate, reason, tokens, tokensAfter }: NodeReport): Line {
+  const after = tokensAfter === undefined ? "" : `, ${grouped(tokensAfter)} after`;
+  return [`  node ${nodeId} `, ["faint", fate], ` (${reason ?? ""}), ${grouped(tokens)} tokens before${after}`];
 }
 
 /** The agent of a request, with the system prompt of the option. */

@@ -173,6 +173,16 @@ export interface Preferences {
   truncationMarker?: string;
   /** Tokens; what is removed is rounded up to the next multiple, so that the cut stays put over many turns. Default 0. */
   cutStep?: number;
+  /**
+   * Messages that are shortened rather than removed. Default: both for `truncateMiddle`, none for `rollingWindow`. `[]` disables it.
+   * Dialogues only.
+   */
+  protect?: readonly ("firstUser" | "lastUser")[];
+  /**
+   * What may be shortened at the edges of the gap, to use the rest of the limit: `all` (the default) shortens results of tools, then
+   * texts; `results` only results; `off` nothing. With a `cutStep` nothing is filled. Dialogues only.
+   */
+  fill?: "all" | "results" | "off";
   /** `user`: a rolling window never begins with an assistant message. Default `any`. */
   startOn?: "any" | "user";
 }
@@ -398,9 +408,9 @@ export interface AssemblyReport {
   /** `contextWindow − tokenBuffer`. */
   limit: number;
   tokens: TokenTotals;
-  /** Whether anything was cut. */
+  /** Whether anything was removed or shortened. */
   truncated: boolean;
-  /** What was cut; absent when nothing was. */
+  /** The removed and shortened nodes; absent if there are none. */
   cut?: Cut;
   /** How much of a dialogue is as it was in the previous one; there when the request has `previous`. */
   cache?: CacheReport;
@@ -470,11 +480,11 @@ export interface CacheReport {
   fingerprint?: string;
 }
 
-/** The removed run. */
+/** The removed run, and the nodes that were shortened. */
 export interface Cut {
-  /** The nodes of which nothing is left, oldest first. */
+  /** The nodes of which nothing is left (fate `cut`), oldest first. */
   nodeIds: string[];
-  /** The nodes of which a part is left. */
+  /** The nodes of which a part is left (fate `changed`). */
   partialNodeIds: string[];
   /** Tokens removed, each node counted alone. */
   tokens: number;
@@ -489,12 +499,17 @@ export interface NodeReport {
   nodeId: string;
   /** What the node is to the path. */
   as: "path" | "context" | "instruction" | "annotation" | "version" | "pinned";
-  /** `kept`: all of it is in the result. `cut`: truncation took it, whole or in part. `excluded`: a rule left it out. `skipped`: it was not asked for. */
-  fate: "kept" | "cut" | "excluded" | "skipped";
+  /**
+   * `kept`: all of it is in the result. `changed`: it is in the result, shortened. `cut`: truncation removed it. `excluded`: a rule
+   * left it out. `skipped`: it was not asked for.
+   */
+  fate: "kept" | "changed" | "cut" | "excluded" | "skipped";
   /** Why it is not there, or not whole. */
   reason?: NodeReason;
-  /** Tokens of its content, counted alone; for a node cut in part, of what it was. */
+  /** Tokens of its content, counted alone; for a `changed` node, before the change. */
   tokens: number;
+  /** Tokens of what is sent of it, counted alone, if it is `changed`. */
+  tokensAfter?: number;
   /** Index into `messages` of the message that holds it. */
   message?: number;
   /** Loom-aware: its text stands in the operational memory, too. */

@@ -221,14 +221,14 @@ export interface DialogueSummary {
 
 /** A report without its lists of nodes. */
 export interface ReportSummary extends Omit<AssemblyReport, "cut" | "path" | "nodes" | "notOnPath" | "localIds"> {
-  /** What was cut; absent when nothing was. */
+  /** The removed and shortened nodes; absent if there are none. */
   cut?: CutSummary;
   cache?: CacheReport;
   /** How many nodes the path has, before exclusion. */
   pathLength: number;
 }
 
-/** The removed run, in numbers. */
+/** The removed run and the shortened nodes, in numbers. */
 export interface CutSummary {
   /** How many nodes nothing is left of. */
   nodes: number;
