@@ -377,6 +377,20 @@ impl<'l> Costs<'l> {
         u64::try_from(self.content(items.start, items.end)).unwrap_or(0)
     }
 
+    pub(crate) fn begins_with_text(&self, at: usize) -> bool {
+        self.sums.shape(at).is_some_and(Shape::begins_with_text)
+    }
+
+    pub(crate) fn ends_with_text(&self, at: usize) -> bool {
+        self.sums.shape(at).is_some_and(Shape::ends_with_text)
+    }
+
+    /// Whether the break after an item costs what it costs after the item's text alone.
+    pub(crate) fn is_uncoupled(&self, at: usize) -> bool {
+        let run = at.checked_sub(1).and_then(|seam| self.coupled_at(seam));
+        run.is_none() || !self.sums.is_single(at)
+    }
+
     /// Tokens of the request with the marker in the gap.
     pub(crate) fn cut(&self, kept: Kept) -> u64 {
         self.apart(kept, self.marker_cost(kept.tail.saturating_sub(kept.head)))

@@ -8,6 +8,7 @@ pub(crate) mod body;
 pub(crate) mod budget;
 pub(crate) mod choice;
 mod choose;
+mod content_tokens;
 pub(crate) mod costs;
 pub(crate) mod document;
 mod fill;

@@ -98,7 +98,7 @@ impl Planned<'_> {
     }
 
     /// The place among the kept items of the marker, if this message holds it.
-    fn gap(&self, at: usize) -> Option<usize> {
+    pub(super) fn gap(&self, at: usize) -> Option<usize> {
         (self.marker_at == Some(at)).then(|| self.choice.head_places())
     }
 
@@ -245,35 +245,7 @@ impl<'a> Plan<'_, 'a> {
         }
     }
 
-    /// Tokens of the content of the messages up to one. Those of unchanged items follow from the sums, the others are counted.
-    fn content_tokens(&self, planned: &Planned<'a>, end: usize) -> u64 {
-        let costs = self.costs();
-        let (mut total, mut run) = (0, 0..0);
-        for at in self.system.messages()..end {
-            match self.unchanged_items(planned, at) {
-                Some(items) if !run.is_empty() && items.start == run.end => run.end = items.end,
-                unchanged => {
-                    total += costs.content_tokens(run);
-                    run = unchanged.clone().unwrap_or_default();
-                    if unchanged.is_none() {
-                        total += self.prices.message(&self.content_of(planned, at));
-                    }
-                }
-            }
-        }
-        total + costs.content_tokens(run)
-    }
-
-    /// The items of a message, if it holds them as they are, without others between them, and nothing else.
-    fn unchanged_items(&self, planned: &Planned<'a>, at: usize) -> Option<Range<usize>> {
-        let places = planned.index.range(at);
-        let (first, last) = (places.start, places.end.checked_sub(1)?);
-        let items = planned.choice.item_at(first)..planned.choice.item_at(last) + 1;
-        let is_unchanged = !places.is_empty() && planned.gap(at).is_none() && items.len() == places.len();
-        let is_rewritten = || planned.choice.rewritten_items().any(|item| items.contains(&item));
-        (is_unchanged && !is_rewritten()).then_some(items)
-    }
-
+    /// Tokens of the content of all messages, counted.
     fn counted(&self, planned: &Planned<'a>) -> u64 {
         let messages = self.system.messages()..planned.index.messages.len();
         messages.map(|at| self.prices.message(&self.content_of(planned, at))).sum()
