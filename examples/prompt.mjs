@@ -63,7 +63,7 @@ function printReport({ strategy, limit, tokens, cut, nodes, diagnostics, notOnPa
   console.log(
     `cut         ${cut ? `${cut.nodeIds.length} nodes, ${cut.tokens} tokens: ${cut.nodeIds.join(" ")}` : "nothing"}`,
   );
-  for (const fate of ["kept", "cut", "excluded", "skipped"]) {
+  for (const fate of ["kept", "changed", "cut", "excluded", "skipped"]) {
     const those = nodes.filter((node) => node.fate === fate);
     const total = those.reduce((sum, node) => sum + node.tokens, 0);
     if (those.length > 0) console.log(`${fate.padEnd(12)}${those.length} nodes, ${total} tokens`);

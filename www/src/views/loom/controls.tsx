@@ -81,6 +81,7 @@ export function Controls() {
               step={64}
               tree={tree}
             />
+            {buffer ? null : <Shortening tree={tree} />}
             <Marker tree={tree} />
           </>
         )}
@@ -165,6 +166,52 @@ function originOf(name: keyof typeof DEFAULTS, tree: LoomTreeData): { origin: Or
         ? "tree"
         : "default";
   return { origin, onReset: () => setPreference(name, undefined) };
+}
+
+type Protected = readonly ("firstUser" | "lastUser")[];
+
+/** What is shortened to keep it, and to use the rest of the window. */
+function Shortening({ tree }: { tree: LoomTreeData }) {
+  const now = settings.value;
+  const isMiddle = effective(now, tree, "truncationStrategy") === "truncateMiddle";
+  const set = now.preferences.protect ?? tree.preferences?.protect;
+  const value = (names: Protected) => names.join(" ") || "none";
+  const options: { name: string; protect: Protected }[] = [
+    { name: "First and last user message", protect: ["firstUser", "lastUser"] },
+    { name: "First user message", protect: ["firstUser"] },
+    { name: "Last user message", protect: ["lastUser"] },
+    { name: "Nothing", protect: [] },
+  ];
+  return (
+    <>
+      <Field label="Protect" hint="Shortened rather than removed." {...originOf("protect", tree)}>
+        {({ id }) => (
+          <Select
+            id={id}
+            options={options.map(({ name, protect }) => ({ value: value(protect), name }))}
+            value={value(set ?? (isMiddle ? DEFAULTS.protect : []))}
+            onValue={(chosen) =>
+              setPreference("protect", options.find(({ protect }) => value(protect) === chosen)?.protect)
+            }
+          />
+        )}
+      </Field>
+      <Field label="Fill" hint="What is shortened at the gap, to use the whole window." {...originOf("fill", tree)}>
+        {({ id }) => (
+          <Select<"all" | "results" | "off">
+            id={id}
+            options={[
+              { value: "all", name: "Results and texts" },
+              { value: "results", name: "Results of tools" },
+              { value: "off", name: "Nothing" },
+            ]}
+            value={effective(now, tree, "fill")}
+            onValue={(chosen) => setPreference("fill", chosen)}
+          />
+        )}
+      </Field>
+    </>
+  );
 }
 
 function NumberPreference(props: {

@@ -1,5 +1,14 @@
 import { readAware, writeAware } from "./aware.js";
-import { ENCODINGS, freshSettings, PROVIDERS, STRATEGIES, withProvider, type Settings } from "./settings.js";
+import {
+  ENCODINGS,
+  FILLS,
+  freshSettings,
+  PROTECTED,
+  PROVIDERS,
+  STRATEGIES,
+  withProvider,
+  type Settings,
+} from "./settings.js";
 
 /** What a shared link says: which tree, where in it, and what is set. */
 export interface LinkState {
@@ -16,13 +25,15 @@ export function writeLink(state: LinkState, start: Settings): URLSearchParams {
   if (state.tip) p.set("tip", state.tip);
   if (settings.mode !== start.mode) p.set("mode", settings.mode);
   if (settings.contextWindow !== start.contextWindow) p.set("window", String(settings.contextWindow));
-  const { truncationStrategy, minimumRecentNodes, tokenBuffer, cutStep, startOn, truncationMarker } =
+  const { truncationStrategy, minimumRecentNodes, tokenBuffer, cutStep, startOn, protect, fill, truncationMarker } =
     settings.preferences;
   if (truncationStrategy !== undefined) p.set("strategy", truncationStrategy);
   if (tokenBuffer !== undefined) p.set("buffer", String(tokenBuffer));
   if (minimumRecentNodes !== undefined) p.set("recent", String(minimumRecentNodes));
   if (cutStep !== undefined) p.set("step", String(cutStep));
   if (startOn !== undefined) p.set("startOn", startOn);
+  if (protect !== undefined) p.set("protect", protect.join(" "));
+  if (fill !== undefined) p.set("fill", fill);
   if (truncationMarker !== undefined) p.set("marker", truncationMarker);
   if (settings.annotations === "all") p.set("annotations", "all");
   else if (settings.annotations !== "none") for (const id of settings.annotations) p.append("annotation", id);
@@ -59,6 +70,10 @@ export function readLink(p: URLSearchParams, start: Settings): Settings {
   if (step !== undefined) settings.preferences.cutStep = step;
   const startOn = p.get("startOn");
   if (startOn === "any" || startOn === "user") settings.preferences.startOn = startOn;
+  const protect = p.get("protect")?.split(" ");
+  if (protect) settings.preferences.protect = PROTECTED.filter((name) => protect.includes(name));
+  const fill = FILLS.find((name) => name === p.get("fill"));
+  if (fill) settings.preferences.fill = fill;
   const marker = p.get("marker");
   if (marker !== null) settings.preferences.truncationMarker = marker;
 

@@ -98,6 +98,7 @@ export function paintFate(
   x: number,
   y: number,
 ): void {
+  if (fate === "changed") fate = "cut";
   if (look.edit) {
     shape(context, look, x, y, 5.5);
     stroke(context, colours[look.author], 1, [3, 2]);

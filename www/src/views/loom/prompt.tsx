@@ -80,10 +80,10 @@ function SegmentView({ segment }: { segment: Segment }) {
   const id = segment.nodeIds[0];
   const row = segment.nodeIds
     .map((nodeId) => rows.value.get(nodeId))
-    .find((found) => found && (found.fate === "cut" || found.as !== "path"));
+    .find((found) => found && (found.fate === "changed" || found.as !== "path"));
   return (
     <div
-      class={`segment${row?.fate === "cut" ? " shortened" : ""}${id !== undefined && id === pending.value?.node.id ? " pending" : ""}`}
+      class={`segment${row?.fate === "changed" ? " shortened" : ""}${id !== undefined && id === pending.value?.node.id ? " pending" : ""}`}
       data-segment={segment.nodeIds.join(" ")}
       onPointerEnter={() => (hovered.value = id)}
       onPointerLeave={() => (hovered.value = undefined)}
@@ -94,7 +94,7 @@ function SegmentView({ segment }: { segment: Segment }) {
             <NodeChip key={nodeId} id={nodeId} />
           ))}
           {row && row.as !== "path" ? <span class="tag">{PARTS[row.as]}</span> : null}
-          {row?.fate === "cut" ? <span class="tag cut">{REASONS[row.reason ?? "shortened"]}</span> : null}
+          {row?.fate === "changed" ? <span class="tag cut">{REASONS[row.reason ?? "shortened"]}</span> : null}
         </p>
       ) : null}
       {segment.header === undefined ? null : <p class="text node-header">{segment.header}</p>}
@@ -182,7 +182,7 @@ export function BufferPrompt({ assembly }: { assembly: BufferAssembly }) {
               return <GapView key={i} gap={entry} />;
             case "node": {
               const id = entry.nodeId ?? "";
-              const short = rows.value.get(id)?.fate === "cut";
+              const short = rows.value.get(id)?.fate === "changed";
               return (
                 <span
                   key={i}

@@ -41,7 +41,7 @@ export function Report({ report }: { report: AssemblyReport }) {
         <Fact name="Marker" value={cut?.marker?.trim() ?? "none"} />
         <Fact
           name="Settings in force"
-          value={`recent ${preferences.minimumRecentNodes} · buffer ${count(preferences.tokenBuffer)} · step ${count(preferences.cutStep)} · start on ${preferences.startOn}`}
+          value={`recent ${preferences.minimumRecentNodes} · buffer ${count(preferences.tokenBuffer)} · step ${count(preferences.cutStep)} · start on ${preferences.startOn} · protect ${preferences.protect.join(", ") || "nothing"} · fill ${preferences.fill}`}
         />
       </dl>
       <Rows rows={report.nodes} />

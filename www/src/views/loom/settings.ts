@@ -48,6 +48,8 @@ export interface Settings {
   excluded: Record<string, boolean>;
 }
 
+export const PROTECTED = ["firstUser", "lastUser"] as const;
+export const FILLS = ["all", "results", "off"] as const;
 export const STRATEGIES: readonly TruncationStrategy[] = ["truncateMiddle", "rollingWindow", "stopAtLimit"];
 export const PROVIDERS: readonly ProviderName[] = ["anthropic", "openai", "openai-responses", "gemini", "completion"];
 
@@ -99,6 +101,8 @@ export const DEFAULTS: Required<Omit<Preferences, "truncationMarker">> = {
   tokenBuffer: 1024,
   cutStep: 0,
   startOn: "any",
+  protect: ["firstUser", "lastUser"],
+  fill: "all",
 };
 
 export function defaultMarker(mode: Mode): string {
