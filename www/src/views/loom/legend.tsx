@@ -7,7 +7,7 @@ import { index } from "./state.js";
 type Paint = (context: CanvasRenderingContext2D, colours: Palette) => void;
 
 const AUTHORS: readonly Author[] = ["model-0", "model-1", "model-2"];
-const FATES = ["kept", "cut", "excluded", "skipped"] as const;
+const FATES = ["kept", "changed", "cut", "excluded", "skipped"] as const;
 const KINDS = ["annotation", "context", "instruction", "version"] as const;
 const HUMAN = { ...PLAIN, author: "human" } as const;
 
@@ -23,7 +23,7 @@ export function Legend() {
         paintMark(context, colours, { ...PLAIN, author: AUTHORS[place] ?? "model-2" }, 0, 0)) as Paint,
     })),
     ...FATES.map((fate) => ({
-      name: fate as string,
+      name: fate === "changed" ? "shortened" : (fate as string),
       paint: ((context, colours) => paintFate(context, colours, HUMAN, fate, 0, 0)) as Paint,
     })),
     {

@@ -98,14 +98,13 @@ export function paintFate(
   x: number,
   y: number,
 ): void {
-  if (fate === "changed") fate = "cut";
   if (look.edit) {
     shape(context, look, x, y, 5.5);
     stroke(context, colours[look.author], 1, [3, 2]);
   }
   shape(context, look, x, y, 2.5);
-  fill(context, fate === "cut" ? colours["cut-soft"] : colours.surface);
-  const gone = fate !== undefined && fate !== "kept";
+  fill(context, fate === "cut" || fate === "changed" ? colours["cut-soft"] : colours.surface);
+  const gone = fate !== undefined && fate !== "kept" && fate !== "changed";
   stroke(context, fate === undefined ? colours.ink : colours[fate], 1.6, gone ? [3.5, 2.5] : WHOLE);
   shape(context, look, x, y);
   fill(context, gone ? colours.surface : colours[look.author]);

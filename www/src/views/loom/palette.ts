@@ -17,6 +17,7 @@ const COLOURS = {
   "model-1-soft": "color-mix(in oklab, var(--model-1) 38%, var(--surface))",
   "model-2-soft": "color-mix(in oklab, var(--model-2) 38%, var(--surface))",
   kept: "var(--kept)",
+  changed: "var(--cut)",
   cut: "var(--cut)",
   "cut-soft": "var(--cut-soft)",
   excluded: "var(--excluded)",
