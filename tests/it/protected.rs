@@ -111,6 +111,21 @@ fn the_last_user_message_is_kept_outside_a_window() {
     assert!(text(&kept, 0).contains("omitted") && text(&kept, 0).contains("The task: count."));
 }
 
+/// A long run of the model after the last question: neither the head nor the tail holds it.
+#[test]
+fn the_last_user_message_is_kept_in_the_middle() {
+    let mut nodes =
+        vec![("human", json!(words(200))), ("model", json!(words(300))), ("human", json!("The task: count."))];
+    nodes.extend((0..30).map(|_| ("model", json!(words(60)))));
+    let fate = |preferences: Value| fates(&assembled(&nodes, 1000, preferences))[2].to_owned();
+    assert_eq!(fate(json!({ "protect": ["firstUser"] })), "cut");
+    let kept = assembled(&nodes, 1000, json!({}));
+    assert_eq!(fates(&kept)[2], "kept");
+    let place = |text: &str| kept["messages"].to_string().find(text).unwrap();
+    assert!(place("word0 word1") < place("omitted") && place("omitted") < place("The task: count."));
+    assert_eq!(kept["messages"].to_string().matches("omitted").count(), 1);
+}
+
 #[test]
 fn with_a_step_nothing_is_filled() {
     let nodes: Vec<(&str, Value)> =
