@@ -126,6 +126,20 @@ fn the_last_user_message_is_kept_in_the_middle() {
     assert_eq!(kept["messages"].to_string().matches("omitted").count(), 1);
 }
 
+/// A protected message takes a fifth and what the tail leaves, never the place of the tail.
+#[test]
+fn a_protected_message_leaves_the_tail() {
+    let mut nodes = vec![("human", json!(words(3000)))];
+    nodes.extend((0..5).map(|at| (if at % 2 == 0 { "model" } else { "human" }, json!(words(80)))));
+    let tail = total(&assembled(&nodes[2..], 100_000, json!({})));
+    let limit = tail * 4 / 3 + 40;
+    let result = assembled(&nodes, limit, json!({ "fill": "off" }));
+    assert_eq!(fates(&result), ["changed", "cut", "kept", "kept", "kept", "kept"]);
+    assert_eq!(result["report"]["minimumRecentNodesMet"], true);
+    let left = result["report"]["nodes"][0]["tokensAfter"].as_u64().unwrap();
+    assert!((limit / 5..=limit - tail).contains(&left), "{left} of {limit}, the tail has {tail}");
+}
+
 #[test]
 fn with_a_step_nothing_is_filled() {
     let nodes: Vec<(&str, Value)> =
