@@ -66,7 +66,9 @@ function printReport({ strategy, limit, tokens, cut, nodes, diagnostics, notOnPa
   for (const fate of ["kept", "changed", "cut", "excluded", "skipped"]) {
     const those = nodes.filter((node) => node.fate === fate);
     const total = those.reduce((sum, node) => sum + node.tokens, 0);
-    if (those.length > 0) console.log(`${fate.padEnd(12)}${those.length} nodes, ${total} tokens`);
+    const after = those.reduce((sum, node) => sum + (node.tokensAfter ?? 0), 0);
+    const rest = fate === "changed" ? ` before, ${after} after: ${those.map((node) => node.nodeId).join(" ")}` : "";
+    if (those.length > 0) console.log(`${fate.padEnd(12)}${those.length} nodes, ${total} tokens${rest}`);
   }
   console.log(`not on path ${notOnPath} nodes`);
   for (const { severity, code, message } of diagnostics) console.log(`${severity.padEnd(12)}${code}: ${message}`);

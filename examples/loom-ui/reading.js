@@ -31,10 +31,15 @@ function readDialogue(tree, tip, draft) {
     }
   }
   const cut = tree.wouldCut({ tip });
-  const left = [...(cut?.nodeIds ?? []), ...(cut?.partialNodeIds ?? [])].map((id) => [id, "cut"]);
+  const left = truncated(cut);
   const { tokens, limit } = tree.measurePath({ tip });
   const total = draft ? tree.preview(pending(tip, draft), { tip }).after.total : tokens.total;
   return { parts, left, report, total, limit };
+}
+
+/** The removed and the shortened nodes, each with its fate. */
+function truncated({ nodeIds, partialNodeIds } = { nodeIds: [], partialNodeIds: [] }) {
+  return [...nodeIds.map((id) => [id, "cut"]), ...partialNodeIds.map((id) => [id, "changed"])];
 }
 
 /** The message that is being typed, as a change that is only tried. */
@@ -50,10 +55,7 @@ function readDocument(tree, tip, draft) {
   const parts = prefix === "" ? [] : [{ author: "system", text: prefix }];
   for (const { nodeId, start, end } of spans) parts.push({ nodeId, author: "text", text: document.slice(start, end) });
   const sent = tree.assembleBuffer({ tip, workingBuffer: draft });
-  const left = [...(sent.report.cut?.nodeIds ?? []), ...(sent.report.cut?.partialNodeIds ?? [])].map((id) => [
-    id,
-    "cut",
-  ]);
+  const left = truncated(sent.report.cut);
   return { parts, left, report, total: report.tokens.total, limit: sent.report.limit };
 }
 

@@ -186,7 +186,7 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
   const cut = (await inNode(330)).tree.wouldCut({ tip: before.idOf(stopped) });
   assert.ok(cut.nodeIds.length > 0);
   await eventually(
-    () => page.locator("#path li[data-fate=cut]").count(),
+    () => page.locator("#path li:is([data-fate=cut], [data-fate=changed])").count(),
     new Set([...cut.nodeIds, ...cut.partialNodeIds]).size,
   );
   await row(wanted[2]).click();

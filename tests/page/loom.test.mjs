@@ -82,7 +82,7 @@ describe("samples", () => {
           assert.equal(number(await page.locator("[data-total]").textContent()), report.tokens.total);
         });
         // Each fate of the report is in the drawing.
-        for (const fate of ["kept", "cut", "excluded", "skipped"]) {
+        for (const fate of ["kept", "changed", "cut", "excluded", "skipped"]) {
           const ids = new Set(report.nodes.filter((row) => row.fate === fate).map((row) => row.nodeId));
           await eventually(async () =>
             assert.equal(await page.locator(`[role="treeitem"][data-fate="${fate}"]`).count(), ids.size, fate),
@@ -294,6 +294,8 @@ describe("budget and strategies", () => {
       await label(page, "Strategy").selectOption("truncateMiddle");
       await label(page, "Recent nodes kept").fill("3");
       await label(page, "Cut step").fill("128");
+      await label(page, "Protect").selectOption("lastUser");
+      await label(page, "Fill").selectOption("results");
       await label(page, "Marker").fill("(gone: {count})\\n");
       await label(page, "Annotations").selectOption("all");
       await label(page, "Provider").selectOption("openai");
@@ -310,6 +312,8 @@ describe("budget and strategies", () => {
           truncationStrategy: "truncateMiddle",
           minimumRecentNodes: 3,
           cutStep: 128,
+          protect: ["lastUser"],
+          fill: "results",
           truncationMarker: "(gone: {count})\n",
         },
         includeAnnotations: "all",

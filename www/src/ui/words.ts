@@ -3,7 +3,7 @@ import type { NodeReason, NodeReport, TruncationStrategy } from "ctxweave/loom";
 /** Each fate and reason of the report, in words. */
 export const FATES: Record<NodeReport["fate"], string> = {
   kept: "Kept",
-  changed: "Shortened",
+  changed: "Changed",
   cut: "Cut",
   excluded: "Excluded",
   skipped: "Skipped",

@@ -1,4 +1,4 @@
-import type { LoomTreeData, TruncationStrategy } from "ctxweave/loom";
+import type { LoomTreeData, Preferences, TruncationStrategy } from "ctxweave/loom";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Field, NumberInput, Segmented, Select, type Origin } from "../../ui/fields.js";
@@ -7,7 +7,21 @@ import { narrow } from "../../ui/media.js";
 import { STRATEGY_HINTS, STRATEGY_NAMES } from "../../ui/words.js";
 import { AwareControls } from "./aware-controls.js";
 import { AnnotationPicker, ChoicePickers, VersionPickers } from "./path-pickers.js";
-import { defaultMarker, DEFAULTS, effective, PROVIDERS, STRATEGIES, type ProviderName } from "./settings.js";
+import {
+  defaultMarker,
+  effective,
+  effectiveProtect,
+  FILL_NAMES,
+  FILLS,
+  protectionOf,
+  PROTECTION_NAMES,
+  PROTECTIONS,
+  PROVIDERS,
+  STRATEGIES,
+  type Fill,
+  type Protection,
+  type ProviderName,
+} from "./settings.js";
 import { change, open, pendingCost, setMode, setOrClear, setPreference, setProvider, settings } from "./state.js";
 import { TokenizerPicker } from "./tokenizer-picker.js";
 
@@ -158,7 +172,7 @@ const PROVIDER_NAMES: Record<ProviderName, string> = {
   completion: "Plain completion",
 };
 
-function originOf(name: keyof typeof DEFAULTS, tree: LoomTreeData): { origin: Origin; onReset: () => void } {
+function originOf(name: keyof Preferences, tree: LoomTreeData): { origin: Origin; onReset: () => void } {
   const origin =
     settings.value.preferences[name] !== undefined
       ? "set"
@@ -166,52 +180,6 @@ function originOf(name: keyof typeof DEFAULTS, tree: LoomTreeData): { origin: Or
         ? "tree"
         : "default";
   return { origin, onReset: () => setPreference(name, undefined) };
-}
-
-type Protected = readonly ("firstUser" | "lastUser")[];
-
-/** What is shortened to keep it, and to use the rest of the window. */
-function Shortening({ tree }: { tree: LoomTreeData }) {
-  const now = settings.value;
-  const isMiddle = effective(now, tree, "truncationStrategy") === "truncateMiddle";
-  const set = now.preferences.protect ?? tree.preferences?.protect;
-  const value = (names: Protected) => names.join(" ") || "none";
-  const options: { name: string; protect: Protected }[] = [
-    { name: "First and last user message", protect: ["firstUser", "lastUser"] },
-    { name: "First user message", protect: ["firstUser"] },
-    { name: "Last user message", protect: ["lastUser"] },
-    { name: "Nothing", protect: [] },
-  ];
-  return (
-    <>
-      <Field label="Protect" hint="Shortened rather than removed." {...originOf("protect", tree)}>
-        {({ id }) => (
-          <Select
-            id={id}
-            options={options.map(({ name, protect }) => ({ value: value(protect), name }))}
-            value={value(set ?? (isMiddle ? DEFAULTS.protect : []))}
-            onValue={(chosen) =>
-              setPreference("protect", options.find(({ protect }) => value(protect) === chosen)?.protect)
-            }
-          />
-        )}
-      </Field>
-      <Field label="Fill" hint="What is shortened at the gap, to use the whole window." {...originOf("fill", tree)}>
-        {({ id }) => (
-          <Select<"all" | "results" | "off">
-            id={id}
-            options={[
-              { value: "all", name: "Results and texts" },
-              { value: "results", name: "Results of tools" },
-              { value: "off", name: "Nothing" },
-            ]}
-            value={effective(now, tree, "fill")}
-            onValue={(chosen) => setPreference("fill", chosen)}
-          />
-        )}
-      </Field>
-    </>
-  );
 }
 
 function NumberPreference(props: {
@@ -289,6 +257,49 @@ function ContextWindow() {
   );
 }
 
+/** Which messages and texts are shortened rather than removed. */
+function Shortening({ tree }: { tree: LoomTreeData }) {
+  const now = settings.value;
+  const hasStep = effective(now, tree, "cutStep") > 0;
+  return (
+    <>
+      <Field label="Protect" hint="These messages are shortened rather than removed." {...originOf("protect", tree)}>
+        {({ id, describedBy }) => (
+          <Select<Protection>
+            id={id}
+            describedBy={describedBy}
+            options={(Object.keys(PROTECTIONS) as Protection[]).map((value) => ({
+              value,
+              name: PROTECTION_NAMES[value],
+            }))}
+            value={protectionOf(effectiveProtect(now, tree))}
+            onValue={(value) => setPreference("protect", PROTECTIONS[value])}
+          />
+        )}
+      </Field>
+      <Field
+        label="Fill"
+        hint={
+          hasStep
+            ? "With a cut step nothing is filled."
+            : "What is shortened at the edges of the gap, to use the whole limit."
+        }
+        {...originOf("fill", tree)}
+      >
+        {({ id, describedBy }) => (
+          <Select<Fill>
+            id={id}
+            describedBy={describedBy}
+            options={FILLS.map((value) => ({ value, name: FILL_NAMES[value] }))}
+            value={effective(now, tree, "fill")}
+            onValue={(value) => setPreference("fill", value)}
+          />
+        )}
+      </Field>
+    </>
+  );
+}
+
 function Marker({ tree }: { tree: LoomTreeData }) {
   const { mode, preferences } = settings.value;
   const set = preferences.truncationMarker;
@@ -302,8 +313,7 @@ function Marker({ tree }: { tree: LoomTreeData }) {
           <code>{"{count}"}</code> becomes the number of nodes left out, <code>\n</code> a line break.
         </>
       }
-      origin={set !== undefined ? "set" : tree.preferences?.truncationMarker !== undefined ? "tree" : "default"}
-      onReset={() => setPreference("truncationMarker", undefined)}
+      {...originOf("truncationMarker", tree)}
     >
       {({ id, describedBy }) => (
         <input

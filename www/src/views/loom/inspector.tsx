@@ -1,4 +1,4 @@
-import { plural, tokens } from "../../ui/format.js";
+import { count, plural, tokens } from "../../ui/format.js";
 import { FATES, REASONS } from "../../ui/words.js";
 import { cursor, hovered, index, pickTip, rows, tip, toggleExcluded } from "./state.js";
 import { fullText, nodeName } from "./tree-index.js";
@@ -36,7 +36,7 @@ export function Inspector() {
         {row ? <span class={`fate-word fate-${row.fate}`}>{FATES[row.fate]}</span> : null}
         <span class="quiet-text">
           {row
-            ? `${row.reason ? `${REASONS[row.reason]} · ` : ""}${tokens(row.tokens)}`
+            ? `${row.reason ? `${REASONS[row.reason]} · ` : ""}${tokens(row.tokens)}${row.tokensAfter === undefined ? "" : `, ${count(row.tokensAfter)} after`}`
             : plural(Array.from(fullText(node)).length, "character")}
         </span>
         {notes.length > 0 ? <span class="quiet-text">{notes.join(" · ")}</span> : null}

@@ -7,7 +7,7 @@ import { index } from "./state.js";
 type Paint = (context: CanvasRenderingContext2D, colours: Palette) => void;
 
 const AUTHORS: readonly Author[] = ["model-0", "model-1", "model-2"];
-const FATES = ["kept", "changed", "cut", "excluded", "skipped"] as const;
+const FATES = { kept: "kept", cut: "cut or changed", excluded: "excluded", skipped: "skipped" } as const;
 const KINDS = ["annotation", "context", "instruction", "version"] as const;
 const HUMAN = { ...PLAIN, author: "human" } as const;
 
@@ -22,8 +22,8 @@ export function Legend() {
       paint: ((context, colours) =>
         paintMark(context, colours, { ...PLAIN, author: AUTHORS[place] ?? "model-2" }, 0, 0)) as Paint,
     })),
-    ...FATES.map((fate) => ({
-      name: fate === "changed" ? "shortened" : (fate as string),
+    ...(Object.keys(FATES) as (keyof typeof FATES)[]).map((fate) => ({
+      name: FATES[fate] as string,
       paint: ((context, colours) => paintFate(context, colours, HUMAN, fate, 0, 0)) as Paint,
     })),
     {

@@ -3,10 +3,12 @@ import {
   ENCODINGS,
   FILLS,
   freshSettings,
-  PROTECTED,
+  protectionOf,
+  PROTECTIONS,
   PROVIDERS,
   STRATEGIES,
   withProvider,
+  type Protection,
   type Settings,
 } from "./settings.js";
 
@@ -25,14 +27,14 @@ export function writeLink(state: LinkState, start: Settings): URLSearchParams {
   if (state.tip) p.set("tip", state.tip);
   if (settings.mode !== start.mode) p.set("mode", settings.mode);
   if (settings.contextWindow !== start.contextWindow) p.set("window", String(settings.contextWindow));
-  const { truncationStrategy, minimumRecentNodes, tokenBuffer, cutStep, startOn, protect, fill, truncationMarker } =
+  const { truncationStrategy, minimumRecentNodes, tokenBuffer, cutStep, startOn, truncationMarker, protect, fill } =
     settings.preferences;
   if (truncationStrategy !== undefined) p.set("strategy", truncationStrategy);
   if (tokenBuffer !== undefined) p.set("buffer", String(tokenBuffer));
   if (minimumRecentNodes !== undefined) p.set("recent", String(minimumRecentNodes));
   if (cutStep !== undefined) p.set("step", String(cutStep));
   if (startOn !== undefined) p.set("startOn", startOn);
-  if (protect !== undefined) p.set("protect", protect.join(" "));
+  if (protect !== undefined) p.set("protect", protectionOf(protect));
   if (fill !== undefined) p.set("fill", fill);
   if (truncationMarker !== undefined) p.set("marker", truncationMarker);
   if (settings.annotations === "all") p.set("annotations", "all");
@@ -70,8 +72,8 @@ export function readLink(p: URLSearchParams, start: Settings): Settings {
   if (step !== undefined) settings.preferences.cutStep = step;
   const startOn = p.get("startOn");
   if (startOn === "any" || startOn === "user") settings.preferences.startOn = startOn;
-  const protect = p.get("protect")?.split(" ");
-  if (protect) settings.preferences.protect = PROTECTED.filter((name) => protect.includes(name));
+  const protection = (Object.keys(PROTECTIONS) as Protection[]).find((name) => name === p.get("protect"));
+  if (protection) settings.preferences.protect = PROTECTIONS[protection];
   const fill = FILLS.find((name) => name === p.get("fill"));
   if (fill) settings.preferences.fill = fill;
   const marker = p.get("marker");

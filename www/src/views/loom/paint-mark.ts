@@ -103,13 +103,14 @@ export function paintFate(
     stroke(context, colours[look.author], 1, [3, 2]);
   }
   shape(context, look, x, y, 2.5);
-  fill(context, fate === "cut" || fate === "changed" ? colours["cut-soft"] : colours.surface);
-  const gone = fate !== undefined && fate !== "kept" && fate !== "changed";
+  const reduced = fate === "cut" || fate === "changed";
+  fill(context, reduced ? colours["cut-soft"] : colours.surface);
+  const gone = fate !== undefined && fate !== "kept";
   stroke(context, fate === undefined ? colours.ink : colours[fate], 1.6, gone ? [3.5, 2.5] : WHOLE);
   shape(context, look, x, y);
   fill(context, gone ? colours.surface : colours[look.author]);
   stroke(context, gone ? colours[look.author] : colours.surface, 1.2);
-  if (fate === "cut") {
+  if (reduced) {
     lines(context, x, y, [-3.5, 0, 3.5, 0]);
     stroke(context, colours.cut, 2.2);
   } else if (fate === "excluded") {

@@ -5,12 +5,15 @@ import { useFirstOf } from "../../ui/first-of.js";
 import { count, plural } from "../../ui/format.js";
 import { FATES, PARTS, REASONS, STRATEGY_NAMES } from "../../ui/words.js";
 import { NodeChip } from "./prompt.js";
-import { nodeWith, outcome } from "./state.js";
+import { PROTECTION_NAMES, protectionOf } from "./settings.js";
+import { nodeWith, outcome, settings } from "./state.js";
 import { snippet } from "./tree-index.js";
 
 /** The report: totals, what was cut, the settings in force, and a row for each node. */
 export function Report({ report }: { report: AssemblyReport }) {
   const { tokens, cut, preferences } = report;
+  const partial = cut?.partialNodeIds.length ?? 0;
+  const shortened = partial > 0 ? ` and ${count(partial)} shortened` : "";
   return (
     <div class="report">
       <dl class="facts">
@@ -34,19 +37,23 @@ export function Report({ report }: { report: AssemblyReport }) {
           name="Cut"
           value={
             cut
-              ? `${plural(cut.nodeIds.length, "node")}, ${plural(cut.tokens, "token")}, after ${plural(cut.position, "node")}`
+              ? `${plural(cut.nodeIds.length, "node")}${shortened}, ${plural(cut.tokens, "token")}, after ${plural(cut.position, "node")}`
               : "nothing"
           }
         />
         <Fact name="Marker" value={cut?.marker?.trim() ?? "none"} />
-        <Fact
-          name="Settings in force"
-          value={`recent ${preferences.minimumRecentNodes} · buffer ${count(preferences.tokenBuffer)} · step ${count(preferences.cutStep)} · start on ${preferences.startOn} · protect ${preferences.protect.join(", ") || "nothing"} · fill ${preferences.fill}`}
-        />
+        <Fact name="Settings in force" value={settingsInForce(preferences)} />
       </dl>
       <Rows rows={report.nodes} />
     </div>
   );
+}
+
+function settingsInForce(preferences: AssemblyReport["preferences"]): string {
+  const { minimumRecentNodes, tokenBuffer, cutStep, startOn, protect, fill } = preferences;
+  const all = `recent ${minimumRecentNodes} · buffer ${count(tokenBuffer)} · step ${count(cutStep)} · start on ${startOn}`;
+  if (settings.value.mode === "buffer") return all;
+  return `${all} · protect ${PROTECTION_NAMES[protectionOf(protect)].toLowerCase()} · fill ${fill}`;
 }
 
 function Fact({ name, value }: { name: string; value: string }) {
@@ -111,7 +118,10 @@ function Rows({ rows }: { rows: NodeReport[] }) {
                   <span class={`fate-word fate-${row.fate}`}>{FATES[row.fate]}</span>
                   {row.reason ? <span class="quiet-text"> {REASONS[row.reason]}</span> : null}
                 </td>
-                <td class="number">{count(row.tokens)}</td>
+                <td class="number">
+                  {count(row.tokens)}
+                  {row.tokensAfter === undefined ? null : <span class="quiet-text"> → {count(row.tokensAfter)}</span>}
+                </td>
                 <td class="number">{row.message ?? ""}</td>
               </tr>
             ))}

@@ -48,9 +48,40 @@ export interface Settings {
   excluded: Record<string, boolean>;
 }
 
-export const PROTECTED = ["firstUser", "lastUser"] as const;
-export const FILLS = ["all", "results", "off"] as const;
 export const STRATEGIES: readonly TruncationStrategy[] = ["truncateMiddle", "rollingWindow", "stopAtLimit"];
+export type Fill = NonNullable<Preferences["fill"]>;
+export const FILLS: readonly Fill[] = ["all", "results", "off"];
+
+export const FILL_NAMES: Record<Fill, string> = {
+  all: "Results, then texts",
+  results: "Results only",
+  off: "Off",
+};
+
+type Protect = NonNullable<Preferences["protect"]>;
+
+/** The values of `protect`, by the word that the control and the link use. */
+export const PROTECTIONS = {
+  both: ["firstUser", "lastUser"],
+  firstUser: ["firstUser"],
+  lastUser: ["lastUser"],
+  none: [],
+} as const satisfies Record<string, Protect>;
+
+export type Protection = keyof typeof PROTECTIONS;
+
+export const PROTECTION_NAMES: Record<Protection, string> = {
+  both: "First and last user message",
+  firstUser: "First user message",
+  lastUser: "Last user message",
+  none: "None",
+};
+
+export function protectionOf(protect: Protect): Protection {
+  if (!protect.includes("firstUser")) return protect.includes("lastUser") ? "lastUser" : "none";
+  return protect.includes("lastUser") ? "both" : "firstUser";
+}
+
 export const PROVIDERS: readonly ProviderName[] = ["anthropic", "openai", "openai-responses", "gemini", "completion"];
 
 /** A model to begin with; which one it is, is the reader's to say. */
@@ -95,15 +126,21 @@ export type PageEncoding = "o200k_base" | "cl100k_base";
 export const ENCODINGS: readonly PageEncoding[] = ["o200k_base", "cl100k_base"];
 
 /** The library's own defaults, to show in a field that nobody has filled. */
-export const DEFAULTS: Required<Omit<Preferences, "truncationMarker">> = {
+export const DEFAULTS: Required<Omit<Preferences, "truncationMarker" | "protect">> = {
   truncationStrategy: "truncateMiddle",
   minimumRecentNodes: 4,
   tokenBuffer: 1024,
   cutStep: 0,
   startOn: "any",
-  protect: ["firstUser", "lastUser"],
   fill: "all",
 };
+
+/** The value of `protect` in force, as the library resolves it. */
+export function effectiveProtect(settings: Settings, tree: LoomTreeData): Protect {
+  const strategy = effective(settings, tree, "truncationStrategy");
+  const standard = strategy === "truncateMiddle" ? PROTECTIONS.both : PROTECTIONS.none;
+  return settings.preferences.protect ?? tree.preferences?.protect ?? standard;
+}
 
 export function defaultMarker(mode: Mode): string {
   return mode === "buffer" ? "\n\n[…]\n\n" : "[… {count} earlier nodes omitted …]";
