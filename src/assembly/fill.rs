@@ -24,28 +24,45 @@ impl<'a> Plan<'_, 'a> {
         for unit in self.shortened_units(&choice) {
             choice = self.with_unit(&over, choice, unit, Fill::All, MIN_PROTECTED_TOKENS, None);
         }
-        let Kept { head, tail } = choice.kept;
-        let units = &self.units;
-        let unit_before = |item: usize| units.partition_point(|&start| start < item).checked_sub(1);
-        if let Some(number) = unit_before(tail).filter(|_| head < tail) {
-            let unit = over.start_of(number)..tail;
-            let is_window = self.settings.truncation_strategy == Strategy::RollingWindow;
-            let begins = !is_window || over.start_on == StartOn::Any || self.items.may_begin(unit.start);
-            if begins && unit.start >= head {
-                let kept = Kept { tail: unit.start, head };
-                choice = self.with_unit(&over, choice, unit, self.settings.fill, MIN_FILLED_TOKENS, Some(kept));
+        loop {
+            let before = choice.kept;
+            choice = self.with_unit_before_tail(&over, choice);
+            if self.settings.truncation_strategy == Strategy::TruncateMiddle {
+                choice = self.with_unit_after_head(&over, choice);
+            }
+            let is_same = choice.kept == before;
+            let (filled, total) = self.total_of(choice);
+            choice = filled;
+            // Where results were cleared there may be room for more.
+            if is_same || total >= limit {
+                return choice;
             }
         }
+    }
+
+    /// Restores the unit before the tail, if it can be shortened to what is left.
+    fn with_unit_before_tail(&self, over: &OverLimit<'_>, choice: Choice<'a>) -> Choice<'a> {
         let Kept { head, tail } = choice.kept;
-        if self.settings.truncation_strategy == Strategy::TruncateMiddle && head < tail {
-            let number = units.partition_point(|&start| start <= head);
-            let unit = head..over.start_of(number);
-            if unit.end <= tail && !choice.inside.iter().any(|at| unit.contains(at)) {
-                let kept = Kept { head: unit.end, tail };
-                choice = self.with_unit(&over, choice, unit, self.settings.fill, MIN_FILLED_TOKENS, Some(kept));
-            }
+        let number = self.units.partition_point(|&start| start < tail).saturating_sub(1);
+        let unit = over.start_of(number)..tail;
+        let is_window = self.settings.truncation_strategy == Strategy::RollingWindow;
+        let begins = !is_window || over.start_on == StartOn::Any || self.items.may_begin(unit.start);
+        if !begins || head >= tail || unit.start < head {
+            return choice;
         }
-        choice
+        let kept = Kept { head, tail: unit.start };
+        self.with_unit(over, choice, unit, self.settings.fill, MIN_FILLED_TOKENS, Some(kept))
+    }
+
+    /// Restores the unit after the head, if it can be shortened to what is left.
+    fn with_unit_after_head(&self, over: &OverLimit<'_>, choice: Choice<'a>) -> Choice<'a> {
+        let Kept { head, tail } = choice.kept;
+        let unit = head..over.start_of(self.units.partition_point(|&start| start <= head));
+        if head >= tail || unit.end > tail || choice.inside.iter().any(|at| unit.contains(at)) {
+            return choice;
+        }
+        let kept = Kept { head: unit.end, tail };
+        self.with_unit(over, choice, unit, self.settings.fill, MIN_FILLED_TOKENS, Some(kept))
     }
 
     /// The units that are shortened, the last user message first.

@@ -25,7 +25,9 @@ fn assembled(nodes: &[(&str, Value)], limit: u64, preferences: Value) -> Value {
     let mut merged = json!({ "tokenBuffer": 0 });
     merged.as_object_mut().unwrap().extend(preferences.as_object().unwrap().clone());
     let tip = format!("n{}", nodes.len() - 1);
-    let request = json!({ "tree": tree(nodes), "tip": tip, "contextWindow": limit, "preferences": merged });
+    let media = json!({ "i": { "url": "https://example.com/i.png" } });
+    let request =
+        json!({ "tree": tree(nodes), "tip": tip, "contextWindow": limit, "preferences": merged, "media": media });
     call("assembleDialogue", &[request], None).unwrap()
 }
 
@@ -96,6 +98,27 @@ fn a_result_at_the_edge_fills_the_window() {
     let only =
         |fill: &str| fates(&assembled(&words, 1000, json!({ "minimumRecentNodes": 1, "fill": fill })))[1].to_owned();
     assert_eq!((only("results"), only("all")), ("cut".to_owned(), "changed".to_owned()));
+}
+
+/// A result with an image cannot be shortened to the window: it is cleared, and the units before it use the window.
+#[test]
+fn a_cleared_result_leaves_room_for_others() {
+    let image = json!({ "type": "image", "ref": "i", "mimeType": "image/png", "width": 3000, "height": 3000 });
+    let blocks = |block: Value| json!({ "type": "mixed", "blocks": [block] });
+    let mut nodes: Vec<(&str, Value)> =
+        (0..20).map(|at| (if at % 2 == 0 { "human" } else { "model" }, json!(words(60)))).collect();
+    nodes.push(("human", json!("Look.")));
+    nodes.push(("model", blocks(json!({ "type": "toolCall", "id": "c", "name": "look", "arguments": {} }))));
+    nodes.push((
+        "human",
+        blocks(json!({ "type": "toolResult", "toolCallId": "c", "content": { "type": "mixed", "blocks": [image] } })),
+    ));
+    nodes.extend([("model", json!("A cat.")), ("human", json!("Thanks."))]);
+    for strategy in ["truncateMiddle", "rollingWindow"] {
+        let result = assembled(&nodes, 1500, json!({ "minimumRecentNodes": 2, "truncationStrategy": strategy }));
+        assert_eq!(fates(&result)[20..], ["kept", "kept", "changed", "kept", "kept"]);
+        assert!(total(&result) >= 1430, "{}", total(&result));
+    }
 }
 
 #[test]
