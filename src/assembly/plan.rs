@@ -365,11 +365,13 @@ impl<'a> Plan<'_, 'a> {
         let costs = self.costs();
         let Kept { head, tail } = choice.kept;
         let inside: u64 = choice.inside.iter().map(|&at| costs.alone(at, at + 1)).sum();
+        // Without a gap the cut begins with the first item that is not whole.
+        let first = if head < tail { head } else { choice.rewritten_items().min().unwrap_or(head) };
         let mut removed = Removed {
             whole: head..tail,
             inside: choice.inside.clone(),
             tokens: costs.alone(head, tail).saturating_sub(inside),
-            position: head.saturating_sub(usize::from(self.items.is_block(0))),
+            position: first.saturating_sub(usize::from(self.items.is_block(0))),
             marker: choice.marker.clone(),
             ..Removed::default()
         };

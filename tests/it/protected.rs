@@ -68,7 +68,8 @@ fn a_long_first_message_is_shortened_to_the_window() {
     assert!(said.contains("[…]") && !said.contains("omitted"), "no node is gone");
     let row = &result["report"]["nodes"][0];
     assert_eq!((&row["reason"], row["tokens"].as_u64() > row["tokensAfter"].as_u64()), (&json!("shortened"), true));
-    assert_eq!(result["report"]["cut"]["partialNodeIds"], json!(["n0"]));
+    let cut = &result["report"]["cut"];
+    assert_eq!((&cut["partialNodeIds"], &cut["nodeIds"], &cut["position"]), (&json!(["n0"]), &json!([]), &json!(0)));
 }
 
 /// The next unit is one large result: it is shortened rather than left out.
