@@ -24,12 +24,14 @@ impl<'a> Plan<'_, 'a> {
         for unit in self.shortened_units(&choice) {
             choice = self.with_unit(&over, choice, unit, Fill::All, MIN_PROTECTED_TOKENS, None);
         }
+        if self.settings.truncation_strategy == Strategy::RollingWindow {
+            // Only one unit, so that a larger limit never keeps less.
+            return self.with_unit_before_tail(&over, choice);
+        }
         loop {
             let before = choice.kept;
             choice = self.with_unit_before_tail(&over, choice);
-            if self.settings.truncation_strategy == Strategy::TruncateMiddle {
-                choice = self.with_unit_after_head(&over, choice);
-            }
+            choice = self.with_unit_after_head(&over, choice);
             let is_same = choice.kept == before;
             let (filled, total) = self.total_of(choice);
             choice = filled;

@@ -115,11 +115,12 @@ fn a_cleared_result_leaves_room_for_others() {
         blocks(json!({ "type": "toolResult", "toolCallId": "c", "content": { "type": "mixed", "blocks": [image] } })),
     ));
     nodes.extend([("model", json!("A cat.")), ("human", json!("Thanks."))]);
-    for strategy in ["truncateMiddle", "rollingWindow"] {
-        let result = assembled(&nodes, 1500, json!({ "minimumRecentNodes": 2, "truncationStrategy": strategy }));
-        assert_eq!(fates(&result)[20..], ["kept", "kept", "changed", "kept", "kept"]);
-        assert!(total(&result) >= 1430, "{}", total(&result));
-    }
+    let result = assembled(&nodes, 1500, json!({ "minimumRecentNodes": 2 }));
+    assert_eq!(fates(&result)[20..], ["kept", "kept", "changed", "kept", "kept"]);
+    assert!(total(&result) >= 1430, "{}", total(&result));
+    // A window ends there: with a larger limit the result may be shortened, and then nothing before it fits.
+    let window = assembled(&nodes, 1500, json!({ "truncationStrategy": "rollingWindow" }));
+    assert_eq!(fates(&window)[20..], ["cut", "kept", "changed", "kept", "kept"]);
 }
 
 #[test]
