@@ -10,7 +10,7 @@ use crate::assembly::settings::{Fill, StartOn, Strategy};
 use crate::assembly::strategies::OverLimit;
 
 /// How often a text is shortened again because texts that touch cost more or less than they do apart.
-const MAX_TRIES: usize = 4;
+const MAX_SHORTENINGS: usize = 4;
 
 impl<'a> Plan<'_, 'a> {
     /// A choice that uses the rest of the limit: protected units grow, then the removed units at the edges of the gap are restored,
@@ -35,7 +35,7 @@ impl<'a> Plan<'_, 'a> {
             let is_same = choice.kept == before;
             let (filled, total) = self.total_of(choice);
             choice = filled;
-            // Where results were cleared there may be room for more.
+            // Cleared results may leave room for more.
             if is_same || total >= limit {
                 return choice;
             }
@@ -82,7 +82,7 @@ impl<'a> Plan<'_, 'a> {
         units
     }
 
-    /// The choice with a unit in the longest form that the limit leaves room for; the choice itself if there is none.
+    /// The choice with a unit in the longest form that the limit leaves room for; otherwise the choice itself.
     fn with_unit(
         &self,
         over: &OverLimit<'_>,
@@ -112,7 +112,7 @@ impl<'a> Plan<'_, 'a> {
         let Some(mut room) = alone.checked_sub(total - over.limit) else { return choice };
         let how = self.shortening(fill, min_tokens, unit.start);
         let mut best = None;
-        for _ in 0..MAX_TRIES {
+        for _ in 0..MAX_SHORTENINGS {
             let Some(forms) = how.items(&items, room) else { break };
             let (filled, total) = trial(Some(forms));
             let is_over = total > over.limit;

@@ -164,14 +164,11 @@ impl ShortenUnit<'_> {
         let mut items = unit.to_vec();
         for item in items.iter_mut().take(self.read) {
             for part in &mut item.parts {
-                let before = self.prices.block(part);
-                if let Block::ToolResult { content, .. } = part {
-                    let whole = std::mem::replace(content, vec![Block::text(CLEARED_RESULT)]);
-                    if self.prices.block(part) >= before
-                        && let Block::ToolResult { content, .. } = part
-                    {
-                        *content = whole;
-                    }
+                let Block::ToolResult { content, .. } = part else { continue };
+                let tokens = |content: &[Block<'_>]| content.iter().map(|block| self.prices.block(block)).sum::<u64>();
+                let cleared = vec![Block::text(CLEARED_RESULT)];
+                if tokens(&cleared) < tokens(content) {
+                    *content = cleared;
                 }
             }
             self.count(item);

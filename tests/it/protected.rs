@@ -7,7 +7,6 @@ use crate::calls::call;
 use crate::generate::{case, cases};
 use ctxweave::loom::{Fate, NodePart, Strategy as Cut, assemble_dialogue};
 
-/// So many words that no two tokenizations of a part of them are the same.
 fn words(count: usize) -> String {
     (0..count).map(|at| format!("word{}", at % 97)).collect::<Vec<_>>().join(" ")
 }
@@ -57,15 +56,15 @@ fn the_task_is_kept() {
     assert!(total(&kept) >= 1980, "{}", total(&kept));
 }
 
-/// A first message that is far over the limit, and two short replies: nothing is removed.
+/// A first message that is over the limit by itself, and two short replies: nothing is removed.
 #[test]
 fn a_long_first_message_is_shortened_to_the_window() {
-    let nodes = [("human", json!(words(20_000))), ("model", json!("I see.")), ("human", json!("Go on."))];
+    let nodes = [("human", json!(words(20_000))), ("model", json!("I see.")), ("human", json!("Continue."))];
     let result = assembled(&nodes, 7168, json!({}));
     assert_eq!(fates(&result), ["changed", "kept", "kept"]);
     assert!(total(&result) >= 7140, "{}", total(&result));
     let said = text(&result, 0);
-    assert!(said.contains("[…]") && !said.contains("omitted"), "no node is gone");
+    assert!(said.contains("[…]") && !said.contains("omitted"), "no node is removed");
     let row = &result["report"]["nodes"][0];
     assert_eq!((&row["reason"], row["tokens"].as_u64() > row["tokensAfter"].as_u64()), (&json!("shortened"), true));
     let cut = &result["report"]["cut"];
@@ -83,7 +82,7 @@ fn a_result_at_the_edge_fills_the_window() {
         ("model", mixed(call.clone())),
         ("human", mixed(result)),
         ("model", json!("Read.")),
-        ("human", json!("What does it say?")),
+        ("human", json!("What is in it?")),
     ];
     let result = assembled(&nodes, 1000, json!({ "minimumRecentNodes": 2 }));
     assert_eq!(fates(&result), ["kept", "kept", "changed", "kept", "kept"]);
@@ -91,7 +90,7 @@ fn a_result_at_the_edge_fills_the_window() {
     assert!(total(&result) >= 985, "{}", total(&result));
     let off = assembled(&nodes, 1000, json!({ "minimumRecentNodes": 2, "fill": "off" }));
     assert_eq!(fates(&off), ["kept", "cut", "cut", "kept", "kept"]);
-    // With 64 tokens for no result, the results are cleared, as they are in chats.
+    // A result that would keep less than 64 tokens is cleared, as in chats.
     let cleared = assembled(&nodes, 100, json!({ "minimumRecentNodes": 2 }));
     assert_eq!(cleared["messages"][2]["content"][0]["content"], "[tool result cleared]");
     // Texts are never shortened with `results`.

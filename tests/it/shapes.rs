@@ -127,6 +127,8 @@ fn names_that_are_not_known_are_refused_with_those_that_are() {
         (r#""systemRole":"user""#, "systemRole", "user", 2, None),
         (r#""instructionScope":"x""#, "instructionScope", "x", 2, None),
         (r#""preferences":{"startOn":"x"}"#, "preferences.startOn", "x", 2, None),
+        (r#""preferences":{"fill":"x"}"#, "preferences.fill", "x", 3, None),
+        (r#""preferences":{"protect":["lastUser","x"]}"#, "preferences.protect[1]", "x", 2, None),
         (r#""appPreferences":{"truncationStrategy":"x"}"#, "appPreferences.truncationStrategy", "x", 3, None),
         (r#""target":{"provider":"anthropic","model":"m","cache":{"ttl":"2h"}}"#, "target.cache.ttl", "2h", 2, None),
     ] {

@@ -70,7 +70,7 @@ export interface ToolDefinition {
 
 /** Where Anthropic's cache breakpoints go; it takes four in all. */
 export interface CacheSettings {
-  /** One after the system context, or after the tools if there is no system context. Default true. */
+  /** One after the system context, or after the tools without a system context. Default true. */
   system?: boolean;
   /**
    * Places among the assembled messages, negative ones from the end. `auto`, the default: after the last message, after

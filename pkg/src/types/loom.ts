@@ -410,7 +410,7 @@ export interface AssemblyReport {
   tokens: TokenTotals;
   /** Whether anything was removed or shortened. */
   truncated: boolean;
-  /** The removed and shortened nodes; absent if there are none. */
+  /** The removed and shortened nodes; absent if the whole path is sent. */
   cut?: Cut;
   /** How much of a dialogue is as it was in the previous one; there when the request has `previous`. */
   cache?: CacheReport;
@@ -490,7 +490,7 @@ export interface Cut {
   tokens: number;
   /** How many nodes of the conversation come before the cut. */
   position: number;
-  /** The marker in the gap; absent if there is none. */
+  /** The marker in the gap, if it has one. */
   marker?: string;
 }
 

@@ -221,7 +221,7 @@ export interface DialogueSummary {
 
 /** A report without its lists of nodes. */
 export interface ReportSummary extends Omit<AssemblyReport, "cut" | "path" | "nodes" | "notOnPath" | "localIds"> {
-  /** The removed and shortened nodes; absent if there are none. */
+  /** The removed and shortened nodes; absent if the whole path is sent. */
   cut?: CutSummary;
   cache?: CacheReport;
   /** How many nodes the path has, before exclusion. */
@@ -238,7 +238,7 @@ export interface CutSummary {
   tokens: number;
   /** How many nodes of the conversation come before the cut. */
   position: number;
-  /** The marker in the gap; absent if there is none. */
+  /** The marker in the gap, if it has one. */
   marker?: string;
 }
 

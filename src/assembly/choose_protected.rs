@@ -1,5 +1,7 @@
 //! The messages of a dialogue that are shortened rather than removed (SPEC §1 "Strategies": reserve, tail, protected texts, head).
 
+use std::ops::Range;
+
 use crate::assembly::choice::Choice;
 use crate::assembly::item::{Item, Kept};
 use crate::assembly::plan::Plan;
@@ -10,10 +12,11 @@ use crate::assembly::strategies::{OverLimit, leap};
 use crate::content::Role;
 use crate::maps::SortedMap;
 
-/// Protected units with the tokens that they may have, in that form.
+/// Protected units within the tokens that they may have.
 #[derive(Debug)]
-struct Protected<'a> {
+struct ProtectedUnits<'a> {
     units: Vec<ProtectedUnit>,
+    /// Their shortened items.
     shortened: SortedMap<usize, Item<'a>>,
 }
 
@@ -78,7 +81,7 @@ impl<'a> Plan<'_, 'a> {
         Some(ProtectedUnit { range, rank, call: None, cost, min_cost, room: 0 })
     }
 
-    pub(super) fn items_of(&self, range: std::ops::Range<usize>) -> Vec<Item<'a>> {
+    pub(super) fn items_of(&self, range: Range<usize>) -> Vec<Item<'a>> {
         range.filter_map(|at| self.items.item(at)).collect()
     }
 
@@ -90,7 +93,7 @@ impl<'a> Plan<'_, 'a> {
     }
 
     /// Shortens the units that have less room than they take. One for which that is impossible is given up.
-    fn shorten_protected(&self, mut units: Vec<ProtectedUnit>) -> Protected<'a> {
+    fn shorten_protected(&self, mut units: Vec<ProtectedUnit>) -> ProtectedUnits<'a> {
         let mut shortened = SortedMap::new();
         units.retain(|unit| {
             if unit.is_whole() {
@@ -106,11 +109,11 @@ impl<'a> Plan<'_, 'a> {
             shortened.extend(changed.map(|((at, _), form)| (at, form)));
             true
         });
-        Protected { units, shortened }
+        ProtectedUnits { units, shortened }
     }
 
     /// The choice with a head and a tail, and the protected units between them.
-    fn with_protected(&self, over: &OverLimit<'_>, protected: &Protected<'a>, kept: Kept) -> Choice<'a> {
+    fn with_protected(&self, over: &OverLimit<'_>, protected: &ProtectedUnits<'a>, kept: Kept) -> Choice<'a> {
         let Kept { head, tail } = kept;
         let mut choice = Choice::new(kept, None);
         for unit in &protected.units {
@@ -138,7 +141,7 @@ impl<'a> Plan<'_, 'a> {
         choice.kept = if is_closed { Kept { head: over.costs.len, tail: over.costs.len } } else { Kept { head, tail } };
         let removed = choice.removed();
         let is_middle = self.settings.truncation_strategy == Strategy::TruncateMiddle;
-        // A window has no marker before it, unless a protected unit stands there and something is missing after it.
+        // A window has no marker before it, unless a protected unit precedes it and something between them is missing.
         let first = choice.inside.first();
         let is_inside = first.is_some_and(|&first| choice.kept.tail - first > choice.inside.len());
         let is_marked = removed > 0 && (is_middle || is_inside || choice.kept.head > over.costs.lead);
@@ -151,11 +154,11 @@ impl<'a> Plan<'_, 'a> {
     fn widest(&self, over: &OverLimit<'_>, mut units: Vec<ProtectedUnit>, mut tail: usize) -> Option<Choice<'a>> {
         let lead = over.lead();
         let mut protected = self.shorten_protected(units.clone());
-        let choice = |protected: &Protected<'a>, head: usize, tail: usize| {
+        let choice = |protected: &ProtectedUnits<'a>, head: usize, tail: usize| {
             self.with_protected(over, protected, Kept { head: over.start_of(head), tail: over.start_of(tail) })
         };
         let total =
-            |protected: &Protected<'a>, head: usize, tail: usize| self.total_of(choice(protected, head, tail)).1;
+            |protected: &ProtectedUnits<'a>, head: usize, tail: usize| self.total_of(choice(protected, head, tail)).1;
         // Texts that touch are joined, which may cost a little more than they do apart.
         loop {
             if protected.units.is_empty() {
@@ -204,7 +207,7 @@ impl<'a> Plan<'_, 'a> {
     }
 
     /// Tokens of the units before the head, and of the first user message, in the form in which they are kept.
-    fn head_cost(&self, over: &OverLimit<'_>, protected: &Protected<'a>, head: usize) -> u64 {
+    fn head_cost(&self, over: &OverLimit<'_>, protected: &ProtectedUnits<'a>, head: usize) -> u64 {
         let end = over.start_of(head);
         let whole = protected.units.iter().filter(|unit| unit.range.end <= end).map(|unit| unit.cost);
         let rooms = protected.units.iter().filter(|unit| unit.range.end <= end || unit.rank == Rank::FirstUser);
@@ -237,6 +240,7 @@ impl<'a> Plan<'_, 'a> {
             let protected = self.shorten_protected(all);
             if protected.units.len() <= units.len() {
                 give_up(&mut units);
+                over_by = 0;
                 continue;
             }
             let choice = self.with_protected(over, &protected, Kept { head: over.costs.lead, tail: newest });
