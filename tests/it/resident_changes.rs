@@ -259,6 +259,7 @@ pub(crate) fn edit() -> impl Strategy<Value = (&'static str, Value)> {
         json!({ "title": "A title" }),
         json!({ "title": null, "systemContext": "Be brief.", "bufferPrefix": "Once, " }),
         json!({ "preferences": { "tokenBuffer": 5, "truncationStrategy": "rollingWindow" } }),
+        json!({ "preferences": { "startOn": "user", "protect": ["lastUser"], "fill": "results" } }),
         json!({ "mode": "buffer", "bufferModeSystemContext": true }),
         json!({ "mode": null, "preferences": null }),
         json!({ "mode": "dialogue", "bufferModeSystemContext": false, "preferences": {} }),
