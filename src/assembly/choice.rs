@@ -93,7 +93,7 @@ impl<'a> Choice<'a> {
         self.shortened.keys().chain(stripped).copied()
     }
 
-    /// Whether all items that are sent have their own form, and stand before the head or from the tail on.
+    /// Whether all items that are sent have their own form, and are before the head or from the tail on.
     pub(super) fn is_plain(&self) -> bool {
         self.places.is_none() && self.shortened.is_empty() && self.thinking.without.is_empty()
     }

@@ -6,7 +6,7 @@ use crate::vendors::detect::{self, Formats, bit, first_of};
 use crate::vendors::format::Format;
 use crate::vendors::media::medium_of;
 
-/// The messages, and what stands next to them in a container.
+/// The messages, and the fields next to them in a container.
 #[derive(Debug)]
 pub(super) struct ChatInput<'t> {
     pub list: Vec<Value<'t>>,

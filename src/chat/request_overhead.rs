@@ -28,7 +28,7 @@ pub(super) fn prices<'b>(format: Format, options: &FitOptions, budget: &'b Budge
     Prices { image, ..Prices::new(budget.counter.as_ref()) }
 }
 
-/// Tokens of what stands next to the messages: the system context, and the definitions of tools.
+/// Tokens of the fields next to the messages: the system context, and the definitions of tools.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RequestOverhead {
     pub system: u64,

@@ -174,11 +174,11 @@ impl<'t> Packed<'t> {
         self.value(headers)
     }
 
-    /// What a report has next to its numbers: whether nodes are given as places; how many rows there are, and for each its id, a
-    /// code of what it is, its tokens, of one that is not whole those of the rest, and one more than its message; the lists of ids; how many nodes are not on the path; and
-    /// the local ids.
+    /// A report next to its numbers: whether nodes are given as places; the number of rows; for each row its id, a code for its part,
+    /// fate and reason, its tokens, for a changed node the tokens that are left, and one more than its message; the lists of ids; how
+    /// many nodes are not on the path; and the local ids.
     ///
-    /// The id of a row is the length of its part of the ids, in UTF-16, or where the caller has the nodes the place of one.
+    /// The id of a row is the length of its part of the ids, in UTF-16, or the place of a node if the caller has the nodes.
     fn rows(&mut self, report: &Report<'_>) -> Result<()> {
         self.number(u32::from(self.tree.is_some()));
         self.size(report.nodes.len());

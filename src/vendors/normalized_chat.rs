@@ -46,7 +46,7 @@ impl NormalizedChat<'_> {
     }
 }
 
-/// In the place of a message: what stands next to them.
+/// In the place of a message: the fields next to them.
 const SYSTEM: usize = usize::MAX;
 
 /// Things that have no place in the target, by the messages that they are in.
@@ -566,7 +566,7 @@ impl<'t> ChatNormalizer<'t> {
         }
     }
 
-    /// Notes what stands next to a part for a vendor and is no proof.
+    /// Notes the fields next to a part for a vendor that are no signature.
     fn options(&mut self, name: &str, options: Value<'_>) {
         let Ok(options) = options.object("") else { return };
         for (key, value) in options.entries() {
