@@ -21,9 +21,12 @@ const text = (tokens) =>
   Array.from({ length: Math.max(1, tokens) }, (_, at) => words[(at * 7 + (at >> 3)) % words.length]).join(" ");
 const PLAN_TOOLS = new Set(["TodoWrite", "update_plan", "todo_write", "write_todos"]);
 
+/** A text with the number of its message at both ends, by which it is found again when it is shortened. */
+const numbered = (tokens, at) => (tokens > 12 ? `<${at}> ${text(tokens - 8)} <${at}>` : `<${at}>`);
+
 function chatOf(rows) {
-  return rows.map(([kind, tokens, third, hasText]) => {
-    const content = text(tokens - 4);
+  return rows.map(([kind, tokens, third, hasText], at) => {
+    const content = kind === "u" ? numbered(tokens - 4, at) : text(tokens - 4);
     if (kind === "c") {
       const toolCalls = third.map(([id, name, cost]) => {
         const call = { name, arguments: JSON.stringify({ input: text(cost - 9) }) };
@@ -51,13 +54,11 @@ function instanceOf({ role, content, tool_calls: calls, tool_call_id: id }) {
 
 const callIds = (messages) => messages.flatMap(({ tool_calls: calls }) => (calls ?? []).map(({ id }) => id));
 
-/** What a list keeps of another. A user message is kept if one with its beginning is there. */
+/** What a list keeps of another. A user message is kept if its number is there. */
 function keptOf(messages, fitted, limit, tokens) {
   const users = messages.filter(({ role }) => role === "user");
-  const contents = new Set(
-    fitted.filter(({ role }) => role === "user").map(({ content }) => String(content).slice(0, 20)),
-  );
-  const isKept = ({ content }) => contents.has(content.slice(0, 20));
+  const contents = fitted.filter(({ role }) => role === "user").map(({ content }) => String(content));
+  const isKept = ({ content }) => contents.some((kept) => kept.includes(content.match(/^<\d+>/)[0]));
   const plans = messages
     .flatMap(({ tool_calls: calls }) => calls ?? [])
     .filter((call) => PLAN_TOOLS.has(call.function.name));
@@ -156,7 +157,10 @@ function instances(chat) {
 }
 await row("LangChain `trimMessages`, `allowPartial`", async (chat, limit) => {
   const options = { maxTokens: limit, tokenCounter, strategy: "last", allowPartial: true, includeSystem: true };
-  return theirsOf(chat, await theirs(instances(chat), options), limit);
+  const trimmed = await theirs(instances(chat), options);
+  // What it gives for a system message alone over the limit is no list of messages.
+  if (trimmed.includes(undefined)) throw new Error("context_too_long");
+  return theirsOf(chat, trimmed, limit);
 });
 await row("LangChain `ClearToolUsesEdit`", async (chat, limit) => {
   const list = instances(chat);
