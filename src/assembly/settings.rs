@@ -172,14 +172,18 @@ pub(crate) fn rounded_excess(total: u64, limit: u64, cut_step: u64) -> u64 {
     total.saturating_sub(limit).checked_next_multiple_of(cut_step).unwrap_or(u64::MAX)
 }
 
+/// A number as JavaScript writes it: the formatter of floats would be 11 KB of wasm.
+pub(crate) fn shown_number(value: f64) -> String {
+    if value.is_finite() { json::text(&number(value)) } else { "not a finite number".to_owned() }
+}
+
 /// A token setting as a whole number.
 pub(crate) fn whole(setting: &str, value: f64) -> Result<u64> {
     if value.fract() == 0.0 && (0.0..=9_007_199_254_740_991.0).contains(&value) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and within 53 bits")]
         return Ok(value as u64);
     }
-    // As JavaScript writes numbers: the formatter of floats would be 11 KB of wasm for this message alone.
-    let shown = if value.is_finite() { json::text(&number(value)) } else { "not a finite number".to_owned() };
+    let shown = shown_number(value);
     Err(Error::new(Code::InvalidBudget, format!("`{setting}` is {shown}; it must be a whole number, 0 or more"))
         .with("setting", setting)
         .with("value", shown))

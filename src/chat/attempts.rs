@@ -29,13 +29,14 @@ impl Fit<'_> {
         let start =
             Start { diagnostics: std::mem::take(&mut self.diagnostics), can_reuse_layout: self.can_reuse_layout };
         self.course = Course { limit: self.limit, ..Course::default() };
+        self.begin();
         let first = self.legal(&start)?;
-        let from = self.first_change(&first.0).filter(|_| self.strips());
+        let from = self.invalid_from(&first.0).filter(|_| self.strips());
         let mut done = first;
         if let Some(from) = from {
             let freed = self.strip(from, &done.0);
             let is_needed = !done.0.slices.is_empty() || !done.1.is_empty() && !self.edits.always;
-            if is_needed && (freed > 0 || self.has_stripped()) {
+            if is_needed && !self.makes_steps() && (freed > 0 || self.has_stripped()) {
                 done = self.refit(&start, from, done);
             }
         }
@@ -81,6 +82,9 @@ impl Fit<'_> {
                 Err(error) if self.course.first_marker.is_some() => return self.without_first_marker(start, error),
                 Err(error) => return Err(error),
             };
+            if cut.is_recorded {
+                return Ok((cut, edits));
+            }
             attempts += 1;
             let again = self.put_first(&mut cut).or_else(|| self.course_for_first_turn(&cut));
             match again {
@@ -133,7 +137,8 @@ impl Fit<'_> {
             cut.is_first = false;
             return None;
         }
-        let text = self.first_marker(cut.omitted.saturating_add(self.count_removed(cut)));
+        cut.counted = cut.omitted.saturating_add(self.count_removed(cut));
+        let text = self.first_marker(cut.counted);
         let tokens = self.message_overhead().saturating_add(self.prices.text(&text));
         if tokens > kept {
             return Some(Course { first_marker: Some(tokens), ..self.course });
@@ -159,7 +164,11 @@ impl Fit<'_> {
         let changed = self.messages.changed();
         let is_counted =
             |reason| !matches!(reason, Reason::Replaced | Reason::Compacted | Reason::ReasoningPrefixChanged);
-        let messages = changed.iter().filter_map(|&at| self.messages.get(at)?.removed).filter(|&why| is_counted(why));
+        // What an earlier fit removed is in the number of its marker.
+        let is_new =
+            |&&at: &&usize| self.messages.before(at).is_none_or(|before| before.removed != Some(Reason::OverLimit));
+        let removed = changed.iter().filter(is_new).filter_map(|&at| self.messages.get(at)?.removed);
+        let messages = removed.filter(|&why| is_counted(why));
         cut.slices.len().saturating_add(messages.count())
     }
 
@@ -234,7 +243,8 @@ impl Fit<'_> {
     /// Whether the marker, or the summary, stands before a message.
     fn is_marked_before(&self, message: usize, cut: &Cut) -> bool {
         let before = |slice: &super::pairs::MessageSlice| (slice.message, slice.from) <= (message, 0);
-        cut.added.is_some() && cut.slices.first().is_some_and(before)
+        let is_after_earlier = cut.stands_before.is_some_and(|before| before <= message);
+        cut.added.is_some() && (is_after_earlier || cut.slices.first().is_some_and(before))
     }
 
     /// The first user message with content, from a message on.

@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 use super::fitted::{Fitted, value_at};
 use super::options::FitOptions;
 use super::resident::{Changed, ResidentChat, Splice};
+use super::state::FitState;
 use super::typed::{RequestJson, fields};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{self, Document};
@@ -139,7 +140,16 @@ impl Chat {
         self.fitted(Some((&options, Vec::new())))
     }
 
+    /// The state after the last [`fit`](Self::fit), with which another chat may continue.
+    pub fn state(&self) -> Option<FitState> {
+        self.resident.state()
+    }
+
     fn fitted(&self, others: Option<(&FitOptions, Vec<Diagnostic>)>) -> Result<Fitted> {
+        if let Some(last) = self.messages.last().filter(|_| self.resident.has_grown()) {
+            let json = json::write(last)?;
+            self.resident.refresh_last(Document::read(&json, &[])?.root());
+        }
         let decisions = self.resident.fit(others)?;
         Ok(Fitted::new(&self.messages, decisions.each(self.resident.messages())))
     }

@@ -8,6 +8,8 @@ pub(super) type Place = (usize, usize);
 pub(super) struct Course {
     /// Tokens that the request may have.
     pub limit: u64,
+    /// Tokens to which a step cuts, if it makes one; at most `limit`.
+    pub target: Option<u64>,
     /// The place from which on an earlier attempt found thinking invalid.
     pub stripped_from: Option<Place>,
     /// Whether something has to change although it would fit: it did in the earlier attempt.

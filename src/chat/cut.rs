@@ -1,13 +1,15 @@
 //! Cutting a chat: which units are removed, and which are shortened (SPEC §1 "Strategies", §8).
 
 use super::fit::{Cut, CutTarget, Fit, Selection};
+use super::gap::with_marker;
 use super::options::{FitOptions, Phase, holds};
 use super::pairs::MessageSlice;
 use super::protection::Protection;
+use super::series::Series;
 use super::shortening::Shortening;
 use super::unit_index::{CuttableUnits, UnitIndex, alone};
 use crate::assembly::budget;
-use crate::assembly::costs::{Costs, Gap, Sums};
+use crate::assembly::costs::{Costs, Gap, Sums, marker_text};
 use crate::assembly::item::Kept;
 use crate::assembly::protection::{MIN_FILLED_TOKENS, MIN_PROTECTED_TOKENS, ProtectedUnit, Rank, grow, rooms};
 use crate::assembly::settings::{CHAT_MARKER, Fill, StartOn, Strategy, TEXT_MARKER};
@@ -46,7 +48,9 @@ impl Fit<'_> {
         let start_on = &self.options.start_on;
         let may_begin = |message: &Message<'_>| holds(start_on, message.role);
         layout.extend(&self.messages, self.pairs, self.format, may_begin, self.prices);
-        let first_marker = self.course.first_marker.filter(|_| !summarizes);
+        let gap = self.series.as_ref().and_then(Series::gap).cloned();
+        let summary = gap.as_ref().and_then(|gap| gap.summary.as_deref()).filter(|_| !summarizes);
+        let first_marker = self.course.first_marker.filter(|_| !summarizes && summary.is_none());
         let fixed =
             self.request_overhead.tokens().saturating_add(layout.fixed).saturating_add(first_marker.unwrap_or(0));
         self.check_fixed(fixed)?;
@@ -55,8 +59,28 @@ impl Fit<'_> {
         }
         // One marker is enough.
         let marker = if first_marker.is_some() { "" } else { &self.options.truncation_marker };
-        let cut = self.cut_free(layout, &CutTarget { fixed, omitted, gap_from, summarizes, marker })?;
-        Ok(Cut { omitted, ..cut })
+        let cut = self.cut_free(layout, &CutTarget { fixed, omitted, gap_from, summarizes, marker, summary })?;
+        let first = cut.slices.first().map_or(usize::MAX, |slice| slice.message);
+        let stands_before = gap.as_ref().map(|gap| gap.before).filter(|before| *before <= first);
+        Ok(Cut { omitted, stands_before, summary: summary.map(str::to_owned), ..cut })
+    }
+
+    /// Tokens that a step leaves: those of its target, or of what is kept for the limit's sake alone, the tail and protected messages.
+    fn step_limit(&self, layout: &UnitIndex, target: &CutTarget<'_>) -> u64 {
+        let UnitIndex { free, sums, .. } = layout;
+        let costs = self.costs((free, sums), target, 0);
+        let last = free.starts.iter().rev().nth(1).copied().unwrap_or(0);
+        let recent = match self.options.truncation_strategy {
+            Strategy::TruncateMiddle => costs.recent(self.options.keep_last),
+            Strategy::KeepStart => costs.len,
+            Strategy::RollingWindow | Strategy::StopAtLimit => last,
+        };
+        let tail = free.unit_of(recent).map_or(recent, |unit| unit.start);
+        let protected = self.protected_units(layout);
+        let protected = protected.iter().filter(|unit| unit.range.end <= tail).map(|unit| unit.cost);
+        let kept = protected.fold(costs.run_alone(tail, costs.len), u64::saturating_add);
+        let least = costs.fixed.saturating_add(costs.marker_tokens(costs.len)).saturating_add(kept);
+        self.step_target().max(least).min(self.course.limit)
     }
 
     /// Fails if messages that are always kept are over the limit by themselves.
@@ -98,6 +122,9 @@ impl Fit<'_> {
         }
         if layout.free.slices.is_empty() {
             return Err(self.too_long(PINNED_TOO_LONG));
+        }
+        if self.makes_steps() {
+            self.course.target = Some(self.step_limit(layout, target));
         }
         let protected = self.protected_units(layout);
         let protection = self.protection(&protected, layout, target);
@@ -163,7 +190,12 @@ impl<'r> Fit<'r> {
         'r: 'l,
     {
         let overhead = self.message_overhead();
-        let reserved = target.summarizes.then(|| self.summary_room.saturating_add(overhead));
+        let summary = |summary: &str| {
+            let marker = marker_text(target.marker, units.0.slices.len().saturating_add(target.omitted));
+            self.prices.text(&with_marker(summary, marker.as_deref()))
+        };
+        let of_summary = if target.summarizes { Some(self.summary_room) } else { target.summary.map(summary) };
+        let reserved = of_summary.map(|tokens| tokens.saturating_add(overhead));
         let gap = Gap { reserved, overhead, omitted: target.omitted };
         let fixed = target.fixed.saturating_add(protected);
         Costs::new(units.0, units.1, alone(self.prices), target.marker, fixed).with_gap(gap)
@@ -186,7 +218,7 @@ impl Fit<'_> {
         // The gap begins where the earlier one did, so that summaries stay in order.
         let is_before = |start: &usize| free.slices.get(*start).is_some_and(|slice| slice.message < target.gap_from);
         let with_gap = limit.saturating_sub(costs.marker_tokens(free.slices.len())).saturating_sub(protection.unused);
-        let is_marked = target.summarizes || protection.reserves();
+        let is_marked = target.has_summary() || protection.reserves();
         let over = OverLimit {
             costs: &costs,
             units: &free.starts,
@@ -211,12 +243,12 @@ impl Fit<'_> {
     fn choose(&mut self, protection: &Protection, layout: &UnitIndex, target: &CutTarget<'_>) -> Choice {
         let (free, sums) = protection.units(layout);
         let costs = self.costs((free, sums), &protection.target(target), rooms(&protection.units));
-        let limit = self.course.limit;
+        let limit = self.cut_limit();
         let is_middle = self.options.truncation_strategy == Strategy::TruncateMiddle;
-        let marked = is_middle || target.summarizes || !protection.units.is_empty();
+        let marked = is_middle || target.has_summary() || !protection.units.is_empty();
         let run = |limit| self.run_strategy(protection, layout, target, limit);
         let mut chosen = protection.decided.or_else(|| Some(Selection { kept: run(limit)?, marked }));
-        let has_marker = target.summarizes || costs.marker(1).is_some();
+        let has_marker = target.has_summary() || costs.marker(1).is_some();
         let has_gaps = self.merges()
             && (self.options.keep_first > 0 || !self.options.pinned.is_empty() || !protection.units.is_empty());
         let wants_user = |&Selection { kept, marked }: &Selection| {
@@ -283,7 +315,7 @@ impl Fit<'_> {
         let marked = selection.marked && self.needs_marker(protection, layout, target, removed, selection.kept);
         let selection = Selection { marked, ..selection };
         let estimate = self.costs(units, &protection.target(target), of_protected).kept(selection.kept, marked);
-        let limit = self.course.limit.saturating_sub(protection.unused);
+        let limit = self.cut_limit().saturating_sub(protection.unused);
         let mut left = limit.saturating_sub(estimate);
         let fills = self.fills(target);
         let lost = self.shorten_protected(protection, layout, &mut left, fills);
@@ -295,7 +327,7 @@ impl Fit<'_> {
         // With a counter to which a smaller number costs more, the marker may not fit.
         let selection = Selection { marked: marked && spent <= room, ..selection };
         let mut edges = Edges { free: units.0, selection, left: room.saturating_sub(spent) };
-        if fills {
+        if fills && !self.makes_steps() {
             self.fill_edges(protection, &mut edges, &costs);
         }
         let Selection { kept, marked } = edges.selection;
@@ -303,8 +335,9 @@ impl Fit<'_> {
         slices.extend(lost);
         sorting::sort_by_key(&mut slices, |slice| (slice.message, slice.from));
         let marked = marked && !slices.is_empty() && self.needs_marker(protection, layout, target, &slices, kept);
-        let added = if marked { self.gap_text(&costs, kept.tail - kept.head) } else { None };
-        Cut { slices, added, ..Cut::default() }
+        let count = kept.tail - kept.head;
+        let added = if marked { self.gap_text(&costs, count, target.summary) } else { None };
+        Cut { slices, added, counted: count.saturating_add(target.omitted), ..Cut::default() }
     }
 
     /// Whether a cut next to protected units has a marker. A window has none before it, and the longest beginning none after it, unless
@@ -321,7 +354,7 @@ impl Fit<'_> {
         let mut protected = protection.units.iter().filter_map(message);
         let (first, last) = (removed.first(), removed.last());
         let is_inside = match self.options.truncation_strategy {
-            _ if target.summarizes || protection.units.is_empty() => true,
+            _ if target.has_summary() || protection.units.is_empty() => true,
             Strategy::RollingWindow => protected.any(|at| last.is_some_and(|last| last.message > at)),
             Strategy::KeepStart => protected.any(|at| first.is_some_and(|first| first.message < at)),
             _ => true,
@@ -420,19 +453,20 @@ struct Edges<'l> {
 impl Fit<'_> {
     /// Shortens the one unit that is kept: not even one fits whole.
     fn shorten_one(&mut self, layout: &UnitIndex, target: &CutTarget<'_>) -> Result<Cut> {
-        let &CutTarget { fixed, summarizes, marker, .. } = target;
+        let &CutTarget { fixed, marker, .. } = target;
         let UnitIndex { free, sums, .. } = layout;
         let strategy = self.options.truncation_strategy;
         let is_middle = strategy == Strategy::TruncateMiddle;
         let costs = self.costs((free, sums), target, 0);
-        let has_marker = summarizes || costs.marker(1).is_some();
+        let has_marker = target.has_summary() || costs.marker(1).is_some();
         let unit = match strategy {
             Strategy::KeepStart => 0..free.starts.get(1).copied().unwrap_or(0),
             _ => free.starts.iter().rev().nth(1).copied().unwrap_or(0)..free.slices.len(),
         };
         let others = free.slices.len() - unit.len();
         let wants_user = self.wants_user(free, Kept { head: 0, tail: unit.start });
-        let wants_gap = (is_middle || summarizes || wants_user) && others > 0 && strategy != Strategy::KeepStart;
+        let wants_gap =
+            (is_middle || target.has_summary() || wants_user) && others > 0 && strategy != Strategy::KeepStart;
         if wants_user && !has_marker && others > 0 && self.course.first_marker.is_none() {
             return self.cut_with_marker(layout, target);
         }
@@ -441,17 +475,17 @@ impl Fit<'_> {
             _ => TEXT_MARKER.to_owned(),
         };
         let end = if is_middle || strategy == Strategy::KeepStart { RemovedEnd::Middle } else { RemovedEnd::Head };
-        let added = if wants_gap { self.gap_text(&costs, others) } else { None };
+        let added = if wants_gap { self.gap_text(&costs, others, target.summary) } else { None };
         let gap = if added.is_some() { costs.marker_tokens(others) } else { 0 };
         let how = Shortening { end, marker: &inside, min_tokens: 0, reason: Reason::Shortened };
         let slices: Vec<MessageSlice> = free.slices.get(unit.clone()).unwrap_or_default().to_vec();
-        let room = self.course.limit.saturating_sub(fixed).checked_sub(gap);
+        let room = self.cut_limit().saturating_sub(fixed).checked_sub(gap);
         if !room.is_some_and(|room| self.shorten_texts(&slices, room, how)) {
             return Err(self.too_long("not even one message fits when it is shortened; use a larger limit"));
         }
         let is_cut = |at: &usize| !unit.contains(at);
         let cut = (0..free.slices.len()).filter(is_cut).filter_map(|at| free.slices.get(at).copied()).collect();
-        Ok(Cut { slices: cut, added, ..Cut::default() })
+        Ok(Cut { slices: cut, added, counted: others.saturating_add(target.omitted), ..Cut::default() })
     }
 }
 

@@ -372,8 +372,8 @@ impl Editor<'_, '_> {
     }
 }
 
-/// Stands for an image that was removed.
-const IMAGE: &str = "[image]";
+/// Replaces an image that was removed.
+pub(super) const IMAGE: &str = "[image]";
 
 fn but_last<T>(mut all: Vec<T>, keep: u64) -> Vec<T> {
     let keep = usize::try_from(keep).unwrap_or(usize::MAX);

@@ -10,10 +10,12 @@ use super::pairs::{MessageSlice, add_slices, drop_links, repair, units};
 use super::report::{AddedKind, EditEffect};
 use super::request_overhead::RequestOverhead;
 use super::rules::Rules;
+use super::series::{ChatFacts, Series};
+use super::state::Previous;
 use super::unit_index::UnitIndex;
 use crate::vendors::chats::text_of;
 use crate::vendors::format::Format;
-use crate::vendors::pieces::message::{Change, Kind, Message, Piece, Reason, Step};
+use crate::vendors::pieces::message::{Kind, Message, Piece, Reason};
 use serde_json::Value as Json;
 
 use crate::assembly::item::Kept;
@@ -38,6 +40,11 @@ pub(super) struct Fit<'r> {
     pub format: Format,
     pub messages: Messages<'r>,
     pub pairs: &'r ToolPairs<'r>,
+    pub facts: ChatFacts<'r>,
+    /// The fit that this one continues.
+    pub previous: &'r Previous,
+    /// How this one continues it.
+    pub series: Option<Series>,
     /// Which messages may be markers or summaries of an earlier fit; `None` if they have to be searched for.
     pub earlier: Option<&'r [usize]>,
     pub prices: Prices<'r>,
@@ -65,8 +72,25 @@ pub(super) struct Cut {
     pub added: Option<(AddedKind, String)>,
     /// Whether that stands before the first turn, wherever the gap is.
     pub is_first: bool,
-    /// Messages that an earlier marker stood for.
+    /// Messages that earlier markers stood for, and that earlier fits removed.
     pub omitted: usize,
+    /// How many messages the marker counts.
+    pub counted: usize,
+    /// The message that the marker or summary stands before, where an earlier fit put it there.
+    pub stands_before: Option<usize>,
+    /// The summary of an earlier fit, which the added message begins with.
+    pub summary: Option<String>,
+    /// Whether it is the cut of the last fit, done again.
+    pub is_recorded: bool,
+}
+
+impl Cut {
+    /// The first message after which something is missing.
+    pub(super) fn first_gap(&self, lead: usize) -> Option<usize> {
+        let first = self.slices.first().map(|slice| slice.message);
+        let is_first = self.is_first.then_some(lead);
+        first.into_iter().chain(self.stands_before).chain(is_first).min()
+    }
 }
 
 /// The constraints of a cut.
@@ -80,6 +104,15 @@ pub(super) struct CutTarget<'m> {
     pub gap_from: usize,
     pub summarizes: bool,
     pub marker: &'m str,
+    /// The summary of an earlier fit, which stays.
+    pub summary: Option<&'m str>,
+}
+
+impl CutTarget<'_> {
+    /// Whether a summary stands in the gap.
+    pub(super) fn has_summary(&self) -> bool {
+        self.summarizes || self.summary.is_some()
+    }
 }
 
 /// The slices that are kept, and whether a marker or a summary fills the gap.
@@ -152,14 +185,19 @@ impl<'r> Fit<'r> {
     fn run_with(&mut self, layout: &mut UnitIndex) -> Result<(Cut, Vec<EditEffect>)> {
         self.pin(layout)?;
         self.end_on(&layout.pinned);
+        if let Some(recorded) = self.recorded_cut() {
+            return Ok((recorded, Vec::new()));
+        }
         let edits = self.edit(&layout.pinned);
-        let is_over = self.needed() > self.course.limit;
+        let is_over = self.needed().saturating_add(self.recorded_gap_tokens()) > self.course.limit;
         if let (Phase::Finish(None), true) = (&self.phase, is_over) {
             let message = "there is no summary; what is over the limit was cut";
             self.diagnostics.push(Diagnostic::new(DiagnosticCode::SummaryFailed, Severity::Warning, message));
         }
         let cut = if is_over {
             self.cut(layout)?
+        } else if let Some(gap) = self.series.as_ref().and_then(Series::gap) {
+            gap.cut()
         } else if self.course.first_marker.is_some() {
             let (omitted, _) = self.take_earlier(layout, false);
             Cut { omitted, ..Cut::default() }
@@ -174,10 +212,21 @@ impl<'r> Fit<'r> {
         self.total().saturating_add(self.course.first_marker.unwrap_or(0))
     }
 
+    /// Tokens that a cut may leave.
+    pub(super) fn cut_limit(&self) -> u64 {
+        self.course.target.unwrap_or(self.course.limit)
+    }
+
     /// Tokens above which edits are made.
     pub(super) fn edit_target(&self) -> u64 {
-        let target = self.edits.trigger.unwrap_or(self.limit);
+        let target = if self.makes_steps() { self.step_target() } else { self.edits.trigger.unwrap_or(self.limit) };
         if self.course.is_forced { target.min(self.course.limit) } else { target }
+    }
+
+    /// Whether the request is over the limit, or over the trigger of the edits.
+    fn is_due(&self) -> bool {
+        let needed = self.needed().saturating_add(self.recorded_gap_tokens());
+        needed > self.course.limit || self.edits.is_due(needed, self.edits.trigger.unwrap_or(self.limit))
     }
 
     /// Tokens of the whole request as it is now.
@@ -303,6 +352,9 @@ impl<'r> Fit<'r> {
     }
 
     fn edit(&mut self, pinned: &[bool]) -> Vec<EditEffect> {
+        if self.makes_steps() && !self.is_due() {
+            return Vec::new();
+        }
         let (pairs, total, target, format, prices) =
             (&self.pairs.answered, self.needed(), self.edit_target(), self.format, self.prices);
         let binds_thinking = self.rules.preserves_thinking;
@@ -355,8 +407,7 @@ impl<'r> Fit<'r> {
                     if let Some(piece) =
                         message.and_then(|message| message.pieces.iter_mut().find(|piece| piece.is_there()))
                     {
-                        piece.changes.push(Change::Remove([vec![Step::Key("id")]]));
-                        piece.changed = Some(Reason::ReasoningRemoved);
+                        piece.remove_id();
                     }
                 }
             } else {
@@ -383,6 +434,9 @@ impl<'r> Fit<'r> {
         let (mut omitted, mut gap_from) = (0, usize::MAX);
         let earlier = self.earlier();
         self.can_reuse_layout &= earlier.is_empty();
+        if let Some(gap) = self.series.as_ref().and_then(Series::gap) {
+            (omitted, gap_from) = (gap.omitted, gap.before);
+        }
         for (index, earlier) in earlier {
             match earlier {
                 EarlierMark::Summary if !summarizes => {

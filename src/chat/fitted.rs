@@ -4,6 +4,7 @@ use serde_json::Value as Json;
 
 use super::outcome::{Entry, FitDecisions};
 use super::report::Report;
+use super::state::FitState;
 use crate::sorting;
 use crate::vendors::pieces::message::{Change, Path, Step};
 
@@ -14,13 +15,16 @@ pub struct Fitted {
     pub messages: Vec<Json>,
     /// Where every message and every token went.
     pub report: Report,
+    /// For the next fit of the conversation: [`FitOptions::previous`](super::FitOptions::previous).
+    pub state: FitState,
 }
 
 impl Fitted {
     /// Carries out decisions about these messages.
     pub(super) fn new(messages: &[Json], decisions: FitDecisions) -> Self {
-        let FitDecisions { messages: entries, report, .. } = decisions;
-        let Some(entries) = entries else { return Self { messages: messages.to_vec(), report } };
+        let FitDecisions { messages: entries, report, state, .. } = decisions;
+        let state = state.unwrap_or_default();
+        let Some(entries) = entries else { return Self { messages: messages.to_vec(), report, state } };
         let mut fitted = Vec::with_capacity(entries.len());
         for entry in entries {
             match entry {
@@ -30,7 +34,7 @@ impl Fitted {
                 Entry::Added(message) => fitted.push(message),
             }
         }
-        Self { messages: fitted, report }
+        Self { messages: fitted, report, state }
     }
 }
 

@@ -62,8 +62,17 @@ impl Fit<'_> {
         PER_MESSAGE + self.prices.text("user")
     }
 
-    /// The marker, or the summary.
-    pub(super) fn gap_text(&self, costs: &Costs<'_>, count: usize) -> Option<(AddedKind, String)> {
+    /// The marker, or the summary. A summary of an earlier fit that no new one replaces stays, with the marker after it.
+    pub(super) fn gap_text(
+        &self,
+        costs: &Costs<'_>,
+        count: usize,
+        summary: Option<&str>,
+    ) -> Option<(AddedKind, String)> {
+        if let Some(summary) = summary {
+            let marker = costs.marker(count);
+            return Some((AddedKind::Summary, with_marker(summary, marker.as_deref())));
+        }
         match &self.phase {
             Phase::Finish(Some(summary)) => Some((AddedKind::Summary, self.summary(summary))),
             Phase::Plan => Some((AddedKind::Summary, SUMMARY_PREFIX.to_owned())),
@@ -76,7 +85,7 @@ impl Fit<'_> {
     pub(super) fn reserve_summary(&mut self, fixed: u64) {
         let wanted = self.options.summary_tokens.unwrap_or(self.limit / 4);
         let least = self.prices.text(&cut_summary(""));
-        let half = self.course.limit.saturating_sub(fixed) / 2;
+        let half = self.cut_limit().saturating_sub(fixed) / 2;
         let room = wanted.max(least.saturating_add(MIN_SUMMARY_TOKENS)).min(half).max(least);
         if room != wanted && self.options.summary_tokens.is_some() {
             let message = format!(
@@ -101,6 +110,11 @@ impl Fit<'_> {
         let keep = search::largest(0, text.len(), guess, most, |keep| self.prices.text(&cut(keep)));
         cut(keep.unwrap_or(0))
     }
+}
+
+/// A summary with the marker for what was removed after it.
+pub(super) fn with_marker(summary: &str, marker: Option<&str>) -> String {
+    marker.map_or_else(|| summary.to_owned(), |marker| [summary, marker].join("\n\n"))
 }
 
 /// Tokens that a summary has at least for itself.

@@ -1,5 +1,7 @@
 //! The messages of a chat while it is fitted: those that were read, and copies of the few that change.
 
+use std::rc::Rc;
+
 use crate::sorting;
 use crate::vendors::pieces::message::{At, Message, Piece};
 
@@ -39,17 +41,51 @@ pub(super) struct Messages<'m> {
     copies: Vec<(usize, Message<'m>)>,
     /// For each message the place of its copy and one more, or 0; empty as long as there are none.
     places: Vec<u32>,
+    /// Copies as the last fit left them, by their index.
+    recorded: Rc<Vec<(usize, Message<'m>)>>,
 }
 
 impl<'m> Messages<'m> {
     /// Messages that were read, and their [sums](Sum::extend).
     pub(super) fn new(read: &'m [Message<'m>], sums: &'m [Sum]) -> Self {
-        Self { read, sums, copies: Vec::new(), places: Vec::new() }
+        Self { read, sums, copies: Vec::new(), places: Vec::new(), recorded: Rc::default() }
     }
 
-    /// The same messages without a change.
+    /// The same messages with changes of the last fit, by their index.
+    pub(super) fn with_recorded(self, recorded: Vec<(usize, Message<'m>)>) -> Self {
+        Self { recorded: Rc::new(recorded), ..self }.fresh()
+    }
+
+    /// The same messages without a change but those of the last fit.
     pub(super) fn fresh(&self) -> Self {
-        Self::new(self.read, self.sums)
+        let mut places = Vec::new();
+        if !self.recorded.is_empty() {
+            places.resize(self.read.len(), 0);
+        }
+        for (copy, (at, _)) in self.recorded.iter().enumerate() {
+            places.get_mut(*at).into_iter().for_each(|place| *place = copy as u32 + 1);
+        }
+        let recorded = Rc::clone(&self.recorded);
+        Self { read: self.read, sums: self.sums, copies: self.recorded.to_vec(), places, recorded }
+    }
+
+    /// A message as this fit found it: with the changes of the last one.
+    pub(super) fn before(&self, at: usize) -> Option<&Message<'m>> {
+        let recorded = self.recorded.binary_search_by(|(known, _)| known.cmp(&at)).ok();
+        match recorded.and_then(|recorded| self.recorded.get(recorded)) {
+            Some((_, message)) => Some(message),
+            None => self.read.get(at),
+        }
+    }
+
+    /// The messages as they were given.
+    pub(super) fn all_given(&self) -> &'m [Message<'m>] {
+        self.read
+    }
+
+    /// A message as it was given.
+    pub(super) fn given(&self, at: usize) -> Option<&Message<'m>> {
+        self.read.get(at)
     }
 
     pub(super) fn len(&self) -> usize {

@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use serde_json::Value as Json;
 
+use super::state::Previous;
 use crate::assembly::budget;
 use crate::assembly::preserved::PreservedThinking;
-use crate::assembly::settings::{CHAT_MARKER, Fill, Protect, Strategy};
+use crate::assembly::settings::{CHAT_MARKER, Fill, Protect, Strategy, shown_number};
 use crate::assembly::shorten::CLEARED_RESULT;
 use crate::content::Role;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
@@ -77,6 +78,11 @@ pub struct FitOptions {
     /// What happens to signed thinking that a change makes invalid. With [`PreservedThinking::DropBlock`],
     /// [`Report::body`](super::Report::body) has the fields by which the provider drops it.
     pub preserved_thinking: PreservedThinking,
+    /// The fit that this one continues. What it did is done again, so that the result begins with the last one, until the limit is
+    /// exceeded; then a step goes down to `cut_to`.
+    pub previous: Previous,
+    /// The part of the limit that a step leaves used, above 0 and at most 1. Defaults to 0.75 in a series; a single fit uses all.
+    pub cut_to: Option<f64>,
     /// What the request states outside the chat. A `model` there selects the vendor's rules only.
     pub request: RequestFields,
 }
@@ -109,6 +115,8 @@ impl Default for FitOptions {
             edits: None,
             summary_tokens: None,
             preserved_thinking: PreservedThinking::default(),
+            previous: Previous::None,
+            cut_to: None,
             request: RequestFields::default(),
         }
     }
@@ -305,6 +313,7 @@ impl FitOptions {
     /// [`Code::InvalidInput`] without a limit, [`Code::InvalidBudget`] for one that leaves nothing, [`Code::UnknownValue`] for an unknown
     /// model without another limit.
     pub(super) fn budget(&self, diagnostics: &mut Vec<Diagnostic>) -> Result<Budget> {
+        self.cut_to.map_or(Ok(0.0), part_of_limit)?;
         let model = self.known_model()?;
         let counter = self.counter_of(model.as_ref(), Some(&mut *diagnostics))?;
         if let (Some(name), Some(known)) = (&self.model, model.and_then(|model| model.counts_as)) {
@@ -419,6 +428,19 @@ impl FitOptions {
         let limit = budget::limit(model.context_window.into(), buffer)?;
         Ok(model.input_limit.map_or(limit, |most| limit.min(u64::from(most))))
     }
+}
+
+/// Checks a part of a limit.
+///
+/// # Errors
+/// [`Code::InvalidBudget`] unless it is above 0 and at most 1.
+pub(super) fn part_of_limit(part: f64) -> Result<f64> {
+    if part > 0.0 && part <= 1.0 {
+        return Ok(part);
+    }
+    let shown = shown_number(part);
+    let message = format!("`cutTo` is {shown}; it must be above 0 and at most 1, a part of the limit");
+    Err(Error::new(Code::InvalidBudget, message).with("setting", "cutTo").with("value", shown))
 }
 
 /// Tools by which known agents keep a plan or a list of tasks.

@@ -9,6 +9,8 @@ use super::fit::{Cut, Fit, SUMMARY_PREFIX};
 use super::options::Phase;
 use super::pairs::MessageSlice;
 use super::report::{AddedKind, AddedMessage, EditEffect, Fate, Report, ReportRow, Tokens};
+use super::series::Series;
+use super::state::FitState;
 use crate::sorting;
 use crate::text::is_blank;
 use crate::vendors::chats::{text_of, user_message};
@@ -29,6 +31,9 @@ pub(super) struct FitDecisions {
     pub report: Report,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summarize: Option<SummaryInput>,
+    /// For the next fit; a resident chat keeps it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<FitState>,
 }
 
 impl FitDecisions {
@@ -109,6 +114,8 @@ struct Outcome {
     rows: Vec<Rows>,
     /// How many messages leave so far.
     count: usize,
+    /// The message that the marker or summary stands before.
+    gap_before: Option<usize>,
 }
 
 impl Outcome {
@@ -156,10 +163,11 @@ impl Fit<'_> {
         let mut changed = changed.iter().copied().peekable();
         let (mut before, count) = (0, self.messages.len());
         // A marker before the first turn stands before everything that is no leading instruction.
-        let mut first = cut.is_first.then_some(lead);
+        let mut first = cut.is_first.then_some(lead).or(cut.stands_before);
+        let is_placed = first.is_some();
         while before < count {
             if first.take_if(|first| *first <= before).is_some() {
-                self.put(cut, &mut outcome, &mut added);
+                self.put(cut, before, &mut outcome, &mut added);
             }
             let first_cut = cut.slices.get(next).map_or(count, |slice| slice.message);
             let index = first_cut.min(changed.peek().copied().unwrap_or(count)).min(first.unwrap_or(count));
@@ -182,8 +190,8 @@ impl Fit<'_> {
                 let slices = cut.slices.get(next..).unwrap_or_default().iter().zip(index..end);
                 let whole = slices.take_while(|(slice, at)| self.is_whole(slice, *at)).count();
                 if whole > 0 {
-                    if !cut.is_first {
-                        self.put(cut, &mut outcome, &mut added);
+                    if !is_placed {
+                        self.put(cut, index, &mut outcome, &mut added);
                     }
                     outcome.rows(index, index + whole, fate, reason);
                     (before, next) = (index + whole, next + whole);
@@ -213,12 +221,14 @@ impl Fit<'_> {
             // Behind a message that goes on after the gap its calls could not stay open.
             let begins = gone.first().is_some_and(|slice| slice.from == 0)
                 || gone.last().is_some_and(|slice| slice.to < message.pieces.len());
-            if begins && !cut.is_first {
-                self.put(cut, &mut outcome, &mut added);
+            if begins && !is_placed {
+                self.put(cut, index, &mut outcome, &mut added);
             }
             if let Some(reason) = message.removed {
-                let summarized = is_summary && matches!(reason, Reason::Replaced | Reason::FirstTurn);
-                outcome.rows(index, index + 1, if summarized { fate } else { Fate::Cut }, Some(reason));
+                let is_covered = matches!(reason, Reason::Replaced | Reason::FirstTurn | Reason::OverLimit);
+                let summarized = is_summary && is_covered;
+                let why = Some(reason).filter(|reason| !(summarized && *reason == Reason::OverLimit));
+                outcome.rows(index, index + 1, if summarized { fate } else { Fate::Cut }, why);
             } else if is_whole {
                 outcome.rows(index, index + 1, fate, reason);
             } else {
@@ -240,12 +250,12 @@ impl Fit<'_> {
                     outcome.rows.push(Rows::One(ReportRow { index, fate, reason, tokens, tokens_after, parts }));
                 }
             }
-            if !begins && !gone.is_empty() && !cut.is_first {
-                self.put(cut, &mut outcome, &mut added);
+            if !begins && !gone.is_empty() && !is_placed {
+                self.put(cut, index + 1, &mut outcome, &mut added);
             }
         }
         if first.is_some() {
-            self.put(cut, &mut outcome, &mut added);
+            self.put(cut, count, &mut outcome, &mut added);
         }
         if let Some(added) = &added {
             let overhead = self.message_overhead();
@@ -261,6 +271,7 @@ impl Fit<'_> {
         let is_plan = self.phase == Phase::Plan && is_summary;
         let summarize = is_plan.then(|| self.summarize(indices, summarized));
         let (body, headers) = self.drop_block().unzip();
+        let (state, prefix) = self.concluded(cut, &outcome.entries, outcome.gap_before);
         let report = Report {
             format: self.format,
             strategy: self.options.truncation_strategy,
@@ -270,17 +281,27 @@ impl Fit<'_> {
             messages: Vec::new(),
             edits,
             added,
+            prefix,
             body,
             headers,
             diagnostics: self.diagnostics,
         };
-        FitDecisions { messages: (!same).then_some(outcome.entries), same, rows: outcome.rows, report, summarize }
+        let state = Some(FitState::new(state));
+        FitDecisions {
+            messages: (!same).then_some(outcome.entries),
+            same,
+            rows: outcome.rows,
+            report,
+            summarize,
+            state,
+        }
     }
 
-    /// Puts the marker or the summary next, unless it is there.
-    fn put(&self, cut: &Cut, outcome: &mut Outcome, added: &mut Option<AddedMessage>) {
+    /// Puts the marker or the summary before a message, unless it is there.
+    fn put(&self, cut: &Cut, before: usize, outcome: &mut Outcome, added: &mut Option<AddedMessage>) {
         if let (Some((kind, text)), None) = (&cut.added, &added) {
             let tokens = self.message_overhead().saturating_add(self.prices.text(text));
+            outcome.gap_before = Some(before);
             *added = Some(AddedMessage { kind: *kind, index: outcome.count, text: text.clone(), tokens });
             outcome.leave(Entry::Added(user_message(self.format, text)));
         }
@@ -335,12 +356,14 @@ impl Fit<'_> {
 
     /// The messages to summarize, and in how many tokens.
     fn summarize(&self, indices: Vec<usize>, text: String) -> SummaryInput {
+        let recorded = self.series.as_ref().and_then(Series::gap).and_then(|gap| gap.summary.as_deref());
+        let recorded = recorded.map(|summary| summary.strip_prefix(SUMMARY_PREFIX).unwrap_or(summary).to_owned());
         let previous_summary =
             self.messages.iter().filter(|message| message.removed == Some(Reason::Replaced)).find_map(|message| {
                 text_of(message).and_then(|text| text.strip_prefix(SUMMARY_PREFIX)).map(str::to_owned)
             });
         let max_tokens = self.summary_room.saturating_sub(self.prices.text(SUMMARY_PREFIX));
-        SummaryInput { indices, text, max_tokens, previous_summary }
+        SummaryInput { indices, text, max_tokens, previous_summary: recorded.or(previous_summary) }
     }
 }
 

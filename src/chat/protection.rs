@@ -167,7 +167,7 @@ impl Fit<'_> {
 
     /// Tokens next to what always stays and the marker.
     fn available(&self, costs: &Costs<'_>) -> u64 {
-        self.course.limit.saturating_sub(costs.fixed).saturating_sub(costs.marker_tokens(costs.len))
+        self.cut_limit().saturating_sub(costs.fixed).saturating_sub(costs.marker_tokens(costs.len))
     }
 
     /// The tail that fits next to the reserves, and the protected units before it, grown to half of what is available.
@@ -215,7 +215,7 @@ impl Fit<'_> {
         let len = costs.len;
         let marked = protection.max_lost() > 0;
         let marker = if marked { costs.marker_tokens(len) } else { 0 };
-        let fits = costs.total().saturating_add(marker) <= self.course.limit;
+        let fits = costs.total().saturating_add(marker) <= self.cut_limit();
         let is_all = fits && target.omitted == 0 && !target.summarizes;
         protection.decided = is_all.then_some(Selection { kept: Kept { head: len, tail: len }, marked });
         protection.recent = Some((len - tail) as u64);
@@ -253,7 +253,7 @@ impl Fit<'_> {
     fn protection_of_window(&self, units: &[ProtectedUnit], layout: &UnitIndex, target: &CutTarget<'_>) -> Protection {
         let is_start = self.options.truncation_strategy == Strategy::KeepStart;
         let nothing = Protection::default();
-        let plain = self.run_strategy(&nothing, layout, target, self.course.limit);
+        let plain = self.run_strategy(&nothing, layout, target, self.cut_limit());
         let costs = self.costs((&layout.free, &layout.sums), target, 0);
         let available = self.available(&costs);
         let is_outside = |unit: &&ProtectedUnit| match plain {
@@ -278,7 +278,7 @@ impl Fit<'_> {
         let start_to = shortened().map(|unit| protection.index_in_rest(unit.range.start)).min();
         (protection.window_from, protection.start_to) = (window_from.unwrap_or(0), start_to);
         protection.unused = unused;
-        if is_start || self.run_strategy(&protection, layout, target, self.course.limit).is_some() {
+        if is_start || self.run_strategy(&protection, layout, target, self.cut_limit()).is_some() {
             return protection;
         }
         let last = layout.free.starts.iter().rev().nth(1).copied().unwrap_or(0);

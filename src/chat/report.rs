@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
+use super::series::Prefix;
 use crate::assembly::settings::Strategy;
 use crate::error::Diagnostic;
 use crate::prompt::Format;
@@ -30,6 +31,9 @@ pub struct Report {
     /// The marker or summary in the place of removed messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added: Option<AddedMessage>,
+    /// How much of the result equals that of the last fit, in a series.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<Prefix>,
     /// Fields of the request by which the provider leaves out thinking that is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<Map<String, Json>>,

@@ -9,12 +9,14 @@ use super::course::Course;
 use super::fit::Fit;
 use super::known_costs;
 use super::measure::{Measurement, measured};
+use super::message_hash::MessageHash;
 use super::messages::{Messages, Sum};
 use super::options::{Budget, FitOptions, Phase, RequestFields};
 use super::outcome::FitDecisions;
 use super::pairs::find_pairs;
 use super::request_overhead::{RequestOverhead, overhead_of_request, prices, system_tokens};
 use super::rules::{Marks, Rules};
+use super::series::{ChatFacts, outside_hashes};
 use crate::error::{Diagnostic, Result};
 use crate::json::{Object, Value};
 use crate::prompt::Format;
@@ -25,6 +27,10 @@ use crate::vendors::pieces::message::Message;
 #[derive(Debug)]
 pub(super) struct ChatRequest<'t> {
     format: Format,
+    list: Vec<Value<'t>>,
+    /// Hashes of the system context and the tools outside the messages.
+    system: u64,
+    tools: u64,
     messages: Vec<Message<'t>>,
     overhead: RequestOverhead,
     rules: Rules,
@@ -49,6 +55,7 @@ impl<'t> ChatRequest<'t> {
         if let Some(system) = given.system {
             overhead.system = overhead.system.saturating_add(system_tokens(system, &prices)?);
         }
+        let (system, tools) = outside_hashes(options_json, given.system, given.tools)?;
         let messages = match &options.costs {
             Some(costs) => known_costs::read(format, &given.list, prices, costs)?,
             None => chats::read(format, &given.list, prices)?,
@@ -57,7 +64,8 @@ impl<'t> ChatRequest<'t> {
         marks.add(&messages);
         let request = RequestFields::of_chat(&given)?.over(&options.request);
         let rules = Rules::new(format, options, &request, marks);
-        Ok(Self { format, messages, overhead, rules, thinking: request.thinking })
+        let thinking = request.thinking;
+        Ok(Self { format, list: given.list, system, tools, messages, overhead, rules, thinking })
     }
 
     /// Fits the chat. `diagnostics` are those of the request.
@@ -74,7 +82,11 @@ impl<'t> ChatRequest<'t> {
         let pairs = find_pairs(&self.messages);
         let mut sums = Vec::new();
         Sum::extend(&mut sums, &self.messages);
+        let hashes: Vec<MessageHash> = self.list.iter().map(|&message| MessageHash::of(message)).collect();
         let mut fit = Fit {
+            facts: ChatFacts { hashes: &hashes, system: self.system, tools: self.tools },
+            previous: &options.previous,
+            series: None,
             options,
             edits: options.edits(),
             limit: budget.limit,

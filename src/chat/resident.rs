@@ -4,18 +4,21 @@
 //! with the caller; [`Chat`](super::Chat) has them, too.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use serde::Serialize;
 
 use super::course::Course;
 use super::fit::{EarlierMark, Fit};
+use super::message_hash::MessageHash;
 use super::messages::{Messages, Sum};
 use super::options::{Budget, FitOptions, Phase, RequestFields};
 use super::outcome::FitDecisions;
 use super::pairs::add_pairs;
 use super::request_overhead::{RequestOverhead, overhead_of_request, prices};
 use super::rules::{Marks, Rules};
+use super::series::{ChatFacts, outside_hashes};
+use super::state::{FitState, Previous};
 use super::unit_index::UnitIndex;
 use crate::call::{Call, CallContext, Response};
 use crate::error::{Code, Diagnostic, Error, Result};
@@ -31,7 +34,8 @@ use crate::vendors::pieces::message::{Kind, Message, Path, Piece, Step};
 pub const METHODS: &[Call<ResidentChat>] = &[
     Call::new("splice", &["at", "remove", "messages", "pinned"], |chat, request, _| splice(chat, request)),
     Call::new("appendText", &[], |chat, request, _| Response::of(&chat.append_text(&request.text()?)?)),
-    Call::new("fit", &[], |chat, request, host| fit(chat, request, host)),
+    Call::new("fit", &["options", "target", "last"], |chat, request, host| fit(chat, request, host)),
+    Call::new("state", &[], |chat, _, _| Response::of(&chat.state())),
 ];
 
 /// A chat, as far as fitting it needs it.
@@ -48,6 +52,14 @@ pub struct ResidentChat {
     messages: Vec<Message<'static>>,
     /// Prefix sums of the costs of the messages.
     sums: Vec<Sum>,
+    hashes: RefCell<Vec<MessageHash>>,
+    /// Whether the last message grew after its hash was found.
+    has_grown: Cell<bool>,
+    /// Hashes of the system context and the tools outside the messages.
+    system: u64,
+    tools: u64,
+    /// The state after the last fit by its own options.
+    state: RefCell<Previous>,
     /// The formats that each message can be in, and that all of them can be in.
     shapes: Vec<Formats>,
     shape: Formats,
@@ -108,19 +120,22 @@ fn splice(chat: &mut ResidentChat, request: Value<'_>) -> Result<Response> {
 /// Fits by the chat's options, or by those of `{ options }`: with the same format and tokenizer, and the same system context and
 /// tools, which are not given again. Nor are pinned messages, unless they are other ones.
 fn fit(chat: &ResidentChat, request: Value<'_>, host: &CallContext) -> Result<Response> {
-    if request.is_null() {
-        return Response::of(&chat.fit(None)?);
+    let request_object = request.object("options, an object")?;
+    if let Some(last) = request_object.get("last")? {
+        chat.refresh_last(last);
     }
+    let Some(given) = request_object.get("options")? else {
+        return Response::of(&FitDecisions { state: None, ..chat.fit(None)? });
+    };
     let mut diagnostics = request.repaired();
-    let request = request.object("options, an object")?;
-    let given = request.need("options")?.object("options, an object")?;
+    let (request, given) = (request_object, given.object("options, an object")?);
     let target = request.read("target", RequestFields::of_target)?;
     let target = target.unwrap_or_else(|| chat.options.request.clone());
     let mut options = FitOptions { request: target, ..FitOptions::read(given, host, &mut diagnostics)? };
     if given.get("pinned")?.is_none() {
         options.pinned.clone_from(&chat.options.pinned);
     }
-    Response::of(&chat.fit(Some((&options, diagnostics)))?)
+    Response::of(&FitDecisions { state: None, ..chat.fit(Some((&options, diagnostics)))? })
 }
 
 impl ResidentChat {
@@ -153,7 +168,17 @@ impl ResidentChat {
         let formats = options.format.map_or(shape, bit);
         let request_overhead =
             overhead_of_request(options_json, None, format, formats, &prices(format, &options, &budget))?;
+        let (system, tools) = outside_hashes(options_json, None, None)?;
+        let state = match &options.previous {
+            Previous::None => Previous::Start,
+            previous => previous.clone(),
+        };
         Ok(Self {
+            hashes: RefCell::default(),
+            has_grown: Cell::new(false),
+            system,
+            tools,
+            state: RefCell::new(state),
             request,
             options,
             budget,
@@ -221,6 +246,8 @@ impl ResidentChat {
         // Nothing can fail from here on.
         (self.shape, self.format, self.request_overhead) = (shape, format, request_overhead);
         self.put(at, end, &read, shapes);
+        self.has_grown.set(false);
+        self.hashes.get_mut().splice(at..end, list.iter().map(|&message| MessageHash::of(message)));
         let came = at..at + list.len();
         let stays = |index: &usize| *index < at || *index >= end;
         if let Some(pinned) = pinned {
@@ -336,6 +363,7 @@ impl ResidentChat {
             }
         }
         let path = piece.texts.last().map(|text| text.path.clone());
+        self.has_grown.set(true);
         self.check_counter()?;
         self.layout.get_mut().truncate(self.messages.len().saturating_sub(1));
         self.sums.truncate(self.messages.len());
@@ -345,7 +373,29 @@ impl ResidentChat {
         Ok(Changed { path, tokens, total: self.total(), ..Changed::default() })
     }
 
-    /// Fits it by its own options, or by others with their diagnostics, of the same format and tokenizer.
+    /// Whether the last message grew, so that it is given again before a fit.
+    pub(super) fn has_grown(&self) -> bool {
+        self.has_grown.get()
+    }
+
+    /// Takes the last message as it is after its text grew.
+    pub(super) fn refresh_last(&self, message: Value<'_>) {
+        if let Some(last) = self.hashes.borrow_mut().last_mut() {
+            *last = MessageHash::of(message);
+            self.has_grown.set(false);
+        }
+    }
+
+    /// The state after the last fit by the chat's own options.
+    pub(super) fn state(&self) -> Option<FitState> {
+        match &*self.state.borrow() {
+            Previous::State(state) => Some(state.clone()),
+            Previous::None | Previous::Start => None,
+        }
+    }
+
+    /// Fits it by its own options, which continues the last such fit; or by others with their diagnostics, of the same format and
+    /// tokenizer, which only shows what they would do.
     pub(super) fn fit(&self, others: Option<(&FitOptions, Vec<Diagnostic>)>) -> Result<FitDecisions> {
         let mut diagnostics: Vec<Diagnostic> = Vec::with_capacity(self.repaired.len());
         for (index, diagnostic) in &self.repaired {
@@ -364,8 +414,14 @@ impl ResidentChat {
                 (options, options.budget(&mut diagnostics)?)
             }
         };
+        let own = self.state.borrow().clone();
+        let previous = if options.previous == Previous::None || !is_other { &own } else { &options.previous };
+        let hashes = self.hashes.borrow();
         let is_same_marker = options.truncation_marker == self.options.truncation_marker;
         let mut fit = Fit {
+            facts: ChatFacts { hashes: &hashes, system: self.system, tools: self.tools },
+            previous,
+            series: None,
             options,
             edits: options.edits(),
             limit: budget.limit,
@@ -390,7 +446,11 @@ impl ResidentChat {
             self.layout.take();
         }
         let (cut, edits) = ran?;
-        Ok(fit.fitted(&cut, edits))
+        let decisions = fit.fitted(&cut, edits);
+        if !is_other {
+            self.state.replace(Previous::State(decisions.state.clone().unwrap_or_default()));
+        }
+        Ok(decisions)
     }
 }
 

@@ -85,7 +85,7 @@ impl<'r> Fit<'r> {
 
     /// Shortens the last result that an edit cleared to what the limit leaves, if enough of it stays; how many tokens that takes.
     pub(super) fn shorten_cleared(&mut self, at: At, whole: Piece<'r>, left: u64) -> u64 {
-        if self.options.fill == Fill::Off || self.edits.always || self.edits.step > 0 {
+        if self.options.fill == Fill::Off || self.edits.always || self.edits.step > 0 || self.makes_steps() {
             return 0;
         }
         let Some(piece) = self.messages.piece_mut(at) else { return 0 };

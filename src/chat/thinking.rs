@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json};
 use super::course::Place;
 use super::fit::{Cut, Fit};
 use super::pairs::MessageSlice;
+use super::series::Series;
 use crate::assembly::preserved::{PreservedThinking, ThinkingFate, drop_blocks_request};
 use crate::vendors::pieces::message::{Kind, Message, Piece, Reason, Step};
 
@@ -42,7 +43,10 @@ impl Fit<'_> {
     /// The first place that differs from what was given. Thinking that was removed from the start is no change.
     pub(super) fn first_change(&self, cut: &Cut) -> Option<Place> {
         let of_cut = cut.slices.first().map(|slice| self.place_of_gap(slice, cut));
-        let of_front = cut.is_first.then(|| (self.lead(), 1));
+        let is_same_gap = cut.is_recorded || cut.slices.is_empty() && cut.stands_before.is_some();
+        let of_front = (cut.is_first && !is_same_gap).then(|| (self.lead(), 1));
+        let of_earlier = cut.stands_before.filter(|_| !is_same_gap).map(|before| (before, 1));
+        let of_front = of_front.into_iter().chain(of_earlier).min();
         let changed = self.messages.changed();
         let compacted = changed.iter().filter_map(|&at| self.messages.get(at)).any(|message| {
             message.removed.or(message.pieces.first().and_then(|piece| piece.removed)) == Some(Reason::Compacted)
@@ -60,6 +64,17 @@ impl Fit<'_> {
         first.into_iter().chain(of_chain).min()
     }
 
+    /// The first place from which on bound thinking is invalid.
+    pub(super) fn invalid_from(&self, cut: &Cut) -> Option<Place> {
+        let is_other_request = self.series.as_ref().is_some_and(|series| series.is_other_request);
+        match self.change_since_last(cut) {
+            _ if is_other_request => Some((0, 1)),
+            Some(Some(at)) => Some((at, 1)),
+            Some(None) => None,
+            None => self.first_change(cut),
+        }
+    }
+
     /// Where a cut begins, or its marker, which stands before a run in one message that goes on after the gap.
     fn place_of_gap(&self, first: &MessageSlice, cut: &Cut) -> Place {
         let pieces = self.messages.get(first.message).map_or(&[][..], |message| &message.pieces);
@@ -73,18 +88,20 @@ impl Fit<'_> {
 
     /// The first place of a message that was changed, unless only thinking was taken out of it.
     fn change_in(&self, at: usize, begins_at_compaction: bool) -> Option<Place> {
-        let message = self.messages.get(at)?;
+        let (message, before) = (self.messages.get(at)?, self.messages.before(at)?);
         match message.removed {
+            Some(_) if before.removed.is_some() => return None,
             Some(Reason::Compacted) => return (!begins_at_compaction).then_some((at, 1)),
             Some(_) if !message.is_thought() => return Some((at, 1)),
             _ => {}
         }
-        let is_changed = |piece: &&Piece<'_>| match piece.removed {
+        let is_changed = |(piece, before): &(&Piece<'_>, &Piece<'_>)| match piece.removed {
+            Some(_) if !before.is_there() => false,
             Some(Reason::Compacted) => !begins_at_compaction,
             Some(_) => piece.kind != Kind::Reasoning,
-            None => piece.changed.is_some(),
+            None => piece.changes != before.changes,
         };
-        message.pieces.iter().find(is_changed).map(|piece| place_of(at, piece))
+        message.pieces.iter().zip(&before.pieces).find(is_changed).map(|(piece, _)| place_of(at, piece))
     }
 
     /// The first thought that an edit removed while an earlier one stays.
@@ -133,6 +150,7 @@ impl Fit<'_> {
     pub(super) fn strip_changed(&mut self) {
         if self.strips()
             && self.messages.is_changed()
+            && !self.series.as_ref().is_some_and(Series::is_afresh)
             && let Some(from) = self.first_change(&Cut::default())
         {
             self.strip(from, &Cut::default());
@@ -148,7 +166,7 @@ impl Fit<'_> {
         if !self.rules.preserves_thinking || !(keeps || self.strips()) {
             return;
         }
-        let Some(from) = self.first_change(cut) else { return };
+        let Some(from) = self.invalid_from(cut) else { return };
         let removed = Removed(&cut.slices);
         let fate = if keeps { ThinkingFate::Refused } else { ThinkingFate::Removed };
         let mut found = Vec::new();
@@ -156,11 +174,15 @@ impl Fit<'_> {
             if message.removed.is_some_and(|reason| reason != Reason::ReasoningPrefixChanged) {
                 continue;
             }
+            let was_there = |place: usize| {
+                let before = self.messages.before(at).filter(|before| before.removed.is_none());
+                before.and_then(|before| before.pieces.get(place)).is_some_and(Piece::is_there)
+            };
             let is_told = |&(place, piece): &(usize, &Piece<'_>)| {
                 let is_invalid = if keeps {
                     self.is_bound(piece) && piece.is_there() && place_of(at, piece) >= from
                 } else {
-                    piece.removed == Some(Reason::ReasoningPrefixChanged)
+                    piece.removed == Some(Reason::ReasoningPrefixChanged) && was_there(place)
                 };
                 is_invalid && !removed.has(at, place)
             };
@@ -172,7 +194,7 @@ impl Fit<'_> {
 
     /// Reports that the model may not see reasoning that OpenAI sealed: it is withheld where something before it changed.
     fn report_withheld(&mut self, cut: &Cut) {
-        let Some(from) = self.first_change(cut) else { return };
+        let Some(from) = self.invalid_from(cut) else { return };
         let removed = Removed(&cut.slices);
         let mut withheld = Vec::new();
         for (at, message) in (from.0..).zip(self.messages.range(from.0, self.messages.len())) {

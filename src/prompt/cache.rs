@@ -106,7 +106,8 @@ pub(crate) fn message_hash(message: &Message<'_>) -> u64 {
 }
 
 /// Hashes words of eight bytes with one multiplication each.
-struct Hasher {
+#[derive(Clone, Debug)]
+pub(crate) struct Hasher {
     state: u64,
 }
 
@@ -117,11 +118,11 @@ impl Default for Hasher {
 }
 
 impl Hasher {
-    fn word(&mut self, word: u64) {
+    pub(crate) fn word(&mut self, word: u64) {
         self.state = (self.state.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
 
-    fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         let (words, rest) = text.as_bytes().as_chunks::<8>();
         for word in words {
             self.word(u64::from_le_bytes(*word));
@@ -205,7 +206,7 @@ impl Hasher {
         self.optional(url);
     }
 
-    fn finish(&self) -> u64 {
+    pub(crate) fn finish(&self) -> u64 {
         let mut hash = self.state;
         hash = (hash ^ (hash >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
         hash = (hash ^ (hash >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);

@@ -269,6 +269,15 @@ impl Piece<'_> {
         freed
     }
 
+    /// Removes the id of its message: the reasoning that it followed from is gone.
+    pub(crate) fn remove_id(&mut self) {
+        let removed = Change::Remove([vec![Step::Key("id")]]);
+        if !self.changes.contains(&removed) {
+            self.changes.push(removed);
+            self.changed = Some(Reason::ReasoningRemoved);
+        }
+    }
+
     /// Puts a shorter text in the place of one of its texts.
     pub(crate) fn shorten(&mut self, at: usize, text: String, tokens: u64, reason: Reason) {
         let Some(place) = self.texts.get_mut(at) else { return };

@@ -1,0 +1,136 @@
+//! What of a message is compared with that of an earlier request: its role, its content and its ids (SPEC §8 "Continuing fits").
+
+use crate::json::{Kind, Object, Value};
+use crate::prompt::Hasher;
+
+/// Marks for a provider's cache, and what hosts note about a message.
+const IGNORED: &[&str] = &[
+    "cache_control",
+    "cacheControl",
+    "cachePoint",
+    "prompt_cache_breakpoint",
+    "metadata",
+    "response_metadata",
+    "usage_metadata",
+    "createdAt",
+];
+
+/// The hashes of a message: of everything but its parts, and with each further part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct MessageHash {
+    head: u64,
+    parts: Vec<u64>,
+}
+
+impl MessageHash {
+    pub(super) fn of(message: Value<'_>) -> Self {
+        let Some(object) = message.as_object() else {
+            return Self { head: value_hash(message).unwrap_or_default(), parts: Vec::new() };
+        };
+        let is_parts = |key: Value<'_>| key.is_string("content") || key.is_string("parts");
+        let mut head = Hasher::default();
+        hash_fields(object, &mut head, &|key| is_parts(key));
+        let head = head.finish();
+        let mut parts = Vec::new();
+        for (_, content) in object.entries().filter(|&(key, _)| is_parts(key)) {
+            let last = |parts: &[u64]| parts.last().copied().unwrap_or(head);
+            match content.as_list() {
+                Some(list) => list.for_each(|part| parts.push(with_part(last(&parts), part))),
+                None => parts.push(with_part(last(&parts), content)),
+            }
+        }
+        Self { head, parts }
+    }
+
+    /// The hash of all of it.
+    pub(super) fn whole(&self) -> u64 {
+        self.up_to(self.parts.len()).unwrap_or(self.head)
+    }
+
+    pub(super) fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The hash of it with so many parts.
+    pub(super) fn up_to(&self, parts: usize) -> Option<u64> {
+        match parts.checked_sub(1) {
+            Some(last) => self.parts.get(last).copied(),
+            None => Some(self.head),
+        }
+    }
+}
+
+/// The hash of several hashes in their order.
+pub(super) fn hash_of(hashes: impl IntoIterator<Item = u64>) -> u64 {
+    let mut all = Hasher::default();
+    hashes.into_iter().for_each(|hash| all.word(hash));
+    all.finish()
+}
+
+/// A text as content is the same as a list with this text.
+fn with_part(before: u64, part: Value<'_>) -> u64 {
+    let text = match part.as_object().filter(|object| object.last("type").is_some_and(|kind| kind.is_string("text"))) {
+        Some(object) => object.last("text").and_then(Value::as_text),
+        None => part.as_text(),
+    };
+    let is_plain = part.as_object().is_none_or(|object| object.entries().all(|(key, _)| is_plain_text_key(key)));
+    match text.filter(|_| is_plain) {
+        Some(text) => {
+            let mut hasher = Hasher::default();
+            hasher.text(&text);
+            hash_of([before, hasher.finish()])
+        }
+        None => hash_of([before, value_hash(part).unwrap_or_default()]),
+    }
+}
+
+fn is_plain_text_key(key: Value<'_>) -> bool {
+    key.is_string("type") || key.is_string("text") || is_ignored(key)
+}
+
+fn is_ignored(key: Value<'_>) -> bool {
+    IGNORED.iter().any(|ignored| key.is_string(ignored))
+}
+
+/// The hash of a value; none for an object of which everything is ignored.
+pub(super) fn value_hash(value: Value<'_>) -> Option<u64> {
+    let mut hasher = Hasher::default();
+    match value.kind() {
+        Kind::String => hasher.text(&value.as_text().unwrap_or_default()),
+        Kind::List => {
+            hasher.word(1);
+            for item in value.as_list().into_iter().flatten() {
+                hasher.word(value_hash(item).unwrap_or_default());
+            }
+        }
+        Kind::Object => {
+            hasher.word(2);
+            let object = value.as_object()?;
+            let fields = hash_fields(object, &mut hasher, &|_| false);
+            if fields == 0 && object.len() > 0 {
+                return None;
+            }
+        }
+        Kind::Null | Kind::Bool | Kind::Number => {
+            hasher.word(3);
+            hasher.text(value.raw());
+        }
+    }
+    Some(hasher.finish())
+}
+
+/// Adds the fields of an object, some excepted; how many that were.
+fn hash_fields(object: Object<'_>, hasher: &mut Hasher, is_excepted: &dyn Fn(Value<'_>) -> bool) -> usize {
+    let mut count = 0;
+    for (key, value) in object.entries() {
+        if is_ignored(key) || is_excepted(key) {
+            continue;
+        }
+        if let Some(hash) = value_hash(value) {
+            hasher.text(&key.as_text().unwrap_or_default());
+            hasher.word(hash);
+            count += 1;
+        }
+    }
+    count
+}

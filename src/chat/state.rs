@@ -1,0 +1,312 @@
+//! What a fit gives to the next one of the same conversation (SPEC §8 "Continuing fits").
+
+use serde::{Serialize, Serializer};
+use serde_json::{Value as Json, json};
+
+use super::fit::Cut;
+use super::message_hash::{MessageHash, hash_of};
+use super::report::AddedKind;
+use super::treatment::Treatment;
+use crate::error::Result;
+use crate::json::{Kind, Object, Value};
+
+/// State of a conversation: JSON data, given to the next fit as [`FitOptions::previous`](super::FitOptions::previous). What it contains
+/// is no interface.
+///
+/// It takes at most 2 KB, 32 bytes for each run of messages that were treated alike and for each shortened text, and the text of the
+/// marker or summary.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FitState(Option<Box<KnownState>>);
+
+/// Where a series of fits of one conversation stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Previous {
+    /// A single fit.
+    #[default]
+    None,
+    /// The first fit of a series.
+    Start,
+    /// The state that the last fit returned.
+    State(FitState),
+}
+
+/// The version of the state.
+const VERSION: u32 = 1;
+
+/// Messages at the end whose hashes are recorded one by one.
+const RECENT: usize = 200;
+
+/// State that this version wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct KnownState {
+    pub format: String,
+    /// Hashes of the options that the treatment depends on, of the pinned messages, and of the system context and the tools outside the
+    /// messages.
+    pub options: u64,
+    pub pinned: u64,
+    pub system: u64,
+    pub tools: u64,
+    pub input: InputHash,
+    /// How many messages there were at the last step, and their hash.
+    pub step: (usize, u64),
+    /// How many messages the result had, and their hash.
+    pub result: (usize, u64),
+    /// What was done to messages, by their index. What is not listed was kept.
+    pub treatments: Vec<(usize, Treatment)>,
+    pub added: Option<RecordedGap>,
+}
+
+/// The marker or summary of a fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RecordedGap {
+    pub kind: AddedKind,
+    pub text: String,
+    /// The message of the input that it stands before.
+    pub before: usize,
+    /// How many messages the marker counts; of a summary, those that were removed after it was made.
+    pub omitted: usize,
+    /// Whether it stands before the first turn, wherever the gap is.
+    pub is_first: bool,
+    /// The text of the summary alone.
+    pub summary: Option<String>,
+}
+
+impl RecordedGap {
+    /// A cut that does nothing but put the message there again.
+    pub(super) fn cut(&self) -> Cut {
+        Cut {
+            added: Some((self.kind, self.text.clone())),
+            is_first: self.is_first,
+            omitted: self.omitted,
+            counted: self.omitted,
+            stands_before: Some(self.before),
+            summary: self.summary.clone(),
+            ..Cut::default()
+        }
+    }
+}
+
+/// The hashes of the messages of a fit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct InputHash {
+    pub count: usize,
+    /// Of all of them, and of all but the last.
+    all: u64,
+    before_last: u64,
+    last_parts: usize,
+    last: u64,
+    /// Of those before the recent ones.
+    before_recent: u64,
+    recent: Vec<u32>,
+}
+
+fn short(hash: u64) -> u32 {
+    (hash >> 44) as u32
+}
+
+impl InputHash {
+    pub(super) fn of(messages: &[MessageHash]) -> Self {
+        let count = messages.len();
+        let last = messages.last();
+        let before_recent = count.saturating_sub(RECENT);
+        Self {
+            count,
+            all: hash_to(messages, count),
+            before_last: hash_to(messages, count.saturating_sub(1)),
+            last_parts: last.map_or(0, MessageHash::parts),
+            last: last.map_or(0, MessageHash::whole),
+            before_recent: hash_to(messages, before_recent),
+            recent: messages.iter().skip(before_recent).map(|message| short(message.whole())).collect(),
+        }
+    }
+
+    /// Whether these messages begin with the earlier ones; the last of them may have more parts.
+    pub(super) fn begins(&self, messages: &[MessageHash]) -> bool {
+        let Some(last) = messages.get(self.count.wrapping_sub(1)) else { return self.count == 0 };
+        self.is_whole(messages)
+            || hash_to(messages, self.count - 1) == self.before_last && last.up_to(self.last_parts) == Some(self.last)
+    }
+
+    /// Whether these messages begin with all of the earlier ones, unchanged.
+    pub(super) fn is_whole(&self, messages: &[MessageHash]) -> bool {
+        messages.len() >= self.count && hash_to(messages, self.count) == self.all
+    }
+
+    /// The first message that differs, if so many agree that it is known.
+    pub(super) fn branch(&self, messages: &[MessageHash]) -> Option<usize> {
+        let from = self.count.saturating_sub(self.recent.len());
+        if messages.len() < from || hash_to(messages, from) != self.before_recent {
+            return None;
+        }
+        let rest = messages.get(from..).unwrap_or_default();
+        let same =
+            self.recent.iter().zip(rest).take_while(|(known, message)| **known == short(message.whole())).count();
+        Some(from + same)
+    }
+
+    /// Whether the last message that both have is the same: one before it was edited.
+    pub(super) fn ends_alike(&self, messages: &[MessageHash]) -> bool {
+        let Some(last) = self.count.min(messages.len()).checked_sub(1) else { return false };
+        let recent = last.checked_sub(self.count.saturating_sub(self.recent.len()));
+        let known = recent.and_then(|recent| self.recent.get(recent));
+        known.is_some() && known.copied() == messages.get(last).map(|message| short(message.whole()))
+    }
+}
+
+/// The hash of the first messages.
+pub(super) fn hash_to(messages: &[MessageHash], count: usize) -> u64 {
+    hash_of(messages.iter().take(count).map(MessageHash::whole))
+}
+
+impl FitState {
+    pub(super) fn new(state: KnownState) -> Self {
+        Self(Some(Box::new(state)))
+    }
+
+    pub(super) fn known(&self) -> Option<&KnownState> {
+        self.0.as_deref()
+    }
+
+    /// Reads state from JSON. What is damaged, or of another version, begins a series afresh, and the report states it.
+    pub fn from_json(state: &Json) -> Self {
+        let read = |text: Vec<u8>| {
+            let document = crate::json::Document::read(&text, &[]).ok()?;
+            Some(Self::read(document.root()))
+        };
+        serde_json::to_vec(state).ok().and_then(read).unwrap_or(Self(None))
+    }
+
+    pub(super) fn read(state: Value<'_>) -> Self {
+        Self(read_state(state).ok().flatten().map(Box::new))
+    }
+
+    /// The state as JSON.
+    pub fn to_json(&self) -> Json {
+        self.known().map_or_else(|| json!({ "version": 0 }), KnownState::to_json)
+    }
+}
+
+impl Serialize for FitState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        self.to_json().serialize(serializer)
+    }
+}
+
+impl KnownState {
+    fn to_json(&self) -> Json {
+        let InputHash { count, all, before_last, last_parts, last, before_recent, recent } = &self.input;
+        let recent: String = recent.iter().map(|hash| format!("{hash:05x}")).collect();
+        let hex = |hash: &u64| format!("{hash:016x}");
+        let mut state = json!({
+            "version": VERSION,
+            "format": self.format,
+            "options": [hex(&self.options), hex(&self.pinned), hex(&self.system), hex(&self.tools)],
+            "input": [count, hex(all), hex(before_last), last_parts, hex(last), hex(before_recent), recent],
+            "step": [self.step.0, hex(&self.step.1)],
+            "result": [self.result.0, hex(&self.result.1)],
+            "treated": runs(&self.treatments),
+        });
+        if let (Some(added), Json::Object(fields)) = (&self.added, &mut state) {
+            let RecordedGap { kind, text, before, omitted, is_first, summary } = added;
+            let added = json!([*kind == AddedKind::Summary, text, before, omitted, is_first, summary]);
+            fields.insert("added".to_owned(), added);
+        }
+        state
+    }
+}
+
+/// Runs of messages that were treated alike.
+fn runs(treatments: &[(usize, Treatment)]) -> Vec<Json> {
+    let mut runs = Vec::new();
+    let mut rest = treatments.iter().peekable();
+    while let Some((from, treatment)) = rest.next() {
+        let mut count = 1;
+        while rest.next_if(|(at, next)| *at == from + count && next == treatment).is_some() {
+            count += 1;
+        }
+        let (text, marker) = treatment.to_text();
+        runs.push(match marker {
+            Some(marker) => json!([from, count, text, marker]),
+            None => json!([from, count, text]),
+        });
+    }
+    runs
+}
+
+fn read_state(state: Value<'_>) -> Result<Option<KnownState>> {
+    let state = state.object("state, an object")?;
+    if state.need("version")?.whole(u32::MAX)? != VERSION {
+        return Ok(None);
+    }
+    let list = |name: &str| state.need(name)?.list("a list").map(Vec::from_iter);
+    let (options, input, step, result) = (list("options")?, list("input")?, list("step")?, list("result")?);
+    let mut known = KnownState { format: state.text("format")?.into_owned(), ..KnownState::default() };
+    let read = || {
+        known.options = hash_at(&options, 0)?;
+        known.pinned = hash_at(&options, 1)?;
+        known.system = hash_at(&options, 2)?;
+        known.tools = hash_at(&options, 3)?;
+        known.input = InputHash {
+            count: number_at(&input, 0)?,
+            all: hash_at(&input, 1)?,
+            before_last: hash_at(&input, 2)?,
+            last_parts: number_at(&input, 3)?,
+            last: hash_at(&input, 4)?,
+            before_recent: hash_at(&input, 5)?,
+            recent: recent_hashes(&input.get(6)?.as_text()?)?,
+        };
+        known.step = (number_at(&step, 0)?, hash_at(&step, 1)?);
+        known.result = (number_at(&result, 0)?, hash_at(&result, 1)?);
+        known.treatments = read_runs(state, known.input.count)?;
+        known.added = match state.last("added") {
+            Some(added) => Some(read_added(added)?),
+            None => None,
+        };
+        Some(known)
+    };
+    Ok(read())
+}
+
+fn number_at(list: &[Value<'_>], at: usize) -> Option<usize> {
+    list.get(at)?.whole(u32::MAX).ok().map(|number| number as usize)
+}
+
+fn hash_at(list: &[Value<'_>], at: usize) -> Option<u64> {
+    u64::from_str_radix(&list.get(at)?.as_text()?, 16).ok()
+}
+
+fn recent_hashes(text: &str) -> Option<Vec<u32>> {
+    let (groups, rest) = text.as_bytes().as_chunks::<5>();
+    let hash = |group: &[u8; 5]| u32::from_str_radix(std::str::from_utf8(group).ok()?, 16).ok();
+    if rest.is_empty() { groups.iter().map(hash).collect() } else { None }
+}
+
+fn read_runs(state: Object<'_>, count: usize) -> Option<Vec<(usize, Treatment)>> {
+    let mut treatments: Vec<(usize, Treatment)> = Vec::new();
+    for run in state.last("treated")?.as_list()? {
+        let run: Vec<Value<'_>> = run.as_list()?.collect();
+        let (from, length) = (number_at(&run, 0)?, number_at(&run, 1)?);
+        let marker = match run.get(3) {
+            Some(marker) => Some(marker.as_text()?.into_owned()),
+            None => None,
+        };
+        let treatment = Treatment::parse(&run.get(2)?.as_text()?, marker)?;
+        let is_ordered = treatments.last().is_none_or(|(last, _)| *last < from);
+        let end = from.checked_add(length).filter(|end| *end <= count && is_ordered)?;
+        treatments.extend((from..end).map(|at| (at, treatment.clone())));
+    }
+    Some(treatments)
+}
+
+fn read_added(added: Value<'_>) -> Option<RecordedGap> {
+    let fields: Vec<Value<'_>> = added.as_list()?.collect();
+    let summary = fields.get(5)?;
+    Some(RecordedGap {
+        kind: if fields.first()?.bool().ok()? { AddedKind::Summary } else { AddedKind::Marker },
+        text: fields.get(1)?.as_text()?.into_owned(),
+        before: number_at(&fields, 2)?,
+        omitted: number_at(&fields, 3)?,
+        is_first: fields.get(4)?.bool().ok()?,
+        summary: if summary.kind() == Kind::Null { None } else { Some(summary.as_text()?.into_owned()) },
+    })
+}

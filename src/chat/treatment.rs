@@ -1,0 +1,311 @@
+//! What a fit did to a message, written down so that a later fit can do it again (SPEC §8 "Continuing fits").
+
+use super::edits::IMAGE;
+use super::pairs::MessageSlice;
+use crate::assembly::settings::TEXT_MARKER;
+use crate::prompt::Prices;
+use crate::vendors::pieces::message::{Change, EMPTY_INPUT, Kind, Message, Piece, Reason, Step};
+
+/// What was done to a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Treatment {
+    /// All of it was removed.
+    Removed(Reason),
+    Changed(ChangedPieces),
+}
+
+/// What was done to the pieces of a message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ChangedPieces {
+    pieces: Vec<(usize, PieceTreatment)>,
+    /// Its steps, if some were removed.
+    steps: Option<u64>,
+    /// What stands in shortened texts, if it is not the default.
+    marker: Option<String>,
+}
+
+/// What was done to a piece.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum PieceTreatment {
+    Removed(Reason),
+    /// The placeholder of cleared results replaces it.
+    ResultCleared,
+    InputCleared,
+    /// One of its images, or itself.
+    ImageReplaced,
+    IdRemoved,
+    /// A text of which so many bytes at the beginning and at the end are left.
+    Shortened {
+        text: usize,
+        head: usize,
+        tail: usize,
+        reason: Reason,
+    },
+}
+
+/// What is put in the place of results.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placeholder<'p> {
+    pub text: &'p str,
+    pub prices: Prices<'p>,
+}
+
+impl Treatment {
+    /// What was done to a message, of which a cut removes slices. None if nothing was, or only what holds for the end of a chat.
+    pub(super) fn of(read: &Message<'_>, now: &Message<'_>, gone: &[MessageSlice]) -> Option<Self> {
+        if let Some(reason) = now.removed {
+            return (reason != Reason::EndOn).then_some(Self::Removed(reason));
+        }
+        let is_gone = |place: usize| gone.iter().any(|slice| (slice.from..slice.to).contains(&place));
+        let mut pieces = now.pieces.iter().enumerate();
+        if !gone.is_empty() && !pieces.any(|(at, piece)| !is_gone(at) && piece.is_there() && !piece.is_silent()) {
+            return Some(Self::Removed(Reason::OverLimit));
+        }
+        let mut changed = ChangedPieces::default();
+        for (at, (piece, before)) in now.pieces.iter().zip(&read.pieces).enumerate() {
+            let removed = piece.removed.or_else(|| is_gone(at).then_some(Reason::OverLimit));
+            match removed {
+                Some(reason) if before.is_there() => changed.pieces.push((at, PieceTreatment::Removed(reason))),
+                Some(_) => {}
+                None => changed.add(at, before, piece),
+            }
+        }
+        let steps = now.steps.saturating_sub(gone.len() as u64);
+        changed.steps = (steps != read.steps).then_some(steps);
+        (!changed.pieces.is_empty()).then_some(Self::Changed(changed))
+    }
+
+    /// Does the same to a message.
+    pub(super) fn apply(&self, message: &mut Message<'_>, placeholder: Placeholder<'_>) {
+        match self {
+            Self::Removed(reason) => message.removed = Some(*reason),
+            Self::Changed(changed) => {
+                for (at, treatment) in &changed.pieces {
+                    if let Some(piece) = message.pieces.get_mut(*at) {
+                        changed.apply(piece, treatment, placeholder);
+                    }
+                }
+                message.steps = changed.steps.unwrap_or(message.steps);
+            }
+        }
+    }
+
+    /// The part of it that stays when the rest is undone: thinking that is invalid, and broken pairs.
+    pub(super) fn lasting(&self) -> Option<Self> {
+        let lasts = |reason: Reason| matches!(reason, Reason::ReasoningPrefixChanged | Reason::ToolPairBroken);
+        match self {
+            Self::Removed(reason) => lasts(*reason).then(|| self.clone()),
+            Self::Changed(changed) => {
+                let is =
+                    |treatment: &PieceTreatment| matches!(treatment, PieceTreatment::Removed(reason) if lasts(*reason));
+                let pieces: Vec<_> = changed.pieces.iter().filter(|(_, treatment)| is(treatment)).cloned().collect();
+                (!pieces.is_empty()).then(|| Self::Changed(ChangedPieces { pieces, ..ChangedPieces::default() }))
+            }
+        }
+    }
+
+    pub(super) fn is_removed(&self) -> bool {
+        matches!(self, Self::Removed(_))
+    }
+}
+
+impl ChangedPieces {
+    /// Adds what changed in a piece.
+    fn add(&mut self, at: usize, before: &Piece<'_>, now: &Piece<'_>) {
+        let known = before.changes.len().min(now.changes.len());
+        let is_new =
+            now.changes.get(..known) != before.changes.get(..known) || now.changes.len() != before.changes.len();
+        if !is_new {
+            return;
+        }
+        for change in &now.changes {
+            let treatment = match change {
+                Change::Set(path, _) => {
+                    let text = before.texts.iter().position(|text| text.path == *path);
+                    let shortened = text.and_then(|text| self.shortened(text, before, now));
+                    let is_input = before.input.as_ref().is_some_and(|input| input.path == *path);
+                    match shortened {
+                        Some(shortened) => shortened,
+                        None if is_input => PieceTreatment::InputCleared,
+                        None if before.images.iter().any(|image| image.path == *path) => PieceTreatment::ImageReplaced,
+                        None if before.kind == Kind::Image => PieceTreatment::ImageReplaced,
+                        None => PieceTreatment::ResultCleared,
+                    }
+                }
+                Change::Remove([path]) if before.images.iter().any(|image| image.path == *path) => {
+                    PieceTreatment::ImageReplaced
+                }
+                Change::Remove([path]) if matches!(path.as_slice(), [Step::Key("id")]) => PieceTreatment::IdRemoved,
+                // The rest of a result that was cleared.
+                Change::Remove(_) => continue,
+            };
+            self.pieces.push((at, treatment));
+        }
+    }
+
+    /// How a text was shortened.
+    fn shortened(&mut self, text: usize, before: &Piece<'_>, now: &Piece<'_>) -> Option<PieceTreatment> {
+        let (whole, cut) = (&*before.texts.get(text)?.text, &*now.texts.get(text)?.text);
+        let (head, tail) = match kept_ends(whole, cut, TEXT_MARKER) {
+            Some(ends) => ends,
+            None => {
+                let (head, tail) = common_ends(whole, cut);
+                self.marker = cut.get(head..cut.len().saturating_sub(tail)).map(str::to_owned);
+                (head, tail)
+            }
+        };
+        Some(PieceTreatment::Shortened { text, head, tail, reason: now.changed? })
+    }
+
+    fn apply(&self, piece: &mut Piece<'_>, treatment: &PieceTreatment, placeholder: Placeholder<'_>) {
+        let Placeholder { text: cleared, prices } = placeholder;
+        match treatment {
+            PieceTreatment::Removed(reason) => {
+                piece.remove(*reason);
+            }
+            PieceTreatment::ResultCleared => {
+                piece.put_text(cleared, prices.text(cleared), Reason::ResultCleared);
+            }
+            PieceTreatment::InputCleared => {
+                piece.clear_input(prices.text(EMPTY_INPUT), Reason::InputCleared);
+            }
+            PieceTreatment::ImageReplaced => {
+                piece.replace_image(IMAGE, prices.text(IMAGE), Reason::ImageRemoved);
+            }
+            PieceTreatment::IdRemoved => piece.remove_id(),
+            &PieceTreatment::Shortened { text, head, tail, reason } => {
+                let marker = self.marker.as_deref().unwrap_or(TEXT_MARKER);
+                let Some(whole) = piece.texts.get(text).map(|text| &*text.text) else { return };
+                let end = whole.len().checked_sub(tail).and_then(|end| whole.get(end..));
+                let (Some(head), Some(tail)) = (whole.get(..head), end) else { return };
+                let shortened = [head, marker, tail].concat();
+                let tokens = prices.text(&shortened);
+                piece.shorten(text, shortened, tokens, reason);
+            }
+        }
+    }
+}
+
+/// The bytes at the beginning and the end of a text that are left next to a marker.
+fn kept_ends(whole: &str, cut: &str, marker: &str) -> Option<(usize, usize)> {
+    cut.match_indices(marker).find_map(|(at, _)| {
+        let (head, tail) = (cut.get(..at)?, cut.get(at + marker.len()..)?);
+        let fits = head.len() + tail.len() <= whole.len() && whole.starts_with(head) && whole.ends_with(tail);
+        fits.then_some((head.len(), tail.len()))
+    })
+}
+
+/// How many bytes two texts have in common at their beginning, and then at their end.
+fn common_ends(whole: &str, cut: &str) -> (usize, usize) {
+    let same = |(one, other): &(char, char)| one == other;
+    let head = whole.chars().zip(cut.chars()).take_while(same).map(|(one, _)| one.len_utf8()).sum();
+    let rest = |text: &str| text.get(head..).unwrap_or_default().to_owned();
+    let (whole, cut) = (rest(whole), rest(cut));
+    let tail = whole.chars().rev().zip(cut.chars().rev()).take_while(same).map(|(one, _)| one.len_utf8()).sum();
+    (head, tail)
+}
+
+/// Letters for reasons.
+const REASONS: &[(char, Reason)] = &[
+    ('o', Reason::OverLimit),
+    ('s', Reason::Shortened),
+    ('b', Reason::ToolPairBroken),
+    ('c', Reason::ResultCleared),
+    ('h', Reason::ResultShortened),
+    ('i', Reason::InputCleared),
+    ('k', Reason::CallRemoved),
+    ('r', Reason::ReasoningRemoved),
+    ('m', Reason::ImageRemoved),
+    ('n', Reason::NothingLeft),
+    ('t', Reason::ReasoningPrefixChanged),
+    ('p', Reason::Compacted),
+    ('f', Reason::FirstTurn),
+    ('x', Reason::Replaced),
+];
+
+fn letter(reason: Reason) -> char {
+    REASONS.iter().find(|(_, known)| *known == reason).map_or('?', |(letter, _)| *letter)
+}
+
+fn reason(letter: char) -> Option<Reason> {
+    REASONS.iter().find(|(known, _)| *known == letter).map(|(_, reason)| *reason)
+}
+
+/// As text: `!o` is all of a message; otherwise the pieces, as in `c0-2 -t5 s6.0.120.80 /2`.
+impl Treatment {
+    pub(super) fn to_text(&self) -> (String, Option<&str>) {
+        let changed = match self {
+            Self::Removed(reason) => return (String::from_iter(['!', letter(*reason)]), None),
+            Self::Changed(changed) => changed,
+        };
+        let mut words: Vec<String> = Vec::new();
+        let mut pieces = changed.pieces.iter().peekable();
+        while let Some((from, treatment)) = pieces.next() {
+            let mut to = *from;
+            while pieces.next_if(|(at, next)| *at == to + 1 && next == treatment).is_some() {
+                to += 1;
+            }
+            let range = if to == *from { from.to_string() } else { format!("{from}-{to}") };
+            words.push(match treatment {
+                PieceTreatment::Removed(reason) => format!("-{}{range}", letter(*reason)),
+                PieceTreatment::ResultCleared => format!("c{range}"),
+                PieceTreatment::InputCleared => format!("i{range}"),
+                PieceTreatment::ImageReplaced => format!("m{range}"),
+                PieceTreatment::IdRemoved => format!("d{range}"),
+                PieceTreatment::Shortened { text, head, tail, reason } => {
+                    format!("{}{range}.{text}.{head}.{tail}", letter(*reason))
+                }
+            });
+        }
+        words.extend(changed.steps.map(|steps| format!("/{steps}")));
+        (words.join(" "), changed.marker.as_deref())
+    }
+
+    pub(super) fn parse(text: &str, marker: Option<String>) -> Option<Self> {
+        if let Some(whole) = text.strip_prefix('!') {
+            let mut letters = whole.chars();
+            return letters.next().and_then(reason).filter(|_| letters.next().is_none()).map(Self::Removed);
+        }
+        let mut changed = ChangedPieces { marker, ..ChangedPieces::default() };
+        for word in text.split(' ') {
+            let mut rest = word.chars();
+            let first = rest.next()?;
+            match first {
+                '/' => changed.steps = Some(rest.as_str().parse().ok()?),
+                '-' => {
+                    let reason = reason(rest.next()?)?;
+                    changed.add_range(rest.as_str(), &PieceTreatment::Removed(reason))?;
+                }
+                'c' => changed.add_range(rest.as_str(), &PieceTreatment::ResultCleared)?,
+                'i' => changed.add_range(rest.as_str(), &PieceTreatment::InputCleared)?,
+                'm' => changed.add_range(rest.as_str(), &PieceTreatment::ImageReplaced)?,
+                'd' => changed.add_range(rest.as_str(), &PieceTreatment::IdRemoved)?,
+                's' | 'h' => {
+                    let mut numbers = rest.as_str().split('.');
+                    let range = numbers.next()?;
+                    let mut number = || numbers.next()?.parse().ok();
+                    let (text, head, tail) = (number()?, number()?, number()?);
+                    let treatment = PieceTreatment::Shortened { text, head, tail, reason: reason(first)? };
+                    changed.add_range(range, &treatment)?;
+                }
+                _ => return None,
+            }
+        }
+        Some(Self::Changed(changed))
+    }
+}
+
+/// Pieces that a message may have; state of another origin is not followed further.
+const MAX_PIECES: usize = 1 << 20;
+
+impl ChangedPieces {
+    fn add_range(&mut self, range: &str, treatment: &PieceTreatment) -> Option<()> {
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        let (from, to): (usize, usize) = (from.parse().ok()?, to.parse().ok()?);
+        if to < from || to > MAX_PIECES || self.pieces.len() > MAX_PIECES {
+            return None;
+        }
+        self.pieces.extend((from..=to).map(|at| (at, treatment.clone())));
+        Some(())
+    }
+}
