@@ -268,7 +268,7 @@ impl Fit<'_> {
         tokens.tokenizer_error = self.prices.counter.error_percent();
         debug_assert!(tokens.total <= self.limit || self.phase == Phase::Plan, "over the limit");
         let same = outcome.rows.iter().all(|rows| matches!(rows, Rows::Run(_, _, Fate::Kept, _)));
-        let is_plan = self.phase == Phase::Plan && is_summary;
+        let is_plan = self.phase == Phase::Plan && is_summary && cut.summary.is_none();
         let summarize = is_plan.then(|| self.summarize(indices, summarized));
         let (body, headers) = self.drop_block().unzip();
         let (state, prefix) = self.concluded(cut, &outcome.entries, outcome.gap_before);

@@ -127,7 +127,8 @@ impl Series {
         } else if let Some(count) = begins_with_result(known, messages, facts.hashes) {
             (series.relation, series.same) = (Relation::ContinuesResult, count);
         } else if let Some(branch) = known.branch(facts.hashes) {
-            let is_edited = known.input.ends_alike(facts.hashes);
+            let last_common = known.input.count.min(facts.hashes.len()).saturating_sub(1);
+            let is_edited = branch < last_common && known.input.ends_alike(facts.hashes);
             series.same = branch;
             series.relation = if branch >= known.step.0 { Relation::Continues } else { Relation::Afresh };
             series.reason = Some(if is_edited { PrefixReason::Edited } else { PrefixReason::Branched });
@@ -211,7 +212,7 @@ impl Series {
         let (mut one, mut other) = (known.iter().peekable(), treatments.iter().peekable());
         loop {
             let at = match (one.peek(), other.peek()) {
-                (Some(known), Some(now)) if known == now => {
+                (Some((at, known)), Some((now_at, now))) if at == now_at && known.leaves_same(now) => {
                     (one.next(), other.next());
                     continue;
                 }
@@ -490,10 +491,8 @@ impl Fit<'_> {
         if !is_known {
             (same, tokens) = (0, 0);
         }
-        let last_grew = self.last_grew(series);
-        let is_whole = difference >= series.same && series.relation != Relation::Afresh;
-        let stable = is_known && is_whole && series.reason.is_none();
-        if stable && last_grew {
+        let stable = is_known && known.is_some_and(|known| same >= known.result.0);
+        if stable && self.last_grew(series) {
             same = same.saturating_sub(1);
         }
         let reason = if stable { None } else { Some(series.reason.unwrap_or(PrefixReason::Step)) };

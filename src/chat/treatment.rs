@@ -104,8 +104,36 @@ impl Treatment {
         }
     }
 
+    /// Whether a message is the same after both, for whatever reason.
+    pub(super) fn leaves_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Removed(_), Self::Removed(_)) => true,
+            (Self::Changed(one), Self::Changed(other)) => {
+                let pieces = one.pieces.iter().zip(&other.pieces);
+                let mut are_same =
+                    pieces.map(|((at, one), (other_at, other))| at == other_at && one.leaves_same(other));
+                one.pieces.len() == other.pieces.len() && one.marker == other.marker && are_same.all(|is_same| is_same)
+            }
+            _ => false,
+        }
+    }
+
     pub(super) fn is_removed(&self) -> bool {
         matches!(self, Self::Removed(_))
+    }
+}
+
+impl PieceTreatment {
+    fn leaves_same(&self, other: &Self) -> bool {
+        let of_shortened = |treatment: &Self| match *treatment {
+            Self::Shortened { text, head, tail, .. } => Some((text, head, tail)),
+            _ => None,
+        };
+        match (self, other) {
+            (Self::Removed(_), Self::Removed(_)) => true,
+            (Self::Shortened { .. }, _) => of_shortened(self) == of_shortened(other),
+            _ => self == other,
+        }
     }
 }
 

@@ -85,7 +85,7 @@ fn kept(options: &FitOptions) -> Kept {
         let total = count(&messages, &FitOptions::default()).unwrap();
         for percent in [10, 25, 50, 75, 90] {
             let options = FitOptions { max_tokens: Some(total * percent / 100), ..options.clone() };
-            let Ok(Fitted { messages: fitted, report }) = fit(&messages, &options) else {
+            let Ok(Fitted { messages: fitted, report, .. }) = fit(&messages, &options) else {
                 kept.errors += 1;
                 continue;
             };

@@ -10,6 +10,7 @@ mod media;
 mod mistakes;
 mod properties;
 mod resident;
+mod series;
 mod thinking;
 mod typed;
 mod written;
@@ -31,6 +32,7 @@ pub(crate) struct Fitted {
     same: Vec<bool>,
     report: Value,
     summarize: Option<Value>,
+    state: Value,
 }
 
 /// Fits a chat: a list of messages, or a container of them.
@@ -56,6 +58,7 @@ pub(crate) fn fit_with(messages: &Value, options: &Value, host: &CallContext) ->
         same: Vec::new(),
         report: answer["report"].clone(),
         summarize: answer.get("summarize").cloned(),
+        state: answer["state"].clone(),
     };
     let all: Vec<Value> = (0..list.len()).map(|at| json!(at)).collect();
     assert_eq!(answer["same"], json!(answer.get("messages").is_none()));

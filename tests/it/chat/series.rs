@@ -1,0 +1,435 @@
+//! Fits that continue the last one (SPEC §8 "Continuing fits", "Preserved thinking").
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{Fitted, count, fit, fit_with};
+use crate::generate::cases;
+use ctxweave::call::CallContext;
+
+/// A conversation that is fitted before each answer.
+struct Series {
+    messages: Vec<Value>,
+    options: Value,
+    state: Value,
+    /// What the provider knows of each thought: the prefix that it was made with, without thoughts.
+    bound: BTreeMap<String, Vec<Value>>,
+    last: Option<Vec<Value>>,
+    made: usize,
+}
+
+/// Blocks without those that the provider binds.
+fn without_thoughts(message: &Value) -> Value {
+    let mut message = message.clone();
+    if let Some(blocks) = message["content"].as_array_mut() {
+        blocks.retain(|block| block["type"] != "thinking");
+        for block in blocks {
+            block.as_object_mut().unwrap().remove("cache_control");
+        }
+    }
+    message
+}
+
+impl Series {
+    fn new(options: Value) -> Self {
+        let (messages, state) = (Vec::new(), Value::Null);
+        Self { messages, options, state, bound: BTreeMap::new(), last: None, made: 0 }
+    }
+
+    fn fit(&mut self) -> Fitted {
+        let mut options = self.options.clone();
+        options["previous"] = self.state.clone();
+        let fitted = fit(&json!(self.messages), &options).unwrap();
+        self.state = fitted.state.clone();
+        fitted
+    }
+
+    /// Fits, checks what every request has to be, and lets the provider check the thoughts.
+    fn request(&mut self) -> Fitted {
+        let fitted = self.fit();
+        let (report, limit) = (&fitted.report, self.options["maxTokens"].as_u64().unwrap());
+        let total = report["tokens"]["total"].as_u64().unwrap();
+        assert!(total <= limit, "{total} of {limit}");
+        let counted = count(&json!(fitted.messages), &json!({ "format": "anthropic" }), &CallContext::default());
+        assert_eq!(counted.unwrap(), total);
+        if let Some(last) = &self.last {
+            let same = last.iter().zip(&fitted.messages).take_while(|(one, other)| one == other).count();
+            let prefix = &report["prefix"];
+            assert_eq!(prefix["messages"], json!(same), "{prefix}");
+            assert_eq!(prefix["stable"], json!(same == last.len()), "{prefix}");
+        }
+        self.check_thoughts(&fitted.messages);
+        self.last = Some(fitted.messages.clone());
+        fitted
+    }
+
+    /// The provider's rule: each thought stands after what it was made after, and so do those before it.
+    fn check_thoughts(&self, messages: &[Value]) {
+        for (at, message) in messages.iter().enumerate() {
+            for (place, block) in message["content"].as_array().into_iter().flatten().enumerate() {
+                let Some(signature) = block["signature"].as_str() else { continue };
+                let mut before: Vec<Value> = messages[..at].iter().map(without_thoughts).collect();
+                let mut own = message.clone();
+                own["content"].as_array_mut().unwrap().truncate(place);
+                let own = without_thoughts(&own);
+                if !own["content"].as_array().unwrap().is_empty() {
+                    before.push(own);
+                }
+                let bound = &self.bound[signature];
+                let differs = bound.iter().zip(&before).position(|(one, other)| one != other);
+                assert!(
+                    *bound == before,
+                    "the thought {signature} of message {at}: {differs:?}, {} and {}",
+                    bound.len(),
+                    before.len()
+                );
+            }
+        }
+    }
+
+    /// The model thinks and calls a tool after what it was sent.
+    fn answer(&mut self, sent: &[Value], words: usize, calls: usize) {
+        self.made += 1;
+        let made = self.made;
+        let signature = format!("s{made}");
+        self.bound.insert(signature.clone(), sent.iter().map(without_thoughts).collect());
+        let mut blocks = vec![json!({ "type": "thinking", "thinking": "hm", "signature": signature })];
+        blocks.push(json!({ "type": "text", "text": "word ".repeat(words % 30 + 1) }));
+        let call = |at: usize| json!({ "type": "tool_use", "id": format!("c{made}_{at}"), "name": "read", "input": { "at": made } });
+        blocks.extend((0..calls).map(call));
+        self.messages.push(json!({ "role": "assistant", "content": blocks }));
+        let result = |at: usize| json!({ "type": "tool_result", "tool_use_id": format!("c{made}_{at}"), "content": "line ".repeat(words) });
+        let results: Vec<Value> = (0..calls).map(result).collect();
+        self.messages.push(match calls {
+            0 => json!({ "role": "user", "content": [{ "type": "text", "text": format!("question {made} {}", "more ".repeat(words % 40)) }] }),
+            _ => json!({ "role": "user", "content": results }),
+        });
+    }
+}
+
+fn started(options: Value) -> Series {
+    let mut series = Series::new(options);
+    series.messages.push(json!({ "role": "user", "content": [{ "type": "text", "text": "the task" }] }));
+    series
+}
+
+fn signatures(messages: &[Value]) -> Vec<String> {
+    let blocks = messages.iter().flat_map(|message| message["content"].as_array().into_iter().flatten());
+    blocks.filter_map(|block| block["signature"].as_str().map(str::to_owned)).collect()
+}
+
+#[test]
+fn results_stay_as_they_were_until_a_step() {
+    let mut series = started(json!({ "maxTokens": 2_000, "format": "anthropic" }));
+    let (mut steps, mut over) = (0, 0);
+    for turn in 0..80 {
+        let fitted = series.request();
+        let reason = &fitted.report["prefix"]["reason"];
+        assert!(turn == 0 || reason.is_null() || reason == "step", "{reason}");
+        assert_eq!(turn == 0, reason == "first");
+        steps += usize::from(reason == "step");
+        over += usize::from(fitted.report["truncated"] == true);
+        series.answer(&fitted.messages.clone(), 60, 1);
+    }
+    assert!(over > 40 && steps * 4 < over, "{steps} steps in {over}");
+}
+
+#[test]
+fn valid_thoughts_stay() {
+    let mut series = started(json!({ "maxTokens": 2_000, "format": "anthropic" }));
+    for _ in 0..60 {
+        let before = series.last.clone().unwrap_or_default();
+        let fitted = series.request();
+        if fitted.report["prefix"]["stable"] == true {
+            let kept = signatures(&fitted.messages);
+            assert_eq!(kept[..signatures(&before).len()], signatures(&before)[..]);
+            assert!(kept.last().unwrap() == &format!("s{}", series.made));
+        }
+        series.answer(&fitted.messages.clone(), 60, 1);
+    }
+}
+
+#[test]
+fn a_larger_limit_alone_keeps_what_was_done() {
+    let mut series = started(json!({ "maxTokens": 1_000, "format": "anthropic" }));
+    for _ in 0..20 {
+        let fitted = series.request();
+        series.answer(&fitted.messages.clone(), 60, 1);
+    }
+    let last = series.request();
+    series.options["maxTokens"] = json!(100_000);
+    let larger = series.request();
+    assert_eq!(larger.messages, last.messages);
+    assert_eq!(larger.report["prefix"]["stable"], true);
+    let afresh = fit(&json!(series.messages), &json!({ "maxTokens": 100_000, "format": "anthropic" })).unwrap();
+    assert_eq!(afresh.messages, series.messages);
+    assert!(afresh.report.get("prefix").is_none());
+}
+
+#[test]
+fn a_result_that_comes_back_is_continued() {
+    let mut series = started(json!({ "maxTokens": 1_500, "format": "anthropic" }));
+    let mut stable = 0;
+    for turn in 0..60 {
+        let fitted = series.request();
+        stable += usize::from(fitted.report["prefix"]["stable"] == true);
+        let markers = fitted.messages.iter().filter(|message| message.to_string().contains("omitted")).count();
+        assert!(markers <= 1, "{markers} markers in turn {turn}");
+        series.messages.clone_from(&fitted.messages);
+        series.answer(&fitted.messages.clone(), 60, 1);
+    }
+    assert!(stable > 45, "{stable}");
+}
+
+#[test]
+fn a_branch_after_the_last_step_keeps_what_was_done() {
+    let mut series = started(json!({ "maxTokens": 1_500, "format": "anthropic" }));
+    let mut last_step = 0;
+    for _ in 0..30 {
+        let fitted = series.request();
+        if fitted.report["prefix"]["reason"] == "step" {
+            last_step = series.messages.len();
+        }
+        series.answer(&fitted.messages.clone(), 40, 1);
+    }
+    series.options["maxTokens"] = json!(2_500);
+    let before = series.request();
+    assert!(last_step + 2 < series.messages.len() && before.report["prefix"]["stable"] == true);
+    // Another answer in the place of the last one.
+    series.messages.truncate(series.messages.len() - 2);
+    let sent = series.fit();
+    assert_eq!(sent.report["prefix"]["reason"], "branched");
+    series.answer(&sent.messages.clone(), 30, 0);
+    let branched = series.fit();
+    let same = before.messages.iter().zip(&branched.messages).take_while(|(one, other)| one == other).count();
+    assert_eq!(same, before.messages.len() - 2);
+    series.check_thoughts(&branched.messages);
+    // An earlier message that differs begins afresh.
+    series.messages[1]["content"][1]["text"] = json!("something else");
+    let edited = series.fit();
+    assert_eq!(edited.report["prefix"]["reason"], "edited");
+    assert_eq!(edited.report["prefix"]["messages"], 1);
+}
+
+#[test]
+fn what_is_no_state_begins_afresh_and_is_reported() {
+    let mut series = started(json!({ "maxTokens": 1_000, "format": "anthropic" }));
+    for _ in 0..20 {
+        let fitted = series.request();
+        series.answer(&fitted.messages.clone(), 60, 1);
+    }
+    series.fit();
+    let state = series.state.clone();
+    let first =
+        fit(&json!(series.messages), &json!({ "maxTokens": 1_000, "format": "anthropic", "previous": null })).unwrap();
+    let with = |previous: Value, options: Value| {
+        let mut all = json!({ "maxTokens": 1_000, "format": "anthropic", "previous": previous });
+        all.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
+        fit(&json!(series.messages), &all).unwrap()
+    };
+    let damaged = |path: &str, value: Value| {
+        let mut state = state.clone();
+        *state.pointer_mut(path).unwrap() = value;
+        state
+    };
+    for previous in [
+        json!({}),
+        damaged("/version", json!(99)),
+        damaged("/treated", json!([[5, 9_000_000, "!o"]])),
+        damaged("/treated", json!([[0, 1, "c0-99999999999"]])),
+        damaged("/input/6", json!("zz")),
+    ] {
+        let fitted = with(previous, json!({}));
+        assert_eq!(fitted.report["prefix"]["reason"], "state_unusable");
+        assert_eq!(fitted.messages, first.messages);
+    }
+    let reason = |options: Value| with(state.clone(), options).report["prefix"]["reason"].clone();
+    assert_eq!(reason(json!({ "edits": false })), "options");
+    assert_eq!(reason(json!({ "system": "Be brief." })), "system");
+    assert_eq!(reason(json!({ "tools": [{ "name": "read", "input_schema": {} }] })), "tools");
+    let other = json!([{ "role": "user", "content": "Hi" }, { "role": "assistant", "content": "Hello" }]);
+    let other = fit(&other, &json!({ "maxTokens": 1_000, "previous": state, "format": "anthropic" })).unwrap();
+    assert_eq!(other.report["prefix"]["reason"], "state_unusable");
+    let error = fit(&json!(series.messages), &json!({ "maxTokens": 1_000, "previous": "state" })).unwrap_err();
+    assert_eq!(error.details()["path"], "options.previous");
+    let error = fit(&json!(series.messages), &json!({ "maxTokens": 1_000, "cutTo": 1.5 })).unwrap_err();
+    assert_eq!(error.message(), "`cutTo` is 1.5; it must be above 0 and at most 1, a part of the limit");
+}
+
+#[test]
+fn cache_marks_change_nothing() {
+    let mut series = started(json!({ "maxTokens": 1_500, "format": "anthropic" }));
+    for turn in 0..30 {
+        let fitted = series.request();
+        series.answer(&fitted.messages.clone(), 60, 1);
+        // The mark moves to the newest message.
+        for message in &mut series.messages {
+            let last = message["content"].as_array_mut().unwrap().last_mut().unwrap();
+            last.as_object_mut().unwrap().remove("cache_control");
+        }
+        let marked = series.messages.len() - 1;
+        series.messages[marked]["content"][0]["cache_control"] = json!({ "type": "ephemeral" });
+        series.last = None;
+        assert_eq!(fitted.report["prefix"]["reason"].as_str().unwrap_or("step") == "first", turn == 0);
+    }
+}
+
+#[test]
+fn the_state_is_small() {
+    let mut series = started(json!({ "maxTokens": 20_000, "format": "anthropic" }));
+    for _ in 0..400 {
+        let fitted = series.fit();
+        series.answer(&fitted.messages.clone(), 60, 1);
+    }
+    let state = &series.state;
+    let runs = state["treated"].as_array().unwrap().len();
+    let text = state["added"].to_string().len();
+    let size = state.to_string().len();
+    assert!(runs > 20);
+    assert!(size <= 2_048 + 32 * runs + text, "{size} bytes, {runs} runs");
+}
+
+#[test]
+fn a_summary_is_made_once_a_step_and_knows_the_last_one() {
+    let mut series = started(json!({ "maxTokens": 1_500, "format": "anthropic", "edits": false }));
+    let (mut summaries, mut sent) = (0, 0);
+    let mut summary = String::new();
+    for _ in 0..80 {
+        let mut options = series.options.clone();
+        options["previous"] = series.state.clone();
+        options["phase"] = json!("plan");
+        let planned = fit(&json!(series.messages), &options).unwrap();
+        options["phase"] = json!("finish");
+        if let Some(input) = &planned.summarize {
+            summaries += 1;
+            sent += input["text"].as_str().unwrap().len();
+            assert_eq!(input.get("previousSummary").and_then(Value::as_str).unwrap_or_default(), summary);
+            summary = format!("They talked, part {summaries}.");
+            options["summaryText"] = json!(summary);
+        } else {
+            options.as_object_mut().unwrap().remove("phase");
+        }
+        let fitted = fit_with(&json!(series.messages), &options, &CallContext::default()).unwrap();
+        let text = json!(fitted.messages).to_string();
+        assert_eq!(text.matches("Summary of the conversation so far").count(), usize::from(summaries > 0));
+        assert!(
+            text.contains(&summary),
+            "{:?} {} {:#}",
+            planned.summarize,
+            fitted.report["added"],
+            fitted.report["prefix"]
+        );
+        series.state = fitted.state.clone();
+        series.check_thoughts(&fitted.messages);
+        series.answer(&fitted.messages.clone(), 60, 1);
+    }
+    assert!((2..20).contains(&summaries), "{summaries} summaries");
+    // Each message is in the text to be summarized at most once.
+    assert!(sent < json!(series.messages).to_string().len());
+    // Without a summarizer the last summary stays, and the marker follows it.
+    for _ in 0..20 {
+        let fitted = series.request();
+        assert!(json!(fitted.messages).to_string().contains(&summary));
+        series.answer(&fitted.messages.clone(), 60, 1);
+    }
+    let text = json!(series.fit().messages).to_string();
+    assert!(text.contains("earlier messages omitted"), "{text}");
+}
+
+/// What happens between two requests.
+#[derive(Clone, Debug)]
+enum Event {
+    Answer { words: usize, calls: usize },
+    Retry,
+    DropLast,
+    EditLast,
+    EditEarly(usize),
+    Limit(u64),
+    Lose,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        12 => (0..120_usize, 0..4_usize).prop_map(|(words, calls)| Event::Answer { words, calls }),
+        1 => Just(Event::Retry),
+        1 => Just(Event::DropLast),
+        1 => Just(Event::EditLast),
+        1 => (0..40_usize).prop_map(Event::EditEarly),
+        1 => (700..4_000_u64).prop_map(Event::Limit),
+        1 => Just(Event::Lose),
+    ]
+}
+
+fn settings() -> impl Strategy<Value = Value> {
+    let strategies = prop_oneof![3 => Just("truncateMiddle"), 1 => Just("rollingWindow"), 1 => Just("keepStart")];
+    let edits = prop_oneof![
+        2 => Just(json!({})),
+        1 => Just(json!({ "edits": false })),
+        1 => Just(json!({ "edits": { "toolResults": { "keepLast": 1, "maxTokens": 20 }, "reasoning": { "remove": "beforeLastUser" } } })),
+        1 => Just(json!({ "edits": { "toolCalls": { "keepLast": 2 } } })),
+        1 => Just(json!({ "edits": { "toolInputs": { "keepLast": 2 }, "toolResults": { "keepTokens": 100, "duplicates": true } } })),
+    ];
+    (strategies, edits, 0..3_usize, prop_oneof![Just(0.5), Just(0.75), Just(1.0)]).prop_map(
+        |(strategy, edits, marker, cut_to)| {
+            let mut options =
+                json!({ "maxTokens": 2_000, "format": "anthropic", "truncationStrategy": strategy, "cutTo": cut_to });
+            options.as_object_mut().unwrap().extend(edits.as_object().unwrap().clone());
+            if marker == 1 {
+                options["truncationMarker"] = json!("");
+            }
+            options
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(400), ..ProptestConfig::default() })]
+
+    /// No thought that is sent is invalid, whatever happens to the conversation. Where state is lost, the limit stays the same.
+    #[test]
+    fn no_thought_is_invalid(options in settings(), loses in any::<bool>(), events in prop::collection::vec(event(), 10..60)) {
+        let mut series = started(options);
+        let mut sent = series.request().messages;
+        for event in events {
+            match event {
+                Event::Answer { words, calls } => series.answer(&sent, words, calls),
+                Event::Retry => {}
+                Event::DropLast if series.messages.len() > 4 => {
+                    series.messages.truncate(series.messages.len() - 2);
+                }
+                Event::EditLast if series.messages.len() > 2 => {
+                    let last = series.messages.len() - 1;
+                    if series.messages[last]["content"][0]["type"] == "text" {
+                        series.messages[last]["content"][0]["text"] = json!("another question");
+                    }
+                }
+                Event::EditEarly(at) if at < series.messages.len() => {
+                    if series.messages[at]["content"][0]["type"] == "text" {
+                        series.messages[at]["content"][0]["text"] = json!("it was different");
+                        // What was thought after it belongs to another conversation.
+                        for message in &mut series.messages[at + 1..] {
+                            *message = without_thoughts(message);
+                        }
+                    }
+                }
+                Event::Limit(limit) if !loses => series.options["maxTokens"] = json!(limit),
+                Event::Lose if loses => {
+                    series.state = Value::Null;
+                    series.last = None;
+                }
+                _ => {}
+            }
+            let mut options = series.options.clone();
+            options["previous"] = series.state.clone();
+            match fit(&json!(series.messages), &options) {
+                Ok(_) => sent = series.request().messages,
+                Err(error) => {
+                    prop_assert!(error.code().as_str().contains("too_long"), "{error}");
+                    break;
+                }
+            }
+        }
+    }
+}
