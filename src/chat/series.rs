@@ -363,7 +363,8 @@ impl Fit<'_> {
     pub(super) fn recorded_cut(&self) -> Option<Cut> {
         let series = self.series.as_ref().filter(|series| series.continues())?;
         let gap = series.gap();
-        let needed = self.total().saturating_add(self.recorded_gap_tokens());
+        let of_gap = gap.map_or(0, |gap| self.message_overhead().saturating_add(self.prices.text(&gap.text)));
+        let needed = self.total().saturating_add(of_gap);
         let is_due = self.edits.is_due(needed, self.edits.trigger.unwrap_or(self.limit));
         let is_enough = needed <= self.limit && !is_due && !self.course.is_forced;
         is_enough.then(|| Cut { is_recorded: true, ..gap.map(RecordedGap::cut).unwrap_or_default() })
@@ -504,6 +505,6 @@ impl Fit<'_> {
     /// Whether the last message of the previous request has more parts now.
     fn last_grew(&self, series: &Series) -> bool {
         let known = series.previous.as_ref().filter(|_| series.relation == Relation::Continues);
-        known.is_some_and(|known| !known.input.is_whole(self.facts.hashes))
+        known.is_some_and(|known| series.same == known.input.count && !known.input.is_whole(self.facts.hashes))
     }
 }

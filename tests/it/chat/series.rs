@@ -57,8 +57,11 @@ impl Series {
         if let Some(last) = &self.last {
             let same = last.iter().zip(&fitted.messages).take_while(|(one, other)| one == other).count();
             let prefix = &report["prefix"];
-            assert_eq!(prefix["messages"], json!(same), "{prefix}");
-            assert_eq!(prefix["stable"], json!(same == last.len()), "{prefix}");
+            // A message that was changed may be the same in the result.
+            let is_changed = prefix["reason"] == "edited" || prefix["reason"] == "branched";
+            let reported = prefix["messages"].as_u64().unwrap() as usize;
+            assert!(reported == same || is_changed && reported < same, "{prefix}, {same}");
+            assert!((prefix["stable"] == true) == (reported == last.len()), "{prefix}");
         }
         self.check_thoughts(&fitted.messages);
         self.last = Some(fitted.messages.clone());
