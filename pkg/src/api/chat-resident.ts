@@ -8,7 +8,16 @@ import type * as glue from "../glue.js";
 import { writeRequest } from "../request.js";
 import { call } from "../runtime.js";
 import type { Target } from "../types/bodies.js";
-import type { ChatFormat, ChatOptions, ChatTree, FitOptions, FitReport, FitResult, FitRow } from "../types/chat.js";
+import type {
+  ChatFormat,
+  ChatOptions,
+  ChatTree,
+  FitOptions,
+  FitReport,
+  FitResult,
+  FitRow,
+  FitState,
+} from "../types/chat.js";
 import type { Diagnostic, ReadonlyData } from "../types/common.js";
 import { chatToLoomTree, convertMessages, fitMessages } from "./chat.js";
 import { checkedText, invalid } from "./checked.js";
@@ -26,9 +35,9 @@ import {
 } from "./messages.js";
 
 /**
- * A stateful chat. It gives what `fitMessages` gives for the same messages and options, but each message is read and
- * counted once, when it comes: a turn costs what is new. The messages are your own and come back as they are; do not change
- * one that was given, but `replace` it.
+ * A stateful chat. Each message is read and counted once, when it comes: a turn costs what is new. Each fit continues the last one, as
+ * `fitMessages` does with `previous`. The messages are your own and come back as they are; do not change one that was given, but `replace`
+ * it.
  *
  * A call that throws leaves it as it was. Call `free` when it is done with (or say `using`); else the garbage collector
  * frees it some time. After that, and after the module had to be restarted, its methods throw `handle_freed` and
@@ -38,9 +47,10 @@ export class Chat<Message = unknown> {
   /** @throws {CtxweaveError} with one of the codes in docs/errors.md */
   constructor(options: ReadonlyData<ChatOptions<Message>>) {
     if (typeof options !== "object" || options === null) throw invalid("options", "an object");
-    const { target, pinned, ...rest } = options as ChatOptions;
+    const { target, pinned, previous, ...rest } = options as ChatOptions;
     const own = { ...rest, ...(typeof pinned !== "function" && pinned !== undefined && { pinned }) };
-    const { json, counter } = writeRequest({ options: own, target: rulesOf(target) });
+    const withState = { ...own, ...(previous !== undefined && { previous }) };
+    const { json, counter } = writeRequest({ options: withState, target: rulesOf(target) });
     handles.set(this, {
       raw: call((wasm) => new wasm.Chat(json, counter)),
       options: own,
@@ -53,6 +63,7 @@ export class Chat<Message = unknown> {
       areTokensShared: false,
       total: undefined,
       text: undefined,
+      hasGrown: false,
     });
   }
 
@@ -115,11 +126,17 @@ export class Chat<Message = unknown> {
   }
 
   /**
-   * The messages inside the limit, with the report, as `fitMessages` gives them. Options are for this time, over those of the
-   * chat; with another `format`, `tokenizer`, `model`, `system` or other `tools` all is recounted.
+   * The messages within the limit, with the report. It continues the last fit: its result begins with the last one until the limit is
+   * exceeded. With `options`, over those of the chat, it shows what they would do, and the next fit does not continue from it; with
+   * another `format`, `tokenizer`, `model`, `system` or other `tools` all is recounted.
    */
-  fit(options?: ReadonlyData<ChatOptions<Message>>): FitResult<Message[]> {
+  fit(options?: ReadonlyData<ChatOptions<Message>>): Omit<FitResult<Message[]>, "state"> {
     return handles.use(this, (handle) => fit(handle, options as ChatOptions | undefined)) as FitResult<Message[]>;
+  }
+
+  /** The state after the last `fit` or `requestBody`, with which another chat, or `fitMessages`, may continue: `previous`. */
+  get state(): FitState | undefined {
+    return handles.use(this, (handle) => stateOf(handle));
   }
 
   /**
@@ -180,6 +197,8 @@ interface Handle extends AnyHandle {
   areTokensShared: boolean;
   total: number | undefined;
   text: GrowingText | undefined;
+  /** Whether text was added to the last message since it was given to the module. */
+  hasGrown: boolean;
 }
 
 /** The text at the end of the last message. */
@@ -244,6 +263,7 @@ function recount(
   handle.format = spliced.format;
   handle.total = spliced.total;
   handle.text = undefined;
+  handle.hasGrown = false;
 }
 
 function replaced<T>(list: readonly T[], at: number, remove: number, items: readonly T[]): T[] {
@@ -284,6 +304,7 @@ function appendText(handle: Handle, delta: string): void {
   if (!path) return withText(handle, ...addition(handle, more + waiting));
   const text = (growing?.text ?? valueAt(last, path)) + more;
   handle.text = { path, text, isWritten: false, waiting };
+  handle.hasGrown = true;
   ownTokens(handle);
   handle.tokens[handle.tokens.length - 1] = tokens[0];
   handle.total = total;
@@ -351,14 +372,27 @@ const EXCLUSIVE_LIMITS = [
   ["contextWindow", "maxTokens"],
 ] as const;
 
-function fit(handle: Handle, given: ChatOptions | undefined): FitResult<unknown[]> {
+type ChatFit = Omit<FitResult<unknown[]>, "state">;
+
+function stateOf(handle: Handle): FitState | undefined {
+  return (callMethod(handle, "state", null) as FitState | null) ?? undefined;
+}
+
+/** The last message, if the module has to be given it again. */
+function grown(handle: Handle): { last?: unknown } {
+  if (!handle.hasGrown) return {};
+  handle.hasGrown = false;
+  return { last: plainMessages(handle.messages.slice(-1))[0] };
+}
+
+function fit(handle: Handle, given: ChatOptions | undefined): ChatFit {
   settle(handle);
   if (given !== undefined && (typeof given !== "object" || given === null)) throw invalid("options", "an object");
   const { target, ...rest } = { ...given };
   const own = Object.entries(rest).filter(([, value]) => value !== undefined);
   const rules = rulesOf(target ?? handle.target);
   const isOwnTarget = JSON.stringify(rules) === JSON.stringify(rulesOf(handle.target));
-  if (own.length === 0 && isOwnTarget) return resultOf(handle, callMethod(handle, "fit", null) as FitResponse);
+  if (own.length === 0 && isOwnTarget) return resultOf(handle, callMethod(handle, "fit", grown(handle)) as FitResponse);
   const options: Record<string, unknown> = { ...handle.options, ...Object.fromEntries(own) };
   // The limit of this fit replaces the chat's.
   for (const [name, other] of EXCLUSIVE_LIMITS)
@@ -369,11 +403,11 @@ function fit(handle: Handle, given: ChatOptions | undefined): FitResult<unknown[
     if (handle.pinned && pinned === undefined) {
       options["pinned"] = handle.pins.flatMap((isPinned, index) => (isPinned ? [index] : []));
     }
-    return fitMessages(handle.messages, options as unknown as FitOptions);
+    return fitMessages(handle.messages, { previous: stateOf(handle) ?? null, ...options } as unknown as FitOptions);
   }
   delete options["system"];
   delete options["tools"];
-  return resultOf(handle, callMethod(handle, "fit", { options, target: rules }) as FitResponse);
+  return resultOf(handle, callMethod(handle, "fit", { options, target: rules, ...grown(handle) }) as FitResponse);
 }
 
 /** A fit as the module returns it. */
@@ -386,7 +420,7 @@ interface FitResponse {
 /** From one index to another. */
 type Run = [from: number, to: number];
 
-function resultOf(handle: Handle, { messages: entries, rows, report }: FitResponse): FitResult<unknown[]> {
+function resultOf(handle: Handle, { messages: entries, rows, report }: FitResponse): ChatFit {
   const { messages, tokens } = handle;
   let fitted: unknown[] = [];
   if (entries) {

@@ -13,6 +13,7 @@ import type {
   FitOptions,
   FitReport,
   FitResult,
+  FitPlan,
   FitState,
   MeasuredMessages,
   Fitted,
@@ -51,8 +52,8 @@ export function fitMessages<Chat extends AnyChat>(
 }
 
 /**
- * The same, where what is cut is to be replaced by a summary: either it fits, or `input` has to be summarised and
- * {@link finishFit} be given the `state` and the summary.
+ * The same with a summary in the place of removed messages: either it fits, or `input` has to be summarized and {@link finishFit} takes
+ * the `plan` and the summary.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
@@ -65,13 +66,13 @@ export function planFit<Chat extends AnyChat>(
   if (!response.summarize) return { status: "ready", result: resultOf(chat, response) };
   const { indices, ...rest } = response.summarize;
   const messages = messagesOf(chat).slice() as MessageOf<Chat>[];
-  const state = {} as FitState<Chat>;
+  const plan = {} as FitPlan<Chat>;
   // While the summary is made the conversation may continue in the caller's array.
-  planned.set(state, [withMessages(chat, messages) as AnyChat, args]);
+  planned.set(plan, [withMessages(chat, messages) as AnyChat, args]);
   return {
     status: "summarize",
     input: { ...rest, messages: indices.map((index) => messages[index] as MessageOf<Chat>) },
-    state: Object.freeze(state),
+    plan: Object.freeze(plan),
   };
 }
 
@@ -82,11 +83,11 @@ export function planFit<Chat extends AnyChat>(
  * @throws {CtxweaveError} `invalid_input` for an empty summary
  */
 export function finishFit<Chat extends AnyChat>(
-  state: FitState<Chat>,
+  plan: FitPlan<Chat>,
   summary: string | { readonly error: unknown },
 ): FitResult<Fitted<Chat>> {
-  const [chat, args] = planned.get(state) ?? [];
-  if (chat === undefined || args === undefined) throw invalid("state", "the `state` that `planFit` gave");
+  const [chat, args] = planned.get(plan) ?? [];
+  if (chat === undefined || args === undefined) throw invalid("plan", "the `plan` that `planFit` returned");
   const isText = typeof summary === "string";
   if (!isText && !("error" in Object(summary))) throw invalid("summary", "a text or an object with an `error`");
   const response = fit(chat, { ...args, phase: "finish", ...(isText && { summaryText: summary }) });
@@ -111,7 +112,7 @@ export async function fitMessagesWith<Chat extends AnyChat>(
   if (typeof summarize !== "function") throw invalid("summarize", "a function");
   const begun = planFit(chat, options);
   if (begun.status === "ready") return begun.result;
-  return finishFit(begun.state, await summaryOf(begun.input, summarize, signal));
+  return finishFit(begun.plan, await summaryOf(begun.input, summarize, signal));
 }
 
 /**
@@ -180,7 +181,7 @@ async function summaryOf<Message>(
   }
 }
 
-/** What a state stands for; kept apart, so that changing the state has no effect. */
+/** The chat and the options of a plan; kept apart, so that changing the plan has no effect. */
 const planned = new WeakMap<object, [chat: AnyChat, args: object]>();
 
 /** A fit as the module returns it. */
@@ -188,6 +189,7 @@ interface FitResponse {
   /** Missing if all messages are unchanged. */
   messages?: Entry[];
   report: FitReport;
+  state: FitState;
   summarize?: Omit<SummaryInput, "messages"> & { indices: number[] };
 }
 
@@ -217,9 +219,9 @@ function withPinned(chat: AnyChat, options: object): object {
 
 function resultOf<Chat extends AnyChat>(
   chat: Chat,
-  { messages: entries, report }: FitResponse,
+  { messages: entries, report, state }: FitResponse,
 ): FitResult<Fitted<Chat>> {
   const messages = messagesOf(chat);
   const fitted = entries?.map((entry) => messageAt(entry, messages)) ?? messages.slice();
-  return { messages: withMessages(chat, fitted) as Fitted<Chat>, report };
+  return { messages: withMessages(chat, fitted) as Fitted<Chat>, report, state };
 }

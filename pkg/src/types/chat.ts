@@ -128,6 +128,17 @@ export interface FitSettings<Message = unknown> {
    * out; `dropBlock` keeps it and gives in `report.body` the fields by which the provider leaves it out; `keep` keeps and reports it.
    */
   preservedThinking?: "strip" | "dropBlock" | "keep";
+  /**
+   * The `state` of the last fit of the conversation; `null` for the first of a series. What the last fit did is done again, so that the
+   * result begins with the last one, until the limit is exceeded; `report.prefix` states how much is the same. Without it each fit is
+   * computed from nothing.
+   */
+  previous?: FitState | null;
+  /**
+   * The part of the limit that is left used when a fit in a series exceeds it: above 0, at most 1. Default 0.75 with `previous`; a single
+   * fit uses the whole limit.
+   */
+  cutTo?: number;
   /** Asks for a summary in place of what is cut; only {@link planFit} and {@link fitMessagesWith} do. */
   summary?: {
     /** Default: a quarter of the limit. */
@@ -241,6 +252,35 @@ export interface FitResult<Chat> {
    */
   messages: Chat;
   report: FitReport;
+  /** For the next fit of the conversation: `previous`. */
+  state: FitState;
+}
+
+/**
+ * What a fit gives to the next one of the same conversation: JSON data, to be kept and given back as it is. State that is damaged, of
+ * another version or of another conversation never throws: the fit starts afresh, and `report.prefix.reason` is `state_unusable`.
+ */
+export interface FitState {
+  readonly version: number;
+  readonly [field: string]: unknown;
+}
+
+/** How much of a fitted chat equals the last one of its series. */
+export interface FitPrefix {
+  /** Whether each message of the last result stands unchanged at the same index; the last may have more parts. */
+  stable: boolean;
+  /** How many messages of the result, from its beginning, equal those of the last. */
+  messages: number;
+  /** Tokens of these, with the system context and the tools. */
+  tokens: number;
+  /** Indices of messages of the result after which a cache mark pays. */
+  breakpoints: number[];
+  /**
+   * Why the result differs from the last, unless `stable`: the request was over the limit (`step`), messages differ at the end
+   * (`branched`) or earlier (`edited`), options, the system context, the tools or the format differ, or the state is unusable.
+   */
+  reason?:
+    "first" | "step" | "branched" | "edited" | "options" | "system" | "tools" | "format" | "state_unusable";
 }
 
 /** What became of a chat. */
@@ -259,6 +299,8 @@ export interface FitReport {
   edits?: FitEdit[];
   /** The message that stands where some were cut: its index among those that came out, its text and its cost. */
   added?: { kind: "marker" | "summary"; index: number; text: string; tokens: number };
+  /** With `previous`, and of a {@link Chat}: how much of the result equals the last one. */
+  prefix?: FitPrefix;
   /** With `preservedThinking: "dropBlock"`: fields of the request by which the provider leaves out thinking that is invalid. */
   body?: { [field: string]: unknown };
   /** The beta headers that these fields need. */
@@ -343,7 +385,7 @@ export interface FitEdit {
 /** What comes of {@link planFit}: the chat, or what has to be summarised first. */
 export type PlannedFit<Chat> =
   | { status: "ready"; result: FitResult<Fitted<Chat>> }
-  | { status: "summarize"; input: SummaryInput<MessageOf<Chat>>; state: FitState<Chat> };
+  | { status: "summarize"; input: SummaryInput<MessageOf<Chat>>; plan: FitPlan<Chat> };
 
 /** What a summary has to be made of. */
 export interface SummaryInput<Message = unknown> {
@@ -358,7 +400,7 @@ export interface SummaryInput<Message = unknown> {
 }
 
 /** What {@link finishFit} continues: a handle of the chat and the options that it was planned with, valid in this process. */
-export interface FitState<Chat> {
+export interface FitPlan<Chat> {
   /** For the compiler alone: there is nothing to read. */
   readonly "~chat": Chat;
 }

@@ -27,6 +27,9 @@ struct Kept {
     host: CallContext,
     /// Pins by a function of the index: one in nine.
     pins: Option<usize>,
+    /// Of the last fit by its own options.
+    state: Value,
+    has_grown: bool,
 }
 
 fn call(chat: &mut ResidentChat, name: &str, request: &Value, host: &CallContext) -> Result<Value, Error> {
@@ -40,7 +43,8 @@ impl Kept {
     fn new(options: Value, host: CallContext, pins: Option<usize>) -> Self {
         let request = serde_json::to_vec(&json!({ "options": options })).unwrap();
         let chat = ResidentChat::from_json(&request, &host).unwrap();
-        let mut this = Self { chat, list: Vec::new(), tokens: Vec::new(), total: 0, options, host, pins };
+        let (list, tokens, state) = (Vec::new(), Vec::new(), Value::Null);
+        let mut this = Self { chat, list, tokens, total: 0, options, host, pins, state, has_grown: false };
         this.splice(0, 0, &[]).unwrap();
         this
     }
@@ -71,6 +75,7 @@ impl Kept {
         }
         self.total = answer["total"].as_u64().unwrap();
         self.list = list;
+        self.has_grown = false;
         Ok(())
     }
 
@@ -87,11 +92,15 @@ impl Kept {
         *text = json!(text.as_str().unwrap().to_owned() + delta);
         *self.tokens.last_mut().unwrap() = answer["tokens"][0].clone();
         self.total = answer["total"].as_u64().unwrap();
+        self.has_grown = true;
         Ok(())
     }
 
     fn fit(&mut self, options: &Value) -> Value {
-        let request = if options.is_null() { Value::Null } else { json!({ "options": options }) };
+        let mut request = if options.is_null() { json!({}) } else { json!({ "options": options }) };
+        if std::mem::take(&mut self.has_grown) {
+            request["last"] = self.list.last().unwrap().clone();
+        }
         let answer = call(&mut self.chat, "fit", &request, &self.host);
         answer.map_or_else(|error| thrown(&error), |answer| self.unpacked(answer))
     }
@@ -121,30 +130,41 @@ impl Kept {
         fitted(&json!(self.list), &answer)
     }
 
-    /// What `fitMessages` gives.
-    fn afresh(&self, options: &Value) -> Value {
+    /// What `fitMessages` gives that continues the last fit, with the state after it.
+    fn continued(&self, options: &Value) -> (Value, Value) {
         let mut options = if options.is_null() { self.options.clone() } else { options.clone() };
+        options["previous"] = self.state.clone();
+        self.fitted(options)
+    }
+
+    fn fitted(&self, mut options: Value) -> (Value, Value) {
         if let Some(pinned) = self.pinned(0, &self.list) {
             options["pinned"] = json!(pinned);
         }
         let request = serde_json::to_vec(&json!({ "messages": self.list, "options": options })).unwrap();
         let answer = ctxweave::chat::CALLS[0].answer(&mut (), &request, &[], &self.host);
-        answer.map_or_else(
-            |error| thrown(&error),
-            |answer| fitted(&json!(self.list), &serde_json::from_slice(&answer.to_json()).unwrap()),
-        )
+        match answer {
+            Err(error) => (thrown(&error), self.state.clone()),
+            Ok(answer) => {
+                let answer: Value = serde_json::from_slice(&answer.to_json()).unwrap();
+                (fitted(&json!(self.list), &answer), answer["state"].clone())
+            }
+        }
     }
 
     fn check(&mut self) -> Result<(), TestCaseError> {
-        let (kept, afresh) = (self.fit(&Value::Null), self.afresh(&Value::Null));
-        prop_assert_eq!(kept.to_string(), afresh.to_string(), "{:?}", self.list);
+        let (kept, (continued, state)) = (self.fit(&Value::Null), self.continued(&Value::Null));
+        prop_assert_eq!(kept.to_string(), continued.to_string(), "{:?}", self.list);
+        self.state = state;
+        let own = call(&mut self.chat, "state", &Value::Null, &self.host).unwrap();
+        prop_assert_eq!(&own, &self.state);
         let mut whole = self.options.clone();
         for name in ["edits", "endOn"] {
             whole.as_object_mut().unwrap().remove(name);
         }
         whole["maxTokens"] = json!(u32::MAX);
         whole["repair"] = json!("off");
-        prop_assert_eq!(&self.afresh(&whole)["report"]["tokens"]["total"], self.total);
+        prop_assert_eq!(&self.fitted(whole).0["report"]["tokens"]["total"], self.total);
         Ok(())
     }
 }
@@ -258,9 +278,9 @@ proptest! {
                     Step::Other(other) => {
                         let mut options = kept.options.clone();
                         options.as_object_mut().unwrap().extend(other.as_object().unwrap().clone());
-                        let afresh = kept.afresh(&options);
+                        let (continued, _) = kept.continued(&options);
                         options.as_object_mut().unwrap().retain(|key, _| key != "system" && key != "tools");
-                        prop_assert_eq!(kept.fit(&options).to_string(), afresh.to_string());
+                        prop_assert_eq!(kept.fit(&options).to_string(), continued.to_string());
                         Ok(())
                     }
                     Step::Replace(..) => Ok(()),
@@ -360,7 +380,7 @@ fn what_is_repaired_is_told_where_it_stands() {
     kept.splice(0, 0, &[good.clone(), good.clone()]).unwrap();
     let request = br#"{"at":2,"remove":0,"messages":[{"role":"user","content":"a\ud800b"}]}"#;
     METHODS[0].answer(&mut kept.chat, request, &[], &kept.host).unwrap();
-    let answer = call(&mut kept.chat, "fit", &Value::Null, &kept.host).unwrap();
+    let answer = call(&mut kept.chat, "fit", &json!({}), &kept.host).unwrap();
     assert_eq!(answer["report"]["diagnostics"][0]["path"], "messages[2].content");
 }
 

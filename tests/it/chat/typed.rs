@@ -5,8 +5,9 @@ use std::path::Path;
 
 use ctxweave::call::CallContext;
 use ctxweave::chat::{
-    CALLS, CallEdit, Chat, Edits, Fate, Fill, FitOptions, Fitted, Format, PreservedThinking, Protect, RemovedReasoning,
-    ResultEdit, Role, Strategy, ToolFilter, convert, count, finish_fit, fit, measure, plan_fit,
+    CALLS, CallEdit, Chat, Edits, Fate, Fill, FitOptions, FitState, Fitted, Format, PreservedThinking, Previous,
+    Protect, RemovedReasoning, ResultEdit, Role, Strategy, ToolFilter, convert, count, finish_fit, fit, measure,
+    plan_fit,
 };
 use ctxweave::{Code, DiagnosticCode, Error};
 use proptest::prelude::*;
@@ -202,6 +203,8 @@ fn the_recorded_chats_come_out_as_over_json() {
         let expected = over_json(&messages, &options).to_string();
         assert_eq!(result(fit(&messages, &typed(&options))).to_string(), expected, "{name}");
         // The path of an error is in what was appended.
+        options["previous"] = Value::Null;
+        let expected = over_json(&messages, &options).to_string();
         if let Ok(fitted) = resident(&messages, typed(&options)) {
             assert_eq!(result(Ok(fitted)).to_string(), expected, "{name}, resident");
         }
@@ -223,6 +226,9 @@ proptest! {
         });
         let expected = over_json(&messages, &options).to_string();
         prop_assert_eq!(&result(fit(&messages, &typed(&options))).to_string(), &expected);
+        let mut options = options;
+        options["previous"] = Value::Null;
+        let expected = over_json(&messages, &options).to_string();
         prop_assert_eq!(&result(resident(&messages, typed(&options))).to_string(), &expected);
     }
 }
@@ -316,19 +322,26 @@ fn a_chat_extends_and_its_text_grows() {
         messages[1]["content"] = json!(messages[1]["content"].as_str().unwrap().to_owned() + delta);
         assert_eq!(chat.messages(), messages);
         assert_eq!(chat.tokens(), count(&messages, &options()).unwrap());
-        assert_eq!(result(chat.fit()), result(fit(&messages, &options())));
+        let previous = chat.state().map_or(Previous::Start, Previous::State);
+        assert_eq!(chat.fit(), fit(&messages, &FitOptions { previous, ..options() }));
     }
+    let previous = Previous::State(chat.state().unwrap());
     chat.append(&[user("And the shuttle?")]).unwrap();
     messages.push(user("And the shuttle?"));
     let fitted = chat.fit().unwrap();
-    assert_eq!(fitted, fit(&messages, &options()).unwrap());
+    assert_eq!(fitted, fit(&messages, &FitOptions { previous, ..options() }).unwrap());
     assert_ne!(fitted.report.messages[1].fate, Fate::Kept);
     let wide = FitOptions { max_tokens: Some(4000), model: Some("gpt-4o".to_owned()), ..FitOptions::default() };
     assert_eq!(chat.fit_with(&wide).unwrap().messages, messages);
     // Failed changes leave no trace.
     assert_eq!(chat.append(&[json!(7)]).unwrap_err().code(), Code::InvalidInput);
     assert_eq!(chat.replace(9, user("a")).unwrap_err().code(), Code::InvalidInput);
-    assert_eq!((chat.messages(), chat.fit().unwrap()), (messages.as_slice(), fitted));
+    let again = chat.fit().unwrap();
+    assert_eq!((chat.messages(), again.messages), (messages.as_slice(), fitted.messages));
+    assert!(again.report.prefix.unwrap().stable);
+    // State goes through JSON.
+    let state = FitState::from_json(&again.state.to_json());
+    assert_eq!(state, again.state);
     chat.truncate(0).unwrap();
     assert_eq!(chat.append_text("a").unwrap_err().code(), Code::InvalidInput);
 }
