@@ -2,10 +2,11 @@
 
 import { checkedOptions, invalid } from "../api/checked.js";
 import { type FitEdits, type FitOptions, type FitResult, fitMessages } from "../entries/chat.js";
-import { fitInHook, given, type HookOptions, modelName } from "./hook.js";
+import { fitter, given, type HookOptions, modelName } from "./hook.js";
 
 export { CtxweaveError, fitMessagesWith, init, loadVocabulary } from "../entries/chat.js";
 export type * from "../types/chat.js";
+export type { FitStates } from "./conversations.js";
 export type { HookOptions };
 
 /** `fitMessages` for a list of `ModelMessage`. Call `init` before. */
@@ -102,11 +103,12 @@ export interface FitMiddleware {
  * counted. What the application keeps stays whole.
  */
 export function fitMiddleware(options: HookOptions = {}): FitMiddleware {
+  const fit = fitter(options);
   return {
     specificationVersion: "v4",
     transformParams: async ({ params, model }) => {
       const host = given({ model: modelName(model), tools: params.tools });
-      const prompt = await fitInHook(params.prompt, options, { format: "ai-sdk", ...host });
+      const prompt = await fit(params.prompt, { format: "ai-sdk", ...host });
       return { ...params, prompt: prompt.map(asPromptMessage) };
     },
   };
@@ -132,12 +134,13 @@ export type FitPrepareStep = <Message>(step: {
  * is what the later steps begin with: a marker or a summary that it put there is known again and not stacked.
  */
 export function fitPrepareStep(options: HookOptions = {}): FitPrepareStep {
+  const fit = fitter(options);
   return async ({ messages, model, instructions }) => {
     const system = [instructions]
       .flat()
       .flatMap((it) => (it as { content?: unknown } | undefined)?.content ?? it ?? []);
     const host = given({ model: modelName(model), system });
-    const fitted = await fitInHook<unknown>(messages, options, { format: "ai-sdk", ...host });
+    const fitted = await fit(messages, { format: "ai-sdk", ...host });
     const isSame = fitted.length === messages.length && fitted.every((message, at) => message === messages[at]);
     return isSame ? undefined : { messages: fitted as typeof messages };
   };

@@ -1,41 +1,117 @@
 /** What the hooks of all hosts have in common. */
 
+import { CtxweaveError } from "../error.js";
 import {
+  Chat,
   type FitOptions,
   type FitReport,
+  type FitResult,
   type FitSettings,
-  fitMessages,
+  type FitState,
   fitMessagesWith,
   init,
   type Summarize,
 } from "../entries/chat.js";
+import { conversationKeys, Conversations, type FitStates } from "./conversations.js";
 
 /**
- * How a hook fits messages. Where neither `maxTokens` nor `contextWindow` nor `model` is given, the limit is that of the model
- * that the host is about to call, which `modelInfo` then has to know.
+ * How a hook fits messages. If none of `maxTokens`, `contextWindow` and `model` is given, the limit is that of the model that the host
+ * is about to call, which `modelInfo` then has to know.
  */
-export interface HookOptions<Message = unknown> extends Omit<FitSettings<Message>, "format"> {
-  /** Is told what became of the messages, each time. */
+export interface HookOptions<Message = unknown> extends Omit<FitSettings<Message>, "format" | "previous" | "costs"> {
+  /** Gets the report of each fit. */
   onReport?: (report: FitReport) => void;
-  /** Summarises what is cut. */
+  /** Summarizes what is removed, at most once per step. */
   summarize?: Summarize<Message>;
+  /** What to send if not even what has to stay fits (`context_too_long`). Without it the error reaches the host. */
+  onTooLong?: (error: CtxweaveError, messages: Message[]) => Message[] | Promise<Message[]>;
+  /**
+   * Where the states of conversations are kept, for hosts whose memory does not last. Default: the newest 1,000, in memory.
+   */
+  states?: FitStates;
 }
 
-/** Fits messages by the options, and by what the host says where the options do not. Nothing has to be loaded before. */
-export async function fitInHook<Message>(
-  messages: readonly Message[],
-  { onReport, summarize, ...options }: HookOptions<Message>,
-  host: Pick<FitSettings, "format" | "model" | "system" | "tools">,
-): Promise<Message[]> {
-  await init();
-  const { model, ...rest } = host;
-  // Next to a limit it says whose rules there are.
-  const all = { ...rest, ...(model === undefined ? {} : { model }), ...options } as FitOptions<Message>;
-  const fitted = summarize
-    ? await fitMessagesWith(messages, all as FitOptions, summarize as Summarize<unknown> as never)
-    : fitMessages(messages, all as FitOptions);
-  onReport?.(fitted.report);
-  return fitted.messages as Message[];
+/** What the host knows. */
+export type HostFields = Pick<FitSettings, "format" | "model" | "system" | "tools">;
+
+/** Fits the messages of a model call. */
+export type Fitter<Message> = (messages: readonly Message[], host: HostFields) => Promise<Message[]>;
+
+/**
+ * A function that fits messages by the options, and by what the host says where the options do not. It continues the last fit of each
+ * conversation, so that a step costs what is new. Nothing has to be loaded before.
+ */
+export function fitter<Message>(options: HookOptions<Message>): Fitter<Message> {
+  const { onReport, summarize, onTooLong, states, ...settings } = options;
+  const conversations = new Conversations(states);
+  return async (messages, { model, ...host }) => {
+    await init();
+    // Next to a limit the host's model selects the vendor's rules.
+    const all = { ...host, ...(model === undefined ? {} : { model }), ...settings } as FitSettings;
+    try {
+      const fitted = summarize
+        ? await withSummary(messages, all, summarize as Summarize<unknown>, conversations)
+        : await continued(messages, all, conversations);
+      onReport?.(fitted.report);
+      return fitted.messages as Message[];
+    } catch (error) {
+      if (!onTooLong || !(error instanceof CtxweaveError) || !error.code.endsWith("context_too_long")) throw error;
+      return onTooLong(error, [...messages]);
+    }
+  };
+}
+
+/** Fits with a summary in the place of removed messages. */
+async function withSummary(
+  messages: readonly unknown[],
+  settings: FitSettings,
+  summarize: Summarize<unknown>,
+  conversations: Conversations,
+): Promise<FitResult<unknown[]>> {
+  const keys = conversationKeys(messages);
+  const previous = (await conversations.state(keys)) ?? null;
+  const fitted = await fitMessagesWith([...messages], { ...settings, previous } as FitOptions, summarize as never);
+  await keep(conversations, keys, messages, fitted as FitResult<unknown[]>);
+  return fitted as FitResult<unknown[]>;
+}
+
+/** Fits with the chat that has all messages but the new ones, otherwise with a new one that continues the conversation's state. */
+async function continued(
+  messages: readonly unknown[],
+  settings: FitSettings,
+  conversations: Conversations,
+): Promise<Omit<FitResult<unknown[]>, "state">> {
+  const keys = conversationKeys(messages);
+  const options = JSON.stringify([settings.model, settings.system, settings.tools]);
+  const known = conversations.takeChat(keys, options);
+  const previous = known ? undefined : ((await conversations.state(keys)) ?? null);
+  const chat = known?.chat ?? new Chat({ ...settings, previous } as FitSettings);
+  try {
+    chat.append(...messages.slice(known?.length ?? 0));
+    const fitted = chat.fit();
+    await keep(conversations, keys, messages, { ...fitted, state: chat.state as FitState });
+    conversations.putChat(keys, options, chat);
+    return fitted;
+  } catch (error) {
+    chat.free();
+    // After a restart of the module the state is still there.
+    if (known && error instanceof CtxweaveError && error.code === "handle_lost") {
+      return continued(messages, settings, conversations);
+    }
+    throw error;
+  }
+}
+
+/** Keeps a state under the messages, and under the result, which some hosts go on from. */
+async function keep(
+  conversations: Conversations,
+  keys: string[],
+  messages: readonly unknown[],
+  { messages: fitted, state }: FitResult<unknown[]>,
+): Promise<void> {
+  await conversations.keep(keys, state);
+  const isSame = fitted.length === messages.length && fitted.every((message, at) => message === messages[at]);
+  if (!isSame) await conversations.keep(conversationKeys(fitted), state);
 }
 
 /** The name of a model, where the host has it. */

@@ -7,7 +7,7 @@ import { convertToOpenAITool, isLangChainTool } from "@langchain/core/utils/func
 import { CtxweaveError, fitMessages, type FitRow, type FitSettings, init } from "../entries/chat.js";
 import { checkedOptions, invalid } from "../api/checked.js";
 import { copyWith, isLangChain } from "../api/messages.js";
-import { fitInHook, given, type HookOptions, modelName } from "./hook.js";
+import { type Fitter, fitter, given, type HookOptions, type HostFields, modelName } from "./hook.js";
 
 export { CtxweaveError, fitMessages, fitMessagesWith, init, loadVocabulary } from "../entries/chat.js";
 export type * from "../types/chat.js";
@@ -257,6 +257,7 @@ export interface FitMiddleware {
  * The agent's state keeps all messages.
  */
 export function fitMiddleware(options: HookOptions<BaseMessage> = {}): FitMiddleware {
+  const fit = fitter(options);
   return {
     name: "fit",
     async wrapModelCall(request, handler) {
@@ -267,7 +268,7 @@ export function fitMiddleware(options: HookOptions<BaseMessage> = {}): FitMiddle
         system: content ?? systemPrompt,
         tools: definitions(tools),
       });
-      return handler({ ...request, messages: await fitInstances(request.messages, options, host) });
+      return handler({ ...request, messages: await fitInstances(request.messages, fit, host) });
     },
   };
 }
@@ -276,16 +277,17 @@ export function fitMiddleware(options: HookOptions<BaseMessage> = {}): FitMiddle
 export function preModelHook(
   options: HookOptions<BaseMessage>,
 ): (state: { messages: BaseMessage[] }) => Promise<{ llmInputMessages: BaseMessage[] }> {
-  return async ({ messages }) => ({ llmInputMessages: await fitInstances(messages, options, {}) });
+  const fit = fitter(options);
+  return async ({ messages }) => ({ llmInputMessages: await fitInstances(messages, fit, {}) });
 }
 
 /** Markers and summaries are instances as well. */
 async function fitInstances(
   messages: BaseMessage[],
-  options: HookOptions<BaseMessage>,
-  host: object,
+  fit: Fitter<BaseMessage>,
+  host: HostFields,
 ): Promise<BaseMessage[]> {
-  const fitted = await fitInHook<BaseMessage>(messages, options, { format: "langchain", ...host });
+  const fitted = await fit(messages, { format: "langchain", ...host });
   return fitted.map((message) =>
     isLangChain(message as unknown) ? message : new HumanMessage({ content: message.content }),
   );

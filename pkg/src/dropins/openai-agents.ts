@@ -1,9 +1,10 @@
 /** `ctxweave/openai-agents`: the input of each model call of an agent, fitted. Nothing of the SDK is imported. */
 
-import { fitInHook, given, type HookOptions, modelName } from "./hook.js";
+import { fitter, given, type HookOptions, modelName } from "./hook.js";
 
 export { CtxweaveError, fitMessages, fitMessagesWith, init, loadVocabulary } from "../entries/chat.js";
 export type * from "../types/chat.js";
+export type { FitStates } from "./conversations.js";
 export type { HookOptions };
 
 /** What `run` takes as `callModelInputFilter`. */
@@ -18,6 +19,7 @@ export interface FitModelInput {
  * `previousResponseId` only what is new passes here, and the endpoint has the rest: do not fit there.
  */
 export function fitModelInput(options: HookOptions = {}): FitModelInput {
+  const fit = fitter(options);
   const filter = async <Data extends { input: unknown[]; instructions?: string }>(call: {
     modelData: Data;
     agent?: unknown;
@@ -29,7 +31,7 @@ export function fitModelInput(options: HookOptions = {}): FitModelInput {
       system: modelData.instructions,
       tools: definitions(agent.tools),
     });
-    return { ...modelData, input: await fitInHook(modelData.input, options, { format: "openai-agents", ...host }) };
+    return { ...modelData, input: await fit(modelData.input, { format: "openai-agents", ...host }) };
   };
   return Object.assign(filter, { preserveInputIdentity: true as const });
 }

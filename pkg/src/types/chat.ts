@@ -279,8 +279,7 @@ export interface FitPrefix {
    * Why the result differs from the last, unless `stable`: the request was over the limit (`step`), messages differ at the end
    * (`branched`) or earlier (`edited`), options, the system context, the tools or the format differ, or the state is unusable.
    */
-  reason?:
-    "first" | "step" | "branched" | "edited" | "options" | "system" | "tools" | "format" | "state_unusable";
+  reason?: "first" | "step" | "branched" | "edited" | "options" | "system" | "tools" | "format" | "state_unusable";
 }
 
 /** What became of a chat. */

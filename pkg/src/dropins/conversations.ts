@@ -1,0 +1,132 @@
+/** The conversations that a hook sees: the state of each, and the chats of those that go on. */
+
+import { plainMessage } from "../api/messages.js";
+import type { Chat } from "../entries/chat.js";
+import type { FitState } from "../types/chat.js";
+
+/** Keeps the states of conversations. A key is a hash of messages; what is not there begins afresh. */
+export interface FitStates {
+  get(key: string): FitState | undefined | Promise<FitState | undefined>;
+  set(key: string, state: FitState): void | Promise<void>;
+}
+
+/** States in memory. */
+const MAX_STATES = 1_000;
+/** Chats that are kept in the module's memory. */
+const MAX_CHATS = 16;
+/** How many messages may be new since the last fit, in a store of the host's: each length is a question. */
+const MAX_QUESTIONS = 32;
+
+interface KnownChat {
+  chat: Chat;
+  length: number;
+  options: string;
+}
+
+export class Conversations {
+  readonly #states: FitStates;
+  readonly #questions: number;
+  readonly #chats = new Newest<KnownChat>(MAX_CHATS, ({ chat }) => chat.free());
+
+  constructor(states: FitStates | undefined) {
+    this.#states = states ?? new Newest<FitState>(MAX_STATES);
+    this.#questions = states ? MAX_QUESTIONS : Infinity;
+  }
+
+  /** The state of the longest beginning of these messages that is known. */
+  async state(keys: readonly string[]): Promise<FitState | undefined> {
+    for (let length = keys.length, asked = 0; length > 0 && asked < this.#questions; length -= 1, asked += 1) {
+      const state = await this.#states.get(keys[length - 1] as string);
+      if (state) return state;
+    }
+    return undefined;
+  }
+
+  async keep(keys: readonly string[], state: FitState): Promise<void> {
+    const key = keys.at(-1);
+    if (key !== undefined) await this.#states.set(key, state);
+  }
+
+  /** The chat that has the longest beginning of these messages. It is nobody else's until it is put back. */
+  takeChat(keys: readonly string[], options: string): KnownChat | undefined {
+    for (let length = keys.length; length > 0; length -= 1) {
+      const known = this.#chats.take(`${keys[length - 1]} ${options}`);
+      if (known) return known;
+    }
+    return undefined;
+  }
+
+  putChat(keys: readonly string[], options: string, chat: Chat): void {
+    const key = keys.at(-1);
+    if (key === undefined) chat.free();
+    else this.#chats.set(`${key} ${options}`, { chat, length: keys.length, options });
+  }
+}
+
+/** A map that forgets what was not used for longest. */
+class Newest<T> {
+  readonly #entries = new Map<string, T>();
+  readonly #most: number;
+  readonly #drop: (value: T) => void;
+
+  constructor(most: number, drop: (value: T) => void = () => {}) {
+    this.#most = most;
+    this.#drop = drop;
+  }
+
+  get(key: string): T | undefined {
+    const value = this.#entries.get(key);
+    if (value === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    return value;
+  }
+
+  take(key: string): T | undefined {
+    const value = this.#entries.get(key);
+    this.#entries.delete(key);
+    return value;
+  }
+
+  set(key: string, value: T): void {
+    const before = this.take(key);
+    if (before !== undefined && before !== value) this.#drop(before);
+    this.#entries.set(key, value);
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > this.#most && oldest !== undefined) this.#drop(this.take(oldest) as T);
+  }
+}
+
+/** Marks for caches, and what hosts note about a message: a message is the same with others. */
+const IGNORED = new Set(["cache_control", "cacheControl", "cachePoint", "response_metadata", "usage_metadata"]);
+
+const hashes = new WeakMap<object, string>();
+
+/** A key for each beginning of the messages. */
+export function conversationKeys(messages: readonly unknown[]): string[] {
+  let key = "";
+  return messages.map((message) => {
+    key = hashOf(key + messageHash(message));
+    return key;
+  });
+}
+
+function messageHash(message: unknown): string {
+  const known = typeof message === "object" && message !== null ? hashes.get(message) : undefined;
+  if (known !== undefined) return known;
+  const text = JSON.stringify(plainMessage(message), (name, value: unknown) => (IGNORED.has(name) ? undefined : value));
+  const hash = hashOf(text ?? "");
+  if (typeof message === "object" && message !== null) hashes.set(message, hash);
+  return hash;
+}
+
+/** 64 bits of a text, as two multiplicative hashes. */
+function hashOf(text: string): string {
+  let [one, other] = [0x9e3779b9, 0x85ebca6b];
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    one = Math.imul(one ^ unit, 0x01000193);
+    other = Math.imul((other << 5) ^ (other >>> 27) ^ unit, 0x27d4eb2d);
+  }
+  return `${(one >>> 0).toString(36)}.${(other >>> 0).toString(36)}`;
+}
