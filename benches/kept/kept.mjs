@@ -5,40 +5,17 @@
 // tests/corpus/conversations.json has the structure and sizes of real conversations; their texts are filled with words. Each is fitted
 // at 10, 25, 50, 75 and 90 % of its tokens. A fit that throws is an error and counts in no other column.
 
-import { readFileSync } from "node:fs";
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage, trimMessages as theirs } from "@langchain/core/messages";
 import { ClearToolUsesEdit } from "langchain";
 import { countChatTokens, fitMessages, init, measureMessages } from "ctxweave/chat";
+import { conversations } from "../conversations.mjs";
 
 await init();
 
 const quick = process.argv.includes("--quick");
-const corpus = JSON.parse(readFileSync(new URL("../../tests/corpus/conversations.json", import.meta.url), "utf8"));
-const conversations = quick ? corpus.slice(0, 5) : corpus;
+const quick = process.argv.includes("--quick");
 const percents = quick ? [50] : [10, 25, 50, 75, 90];
-const words = ["the", "red", "house", "of", "a", "man", "who", "sold", "bread", "and", "wine"];
-const text = (tokens) =>
-  Array.from({ length: Math.max(1, tokens) }, (_, at) => words[(at * 7 + (at >> 3)) % words.length]).join(" ");
 const PLAN_TOOLS = new Set(["TodoWrite", "update_plan", "todo_write", "write_todos"]);
-
-/** A text with the number of its message at both ends, by which it is found again when it is shortened. */
-const numbered = (tokens, at) => (tokens > 12 ? `<${at}> ${text(tokens - 8)} <${at}>` : `<${at}>`);
-
-function chatOf(rows) {
-  return rows.map(([kind, tokens, third, hasText], at) => {
-    const content = kind === "u" ? numbered(tokens - 4, at) : text(tokens - 4);
-    if (kind === "c") {
-      const toolCalls = third.map(([id, name, cost]) => {
-        const call = { name, arguments: JSON.stringify({ input: text(cost - 9) }) };
-        return { id: `call_${id}`, type: "function", function: call };
-      });
-      const ofCalls = third.reduce((sum, [, , cost]) => sum + cost, 0);
-      return { role: "assistant", content: hasText ? text(tokens - ofCalls - 4) : null, tool_calls: toolCalls };
-    }
-    if (kind === "t") return { role: "tool", tool_call_id: `call_${third}`, content };
-    return { role: { s: "system", d: "developer", u: "user", a: "assistant" }[kind], content };
-  });
-}
 
 function instanceOf({ role, content, tool_calls: calls, tool_call_id: id }) {
   if (role === "system" || role === "developer") return new SystemMessage(content);
@@ -110,10 +87,7 @@ async function row(name, fit) {
   console.log(`| ${name} | ${cells.join(" | ")} |`);
 }
 
-const chats = conversations.map(({ m }) => {
-  const chat = chatOf(m);
-  return { chat, total: countChatTokens(chat) };
-});
+const chats = conversations(quick).map((chat) => ({ chat, total: countChatTokens(chat) }));
 
 console.log(`${chats.length} conversations, ${chats.length * percents.length} fits each\n`);
 console.log(
