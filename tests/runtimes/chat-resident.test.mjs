@@ -32,12 +32,19 @@ const said = (at, length = 30) => Array.from({ length }, (_, word) => `word${at}
 const message = (at) => Object.freeze({ role: at % 2 ? "assistant" : "user", content: said(at), extra: at });
 const messages = (count) => Array.from({ length: count }, (_, at) => message(at));
 
+/** What `fitMessages` gives for the same list, after the last fit of a chat. */
+function continued(kept, list, options) {
+  const { state, ...fitted } = chat.fitMessages(list, { ...options, previous: kept.state ?? null });
+  return [fitted, state];
+}
+
 /** What a fit gives, and that it is what `fitMessages` gives for the same list. */
 function checked(kept, list, options) {
+  const [expected, state] = continued(kept, list, options);
   const fitted = kept.fit();
-  const afresh = chat.fitMessages(list, options);
-  assert.deepEqual(fitted, afresh);
-  assert.equal(JSON.stringify(fitted), JSON.stringify(afresh));
+  assert.deepEqual(fitted, expected);
+  assert.equal(JSON.stringify(fitted), JSON.stringify(expected));
+  assert.deepEqual(kept.state, state);
   return fitted;
 }
 
@@ -194,7 +201,8 @@ describe("Chat", () => {
       { system: "x" },
       { format: "openai" },
     ]) {
-      assert.deepEqual(kept.fit(other), chat.fitMessages(list, { ...options, ...other }));
+      const [expected] = continued(kept, list, { ...options, ...other });
+      assert.deepEqual(kept.fit(other), expected);
     }
     checked(kept, list, options);
   });
@@ -209,7 +217,7 @@ describe("Chat", () => {
       kept.fit();
     }
     assert.deepEqual(asked, Array.from(list.keys()));
-    assert.deepEqual(kept.fit(), chat.fitMessages(list, { maxTokens: 300, pinned: [2] }));
+    checked(kept, list, { maxTokens: 300, pinned: [2] });
   });
 
   it("keeps LangChain's instances", () => {
@@ -220,14 +228,14 @@ describe("Chat", () => {
     const { messages: fitted, report } = kept.fit();
     assert.ok(fitted.every((it) => it instanceof HumanMessage));
     assert.equal(fitted.at(-1), list.at(-1));
-    assert.deepEqual(report, chat.fitMessages(list, options).report);
+    assert.deepEqual(report, chat.fitMessages(list, { ...options, previous: null }).report);
   });
 
   it("hands out rows that stay what they were", () => {
     const kept = new chat.Chat({ maxTokens: 4000 });
     kept.append(...messages(3));
     const { report } = kept.fit();
-    const afresh = chat.fitMessages(messages(3), { maxTokens: 4000 }).report;
+    const afresh = chat.fitMessages(messages(3), { maxTokens: 4000, previous: null }).report;
     kept.appendText(" and more");
     kept.truncate(1);
     assert.deepEqual(report, afresh);

@@ -363,7 +363,7 @@ describe("summaries", () => {
     assert.ok(planned.input.messages.length > 0);
     for (const message of planned.input.messages) assert.ok(messages.includes(message));
     assert.match(planned.input.text, /word0\.0/);
-    const { messages: fitted, report } = chat.finishFit(planned.state, "They talked about words.");
+    const { messages: fitted, report } = chat.finishFit(planned.plan, "They talked about words.");
     assert.ok(report.tokens.total <= 500);
     assert.equal(report.added.kind, "summary");
     assert.match(fitted[report.added.index].content, /They talked about words\.$/);
@@ -377,12 +377,12 @@ describe("summaries", () => {
     assert.equal(again.input.previousSummary, "They talked about words.");
     // The conversation goes on meanwhile.
     longer.push(...conversation(6).slice(1));
-    const second = chat.finishFit(again.state, "More words.");
+    const second = chat.finishFit(again.plan, "More words.");
     assert.equal(second.report.messages.length, fitted.length + 4);
     const summaries = second.messages.filter(({ content }) => /\[Summary/.test(content));
     assert.equal(summaries.length, 1);
     assert.equal(
-      codeOf(() => chat.finishFit(planned.state, "  ")),
+      codeOf(() => chat.finishFit(planned.plan, "  ")),
       "invalid_input",
     );
     assert.equal(
@@ -390,7 +390,7 @@ describe("summaries", () => {
       "invalid_input",
     );
     assert.equal(
-      codeOf(() => chat.finishFit(planned.state, 5)),
+      codeOf(() => chat.finishFit(planned.plan, 5)),
       "invalid_input",
     );
   });

@@ -403,7 +403,9 @@ function fit(handle: Handle, given: ChatOptions | undefined): ChatFit {
     if (handle.pinned && pinned === undefined) {
       options["pinned"] = handle.pins.flatMap((isPinned, index) => (isPinned ? [index] : []));
     }
-    return fitMessages(handle.messages, { previous: stateOf(handle) ?? null, ...options } as unknown as FitOptions);
+    const all = { previous: stateOf(handle) ?? null, ...options } as unknown as FitOptions;
+    const { state: _, ...fitted } = fitMessages(handle.messages, all);
+    return fitted;
   }
   delete options["system"];
   delete options["tools"];
