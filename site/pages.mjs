@@ -17,6 +17,7 @@ export const menu = [
     text: "Guides",
     items: [
       { title: "Chats", file: "docs/chats.md" },
+      { title: "Prefixes, caches and thinking", file: "docs/prefixes.md" },
       { title: "Tokens", file: "docs/tokenizer.md" },
       { title: "Exact counts", file: "docs/counting.md" },
       { title: "Loom trees", file: "docs/loom.md" },

@@ -8,6 +8,7 @@ pub mod commits;
 pub mod content;
 pub mod error;
 pub mod folders;
+mod hashing;
 pub mod identify;
 pub mod input;
 mod json;

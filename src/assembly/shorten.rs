@@ -91,6 +91,9 @@ impl Shorten<'_> {
     }
 }
 
+/// Replaces an image that was removed.
+pub(crate) const IMAGE: &str = "[image]";
+
 /// Replaces a result that was removed.
 pub(crate) const CLEARED_RESULT: &str = "[tool result cleared]";
 

@@ -7,7 +7,7 @@ use super::options::{CallEdit, Edits, RemovedReasoning, ResultEdit};
 use super::pairs::{callers, is_there};
 use super::report::EditEffect;
 use crate::assembly::settings::{TEXT_MARKER, rounded_excess};
-use crate::assembly::shorten::{RemovedEnd, shortened};
+use crate::assembly::shorten::{IMAGE, RemovedEnd, shortened};
 use crate::content::Role;
 use crate::maps::SortedSet;
 use crate::prompt::Prices;
@@ -371,9 +371,6 @@ impl Editor<'_, '_> {
         self.messages.iter().rposition(Message::has_user_content).unwrap_or(0)
     }
 }
-
-/// Replaces an image that was removed.
-pub(super) const IMAGE: &str = "[image]";
 
 fn but_last<T>(mut all: Vec<T>, keep: u64) -> Vec<T> {
     let keep = usize::try_from(keep).unwrap_or(usize::MAX);

@@ -196,8 +196,8 @@ impl<'r> Fit<'r> {
         }
         let cut = if is_over {
             self.cut(layout)?
-        } else if let Some(gap) = self.series.as_ref().and_then(Series::gap) {
-            gap.cut()
+        } else if let Some(recorded) = self.recorded_gap() {
+            recorded
         } else if self.course.first_marker.is_some() {
             let (omitted, _) = self.take_earlier(layout, false);
             Cut { omitted, ..Cut::default() }

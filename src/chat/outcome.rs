@@ -1,7 +1,5 @@
 //! The decisions of a fit: which messages stay, what changes in them, and the report.
 
-use std::borrow::Cow;
-
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -9,7 +7,6 @@ use super::fit::{Cut, Fit, SUMMARY_PREFIX};
 use super::options::Phase;
 use super::pairs::MessageSlice;
 use super::report::{AddedKind, AddedMessage, EditEffect, Fate, Report, ReportRow, Tokens};
-use super::series::Series;
 use super::state::FitState;
 use crate::sorting;
 use crate::text::is_blank;
@@ -158,7 +155,7 @@ impl Fit<'_> {
         let mut added = None;
         let mut next = 0;
         // The messages to summarize.
-        let (mut indices, mut summarized) = (Vec::new(), String::new());
+        let (mut indices, mut summarized) = (Vec::new(), Transcript::default());
         let changed = self.messages.changed();
         let mut changed = changed.iter().copied().peekable();
         let (mut before, count) = (0, self.messages.len());
@@ -215,7 +212,7 @@ impl Fit<'_> {
             let is_whole = !gone.is_empty() && !message.pieces.iter().enumerate().any(is_left);
             if is_summary && (!gone.is_empty() || message.removed == Some(Reason::FirstTurn)) {
                 let is_gone = |place| is_gone(place) || message.removed.is_some();
-                transcribe(message, is_gone, &mut summarized);
+                summarized.add(message, is_gone);
                 indices.push(index);
             }
             // Behind a message that goes on after the gap its calls could not stay open.
@@ -269,7 +266,7 @@ impl Fit<'_> {
         debug_assert!(tokens.total <= self.limit || self.phase == Phase::Plan, "over the limit");
         let same = outcome.rows.iter().all(|rows| matches!(rows, Rows::Run(_, _, Fate::Kept, _)));
         let is_plan = self.phase == Phase::Plan && is_summary && cut.summary.is_none();
-        let summarize = is_plan.then(|| self.summarize(indices, summarized));
+        let summarize = is_plan.then(|| self.summarize(indices, summarized.text));
         let (body, headers) = self.drop_block().unzip();
         let (state, prefix) = self.concluded(cut, &outcome.entries, outcome.gap_before);
         let report = Report {
@@ -356,32 +353,60 @@ impl Fit<'_> {
 
     /// The messages to summarize, and in how many tokens.
     fn summarize(&self, indices: Vec<usize>, text: String) -> SummaryInput {
-        let recorded = self.series.as_ref().and_then(Series::gap).and_then(|gap| gap.summary.as_deref());
-        let recorded = recorded.map(|summary| summary.strip_prefix(SUMMARY_PREFIX).unwrap_or(summary).to_owned());
         let previous_summary =
             self.messages.iter().filter(|message| message.removed == Some(Reason::Replaced)).find_map(|message| {
                 text_of(message).and_then(|text| text.strip_prefix(SUMMARY_PREFIX)).map(str::to_owned)
             });
         let max_tokens = self.summary_room.saturating_sub(self.prices.text(SUMMARY_PREFIX));
-        SummaryInput { indices, text, max_tokens, previous_summary: recorded.or(previous_summary) }
+        SummaryInput { indices, text, max_tokens, previous_summary: self.recorded_summary().or(previous_summary) }
     }
 }
 
-/// Adds what of a message is cut to the text that is to be summarized.
-fn transcribe(message: &Message<'_>, is_gone: impl Fn(usize) -> bool, text: &mut String) {
-    let gone = message.pieces.iter().enumerate().filter(|&(place, piece)| is_gone(place) && piece.is_there());
-    for (_, piece) in gone {
-        let texts: Vec<&str> = piece.texts.iter().map(|text| &*text.text).filter(|text| !is_blank(text)).collect();
-        let line: Cow<'_, str> = match &piece.kind {
-            Kind::Call { name, .. } => format!("[calls {name}]").into(),
-            Kind::CallAndResult { name } => format!("[calls {name}]\n{}", texts.join("\n")).into(),
-            Kind::Image => "[image]".into(),
-            _ if texts.is_empty() => continue,
-            _ => texts.join("\n").into(),
-        };
-        text.push_str(if text.is_empty() { "" } else { "\n\n" });
-        text.push_str(message.role.as_str());
-        text.push_str(": ");
-        text.push_str(&line);
+/// The text that is to be summarized.
+#[derive(Debug, Default)]
+struct Transcript {
+    text: String,
+    /// The ids and the tools of the calls in it.
+    calls: Vec<(String, String)>,
+}
+
+impl Transcript {
+    /// Adds what of a message is cut.
+    fn add(&mut self, message: &Message<'_>, is_gone: impl Fn(usize) -> bool) {
+        let gone = message.pieces.iter().enumerate().filter(|&(place, piece)| is_gone(place) && piece.is_there());
+        for (_, piece) in gone {
+            let texts: Vec<&str> = piece.texts.iter().map(|text| &*text.text).filter(|text| !is_blank(text)).collect();
+            let texts = texts.join("\n");
+            let line = match &piece.kind {
+                Kind::Call { id, name } => self.call(id, name, piece),
+                Kind::CallAndResult { name } => [self.call("", name, piece), texts].join("\n"),
+                Kind::Result { id } if !texts.is_empty() => [self.result(id), texts].join("\n"),
+                Kind::Image => "[image]".to_owned(),
+                _ if texts.is_empty() => continue,
+                _ => texts,
+            };
+            self.text.push_str(if self.text.is_empty() { "" } else { "\n\n" });
+            self.text.push_str(message.role.as_str());
+            self.text.push_str(": ");
+            self.text.push_str(&line);
+        }
+    }
+
+    /// A call with its number, which its result has too, and the beginning of its arguments.
+    fn call(&mut self, id: &str, name: &str, piece: &Piece<'_>) -> String {
+        self.calls.push((id.to_owned(), name.to_owned()));
+        let number = self.calls.len();
+        match &piece.input {
+            Some(input) => format!("[call {number}: {name} {}]", input.shown),
+            None => format!("[call {number}: {name}]"),
+        }
+    }
+
+    fn result(&self, id: &str) -> String {
+        let number = self.calls.iter().rposition(|(known, _)| known == id);
+        match number.and_then(|number| Some((number, self.calls.get(number)?))) {
+            Some((number, (_, name))) => format!("[result of call {}: {name}]", number + 1),
+            None => "[result]".to_owned(),
+        }
     }
 }

@@ -9,7 +9,6 @@ use super::course::Course;
 use super::fit::Fit;
 use super::known_costs;
 use super::measure::{Measurement, measured};
-use super::message_hash::MessageHash;
 use super::messages::{Messages, Sum};
 use super::options::{Budget, FitOptions, Phase, RequestFields};
 use super::outcome::FitDecisions;
@@ -21,6 +20,7 @@ use crate::error::{Diagnostic, Result};
 use crate::json::{Object, Value};
 use crate::prompt::Format;
 use crate::vendors::chats;
+use crate::vendors::message_hash::MessageHash;
 use crate::vendors::pieces::message::Message;
 
 /// A chat, read in the format that the options name or that its shape shows.

@@ -10,7 +10,6 @@ use serde::Serialize;
 
 use super::course::Course;
 use super::fit::{EarlierMark, Fit};
-use super::message_hash::MessageHash;
 use super::messages::{Messages, Sum};
 use super::options::{Budget, FitOptions, Phase, RequestFields};
 use super::outcome::FitDecisions;
@@ -28,6 +27,7 @@ use crate::tool_calls::ToolPairs;
 use crate::vendors::chats;
 use crate::vendors::detect::{Formats, bit, first_of, formats_beside};
 use crate::vendors::format::Format;
+use crate::vendors::message_hash::MessageHash;
 use crate::vendors::pieces::message::{Kind, Message, Path, Piece, Step};
 
 /// The methods by their names.

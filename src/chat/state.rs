@@ -3,12 +3,11 @@
 use serde::{Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
-use super::fit::Cut;
-use super::message_hash::{MessageHash, hash_of};
 use super::report::AddedKind;
 use super::treatment::Treatment;
 use crate::error::Result;
 use crate::json::{Kind, Object, Value};
+use crate::vendors::message_hash::{MessageHash, hash_to};
 
 /// State of a conversation: JSON data, given to the next fit as [`FitOptions::previous`](super::FitOptions::previous). What it contains
 /// is no interface.
@@ -69,21 +68,6 @@ pub(super) struct RecordedGap {
     pub is_first: bool,
     /// The text of the summary alone.
     pub summary: Option<String>,
-}
-
-impl RecordedGap {
-    /// A cut that does nothing but put the message there again.
-    pub(super) fn cut(&self) -> Cut {
-        Cut {
-            added: Some((self.kind, self.text.clone())),
-            is_first: self.is_first,
-            omitted: self.omitted,
-            counted: self.omitted,
-            stands_before: Some(self.before),
-            summary: self.summary.clone(),
-            ..Cut::default()
-        }
-    }
 }
 
 /// The hashes of the messages of a fit.
@@ -151,11 +135,6 @@ impl InputHash {
         let known = recent.and_then(|recent| self.recent.get(recent));
         known.is_some() && known.copied() == messages.get(last).map(|message| short(message.whole()))
     }
-}
-
-/// The hash of the first messages.
-pub(super) fn hash_to(messages: &[MessageHash], count: usize) -> u64 {
-    hash_of(messages.iter().take(count).map(MessageHash::whole))
 }
 
 impl FitState {

@@ -1,8 +1,8 @@
 //! What a fit did to a message, written down so that a later fit can do it again (SPEC §8 "Continuing fits").
 
-use super::edits::IMAGE;
 use super::pairs::MessageSlice;
 use crate::assembly::settings::TEXT_MARKER;
+use crate::assembly::shorten::IMAGE;
 use crate::prompt::Prices;
 use crate::vendors::pieces::message::{Change, EMPTY_INPUT, Kind, Message, Piece, Reason, Step};
 

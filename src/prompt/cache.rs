@@ -5,6 +5,7 @@
 
 use crate::content::{Block, Media, Role};
 use crate::error::{Code, Error, Result};
+use crate::hashing::Hasher;
 use crate::json;
 use crate::vendors::message::Message;
 
@@ -105,39 +106,7 @@ pub(crate) fn message_hash(message: &Message<'_>) -> u64 {
     hasher.finish()
 }
 
-/// Hashes words of eight bytes with one multiplication each.
-#[derive(Clone, Debug)]
-pub(crate) struct Hasher {
-    state: u64,
-}
-
-impl Default for Hasher {
-    fn default() -> Self {
-        Self { state: 0x243F_6A88_85A3_08D3 }
-    }
-}
-
 impl Hasher {
-    pub(crate) fn word(&mut self, word: u64) {
-        self.state = (self.state.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-
-    pub(crate) fn text(&mut self, text: &str) {
-        let (words, rest) = text.as_bytes().as_chunks::<8>();
-        for word in words {
-            self.word(u64::from_le_bytes(*word));
-        }
-        let mut last = [0; 8];
-        last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-        self.word(u64::from_le_bytes(last));
-        self.word(text.len() as u64);
-    }
-
-    fn optional(&mut self, text: Option<&str>) {
-        self.word(text.is_some().into());
-        self.text(text.unwrap_or_default());
-    }
-
     fn message(&mut self, message: &Message<'_>) {
         self.word(match message.role {
             Role::System => 1,
@@ -204,13 +173,6 @@ impl Hasher {
         };
         self.optional(data);
         self.optional(url);
-    }
-
-    pub(crate) fn finish(&self) -> u64 {
-        let mut hash = self.state;
-        hash = (hash ^ (hash >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        hash = (hash ^ (hash >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        hash ^ (hash >> 32)
     }
 }
 

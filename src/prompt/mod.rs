@@ -8,4 +8,4 @@ pub use crate::vendors::format::Format;
 pub use crate::vendors::message::{Message, MessageSpan};
 pub use crate::vendors::price::{AUDIO_SECOND, ImageRule, Overhead, Prices, UNKNOWN_IMAGE};
 pub use cache::Fingerprint;
-pub(crate) use cache::{Hasher, message_hash, system_hash};
+pub(crate) use cache::{message_hash, system_hash};

@@ -14,7 +14,8 @@ use crate::text::{replace, split_once, whole_number};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Model {
-    /// Whose it is: `openai`, `claude`, `gemini`, `llama`, `qwen`, `deepseek` or `mistral`.
+    /// Whose it is: `openai`, `claude`, `gemini`, `llama`, `qwen`, `deepseek`, `mistral`, `xai`, `zai`, `moonshot`, `minimax`, `cohere`, `nova`
+    /// or `xiaomi`.
     pub family: &'static str,
     /// What to give as `tokenizer`: an encoding, whose counts are exact, or where the vendor publishes none a multiple of the
     /// estimate for the family, or `heuristic`.
@@ -57,9 +58,10 @@ fn base_name(name: &str) -> String {
     let name = name.strip_prefix("ft:").unwrap_or(name);
     let name = split_once(name, ":").map_or(name, |(name, _)| name);
     let name: String = name.chars().map(|c| if c == '@' { '-' } else { c.to_ascii_lowercase() }).collect();
-    let name = match (name.strip_prefix("gpt-35-"), split_once(&name, "claude-")) {
+    let at_vendor = split_once(&name, "claude-").or_else(|| split_once(&name, "nova-"));
+    let name = match (name.strip_prefix("gpt-35-"), at_vendor) {
         (Some(rest), _) => crate::text::concat(&["gpt-3.5-", rest]),
-        // `us.anthropic.claude-opus-4-5`
+        // `us.anthropic.claude-opus-4-5`, `amazon.nova-pro`
         (None, Some((before, _))) if before.ends_with('.') => name.get(before.len()..).unwrap_or_default().to_owned(),
         (None, _) => name,
     };
@@ -90,6 +92,13 @@ const BEGINNINGS: &[(&str, &str)] = &[
     ("qwen", "qwen"),
     ("deepseek-", "deepseek"),
     ("mistral-", "mistral"),
+    ("grok-", "xai"),
+    ("glm-", "zai"),
+    ("kimi-", "moonshot"),
+    ("minimax-", "minimax"),
+    ("command-", "cohere"),
+    ("nova-", "nova"),
+    ("mimo-", "xiaomi"),
 ];
 
 /// Digits of a number in a version. Dates of snapshots have more.

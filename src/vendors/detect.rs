@@ -95,6 +95,9 @@ fn formats_of(message: Object<'_>) -> Result<Formats> {
         return Ok(LANGCHAIN);
     }
     if let Some(parts) = parts.filter(|parts| parts.kind() == Kind::List) {
+        if parts.list("a list")?.any(is_telemetry) {
+            return Ok(0);
+        }
         let typed = parts.list("a list")?.next().map(|part| has(part, &["type"]));
         return Ok(match typed {
             Some(true) => UI,
@@ -199,7 +202,8 @@ fn formats_of_part(part: Value<'_>) -> Formats {
         "input_audio" | "refusal" => OPENAI | RESPONSES | AGENTS,
         "input_text" | "input_image" | "input_file" | "output_text" => RESPONSES | AGENTS,
         "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "document" | "search_result" | "compaction"
-        | "server_tool_use" => ANTHROPIC | LANGCHAIN,
+        | "server_tool_use" | "container_upload" | "fallback" | "mcp_tool_use" => ANTHROPIC | LANGCHAIN,
+        kind if kind.ends_with("_tool_result") => ANTHROPIC | LANGCHAIN,
         "image" if has(&["source"]) => ANTHROPIC | LANGCHAIN,
         "image" if has(&["image"]) => AI_SDK,
         "image" if has(&["mimeType", "ref"]) => GENERIC,
@@ -220,6 +224,13 @@ fn formats_of_part(part: Value<'_>) -> Formats {
         _ => ANTHROPIC | LANGCHAIN | AI_SDK | OPENAI | RESPONSES | AGENTS,
     };
     if has(&["providerOptions"]) { set & AI_SDK } else { set }
+}
+
+/// Whether a part is one of OpenTelemetry's, which would be read as an empty one of a `UIMessage`.
+fn is_telemetry(part: Value<'_>) -> bool {
+    let kind = part.as_object().and_then(|part| part.last("type"));
+    let is = |names: &[&str]| kind.is_some_and(|kind| names.iter().any(|name| kind.is_string(name)));
+    is(&["tool_call", "tool_call_response"]) || is(&["text", "reasoning"]) && !has(part, &["text"])
 }
 
 /// Whether an object has one of these keys.

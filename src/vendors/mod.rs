@@ -18,6 +18,7 @@ pub(crate) mod generic;
 pub(crate) mod langchain;
 pub(crate) mod media;
 pub(crate) mod message;
+pub(crate) mod message_hash;
 pub(crate) mod normalized_chat;
 pub(crate) mod openai_agents;
 pub(crate) mod openai_chat;

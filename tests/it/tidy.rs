@@ -65,6 +65,7 @@ fn dependencies_point_one_way() {
             "code_point_table",
             "sorting",
             "sorted_index",
+            "hashing",
         ],
     ];
     let layer = |part: &str| LAYERS.iter().position(|layer| layer.contains(&part));

@@ -37,6 +37,15 @@ const SOURCES: &[(&str, &str, &str, &[&str])] = &[
     ("llama", "deepinfra", "deepinfra/meta-llama/", &["llama-", "meta-llama-"]),
     ("qwen", "dashscope", "dashscope/", &["qwen", "qwq"]),
     ("qwen", "deepinfra", "deepinfra/qwen/", &["qwen", "qwq"]),
+    ("xai", "xai", "xai/", &["grok-"]),
+    ("zai", "zai", "zai/", &["glm-"]),
+    ("moonshot", "moonshot", "moonshot/", &["kimi-", "moonshot-"]),
+    ("minimax", "minimax", "minimax/", &["minimax-"]),
+    ("cohere", "cohere_chat", "", &["command-"]),
+    ("nova", "amazon_nova", "amazon-nova/", &["nova-"]),
+    ("nova", "bedrock_converse", "amazon.", &["nova-"]),
+    ("xiaomi", "opencode_go", "opencode_go/", &["mimo-"]),
+    ("xiaomi", "novita", "novita/xiaomimimo/", &["mimo-"]),
 ];
 
 /// What the registry does not have any more and people still ask for, by the vendors' model pages: family, name, window and output.
@@ -46,6 +55,9 @@ const OLDER: &[(&str, &str, u64, u64)] = &[
     ("openai", "o1-preview", 128_000, 32_768),
     ("openai", "o1-mini", 128_000, 65_536),
     ("openai", "gpt-4-turbo-preview", 128_000, 4_096),
+    ("openai", "gpt-4-32k", 32_768, 4_096),
+    ("openai", "gpt-4.5-preview", 128_000, 16_384),
+    ("openai", "gpt-4o-realtime-preview-2024-10-01", 128_000, 4_096),
     ("openai", "gpt-4-vision-preview", 128_000, 4_096),
     ("openai", "gpt-3.5-turbo-instruct", 4_096, 4_096),
     ("claude", "claude-2.1", 200_000, 4_096),

@@ -173,6 +173,19 @@ pub(crate) struct CallInput {
     pub tokens: u64,
     /// Of its JSON: equal calls have equal arguments.
     pub hash: u64,
+    /// Its beginning, to be read by a summarizer.
+    pub shown: String,
+}
+
+/// Characters of arguments that a summarizer gets.
+const MAX_SHOWN: usize = 200;
+
+/// The beginning of a text.
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => [text.get(..end).unwrap_or_default(), "…"].concat(),
+        None => text.to_owned(),
+    }
 }
 
 /// Something in a message that is kept, changed or removed by itself.
@@ -510,7 +523,8 @@ impl<'r, 't> Reader<'r, 't> {
         let (Some(value), Some(piece)) = (value, self.pieces.last_mut()) else { return self };
         let shape = if value.as_text().is_some() { TextShape::String } else { TextShape::NoArguments };
         let (tokens, hash) = (piece.tokens.saturating_sub(before), fnv1a(value.json().as_bytes()));
-        piece.input = Some(CallInput { path: at, shape, tokens, hash });
+        let shown = shown(&value.as_text().unwrap_or_else(|| value.json()));
+        piece.input = Some(CallInput { path: at, shape, tokens, hash, shown });
         self
     }
 

@@ -307,7 +307,13 @@ fn a_summary_is_made_once_a_step_and_knows_the_last_one() {
         options["phase"] = json!("finish");
         if let Some(input) = &planned.summarize {
             summaries += 1;
-            sent += input["text"].as_str().unwrap().len();
+            let text = input["text"].as_str().unwrap();
+            sent += text.len();
+            // The summarizer sees what was called, and which result is whose.
+            assert!(
+                text.contains("[call 1: read {\"at\":") && text.contains("[result of call 1: read]\nline"),
+                "{text}"
+            );
             assert_eq!(input.get("previousSummary").and_then(Value::as_str).unwrap_or_default(), summary);
             summary = format!("They talked, part {summaries}.");
             options["summaryText"] = json!(summary);

@@ -1,7 +1,7 @@
 //! What of a message is compared with that of an earlier request: its role, its content and its ids (SPEC §8 "Continuing fits").
 
+use crate::hashing::Hasher;
 use crate::json::{Kind, Object, Value};
-use crate::prompt::Hasher;
 
 /// Marks for a provider's cache, and what hosts note about a message.
 const IGNORED: &[&str] = &[
@@ -17,13 +17,13 @@ const IGNORED: &[&str] = &[
 
 /// The hashes of a message: of everything but its parts, and with each further part.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct MessageHash {
+pub(crate) struct MessageHash {
     head: u64,
     parts: Vec<u64>,
 }
 
 impl MessageHash {
-    pub(super) fn of(message: Value<'_>) -> Self {
+    pub(crate) fn of(message: Value<'_>) -> Self {
         let Some(object) = message.as_object() else {
             return Self { head: value_hash(message).unwrap_or_default(), parts: Vec::new() };
         };
@@ -43,16 +43,16 @@ impl MessageHash {
     }
 
     /// The hash of all of it.
-    pub(super) fn whole(&self) -> u64 {
+    pub(crate) fn whole(&self) -> u64 {
         self.up_to(self.parts.len()).unwrap_or(self.head)
     }
 
-    pub(super) fn parts(&self) -> usize {
+    pub(crate) fn parts(&self) -> usize {
         self.parts.len()
     }
 
     /// The hash of it with so many parts.
-    pub(super) fn up_to(&self, parts: usize) -> Option<u64> {
+    pub(crate) fn up_to(&self, parts: usize) -> Option<u64> {
         match parts.checked_sub(1) {
             Some(last) => self.parts.get(last).copied(),
             None => Some(self.head),
@@ -61,10 +61,15 @@ impl MessageHash {
 }
 
 /// The hash of several hashes in their order.
-pub(super) fn hash_of(hashes: impl IntoIterator<Item = u64>) -> u64 {
+pub(crate) fn hash_of(hashes: impl IntoIterator<Item = u64>) -> u64 {
     let mut all = Hasher::default();
     hashes.into_iter().for_each(|hash| all.word(hash));
     all.finish()
+}
+
+/// The hash of the first messages.
+pub(crate) fn hash_to(messages: &[MessageHash], count: usize) -> u64 {
+    hash_of(messages.iter().take(count).map(MessageHash::whole))
 }
 
 /// A text as content is the same as a list with this text.
@@ -93,7 +98,7 @@ fn is_ignored(key: Value<'_>) -> bool {
 }
 
 /// The hash of a value; none for an object of which everything is ignored.
-pub(super) fn value_hash(value: Value<'_>) -> Option<u64> {
+pub(crate) fn value_hash(value: Value<'_>) -> Option<u64> {
     let mut hasher = Hasher::default();
     match value.kind() {
         Kind::String => hasher.text(&value.as_text().unwrap_or_default()),

@@ -1,0 +1,231 @@
+//! A fit that continues the last one: what that did is done again, and the state for the next one (SPEC §8 "Continuing fits").
+
+use super::fit::{Cut, Fit, SUMMARY_PREFIX};
+use super::messages::Messages;
+use super::outcome::Entry;
+use super::pairs::MessageSlice;
+use super::report::{AddedKind, Prefix, PrefixReason};
+use super::series::{Relation, Series, digest, options_hash, pinned_hash, text_hash};
+use super::state::{InputHash, KnownState, RecordedGap};
+use super::treatment::Treatment;
+use crate::sorting;
+use crate::vendors::message_hash::{MessageHash, hash_of, hash_to};
+use crate::vendors::pieces::message::Message;
+
+/// The part of the limit that a step leaves used.
+const DEFAULT_CUT_TO: f64 = 0.75;
+
+impl Fit<'_> {
+    /// Relates the messages to the last fit of the series, and does again what that did.
+    pub(super) fn begin(&mut self) {
+        let counter = (self.format, self.prices.counter.name());
+        let options = (self.options, self.previous);
+        self.series = Series::new(options, self.messages.all_given(), self.facts, counter);
+        if let Some(series) = &self.series {
+            let recorded = series.recorded(self.messages.all_given(), self.options, self.prices);
+            if !recorded.is_empty() {
+                self.messages = Messages::clone(&self.messages).with_recorded(recorded);
+            }
+        }
+    }
+
+    /// Whether a fit over the limit goes below it, to leave room for the next ones.
+    pub(super) fn makes_steps(&self) -> bool {
+        self.series.is_some() || self.options.cut_to.is_some()
+    }
+
+    /// Tokens to which a step goes down.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a part of a limit"
+    )]
+    pub(super) fn step_target(&self) -> u64 {
+        if !self.makes_steps() {
+            return self.limit;
+        }
+        let limit = self.limit.min(self.edits.trigger.unwrap_or(u64::MAX));
+        (limit as f64 * self.options.cut_to.unwrap_or(DEFAULT_CUT_TO)).floor() as u64
+    }
+
+    /// Tokens of the marker or summary of the last fit.
+    pub(super) fn recorded_gap_tokens(&self) -> u64 {
+        let gap = self.series.as_ref().and_then(Series::gap).filter(|_| self.course.first_marker.is_none());
+        gap.map_or(0, |gap| self.message_overhead().saturating_add(self.prices.text(&gap.text)))
+    }
+
+    /// The cut of the last fit, which is done again, if the request then needs no step.
+    pub(super) fn recorded_cut(&self) -> Option<Cut> {
+        let series = self.series.as_ref().filter(|series| series.continues())?;
+        let gap = series.gap();
+        let of_gap = gap.map_or(0, |gap| self.message_overhead().saturating_add(self.prices.text(&gap.text)));
+        let needed = self.total().saturating_add(of_gap);
+        let is_due = self.edits.is_due(needed, self.edits.trigger.unwrap_or(self.limit));
+        let is_enough = needed <= self.limit && !is_due && !self.course.is_forced;
+        is_enough.then(|| Cut { is_recorded: true, ..gap.map(recorded).unwrap_or_default() })
+    }
+
+    /// The marker or summary of the last fit, put there again.
+    pub(super) fn recorded_gap(&self) -> Option<Cut> {
+        self.series.as_ref().and_then(Series::gap).map(recorded)
+    }
+
+    /// The text of the last summary, without what begins every summary.
+    pub(super) fn recorded_summary(&self) -> Option<String> {
+        let gap = self.series.as_ref().and_then(Series::gap)?;
+        let summary = gap.summary.as_deref()?;
+        Some(summary.strip_prefix(SUMMARY_PREFIX).unwrap_or(summary).to_owned())
+    }
+
+    /// What was done to each message.
+    pub(super) fn treatments(&self, cut: &Cut) -> Vec<(usize, Treatment)> {
+        let mut indices = self.messages.changed();
+        indices.extend(cut.slices.iter().map(|slice| slice.message));
+        sorting::sort(&mut indices);
+        indices.dedup();
+        let treatment = |at: usize| {
+            let from = cut.slices.partition_point(|slice| slice.message < at);
+            let to = cut.slices.partition_point(|slice| slice.message <= at);
+            let gone = cut.slices.get(from..to).unwrap_or_default();
+            Some((at, Treatment::of(self.messages.given(at)?, self.messages.get(at)?, gone)?))
+        };
+        indices.into_iter().filter_map(treatment).collect()
+    }
+
+    /// The first message for which the result of a fit that starts afresh differs from the last one, if it does. None for other fits.
+    pub(super) fn change_since_last(&self, cut: &Cut) -> Option<Option<usize>> {
+        let series = self.series.as_ref().filter(|series| series.is_afresh())?;
+        let lead = self.lead();
+        let added = cut.added.as_ref().map(|(kind, text)| RecordedGap {
+            kind: *kind,
+            text: text.clone(),
+            before: cut.first_gap(lead).unwrap_or(lead),
+            omitted: 0,
+            is_first: cut.is_first,
+            summary: None,
+        });
+        let difference = series.first_difference(&self.treatments(cut), added.as_ref());
+        Some(Some(difference).filter(|difference| *difference < series.same))
+    }
+
+    /// The state for the next fit, and how much of this request equals the last one.
+    pub(super) fn concluded(
+        &self,
+        cut: &Cut,
+        entries: &[Entry],
+        gap_before: Option<usize>,
+    ) -> (KnownState, Option<Prefix>) {
+        let treatments = self.treatments(cut);
+        let added = cut.added.as_ref().zip(gap_before).map(|((kind, text), before)| RecordedGap {
+            kind: *kind,
+            text: text.clone(),
+            before,
+            omitted: cut.counted,
+            is_first: cut.is_first,
+            summary: cut.summary.clone().or_else(|| (*kind == AddedKind::Summary).then(|| text.clone())),
+        });
+        let hashes = self.facts.hashes;
+        let difference = self.series.as_ref().map(|series| series.first_difference(&treatments, added.as_ref()));
+        let prefix =
+            self.series.as_ref().map(|series| self.prefix(series, difference.unwrap_or(0), entries, added.as_ref()));
+        let (kept, count) = self.series.as_ref().map_or((false, 0), |series| (series.continues(), series.same));
+        let is_untouched = treatments.is_empty() && added.is_none();
+        let last_step = self.series.as_ref().and_then(|series| series.previous.as_ref()).map(|previous| previous.step);
+        let is_same = kept && difference.is_some_and(|difference| difference >= count);
+        let is_other_input = self.series.as_ref().is_some_and(|series| series.relation == Relation::ContinuesResult);
+        let step = match last_step {
+            Some(step) if is_same && !is_other_input => step,
+            _ if is_untouched && !is_other_input => (0, 0),
+            _ => (hashes.len(), hash_to(hashes, hashes.len())),
+        };
+        let result: Vec<u64> = entries.iter().flat_map(|entry| self.entry_hashes(entry, cut)).collect();
+        let state = KnownState {
+            format: self.format.name().to_owned(),
+            options: options_hash(self.options, self.prices.counter.name()),
+            pinned: pinned_hash(self.options, hashes.len()),
+            system: self.facts.system,
+            tools: self.facts.tools,
+            input: InputHash::of(hashes),
+            step,
+            result: (result.len(), hash_of(result)),
+            treatments,
+            added,
+        };
+        (state, prefix)
+    }
+
+    /// The hashes of the messages of an entry of the result.
+    fn entry_hashes(&self, entry: &Entry, cut: &Cut) -> Vec<u64> {
+        let whole = |at: usize| self.facts.hashes.get(at).map_or(0, MessageHash::whole);
+        match entry {
+            Entry::One(at) => vec![whole(*at)],
+            Entry::Run(from, to) => (*from..*to).map(whole).collect(),
+            Entry::Changed(at, _) => {
+                let gone: Vec<MessageSlice> = cut.slices.iter().filter(|slice| slice.message == *at).copied().collect();
+                self.messages.get(*at).map(|message| digest(message, &gone)).into_iter().collect()
+            }
+            Entry::Added(_) => cut.added.iter().map(|(_, text)| text_hash(text)).collect(),
+        }
+    }
+
+    fn prefix(&self, series: &Series, difference: usize, entries: &[Entry], added: Option<&RecordedGap>) -> Prefix {
+        let known = series.previous.as_ref();
+        let is_known = known.is_some() && !series.is_other_request;
+        let is_same_gap =
+            known.and_then(|known| known.added.as_ref()).map(|gap| &gap.text) == added.map(|gap| &gap.text);
+        let mut same = 0;
+        let mut tokens = self.request_overhead.system.saturating_add(self.request_overhead.tools);
+        let mut all = 0;
+        for entry in entries {
+            let (count, of_same, cost) = match *entry {
+                Entry::Run(from, to) => {
+                    let end = to.min(difference.max(from));
+                    (to - from, end - from, self.messages.read_sum(from, end).total())
+                }
+                Entry::One(at) | Entry::Changed(at, _) => {
+                    let cost = self.messages.get(at).map_or(0, Message::now);
+                    (1, usize::from(at < difference), if at < difference { cost } else { 0 })
+                }
+                Entry::Added(_) => {
+                    let is_same = added.is_some_and(|gap| gap.before <= difference) && is_same_gap;
+                    let text = added.map_or(0, |gap| self.prices.text(&gap.text));
+                    (1, usize::from(is_same), if is_same { self.message_overhead().saturating_add(text) } else { 0 })
+                }
+            };
+            all += count;
+            same += of_same;
+            tokens = tokens.saturating_add(cost);
+        }
+        if !is_known {
+            (same, tokens) = (0, 0);
+        }
+        let stable = is_known && known.is_some_and(|known| same >= known.result.0);
+        if stable && self.last_grew(series) {
+            same = same.saturating_sub(1);
+        }
+        let reason = if stable { None } else { Some(series.reason.unwrap_or(PrefixReason::Step)) };
+        let mut breakpoints: Vec<usize> = [same, all].into_iter().filter_map(|end| end.checked_sub(1)).collect();
+        breakpoints.dedup();
+        Prefix { stable, messages: same, tokens, breakpoints, reason }
+    }
+
+    /// Whether the last message of the previous request has more parts now.
+    fn last_grew(&self, series: &Series) -> bool {
+        let known = series.previous.as_ref().filter(|_| series.relation == Relation::Continues);
+        known.is_some_and(|known| series.same == known.input.count && !known.input.is_whole(self.facts.hashes))
+    }
+}
+
+/// A cut that does nothing but put the marker or summary of the last fit there again.
+fn recorded(gap: &RecordedGap) -> Cut {
+    Cut {
+        added: Some((gap.kind, gap.text.clone())),
+        is_first: gap.is_first,
+        omitted: gap.omitted,
+        counted: gap.omitted,
+        stands_before: Some(gap.before),
+        summary: gap.summary.clone(),
+        ..Cut::default()
+    }
+}
