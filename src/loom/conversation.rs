@@ -15,7 +15,7 @@ use crate::loom::parts;
 use crate::loom::path_context::PathContext;
 use crate::loom::report::{Fate, Reason};
 use crate::loom::select::{Entry, Row, Selection};
-use crate::loom::tools::{self, InvalidThinking};
+use crate::loom::tools;
 use crate::loom::tree::Tree;
 use crate::prompt::Prices;
 use crate::text;
@@ -86,6 +86,11 @@ impl Conversation {
         while from > 0 && !self.starts.get(from).is_some_and(|start| start.free) {
             from -= 1;
         }
+        // What makes thinking invalid may be an entry that is gone.
+        let invalid = self.starts.iter().take(from).position(|start| start.is_invalid);
+        if let Some(invalid) = invalid {
+            from = (0..=invalid).rev().find(|&at| self.starts.get(at).is_some_and(|start| start.free)).unwrap_or(0);
+        }
         let before = self.starts.get(from).map_or(0, |start| start.members);
         self.starts.truncate(from);
         self.members.truncate(before);
@@ -98,9 +103,8 @@ impl Conversation {
         let Selection { entries, rows, .. } = selection;
         let entries = entries.get(from..).unwrap_or_default();
         let acts = |block: &Block| matches!(block, Block::ToolCall { .. } | Block::ToolResult { .. });
-        let begins = from.checked_sub(1).and_then(|at| self.starts.get(at)).is_some_and(|start| start.is_invalid);
-        if begins || entries.iter().any(|entry| context.tree.at(entry.node).content.read_blocks().iter().any(acts)) {
-            self.extend_repaired(context, entries, rows, InvalidThinking { begins, strips: self.strips });
+        if entries.iter().any(|entry| context.tree.at(entry.node).content.read_blocks().iter().any(acts)) {
+            self.extend_repaired(context, entries, rows);
         } else {
             let mut reasoning = OpenReasoning::default();
             for entry in entries {
@@ -118,14 +122,8 @@ impl Conversation {
         before
     }
 
-    /// Makes members of entries after those so far, of which some hold calls and results, or invalid thinking.
-    fn extend_repaired(
-        &mut self,
-        context: &PathContext<'_>,
-        entries: &[Entry],
-        rows: &mut [Row],
-        thinking: InvalidThinking,
-    ) {
+    /// Makes members of entries after those so far, of which some hold calls and results.
+    fn extend_repaired(&mut self, context: &PathContext<'_>, entries: &[Entry], rows: &mut [Row]) {
         for entry in entries {
             if let Some(row) = rows.get_mut(entry.row).filter(|row| row.reason == Some(Reason::ToolPairBroken)) {
                 (row.fate, row.reason) = (Fate::Kept, None);
@@ -133,7 +131,7 @@ impl Conversation {
         }
         let (from, before) = (self.starts.len(), self.members.len());
         let mut found = Vec::new();
-        let repaired = tools::repair(context.tree, entries, thinking, rows, &mut found);
+        let repaired = tools::repair(context.tree, entries, self.strips, rows, &mut found);
         // They come in the order of the entries, each about the node of one.
         let mut at = 0;
         for found in found {

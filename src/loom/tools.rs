@@ -25,20 +25,12 @@ pub(crate) struct RepairedEntries<'a> {
     pub invalid: Vec<bool>,
 }
 
-/// What is done about thinking that is invalid after a repair (SPEC §8 "Preserved thinking").
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct InvalidThinking {
-    /// Whether thinking is invalid already before the entries.
-    pub begins: bool,
-    /// Whether it is removed.
-    pub strips: bool,
-}
-
-/// Removes calls without results and results without calls, and groups what belongs together.
+/// Removes calls without results and results without calls, and groups what belongs together. Thinking that this makes invalid is removed
+/// if `strips` (SPEC §8 "Preserved thinking").
 pub(crate) fn repair<'a>(
     tree: &'a Tree<'a>,
     entries: &[Entry],
-    thinking: InvalidThinking,
+    strips: bool,
     rows: &mut [Row],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> RepairedEntries<'a> {
@@ -52,13 +44,13 @@ pub(crate) fn repair<'a>(
     let is_kept = |at: usize, index: usize, block: &Block| {
         !(broken_parts.contains(&(at, index)) || thoughtless.contains(&at) && matches!(block, Block::Reasoning { .. }))
     };
-    let invalid = invalid_thinking(tree, entries, thinking.begins, &is_kept);
+    let invalid = invalid_thinking(tree, entries, &is_kept);
     let mut repaired = RepairedEntries::default();
     // Where each old entry went, for the pairs.
     let mut places: Vec<Option<usize>> = Vec::with_capacity(entries.len());
     for (at, entry) in entries.iter().enumerate() {
         let node = tree.at(entry.node);
-        let strips = thinking.strips && invalid.get(at) == Some(&true);
+        let strips = strips && invalid.get(at) == Some(&true);
         let mut blocks = SmallVec::new();
         let (mut broken, mut stripped) = (false, false);
         for (index, block) in node.content.iter().enumerate() {
@@ -97,12 +89,8 @@ pub(crate) fn repair<'a>(
 
 /// For each entry, whether signed thinking in it is invalid: from the first message on that a repair changes, up to a signed
 /// compaction, where the prefix of thinking begins again.
-fn invalid_thinking(
-    tree: &Tree,
-    entries: &[Entry],
-    mut is_invalid: bool,
-    is_kept: &dyn Fn(usize, usize, &Block<'_>) -> bool,
-) -> Vec<bool> {
+fn invalid_thinking(tree: &Tree, entries: &[Entry], is_kept: &dyn Fn(usize, usize, &Block<'_>) -> bool) -> Vec<bool> {
+    let mut is_invalid = false;
     // Removing thinking alone is no change.
     let is_changed = |at: usize, entry: &Entry| {
         let mut blocks = tree.at(entry.node).content.iter().enumerate();
