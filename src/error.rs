@@ -185,6 +185,7 @@ codes! {
         PathOutsideVault = "path_outside_vault", "A path is absolute or leaves the vault; it was refused.";
         PromptDelimiterInFile = "prompt_delimiter_in_file", "A line of a file, or of a text for a memory system, is one of the headings of what it goes into; it went in as it is.";
         ProtectionDropped = "protection_dropped", "The latest call of a plan tool takes more than its share of the limit, so it is not protected and was removed. `path` names its message.";
+        ReasoningAlone = "reasoning_alone", "A turn of the model is nothing but reasoning, which providers refuse; it was left out. `path` names its message.";
         ReasoningPrefixChanged = "reasoning_prefix_changed", "A signed thought stands after a message that was changed or removed, so that its vendor refuses it or withholds it from the model. It was left out, or stays with `preservedThinking: \"keep\"` or if it is OpenAI's. `path` names it.";
         ReplyCutOff = "reply_cut_off", "The stream of an answer has no end; what there is so far was taken.";
         ReplyEmpty = "reply_empty", "The answer of a provider, or one of several, says nothing.";

@@ -35,17 +35,24 @@ impl Fit<'_> {
     }
 
     /// Tokens to which a step goes down.
+    pub(super) fn step_target(&self) -> u64 {
+        if !self.makes_steps() {
+            return self.limit;
+        }
+        self.part_for_step(self.limit.min(self.edits.trigger.unwrap_or(u64::MAX)))
+    }
+
+    /// The part of a limit that a step leaves used; all of it in a single fit.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         clippy::cast_precision_loss,
         reason = "a part of a limit"
     )]
-    pub(super) fn step_target(&self) -> u64 {
+    pub(super) fn part_for_step(&self, limit: u64) -> u64 {
         if !self.makes_steps() {
-            return self.limit;
+            return limit;
         }
-        let limit = self.limit.min(self.edits.trigger.unwrap_or(u64::MAX));
         (limit as f64 * self.options.cut_to.unwrap_or(DEFAULT_CUT_TO)).floor() as u64
     }
 

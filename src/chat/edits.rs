@@ -40,6 +40,19 @@ pub(super) struct Editor<'e, 't> {
     pub said: (usize, Option<Role>),
 }
 
+/// Where the images of a request are, oldest first, each as often as it holds one.
+pub(super) fn images_in(messages: &Messages<'_>) -> Vec<At> {
+    let mut found = Vec::new();
+    for (index, message) in messages.iter().enumerate().filter(|(_, message)| message.removed.is_none()) {
+        for (place, piece) in message.pieces.iter().enumerate().filter(|(_, piece)| piece.is_there()) {
+            let is_image = piece.kind == Kind::Image;
+            let count = if is_image { usize::from(piece.changed.is_none()) } else { piece.images.len() };
+            found.extend(std::iter::repeat_n((index, place), count));
+        }
+    }
+    found
+}
+
 impl Editor<'_, '_> {
     /// Makes the edits in their order, each as far as it is needed. Gives what each did.
     pub(super) fn make(&mut self, edits: &Edits) -> Vec<EditEffect> {
@@ -121,7 +134,8 @@ impl Editor<'_, '_> {
             let replace = |this: &mut Self, at: At| {
                 this.messages.piece_mut(at).map_or(0, |piece| piece.replace_image(IMAGE, tokens, Reason::ImageRemoved))
             };
-            let images = self.images().into_iter().filter(|&at| !self.is_unread(at)).collect();
+            let free = |&at: &At| !self.is_pinned(at.0) && !self.is_unread(at);
+            let images = images_in(self.messages).into_iter().filter(free).collect();
             edit("images", but_last(images, keep), &replace, self);
         }
         made
@@ -140,15 +154,6 @@ impl Editor<'_, '_> {
             found.extend(pieces.map(|(place, _)| (index, place)));
         }
         found
-    }
-
-    /// The pieces that are or hold an image, oldest first, each as often as it holds one.
-    fn images(&self) -> Vec<At> {
-        let count = |&(message, piece): &At| {
-            let piece = self.messages.get(message).and_then(|message| message.pieces.get(piece));
-            piece.map_or(0, |piece| if piece.kind == Kind::Image { 1 } else { piece.images.len() })
-        };
-        self.all(|_| true).into_iter().flat_map(|at| std::iter::repeat_n(at, count(&at))).collect()
     }
 
     /// The thoughts that are there, oldest first. Of a chain those of pinned messages, too.

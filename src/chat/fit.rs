@@ -6,7 +6,7 @@ use super::course::Course;
 use super::edits::Editor;
 use super::messages::Messages;
 use super::options::{Edits, FitOptions, Phase, holds};
-use super::pairs::{MessageSlice, add_slices, drop_links, repair, units};
+use super::pairs::{MessageSlice, add_slices, drop_links, drop_lone_thoughts, repair, units};
 use super::report::{AddedKind, EditEffect};
 use super::request_overhead::RequestOverhead;
 use super::rules::Rules;
@@ -154,7 +154,9 @@ impl<'r> Fit<'r> {
             repair(self.pairs, &mut self.messages, &mut self.diagnostics);
             drop_links(&mut self.messages);
             self.remove_empty();
+            drop_lone_thoughts(&mut self.messages, self.format, &mut self.diagnostics);
         }
+        self.limit_images();
         self.strip_changed();
         if let Some(from) = self.course.stripped_from {
             self.strip(from, &Cut::default());

@@ -27,6 +27,7 @@ mod gap;
 mod identity;
 mod known_costs;
 mod measure;
+mod media;
 mod messages;
 mod options;
 mod outcome;

@@ -30,6 +30,11 @@ pub struct FitOptions {
     pub context_window: Option<u64>,
     /// Tokens kept free for the answer. Defaults to the output limit of `model`, otherwise to 1024.
     pub token_buffer: Option<u64>,
+    /// The context window if `model` is unknown and there is no other limit.
+    pub default_window: Option<u64>,
+    /// Images that the request may have. The oldest are replaced by a text, those of the last user message and of results that the model
+    /// has not read last.
+    pub max_images: Option<u64>,
     /// Name of the model: its limit, its tokenizer, what images cost and its vendor's rules. Without another limit the name must be known.
     pub model: Option<String>,
     /// The counter. Defaults to the model's among `tokenizers`, without a model to the estimator. If the model's is not loaded, a fit
@@ -94,6 +99,8 @@ impl Default for FitOptions {
             max_tokens: None,
             context_window: None,
             token_buffer: None,
+            default_window: None,
+            max_images: None,
             model: None,
             counter: None,
             tokenizers: Tokenizers::default(),
@@ -359,7 +366,7 @@ impl FitOptions {
     /// The model's properties. Next to a limit the model may be unknown.
     fn known_model(&self) -> Result<Option<Model>> {
         let Some(name) = &self.model else { return Ok(None) };
-        let has_limit = self.max_tokens.or(self.context_window).is_some();
+        let has_limit = self.max_tokens.or(self.context_window).or(self.default_window).is_some();
         match models::model(name) {
             None if !has_limit => Err(models::unknown(name, "options.model", "contextWindow")),
             model => Ok(model),
@@ -414,6 +421,9 @@ impl FitOptions {
             return Ok(limit);
         }
         if let Some(window) = self.context_window {
+            return budget::limit(window, self.token_buffer.unwrap_or(DEFAULT_TOKEN_BUFFER));
+        }
+        if let (None, Some(_), Some(window)) = (model, &self.model, self.default_window) {
             return budget::limit(window, self.token_buffer.unwrap_or(DEFAULT_TOKEN_BUFFER));
         }
         let Some(model) = model else {

@@ -90,6 +90,29 @@ pub(super) fn repair(pairs: &ToolPairs<'_>, messages: &mut Messages<'_>, diagnos
     }
 }
 
+/// Takes out turns of the model that are nothing but reasoning: providers refuse them. One that a turn of the model follows belongs to
+/// that.
+pub(super) fn drop_lone_thoughts(messages: &mut Messages<'_>, format: Format, diagnostics: &mut Vec<Diagnostic>) {
+    // Gemini takes them, and plain messages have none.
+    if matches!(format, Format::Gemini | Format::Generic | Format::OpenAi | Format::AiSdkUi) {
+        return;
+    }
+    let mut next = None;
+    for at in (0..messages.len()).rev() {
+        let Some(message) = messages.get(at).filter(|message| message.removed.is_none()) else { continue };
+        let role = message.role;
+        let is_lone = role == Role::Assistant && message.is_thought() && next != Some(Role::Assistant);
+        if !is_lone {
+            next = Some(role);
+            continue;
+        }
+        messages.get_mut(at).into_iter().for_each(|message| message.removed = Some(Reason::NothingLeft));
+        let text = format!("message {at} is nothing but reasoning; it was left out, since providers refuse it");
+        let found = Diagnostic::new(DiagnosticCode::ReasoningAlone, Severity::Warning, text);
+        diagnostics.push(found.at_path(format!("messages[{at}]")));
+    }
+}
+
 /// Whether a piece and its message are there.
 pub(super) fn is_there(messages: &Messages<'_>, (message, piece): At) -> bool {
     let message = messages.get(message).filter(|message| message.removed.is_none());

@@ -57,6 +57,8 @@ const FIT_OPTIONS: &[&str] = &[
     "preservedThinking",
     "previous",
     "cutTo",
+    "defaultWindow",
+    "maxImages",
 ];
 
 impl Previous {
@@ -120,6 +122,8 @@ impl FitOptions {
             max_tokens: tokens(options, "maxTokens")?,
             context_window: number("contextWindow")?,
             token_buffer: tokens(options, "tokenBuffer")?,
+            default_window: number("defaultWindow")?,
+            max_images: number("maxImages")?,
             costs: options.read("costs", costs)?,
             pinned: options.read("pinned", indices)?.unwrap_or_default(),
             repair: options.one_of("repair", &[("drop", true), ("off", false)])?.unwrap_or(defaults.repair),

@@ -14,7 +14,13 @@ fn names() -> impl Iterator<Item = (&'static str, Model)> {
 fn the_table_is_whole() {
     let mut families: Vec<_> = names().map(|(_, model)| model.family).collect();
     families.dedup();
-    assert_eq!(families, ["claude", "deepseek", "gemini", "llama", "mistral", "openai", "qwen"]);
+    assert_eq!(
+        families,
+        [
+            "claude", "cohere", "deepseek", "gemini", "llama", "minimax", "mistral", "moonshot", "nova", "openai",
+            "qwen", "xai", "xiaomi", "zai"
+        ]
+    );
     assert!(names().count() > 200);
     for (name, model) in names() {
         assert!(model.context_window >= 2048, "{name}: {model:?}");
@@ -180,4 +186,32 @@ fn newer_models_of_anthropic_preserve_thinking() {
     // What is in the table says the same.
     assert!(names().all(|(name, model)| model.preserved_thinking == preserves_thinking(name)));
     assert_eq!(names().filter(|(_, model)| model.preserved_thinking).count(), 5);
+}
+
+#[test]
+fn every_vendor_of_the_table_is_known_by_its_names() {
+    for (name, family) in [
+        ("grok-4.5", "xai"),
+        ("xai/grok-9", "xai"),
+        ("zai/glm-5.3", "zai"),
+        ("glm-9", "zai"),
+        ("moonshotai/kimi-k3", "moonshot"),
+        ("kimi-k2-thinking", "moonshot"),
+        ("minimax/MiniMax-M3", "minimax"),
+        ("command-a-03-2025", "cohere"),
+        ("cohere/command-r-plus-08-2024", "cohere"),
+        ("amazon.nova-pro-v1:0", "nova"),
+        ("us.amazon.nova-premier-v1:0", "nova"),
+        ("nova-lite", "nova"),
+        ("xiaomi/mimo-v2.5-pro", "xiaomi"),
+    ] {
+        let model = model(name).unwrap_or_else(|| panic!("{name} is not known"));
+        assert_eq!((model.family, model.tokenizer, model.preserved_thinking), (family, "heuristic", false), "{name}");
+        assert_eq!(ctxweave::tokens::models::family(name), Some(family));
+        assert!(model.context_window >= 128_000, "{name}");
+    }
+    for (name, newest) in [("gpt-6", "gpt-6.1-sol"), ("claude-fable-5-2", "claude-fable-5-1"), ("grok-9", "grok-4.20")]
+    {
+        assert!(model(name).unwrap().counts_as.is_some_and(|known| known.starts_with(newest)), "{name}");
+    }
 }

@@ -1,6 +1,7 @@
 /** `ctxweave chat`: an array of chat messages, fitted or converted. */
 
-import type { ChatFormat, FitOptions, FitReport, FitSettings } from "../types/chat.js";
+import { existsSync } from "node:fs";
+import type { ChatFormat, FitOptions, FitReport, FitSettings, FitState } from "../types/chat.js";
 import { CtxweaveError } from "../error.js";
 import { choice, flag, list, number, text } from "./arguments.js";
 import { openArea, tokenizerOf, tokenizerOption } from "./areas.js";
@@ -55,6 +56,8 @@ export const chat = command({
     tools: text("FILE", "the definitions of the tools, which cost tokens"),
     system: text("TEXT", "the system prompt, where it stands beside the messages; `@FILE` reads it from a file"),
     ...shorteningOptions,
+    state: text("FILE", "continue the last fit: FILE has its state, if it exists, and gets that of this one"),
+    "cut-to": number("PART", "above the limit, go down to this part of it; default 0.75 with `--state`"),
     "keep-tool-results": number("N", "before messages are cut, clear all tool results but the last N; default 3"),
     "no-edits": flag("clear no tool results"),
     "keep-images": number("N", "before messages are cut, take out all images but the last N"),
@@ -72,6 +75,10 @@ export const chat = command({
     {
       description: "clear old tool results first",
       line: "npx ctxweave chat run.json --max-tokens 400 --keep-tool-results 1",
+    },
+    {
+      description: "each turn of an agent begins like the last one, for the provider's cache",
+      line: "npx ctxweave chat run.json --max-tokens 400 --state run.state.json",
     },
     { description: "a request of OpenAI's as one for Anthropic", line: "npx ctxweave chat chat.json --to anthropic" },
     {
@@ -117,24 +124,35 @@ export const chat = command({
       tools: jsonFile(values.tools),
       system: textOption(values.system),
       ...shorteningSettings(values),
+      cutTo: values["cut-to"],
       edits,
     });
+    if (values.state !== undefined) options.previous = stateIn(values.state);
     try {
       const fitted = hasLimit ? fitMessages(messages as object[], options as FitOptions) : undefined;
       const chat = (fitted?.messages ?? messages) as object[];
-      if (values.to === undefined) return outcomeOf(chat, fitted?.report, []);
+      const files = fitted && values.state !== undefined ? [{ path: values.state, content: json(fitted.state) }] : [];
+      if (values.to === undefined) return { ...outcomeOf(chat, fitted?.report, []), files };
       const from = (fitted?.report.format ?? values.format) as ChatFormat | undefined;
       const { diagnostics, ...converted } = convertMessages(chat, {
         to: values.to as ChatFormat,
         ...(from && { from }),
       });
       const result = converted.system === undefined ? converted.messages : containerOf(values.to, converted);
-      return outcomeOf(result, fitted?.report, diagnostics, { to: values.to, diagnostics });
+      return { ...outcomeOf(result, fitted?.report, diagnostics, { to: values.to, diagnostics }), files };
     } catch (error) {
       throw await hinted(error, input);
     }
   },
 });
+
+/** The state of the last fit; `null` if there is no such file yet. */
+function stateIn(file: string): FitState | null {
+  if (!existsSync(file)) return null;
+  const state = jsonFile(file);
+  if (!isObject(state)) throw unusable(`${file} is no state of a fit: it is written by \`--state\``);
+  return state as unknown as FitState;
+}
 
 /** The model that a request names. */
 function modelOf(messages: unknown): string | undefined {

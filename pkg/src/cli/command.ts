@@ -21,6 +21,8 @@ export interface Outcome {
   report: Readonly<Record<string, unknown>>;
   /** The report for people, for standard error. */
   lines: readonly Line[];
+  /** Other files to write, after the result. */
+  files?: readonly { path: string; content: string }[];
   /** Default 0. */
   exit?: number;
 }

@@ -5,7 +5,7 @@ import type { Line } from "./output.js";
 import { counted, diagnosticLines, grouped, shortened, tokensLine } from "./report.js";
 
 /** What became of a chat. */
-export function fitLines({ format, limit, tokens, messages, edits, added, diagnostics }: FitReport): Line[] {
+export function fitLines({ format, limit, tokens, messages, edits, added, prefix, diagnostics }: FitReport): Line[] {
   const of = (fate: string) => messages.filter((row) => row.fate === fate).length;
   const fates = ["kept", "changed", "cut", "summarized"].filter((fate) => of(fate) > 0);
   const rows = messages.filter(({ fate }) => fate !== "kept");
@@ -15,6 +15,11 @@ export function fitLines({ format, limit, tokens, messages, edits, added, diagno
       fates.length > 0 ? `, ${fates.map((fate) => `${grouped(of(fate))} ${fate}`).join(", ")}` : "",
     ],
     tokensLine(tokens, limit),
+    ...(prefix
+      ? [
+          `  begins with ${counted(prefix.messages, "message")} of the last fit${prefix.reason ? ` (${prefix.reason})` : ""}`,
+        ]
+      : []),
     ...(edits ?? []).map(({ edit, count, tokens }) => `  ${edit}: ${count} edited, ${grouped(tokens)} tokens freed`),
     ...shortened(
       rows.map(({ index, fate, reason, tokens, tokensAfter }): Line => {

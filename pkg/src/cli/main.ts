@@ -8,7 +8,7 @@ import { type Command, common, type Outcome } from "./command.js";
 import { commands } from "./commands.js";
 import { exits, Failure, misused } from "./failure.js";
 import { commandHelp, groupHelp, programHelp } from "./help.js";
-import { painted, progressOn, report, write } from "./output.js";
+import { painted, progressOn, report, write, writeFile } from "./output.js";
 import { json } from "./report.js";
 
 const args = process.argv.slice(2);
@@ -56,8 +56,9 @@ async function run(command: Command, args: readonly string[]): Promise<number> {
   } finally {
     progress.end();
   }
-  const { result, named, report: about, lines, exit = exits.done } = outcome;
+  const { result, named, report: about, lines, files = [], exit = exits.done } = outcome;
   if (result !== undefined && (out !== undefined || !isJson)) await write(result, out);
+  for (const { path, content } of files) writeFile(path, content);
   if (isJson) await write(json(out === undefined ? { ...named, ...about } : about), undefined);
   else if (!quiet) report(lines);
   return exit;

@@ -62,6 +62,13 @@ export interface FitSettings<Message = unknown> {
   contextWindow?: number;
   /** Tokens kept free for the answer. Default 1024; of a `model` its output limit. */
   tokenBuffer?: number;
+  /** The context window if `model` is unknown and nothing else sets the limit. */
+  defaultWindow?: number;
+  /**
+   * Images that the request may have. The oldest are replaced by `[image]`, those of the last user message and of results that the model has
+   * not read last. With `previous` they go down to `cutTo` times the number.
+   */
+  maxImages?: number;
   /**
    * The model: its context window, what images cost there, its vendor's rules, and where `tokenizer` is not given its tokenizer (the
    * estimate, with a diagnostic, as long as that is not loaded). Without another limit `modelInfo` has to know it.
@@ -347,7 +354,7 @@ export type FitReason =
   | "endOn"
   /** A turn of the model's with which the conversation may not begin. */
   | "firstTurn"
-  /** `edits.images` put a text in the image's place. */
+  /** `edits.images` or `maxImages` put a text in the image's place. */
   | "imageRemoved"
   /** `edits.toolInputs` cleared the arguments of a call. */
   | "inputCleared"

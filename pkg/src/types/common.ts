@@ -104,6 +104,7 @@ export type DiagnosticCode =
   | "path_outside_vault"
   | "prompt_delimiter_in_file"
   | "protection_dropped"
+  | "reasoning_alone"
   | "reasoning_prefix_changed"
   | "reply_cut_off"
   | "reply_empty"

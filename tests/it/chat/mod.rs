@@ -6,6 +6,7 @@ mod convert;
 mod first_turn;
 mod kept;
 mod known_costs;
+mod limits;
 mod media;
 mod mistakes;
 mod properties;
