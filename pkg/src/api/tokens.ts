@@ -126,7 +126,21 @@ export function countChatTokens(messages: readonly ChatMessage[], options?: Chat
 /** What is known of a model. */
 export interface ModelInfo {
   /** Whose it is. */
-  family: "openai" | "claude" | "gemini" | "llama" | "qwen" | "deepseek" | "mistral";
+  family:
+    | "openai"
+    | "claude"
+    | "gemini"
+    | "llama"
+    | "qwen"
+    | "deepseek"
+    | "mistral"
+    | "xai"
+    | "zai"
+    | "moonshot"
+    | "minimax"
+    | "cohere"
+    | "nova"
+    | "xiaomi";
   /**
    * What to give as `tokenizer`: an encoding, whose counts are exact, or where the vendor publishes none the family's multiple of the
    * estimate, or the estimate.
