@@ -1,6 +1,6 @@
 //! A series of fits of one conversation: how the messages of one relate to those of the last (SPEC §8 "Continuing fits").
 
-use super::options::FitOptions;
+use super::options::{CallEdit, Edits, FitOptions, ResultEdit, ToolFilter};
 use super::pairs::MessageSlice;
 use super::report::PrefixReason;
 use super::state::{KnownState, Previous, RecordedGap};
@@ -260,9 +260,49 @@ pub(super) fn digest(message: &Message<'_>, gone: &[MessageSlice]) -> u64 {
 pub(super) fn options_hash(options: &FitOptions, counter: &str) -> u64 {
     let FitOptions { truncation_strategy, truncation_marker, fill, keep_first, keep_last, cut_step, repair, .. } =
         options;
-    let of_cut = (truncation_strategy, truncation_marker, fill, keep_first, keep_last, cut_step, repair);
-    let kept = (options.edits(), options.protected(), &options.protect_tools, &options.start_on, &options.end_on);
-    text_hash(&format!("{counter} {of_cut:?} {kept:?} {:?}", options.preserved_thinking))
+    let mut hasher = Hasher::default();
+    hasher.text(counter);
+    hasher.text(truncation_marker);
+    let numbers = [*truncation_strategy as u64, *fill as u64, *keep_first, *keep_last, *cut_step, u64::from(*repair)];
+    numbers.into_iter().for_each(|number| hasher.word(number));
+    hasher.word(options.preserved_thinking as u64);
+    for roles in [&options.start_on, &options.end_on] {
+        hasher.word(roles.len() as u64);
+        roles.iter().for_each(|role| hasher.text(role.as_str()));
+    }
+    options.protected().iter().for_each(|protect| hasher.word(*protect as u64));
+    hash_names(options.protect_tools.as_deref(), &mut hasher);
+    let Edits { trigger, always, min_tokens_freed, step, tool_results, tool_inputs, tool_calls, reasoning, images } =
+        options.edits();
+    let or_none = |number: Option<u64>| number.map_or(u64::MAX, |number| number);
+    for number in [or_none(trigger), u64::from(always), min_tokens_freed, step, or_none(images)] {
+        hasher.word(number);
+    }
+    hasher.word(reasoning.map_or(u64::MAX, |which| which as u64));
+    if let Some(ResultEdit { keep_last, keep_tokens, max_tokens, placeholder, tools, duplicates }) = &tool_results {
+        hasher.text(placeholder);
+        for number in [1, *keep_last, *keep_tokens, or_none(*max_tokens), u64::from(*duplicates)] {
+            hasher.word(number);
+        }
+        hash_tools(tools, &mut hasher);
+    }
+    for (kind, edit) in [(2, &tool_inputs), (3, &tool_calls)] {
+        let Some(CallEdit { keep_last, tools }) = edit else { continue };
+        hasher.word(kind);
+        hasher.word(*keep_last);
+        hash_tools(tools, &mut hasher);
+    }
+    hasher.finish()
+}
+
+fn hash_tools(tools: &ToolFilter, hasher: &mut Hasher) {
+    hash_names(tools.only.as_deref(), hasher);
+    hash_names(Some(&tools.exclude), hasher);
+}
+
+fn hash_names(names: Option<&[String]>, hasher: &mut Hasher) {
+    hasher.word(names.map_or(u64::MAX, |names| names.len() as u64));
+    names.unwrap_or_default().iter().for_each(|name| hasher.text(name));
 }
 
 /// A hash of the pinned messages among the first ones.

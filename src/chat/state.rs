@@ -1,12 +1,12 @@
 //! What a fit gives to the next one of the same conversation (SPEC §8 "Continuing fits").
 
 use serde::{Serialize, Serializer};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::report::AddedKind;
 use super::treatment::Treatment;
 use crate::error::Result;
-use crate::json::{Kind, Object, Value};
+use crate::json::{self, Kind, Object, Value};
 use crate::vendors::message_hash::{MessageHash, hash_to};
 
 /// State of a conversation: JSON data, given to the next fit as [`FitOptions::previous`](super::FitOptions::previous). What it contains
@@ -149,7 +149,7 @@ impl FitState {
     /// Reads state from JSON. What is damaged, or of another version, begins a series afresh, and the report states it.
     pub fn from_json(state: &Json) -> Self {
         let read = |text: Vec<u8>| {
-            let document = crate::json::Document::read(&text, &[]).ok()?;
+            let document = json::Document::read(&text, &[]).ok()?;
             Some(Self::read(document.root()))
         };
         serde_json::to_vec(state).ok().and_then(read).unwrap_or(Self(None))
@@ -161,7 +161,7 @@ impl FitState {
 
     /// The state as JSON.
     pub fn to_json(&self) -> Json {
-        self.known().map_or_else(|| json!({ "version": 0 }), KnownState::to_json)
+        self.known().map_or_else(|| json::object([("version", 0.into())]), KnownState::to_json)
     }
 }
 
@@ -174,24 +174,59 @@ impl Serialize for FitState {
 impl KnownState {
     fn to_json(&self) -> Json {
         let InputHash { count, all, before_last, last_parts, last, before_recent, recent } = &self.input;
-        let recent: String = recent.iter().map(|hash| format!("{hash:05x}")).collect();
-        let hex = |hash: &u64| format!("{hash:016x}");
-        let mut state = json!({
-            "version": VERSION,
-            "format": self.format,
-            "options": [hex(&self.options), hex(&self.pinned), hex(&self.system), hex(&self.tools)],
-            "input": [count, hex(all), hex(before_last), last_parts, hex(last), hex(before_recent), recent],
-            "step": [self.step.0, hex(&self.step.1)],
-            "result": [self.result.0, hex(&self.result.1)],
-            "treated": runs(&self.treatments),
-        });
-        if let (Some(added), Json::Object(fields)) = (&self.added, &mut state) {
+        let mut of_recent = String::with_capacity(SHORT_DIGITS * recent.len());
+        recent.iter().for_each(|hash| push_hex(u64::from(*hash), SHORT_DIGITS, &mut of_recent));
+        let options = [self.options, self.pinned, self.system, self.tools].map(hex);
+        let input = vec![
+            (*count).into(),
+            hex(*all),
+            hex(*before_last),
+            (*last_parts).into(),
+            hex(*last),
+            hex(*before_recent),
+            of_recent.into(),
+        ];
+        let mut state = json::object([
+            ("version", VERSION.into()),
+            ("format", self.format.as_str().into()),
+            ("options", Json::Array(options.to_vec())),
+            ("input", Json::Array(input)),
+            ("step", Json::Array(vec![self.step.0.into(), hex(self.step.1)])),
+            ("result", Json::Array(vec![self.result.0.into(), hex(self.result.1)])),
+            ("treated", Json::Array(runs(&self.treatments))),
+        ]);
+        if let (Some(added), Some(fields)) = (&self.added, state.as_object_mut()) {
             let RecordedGap { kind, text, before, omitted, is_first, summary } = added;
-            let added = json!([*kind == AddedKind::Summary, text, before, omitted, is_first, summary]);
-            fields.insert("added".to_owned(), added);
+            let is_summary = *kind == AddedKind::Summary;
+            let summary = summary.as_deref().map_or(Json::Null, Json::from);
+            let text = Json::from(text.as_str());
+            let added = vec![is_summary.into(), text, (*before).into(), (*omitted).into(), (*is_first).into(), summary];
+            fields.insert("added".to_owned(), Json::Array(added));
         }
         state
     }
+}
+
+/// Hexadecimal digits of a hash, and of a short one.
+const DIGITS: usize = 16;
+const SHORT_DIGITS: usize = 5;
+
+fn hex(hash: u64) -> Json {
+    let mut text = String::with_capacity(DIGITS);
+    push_hex(hash, DIGITS, &mut text);
+    text.into()
+}
+
+fn push_hex(hash: u64, digits: usize, text: &mut String) {
+    for at in (0..digits).rev() {
+        let digit = (hash >> (4 * at)) & 0xF;
+        text.push(char::from_digit(digit as u32, 16).unwrap_or_default());
+    }
+}
+
+fn from_hex(text: &str) -> Option<u64> {
+    let digit = |hash: u64, digit: char| Some(hash << 4 | u64::from(digit.to_digit(16)?));
+    if text.len() > DIGITS { None } else { text.chars().try_fold(0, digit) }
 }
 
 /// Runs of messages that were treated alike.
@@ -204,10 +239,9 @@ fn runs(treatments: &[(usize, Treatment)]) -> Vec<Json> {
             count += 1;
         }
         let (text, marker) = treatment.to_text();
-        runs.push(match marker {
-            Some(marker) => json!([from, count, text, marker]),
-            None => json!([from, count, text]),
-        });
+        let mut run: Vec<Json> = vec![(*from).into(), count.into(), text.into()];
+        run.extend(marker.map(Json::from));
+        runs.push(Json::Array(run));
     }
     runs
 }
@@ -251,12 +285,12 @@ fn number_at(list: &[Value<'_>], at: usize) -> Option<usize> {
 }
 
 fn hash_at(list: &[Value<'_>], at: usize) -> Option<u64> {
-    u64::from_str_radix(&list.get(at)?.as_text()?, 16).ok()
+    from_hex(&list.get(at)?.as_text()?)
 }
 
 fn recent_hashes(text: &str) -> Option<Vec<u32>> {
-    let (groups, rest) = text.as_bytes().as_chunks::<5>();
-    let hash = |group: &[u8; 5]| u32::from_str_radix(std::str::from_utf8(group).ok()?, 16).ok();
+    let (groups, rest) = text.as_bytes().as_chunks::<SHORT_DIGITS>();
+    let hash = |group: &[u8; SHORT_DIGITS]| from_hex(std::str::from_utf8(group).ok()?).map(|hash| hash as u32);
     if rest.is_empty() { groups.iter().map(hash).collect() } else { None }
 }
 

@@ -4,6 +4,7 @@ use super::pairs::MessageSlice;
 use crate::assembly::settings::TEXT_MARKER;
 use crate::assembly::shorten::IMAGE;
 use crate::prompt::Prices;
+use crate::text::{split_once, whole_number};
 use crate::vendors::pieces::message::{Change, EMPTY_INPUT, Kind, Message, Piece, Reason, Step};
 
 /// What was done to a message.
@@ -216,11 +217,9 @@ impl ChangedPieces {
 
 /// The bytes at the beginning and the end of a text that are left next to a marker.
 fn kept_ends(whole: &str, cut: &str, marker: &str) -> Option<(usize, usize)> {
-    cut.match_indices(marker).find_map(|(at, _)| {
-        let (head, tail) = (cut.get(..at)?, cut.get(at + marker.len()..)?);
-        let fits = head.len() + tail.len() <= whole.len() && whole.starts_with(head) && whole.ends_with(tail);
-        fits.then_some((head.len(), tail.len()))
-    })
+    let (head, tail) = split_once(cut, marker)?;
+    let fits = head.len() + tail.len() <= whole.len() && whole.starts_with(head) && whole.ends_with(tail);
+    fits.then_some((head.len(), tail.len()))
 }
 
 /// How many bytes two texts have in common at their beginning, and then at their end.
@@ -299,7 +298,7 @@ impl Treatment {
             let mut rest = word.chars();
             let first = rest.next()?;
             match first {
-                '/' => changed.steps = Some(rest.as_str().parse().ok()?),
+                '/' => changed.steps = Some(number(rest.as_str())? as u64),
                 '-' => {
                     let reason = reason(rest.next()?)?;
                     changed.add_range(rest.as_str(), &PieceTreatment::Removed(reason))?;
@@ -309,10 +308,10 @@ impl Treatment {
                 'm' => changed.add_range(rest.as_str(), &PieceTreatment::ImageReplaced)?,
                 'd' => changed.add_range(rest.as_str(), &PieceTreatment::IdRemoved)?,
                 's' | 'h' => {
-                    let mut numbers = rest.as_str().split('.');
-                    let range = numbers.next()?;
-                    let mut number = || numbers.next()?.parse().ok();
-                    let (text, head, tail) = (number()?, number()?, number()?);
+                    let (range, rest) = split_once(rest.as_str(), ".")?;
+                    let (text, rest) = split_once(rest, ".")?;
+                    let (head, tail) = split_once(rest, ".")?;
+                    let (text, head, tail) = (number(text)?, number(head)?, number(tail)?);
                     let treatment = PieceTreatment::Shortened { text, head, tail, reason: reason(first)? };
                     changed.add_range(range, &treatment)?;
                 }
@@ -323,13 +322,17 @@ impl Treatment {
     }
 }
 
+fn number(digits: &str) -> Option<usize> {
+    whole_number(digits).map(|number| number as usize)
+}
+
 /// Pieces that a message may have; state of another origin is not followed further.
 const MAX_PIECES: usize = 1 << 20;
 
 impl ChangedPieces {
     fn add_range(&mut self, range: &str, treatment: &PieceTreatment) -> Option<()> {
-        let (from, to) = range.split_once('-').unwrap_or((range, range));
-        let (from, to): (usize, usize) = (from.parse().ok()?, to.parse().ok()?);
+        let (from, to) = split_once(range, "-").unwrap_or((range, range));
+        let (from, to) = (number(from)?, number(to)?);
         if to < from || to > MAX_PIECES || self.pieces.len() > MAX_PIECES {
             return None;
         }
