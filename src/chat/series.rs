@@ -144,7 +144,8 @@ impl Series {
         let mut recorded = Vec::with_capacity(treated.len());
         for (at, treatment) in treated {
             let Some(message) = messages.get(at) else { continue };
-            let mut message = message.borrowed();
+            // Nobody looks into a message that is gone.
+            let mut message = if treatment.is_removed() { message.without_pieces() } else { message.borrowed() };
             treatment.apply(&mut message, Placeholder { text, prices });
             recorded.push((at, message));
         }

@@ -345,6 +345,11 @@ impl Message<'_> {
         self.with_texts(&|text| Cow::Borrowed(text))
     }
 
+    /// The same without its pieces.
+    pub(crate) fn without_pieces(&self) -> Message<'static> {
+        Message { pieces: Vec::new(), ..*self }
+    }
+
     fn with_texts<'m, 'u>(&'m self, text: &dyn Fn(&'m str) -> Cow<'u, str>) -> Message<'u> {
         let kind = |kind: &'m Kind<'_>| match kind {
             Kind::Text => Kind::Text,
