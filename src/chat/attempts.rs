@@ -31,7 +31,7 @@ impl Fit<'_> {
         self.course = Course { limit: self.limit, ..Course::default() };
         self.begin();
         let first = self.legal(&start)?;
-        let from = self.invalid_from(&first.0).filter(|_| self.strips());
+        let from = if self.strips() { self.invalid_from(&first.0) } else { None };
         let mut done = first;
         if let Some(from) = from {
             let freed = self.strip(from, &done.0);

@@ -1,7 +1,6 @@
 //! A fit that continues the last one: what that did is done again, and the state for the next one (SPEC §8 "Continuing fits").
 
 use super::fit::{Cut, Fit, SUMMARY_PREFIX};
-use super::messages::Messages;
 use super::outcome::Entry;
 use super::pairs::MessageSlice;
 use super::report::{AddedKind, Prefix, PrefixReason};
@@ -24,7 +23,7 @@ impl Fit<'_> {
         if let Some(series) = &self.series {
             let recorded = series.recorded(self.messages.all_given(), self.options, self.prices);
             if !recorded.is_empty() {
-                self.messages = Messages::clone(&self.messages).with_recorded(recorded);
+                self.messages = self.messages.with_recorded(recorded);
             }
         }
     }

@@ -51,9 +51,9 @@ impl<'m> Messages<'m> {
         Self { read, sums, copies: Vec::new(), places: Vec::new(), recorded: Rc::default() }
     }
 
-    /// The same messages with changes of the last fit, by their index.
-    pub(super) fn with_recorded(self, recorded: Vec<(usize, Message<'m>)>) -> Self {
-        Self { recorded: Rc::new(recorded), ..self }.fresh()
+    /// The same messages, which [`fresh`](Self::fresh) then gives with changes of the last fit, by their index.
+    pub(super) fn with_recorded(&self, recorded: Vec<(usize, Message<'m>)>) -> Self {
+        Self { recorded: Rc::new(recorded), ..Self::new(self.read, self.sums) }
     }
 
     /// The same messages without a change but those of the last fit.
@@ -147,7 +147,10 @@ impl<'m> Messages<'m> {
     /// The indices of those that were changed, in their order.
     pub(super) fn changed(&self) -> Vec<usize> {
         let mut changed: Vec<usize> = self.copies.iter().map(|&(at, _)| at).collect();
-        sorting::sort(&mut changed);
+        // What the last fit changed comes first, in order.
+        if !changed.is_sorted() {
+            sorting::sort(&mut changed);
+        }
         changed
     }
 

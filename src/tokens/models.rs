@@ -73,6 +73,9 @@ fn base_name(name: &str) -> String {
 
 /// Whose model a name is: by the table, else by how the vendor's names begin. Nothing where neither knows it.
 pub fn family(name: &str) -> Option<&'static str> {
+    if name.is_empty() {
+        return None;
+    }
     let name = base_name(name);
     let begins = |(begin, _): &&(&str, &'static str)| name.starts_with(begin);
     model(&name).map(|model| model.family).or_else(|| Some(BEGINNINGS.iter().find(begins)?.1))
