@@ -26,10 +26,10 @@ const MAX_ATTEMPTS: usize = 8;
 impl Fit<'_> {
     /// Repairs, edits and cuts the chat, as far as it must; gives what each edit did, and what was cut.
     pub(super) fn run(&mut self) -> Result<(Cut, Vec<EditEffect>)> {
-        let start =
-            Start { diagnostics: std::mem::take(&mut self.diagnostics), can_reuse_layout: self.can_reuse_layout };
+        let mut diagnostics = std::mem::take(&mut self.diagnostics);
+        diagnostics.extend(self.begin());
+        let start = Start { diagnostics, can_reuse_layout: self.can_reuse_layout };
         self.course = Course { limit: self.limit, ..Course::default() };
-        self.begin();
         let first = self.legal(&start)?;
         let from = if self.strips() { self.invalid_from(&first.0) } else { None };
         let mut done = first;

@@ -7,6 +7,7 @@ use super::report::{AddedKind, Prefix, PrefixReason};
 use super::series::{Relation, Series, digest, options_hash, pinned_hash, text_hash};
 use super::state::{InputHash, KnownState, RecordedGap};
 use super::treatment::Treatment;
+use crate::error::Diagnostic;
 use crate::sorting;
 use crate::vendors::message_hash::{MessageHash, hash_of, hash_to};
 use crate::vendors::pieces::message::Message;
@@ -16,16 +17,17 @@ const DEFAULT_CUT_TO: f64 = 0.75;
 
 impl Fit<'_> {
     /// Relates the messages to the last fit of the series, and does again what that did.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn begin(&mut self) -> Vec<Diagnostic> {
         let counter = (self.format, self.prices.counter.name());
         let options = (self.options, self.previous);
         self.series = Series::new(options, self.messages.all_given(), self.facts, counter);
-        if let Some(series) = &self.series {
-            let recorded = series.recorded(self.messages.all_given(), self.options, self.prices);
-            if !recorded.is_empty() {
-                self.messages = self.messages.with_recorded(recorded);
-            }
+        let Some(series) = &self.series else { return Vec::new() };
+        let mut recorded = series.recorded(self.messages.all_given(), self.options, self.prices);
+        let found = if self.strips() { self.strip_stale(&series.stale, &mut recorded) } else { Vec::new() };
+        if !recorded.is_empty() {
+            self.messages = self.messages.with_recorded(recorded);
         }
+        found
     }
 
     /// Whether a fit over the limit goes below it, to leave room for the next ones.
@@ -135,13 +137,11 @@ impl Fit<'_> {
         let difference = self.series.as_ref().map(|series| series.first_difference(&treatments, added.as_ref()));
         let prefix =
             self.series.as_ref().map(|series| self.prefix(series, difference.unwrap_or(0), entries, added.as_ref()));
-        let (kept, count) = self.series.as_ref().map_or((false, 0), |series| (series.continues(), series.same));
         let is_untouched = treatments.is_empty() && added.is_none();
         let last_step = self.series.as_ref().and_then(|series| series.previous.as_ref()).map(|previous| previous.step);
-        let is_same = kept && difference.is_some_and(|difference| difference >= count);
         let is_other_input = self.series.as_ref().is_some_and(|series| series.relation == Relation::ContinuesResult);
         let step = match last_step {
-            Some(step) if is_same && !is_other_input => step,
+            Some(step) if cut.is_recorded && !is_other_input => step,
             _ if is_untouched && !is_other_input => (0, 0),
             _ => (hashes.len(), hash_to(hashes, hashes.len())),
         };
@@ -178,8 +178,8 @@ impl Fit<'_> {
     fn prefix(&self, series: &Series, difference: usize, entries: &[Entry], added: Option<&RecordedGap>) -> Prefix {
         let known = series.previous.as_ref();
         let is_known = known.is_some() && !series.is_other_request;
-        let is_same_gap =
-            known.and_then(|known| known.added.as_ref()).map(|gap| &gap.text) == added.map(|gap| &gap.text);
+        let place = |gap: &RecordedGap| (gap.text.clone(), gap.before);
+        let is_same_gap = known.and_then(|known| known.added.as_ref()).map(place) == added.map(place);
         let mut same = 0;
         let mut tokens = self.request_overhead.system.saturating_add(self.request_overhead.tools);
         let mut all = 0;
@@ -206,7 +206,9 @@ impl Fit<'_> {
         if !is_known {
             (same, tokens) = (0, 0);
         }
-        let stable = is_known && known.is_some_and(|known| same >= known.result.0);
+        let last = known.map_or(0, |known| known.result.0);
+        let stable = is_known && same >= last;
+        same = same.min(last);
         if stable && self.last_grew(series) {
             same = same.saturating_sub(1);
         }

@@ -264,7 +264,8 @@ impl Fit<'_> {
         self.prices.counter.name().clone_into(&mut tokens.tokenizer);
         tokens.tokenizer_error = self.prices.counter.error_percent();
         debug_assert!(tokens.total <= self.limit || self.phase == Phase::Plan, "over the limit");
-        let same = outcome.rows.iter().all(|rows| matches!(rows, Rows::Run(_, _, Fate::Kept, _)));
+        let is_kept = |rows: &Rows| matches!(rows, Rows::Run(_, _, Fate::Kept, _));
+        let same = outcome.rows.iter().all(is_kept) && added.is_none();
         let is_plan = self.phase == Phase::Plan && is_summary && cut.summary.is_none();
         let summarize = is_plan.then(|| self.summarize(indices, summarized.text));
         let (body, headers) = self.drop_block().unzip();

@@ -79,6 +79,24 @@ impl<'t> ChatRequest<'t> {
         phase: Phase,
         diagnostics: Vec<Diagnostic>,
     ) -> Result<FitDecisions> {
+        if phase != Phase::Plan {
+            return self.fit_in(options, budget, phase, diagnostics);
+        }
+        let planned = self.fit_in(options, budget, phase, diagnostics.clone())?;
+        if planned.summarize.is_some() {
+            return Ok(planned);
+        }
+        // Nothing is summarized: the plan is the fit itself.
+        self.fit_in(options, budget, Phase::Fit, diagnostics)
+    }
+
+    fn fit_in(
+        &self,
+        options: &FitOptions,
+        budget: &Budget,
+        phase: Phase,
+        diagnostics: Vec<Diagnostic>,
+    ) -> Result<FitDecisions> {
         let pairs = find_pairs(&self.messages);
         let mut sums = Vec::new();
         Sum::extend(&mut sums, &self.messages);

@@ -12,7 +12,7 @@ use crate::json::{Object, Value};
 use crate::prompt::Prices;
 use crate::vendors::chats::text_of;
 use crate::vendors::format::Format;
-use crate::vendors::message_hash::{MessageHash, hash_of, hash_to, value_hash};
+use crate::vendors::message_hash::{MessageHash, content_hash, hash_of, hash_to, value_hash};
 use crate::vendors::pieces::message::{Kind, Message, Piece};
 
 /// What is compared of two requests.
@@ -44,6 +44,8 @@ pub(super) struct Series {
     pub(super) previous: Option<KnownState>,
     /// Messages that are the same as in the last request.
     pub(super) same: usize,
+    /// Messages whose bound thinking is invalid, since what they follow is another message now.
+    pub stale: Vec<usize>,
     /// Whether the system context or the tools differ: then all bound thinking is invalid.
     pub is_other_request: bool,
     pub(super) reason: Option<PrefixReason>,
@@ -61,6 +63,7 @@ impl Series {
             relation: Relation::Unknown,
             previous: None,
             same: 0,
+            stale: Vec::new(),
             is_other_request: false,
             reason: Some(reason),
         };
@@ -70,19 +73,26 @@ impl Series {
             Previous::State(state) => state,
         };
         let Some(known) = state.known() else { return Some(unknown(PrefixReason::StateUnusable)) };
-        if known.format != format.name() {
+        // Texts alone are of no certain format.
+        if known.format != format.name() && known.format != Format::Generic.name() {
             return Some(Self { is_other_request: true, ..unknown(PrefixReason::Format) });
         }
         let mut series = Self { previous: Some(known.clone()), ..unknown(PrefixReason::StateUnusable) };
         series.reason = None;
         if known.input.begins(facts.hashes) {
             (series.relation, series.same) = (Relation::Continues, known.input.count);
+            // What `endOn` left out of the last request is back in its place.
+            let returned = known.result_entries().get(known.result.0).copied().flatten();
+            if let Some((first, _)) = returned.filter(|_| facts.hashes.len() > known.input.count) {
+                series.stale = (first..facts.hashes.len()).collect();
+            }
         } else if let Some(count) = begins_with_result(known, messages, facts.hashes) {
             (series.relation, series.same) = (Relation::ContinuesResult, count);
         } else if let Some(branch) = known.branch(facts.hashes) {
             let last_common = known.input.count.min(facts.hashes.len()).saturating_sub(1);
             let is_edited = branch < last_common && known.input.ends_alike(facts.hashes);
             series.same = branch;
+            series.stale = known.input.stale(branch, facts.hashes);
             series.relation = if branch >= known.step.0 { Relation::Continues } else { Relation::Afresh };
             series.reason = Some(if is_edited { PrefixReason::Edited } else { PrefixReason::Branched });
         } else {
@@ -188,7 +198,7 @@ impl KnownState {
         (branch > 0 || self.input.ends_alike(hashes)).then_some(branch)
     }
 
-    /// The messages of the result: the index of the input and what was done to it, or none for the marker or summary.
+    /// The messages of the result, with those that `endOn` left out: the index of the input and what was done to it, or none for the marker or summary.
     fn result_entries(&self) -> Vec<Option<(usize, Option<&Treatment>)>> {
         let mut treatments = self.treatments.iter().peekable();
         let mut entries = Vec::new();
@@ -202,7 +212,6 @@ impl KnownState {
                 entries.push(Some((at, treatment)));
             }
         }
-        entries.truncate(self.result.0);
         entries
     }
 }
@@ -213,7 +222,8 @@ fn begins_with_result(known: &KnownState, messages: &[Message<'_>], hashes: &[Me
     if count == 0 || count > messages.len() || known.treatments.is_empty() && known.added.is_none() {
         return None;
     }
-    let entries = known.result_entries();
+    let mut entries = known.result_entries();
+    entries.truncate(count);
     let of_message = |(at, entry): (usize, &Option<(usize, Option<&Treatment>)>)| match entry {
         Some((_, None)) => hashes.get(at).map(MessageHash::whole),
         Some((_, Some(_))) => messages.get(at).map(|message| digest(message, &[])),
@@ -229,9 +239,9 @@ pub(super) fn outside_hashes(
     system: Option<Value<'_>>,
     tools: Option<Value<'_>>,
 ) -> Result<(u64, u64)> {
-    let hash = |value: Option<Value<'_>>| value.and_then(value_hash).unwrap_or_default();
-    let systems = [options.get("system")?, system].map(hash);
-    Ok((hash_of(systems), hash(options.get("tools")?.or(tools))))
+    let systems = [options.get("system")?, system].map(|system| system.map_or(0, content_hash));
+    let tools = options.get("tools")?.or(tools).and_then(value_hash);
+    Ok((hash_of(systems), tools.unwrap_or_default()))
 }
 
 pub(super) fn text_hash(text: &str) -> u64 {

@@ -128,7 +128,9 @@ impl<'r> Fit<'r> {
                 if matches!(piece.kind, Kind::Approval { .. }) || piece.caller.is_some() || is_first_of_gemini {
                     return None;
                 }
-                if at == call || at == result || piece.kind == Kind::Reasoning || piece.tokens == 0 {
+                // A text that is all of its message's content cannot be taken out of it.
+                let is_content = piece.places.is_empty();
+                if at == call || at == result || piece.kind == Kind::Reasoning || piece.tokens == 0 || is_content {
                     stays |= at == call || at == result || piece.kind == Kind::Reasoning;
                 } else {
                     removed.push(at);

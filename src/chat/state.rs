@@ -128,6 +128,14 @@ impl InputHash {
         Some(from + same)
     }
 
+    /// The messages from a branch on that were among the earlier ones: what they follow is another message now.
+    pub(super) fn stale(&self, branch: usize, messages: &[MessageHash]) -> Vec<usize> {
+        let from = branch.saturating_sub(self.count.saturating_sub(self.recent.len()));
+        let known = self.recent.get(from..).unwrap_or_default();
+        let is_known = |at: &usize| messages.get(*at).is_some_and(|message| known.contains(&short(message.whole())));
+        (branch..messages.len()).filter(is_known).collect()
+    }
+
     /// Whether the last message that both have is the same: one before it was edited.
     pub(super) fn ends_alike(&self, messages: &[MessageHash]) -> bool {
         let Some(last) = self.count.min(messages.len()).checked_sub(1) else { return false };
@@ -238,9 +246,9 @@ fn runs(treatments: &[(usize, Treatment)]) -> Vec<Json> {
         while rest.next_if(|(at, next)| *at == from + count && next == treatment).is_some() {
             count += 1;
         }
-        let (text, marker) = treatment.to_text();
+        let (text, markers) = treatment.to_text();
         let mut run: Vec<Json> = vec![(*from).into(), count.into(), text.into()];
-        run.extend(marker.map(Json::from));
+        run.extend(markers.into_iter().map(Json::from));
         runs.push(Json::Array(run));
     }
     runs
@@ -299,11 +307,9 @@ fn read_runs(state: Object<'_>, count: usize) -> Option<Vec<(usize, Treatment)>>
     for run in state.last("treated")?.as_list()? {
         let run: Vec<Value<'_>> = run.as_list()?.collect();
         let (from, length) = (number_at(&run, 0)?, number_at(&run, 1)?);
-        let marker = match run.get(3) {
-            Some(marker) => Some(marker.as_text()?.into_owned()),
-            None => None,
-        };
-        let treatment = Treatment::parse(&run.get(2)?.as_text()?, marker)?;
+        let marker = |marker: &Value<'_>| Some(marker.as_text()?.into_owned());
+        let markers = run.iter().skip(3).map(marker).collect::<Option<Vec<String>>>()?;
+        let treatment = Treatment::parse(&run.get(2)?.as_text()?, markers)?;
         let is_ordered = treatments.last().is_none_or(|(last, _)| *last < from);
         let end = from.checked_add(length).filter(|end| *end <= count && is_ordered)?;
         treatments.extend((from..end).map(|at| (at, treatment.clone())));

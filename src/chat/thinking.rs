@@ -10,6 +10,7 @@ use super::fit::{Cut, Fit};
 use super::pairs::MessageSlice;
 use super::series::Series;
 use crate::assembly::preserved::{PreservedThinking, ThinkingFate, drop_blocks_request};
+use crate::error::Diagnostic;
 use crate::vendors::pieces::message::{Kind, Message, Piece, Reason, Step};
 
 /// The place of a piece. What stands before the first step belongs to it.
@@ -26,6 +27,35 @@ impl Removed<'_> {
         let end = self.0.partition_point(|slice| (slice.message, slice.from) <= (message, piece));
         let slice = end.checked_sub(1).and_then(|at| self.0.get(at));
         slice.is_some_and(|slice| slice.message == message && piece < slice.to)
+    }
+}
+
+impl<'r> Fit<'r> {
+    /// Takes out the bound thoughts of messages that follow another message than they did, and reports them.
+    pub(super) fn strip_stale(&self, stale: &[usize], recorded: &mut Vec<(usize, Message<'r>)>) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for &at in stale {
+            let Some(given) = self.messages.all_given().get(at) else { continue };
+            let is_bound = |(_, piece): &(usize, &Piece<'_>)| self.is_bound(piece);
+            let bound: Vec<usize> = given.pieces.iter().enumerate().filter(is_bound).map(|(place, _)| place).collect();
+            if bound.is_empty() {
+                continue;
+            }
+            let place = recorded.partition_point(|(known, _)| *known < at);
+            if recorded.get(place).is_none_or(|(known, _)| *known != at) {
+                recorded.insert(place, (at, given.borrowed()));
+            }
+            let Some((_, message)) = recorded.get_mut(place).filter(|(_, message)| message.removed.is_none()) else {
+                continue;
+            };
+            for piece in bound {
+                let Some(piece) = message.pieces.get_mut(piece).filter(|piece| piece.is_there()) else { continue };
+                found.push(ThinkingFate::Removed.in_chat(at, path_of(at, piece)));
+                piece.remove(Reason::ReasoningPrefixChanged);
+            }
+            drop_emptied(message);
+        }
+        found
     }
 }
 

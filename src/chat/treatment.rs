@@ -4,7 +4,7 @@ use super::pairs::MessageSlice;
 use crate::assembly::settings::TEXT_MARKER;
 use crate::assembly::shorten::IMAGE;
 use crate::prompt::Prices;
-use crate::text::{split_once, whole_number};
+use crate::text::{split_once, trim, whole_number};
 use crate::vendors::pieces::message::{Change, EMPTY_INPUT, Kind, Message, Piece, Reason, Step};
 
 /// What was done to a message.
@@ -19,10 +19,8 @@ pub(super) enum Treatment {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ChangedPieces {
     pieces: Vec<(usize, PieceTreatment)>,
-    /// Its steps, if some were removed.
-    steps: Option<u64>,
-    /// What stands in shortened texts, if it is not the default.
-    marker: Option<String>,
+    /// How many of its steps were removed.
+    steps_removed: u64,
 }
 
 /// What was done to a piece.
@@ -35,11 +33,12 @@ enum PieceTreatment {
     /// One of its images, or itself.
     ImageReplaced,
     IdRemoved,
-    /// A text of which so many bytes at the beginning and at the end are left.
+    /// A text of which so many bytes at the beginning and at the end are left, white space around it aside.
     Shortened {
         text: usize,
         head: usize,
         tail: usize,
+        marker: Option<String>,
         reason: Reason,
     },
 }
@@ -71,8 +70,7 @@ impl Treatment {
                 None => changed.add(at, before, piece),
             }
         }
-        let steps = now.steps.saturating_sub(gone.len() as u64);
-        changed.steps = (steps != read.steps).then_some(steps);
+        changed.steps_removed = read.steps.saturating_sub(now.steps.saturating_sub(gone.len() as u64));
         (!changed.pieces.is_empty()).then_some(Self::Changed(changed))
     }
 
@@ -86,7 +84,7 @@ impl Treatment {
                         changed.apply(piece, treatment, placeholder);
                     }
                 }
-                message.steps = changed.steps.unwrap_or(message.steps);
+                message.steps = message.steps.saturating_sub(changed.steps_removed).max(1);
             }
         }
     }
@@ -113,7 +111,7 @@ impl Treatment {
                 let pieces = one.pieces.iter().zip(&other.pieces);
                 let mut are_same =
                     pieces.map(|((at, one), (other_at, other))| at == other_at && one.leaves_same(other));
-                one.pieces.len() == other.pieces.len() && one.marker == other.marker && are_same.all(|is_same| is_same)
+                one.pieces.len() == other.pieces.len() && are_same.all(|is_same| is_same)
             }
             _ => false,
         }
@@ -126,13 +124,12 @@ impl Treatment {
 
 impl PieceTreatment {
     fn leaves_same(&self, other: &Self) -> bool {
-        let of_shortened = |treatment: &Self| match *treatment {
-            Self::Shortened { text, head, tail, .. } => Some((text, head, tail)),
-            _ => None,
-        };
         match (self, other) {
             (Self::Removed(_), Self::Removed(_)) => true,
-            (Self::Shortened { .. }, _) => of_shortened(self) == of_shortened(other),
+            (
+                Self::Shortened { text, head, tail, marker, .. },
+                Self::Shortened { text: other_text, head: other_head, tail: other_tail, marker: other_marker, .. },
+            ) => (text, head, tail, marker) == (other_text, other_head, other_tail, other_marker),
             _ => self == other,
         }
     }
@@ -151,7 +148,7 @@ impl ChangedPieces {
             let treatment = match change {
                 Change::Set(path, _) => {
                     let text = before.texts.iter().position(|text| text.path == *path);
-                    let shortened = text.and_then(|text| self.shortened(text, before, now));
+                    let shortened = text.and_then(|text| shortened(text, before, now));
                     let is_input = before.input.as_ref().is_some_and(|input| input.path == *path);
                     match shortened {
                         Some(shortened) => shortened,
@@ -172,20 +169,6 @@ impl ChangedPieces {
         }
     }
 
-    /// How a text was shortened.
-    fn shortened(&mut self, text: usize, before: &Piece<'_>, now: &Piece<'_>) -> Option<PieceTreatment> {
-        let (whole, cut) = (&*before.texts.get(text)?.text, &*now.texts.get(text)?.text);
-        let (head, tail) = match kept_ends(whole, cut, TEXT_MARKER) {
-            Some(ends) => ends,
-            None => {
-                let (head, tail) = common_ends(whole, cut);
-                self.marker = cut.get(head..cut.len().saturating_sub(tail)).map(str::to_owned);
-                (head, tail)
-            }
-        };
-        Some(PieceTreatment::Shortened { text, head, tail, reason: now.changed? })
-    }
-
     fn apply(&self, piece: &mut Piece<'_>, treatment: &PieceTreatment, placeholder: Placeholder<'_>) {
         let Placeholder { text: cleared, prices } = placeholder;
         match treatment {
@@ -202,32 +185,48 @@ impl ChangedPieces {
                 piece.replace_image(IMAGE, prices.text(IMAGE), Reason::ImageRemoved);
             }
             PieceTreatment::IdRemoved => piece.remove_id(),
-            &PieceTreatment::Shortened { text, head, tail, reason } => {
-                let marker = self.marker.as_deref().unwrap_or(TEXT_MARKER);
-                let Some(whole) = piece.texts.get(text).map(|text| &*text.text) else { return };
-                let end = whole.len().checked_sub(tail).and_then(|end| whole.get(end..));
-                let (Some(head), Some(tail)) = (whole.get(..head), end) else { return };
-                let shortened = [head, marker, tail].concat();
+            PieceTreatment::Shortened { text, head, tail, marker, reason } => {
+                let marker = marker.as_deref().unwrap_or(TEXT_MARKER);
+                let Some(whole) = piece.texts.get(*text).map(|text| trim(&text.text)) else { return };
+                let end = whole.len().checked_sub(*tail).and_then(|end| whole.get(end..));
+                let (Some(head), Some(tail)) = (whole.get(..*head), end) else { return };
+                let shortened = trim(&[head, marker, tail].concat()).to_owned();
                 let tokens = prices.text(&shortened);
-                piece.shorten(text, shortened, tokens, reason);
+                piece.shorten(*text, shortened, tokens, *reason);
             }
         }
     }
 }
 
-/// The bytes at the beginning and the end of a text that are left next to a marker.
+/// How a text was shortened.
+fn shortened(text: usize, before: &Piece<'_>, now: &Piece<'_>) -> Option<PieceTreatment> {
+    let (whole, cut) = (trim(&before.texts.get(text)?.text), &*now.texts.get(text)?.text);
+    let reason = now.changed?;
+    if let Some((head, tail)) = kept_ends(whole, cut, TEXT_MARKER) {
+        return Some(PieceTreatment::Shortened { text, head, tail, marker: None, reason });
+    }
+    let (head, tail) = common_ends(whole, cut);
+    let marker = cut.get(head..cut.len().saturating_sub(tail)).map(str::to_owned);
+    Some(PieceTreatment::Shortened { text, head, tail, marker, reason })
+}
+
+/// The bytes at the beginning and the end of a text that are left next to a marker, which has no white space around it at the edge.
 fn kept_ends(whole: &str, cut: &str, marker: &str) -> Option<(usize, usize)> {
-    let (head, tail) = split_once(cut, marker)?;
-    let fits = head.len() + tail.len() <= whole.len() && whole.starts_with(head) && whole.ends_with(tail);
-    fits.then_some((head.len(), tail.len()))
+    let fits = |(head, tail): &(&str, &str)| {
+        head.len() + tail.len() <= whole.len() && whole.starts_with(head) && whole.ends_with(tail)
+    };
+    let inside = split_once(cut, marker);
+    let at_start = || cut.strip_prefix(marker.trim_start()).map(|tail| ("", tail));
+    let at_end = || cut.strip_suffix(marker.trim_end()).map(|head| (head, ""));
+    let ends = inside.filter(fits).or_else(|| at_start().filter(fits)).or_else(|| at_end().filter(fits));
+    ends.map(|(head, tail)| (head.len(), tail.len()))
 }
 
 /// How many bytes two texts have in common at their beginning, and then at their end.
 fn common_ends(whole: &str, cut: &str) -> (usize, usize) {
     let same = |(one, other): &(char, char)| one == other;
-    let head = whole.chars().zip(cut.chars()).take_while(same).map(|(one, _)| one.len_utf8()).sum();
-    let rest = |text: &str| text.get(head..).unwrap_or_default().to_owned();
-    let (whole, cut) = (rest(whole), rest(cut));
+    let head: usize = whole.chars().zip(cut.chars()).take_while(same).map(|(one, _)| one.len_utf8()).sum();
+    let (whole, cut) = (whole.get(head..).unwrap_or_default(), cut.get(head..).unwrap_or_default());
     let tail = whole.chars().rev().zip(cut.chars().rev()).take_while(same).map(|(one, _)| one.len_utf8()).sum();
     (head, tail)
 }
@@ -258,11 +257,12 @@ fn reason(letter: char) -> Option<Reason> {
     REASONS.iter().find(|(known, _)| *known == letter).map(|(_, reason)| *reason)
 }
 
-/// As text: `!o` is all of a message; otherwise the pieces, as in `c0-2 -t5 s6.0.120.80 /2`.
+/// As text: `!o` is all of a message; otherwise the pieces, as in `c0-2 -t5 s6.0.120.80 /2`. Markers other than the default come apart.
 impl Treatment {
-    pub(super) fn to_text(&self) -> (String, Option<&str>) {
+    pub(super) fn to_text(&self) -> (String, Vec<&str>) {
+        let mut markers = Vec::new();
         let changed = match self {
-            Self::Removed(reason) => return (String::from_iter(['!', letter(*reason)]), None),
+            Self::Removed(reason) => return (String::from_iter(['!', letter(*reason)]), markers),
             Self::Changed(changed) => changed,
         };
         let mut words: Vec<String> = Vec::new();
@@ -279,26 +279,34 @@ impl Treatment {
                 PieceTreatment::InputCleared => format!("i{range}"),
                 PieceTreatment::ImageReplaced => format!("m{range}"),
                 PieceTreatment::IdRemoved => format!("d{range}"),
-                PieceTreatment::Shortened { text, head, tail, reason } => {
-                    format!("{}{range}.{text}.{head}.{tail}", letter(*reason))
+                PieceTreatment::Shortened { text, head, tail, marker, reason } => {
+                    let mut word = format!("{}{range}.{text}.{head}.{tail}", letter(*reason));
+                    if let Some(marker) = marker {
+                        markers.push(marker.as_str());
+                        word.push('m');
+                    }
+                    word
                 }
             });
         }
-        words.extend(changed.steps.map(|steps| format!("/{steps}")));
-        (words.join(" "), changed.marker.as_deref())
+        if changed.steps_removed > 0 {
+            words.push(format!("/{}", changed.steps_removed));
+        }
+        (words.join(" "), markers)
     }
 
-    pub(super) fn parse(text: &str, marker: Option<String>) -> Option<Self> {
+    pub(super) fn parse(text: &str, markers: Vec<String>) -> Option<Self> {
         if let Some(whole) = text.strip_prefix('!') {
             let mut letters = whole.chars();
             return letters.next().and_then(reason).filter(|_| letters.next().is_none()).map(Self::Removed);
         }
-        let mut changed = ChangedPieces { marker, ..ChangedPieces::default() };
+        let mut changed = ChangedPieces::default();
+        let mut markers = markers.into_iter();
         for word in text.split(' ') {
             let mut rest = word.chars();
             let first = rest.next()?;
             match first {
-                '/' => changed.steps = Some(number(rest.as_str())? as u64),
+                '/' => changed.steps_removed = number(rest.as_str())? as u64,
                 '-' => {
                     let reason = reason(rest.next()?)?;
                     changed.add_range(rest.as_str(), &PieceTreatment::Removed(reason))?;
@@ -311,8 +319,12 @@ impl Treatment {
                     let (range, rest) = split_once(rest.as_str(), ".")?;
                     let (text, rest) = split_once(rest, ".")?;
                     let (head, tail) = split_once(rest, ".")?;
+                    let (tail, marker) = match tail.strip_suffix('m') {
+                        Some(tail) => (tail, Some(markers.next()?)),
+                        None => (tail, None),
+                    };
                     let (text, head, tail) = (number(text)?, number(head)?, number(tail)?);
-                    let treatment = PieceTreatment::Shortened { text, head, tail, reason: reason(first)? };
+                    let treatment = PieceTreatment::Shortened { text, head, tail, marker, reason: reason(first)? };
                     changed.add_range(range, &treatment)?;
                 }
                 _ => return None,

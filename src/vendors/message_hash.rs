@@ -67,6 +67,14 @@ pub(crate) fn hash_of(hashes: impl IntoIterator<Item = u64>) -> u64 {
     all.finish()
 }
 
+/// The hash of a content: a text is the same as a list with this text.
+pub(crate) fn content_hash(content: Value<'_>) -> u64 {
+    match content.as_list() {
+        Some(parts) => parts.fold(1, with_part),
+        None => with_part(1, content),
+    }
+}
+
 /// The hash of the first messages.
 pub(crate) fn hash_to(messages: &[MessageHash], count: usize) -> u64 {
     hash_of(messages.iter().take(count).map(MessageHash::whole))
