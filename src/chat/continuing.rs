@@ -129,7 +129,8 @@ impl Fit<'_> {
             kind: *kind,
             text: text.clone(),
             before,
-            omitted: cut.counted,
+            // What a new summary is about is in it.
+            omitted: if *kind == AddedKind::Summary && cut.summary.is_none() { 0 } else { cut.counted },
             is_first: cut.is_first,
             summary: cut.summary.clone().or_else(|| (*kind == AddedKind::Summary).then(|| text.clone())),
         });

@@ -334,7 +334,8 @@ impl Fit<'_> {
         let mut slices = units.0.slices.get(kept.head..kept.tail).unwrap_or_default().to_vec();
         slices.extend(lost);
         sorting::sort_by_key(&mut slices, |slice| (slice.message, slice.from));
-        let marked = marked && !slices.is_empty() && self.needs_marker(protection, layout, target, &slices, kept);
+        let is_gap = || !slices.is_empty() && self.needs_marker(protection, layout, target, &slices, kept);
+        let marked = marked && (target.summary.is_some() || is_gap());
         let count = kept.tail - kept.head;
         let added = if marked { self.gap_text(&costs, count, target.summary) } else { None };
         Cut { slices, added, counted: count.saturating_add(target.omitted), ..Cut::default() }
@@ -465,8 +466,8 @@ impl Fit<'_> {
         };
         let others = free.slices.len() - unit.len();
         let wants_user = self.wants_user(free, Kept { head: 0, tail: unit.start });
-        let wants_gap =
-            (is_middle || target.has_summary() || wants_user) && others > 0 && strategy != Strategy::KeepStart;
+        let has_gap = (is_middle || target.summarizes || wants_user) && others > 0;
+        let wants_gap = target.summary.is_some() || has_gap && strategy != Strategy::KeepStart;
         if wants_user && !has_marker && others > 0 && self.course.first_marker.is_none() {
             return self.cut_with_marker(layout, target);
         }

@@ -70,7 +70,7 @@ impl Fit<'_> {
         summary: Option<&str>,
     ) -> Option<(AddedKind, String)> {
         if let Some(summary) = summary {
-            let marker = costs.marker(count);
+            let marker = if count > 0 || costs.omits_earlier() { costs.marker(count) } else { None };
             return Some((AddedKind::Summary, with_marker(summary, marker.as_deref())));
         }
         match &self.phase {

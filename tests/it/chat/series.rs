@@ -438,3 +438,142 @@ proptest! {
         }
     }
 }
+
+fn words(role: &str, count: usize) -> Value {
+    json!({ "role": role, "content": "word ".repeat(count) })
+}
+
+/// Calls, and results of so many words.
+fn calls(results: &[(&str, usize)]) -> [Value; 2] {
+    let call = |(id, _): &(&str, usize)| json!({ "type": "tool_use", "id": id, "name": "read", "input": {} });
+    let result = |(id, count): &(&str, usize)| json!({ "type": "tool_result", "tool_use_id": id, "content": "word ".repeat(*count) });
+    let (calls, results): (Vec<Value>, Vec<Value>) = results.iter().map(|it| (call(it), result(it))).unzip();
+    [json!({ "role": "assistant", "content": calls }), json!({ "role": "user", "content": results })]
+}
+
+#[test]
+fn a_summary_stays_within_the_limit() {
+    let user = |count| words("user", count);
+    let model = |count| words("assistant", count);
+    let first = vec![user(12), model(30), user(19), model(7), user(248), model(16), user(32)];
+    let [call, result] = calls(&[("c0", 59)]);
+    let second = vec![user(18), call, result];
+    for (messages, more, options) in [
+        (
+            first,
+            calls(&[("c0", 19), ("c1", 36), ("c2", 22)]),
+            json!({ "maxTokens": 200, "format": "anthropic", "truncationStrategy": "rollingWindow", "pinned": [1] }),
+        ),
+        (
+            second,
+            calls(&[("c1", 21), ("c2", 12), ("c3", 26)]),
+            json!({ "maxTokens": 100, "format": "anthropic", "edits": { "toolCalls": { "keepLast": 0 } } }),
+        ),
+    ] {
+        let mut finish = options.clone();
+        finish["previous"] = Value::Null;
+        finish["phase"] = json!("finish");
+        finish["summaryText"] = json!("They spoke. word word word");
+        let before = fit(&json!(messages), &finish).unwrap();
+        let mut options = options;
+        options["previous"] = before.state.clone();
+        let fitted = fit(&json!([messages, more.to_vec()].concat()), &options).unwrap();
+        assert!(fitted.report["tokens"]["total"].as_u64().unwrap() <= options["maxTokens"].as_u64().unwrap());
+        let text = json!(fitted.messages).to_string();
+        assert_eq!(text.contains("They spoke."), json!(before.messages).to_string().contains("They spoke."), "{text}");
+    }
+}
+
+#[test]
+fn a_plan_without_a_summary_is_the_fit() {
+    let messages = json!([words("assistant", 1), words("user", 5), words("assistant", 1), words("user", 40)]);
+    let mut options = json!({ "maxTokens": 60, "truncationStrategy": "keepStart", "pinned": [3] });
+    let expected = fit(&messages, &options).unwrap();
+    options["phase"] = json!("plan");
+    let planned = fit(&messages, &options).unwrap();
+    assert!(planned.summarize.is_none());
+    assert_eq!((planned.messages, planned.report), (expected.messages, expected.report));
+}
+
+#[test]
+fn several_shortened_texts_stay_as_they_were() {
+    let long = |word: &str| format!("{word} begins \n {} ends\n \n", format!("{word} ").repeat(90));
+    let [call, mut result] = calls(&[("a", 1), ("b", 1)]);
+    result["content"][0]["content"] = json!(long("wool"));
+    result["content"][1]["content"] = json!(long("silk"));
+    let mut messages = vec![words("user", 2), call, result, words("assistant", 1), words("user", 1)];
+    let edits = json!({ "toolResults": { "keepLast": 0, "maxTokens": 12 } });
+    let options = |previous: Value, limit: u64| json!({ "maxTokens": limit, "format": "anthropic", "edits": edits, "previous": previous });
+    let first = fit(&json!(messages), &options(Value::Null, 150)).unwrap();
+    assert_ne!(first.messages[2], messages[2]);
+    messages.extend([words("assistant", 3), words("user", 3)]);
+    let second = fit(&json!(messages), &options(first.state.clone(), 1_000)).unwrap();
+    assert_eq!(second.messages[..5], first.messages[..]);
+    assert_eq!(second.report["prefix"]["stable"], true);
+    // The state has no texts, however long they are.
+    let lines: String = (0..9_000).map(|at| format!("line {at} {}\n", "ab ".repeat(at % 7))).collect();
+    let long = fit(
+        &json!([words("user", 1), words("assistant", 1), { "role": "user", "content": lines }]),
+        &json!({ "maxTokens": 9_000, "previous": null, "truncationStrategy": "rollingWindow" }),
+    )
+    .unwrap();
+    assert!(long.state.to_string().len() < 1_000);
+}
+
+#[test]
+fn a_format_that_shows_later_is_no_change() {
+    let mut messages = vec![json!({ "role": "user", "content": "Hi" })];
+    let first = fit(&json!(messages), &json!({ "maxTokens": 900, "previous": null })).unwrap();
+    let thought = json!({ "type": "thinking", "thinking": "hm", "signature": "s" });
+    messages.push(json!({ "role": "assistant", "content": [thought, { "type": "text", "text": "Hello" }] }));
+    messages.push(json!({ "role": "user", "content": "More" }));
+    let second = fit(&json!(messages), &json!({ "maxTokens": 900, "previous": first.state })).unwrap();
+    assert_eq!((second.messages, &second.report["prefix"]["stable"]), (messages, &json!(true)));
+}
+
+#[test]
+fn thoughts_after_an_edited_message_go() {
+    let thought = |at: usize| json!({ "role": "assistant", "content": [{ "type": "thinking", "thinking": "hm", "signature": format!("s{at}") }, { "type": "text", "text": format!("A{at}") }] });
+    let question = |text: &str| json!({ "role": "user", "content": text });
+    let messages = vec![question("Q0"), thought(0), question("Q1"), thought(1), question("Q2")];
+    let options = |previous: &Value| json!({ "maxTokens": 900, "format": "anthropic", "previous": previous });
+    let state = fit(&json!(messages), &options(&Value::Null)).unwrap().state;
+    let edited = |at: usize| {
+        let mut messages = messages.clone();
+        messages[at] = question("another");
+        messages
+    };
+    let removed = [&messages[..1], &messages[3..]].concat();
+    for (messages, expected) in
+        [(edited(0), vec![]), (edited(2), vec!["s0"]), (removed, vec![]), (edited(4), vec!["s0", "s1"])]
+    {
+        let fitted = fit(&json!(messages), &options(&state)).unwrap();
+        assert_eq!(signatures(&fitted.messages), expected);
+        let reported = fitted.report["diagnostics"].as_array().unwrap().len();
+        assert_eq!(reported + expected.len(), signatures(&messages).len());
+    }
+}
+
+#[test]
+fn a_conversation_that_is_cut_short_begins_afresh() {
+    let of = |role: &str, text: &str| json!({ "role": role, "content": text });
+    let long = |text: &str| format!("{text} {}", "word ".repeat(60));
+    let messages = [
+        of("system", "Sys"),
+        of("user", &long("Q0")),
+        of("assistant", &long("A0")),
+        of("user", "Q1"),
+        of("assistant", "A1"),
+    ];
+    let options =
+        |previous: &Value| json!({ "maxTokens": 100, "format": "generic", "protect": [], "previous": previous });
+    let first = fit(&json!(messages[..1]), &options(&Value::Null)).unwrap().state;
+    let state = fit(&json!(messages), &options(&first)).unwrap().state;
+    for short in [&messages[..1], &messages[..2]] {
+        let fitted = fit(&json!(short), &options(&state)).unwrap();
+        assert_eq!(fitted.messages, short);
+        assert!(fitted.report.get("added").is_none());
+        let counted = count(&json!(short), &json!({ "format": "generic" }), &CallContext::default()).unwrap();
+        assert_eq!(fitted.report["tokens"]["total"], counted);
+    }
+}
