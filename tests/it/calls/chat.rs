@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// The result of `fitMessages`: the chat, of the kind that was given, and the report.
+/// The result of `fitMessages`: the chat, of the kind that was given, the report and the state.
 pub(crate) fn fitted(given: &Value, answer: &Value) -> Value {
     let list = list_of(given).unwrap_or_default();
     let entry = |entry: &Value| match entry {
@@ -21,7 +21,12 @@ pub(crate) fn fitted(given: &Value, answer: &Value) -> Value {
         }
         whole => *whole = json!(fitted),
     }
-    json!({ "messages": messages, "report": answer["report"] })
+    let mut result = json!({ "messages": messages, "report": answer["report"] });
+    // A resident chat keeps its state.
+    if let Some(state) = answer.get("state") {
+        result["state"] = state.clone();
+    }
+    result
 }
 
 /// The result of `convertMessages`: where the format is the same, the messages that were given.

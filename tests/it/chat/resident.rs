@@ -146,8 +146,9 @@ impl Kept {
         match answer {
             Err(error) => (thrown(&error), self.state.clone()),
             Ok(answer) => {
-                let answer: Value = serde_json::from_slice(&answer.to_json()).unwrap();
-                (fitted(&json!(self.list), &answer), answer["state"].clone())
+                let mut answer: Value = serde_json::from_slice(&answer.to_json()).unwrap();
+                let state = answer.as_object_mut().unwrap().shift_remove("state").unwrap();
+                (fitted(&json!(self.list), &answer), state)
             }
         }
     }

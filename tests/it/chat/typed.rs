@@ -149,7 +149,8 @@ fn call(name: &str, request: &Value) -> Result<Value, Error> {
 }
 
 fn result(fitted: Result<Fitted, Error>) -> Value {
-    fitted.map_or_else(|error| thrown(&error), |it| json!({ "messages": it.messages, "report": it.report }))
+    let all = |it: Fitted| json!({ "messages": it.messages, "report": it.report, "state": it.state });
+    fitted.map_or_else(|error| thrown(&error), all)
 }
 
 /// What the call over JSON gives, with its decisions carried out.
