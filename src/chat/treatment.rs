@@ -201,7 +201,9 @@ impl ChangedPieces {
 /// How a text was shortened.
 fn shortened(text: usize, before: &Piece<'_>, now: &Piece<'_>) -> Option<PieceTreatment> {
     let (whole, cut) = (trim(&before.texts.get(text)?.text), &*now.texts.get(text)?.text);
-    let reason = now.changed?;
+    // Another change of the piece may have come later.
+    let is_result = now.changed == Some(Reason::ResultShortened);
+    let reason = if is_result { Reason::ResultShortened } else { Reason::Shortened };
     if let Some((head, tail)) = kept_ends(whole, cut, TEXT_MARKER) {
         return Some(PieceTreatment::Shortened { text, head, tail, marker: None, reason });
     }

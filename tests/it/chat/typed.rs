@@ -226,7 +226,11 @@ proptest! {
             "truncationMarker": marker, "system": "Be brief.", "cutStep": keep * 20,
         });
         let expected = over_json(&messages, &options).to_string();
-        prop_assert_eq!(&result(fit(&messages, &typed(&options))).to_string(), &expected);
+        let fitted = fit(&messages, &typed(&options));
+        if let Ok(fitted) = &fitted {
+            prop_assert_eq!(&FitState::from_json(&fitted.state.to_json()), &fitted.state);
+        }
+        prop_assert_eq!(&result(fitted).to_string(), &expected);
         let mut options = options;
         options["previous"] = Value::Null;
         let expected = over_json(&messages, &options).to_string();
