@@ -136,8 +136,10 @@ impl Fit<'_> {
         });
         let hashes = self.facts.hashes;
         let difference = self.series.as_ref().map(|series| series.first_difference(&treatments, added.as_ref()));
-        let prefix =
-            self.series.as_ref().map(|series| self.prefix(series, difference.unwrap_or(0), entries, added.as_ref()));
+        let prefix = self
+            .series
+            .as_ref()
+            .map(|series| self.prefix(series, difference.unwrap_or(0), entries, (&treatments, added.as_ref())));
         let is_untouched = treatments.is_empty() && added.is_none();
         let last_step = self.series.as_ref().and_then(|series| series.previous.as_ref()).map(|previous| previous.step);
         let is_other_input = self.series.as_ref().is_some_and(|series| series.relation == Relation::ContinuesResult);
@@ -176,11 +178,17 @@ impl Fit<'_> {
         }
     }
 
-    fn prefix(&self, series: &Series, difference: usize, entries: &[Entry], added: Option<&RecordedGap>) -> Prefix {
+    fn prefix(
+        &self,
+        series: &Series,
+        difference: usize,
+        entries: &[Entry],
+        (treatments, added): (&[(usize, Treatment)], Option<&RecordedGap>),
+    ) -> Prefix {
         let known = series.previous.as_ref();
         let is_known = known.is_some() && !series.is_other_request;
-        let place = |gap: &RecordedGap| (gap.text.clone(), gap.before);
-        let is_same_gap = known.and_then(|known| known.added.as_ref()).map(place) == added.map(place);
+        let last_gap = known.and_then(|known| Some(known.added.as_ref()?.in_result(&known.treatments)));
+        let is_same_gap = last_gap == added.map(|gap| gap.in_result(treatments));
         let mut same = 0;
         let mut tokens = self.request_overhead.system.saturating_add(self.request_overhead.tools);
         let mut all = 0;
@@ -195,7 +203,8 @@ impl Fit<'_> {
                     (1, usize::from(at < difference), if at < difference { cost } else { 0 })
                 }
                 Entry::Added(_) => {
-                    let is_same = added.is_some_and(|gap| gap.before <= difference) && is_same_gap;
+                    // Everything before it has to be the same, too.
+                    let is_same = is_same_gap && same == all;
                     let text = added.map_or(0, |gap| self.prices.text(&gap.text));
                     (1, usize::from(is_same), if is_same { self.message_overhead().saturating_add(text) } else { 0 })
                 }

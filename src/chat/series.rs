@@ -170,7 +170,7 @@ impl Series {
             _ => (&nothing.0, nothing.1),
         };
         let mut first = self.same;
-        if gap.map(|gap| (&gap.text, gap.before)) != added.map(|gap| (&gap.text, gap.before)) {
+        if gap.map(|gap| gap.in_result(known)) != added.map(|gap| gap.in_result(treatments)) {
             first = gap.into_iter().chain(added).map(|gap| gap.before).fold(first, usize::min);
         }
         let (mut one, mut other) = (known.iter().peekable(), treatments.iter().peekable());

@@ -70,6 +70,15 @@ pub(super) struct RecordedGap {
     pub summary: Option<String>,
 }
 
+impl RecordedGap {
+    /// Where the message is in the result, next to what was done to the others, with its text.
+    pub(super) fn in_result(&self, treatments: &[(usize, Treatment)]) -> (&str, usize) {
+        let before = treatments.iter().take_while(|(at, _)| *at < self.before);
+        let removed = before.filter(|(_, treatment)| treatment.is_removed()).count();
+        (&self.text, self.before.saturating_sub(removed))
+    }
+}
+
 /// The hashes of the messages of a fit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct InputHash {
