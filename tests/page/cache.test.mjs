@@ -91,11 +91,17 @@ describe("turn by turn", () => {
       const roles = body.messages.map(({ role }) => role);
       const lengths = [...roles.keys()].filter((at) => at > 0 && roles[at] === "assistant" && roles[at - 1] === "user");
       let before;
+      let previous = null;
       const expected = [...lengths, roles.length].map((length) => {
-        const { messages: request, report } = fitMessages(
+        const {
+          messages: request,
+          report,
+          state,
+        } = fitMessages(
           { ...body, messages: body.messages.slice(0, length) },
-          { maxTokens: 6000, edits: false },
+          { maxTokens: 6000, edits: false, previous },
         );
+        previous = state;
         const { messages } = request;
         const same = before?.findIndex((message, place) => !isDeepStrictEqual(message, messages[place])) ?? 0;
         const shared = messages.slice(0, same < 0 ? before.length : same);
@@ -106,13 +112,13 @@ describe("turn by turn", () => {
         return [length, report.tokens.total, cached];
       });
       const parts = expected.filter(([, , cached], at) => cached > 0 && cached < expected[at - 1][1]);
-      assert.ok(parts.length > 2, "some share a part of the one before");
+      assert.ok(parts.length > 0, "some share a part of the one before");
       await chooseTab(page, "Cache");
       await eventually(async () => assert.deepEqual(await turns(page), expected));
     });
   });
 
-  it("a cut that moves loses the cache, and in steps it moves less", async () => {
+  it("requests continue the one before, and little of the cache is lost", async () => {
     const chat = Array.from({ length: 80 }, (_, at) => ({
       role: at % 2 ? "assistant" : "user",
       content: `Turn ${at}: ${"and so on ".repeat(20)}`,
@@ -124,11 +130,11 @@ describe("turn by turn", () => {
       await page.locator("[data-moved]").waitFor();
       const moved = async () => Number(await page.locator("[data-moved]").getAttribute("data-moved"));
       const [often, low] = [await moved(), await share(page)];
-      assert.ok(often > 15 && low < 60, `${often} times, ${low} %`);
+      assert.ok(often > 0 && often < 8 && low > 70, `${often} times, ${low} %`);
       await page.getByLabel("Cut in steps of so many tokens").fill("1000");
       await eventually(async () => {
         const [seldom, high] = [await moved(), await share(page)];
-        assert.ok(seldom < often / 2 && high > low, `${seldom} times, ${high} %`);
+        assert.ok(seldom <= often && high > 70, `${seldom} times, ${high} %`);
       });
       const options = { maxTokens: 2500, truncationStrategy: "rollingWindow", cutStep: 1000 };
       const [total] = /^[\d,]+/.exec(await page.locator("[data-total]").textContent());

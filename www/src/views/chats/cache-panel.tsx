@@ -71,8 +71,8 @@ function Sums({ price, many }: { price: Price | undefined; many: number }) {
         ) : null}
       </p>
       <p class="hint">
-        Each answer was a request; each is fitted as it is set now. Providers keep beginnings of {count(SHORTEST)}{" "}
-        tokens and more, some models only longer ones.
+        Each answer was a request; each is fitted as it is set now and continues the one before (previous). Providers
+        keep beginnings of {count(SHORTEST)} tokens and more, some models only longer ones.
       </p>
     </>
   );
