@@ -177,7 +177,8 @@ impl Series {
         loop {
             let at = match (one.peek(), other.peek()) {
                 (Some((at, known)), Some((now_at, now))) if at == now_at && known.leaves_same(now) => {
-                    (one.next(), other.next());
+                    one.next();
+                    other.next();
                     continue;
                 }
                 (Some((known, _)), Some((now, _))) => *known.min(now),
