@@ -414,10 +414,12 @@ proptest! {
                         series.messages[last]["content"][0]["text"] = json!("another question");
                     }
                 }
-                Event::EditEarly(at) if !loses && at < series.messages.len() => {
-                    if series.messages[at]["content"][0]["type"] == "text" {
-                        series.messages[at]["content"][0]["text"] = json!("it was different");
-                    }
+                Event::EditEarly(at)
+                    if !loses
+                        && at < series.messages.len()
+                        && series.messages[at]["content"][0]["type"] == "text" =>
+                {
+                    series.messages[at]["content"][0]["text"] = json!("it was different");
                 }
                 Event::Limit(limit) if !loses => series.options["maxTokens"] = json!(limit),
                 Event::Lose if loses => {
