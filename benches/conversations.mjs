@@ -1,12 +1,13 @@
 // Conversations with the structure and sizes of real ones (tests/corpus/conversations.json); their texts are filled with words.
 
 import { readFileSync } from "node:fs";
+import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 
 const corpus = JSON.parse(readFileSync(new URL("../tests/corpus/conversations.json", import.meta.url), "utf8"));
 const words = ["the", "red", "house", "of", "a", "man", "who", "sold", "bread", "and", "wine"];
 
 /** A text of about so many tokens. */
-export const text = (tokens) =>
+const text = (tokens) =>
   Array.from({ length: Math.max(1, tokens) }, (_, at) => words[(at * 7 + (at >> 3)) % words.length]).join(" ");
 
 /** A text with the number of its message at both ends, by which it is found again when it is shortened. */
@@ -30,3 +31,16 @@ function chatOf(rows) {
 
 /** The conversations as messages of OpenAI's. */
 export const conversations = (quick) => (quick ? corpus.slice(0, 5) : corpus).map(({ m }) => chatOf(m));
+
+/** A message as one of LangChain's. */
+export function instanceOf({ role, content, tool_calls: calls, tool_call_id: id }) {
+  if (role === "system" || role === "developer") return new SystemMessage(content);
+  if (role === "user") return new HumanMessage(content);
+  if (role === "tool") return new ToolMessage({ content, tool_call_id: id });
+  const toolCalls = (calls ?? []).map(({ id, function: called }) => ({
+    id,
+    name: called.name,
+    args: JSON.parse(called.arguments),
+  }));
+  return new AIMessage({ content: content ?? "", tool_calls: toolCalls });
+}

@@ -5,10 +5,10 @@
 // tests/corpus/conversations.json has the structure and sizes of real conversations; their texts are filled with words. Each is fitted
 // at 10, 25, 50, 75 and 90 % of its tokens. A fit that throws is an error and counts in no other column.
 
-import { AIMessage, HumanMessage, SystemMessage, ToolMessage, trimMessages as theirs } from "@langchain/core/messages";
+import { trimMessages as theirs } from "@langchain/core/messages";
 import { ClearToolUsesEdit } from "langchain";
 import { countChatTokens, fitMessages, init, measureMessages } from "ctxweave/chat";
-import { conversations } from "../conversations.mjs";
+import { conversations, instanceOf } from "../conversations.mjs";
 
 await init();
 
@@ -16,18 +16,6 @@ const quick = process.argv.includes("--quick");
 const quick = process.argv.includes("--quick");
 const percents = quick ? [50] : [10, 25, 50, 75, 90];
 const PLAN_TOOLS = new Set(["TodoWrite", "update_plan", "todo_write", "write_todos"]);
-
-function instanceOf({ role, content, tool_calls: calls, tool_call_id: id }) {
-  if (role === "system" || role === "developer") return new SystemMessage(content);
-  if (role === "user") return new HumanMessage(content);
-  if (role === "tool") return new ToolMessage({ content, tool_call_id: id });
-  const toolCalls = (calls ?? []).map(({ id, function: called }) => ({
-    id,
-    name: called.name,
-    args: JSON.parse(called.arguments),
-  }));
-  return new AIMessage({ content: content ?? "", tool_calls: toolCalls });
-}
 
 const callIds = (messages) => messages.flatMap(({ tool_calls: calls }) => (calls ?? []).map(({ id }) => id));
 

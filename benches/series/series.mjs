@@ -6,10 +6,9 @@
 // The limit is half of a conversation's tokens. Steps whose messages are within the limit are not counted. A request is cached as far as it
 // equals the previous one, message by message.
 
-import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { ClearToolUsesEdit } from "langchain";
 import { countChatTokens, fitMessages, init, measureMessages } from "ctxweave/chat";
-import { conversations } from "../conversations.mjs";
+import { conversations, instanceOf } from "../conversations.mjs";
 
 await init();
 
@@ -121,18 +120,6 @@ const series = (options) => (limit) => {
 };
 const single = (options) => (limit) => (messages) =>
   fitMessages(messages, { maxTokens: limit, format: "openai", ...options }).messages;
-
-function instanceOf({ role, content, tool_calls: calls, tool_call_id: id }) {
-  if (role === "system" || role === "developer") return new SystemMessage(content);
-  if (role === "user") return new HumanMessage(content);
-  if (role === "tool") return new ToolMessage({ content, tool_call_id: id });
-  const toolCalls = (calls ?? []).map(({ id, function: called }) => ({
-    id,
-    name: called.name,
-    args: JSON.parse(called.arguments),
-  }));
-  return new AIMessage({ content: content ?? "", tool_calls: toolCalls });
-}
 
 /** Context editing of LangChain clears results in place, in the messages of the agent's state. */
 const contextEditing = (limit) => {

@@ -57,21 +57,23 @@ impl Fit<'_> {
         (limit as f64 * self.options.cut_to.unwrap_or(DEFAULT_CUT_TO)).floor() as u64
     }
 
-    /// Tokens of the marker or summary of the last fit.
+    /// Tokens of the marker or summary of the last fit, unless a new marker is reserved before the first turn.
     pub(super) fn recorded_gap_tokens(&self) -> u64 {
-        let gap = self.series.as_ref().and_then(Series::gap).filter(|_| self.course.first_marker.is_none());
+        if self.course.first_marker.is_some() { 0 } else { self.tokens_of_gap() }
+    }
+
+    fn tokens_of_gap(&self) -> u64 {
+        let gap = self.series.as_ref().and_then(Series::gap);
         gap.map_or(0, |gap| self.message_overhead().saturating_add(self.prices.text(&gap.text)))
     }
 
     /// The cut of the last fit, which is done again, if the request then needs no step.
     pub(super) fn recorded_cut(&self) -> Option<Cut> {
         let series = self.series.as_ref().filter(|series| series.continues())?;
-        let gap = series.gap();
-        let of_gap = gap.map_or(0, |gap| self.message_overhead().saturating_add(self.prices.text(&gap.text)));
-        let needed = self.total().saturating_add(of_gap);
+        let needed = self.total().saturating_add(self.tokens_of_gap());
         let is_due = self.edits.is_due(needed, self.edits.trigger.unwrap_or(self.limit));
         let is_enough = needed <= self.limit && !is_due && !self.course.is_forced;
-        is_enough.then(|| Cut { is_recorded: true, ..gap.map(recorded).unwrap_or_default() })
+        is_enough.then(|| Cut { is_recorded: true, ..series.gap().map(recorded).unwrap_or_default() })
     }
 
     /// The marker or summary of the last fit, put there again.

@@ -76,7 +76,7 @@ pub(super) struct Cut {
     pub omitted: usize,
     /// How many messages the marker counts.
     pub counted: usize,
-    /// The message that the marker or summary stands before, where an earlier fit put it there.
+    /// The message after the marker or summary, if an earlier fit placed it.
     pub stands_before: Option<usize>,
     /// The summary of an earlier fit, which the added message begins with.
     pub summary: Option<String>,

@@ -7,7 +7,8 @@
 //! and removes parts of messages, and `cut` removes whole messages by the strategies of `assembly`. `protection` sets messages aside
 //! that are shortened rather than removed, `shortening` shortens them and the edges of the gap, `gap` has the marker and the summary.
 //! Nothing is rebuilt: `outcome` has the decisions, which messages stay and what changes in them, and `fitted` carries them out.
-//! `resident` keeps the results of reading and counting. `convert` has messages of blocks, which `vendors` makes of the pieces, written
+//! `series` relates the messages to those of the last fit, `continuing` repeats what that did (`treatment`) and makes the `state` for the
+//! next one. `resident` keeps the results of reading and counting. `convert` has messages of blocks, which `vendors` makes of the pieces, written
 //! in another format or as a Loom tree.
 
 mod attempts;

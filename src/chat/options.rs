@@ -30,7 +30,7 @@ pub struct FitOptions {
     pub context_window: Option<u64>,
     /// Tokens kept free for the answer. Defaults to the output limit of `model`, otherwise to 1024.
     pub token_buffer: Option<u64>,
-    /// The context window if `model` is unknown and there is no other limit.
+    /// The context window if `model` is unknown and no other option sets the limit.
     pub default_window: Option<u64>,
     /// Images that the request may have. The oldest are replaced by a text, those of the last user message and of results that the model
     /// has not read last.

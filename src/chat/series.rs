@@ -16,7 +16,7 @@ use crate::vendors::message_hash::{MessageHash, content_hash, hash_of, hash_to, 
 use crate::vendors::pieces::message::{Kind, Message, Piece};
 
 /// What is compared of two requests.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct ChatFacts<'h> {
     pub hashes: &'h [MessageHash],
     /// Hashes of the system context and the tools outside the messages.
@@ -29,7 +29,7 @@ pub(super) struct ChatFacts<'h> {
 pub(super) enum Relation {
     /// Nothing is known of the last fit.
     Unknown,
-    /// They go on, or differ after the last step: what the last fit did is done again.
+    /// They continue the last messages, or differ after the last step: the treatment of the last fit is repeated.
     Continues,
     /// They begin with the result of the last fit, which contains what it did.
     ContinuesResult,
@@ -40,15 +40,15 @@ pub(super) enum Relation {
 /// A fit in a series.
 #[derive(Clone, Debug)]
 pub(super) struct Series {
-    pub(super) relation: Relation,
-    pub(super) previous: Option<KnownState>,
+    pub relation: Relation,
+    pub previous: Option<KnownState>,
     /// Messages that are the same as in the last request.
-    pub(super) same: usize,
+    pub same: usize,
     /// Messages whose bound thinking is invalid, since what they follow is another message now.
     pub stale: Vec<usize>,
     /// Whether the system context or the tools differ: then all bound thinking is invalid.
     pub is_other_request: bool,
-    pub(super) reason: Option<PrefixReason>,
+    pub reason: Option<PrefixReason>,
 }
 
 impl Series {
@@ -81,7 +81,7 @@ impl Series {
         series.reason = None;
         if known.input.begins(facts.hashes) {
             (series.relation, series.same) = (Relation::Continues, known.input.count);
-            // What `endOn` left out of the last request is back in its place.
+            // Messages that `endOn` removed from the last request are back.
             let returned = known.result_entries().get(known.result.0).copied().flatten();
             if let Some((first, _)) = returned.filter(|_| facts.hashes.len() > known.input.count) {
                 series.stale = (first..facts.hashes.len()).collect();
@@ -125,7 +125,7 @@ impl Series {
         }
     }
 
-    /// The marker or summary of the last fit, where it stays.
+    /// The marker or summary of the last fit, if it stays.
     pub(super) fn gap(&self) -> Option<&RecordedGap> {
         let added = self.previous.as_ref().and_then(|previous| previous.added.as_ref());
         added.filter(|added| self.relation == Relation::Continues && added.before <= self.same)
@@ -191,7 +191,7 @@ impl Series {
 }
 
 impl KnownState {
-    /// The first message that differs, where it is no other conversation; of long ones, as far as it is known.
+    /// The first message that differs, unless it is another conversation. In long ones this may be earlier than the real one.
     fn branch(&self, hashes: &[MessageHash]) -> Option<usize> {
         let (step, of_step) = self.step;
         let to_step = || (step > 0 && hashes.len() >= step && hash_to(hashes, step) == of_step).then_some(step);

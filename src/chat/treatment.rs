@@ -43,7 +43,7 @@ enum PieceTreatment {
     },
 }
 
-/// What is put in the place of results.
+/// The text that replaces cleared results.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placeholder<'p> {
     pub text: &'p str,
@@ -89,7 +89,7 @@ impl Treatment {
         }
     }
 
-    /// The part of it that stays when the rest is undone: thinking that is invalid, and broken pairs.
+    /// The part that a fit from scratch keeps: removed invalid thinking, and removed broken pairs.
     pub(super) fn lasting(&self) -> Option<Self> {
         let lasts = |reason: Reason| matches!(reason, Reason::ReasoningPrefixChanged | Reason::ToolPairBroken);
         match self {

@@ -215,16 +215,19 @@ describe("LangChain", () => {
     }
   }
 
-  test("middleware of createAgent, with a summary for what is removed", async () => {
-    const { fitMiddleware } = await load("dropins/langchain.js");
-    const { createAgent, createMiddleware, tool } = await import("langchain");
+  /** A tool that returns texts of several lengths. */
+  const reader = async () => {
+    const { tool } = await import("langchain");
     const { z } = await import("zod");
     let reads = 0;
-    const readTool = tool(() => words("line", 40 + ((reads += 37) % 150)), {
-      name: "read",
-      description: "reads",
-      schema: z.object({ path: z.string() }),
-    });
+    const schema = z.object({ path: z.string() });
+    return tool(() => words("line", 40 + ((reads += 37) % 150)), { name: "read", description: "reads", schema });
+  };
+
+  test("middleware of createAgent, with a summary for what is removed", async () => {
+    const { fitMiddleware } = await load("dropins/langchain.js");
+    const { createAgent, createMiddleware } = await import("langchain");
+    const readTool = await reader();
     const inputs = [];
     const summarize = (input) => {
       inputs.push(input);
@@ -249,14 +252,7 @@ describe("LangChain", () => {
   test("preModelHook of createReactAgent", async () => {
     const { preModelHook } = await load("dropins/langchain.js");
     const { createReactAgent } = await import("@langchain/langgraph/prebuilt");
-    const { tool } = await import("langchain");
-    const { z } = await import("zod");
-    let reads = 0;
-    const readTool = tool(() => words("line", 40 + ((reads += 37) % 150)), {
-      name: "read",
-      description: "reads",
-      schema: z.object({ path: z.string() }),
-    });
+    const readTool = await reader();
     const llm = new Model({});
     const agent = createReactAgent({ llm, tools: [readTool], preModelHook: preModelHook({ maxTokens: MAX_TOKENS }) });
     const input = { messages: [{ role: "user", content: "Read all files." }] };

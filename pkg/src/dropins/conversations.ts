@@ -1,4 +1,4 @@
-/** The conversations that a hook sees: the state of each, and the chats of those that go on. */
+/** The conversations of a hook: the state of each, and the chats of the newest. */
 
 import { plainMessage } from "../api/messages.js";
 import type { Chat } from "../entries/chat.js";

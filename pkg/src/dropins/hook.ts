@@ -21,13 +21,11 @@ import { conversationKeys, Conversations, type FitStates } from "./conversations
 export interface HookOptions<Message = unknown> extends Omit<FitSettings<Message>, "format" | "previous" | "costs"> {
   /** Gets the report of each fit. */
   onReport?: (report: FitReport) => void;
-  /** Summarizes what is removed, at most once per step. */
+  /** Summarizes removed messages, at most once per step. */
   summarize?: Summarize<Message>;
-  /** What to send if not even what has to stay fits (`context_too_long`). Without it the error reaches the host. */
+  /** Returns the messages to send after `context_too_long`. Without it the error reaches the host. */
   onTooLong?: (error: CtxweaveError, messages: Message[]) => Message[] | Promise<Message[]>;
-  /**
-   * Where the states of conversations are kept, for hosts whose memory does not last. Default: the newest 1,000, in memory.
-   */
+  /** Keeps the states of conversations, for hosts whose memory does not last. Defaults to the newest 1,000 in memory. */
   states?: FitStates;
 }
 
@@ -38,8 +36,8 @@ export type HostFields = Pick<FitSettings, "format" | "model" | "system" | "tool
 export type Fitter<Message> = (messages: readonly Message[], host: HostFields) => Promise<Message[]>;
 
 /**
- * A function that fits messages by the options, and by what the host says where the options do not. It continues the last fit of each
- * conversation, so that a step costs what is new. Nothing has to be loaded before.
+ * A function that fits messages by the options, and by the host's fields for missing options. It continues the last fit of each
+ * conversation, so that only new messages are read. It loads the module by itself.
  */
 export function fitter<Message>(options: HookOptions<Message>): Fitter<Message> {
   const { onReport, summarize, onTooLong, states, ...settings } = options;
@@ -102,7 +100,7 @@ async function continued(
   }
 }
 
-/** Keeps a state under the messages, and under the result, which some hosts go on from. */
+/** Keeps a state under the messages, and under the result, which some hosts continue from. */
 async function keep(
   conversations: Conversations,
   keys: string[],

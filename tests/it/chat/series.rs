@@ -200,7 +200,7 @@ fn a_branch_after_the_last_step_keeps_what_was_done() {
     series.options["maxTokens"] = json!(2_500);
     let before = series.request();
     assert!(last_step + 2 < series.messages.len() && before.report["prefix"]["stable"] == true);
-    // Another answer in the place of the last one.
+    // Another answer replaces the last one.
     series.messages.truncate(series.messages.len() - 2);
     let sent = series.fit();
     assert_eq!(sent.report["prefix"]["reason"], "branched");
