@@ -212,16 +212,11 @@ fn shortened(text: usize, before: &Piece<'_>, now: &Piece<'_>) -> Option<PieceTr
     Some(PieceTreatment::Shortened { text, head, tail, marker, reason })
 }
 
-/// The bytes at the beginning and the end of a text that are left next to a marker, which has no white space around it at the edge.
+/// The bytes at the beginning and the end of a text that are left around a marker.
 fn kept_ends(whole: &str, cut: &str, marker: &str) -> Option<(usize, usize)> {
-    let fits = |(head, tail): &(&str, &str)| {
-        head.len() + tail.len() <= whole.len() && whole.starts_with(head) && whole.ends_with(tail)
-    };
-    let inside = split_once(cut, marker);
-    let at_start = || cut.strip_prefix(marker.trim_start()).map(|tail| ("", tail));
-    let at_end = || cut.strip_suffix(marker.trim_end()).map(|head| (head, ""));
-    let ends = inside.filter(fits).or_else(|| at_start().filter(fits)).or_else(|| at_end().filter(fits));
-    ends.map(|(head, tail)| (head.len(), tail.len()))
+    let (head, tail) = split_once(cut, marker)?;
+    let fits = head.len() + tail.len() <= whole.len() && whole.starts_with(head) && whole.ends_with(tail);
+    fits.then_some((head.len(), tail.len()))
 }
 
 /// How many bytes two texts have in common at their beginning, and then at their end.

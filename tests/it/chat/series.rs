@@ -557,6 +557,47 @@ fn thoughts_after_an_edited_message_go() {
 }
 
 #[test]
+fn messages_that_end_on_removed_come_back_as_a_change() {
+    let thought = |at: usize| json!({ "type": "thinking", "thinking": "hm", "signature": format!("s{at}") });
+    let [mut call, result] = calls(&[("c", 1)]);
+    call["content"].as_array_mut().unwrap().insert(0, thought(0));
+    // Only the results of the call follow: they are left out with it.
+    let mut messages = vec![json!({ "role": "system", "content": "Sys" }), words("user", 1), call, result];
+    messages.remove(0);
+    let options =
+        |previous: &Value| json!({ "maxTokens": 900, "format": "anthropic", "endOn": "user", "previous": previous });
+    let first = fit(&json!(messages), &options(&Value::Null)).unwrap();
+    let answer = json!({ "role": "assistant", "content": [thought(1), { "type": "text", "text": "A" }] });
+    messages.extend([answer, words("user", 1)]);
+    let second = fit(&json!(messages), &options(&first.state)).unwrap();
+    let same = first.messages.iter().zip(&second.messages).take_while(|(one, other)| one == other).count();
+    assert_eq!(second.report["prefix"]["messages"], same);
+    let is_whole = first.messages.len() == messages.len() - 2;
+    assert_eq!(signatures(&second.messages).contains(&"s1".to_owned()), is_whole);
+}
+
+#[test]
+fn a_marker_without_a_number_is_counted_where_it_stands() {
+    let (mut messages, mut state, mut last) = (Vec::new(), Value::Null, Vec::new());
+    let mut steps = 0;
+    for (at, count) in [7, 22, 23, 10, 23, 22, 7, 18, 15, 38, 7, 9, 30, 20, 25].into_iter().enumerate() {
+        let text = format!("m{at} {}", "word ".repeat(count));
+        let role = if at % 2 == 0 { "user" } else { "assistant" };
+        messages.push(json!({ "role": role, "content": text }));
+        if role == "assistant" {
+            continue;
+        }
+        let options = json!({ "maxTokens": 200, "format": "generic", "truncationMarker": "x", "previous": state });
+        let fitted = fit(&json!(messages), &options).unwrap();
+        let same = fitted.messages.iter().zip(&last).take_while(|(one, other)| one == other).count();
+        assert_eq!(fitted.report["prefix"]["messages"], same);
+        steps += usize::from(fitted.report["prefix"]["reason"] == "step");
+        (state, last) = (fitted.state, fitted.messages);
+    }
+    assert!(steps > 1);
+}
+
+#[test]
 fn a_conversation_that_is_cut_short_begins_afresh() {
     let of = |role: &str, text: &str| json!({ "role": role, "content": text });
     let long = |text: &str| format!("{text} {}", "word ".repeat(60));
