@@ -13,7 +13,6 @@ import { conversations, instanceOf } from "../conversations.mjs";
 await init();
 
 const quick = process.argv.includes("--quick");
-const quick = process.argv.includes("--quick");
 const percents = quick ? [50] : [10, 25, 50, 75, 90];
 const PLAN_TOOLS = new Set(["TodoWrite", "update_plan", "todo_write", "write_todos"]);
 
