@@ -63,59 +63,28 @@ pub(crate) const GRAM_UNIT: i32 = 12;
 /// [`GRAM_UNIT`]s, a byte each. Fitted to counts of `o200k_base`; docs/estimator.md has the errors.
 const WEIGHTS: &[u8; 2 * DENSE_LEN + GRAMS_LEN] = include_bytes!("heuristic_weights.bin");
 
-/// The weights by kind of character and piece: their low bytes, then their high ones, which are much alike.
+/// The weights by kind of character and piece.
 #[expect(clippy::indexing_slicing, reason = "where it is wrong it does not compile")]
-static DENSE: [[u8; DENSE_LEN]; 2] = {
-    let mut dense = [[0; DENSE_LEN]; 2];
+static DENSE: [i16; DENSE_LEN] = {
+    let mut dense = [0; DENSE_LEN];
     let mut id = 0;
     while id < DENSE_LEN {
-        dense[0][id] = WEIGHTS[2 * id];
-        dense[1][id] = WEIGHTS[2 * id + 1];
+        dense[id] = i16::from_le_bytes([WEIGHTS[2 * id], WEIGHTS[2 * id + 1]]);
         id += 1;
     }
     dense
 };
 
-/// The n-gram weights, three to a byte: a place in [`TRIPLES`]. That is a third of the bytes, and 1 KB less of them under gzip.
-static GRAMS: [u8; GRAMS_LEN.div_ceil(3)] = PACKED.0;
-/// What a byte of [`GRAMS`] stands for, by the place of the weight and then by the byte: first all that there is of weights
-/// from -2 to 3, then the others that occur.
-static TRIPLES: [[i8; 256]; 3] = PACKED.1;
-
+/// The n-gram weights.
 #[expect(clippy::indexing_slicing, reason = "where it is wrong it does not compile")]
-const PACKED: ([u8; GRAMS_LEN.div_ceil(3)], [[i8; 256]; 3]) = {
-    let grams = WEIGHTS.split_at(2 * DENSE_LEN).1;
-    let (mut packed, mut triples) = ([0; GRAMS_LEN.div_ceil(3)], [[0; 256]; 3]);
-    let mut known = 0;
-    while known < 216 {
-        triples[0][known] = (known / 36) as i8 - 2;
-        triples[1][known] = (known / 6 % 6) as i8 - 2;
-        triples[2][known] = (known % 6) as i8 - 2;
-        known += 1;
+static GRAMS: [i8; GRAMS_LEN] = {
+    let mut grams = [0; GRAMS_LEN];
+    let mut cell = 0;
+    while cell < GRAMS_LEN {
+        grams[cell] = WEIGHTS[2 * DENSE_LEN + cell].cast_signed();
+        cell += 1;
     }
-    let mut at = 0;
-    while at < packed.len() {
-        let mut triple = [0; 3];
-        let mut place = 0;
-        while place < 3 && 3 * at + place < grams.len() {
-            triple[place] = grams[3 * at + place].cast_signed();
-            place += 1;
-        }
-        let [first, second, third] = triple;
-        let mut found = 0;
-        while found < known && (triples[0][found] != first || triples[1][found] != second || triples[2][found] != third)
-        {
-            found += 1;
-        }
-        if found == known {
-            // With too many large weights there is no room, and this does not compile.
-            [triples[0][known], triples[1][known], triples[2][known]] = triple;
-            known += 1;
-        }
-        packed[at] = found as u8;
-        at += 1;
-    }
-    (packed, triples)
+    grams
 };
 
 /// Estimates how many `o200k_base` tokens `text` costs (SPEC.md §6, `heuristic`).
@@ -291,19 +260,13 @@ impl Sink for Tally<'_> {
         if id < D_START {
             self.character = id;
         }
-        let [low, high] = &DENSE;
-        let weight = match (low.get(id), high.get(id)) {
-            (Some(low), Some(high)) => i16::from_le_bytes([*low, *high]),
-            _ => 0,
-        };
+        let weight = DENSE.get(id).copied().unwrap_or(0);
         self.open = self.open.wrapping_add(i32::from(weight));
     }
 
     #[inline(always)]
     fn gram(&mut self, cell: usize) {
-        let triple = GRAMS.get(cell / 3).copied().unwrap_or(0);
-        let weights = TRIPLES.get(cell % 3).and_then(|weights| weights.get(usize::from(triple)));
-        let weight = weights.copied().unwrap_or(0);
+        let weight = GRAMS.get(cell).copied().unwrap_or(0);
         self.open = self.open.wrapping_add(i32::from(weight).wrapping_mul(GRAM_UNIT));
     }
 
