@@ -183,12 +183,15 @@ fn cargo_command(project: &Project, name: &str) -> Result<Command> {
             cargo.args(["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"]);
         }
         "doctests" => {
-            cargo.args(["test", "--package", "ctxweave", "--doc"]);
+            // With the features that `native` compiled the crate with.
+            cargo.args(["test", "--workspace", "--doc"]);
         }
         _ => {
             let goldens =
                 Inputs::default().path(&project.path("tests/golden"))?.path(&project.path("examples/trees"))?;
             cargo.args(["test", "--package", "ctxweave", "--target", "wasm32-unknown-unknown", "--test", "wasm"]);
+            // Goldens run for seconds; the crate would be compiled for minutes.
+            cargo.args(["--config", "profile.dev.package.ctxweave.opt-level=1"]);
             cargo.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", project.tool(setup::WASM_TEST_RUNNER));
             cargo.env("WASM_BINDGEN_TEST_TIMEOUT", "300").env("CTXWEAVE_GOLDENS", goldens.hash());
             if name == "wasm-chromium" {
