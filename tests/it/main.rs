@@ -22,6 +22,7 @@ mod commits_indexes;
 mod commits_properties;
 mod commits_walk;
 mod continuation;
+mod corpus;
 mod damaged_lines;
 mod detection;
 mod dialogue;

@@ -223,7 +223,10 @@ test("no file of the packages names a folder of the machine that built it", () =
   const folders = [root, homedir(), sysroot, ".cargo/registry", "/lib/rustlib/src"];
   for (const [name, { files }] of Object.entries(packed)) {
     for (const file of files) {
-      const text = inPackage(file, name).toString("latin1");
+      // Base64 has such names by chance; its bytes are those of a file next to it.
+      const text = inPackage(file, name)
+        .toString("latin1")
+        .replaceAll(/[A-Za-z0-9+/]{200,}/g, "");
       for (const folder of folders) assert.ok(!text.includes(folder), `${name}/${file}: ${folder}`);
       // What the standard library says of itself is under /rustc.
       if (file.endsWith(".wasm"))

@@ -155,6 +155,27 @@ describe("AI SDK", async () => {
     endpoint.check();
   });
 
+  test("a host decides what is sent after `context_too_long`", async () => {
+    const { fitMiddleware } = await load("dropins/ai-sdk.js");
+    const prompt = [
+      { role: "system", content: words("rule", 300) },
+      { role: "user", content: [{ type: "text", text: "Go." }] },
+    ];
+    const transform = (options) =>
+      fitMiddleware({ maxTokens: 100, ...options }).transformParams({ params: { prompt } });
+    await assert.rejects(transform({}), { name: "CtxweaveError", code: "system_context_too_long" });
+    const seen = [];
+    const onTooLong = async (error, messages) => {
+      seen.push([error.code, messages]);
+      return messages.slice(1);
+    };
+    assert.deepEqual((await transform({ onTooLong })).prompt, prompt.slice(1));
+    assert.deepEqual(seen, [["system_context_too_long", prompt]]);
+    // Other errors are the host's to see.
+    await assert.rejects(transform({ onTooLong, keepLast: -1 }), { code: "invalid_input" });
+    assert.equal(seen.length, 1);
+  });
+
   test("runs next to each other, and states in a store of the host's", async () => {
     const { fitMiddleware } = await load("dropins/ai-sdk.js");
     const stored = new Map();

@@ -180,6 +180,34 @@ test("every option of a chat reaches the library", () => {
   }
 });
 
+test("with `--state` a chat continues its last fit", () => {
+  const turns = [...chat];
+  const line = "ctxweave chat turns.json --max-tokens 200 --state turns.state.json --cut-to 0.5 --json";
+  let previous = null;
+  for (let turn = 0; turn < 6; turn += 1) {
+    write("turns.json", turns);
+    const fitted = ctxweave.fitMessages(turns, { maxTokens: 200, cutTo: 0.5, previous });
+    const { messages, report } = JSON.parse(done(line).stdout);
+    assert.deepEqual(
+      { messages, report },
+      JSON.parse(JSON.stringify({ messages: fitted.messages, report: fitted.report })),
+    );
+    assert.deepEqual(JSON.parse(read("turns.state.json")), fitted.state);
+    previous = fitted.state;
+    turns.push(
+      { role: "assistant", content: `Thread ${turn}.` },
+      { role: "user", content: "And the next one? ".repeat(6) },
+    );
+  }
+  // What is no state of a fit begins afresh, and the report states it; what is no object is refused.
+  write("turns.state.json", { version: "from the future" });
+  assert.equal(JSON.parse(done(line).stdout).report.prefix.reason, "state_unusable");
+  write("turns.state.json", [1]);
+  const { exit, stderr } = sh(line.replace(" --json", ""));
+  assert.equal(exit, 3, stderr);
+  assert.match(stderr, /turns\.state\.json is no state of a fit/);
+});
+
 test("a model brings its tokenizer, and a request its model", () => {
   write("request.json", { model: "gpt-4o", messages: chat, temperature: 0 });
   const { messages, report } = JSON.parse(done("ctxweave chat request.json --json").stdout);

@@ -7,53 +7,8 @@ use serde_json::{Value, json};
 
 use super::properties::turns;
 use super::written::write;
+use crate::corpus::{corpus, text};
 use crate::generate::cases;
-
-const WORDS: [&str; 6] = ["the", "red", "house", "of", "a", "man"];
-
-fn text(tokens: u64) -> String {
-    let words = (0..tokens.max(1) as usize).map(|at| WORDS[(at * 5 + at / 7) % WORDS.len()]);
-    words.collect::<Vec<_>>().join(" ")
-}
-
-/// A conversation of the corpus: its rows have roles and sizes.
-fn chat(rows: &[Value]) -> Vec<Value> {
-    let message = |row: &Value| {
-        let tokens = row[1].as_u64().unwrap().saturating_sub(4);
-        match row[0].as_str().unwrap() {
-            "c" => {
-                let calls = row[2].as_array().unwrap();
-                let cost: u64 = calls.iter().map(|call| call[2].as_u64().unwrap()).sum();
-                let call = |call: &Value| {
-                    let input = json!({ "input": text(call[2].as_u64().unwrap().saturating_sub(9)) }).to_string();
-                    json!({
-                        "id": format!("call_{}", call[0]),
-                        "type": "function",
-                        "function": { "name": call[1], "arguments": input },
-                    })
-                };
-                let content = if row[3] == 1 { json!(text(tokens.saturating_sub(cost))) } else { Value::Null };
-                json!({ "role": "assistant", "content": content, "tool_calls": calls.iter().map(call).collect::<Vec<_>>() })
-            }
-            "t" => json!({ "role": "tool", "tool_call_id": format!("call_{}", row[2]), "content": text(tokens) }),
-            kind => {
-                let role = match kind {
-                    "s" => "system",
-                    "d" => "developer",
-                    "u" => "user",
-                    _ => "assistant",
-                };
-                json!({ "role": role, "content": text(tokens) })
-            }
-        }
-    };
-    rows.iter().map(message).collect()
-}
-
-fn corpus() -> Vec<Vec<Value>> {
-    let json: Value = serde_json::from_str(include_str!("../../corpus/conversations.json")).unwrap();
-    json.as_array().unwrap().iter().map(|conversation| chat(conversation["m"].as_array().unwrap())).collect()
-}
 
 /// What the fits of the corpus keep.
 #[derive(Debug, Default)]
