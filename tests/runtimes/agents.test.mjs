@@ -172,7 +172,7 @@ describe("AI SDK", async () => {
     assert.deepEqual((await transform({ onTooLong })).prompt, prompt.slice(1));
     assert.deepEqual(seen, [["system_context_too_long", prompt]]);
     // Other errors are the host's to see.
-    await assert.rejects(transform({ onTooLong, keepLast: -1 }), { code: "invalid_input" });
+    await assert.rejects(transform({ onTooLong, keepLast: -1 }), { code: "invalid_budget" });
     assert.equal(seen.length, 1);
   });
 

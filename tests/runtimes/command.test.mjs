@@ -204,7 +204,7 @@ test("with `--state` a chat continues its last fit", () => {
   assert.equal(JSON.parse(done(line).stdout).report.prefix.reason, "state_unusable");
   write("turns.state.json", [1]);
   const { exit, stderr } = sh(line.replace(" --json", ""));
-  assert.equal(exit, 3, stderr);
+  assert.equal(exit, 1, stderr);
   assert.match(stderr, /turns\.state\.json is no state of a fit/);
 });
 
