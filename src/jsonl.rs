@@ -6,8 +6,8 @@
 //! - the last line may lack its newline; one that also stops in the middle is *torn* (`torn_line`);
 //! - a line that is no JSON object is skipped (`malformed_line`);
 //! - two objects on one line, `{…}{…}`, are both read (`glued_records`);
-//! - a whole record on one line after a cut-off one, or after NUL bytes, is read if the reader knows what a record is
-//!   ([`Reader::recovering`]); the damage before it is `malformed_line`;
+//! - a whole record on one line after one whose end or beginning is missing, or after NUL bytes, is read if the reader knows
+//!   what a record is ([`Reader::recovering`]); the damage before it is `malformed_line`;
 //! - half of a surrogate pair becomes U+FFFD (`lone_surrogate_replaced`), and so do invalid bytes (`invalid_utf8`);
 //! - a byte order mark at the start of a line is ignored, as are blank lines.
 //!
@@ -168,9 +168,8 @@ impl<'a> Reader<'a> {
             }
             Err(stopped) => stopped,
         };
-        let is_damage = matches!(current.as_bytes().get(at), Some(b'{' | 0)) && stopped.reason != Reason::TooDeep;
-        let found =
-            self.is_record.filter(|_| is_damage).and_then(|is_record| recover(&current, at, stopped, is_record));
+        let is_record = self.is_record.filter(|_| stopped.reason != Reason::TooDeep);
+        let found = is_record.and_then(|is_record| recover(&current, at, stopped, is_record));
         self.report_damage(&current, at, stopped, glued, found.is_some());
         let record = self.take(&current, found?);
         self.current = current;
@@ -273,18 +272,22 @@ fn object_at(line: &str, start: usize) -> Result<Found, SyntaxError> {
 }
 
 /// The first whole record of a line after damage that begins at `start`. A whole record is followed by the end of the line, by
-/// another record or by NUL bytes.
+/// another record or by NUL bytes. If the damage is a record without its beginning, the whole one follows its `}`: after any other
+/// text, an object may be a part of something else.
 ///
 /// A record that was cut off makes its successor a part of itself: of a text, which then ends at the first quote of the
 /// successor; or of a list or an object, which then lacks its end. So reading stops at the beginning of the successor, or
 /// directly after it. No byte is read more than a few times.
 fn recover(line: &str, mut start: usize, mut stopped: SyntaxError, is_record: IsRecord) -> Option<Found> {
     let bytes = line.as_bytes();
+    let has_beginning = matches!(bytes.get(start), Some(b'{' | 0));
     let ends_record = |found: &Found| {
         let is_whole = matches!(bytes.get(skip_white(line, found.end)), None | Some(b'{' | 0));
+        let before = bytes.get(..found.start).unwrap_or_default().trim_ascii_end().last();
         // Nothing within a record stands after NUL bytes.
-        let before = bytes.get(..found.start).unwrap_or_default().trim_ascii_end();
-        is_whole && (is_record(&found.value) || (before.last() == Some(&0) && !found.value.is_empty()))
+        let is_after_nul = before == Some(&0);
+        let follows = has_beginning || is_after_nul || before == Some(&b'}');
+        is_whole && follows && (is_record(&found.value) || (is_after_nul && !found.value.is_empty()))
     };
     loop {
         // A value of what was cut off that is a record by its shape.

@@ -2,7 +2,7 @@
 
 import { utf8 } from "./coders.js";
 import { CtxweaveError } from "./error.js";
-import { asBytes, reasonOf } from "./source.js";
+import { asBytes, guarded } from "./source.js";
 
 /** A request as it crosses into the module. */
 export interface Request {
@@ -274,19 +274,6 @@ function marked(value: unknown, path: string, within: object[], bytes: ByteField
   if (value === null) return null;
   if (within.includes(value)) return mark("a cycle");
   if (within.length > MAX_DEPTH) return null;
-  const guarded = <T>(at: string, get: () => T): T => {
-    try {
-      return get();
-    } catch (cause) {
-      const place = at === "" ? "the request" : `\`${at}\``;
-      throw new CtxweaveError(
-        "invalid_input",
-        `${place} cannot be read: asking for it threw: ${reasonOf(cause)}`,
-        at === "" ? {} : { path: at },
-        { cause },
-      );
-    }
-  };
   const view = asBytes(value, path);
   if (typeof bytes === "string") {
     if (view && bytes === "base64") return base64(view);

@@ -214,6 +214,22 @@ export function looksLikeHtml(bytes: Uint8Array): boolean {
   return start.startsWith("<!do") || start.startsWith("<html") || start.startsWith("<!--");
 }
 
+/**
+ * What a read of the caller's data gives. Their code may throw, as getters and proxies do.
+ *
+ * @throws {CtxweaveError} `invalid_input` with the path, and what was thrown as its cause
+ */
+export function guarded<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (cause instanceof CtxweaveError) throw cause;
+    const place = path === "" ? "the request" : `\`${path}\``;
+    const message = `${place} cannot be read: asking for it threw: ${reasonOf(cause)}`;
+    throw new CtxweaveError("invalid_input", message, path === "" ? {} : { path }, { cause });
+  }
+}
+
 /** What went wrong, in words. */
 export function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);

@@ -4,12 +4,14 @@ use std::ops::Range;
 
 use crate::assembly::message_index::{MessageKind, PreviousMessages, Run};
 use crate::assembly::plan::{Plan, Planned};
-use crate::assembly::preserved::drop_blocks;
-use crate::content::Role;
+use crate::assembly::preserved::{PreservedThinking, ThinkingFate, ThinkingRule, drop_blocks, is_signed};
+use crate::content::{Block, Role, Vendor};
 use crate::error::{Diagnostic, Result};
 use crate::json::TextWriter;
 use crate::prompt::bodies::{Hints, Provider, Target, write_body, write_texts};
+use crate::vendors::anthropic::blocks::is_server_call_id;
 use crate::vendors::bodies::reuse::{MessageSource, WrittenBody};
+use crate::vendors::message::Message;
 
 /// The target with `token_buffer` as the default length of the answer.
 pub(crate) fn with_fallback(target: &Target, token_buffer: u64) -> Target {
@@ -40,7 +42,10 @@ pub(crate) fn body<'a>(
     let lead = plan.system.messages();
     let texts = planned.index.messages.get(lead..).unwrap_or_default();
     if texts.is_empty() || texts.iter().any(|message| message.kind == MessageKind::Parts) {
-        let messages: Vec<_> = (0..planned.index.messages.len()).map(|at| plan.content_of(planned, at)).collect();
+        let mut messages: Vec<_> = (0..planned.index.messages.len()).map(|at| plan.content_of(planned, at)).collect();
+        if let (Provider::Anthropic, Some(ThinkingRule::Refused(rule))) = (target.provider, plan.thinking) {
+            settle_separated_thinking(&mut messages, rule, diagnostics);
+        }
         let bytes = write_body(plan.system.field(), &messages, &target, hints, diagnostics)?;
         return Ok((WrittenBody::new(bytes), Vec::new()));
     }
@@ -54,6 +59,27 @@ pub(crate) fn body<'a>(
     let texts = PlannedTexts { plan, planned, lead, lead_before, runs: planned.runs(&last.known) };
     let written = write_texts(system, &texts, &target, hints, &last.written, diagnostics)?;
     Ok((written, texts.runs))
+}
+
+/// Removes or reports signed thinking after the result of a tool that Anthropic ran. The vendor wrote both in one message; in a body the
+/// call is a function's, whose result is a message of its own, so that the thinking is bound to other messages.
+fn settle_separated_thinking(messages: &mut [Message<'_>], rule: PreservedThinking, diagnostics: &mut Vec<Diagnostic>) {
+    for Message { content, node_ids, .. } in messages.iter_mut().filter(|message| message.role == Role::Assistant) {
+        let is_result =
+            |block: &Block| matches!(block, Block::ToolResult { tool_call_id, .. } if is_server_call_id(tool_call_id));
+        let Some(result) = content.iter().position(is_result) else { continue };
+        let is_invalid = |block: &Block| is_signed(block, Vendor::Anthropic);
+        let fate = match rule {
+            PreservedThinking::Strip => ThinkingFate::Removed,
+            PreservedThinking::Keep => ThinkingFate::Refused,
+            PreservedThinking::DropBlock => continue,
+        };
+        let after = content.split_off(result);
+        if after.iter().any(is_invalid) {
+            diagnostics.extend(node_ids.first().map(|node| fate.in_tree(node)));
+        }
+        content.extend(after.into_iter().filter(|block| rule == PreservedThinking::Keep || !is_invalid(block)));
+    }
 }
 
 #[derive(Debug)]

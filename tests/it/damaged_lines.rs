@@ -71,6 +71,19 @@ proptest! {
         }
     }
 
+    /// The file begins within a record, or a block of the disk was lost, and the next record follows on the same line.
+    #[test]
+    fn a_record_after_one_without_its_beginning_is_read(at in any::<Index>(), cut_line in any::<Index>(), cut in any::<Index>()) {
+        for (name, format, lines) in files() {
+            let (at, cut_line) = (at.index(lines.len()), &lines[cut_line.index(lines.len())]);
+            let cut = 1 + cut.index(cut_line.len() - 1);
+            // What begins as a record is one, whatever it was part of.
+            if cut_line[cut] != b'{' {
+                is_read(name, format, &lines, at, &cut_line[cut..], MalformedLine);
+            }
+        }
+    }
+
     /// The same several times on one line, with whole records between.
     #[test]
     fn every_whole_record_of_a_line_is_read(cuts in prop::collection::vec(any::<Index>(), 1..5)) {

@@ -249,6 +249,42 @@ fn thinking_after_a_repair_is_removed() {
     }
 }
 
+/// The result of a tool that Anthropic runs is a message of its own in a body: thinking that came after it in one answer is bound to
+/// other messages. That of an agent's run that is one node is not: its calls had such results before.
+#[test]
+fn thinking_after_the_result_of_a_server_tool_is_removed_from_bodies() {
+    let run = |id: &str| {
+        let call = json!({ "type": "toolCall", "id": id, "name": "web_search", "arguments": {} });
+        let result = json!({ "type": "toolResult", "toolCallId": id, "content": "found" });
+        let blocks = [think("first thought", SIGNED), call, result, think("second thought", SIGNED), say("four")];
+        tree(&[
+            ("human", vec![say("zero")]),
+            ("model", blocks.to_vec()),
+            ("human", vec![say("five")]),
+            ("model", vec![think("third thought", SIGNED), say("six")]),
+            ("human", vec![say("seven")]),
+        ])
+    };
+    let body = |id: &str, model: &str, rule: &str| {
+        let target = json!({ "provider": "anthropic", "model": model, "maxTokens": 9 });
+        let options = json!({ "tip": "n4", "contextWindow": 9_000, "preservedThinking": rule, "target": target });
+        let answer = call("requestBodyWithReport", &[request(&run(id), &options)], None).unwrap();
+        let body: Value = serde_json::from_str(answer["body"]["$text"].as_str().unwrap()).unwrap();
+        let contents = body["messages"].as_array().unwrap().iter().filter_map(|message| message["content"].as_array());
+        let thoughts = contents.flatten().filter_map(|block| block["thinking"].as_str().map(str::to_owned));
+        (thoughts.collect::<Vec<_>>(), found(&answer))
+    };
+    let all = ["first thought", "second thought", "third thought"];
+    let told = |severity: &str| vec![("n1".to_owned(), severity.to_owned())];
+    for id in ["srvtoolu_1", "mcptoolu_1"] {
+        assert_eq!(body(id, "claude-opus-5-5", "strip"), (vec![all[0].to_owned(), all[2].to_owned()], told("info")));
+        assert_eq!(body(id, "claude-opus-5-5", "keep"), (all.map(str::to_owned).to_vec(), told("warning")));
+        assert_eq!(body(id, "claude-opus-5-5", "dropBlock"), (all.map(str::to_owned).to_vec(), Vec::new()));
+        assert_eq!(body(id, "claude-opus-5", "strip"), (all.map(str::to_owned).to_vec(), Vec::new()));
+    }
+    assert_eq!(body("toolu_1", "claude-opus-5-5", "strip"), (all.map(str::to_owned).to_vec(), Vec::new()));
+}
+
 /// The prefix of thinking begins again at a signed compaction.
 #[test]
 fn a_repair_before_a_signed_compaction_is_no_change_after_it() {

@@ -190,6 +190,21 @@ fn gemini_gets_its_parts_and_signatures_back() {
     }
 }
 
+/// A signed thought keeps its signature before a part that Gemini gets back as it was, and no other part gets it.
+#[test]
+fn a_signed_thought_before_code_keeps_its_signature() {
+    let thought = json!({ "text": "I compute it.", "thought": true, "thoughtSignature": "c2lnMQ==" });
+    let code = json!({ "executableCode": { "language": "PYTHON", "code": "print(1)" } });
+    for parts in
+        [json!([thought, code]), json!([thought, code, { "text": "One." }]), json!([thought, code, thought, code])]
+    {
+        let chat = json!([{ "role": "user", "parts": [{ "text": "Go." }] }, { "role": "model", "parts": parts }]);
+        let tree = call("chatToLoomTree", &[chat, json!({ "from": "gemini" })], None).unwrap();
+        let (body, _) = body_of(&tree, "gemini");
+        assert_eq!(body["contents"][1]["parts"], parts);
+    }
+}
+
 /// From a session to one of another agent: the summary stays, no signature of another vendor does, and losses are reported.
 #[test]
 fn sessions_of_other_agents_get_the_summary() {

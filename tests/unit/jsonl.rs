@@ -139,6 +139,19 @@ fn a_whole_record_after_damage_is_read() {
     {
         assert_eq!(recovered(text).0, [] as [&str; 0], "{text}");
     }
+    // Only the beginning of the record before it is missing.
+    let torn = r#"{"r":0,"b":"x{}\"y","c":[1,{"d":"é"}],"e":{"r":3}}"#;
+    for tail in (1..torn.len()).filter_map(|at| torn.get(at..)).filter(|tail| !tail.starts_with('{')) {
+        for text in [format!("{tail}{whole}"), format!("{tail} {whole}\r"), format!("{tail}{whole}{whole}")] {
+            let (records, findings) = recovered(&text);
+            let glued = text.matches(whole).count();
+            assert_eq!(records, vec![whole; glued], "{text:?}");
+            assert_eq!(findings.iter().filter(|it| it.0 == DiagnosticCode::MalformedLine).count(), 1, "{text:?}");
+        }
+        let (records, findings) = recovered(&format!("{whole}{tail}{whole}"));
+        assert_eq!((records, findings.len()), (vec![whole.to_owned(); 2], 1), "{tail}: {findings:?}");
+        assert_eq!(recovered(tail).0, [] as [&str; 0], "{tail}");
+    }
     // Where a reader does not know its records, nothing is recovered.
     assert_eq!(read("{\"r\":\"x{\"r\":1}\n\0{\"r\":2}").0, []);
 }

@@ -20,7 +20,8 @@ import type {
 } from "../types/chat.js";
 import type { Diagnostic, ReadonlyData } from "../types/common.js";
 import { chatToLoomTree, convertMessages, fitMessages } from "./chat.js";
-import { checkedText, invalid } from "./checked.js";
+import { guarded } from "../source.js";
+import { checkedObject, checkedText, invalid } from "./checked.js";
 import { type Handle as AnyHandle, Handles } from "./handles.js";
 import {
   type Change,
@@ -46,8 +47,8 @@ import {
 export class Chat<Message = unknown> {
   /** @throws {CtxweaveError} with one of the codes in docs/errors.md */
   constructor(options: ReadonlyData<ChatOptions<Message>>) {
-    if (typeof options !== "object" || options === null) throw invalid("options", "an object");
-    const { target, pinned, previous, ...rest } = options as ChatOptions;
+    const given = copied(options as ChatOptions);
+    const { target, pinned, previous, ...rest } = given;
     const own = { ...rest, ...(typeof pinned !== "function" && pinned !== undefined && { pinned }) };
     const withState = { ...own, ...(previous !== undefined && { previous }) };
     const { json, counter } = writeRequest({ options: withState, target: rulesOf(target) });
@@ -131,7 +132,8 @@ export class Chat<Message = unknown> {
    * another `format`, `tokenizer`, `model`, `system` or other `tools` all is recounted.
    */
   fit(options?: ReadonlyData<ChatOptions<Message>>): Omit<FitResult<Message[]>, "state"> {
-    return handles.use(this, (handle) => fit(handle, options as ChatOptions | undefined)) as FitResult<Message[]>;
+    const given = options === undefined ? undefined : copied(options as ChatOptions);
+    return handles.use(this, (handle) => fit(handle, given)) as FitResult<Message[]>;
   }
 
   /** The state after the last `fit` or `requestBody`, with which another chat, or `fitMessages`, may continue: `previous`. */
@@ -152,8 +154,8 @@ export class Chat<Message = unknown> {
     body: Uint8Array<ArrayBuffer>;
     report: FitReport;
   } {
+    const given = copied((options ?? {}) as ChatOptions);
     return handles.use(this, (handle) => {
-      const given = (options ?? {}) as ChatOptions;
       const target = given.target ?? handle.target;
       if (typeof target !== "object" || target === null)
         throw invalid("target", "an object, here or in the chat's options");
@@ -213,6 +215,12 @@ interface GrowingText {
 }
 
 const handles = new Handles<Handle>("chat", "messages");
+
+/** The options, each read once. */
+function copied(options: ChatOptions): ChatOptions {
+  checkedObject(options, "options");
+  return guarded("options", () => ({ ...options }));
+}
 
 function callMethod({ raw }: Handle, name: string, request: unknown): unknown {
   return callJson(name, request, { binary: "sizes", handle: raw });
@@ -387,7 +395,6 @@ function grown(handle: Handle): { last?: unknown } {
 
 function fit(handle: Handle, given: ChatOptions | undefined): ChatFit {
   settle(handle);
-  if (given !== undefined && (typeof given !== "object" || given === null)) throw invalid("options", "an object");
   const { target, ...rest } = { ...given };
   const own = Object.entries(rest).filter(([, value]) => value !== undefined);
   const rules = rulesOf(target ?? handle.target);

@@ -3,7 +3,7 @@
 import { callJson } from "../call.js";
 import { CtxweaveError } from "../error.js";
 import type { Binary } from "../request.js";
-import { reasonOf } from "../source.js";
+import { guarded, reasonOf } from "../source.js";
 import type {
   ChatTree,
   ChatTreeOptions,
@@ -125,7 +125,8 @@ export function countChatTokens<Chat extends AnyChat>(
   chat: Chat,
   options: ReadonlyData<CountMessagesOptions> | ChatCountOptions = {},
 ): number {
-  if (["perMessage", "perName", "perRequest"].some((name) => name in Object(options))) {
+  const has = (name: string): boolean => guarded("options", () => name in Object(options));
+  if (["perMessage", "perName", "perRequest"].some(has)) {
     return countTexts(chat as readonly ChatMessage[], options as ChatCountOptions);
   }
   return callChat("countMessages", chat, { options }) as number;

@@ -4,7 +4,7 @@ import { utf8 } from "../coders.js";
 import { callJson } from "../call.js";
 import { asBytes } from "../source.js";
 import type { ReadonlyData } from "../types/common.js";
-import { invalid } from "./checked.js";
+import { invalid, jsonOf } from "./checked.js";
 
 /** A `tokenizer.json` of Hugging Face, as `JSON.parse` gives it. */
 export interface TokenizerJson {
@@ -31,7 +31,7 @@ export function vocabularyOf(
 
 function encoded(tokenizerJson: unknown): Uint8Array {
   const isObject = typeof tokenizerJson === "object" && tokenizerJson !== null;
-  const text = isObject ? JSON.stringify(tokenizerJson) : tokenizerJson;
+  const text = isObject ? jsonOf(tokenizerJson, "tokenizerJson") : tokenizerJson;
   if (typeof text !== "string")
     throw invalid("tokenizerJson", "the text, the bytes or the parsed object of a `tokenizer.json`");
   return utf8().encode(text);

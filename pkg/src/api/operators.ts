@@ -2,7 +2,7 @@
 
 import { CtxweaveError } from "../error.js";
 import { callJson } from "../call.js";
-import { reasonOf } from "../source.js";
+import { guarded, reasonOf } from "../source.js";
 import type {
   BegunContextAssembly,
   ContextAssembly,
@@ -55,7 +55,7 @@ export function parseTask(
  */
 export function writeTask(task: Pick<Task, "source">): string {
   // A task knows its template; what was read of it does not have to cross again.
-  const { source } = Object(task) as Pick<Task, "source">;
+  const { source } = guarded("task", () => ({ source: (Object(task) as Pick<Task, "source">).source }));
   return callJson("writeTask", { source }) as string;
 }
 

@@ -6,7 +6,7 @@ import { decoderOf } from "../coders.js";
 import type * as glue from "../glue.js";
 import { writeRequest } from "../request.js";
 import { call } from "../runtime.js";
-import { asUint32 } from "../source.js";
+import { asUint32, guarded } from "../source.js";
 import type { CalibratedTokenizer, ExactTokenizer, OwnTokenizer, ReadonlyData, Tokenizer } from "../types/common.js";
 import { checkedText, invalid } from "./checked.js";
 import { type Handle, Handles } from "./handles.js";
@@ -110,9 +110,9 @@ export function decodeTokenBytes(
 function tokensOf(ids: Uint32Array | readonly number[]): Uint32Array {
   const numbers = asUint32(ids, "ids");
   if (numbers) return numbers;
-  if (!Array.isArray(ids)) throw invalid("ids", "a Uint32Array or a list of tokens");
-  const tokens = Uint32Array.from(ids as number[]);
-  const wrong = (ids as unknown[]).findIndex((id, at) => id !== tokens[at]);
+  if (!guarded("ids", () => Array.isArray(ids))) throw invalid("ids", "a Uint32Array or a list of tokens");
+  const tokens = guarded("ids", () => Uint32Array.from(ids as number[]));
+  const wrong = guarded("ids", () => (ids as unknown[]).findIndex((id, at) => id !== tokens[at]));
   if (wrong >= 0) throw invalid(`ids[${wrong}]`, "a token, a whole number from 0 to 4294967295");
   return tokens;
 }

@@ -2,7 +2,7 @@
 
 import { callJson } from "../call.js";
 import { call, keepVocabulary } from "../runtime.js";
-import { asBytes } from "../source.js";
+import { asBytes, guarded } from "../source.js";
 import type { ExactTokenizer, OwnTokenizer, Tokenizer } from "../types/common.js";
 import { checkedText, invalid } from "./checked.js";
 
@@ -23,8 +23,9 @@ export function countTokens(text: string, options?: CountOptions): number {
 /** How many tokens each of the texts has, in one crossing. */
 export function countTokensBatch(texts: readonly string[], options?: CountOptions): Uint32Array {
   const tokenizer = tokenizerOf(options);
-  if (!Array.isArray(texts)) throw invalid("texts", "a list of strings");
-  const checked = texts.map((text, at) => checkedText(text, `texts[${at}]`));
+  if (!guarded("texts", () => Array.isArray(texts))) throw invalid("texts", "a list of strings");
+  // Not `map`, which leaves holes as they are.
+  const checked = guarded("texts", () => Array.from(texts, (text, at) => checkedText(text, `texts[${at}]`)));
   if (isCustom(options)) return Uint32Array.from(checked, (text) => countTokens(text, options));
   return call((wasm) => wasm.countTokensBatch(checked, tokenizer));
 }

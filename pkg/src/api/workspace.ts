@@ -2,7 +2,8 @@
 
 import { callJson } from "../call.js";
 import { checkedSignal, raceAbort } from "./abort.js";
-import { invalid } from "./checked.js";
+import { guarded } from "../source.js";
+import { checkedObject, invalid } from "./checked.js";
 import type {
   FileContent,
   LoadContextOptions,
@@ -48,8 +49,8 @@ export function readFullNotes(input: Pick<WorkspaceInput, "notes">): string {
  * @throws {CtxweaveError} with one of the codes in docs/errors.md; the signal's reason when it is aborted
  */
 export async function loadContext(readFile: ReadFile, options: LoadContextOptions = {}): Promise<ReadContext> {
-  if (typeof options !== "object" || options === null) throw invalid("options", "an object");
-  const { signal: given, ...rest } = options;
+  checkedObject(options, "options");
+  const { signal: given, ...rest } = guarded("options", () => ({ ...options }));
   const signal = checkedSignal(given);
   if (typeof readFile !== "function") throw invalid("readFile", "a function that reads a file");
   const read = async (path: string): Promise<FileContent | undefined> => {

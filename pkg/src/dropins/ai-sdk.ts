@@ -1,7 +1,8 @@
 /** `ctxweave/ai-sdk`: messages of the AI SDK, fitted, and hooks that fit them. Nothing of the SDK is imported. */
 
-import { checkedOptions, invalid } from "../api/checked.js";
+import { checkedObject, checkedOptions, invalid } from "../api/checked.js";
 import { type FitEdits, type FitOptions, type FitResult, fitMessages } from "../entries/chat.js";
+import { guarded } from "../source.js";
 import { fitter, given, type HookOptions, modelName } from "./hook.js";
 
 export { CtxweaveError, fitMessagesWith, init, loadVocabulary } from "../entries/chat.js";
@@ -14,7 +15,7 @@ export function fitModelMessages<Message>(
   messages: readonly Message[],
   options: FitOptions<Message>,
 ): FitResult<Message[]> {
-  return fitMessages(messages, { format: "ai-sdk", ...options } as FitOptions) as FitResult<Message[]>;
+  return fitMessages(messages, withFormat("ai-sdk", options as FitOptions)) as FitResult<Message[]>;
 }
 
 /** `fitMessages` for a list of `UIMessage`: a run of several steps that is one message is cut between its steps. */
@@ -22,7 +23,12 @@ export function fitUIMessages<Message>(
   messages: readonly Message[],
   options: FitOptions<Message>,
 ): FitResult<Message[]> {
-  return fitMessages(messages, { format: "ai-sdk-ui", ...options } as FitOptions) as FitResult<Message[]>;
+  return fitMessages(messages, withFormat("ai-sdk-ui", options as FitOptions)) as FitResult<Message[]>;
+}
+
+function withFormat(format: "ai-sdk" | "ai-sdk-ui", options: FitOptions): FitOptions {
+  checkedObject(options, "options");
+  return guarded("options", () => ({ format, ...options }));
 }
 
 type PrunedCalls = "all" | "before-last-message" | `before-last-${number}-messages`;
@@ -52,7 +58,8 @@ export function pruneMessages<Message>(options: PruneOptions<Message>): Message[
     emptyMessages = "remove",
   } = checkedOptions(options, known, "");
   if (emptyMessages !== "remove") throw invalid("emptyMessages", "`remove`");
-  let list = [...messages];
+  if (!guarded("messages", () => Array.isArray(messages))) throw invalid("messages", "a list of messages");
+  let list = guarded("messages", () => [...messages]);
   // Which of those that were given each is: the last ones are counted with those that are gone.
   let indices = Array.from(list.keys());
   const prune = (kept: number, edits: FitEdits): void => {

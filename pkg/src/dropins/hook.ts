@@ -1,6 +1,8 @@
 /** What the hooks of all hosts have in common. */
 
+import { checkedObject } from "../api/checked.js";
 import { CtxweaveError } from "../error.js";
+import { guarded } from "../source.js";
 import {
   Chat,
   type FitOptions,
@@ -40,7 +42,8 @@ export type Fitter<Message> = (messages: readonly Message[], host: HostFields) =
  * conversation, so that only new messages are read. It loads the module by itself.
  */
 export function fitter<Message>(options: HookOptions<Message>): Fitter<Message> {
-  const { onReport, summarize, onTooLong, states, ...settings } = options;
+  checkedObject(options, "options");
+  const { onReport, summarize, onTooLong, states, ...settings } = guarded("options", () => ({ ...options }));
   const conversations = new Conversations(states);
   return async (messages, { model, ...host }) => {
     await init();

@@ -4,6 +4,7 @@ import { checkedOptions, invalid } from "../api/checked.js";
 import { checkedBytes, checkWhole } from "../api/commits/bytes.js";
 import { materializeStream, materializeWith } from "../entries/commits.js";
 import { CtxweaveError } from "../error.js";
+import { guarded } from "../source.js";
 import type {
   Bytes,
   CheckpointRequest,
@@ -49,7 +50,7 @@ export class CommitStore {
     const known = ["retries", "delay", "timeout", "pageSize", "limits"] as const;
     const { retries = 3, delay = 20, timeout = 30_000, pageSize = 256, limits } = checkedOptions(options, known);
     for (const name of ["get", "put", "compareAndSet", "list"] as const) {
-      if (typeof (store as Partial<Store> | undefined)?.[name] !== "function") {
+      if (typeof guarded("store", () => (store as Partial<Store> | undefined)?.[name]) !== "function") {
         throw invalid("store", `an object with a function \`${name}\``);
       }
     }
@@ -247,10 +248,10 @@ export class CommitStore {
    * @throws {CtxweaveError} those of `planMaterialization`, `blob_missing`, `blob_mismatch`; the signal's reason when it is aborted
    */
   async materialize(request: MaterializationRequest, options: MaterializeWithOptions = {}): Promise<Materialized> {
-    const { signal } = checkedOptions(options, ["concurrency", "retries", "onProgress", "signal"]);
-    const walk = await this.#records.walked(request, signal);
+    const checked = checkedOptions(options, ["concurrency", "retries", "onProgress", "signal"]);
+    const walk = await this.#records.walked(request, checked.signal);
     try {
-      return await materializeWith(walk, request, (ref) => this.#records.blob(ref), options);
+      return await materializeWith(walk, request, (ref) => this.#records.blob(ref), checked);
     } finally {
       walk.free();
     }
@@ -265,11 +266,11 @@ export class CommitStore {
     request: MaterializationRequest,
     options: MaterializeStreamOptions = {},
   ): Promise<StoredStream> {
-    const { signal } = checkedOptions(options, ["concurrency", "retries", "signal"]);
-    const walk = await this.#records.walked(request, signal);
+    const checked = checkedOptions(options, ["concurrency", "retries", "signal"]);
+    const walk = await this.#records.walked(request, checked.signal);
     try {
       const plan = walk.planMaterialization(request);
-      return { plan, ...materializeStream(walk, request, (ref) => this.#records.blob(ref), options) };
+      return { plan, ...materializeStream(walk, request, (ref) => this.#records.blob(ref), checked) };
     } finally {
       walk.free();
     }

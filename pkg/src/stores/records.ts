@@ -1,9 +1,10 @@
 /** Records in a store: found, followed towards the root, made. */
 
 import { checkedSignal, raceAbort } from "../api/abort.js";
-import { invalid } from "../api/checked.js";
+import { checkedObject } from "../api/checked.js";
 import { artifactRef, ChainWalk, CommitGraph, shortRef, timeKey } from "../entries/commits.js";
 import { CtxweaveError } from "../error.js";
+import { guarded } from "../source.js";
 import type { CheckpointRequest, CommitRecord, MaterializationRequest } from "../types/commits.js";
 import type { Diagnostic, Limits } from "../types/common.js";
 import type { PlatformAbortSignal } from "../types/platform.js";
@@ -73,8 +74,8 @@ export class Records {
   /** A walk over all records that a request needs; the caller frees it. */
   async walked(request: MaterializationRequest, given?: PlatformAbortSignal): Promise<ChainWalk> {
     const signal = checkedSignal(given);
-    if (typeof request !== "object" || request === null) throw invalid("request", "an object");
-    const { commit, stop } = request;
+    checkedObject(request, "request");
+    const { commit, stop } = guarded("request", () => ({ ...request }));
     const walk = new ChainWalk({
       ...(commit && { commit }),
       ...(stop !== undefined && { stop }),

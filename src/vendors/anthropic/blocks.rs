@@ -20,6 +20,11 @@ pub(crate) fn answered_id(block: &Map<String, Value>) -> Option<&str> {
     text(block, "tool_use_id")
 }
 
+/// Whether the id of a call is one that Anthropic gives to a tool that it runs itself.
+pub(crate) fn is_server_call_id(id: &str) -> bool {
+    ["srvtoolu_", "mcptoolu_"].iter().any(|prefix| id.starts_with(prefix))
+}
+
 /// Gives the text that replaces a block, if there is one.
 type TextFor<'n> = &'n mut dyn FnMut(&Block<'_>) -> Option<String>;
 

@@ -90,10 +90,11 @@ pub(crate) const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 fn parts(json: &mut JsonWriter, turn: &[Item<'_>], wants_signatures: bool, sink: &mut DiagnosticSink<'_>) {
     let first_call = turn.iter().position(|item| matches!(item.content, ItemContent::Call { .. }));
     let is_reasoning = |item: &Item<'_>| matches!(item.content, ItemContent::Reasoning { .. });
+    let is_kept = |item: &Item<'_>| matches!(item.content, ItemContent::Vendor(_));
     let mut carried: Option<&str> = None;
     for (at, item) in turn.iter().enumerate() {
-        // A signature goes with what comes after the reasoning, where there is something.
-        let carries = turn.get(at + 1).is_some_and(|next| !is_reasoning(next));
+        // A signature goes with the part after the reasoning, unless that is kept as it is.
+        let carries = turn.get(at + 1).is_some_and(|next| !is_reasoning(next) && !is_kept(next));
         if let ItemContent::Reasoning { text, signature: Some(signature) } = item.content
             && carries
         {

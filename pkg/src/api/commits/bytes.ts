@@ -3,7 +3,7 @@
 import { utf8 } from "../../coders.js";
 import { asBytes } from "../../source.js";
 import type { Bytes } from "../../types/commits.js";
-import { invalid } from "../checked.js";
+import { invalid, jsonOf } from "../checked.js";
 
 /** Bytes; text is encoded as UTF-8. */
 export function textBytes(text: string | Bytes, path: string): Uint8Array {
@@ -17,7 +17,7 @@ export function messageBytes(message: string | object | Bytes, path: string): Ui
   if (typeof message !== "string" && (typeof message !== "object" || message === null)) {
     throw invalid(path, "an object, a line of JSON or bytes");
   }
-  const text = typeof message === "string" ? message : JSON.stringify(message);
+  const text = typeof message === "string" ? message : jsonOf(message, path);
   // In JSON half of a surrogate pair can be said by its escape, and so it is not lost.
   const escaped = text.replace(/\p{Surrogate}/gu, (half) => `\\u${half.charCodeAt(0).toString(16)}`);
   return utf8().encode(escaped);

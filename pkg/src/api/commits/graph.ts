@@ -21,7 +21,8 @@ import type {
   MetadataUpdate,
   SnapshotFields,
 } from "../../types/commits.js";
-import { invalid } from "../checked.js";
+import { guarded } from "../../source.js";
+import { checkedObject, invalid } from "../checked.js";
 import { checkedBytes, textBytes } from "./bytes.js";
 import { type Handle as AnyHandle, Handles } from "../handles.js";
 import { appendBlob, asked, finished } from "./materialization.js";
@@ -158,13 +159,14 @@ export class CommitGraph {
    * @throws {CtxweaveError} `blob_missing`, `blob_mismatch`, `plan_mismatch`, and those of `planMaterialization`
    */
   materialize(plan: MaterializationPlan | MaterializationRequest, blobs: Blobs): Materialized {
-    if (typeof (blobs as Partial<Blobs> | undefined)?.get !== "function")
-      throw invalid("blobs", "a Map of bytes by ref");
-    const work = graphs.use(this, ({ raw }) => call(() => raw.begin(asked(plan))));
+    const get: unknown = guarded("blobs", () => (blobs as Partial<Blobs> | undefined)?.get);
+    if (typeof get !== "function") throw invalid("blobs", "a Map of bytes by ref");
+    const json = asked(plan);
+    const work = graphs.use(this, ({ raw }) => call(() => raw.begin(json)));
     try {
       const pieces: Uint8Array[] = [];
       // A caller's `get` may reuse its buffer, or transfer it.
-      const isMap = (blobs as Partial<Blobs>).get === Map.prototype.get;
+      const isMap = get === Map.prototype.get;
       for (const ref of call(() => work.order() as string[])) {
         const blob = blobs.get(ref);
         if (blob === undefined)
@@ -185,8 +187,10 @@ export class CommitGraph {
     result: Pick<Materialized, "artifactRef" | "format" | "messageCount" | "tokenCount">,
     fields: SnapshotFields,
   ): CheckpointResult {
-    const { artifactRef, format, messageCount, tokenCount } = result;
-    const { commit, stop } = plan;
+    checkedObject(result, "result");
+    checkedObject(plan, "plan");
+    const { artifactRef, format, messageCount, tokenCount } = guarded("result", () => ({ ...result }));
+    const { commit, stop } = guarded("plan", () => ({ ...plan }));
     const request = { plan: { commit, stop }, result: { artifactRef, format, messageCount, tokenCount }, fields };
     return callMethod(this, "snapshot", request) as CheckpointResult;
   }

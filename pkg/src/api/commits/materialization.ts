@@ -4,13 +4,15 @@ import { readResponse } from "../../call.js";
 import type * as glue from "../../glue.js";
 import { writeRequest } from "../../request.js";
 import { call } from "../../runtime.js";
+import { guarded } from "../../source.js";
 import type { MaterializationPlan, MaterializationRequest, Materialized } from "../../types/commits.js";
 import { invalid } from "../checked.js";
 
 /** What a plan was made from, and the key of what it gives: the steps need not cross again. */
 export function asked(plan: MaterializationRequest & Partial<MaterializationPlan>): Uint8Array {
   if (typeof plan !== "object" || plan === null) throw invalid("plan", "a plan or a request");
-  return writeRequest({ ...plan, refs: undefined, steps: undefined, diagnostics: undefined }).json;
+  const given = guarded("plan", () => ({ ...plan }));
+  return writeRequest({ ...given, refs: undefined, steps: undefined, diagnostics: undefined }).json;
 }
 
 /** Checks a blob and appends it where it belongs to the result as it is. */

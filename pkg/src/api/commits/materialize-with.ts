@@ -33,8 +33,8 @@ export async function materializeWith(
   fetchBlob: FetchBlob,
   options: MaterializeWithOptions = {},
 ): Promise<Materialized> {
-  checkedOptions(options, ["concurrency", "retries", "onProgress", "signal"]);
-  const work = begun(source, request, fetchBlob, options);
+  const known = ["concurrency", "retries", "onProgress", "signal"] as const;
+  const work = begun(source, request, fetchBlob, checkedOptions(options, known));
   const result = new Blocks();
   return work.run({ append: (bytes) => result.append(bytes), pieces: () => result.blocks() });
 }
@@ -52,12 +52,12 @@ export function materializeStream(
   fetchBlob: FetchBlob,
   options: MaterializeStreamOptions = {},
 ): MaterializedStream {
-  checkedOptions(options, ["concurrency", "retries", "signal"]);
+  const checked = checkedOptions(options, ["concurrency", "retries", "signal"]);
   const cancelled = new AbortController();
   const { signal } = cancelled;
-  const given = checkedSignal(options.signal);
+  const given = checkedSignal(checked.signal);
   const abort = (): void => cancelled.abort(given?.reason);
-  const work = begun(source, request, fetchBlob, { concurrency: 4, ...options, signal });
+  const work = begun(source, request, fetchBlob, { concurrency: 4, ...checked, signal });
   given?.addEventListener("abort", abort);
   let closed = false;
   let wake = (): void => undefined;
@@ -149,7 +149,8 @@ function begun(
   checkWhole(concurrency, "concurrency", 1);
   checkWhole(retries, "retries", 0);
   const handles = source instanceof ChainWalk ? walks : graphs;
-  const work = handles.use(source, ({ raw }) => call(() => raw.begin(asked(request))));
+  const json = asked(request);
+  const work = handles.use(source, ({ raw }) => call(() => raw.begin(json)));
   const began = instance();
   const free = (): void => {
     if (instance() === began) work.free();

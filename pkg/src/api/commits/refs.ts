@@ -13,5 +13,6 @@ export function artifactRef(blob: Bytes): string {
 
 /** The short form of a ref, for people: `art-` and the first 12 of its digits. */
 export function shortRef(artifactRef: string): string {
-  return call((raw) => raw.shortRef(checkedText(artifactRef, "artifactRef")));
+  const text = checkedText(artifactRef, "artifactRef");
+  return call((raw) => raw.shortRef(text));
 }
