@@ -157,6 +157,7 @@ impl<'r> Fit<'r> {
             drop_lone_thoughts(&mut self.messages, self.format, &mut self.diagnostics);
         }
         self.limit_images();
+        self.limit_bytes();
         self.strip_changed();
         if let Some(from) = self.course.stripped_from {
             self.strip(from, &Cut::default());

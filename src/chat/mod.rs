@@ -42,6 +42,7 @@ pub mod resident;
 mod rules;
 mod series;
 mod shortening;
+mod sizes;
 mod state;
 mod thinking;
 mod treatment;

@@ -35,6 +35,8 @@ pub struct FitOptions {
     /// Images that the request may have. The oldest are replaced by a text, those of the last user message and of results that the model
     /// has not read last.
     pub max_images: Option<u64>,
+    /// Bytes that the messages may have as JSON in UTF-8, with binary data as base64. Images are replaced as by `max_images`.
+    pub max_bytes: Option<u64>,
     /// Name of the model: its limit, its tokenizer, what images cost and its vendor's rules. Without another limit the name must be known.
     pub model: Option<String>,
     /// The counter. Defaults to the model's among `tokenizers`, without a model to the estimator. If the model's is not loaded, a fit
@@ -101,6 +103,7 @@ impl Default for FitOptions {
             token_buffer: None,
             default_window: None,
             max_images: None,
+            max_bytes: None,
             model: None,
             counter: None,
             tokenizers: Tokenizers::default(),

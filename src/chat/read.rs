@@ -59,6 +59,7 @@ const FIT_OPTIONS: &[&str] = &[
     "cutTo",
     "defaultWindow",
     "maxImages",
+    "maxBytes",
 ];
 
 impl Previous {
@@ -124,6 +125,7 @@ impl FitOptions {
             token_buffer: tokens(options, "tokenBuffer")?,
             default_window: number("defaultWindow")?,
             max_images: number("maxImages")?,
+            max_bytes: number("maxBytes")?,
             costs: options.read("costs", costs)?,
             pinned: options.read("pinned", indices)?.unwrap_or_default(),
             repair: options.one_of("repair", &[("drop", true), ("off", false)])?.unwrap_or(defaults.repair),

@@ -16,6 +16,7 @@ use super::pairs::find_pairs;
 use super::request_overhead::{RequestOverhead, overhead_of_request, prices, system_tokens};
 use super::rules::{Marks, Rules};
 use super::series::{ChatFacts, outside_hashes};
+use super::sizes::MessageSize;
 use crate::error::{Diagnostic, Result};
 use crate::json::{Object, Value};
 use crate::prompt::Format;
@@ -101,8 +102,10 @@ impl<'t> ChatRequest<'t> {
         let mut sums = Vec::new();
         Sum::extend(&mut sums, &self.messages);
         let hashes: Vec<MessageHash> = self.list.iter().map(|&message| MessageHash::of(message)).collect();
+        let values = self.messages.iter().zip(&self.list).filter(|_| options.max_bytes.is_some());
+        let sizes: Vec<MessageSize> = values.map(|(message, &value)| MessageSize::of(message, value)).collect();
         let mut fit = Fit {
-            facts: ChatFacts { hashes: &hashes, system: self.system, tools: self.tools },
+            facts: ChatFacts { hashes: &hashes, sizes: &sizes, system: self.system, tools: self.tools },
             previous: &options.previous,
             series: None,
             options,

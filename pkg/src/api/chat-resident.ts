@@ -363,8 +363,8 @@ function addition({ messages, format }: Handle, text: string): [change: Change, 
   throw new CtxweaveError("invalid_input", "the last message takes no text; append one that does");
 }
 
-/** Options that say what a message costs: with others all is recounted. */
-const COUNTING = ["costs", "format", "tokenizer", "model", "system", "tools"];
+/** Options that determine the costs and sizes of messages: with others everything is recounted. */
+const COUNTING = ["costs", "format", "tokenizer", "model", "system", "tools", "maxBytes"];
 
 /** Options that exclude each other. */
 const EXCLUSIVE_LIMITS = [

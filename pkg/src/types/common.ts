@@ -192,6 +192,7 @@ export interface ErrorDetails {
   plan_mismatch: { commitId: string; cacheKey: string };
   provider_error: { provider: string; error: JsonValue };
   record_mismatch: { commitId: string; actualId?: string };
+  request_too_large: { limit: number; required: number; overBy: number };
   resume_incomplete: { consumed: number; reason: string };
   resume_mismatch: { reason: string; consumed?: number };
   run_out_of_order: { expected: string; given: string };

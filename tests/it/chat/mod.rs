@@ -1,5 +1,6 @@
 //! Chats under a budget (SPEC §8).
 
+mod bytes;
 mod cases;
 mod compaction;
 mod convert;
