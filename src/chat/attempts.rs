@@ -33,7 +33,11 @@ impl Fit<'_> {
         for attempt in 1..=MAX_ATTEMPTS {
             let done = self.run_with_reserve(&start, reserved_bytes)?;
             match self.bytes_over(&done.0) {
-                0 => return Ok(done),
+                0 => {
+                    self.report_large_images(&done.0);
+                    self.report_refused(&done.0);
+                    return Ok(done);
+                }
                 _ if !self.has_images() => return Err(self.too_large(&done.0)),
                 // The marker came after.
                 over if attempt + 1 < MAX_ATTEMPTS => reserved_bytes = reserved_bytes.saturating_add(over),

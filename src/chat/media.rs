@@ -7,8 +7,9 @@ use super::report::Fate;
 use crate::assembly::budget;
 use crate::assembly::shorten::IMAGE;
 use crate::content::Role;
-use crate::error::{Code, Error};
+use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Severity};
 use crate::json;
+use crate::vendors::anthropic::images::{MANY_IMAGES, many_large_images};
 use crate::vendors::chats::user_message;
 use crate::vendors::pieces::message::{At, Change, Kind, Message, Piece, Reason};
 
@@ -94,6 +95,35 @@ impl Fit<'_> {
         images_in(&self.messages).into_iter().any(|at| self.saved_by(at).is_some())
     }
 
+    /// Reports images that Anthropic refuses, since there are many.
+    pub(super) fn report_large_images(&mut self, cut: &Cut) {
+        if !self.rules.limits_images {
+            return;
+        }
+        let mut slices = cut.slices.iter().peekable();
+        let (mut count, mut first) = (0, None);
+        for (at, message) in self.messages.iter().enumerate() {
+            let mut gone = Vec::new();
+            while let Some(slice) = slices.next_if(|slice| slice.message == at) {
+                gone.push(slice.from..slice.to);
+            }
+            let is_gone = |place: usize| gone.iter().any(|range| range.contains(&place));
+            let pieces = message.pieces.iter().enumerate().filter(|_| message.removed.is_none());
+            for (_, piece) in pieces.filter(|(place, piece)| piece.is_there() && !is_gone(*place)) {
+                let is_image = piece.kind == Kind::Image && piece.changed.is_none();
+                count += usize::from(is_image) + piece.images.len();
+                if is_image && piece.is_large_image || piece.images.iter().any(|image| image.is_large) {
+                    first = first.or(Some(at));
+                }
+            }
+        }
+        if let Some(at) = first.filter(|_| count > MANY_IMAGES) {
+            let message = many_large_images(count);
+            let found = Diagnostic::new(DiagnosticCode::ManyLargeImages, Severity::Warning, message);
+            self.diagnostics.push(found.at_path(format!("messages[{at}]")));
+        }
+    }
+
     /// By how many bytes the result is over `maxBytes`.
     pub(super) fn bytes_over(&self, cut: &Cut) -> u64 {
         match self.options.max_bytes {
@@ -123,7 +153,8 @@ impl Fit<'_> {
                 gone.push(slice.from..slice.to);
             }
             let is_gone = |place: usize| gone.iter().any(|range| range.contains(&place));
-            let is_left = |(place, piece): (usize, &Piece<'_>)| !is_gone(place) && piece.is_there() && !piece.is_silent();
+            let is_left =
+                |(place, piece): (usize, &Piece<'_>)| !is_gone(place) && piece.is_there() && !piece.is_silent();
             let is_whole = !gone.is_empty() && !message.pieces.iter().enumerate().any(is_left);
             if message.removed.is_some() || is_whole {
                 continue;

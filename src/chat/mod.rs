@@ -35,6 +35,7 @@ mod outcome;
 mod pairs;
 mod protection;
 mod read;
+mod refused;
 mod report;
 mod request;
 mod request_overhead;

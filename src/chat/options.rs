@@ -139,13 +139,41 @@ pub struct RequestFields {
     pub model: Option<String>,
     /// The field `thinking` of Anthropic's requests.
     pub thinking: Option<Json>,
+    /// The field `tool_choice`.
+    pub tool_choice: Option<Json>,
+    /// The field `temperature`.
+    pub temperature: Option<Json>,
+    /// The field `top_p`.
+    pub top_p: Option<Json>,
+    /// The field `top_k`.
+    pub top_k: Option<Json>,
 }
 
 impl RequestFields {
     /// These fields, with the gaps filled from `below`.
     pub(super) fn over(self, below: &Self) -> Self {
-        let Self { model, thinking } = self;
-        Self { model: model.or_else(|| below.model.clone()), thinking: thinking.or_else(|| below.thinking.clone()) }
+        let Self { model, thinking, tool_choice, temperature, top_p, top_k } = self;
+        let or = |field: Option<Json>, below: &Option<Json>| field.or_else(|| below.clone());
+        Self {
+            model: model.or_else(|| below.model.clone()),
+            thinking: or(thinking, &below.thinking),
+            tool_choice: or(tool_choice, &below.tool_choice),
+            temperature: or(temperature, &below.temperature),
+            top_p: or(top_p, &below.top_p),
+            top_k: or(top_k, &below.top_k),
+        }
+    }
+
+    /// A field that the vendor may refuse.
+    pub(super) fn refusable(&self, name: &str) -> Option<&Json> {
+        let field = match name {
+            "tool_choice" => &self.tool_choice,
+            "temperature" => &self.temperature,
+            "top_p" => &self.top_p,
+            "top_k" => &self.top_k,
+            _ => &None,
+        };
+        field.as_ref()
     }
 
     /// Whether thinking is manual, which older models alone have.

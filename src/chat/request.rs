@@ -2,8 +2,6 @@
 
 use std::cell::RefCell;
 
-use serde_json::Value as Json;
-
 use super::chat_input::ChatInput;
 use super::course::Course;
 use super::fit::Fit;
@@ -35,7 +33,9 @@ pub(super) struct ChatRequest<'t> {
     messages: Vec<Message<'t>>,
     overhead: RequestOverhead,
     rules: Rules,
-    thinking: Option<Json>,
+    fields: RequestFields,
+    /// Whether these are from the container of the messages.
+    is_container: bool,
 }
 
 impl<'t> ChatRequest<'t> {
@@ -64,9 +64,10 @@ impl<'t> ChatRequest<'t> {
         let mut marks = Marks::default();
         marks.add(&messages);
         let request = RequestFields::of_chat(&given)?.over(&options.request);
+        let is_container = given.container.is_some();
         let rules = Rules::new(format, options, &request, marks);
-        let thinking = request.thinking;
-        Ok(Self { format, list: given.list, system, tools, messages, overhead, rules, thinking })
+        let list = given.list;
+        Ok(Self { format, list, system, tools, messages, overhead, rules, fields: request, is_container })
     }
 
     /// Fits the chat. `diagnostics` are those of the request.
@@ -121,7 +122,8 @@ impl<'t> ChatRequest<'t> {
             layout: &RefCell::default(),
             can_reuse_layout: false,
             rules: self.rules,
-            thinking: self.thinking.clone(),
+            fields: &self.fields,
+            fields_at: if self.is_container { "" } else { "target." },
             course: Course::default(),
             summary_room: 0,
             diagnostics,

@@ -111,7 +111,7 @@ fn the_oldest_images_go_until_the_messages_are_small_enough() {
         images(&fitted.messages)
     };
     assert_eq!(kept(43_000, json!({})).len(), 10);
-    assert_eq!(kept(21_000, json!({})), [10, 12, 14, 16, 18]);
+    assert_eq!(kept(23_000, json!({})), [10, 12, 14, 16, 18]);
     assert_eq!(kept(6_000, json!({})), [18]);
     assert!(kept(2_000, json!({})).is_empty());
     assert_eq!(kept(10_000, json!({ "pinned": [0] })), [0, 18]);

@@ -11,6 +11,7 @@ mod limits;
 mod media;
 mod mistakes;
 mod properties;
+mod refused;
 mod resident;
 mod series;
 mod thinking;
