@@ -61,6 +61,9 @@ impl Prices<'_> {
 
     /// Tokens of a block, an item or a part that only its vendor knows.
     pub(crate) fn vendor_block(&self, block: &VendorBlock<'_>) -> u64 {
+        if block.phase().is_some() {
+            return 0;
+        }
         let json = json::text(&*block.value);
         let Ok(document) = Document::read(json.as_bytes(), &[]) else { return 0 };
         let document: &Document<'_> = &document;

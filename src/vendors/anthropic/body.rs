@@ -34,6 +34,7 @@ const RULES: Rules = Rules {
     failed_result_is_text: true,
     reasoning: ReasoningPlace::NotLast,
     vendors: &[Vendor::Anthropic],
+    phases: false,
     chat: false,
 };
 

@@ -10,6 +10,7 @@ mod known_costs;
 mod limits;
 mod media;
 mod mistakes;
+mod phase;
 mod properties;
 mod refused;
 mod resident;
