@@ -90,6 +90,7 @@ codes! {
         PlanMismatch = "plan_mismatch", "A plan is not what the graph would plan now. `details`: `commitId`, `cacheKey`.";
         ProviderError = "provider_error", "The answer of a provider, or an event of its stream, is an error. `details`: `provider`, `error` as the provider gave it.";
         RecordMismatch = "record_mismatch", "What a store has in the place of a commit's record is not that record: it was damaged, or it is another one. `details`: `commitId`; `actualId` where it is the record of another commit.";
+        RequestTooLarge = "request_too_large", "The messages as JSON are over `maxBytes`, even without images. `details`: `limit`, `required`, `overBy`, in bytes.";
         ResumeIncomplete = "resume_incomplete", "A session file goes on from something that `resume` does not remember: a record far back, or a header too long to be kept. Give the whole file, with `wholeFile`. `details`: `consumed`, `reason`.";
         ResumeMismatch = "resume_mismatch", "A session file is not the one that `resume` was made of: it was rewritten or truncated, or the format or the options are others. `details`: `reason`, and `consumed` where it is known.";
         RunOutOfOrder = "run_out_of_order", "A run was given something else than what it waits for. `details`: `expected`, `given`.";
@@ -164,6 +165,7 @@ codes! {
         LoneSurrogateReplaced = "lone_surrogate_replaced", "A string held half of a surrogate pair; each half became U+FFFD.";
         LoomAwareLeftOut = "loom_aware_left_out", "`loomAware` is for dialogues; a document is one continuous text and has none of it.";
         MalformedLine = "malformed_line", "A line of a JSONL file is not a JSON object, or a part of it is damaged; that was skipped.";
+        ManyLargeImages = "many_large_images", "The request has more than 20 images, and Anthropic then refuses images of more than 2,000 pixels a side.";
         MediaMissing = "media_missing", "`media` has nothing for a `ref`; a text stands in its place.";
         MemoryLeftOut = "memory_left_out", "Something for the operational memory is blank, excluded, pruned or pinned twice; it was left out.";
         MetadataConflict = "metadata_conflict", "Two records of one commit have different summaries or tags; the message says which were kept.";
@@ -183,6 +185,7 @@ codes! {
         OptionIgnored = "option_ignored", "An option says nothing beside another that was given; the message names both.";
         ParentMissing = "parent_missing", "The parent of an imported commit is not in the graph; until it is imported too, the chain is an error.";
         PathOutsideVault = "path_outside_vault", "A path is absolute or leaves the vault; it was refused.";
+        PrefillRefused = "prefill_refused", "The conversation ends with the assistant's message, and the model refuses to continue it.";
         PromptDelimiterInFile = "prompt_delimiter_in_file", "A line of a file, or of a text for a memory system, is one of the headings of what it goes into; it went in as it is.";
         ProtectionDropped = "protection_dropped", "The latest call of a plan tool takes more than its share of the limit, so it is not protected and was removed. `path` names its message.";
         ReasoningAlone = "reasoning_alone", "A turn of the model is nothing but reasoning, which providers refuse; it was left out. `path` names its message.";
@@ -192,6 +195,7 @@ codes! {
         ReplyEventUnreadable = "reply_event_unreadable", "An event of a stream is no JSON object; it was skipped.";
         ReplyNotExpressed = "reply_not_expressed", "Something of the answer of a provider has no place in a node; the message says what and how often.";
         RoleNotFound = "role_not_found", "`startOn` or `endOn` names roles that no message has where it could be followed; it was not.";
+        SamplingRefused = "sampling_refused", "The request sets `temperature`, `top_p` or `top_k`, and the model refuses all but the defaults.";
         SelectionsIgnored = "selections_ignored", "Some of `choices` and `versionSelections` are about nodes that are not on the path; they say nothing about it.";
         StartOnUserUnmet = "start_on_user_unmet", "`startOn` is `user`, and no user message fits; the window begins with an assistant message.";
         SummaryFailed = "summary_failed", "There is no summary of what had to go; it was cut by the strategy.";
@@ -203,6 +207,7 @@ codes! {
         TextIgnored = "text_ignored", "Text stands where only elements mean something; it was kept and ignored.";
         TimestampUnreadable = "timestamp_unreadable", "A `createdAt` is no date and time of RFC 3339 with an offset; it counts as absent.";
         TokensEstimated = "tokens_estimated", "The vocabulary that the model's tokens are counted by is not loaded; the counts are estimates.";
+        ToolChoiceRefused = "tool_choice_refused", "The request forces a tool call by `tool_choice`, and the model refuses that.";
         ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent. Of a translated chain: one half of a pair stands alone, since the other is in no part beside it.";
         TornLine = "torn_line", "The last line of a JSONL file stops in the middle; it was skipped.";
         TypeMissing = "type_missing", "A task does not say its type; it is atomic.";

@@ -29,15 +29,35 @@ impl Fit<'_> {
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
         diagnostics.extend(self.begin());
         let start = Start { diagnostics, can_reuse_layout: self.can_reuse_layout };
-        self.course = Course { limit: self.limit, ..Course::default() };
-        let first = self.legal(&start)?;
+        let mut reserved_bytes = 0_u64;
+        for attempt in 1..=MAX_ATTEMPTS {
+            let done = self.run_with_reserve(&start, reserved_bytes)?;
+            match self.bytes_over(&done.0) {
+                0 => {
+                    self.report_large_images(&done.0);
+                    self.report_refused(&done.0);
+                    return Ok(done);
+                }
+                _ if !self.has_images() => return Err(self.too_large(&done.0)),
+                // The marker came after.
+                over if attempt + 1 < MAX_ATTEMPTS => reserved_bytes = reserved_bytes.saturating_add(over),
+                _ => reserved_bytes = u64::MAX,
+            }
+        }
+        Err(self.too_large(&Cut::default()))
+    }
+
+    /// The same with images down to so many bytes less than the options state.
+    fn run_with_reserve(&mut self, start: &Start, reserved_bytes: u64) -> Result<(Cut, Vec<EditEffect>)> {
+        self.course = Course { limit: self.limit, reserved_bytes, ..Course::default() };
+        let first = self.legal(start)?;
         let from = if self.strips() { self.invalid_from(&first.0) } else { None };
         let mut done = first;
         if let Some(from) = from {
             let freed = self.strip(from, &done.0);
             let is_needed = !done.0.slices.is_empty() || !done.1.is_empty() && !self.edits.always;
             if is_needed && !self.makes_steps() && (freed > 0 || self.has_stripped()) {
-                done = self.refit(&start, from, done);
+                done = self.refit(start, from, done);
             }
         }
         self.report_thinking(&done.0);

@@ -5,8 +5,8 @@ use serde_json::Value as Json;
 use super::fitted::{Fitted, value_at};
 use super::options::FitOptions;
 use super::resident::{Changed, ResidentChat, Splice};
-use super::state::FitState;
-use super::typed::{RequestJson, fields};
+use super::state::{FitState, Previous};
+use super::typed::{RequestJson, fields, fit};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{self, Document};
 use crate::prompt::Format;
@@ -136,7 +136,18 @@ impl Chat {
     /// # Errors
     /// Those of [`fit`](super::fit()).
     pub fn fit_with(&self, options: &FitOptions) -> Result<Fitted> {
-        let options = options.of_chat(self.resident.options());
+        let own = self.resident.options();
+        let options = options.of_chat(own);
+        if options.max_bytes.is_some() && own.max_bytes.is_none() {
+            // The chat did not measure its messages.
+            let previous = match (options.previous, self.state()) {
+                (Previous::None, None) => Previous::Start,
+                (Previous::None, Some(state)) => Previous::State(state),
+                (previous, _) => previous,
+            };
+            let (system, tools) = (own.system.clone(), own.tools.clone());
+            return fit(&self.messages, &FitOptions { previous, system, tools, ..options });
+        }
         self.fitted(Some((&options, Vec::new())))
     }
 

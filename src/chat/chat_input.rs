@@ -1,7 +1,7 @@
 //! A chat as it is given: a list of messages, or the container of one.
 
 use crate::error::Result;
-use crate::json::{Kind, Value};
+use crate::json::{Kind, Object, Value};
 use crate::vendors::detect::{self, Formats, bit, first_of};
 use crate::vendors::format::Format;
 use crate::vendors::media::medium_of;
@@ -12,8 +12,8 @@ pub(super) struct ChatInput<'t> {
     pub list: Vec<Value<'t>>,
     pub system: Option<Value<'t>>,
     pub tools: Option<Value<'t>>,
-    pub model: Option<Value<'t>>,
-    pub thinking: Option<Value<'t>>,
+    /// The object that holds the messages.
+    pub container: Option<Object<'t>>,
     of_contents: bool,
     is_list: bool,
 }
@@ -23,25 +23,16 @@ impl<'t> ChatInput<'t> {
         const EXPECTED: &str = "a list of chat messages, `{ system?, messages }` or `{ systemInstruction?, contents }`";
         if given.kind() == Kind::List {
             let list = given.list(EXPECTED)?.collect();
-            return Ok(Self {
-                list,
-                system: None,
-                tools: None,
-                model: None,
-                thinking: None,
-                of_contents: false,
-                is_list: true,
-            });
+            return Ok(Self { list, system: None, tools: None, container: None, of_contents: false, is_list: true });
         }
         let container = given.object(EXPECTED)?;
         let [contents, messages, system, instruction, snake, tools] =
             container.fields(["contents", "messages", "system", "systemInstruction", "system_instruction", "tools"])?;
-        let [model, thinking] = container.fields(["model", "thinking"])?;
         let of_contents = contents.is_some();
         let system = system.or(instruction).or(snake);
         system.map_or(Ok(()), |system| each_system_part(system, &mut |_| {}))?;
         let list = contents.or(messages).ok_or_else(|| given.mismatch(EXPECTED))?.list(EXPECTED)?.collect();
-        Ok(Self { list, system, tools, model, thinking, of_contents, is_list: false })
+        Ok(Self { list, system, tools, container: Some(container), of_contents, is_list: false })
     }
 
     /// The format, by the shape of the messages where it is not said, and all formats that they can be in.

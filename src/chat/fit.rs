@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use super::course::Course;
 use super::edits::Editor;
 use super::messages::Messages;
-use super::options::{Edits, FitOptions, Phase, holds};
+use super::options::{Edits, FitOptions, Phase, RequestFields, holds};
 use super::pairs::{MessageSlice, add_slices, drop_links, drop_lone_thoughts, repair, units};
 use super::report::{AddedKind, EditEffect};
 use super::request_overhead::RequestOverhead;
@@ -13,11 +13,6 @@ use super::rules::Rules;
 use super::series::{ChatFacts, Series};
 use super::state::Previous;
 use super::unit_index::UnitIndex;
-use crate::vendors::chats::text_of;
-use crate::vendors::format::Format;
-use crate::vendors::pieces::message::{Kind, Message, Piece, Reason};
-use serde_json::Value as Json;
-
 use crate::assembly::item::Kept;
 use crate::assembly::settings::{CHAT_MARKER, CHAT_MARKER_OF_ONE};
 use crate::content::Role;
@@ -25,6 +20,9 @@ use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::prompt::Prices;
 use crate::text::{split_once, trim};
 use crate::tool_calls::ToolPairs;
+use crate::vendors::chats::text_of;
+use crate::vendors::format::Format;
+use crate::vendors::pieces::message::{Kind, Message, Piece, Reason};
 
 /// The prefix of a summary, by which a later fit recognises it.
 pub(super) const SUMMARY_PREFIX: &str = "[Summary of the conversation so far]\n\n";
@@ -55,8 +53,9 @@ pub(super) struct Fit<'r> {
     pub can_reuse_layout: bool,
     /// The rules of the vendor.
     pub rules: Rules,
-    /// The field `thinking` of the request, as far as it is known.
-    pub thinking: Option<Json>,
+    /// The fields of the request, as far as they are known, and the beginning of their paths.
+    pub fields: &'r RequestFields,
+    pub fields_at: &'static str,
     pub course: Course,
     /// Tokens that a summary may have, its prefix included; found when something is cut.
     pub summary_room: u64,
@@ -157,6 +156,7 @@ impl<'r> Fit<'r> {
             drop_lone_thoughts(&mut self.messages, self.format, &mut self.diagnostics);
         }
         self.limit_images();
+        self.limit_bytes();
         self.strip_changed();
         if let Some(from) = self.course.stripped_from {
             self.strip(from, &Cut::default());

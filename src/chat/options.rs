@@ -35,6 +35,8 @@ pub struct FitOptions {
     /// Images that the request may have. The oldest are replaced by a text, those of the last user message and of results that the model
     /// has not read last.
     pub max_images: Option<u64>,
+    /// Bytes that the messages may have as JSON in UTF-8, with binary data as base64. Images are replaced as by `max_images`.
+    pub max_bytes: Option<u64>,
     /// Name of the model: its limit, its tokenizer, what images cost and its vendor's rules. Without another limit the name must be known.
     pub model: Option<String>,
     /// The counter. Defaults to the model's among `tokenizers`, without a model to the estimator. If the model's is not loaded, a fit
@@ -101,6 +103,7 @@ impl Default for FitOptions {
             token_buffer: None,
             default_window: None,
             max_images: None,
+            max_bytes: None,
             model: None,
             counter: None,
             tokenizers: Tokenizers::default(),
@@ -136,13 +139,41 @@ pub struct RequestFields {
     pub model: Option<String>,
     /// The field `thinking` of Anthropic's requests.
     pub thinking: Option<Json>,
+    /// The field `tool_choice`.
+    pub tool_choice: Option<Json>,
+    /// The field `temperature`.
+    pub temperature: Option<Json>,
+    /// The field `top_p`.
+    pub top_p: Option<Json>,
+    /// The field `top_k`.
+    pub top_k: Option<Json>,
 }
 
 impl RequestFields {
     /// These fields, with the gaps filled from `below`.
     pub(super) fn over(self, below: &Self) -> Self {
-        let Self { model, thinking } = self;
-        Self { model: model.or_else(|| below.model.clone()), thinking: thinking.or_else(|| below.thinking.clone()) }
+        let Self { model, thinking, tool_choice, temperature, top_p, top_k } = self;
+        let or = |field: Option<Json>, below: &Option<Json>| field.or_else(|| below.clone());
+        Self {
+            model: model.or_else(|| below.model.clone()),
+            thinking: or(thinking, &below.thinking),
+            tool_choice: or(tool_choice, &below.tool_choice),
+            temperature: or(temperature, &below.temperature),
+            top_p: or(top_p, &below.top_p),
+            top_k: or(top_k, &below.top_k),
+        }
+    }
+
+    /// A field that the vendor may refuse.
+    pub(super) fn refusable(&self, name: &str) -> Option<&Json> {
+        let field = match name {
+            "tool_choice" => &self.tool_choice,
+            "temperature" => &self.temperature,
+            "top_p" => &self.top_p,
+            "top_k" => &self.top_k,
+            _ => &None,
+        };
+        field.as_ref()
     }
 
     /// Whether thinking is manual, which older models alone have.

@@ -312,7 +312,7 @@ impl Fit<'_> {
     }
 
     /// The changes of a message that stays, and the rows of its parts.
-    fn changes(
+    pub(super) fn changes(
         &self,
         message: &Message<'_>,
         is_gone: impl Fn(usize) -> bool,

@@ -14,6 +14,7 @@ use crate::content::Role;
 use crate::error::{Diagnostic, Result};
 use crate::json::{Kind, Object, Value};
 use crate::text::is_blank;
+use crate::vendors::anthropic::refused::REFUSABLE;
 use crate::vendors::format::FORMATS;
 use crate::vendors::pieces::message::ROLES;
 
@@ -59,6 +60,7 @@ const FIT_OPTIONS: &[&str] = &[
     "cutTo",
     "defaultWindow",
     "maxImages",
+    "maxBytes",
 ];
 
 impl Previous {
@@ -89,15 +91,26 @@ impl Phase {
 impl RequestFields {
     /// Those of a container.
     pub(super) fn of_chat(given: &ChatInput<'_>) -> Result<Self> {
-        let model = given.model.and_then(Value::as_text).map(Cow::into_owned);
-        Ok(Self { model, thinking: given.thinking.map(Value::to_json).transpose()? })
+        given.container.map_or_else(|| Ok(Self::default()), Self::of_object)
     }
 
     /// Those of the target of a body.
     pub(super) fn of_target(target: Value<'_>) -> Result<Self> {
-        let target = target.object("the target of a body, an object")?;
-        let model = target.get("model")?.and_then(Value::as_text).map(Cow::into_owned);
-        Ok(Self { model, thinking: target.get("thinking")?.map(Value::to_json).transpose()? })
+        Self::of_object(target.object("the target of a body, an object")?)
+    }
+
+    fn of_object(request: Object<'_>) -> Result<Self> {
+        let [model, thinking] = request.fields(["model", "thinking"])?;
+        let [tool_choice, temperature, top_p, top_k] = request.fields(REFUSABLE)?;
+        let json = |value: Option<Value<'_>>| value.map(Value::to_json).transpose();
+        Ok(Self {
+            model: model.and_then(Value::as_text).map(Cow::into_owned),
+            thinking: json(thinking)?,
+            tool_choice: json(tool_choice)?,
+            temperature: json(temperature)?,
+            top_p: json(top_p)?,
+            top_k: json(top_k)?,
+        })
     }
 }
 
@@ -124,6 +137,7 @@ impl FitOptions {
             token_buffer: tokens(options, "tokenBuffer")?,
             default_window: number("defaultWindow")?,
             max_images: number("maxImages")?,
+            max_bytes: number("maxBytes")?,
             costs: options.read("costs", costs)?,
             pinned: options.read("pinned", indices)?.unwrap_or_default(),
             repair: options.one_of("repair", &[("drop", true), ("off", false)])?.unwrap_or(defaults.repair),

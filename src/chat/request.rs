@@ -2,8 +2,6 @@
 
 use std::cell::RefCell;
 
-use serde_json::Value as Json;
-
 use super::chat_input::ChatInput;
 use super::course::Course;
 use super::fit::Fit;
@@ -16,6 +14,7 @@ use super::pairs::find_pairs;
 use super::request_overhead::{RequestOverhead, overhead_of_request, prices, system_tokens};
 use super::rules::{Marks, Rules};
 use super::series::{ChatFacts, outside_hashes};
+use super::sizes::MessageSize;
 use crate::error::{Diagnostic, Result};
 use crate::json::{Object, Value};
 use crate::prompt::Format;
@@ -34,7 +33,9 @@ pub(super) struct ChatRequest<'t> {
     messages: Vec<Message<'t>>,
     overhead: RequestOverhead,
     rules: Rules,
-    thinking: Option<Json>,
+    fields: RequestFields,
+    /// Whether these are from the container of the messages.
+    is_container: bool,
 }
 
 impl<'t> ChatRequest<'t> {
@@ -63,9 +64,10 @@ impl<'t> ChatRequest<'t> {
         let mut marks = Marks::default();
         marks.add(&messages);
         let request = RequestFields::of_chat(&given)?.over(&options.request);
+        let is_container = given.container.is_some();
         let rules = Rules::new(format, options, &request, marks);
-        let thinking = request.thinking;
-        Ok(Self { format, list: given.list, system, tools, messages, overhead, rules, thinking })
+        let list = given.list;
+        Ok(Self { format, list, system, tools, messages, overhead, rules, fields: request, is_container })
     }
 
     /// Fits the chat. `diagnostics` are those of the request.
@@ -101,8 +103,10 @@ impl<'t> ChatRequest<'t> {
         let mut sums = Vec::new();
         Sum::extend(&mut sums, &self.messages);
         let hashes: Vec<MessageHash> = self.list.iter().map(|&message| MessageHash::of(message)).collect();
+        let values = self.messages.iter().zip(&self.list).filter(|_| options.max_bytes.is_some());
+        let sizes: Vec<MessageSize> = values.map(|(message, &value)| MessageSize::of(message, value)).collect();
         let mut fit = Fit {
-            facts: ChatFacts { hashes: &hashes, system: self.system, tools: self.tools },
+            facts: ChatFacts { hashes: &hashes, sizes: &sizes, system: self.system, tools: self.tools },
             previous: &options.previous,
             series: None,
             options,
@@ -118,7 +122,8 @@ impl<'t> ChatRequest<'t> {
             layout: &RefCell::default(),
             can_reuse_layout: false,
             rules: self.rules,
-            thinking: self.thinking.clone(),
+            fields: &self.fields,
+            fields_at: if self.is_container { "" } else { "target." },
             course: Course::default(),
             summary_room: 0,
             diagnostics,

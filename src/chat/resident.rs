@@ -17,6 +17,7 @@ use super::pairs::add_pairs;
 use super::request_overhead::{RequestOverhead, overhead_of_request, prices};
 use super::rules::{Marks, Rules};
 use super::series::{ChatFacts, outside_hashes};
+use super::sizes::MessageSize;
 use super::state::{FitState, Previous};
 use super::unit_index::UnitIndex;
 use crate::call::{Call, CallContext, Response};
@@ -53,6 +54,8 @@ pub struct ResidentChat {
     /// Prefix sums of the costs of the messages.
     sums: Vec<Sum>,
     hashes: RefCell<Vec<MessageHash>>,
+    /// With `maxBytes` the size of each message, otherwise none.
+    sizes: RefCell<Vec<MessageSize>>,
     /// Whether the last message grew after its hash was found.
     has_grown: Cell<bool>,
     /// Hashes of the system context and the tools outside the messages.
@@ -175,6 +178,7 @@ impl ResidentChat {
         };
         Ok(Self {
             hashes: RefCell::default(),
+            sizes: RefCell::default(),
             has_grown: Cell::new(false),
             system,
             tools,
@@ -246,6 +250,10 @@ impl ResidentChat {
         // Nothing can fail from here on.
         (self.shape, self.format, self.request_overhead) = (shape, format, request_overhead);
         self.put(at, end, &read, shapes);
+        if self.options.max_bytes.is_some() {
+            let sizes = read.iter().zip(&list).map(|(message, &value)| MessageSize::of(message, value));
+            self.sizes.get_mut().splice(at..end, sizes);
+        }
         self.has_grown.set(false);
         self.hashes.get_mut().splice(at..end, list.iter().map(|&message| MessageHash::of(message)));
         let came = at..at + list.len();
@@ -384,6 +392,18 @@ impl ResidentChat {
             *last = MessageHash::of(message);
             self.has_grown.set(false);
         }
+        if let (Some(size), Some(read)) = (self.sizes.borrow_mut().last_mut(), self.messages.last()) {
+            *size = MessageSize::of(read, message);
+        }
+    }
+
+    /// Fails for options with `maxBytes` if the chat was made without: the sizes of its messages are unknown.
+    fn check_bytes(&self, options: &FitOptions) -> Result<()> {
+        if options.max_bytes.is_none() || self.options.max_bytes.is_some() {
+            return Ok(());
+        }
+        let message = "the chat was made without `maxBytes` and did not measure its messages; give it to the chat";
+        Err(Error::new(Code::InvalidInput, message).with("path", "options.maxBytes"))
     }
 
     /// The state after the last fit by the chat's own options.
@@ -410,16 +430,17 @@ impl ResidentChat {
             }
             Some((options, of_options)) => {
                 options.without_costs()?;
+                self.check_bytes(options)?;
                 diagnostics.extend(of_options);
                 (options, options.budget(&mut diagnostics)?)
             }
         };
         let own = self.state.borrow().clone();
         let previous = if options.previous == Previous::None || !is_other { &own } else { &options.previous };
-        let hashes = self.hashes.borrow();
+        let (hashes, sizes) = (self.hashes.borrow(), self.sizes.borrow());
         let is_same_marker = options.truncation_marker == self.options.truncation_marker;
         let mut fit = Fit {
-            facts: ChatFacts { hashes: &hashes, system: self.system, tools: self.tools },
+            facts: ChatFacts { hashes: &hashes, sizes: &sizes, system: self.system, tools: self.tools },
             previous,
             series: None,
             options,
@@ -435,7 +456,8 @@ impl ResidentChat {
             layout: &self.layout,
             can_reuse_layout: !is_other,
             rules: Rules::new(self.format, options, &options.request, self.marks),
-            thinking: options.request.thinking.clone(),
+            fields: &options.request,
+            fields_at: "target.",
             course: Course::default(),
             summary_room: 0,
             diagnostics,

@@ -13,6 +13,8 @@ pub(super) struct Marks {
     /// Thoughts that OpenAI sealed.
     pub sealed_by_openai: bool,
     pub compaction: bool,
+    /// Images that Anthropic refuses among many.
+    pub large_images: bool,
 }
 
 impl Marks {
@@ -22,6 +24,7 @@ impl Marks {
             self.signed |= piece.signed;
             self.sealed_by_openai |= piece.is_sealed_by_openai;
             self.compaction |= piece.is_compaction;
+            self.large_images |= piece.is_large_image || piece.images.iter().any(|image| image.is_large);
         }
     }
 }
@@ -37,6 +40,8 @@ pub(super) struct Rules {
     pub user_first: bool,
     /// Whether messages may hold what stands for everything before it.
     pub has_compactions: bool,
+    /// Whether there are images that may not stand among many.
+    pub limits_images: bool,
 }
 
 impl Rules {
@@ -58,11 +63,13 @@ impl Rules {
             Format::OpenAi | Format::Responses | Format::Agents => false,
         };
         let is_openai = known.is_none_or(|(_, family)| !matches!(family, "claude" | "gemini"));
+        let is_claude = known.map_or(format == Format::Anthropic, |(_, family)| family == "claude");
         Self {
             preserves_thinking: preserves_thinking && marks.signed,
             withholds_thinking: is_openai && marks.sealed_by_openai,
             user_first,
             has_compactions: marks.compaction,
+            limits_images: is_claude && marks.large_images,
         }
     }
 }

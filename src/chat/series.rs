@@ -3,6 +3,7 @@
 use super::options::{CallEdit, Edits, FitOptions, ResultEdit, ToolFilter};
 use super::pairs::MessageSlice;
 use super::report::PrefixReason;
+use super::sizes::MessageSize;
 use super::state::{KnownState, Previous, RecordedGap};
 use super::treatment::{Placeholder, Treatment};
 use crate::assembly::shorten::CLEARED_RESULT;
@@ -19,6 +20,8 @@ use crate::vendors::pieces::message::{Kind, Message, Piece};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChatFacts<'h> {
     pub hashes: &'h [MessageHash],
+    /// With `maxBytes` the size of each message, otherwise none.
+    pub sizes: &'h [MessageSize],
     /// Hashes of the system context and the tools outside the messages.
     pub system: u64,
     pub tools: u64,

@@ -248,7 +248,7 @@ impl Fit<'_> {
         if !drops || !self.messages.iter().any(is_sent) {
             return None;
         }
-        drop_blocks_request(self.thinking.as_ref())
+        drop_blocks_request(self.fields.thinking.as_ref())
     }
 }
 

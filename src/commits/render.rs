@@ -69,6 +69,7 @@ fn write(block: &Block, out: &mut String) {
             out.push_str(&format!("{what} (`{}`):\n\n", one_line(tool_call_id)));
             fenced(&result_text(content), "", out);
         }
+        Block::Vendor(block) if block.phase().is_some() => {}
         Block::Vendor(block) => match block.summary() {
             Some(summary) => write(&Block::text(summary), out),
             None => out.push_str(&format!("> (`{}`)\n", one_line(block.name()))),

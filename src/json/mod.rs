@@ -4,6 +4,7 @@
 mod escape;
 mod limits;
 mod number;
+mod size;
 mod special;
 mod tape;
 mod value;

@@ -441,6 +441,18 @@ impl<'t> Value<'t> {
         self.single_entry(NOT_JSON)?.as_text()
     }
 
+    /// Whether it stands for something JSON cannot carry.
+    pub(super) fn is_not_json(self) -> bool {
+        self.not_json().is_some()
+    }
+
+    /// How many halves of surrogate pairs were replaced in the string.
+    pub(super) fn lone_surrogates(self) -> u32 {
+        let repaired = self.document.tape.lone_surrogates();
+        let found = repaired.binary_search_by(|(step, _)| step.cmp(&self.at)).ok();
+        found.and_then(|at| repaired.get(at)).map_or(0, |(_, count)| *count)
+    }
+
     fn single_entry(self, key: &str) -> Option<Value<'t>> {
         let entries = || Entries(self.inside());
         (self.kind() == Kind::Object && self.count() == 1)

@@ -107,28 +107,54 @@ const BEGINNINGS: &[(&str, &str)] = &[
 /// Digits of a number in a version. Dates of snapshots have more.
 const MAX_VERSION_DIGITS: usize = 2;
 
-/// The first version of each line of Claude that binds signed thinking to everything before it.
-const PRESERVED_SINCE: &[(&str, (u32, u32))] =
-    &[("fable", (5, 1)), ("mythos", (5, 1)), ("opus", (5, 5)), ("sonnet", (5, 5)), ("haiku", (5, 5))];
-/// The same of a line that is not among these.
-const NEWEST_SINCE: (u32, u32) = (5, 1);
+/// A rule for newer models of Anthropic's.
+#[derive(Debug)]
+pub(crate) struct RuleSince {
+    /// The first version that has it, by line.
+    lines: &'static [(&'static str, (u32, u32))],
+    /// The same of all other lines.
+    others: (u32, u32),
+}
+
+/// Signed thinking is bound to everything before it.
+const PRESERVED_THINKING: RuleSince = RuleSince {
+    lines: &[("fable", (5, 1)), ("mythos", (5, 1)), ("opus", (5, 5)), ("sonnet", (5, 5)), ("haiku", (5, 5))],
+    others: (5, 1),
+};
+/// A `tool_choice` that forces a call is refused.
+pub(crate) const NO_FORCED_TOOL: RuleSince = RuleSince {
+    lines: &[("fable", (5, 1)), ("opus", (5, 5)), ("sonnet", (5, 5)), ("haiku", (u32::MAX, 0))],
+    others: (5, 1),
+};
+/// `temperature`, `top_p` and `top_k` are refused unless they have their defaults.
+pub(crate) const NO_SAMPLING: RuleSince = RuleSince { lines: &[], others: (4, 7) };
+/// A conversation that ends with the assistant is refused.
+pub(crate) const NO_PREFILL: RuleSince = RuleSince { lines: &[], others: (4, 6) };
+
+impl RuleSince {
+    /// Whether the rule holds for a model. One of Anthropic's without a version in its name counts as new, unless it is in the table.
+    pub(crate) fn includes(&self, name: &str) -> bool {
+        let name = base_name(name);
+        let Some(rest) = name.strip_prefix("claude-") else { return false };
+        let groups = || rest.split(['-', '.']).map(|group| group.strip_prefix('v').unwrap_or(group));
+        let since = self.lines.iter().find(|(line, _)| groups().any(|group| group == *line));
+        let number = |group: &str| Some(group).filter(|group| group.len() <= MAX_VERSION_DIGITS).and_then(whole_number);
+        let mut version = groups().map(number).skip_while(Option::is_none);
+        match version.next().flatten() {
+            Some(major) => {
+                let minor = version.next().flatten().unwrap_or(0);
+                (major, minor) >= since.map_or(self.others, |&(_, since)| since)
+            }
+            None => find(undated(&name)).is_none(),
+        }
+    }
+}
 
 /// Whether the vendor of a model binds its signed thinking to everything before it, so that thinking after a change is refused: newer
 /// models of Anthropic's, by line and version. A model of theirs whose version is not in its name counts as new, unless it is in the
 /// table.
 pub fn preserves_thinking(name: &str) -> bool {
-    let name = base_name(name);
-    let Some(rest) = name.strip_prefix("claude-") else { return false };
-    let groups = || rest.split(['-', '.']).map(|group| group.strip_prefix('v').unwrap_or(group));
-    let since = PRESERVED_SINCE.iter().find(|(line, _)| groups().any(|group| group == *line));
-    let number = |group: &str| Some(group).filter(|group| group.len() <= MAX_VERSION_DIGITS).and_then(whole_number);
-    let mut version = groups().map(number).skip_while(Option::is_none);
-    match version.next().flatten() {
-        Some(major) => {
-            (major, version.next().flatten().unwrap_or(0)) >= since.map_or(NEWEST_SINCE, |&(_, since)| since)
-        }
-        None => find(undated(&name)).is_none(),
-    }
+    PRESERVED_THINKING.includes(name)
 }
 
 /// What is known of the model that a request names, with the name. `instead` is an option that can be given for one that is not known.

@@ -24,6 +24,7 @@ pub(crate) fn rules(name: &'static str, chat: bool) -> Rules {
         failed_result_is_text: false,
         reasoning: ReasoningPlace::Anywhere,
         vendors: &[],
+        phases: false,
         chat,
     }
 }

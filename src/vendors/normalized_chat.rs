@@ -167,6 +167,7 @@ impl<'t> ChatNormalizer<'t> {
             Role::User | Role::Tool => Role::User,
         };
         let mut blocks = Vec::new();
+        self.phase(object, &mut blocks);
         // The results of calls that are one with them.
         let mut results = Vec::new();
         let mut step = 0;
@@ -526,6 +527,16 @@ impl<'t> ChatNormalizer<'t> {
         Ok(Some(VendorBlock { vendor, value: Cow::Owned(value.to_json()?) }))
     }
 
+    /// Adds the phase of a message of OpenAI's, before its texts.
+    fn phase(&mut self, message: Object<'t>, blocks: &mut Vec<Block<'t>>) {
+        let Some(phase) = text_in(message, "phase") else { return };
+        if matches!(self.target, Format::Responses | Format::Agents | Format::Generic) {
+            blocks.push(openai_responses::phase::block(&phase));
+        } else {
+            self.note("the phase of a message", Severity::Info);
+        }
+    }
+
     /// Adds a block that only its vendor knows, or for another target the text that replaces it.
     fn put_vendor_block(&mut self, block: VendorBlock<'static>, blocks: &mut Vec<Block<'t>>) {
         if self.target == Format::Generic || vendor_of(self.target) == Some(block.vendor) {
@@ -628,7 +639,7 @@ const READ: &str = "type role content parts id status state name text thinking r
      source_type file file_data fileData filename title inlineData inline_data input_audio audio format mediaType \
      mimeType mime_type media_type altText width height ref input args arguments function custom index call_id callId \
      tool_call_id tool_use_id toolCallId toolName tool_calls function_call functionCall functionResponse \
-     function_response output errorText is_error isError refusal lc kwargs approvalId";
+     function_response output errorText is_error isError refusal lc kwargs approvalId phase";
 
 /// Those among them that have fields of their own.
 const HOLDERS: &str =

@@ -61,6 +61,9 @@ impl Prices<'_> {
 
     /// Tokens of a block, an item or a part that only its vendor knows.
     pub(crate) fn vendor_block(&self, block: &VendorBlock<'_>) -> u64 {
+        if block.phase().is_some() {
+            return 0;
+        }
         let json = json::text(&*block.value);
         let Ok(document) = Document::read(json.as_bytes(), &[]) else { return 0 };
         let document: &Document<'_> = &document;
@@ -73,12 +76,7 @@ impl Prices<'_> {
 
     /// Tokens of an image, by the size that its bytes say.
     pub(crate) fn image_of(&self, source: Option<Value<'_>>) -> u64 {
-        let source = source.and_then(|source| {
-            let head = || source.as_object()?.get("\0head").ok()??.as_text();
-            source.as_text().or_else(head)
-        });
-        let size = source.and_then(|source| crate::tokens::images::size(&source));
-        self.image.tokens(size)
+        self.image.tokens(image_size(source))
     }
 
     /// Tokens of an image, a recording or a file. What files cost is not published: their text where they are one, else by their size.
@@ -106,6 +104,13 @@ impl Prices<'_> {
             None => self.value(text.unwrap_or(part)),
         }
     }
+}
+
+/// Pixels of an image, as its bytes state.
+pub(crate) fn image_size(source: Option<Value<'_>>) -> Option<(u32, u32)> {
+    let source = source?;
+    let head = || source.as_object()?.get("\0head").ok()??.as_text();
+    crate::tokens::images::size(&source.as_text().or_else(head)?)
 }
 
 /// How many bytes a file has; nothing where there is only its address.

@@ -71,6 +71,7 @@ impl VendorBlock<'_> {
     pub(crate) fn replacement(&self) -> (Option<&str>, Cow<'static, str>) {
         match self.summary() {
             Some(summary) => (Some(summary), Cow::Borrowed("a compaction, written as the text of its summary")),
+            None if self.phase().is_some() => (None, Cow::Borrowed("the phase of a message")),
             None if self.is_compaction() => {
                 (None, Cow::Borrowed("a sealed compaction, and with it the messages that it replaces"))
             }
@@ -83,6 +84,9 @@ impl VendorBlock<'_> {
 
     /// The text of it that is counted: the summary of a compaction, or the JSON of another block.
     pub(crate) fn counted_text(&self) -> Option<Cow<'_, str>> {
+        if self.phase().is_some() {
+            return None;
+        }
         match self.is_of_compaction() {
             true => self.summary().map(Cow::Borrowed),
             false => Some(Cow::Owned(json::text(&*self.value))),

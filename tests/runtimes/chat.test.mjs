@@ -207,6 +207,23 @@ describe("what comes back", () => {
     assert.equal(without.messages[0].content[1].type, "text");
   });
 
+  test("`maxBytes` is the length of `JSON.stringify`, with bytes as base64", () => {
+    const pdf = (data) => ({ type: "file", mediaType: "application/pdf", data });
+    const chatWith = (data) => [{ role: "user", content: [{ type: "text", text: 'Ä "quoted" \ud83d\n' }, pdf(data)] }];
+    for (const size of [0, 1, 2, 3, 1000, 70_001]) {
+      const bytes = new Uint8Array(size).fill(7);
+      const whole = Buffer.byteLength(JSON.stringify(chatWith(Buffer.from(bytes).toString("base64"))));
+      for (const data of [bytes, bytes.buffer, new Blob([bytes])]) {
+        const fit = (maxBytes) => chat.fitMessages(chatWith(data), { format: "ai-sdk", maxTokens: 90_000, maxBytes });
+        assert.doesNotThrow(() => fit(whole));
+        assert.throws(
+          () => fit(whole - 1),
+          (error) => error.code === "request_too_large" && error.details.required === whole,
+        );
+      }
+    }
+  });
+
   test("an image in bytes costs what its size says, as in base64", () => {
     const size = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAMgAAADICAIAAAA=", "base64");
     const jpeg = Buffer.from("/9j/4AAEAAD/wAALCADIAMgBAREA", "base64");

@@ -371,8 +371,8 @@ function addition({ messages, format }: Handle, text: string): [change: Change, 
   throw new CtxweaveError("invalid_input", "the last message takes no text; append one that does");
 }
 
-/** Options that say what a message costs: with others all is recounted. */
-const COUNTING = ["costs", "format", "tokenizer", "model", "system", "tools"];
+/** Options that determine the costs and sizes of messages: with others everything is recounted. */
+const COUNTING = ["costs", "format", "tokenizer", "model", "system", "tools", "maxBytes"];
 
 /** Options that exclude each other. */
 const EXCLUSIVE_LIMITS = [
@@ -485,10 +485,12 @@ const TAKES: Record<string, { list: string; system: string; limit?: string; form
 const LIMITS = ["max_completion_tokens", "max_output_tokens", "maxOutputTokens", "max_tokens"];
 
 /** The fields of a target that the vendor's rules depend on. */
-function rulesOf(target: Target | undefined): { model?: unknown; thinking?: unknown } | undefined {
+function rulesOf(target: Target | undefined): Record<string, unknown> | undefined {
   if (typeof target !== "object" || target === null) return undefined;
-  const { provider, model, thinking } = target as Target & Record<string, unknown>;
-  return provider === "anthropic" ? { model, thinking } : { model };
+  const { provider, model, thinking, tool_choice, temperature, top_p, top_k } = target as Target &
+    Record<string, unknown>;
+  const fields = { model, tool_choice, temperature, top_p, top_k };
+  return provider === "anthropic" ? { ...fields, thinking } : fields;
 }
 
 /** The field of a provider's body that limits the answer of a model, and another one that the model takes as well. */

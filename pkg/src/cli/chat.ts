@@ -61,6 +61,8 @@ export const chat = command({
     "keep-tool-results": number("N", "before messages are cut, clear all tool results but the last N; default 3"),
     "no-edits": flag("clear no tool results"),
     "keep-images": number("N", "before messages are cut, take out all images but the last N"),
+    "max-images": number("N", "replace the oldest images by a text, down to N"),
+    "max-bytes": number("N", "bytes that the messages may have as JSON; the oldest images are replaced by a text"),
     "drop-reasoning": flag("before messages are cut, take out what the model thought"),
   },
   examples: [
@@ -125,6 +127,8 @@ export const chat = command({
       system: textOption(values.system),
       ...shorteningSettings(values),
       cutTo: values["cut-to"],
+      maxImages: values["max-images"],
+      maxBytes: values["max-bytes"],
       edits,
     });
     if (values.state !== undefined) options.previous = stateIn(values.state);

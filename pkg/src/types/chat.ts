@@ -70,6 +70,11 @@ export interface FitSettings<Message = unknown> {
    */
   maxImages?: number;
   /**
+   * Bytes that the messages may have as JSON in UTF-8, with binary data as base64. Images are replaced as with `maxImages`; messages that
+   * are still larger throw `request_too_large`.
+   */
+  maxBytes?: number;
+  /**
    * The model: its context window, what images cost there, its vendor's rules, and where `tokenizer` is not given its tokenizer (the
    * estimate, with a diagnostic, as long as that is not loaded). Without another limit `modelInfo` has to know it.
    */
@@ -354,7 +359,7 @@ export type FitReason =
   | "endOn"
   /** A turn of the model's with which the conversation may not begin. */
   | "firstTurn"
-  /** `edits.images` or `maxImages` put a text in the image's place. */
+  /** `edits.images`, `maxImages` or `maxBytes` put a text in the image's place. */
   | "imageRemoved"
   /** `edits.toolInputs` cleared the arguments of a call. */
   | "inputCleared"

@@ -45,6 +45,9 @@ export type DiagnosticCode =
   | "body_reasoning_changed"
   | "body_reasoning_left_out"
   | "broken_chain"
+  | "many_large_images"
+  | "prefill_refused"
+  | "sampling_refused"
   | "selections_ignored"
   | "commit_cycle"
   | "commit_id_mismatch"
@@ -121,6 +124,7 @@ export type DiagnosticCode =
   | "text_ignored"
   | "timestamp_unreadable"
   | "tokens_estimated"
+  | "tool_choice_refused"
   | "tool_pair_broken"
   | "torn_line"
   | "type_missing"
@@ -192,6 +196,7 @@ export interface ErrorDetails {
   plan_mismatch: { commitId: string; cacheKey: string };
   provider_error: { provider: string; error: JsonValue };
   record_mismatch: { commitId: string; actualId?: string };
+  request_too_large: { limit: number; required: number; overBy: number };
   resume_incomplete: { consumed: number; reason: string };
   resume_mismatch: { reason: string; consumed?: number };
   run_out_of_order: { expected: string; given: string };

@@ -22,6 +22,7 @@ use crate::tool_calls::ToolIds;
 use crate::vendors::blocks::read_said;
 use crate::vendors::openai_responses;
 use crate::vendors::openai_responses::blocks::{image_part, text_part, write_item};
+use crate::vendors::openai_responses::phase;
 
 /// Line types that are not the conversation.
 const ASIDE: &[&str] =
@@ -235,6 +236,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
             };
             let blocks = read_said(item.get("content"), None, notes);
             if role == Role::Assistant {
+                phase::of_item(item).into_iter().for_each(|block| push(turns, role, block, timestamp));
                 blocks.into_iter().for_each(|block| push(turns, role, block, timestamp));
             } else if !blocks.is_empty() {
                 let (id, timestamp) = (owned(item, "id"), timestamp.map(str::to_owned));
@@ -309,6 +311,7 @@ pub(super) fn write(
             notes.inexpressible("the mark of a summary");
         }
         let mut parts: Vec<Value> = Vec::new();
+        let mut phase = None;
         for block in &turn.blocks {
             match block {
                 Block::Text(text) => parts.push(text_part(turn.role, text)),
@@ -317,23 +320,31 @@ pub(super) fn write(
                 Block::Vendor(block) if block.vendor != Vendor::OpenAi => {
                     parts.extend(notes.replacement(block).map(|text| text_part(turn.role, text)));
                 }
+                Block::Vendor(block) if block.phase().is_some() => {
+                    flush(&mut parts, turn.role, phase, &mut line);
+                    phase = block.phase();
+                }
                 other => {
-                    flush(&mut parts, turn.role, &mut line);
+                    flush(&mut parts, turn.role, phase.take(), &mut line);
                     write_item(other, &answered).map_or_else(|| notes.inexpressible("a block out of place"), &mut line);
                 }
             }
         }
-        flush(&mut parts, turn.role, &mut line);
+        flush(&mut parts, turn.role, phase, &mut line);
     }
     lines
 }
 
-fn flush(parts: &mut Vec<Value>, role: Role, line: &mut impl FnMut(Value)) {
+fn flush(parts: &mut Vec<Value>, role: Role, phase: Option<&str>, line: &mut impl FnMut(Value)) {
     if parts.is_empty() {
         return;
     }
     let role = if role == Role::System { "developer" } else { role.as_str() };
-    line(json!({ "type": "message", "role": role, "content": std::mem::take(parts) }));
+    let mut message = json!({ "type": "message", "role": role, "content": std::mem::take(parts) });
+    if let (Some(phase), Some(fields)) = (phase, message.as_object_mut()) {
+        fields.insert("phase".to_owned(), phase.into());
+    }
+    line(message);
 }
 
 /// Maps lines of `codex-v0` to `codex-v1`, field by field (SPEC §5, tier `fields`).

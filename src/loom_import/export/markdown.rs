@@ -87,7 +87,8 @@ impl Page {
     fn node(&mut self, node: &ExportNode<'_>) {
         if self.is_document {
             self.out.push_str(&node.text());
-            node.blocks.iter().filter(|block| block.as_text().is_none()).for_each(|block| self.block(&shown(block)));
+            let parts = node.blocks.iter().filter(|block| block.as_text().is_none()).map(shown);
+            parts.filter(|part| !part.is_empty()).for_each(|part| self.block(&part));
             return;
         }
         let parts: Vec<String> = node.blocks.iter().map(shown).filter(|part| !part.is_empty()).collect();
@@ -111,6 +112,7 @@ fn shown(block: &Block<'_>) -> String {
         }
         Block::Audio(audio) => format!("[audio](<{}>)", audio.reference),
         Block::ToolCall { name, arguments, .. } => fenced(&format!("{name} {}", json::text(&***arguments))),
+        Block::Vendor(block) if block.phase().is_some() => String::new(),
         Block::Vendor(block) => match block.summary() {
             Some(summary) => trim(summary).to_owned(),
             None => fenced(&json::text(&*block.value)),

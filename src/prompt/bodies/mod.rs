@@ -9,9 +9,10 @@
 //! stand in it (reuse.rs).
 
 use crate::content::{Block, Role};
-use crate::error::{Code, Diagnostic, Error, Result};
+use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::json::JsonWriter;
 use crate::text::is_blank;
+use crate::vendors::anthropic::refused::{refused_fields, refused_prefill};
 use crate::vendors::bodies::body::Body;
 use crate::vendors::bodies::completion;
 use crate::vendors::bodies::conversation::{Conversation, is_regular};
@@ -88,7 +89,27 @@ fn write(
     let mut sink = DiagnosticSink { list: diagnostics, conversation: Some(conversation) };
     let mut body = open(&conversation, target);
     fill(&mut body, conversation, hints, &mut sink)?;
+    report_refused(&conversation, target, &mut sink);
     Ok(body.close(&mut sink))
+}
+
+/// Reports what the model of the target refuses.
+fn report_refused(conversation: &Conversation<'_>, target: &Target, sink: &mut DiagnosticSink<'_>) {
+    let Some(model) = target.model.as_deref() else { return };
+    let field = |name: &str| match name {
+        "temperature" => target.temperature.as_ref(),
+        name => target.fields.get(name),
+    };
+    for refused in refused_fields(model, field) {
+        let refusal = Diagnostic::new(refused.code, Severity::Warning, refused.message);
+        sink.list.push(refusal.at_path(format!("target.{}", refused.name)));
+    }
+    let last = conversation.count().checked_sub(1);
+    if let Some(message) =
+        last.filter(|&last| conversation.role(last) == Some(Role::Assistant)).and(refused_prefill(model))
+    {
+        sink.warn(DiagnosticCode::PrefillRefused, last, message);
+    }
 }
 
 fn open<'t>(conversation: &Conversation<'_>, target: &'t Target) -> Body<'t> {

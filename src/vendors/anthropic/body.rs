@@ -5,7 +5,9 @@
 
 use serde_json::Value;
 
-use crate::content::{Role, Vendor};
+use super::images::{MANY_IMAGES, is_large, many_large_images};
+use super::refused::refused_prefill;
+use crate::content::{Block, Role, Vendor};
 use crate::error::DiagnosticCode;
 use crate::json::JsonWriter;
 use crate::vendors::bodies::arguments;
@@ -32,6 +34,7 @@ const RULES: Rules = Rules {
     failed_result_is_text: true,
     reasoning: ReasoningPlace::NotLast,
     vendors: &[Vendor::Anthropic],
+    phases: false,
     chat: false,
 };
 
@@ -103,7 +106,11 @@ pub(crate) fn write<'m>(
         }
     }
     body.turns("messages", &normalized, &mut |json, turn| message(json, turn, control.as_deref(), sink));
-    if normalized.ends_with_assistant() {
+    if let Some(images) = many_images(&conversation) {
+        sink.warn(DiagnosticCode::ManyLargeImages, None, images);
+    }
+    let is_refused = target.model.as_deref().is_some_and(|model| refused_prefill(model).is_some());
+    if normalized.ends_with_assistant() && !is_refused {
         let text = "the last message is the assistant's; models that take no prefill refuse it";
         sink.info(DiagnosticCode::BodyEndsWithAssistant, conversation.count().checked_sub(1), text.to_owned());
     }
@@ -119,6 +126,22 @@ fn max_tokens(body: &mut Body<'_>, sink: &mut DiagnosticSink<'_>) {
         sink.info(DiagnosticCode::BodyMaxTokensAssumed, None, text);
         body.number("max_tokens", tokens);
     }
+}
+
+/// The finding about large images among many.
+fn many_images(conversation: &Conversation<'_>) -> Option<String> {
+    let mut sizes = Vec::new();
+    let blocks = conversation.irregular.into_iter().flatten().flat_map(|message| message.content.iter());
+    for block in blocks {
+        let inner = if let Block::ToolResult { content, .. } = block { content.as_slice() } else { &[] };
+        for block in [block].into_iter().chain(inner) {
+            if let Block::Image(image) = block {
+                sizes.push(image.width.zip(image.height));
+            }
+        }
+    }
+    let has_large = sizes.iter().flatten().any(|&size| is_large(size));
+    (has_large && sizes.len() > MANY_IMAGES).then(|| many_large_images(sizes.len()))
 }
 
 /// How many breakpoints the target brings: at its tools, for all of the request, and in a system context that it alone has.

@@ -43,6 +43,8 @@ pub(crate) struct Rules {
     pub reasoning: ReasoningPlace,
     /// The vendors whose blocks it takes as they are.
     pub vendors: &'static [Vendor],
+    /// Whether it takes the phases of messages.
+    pub phases: bool,
     /// Whether it is a chat that is written in another format, and no request: a call at the end may be open, an empty chat stays
     /// empty, and messages stay apart where their roles need not alternate.
     pub chat: bool,
@@ -599,9 +601,17 @@ impl TurnAlternator<'_, '_> {
 
     /// A block that only its vendor knows: as it is, or the text that replaces it for another provider.
     fn vendor_block<'m>(&mut self, block: &'m VendorBlock<'m>, message: usize) -> Option<ItemContent<'m>> {
-        if !self.rules.vendors.contains(&block.vendor) {
+        let is_phase = block.phase().is_some();
+        if is_phase && self.rules.phases {
+            return Some(ItemContent::Vendor(block));
+        }
+        if is_phase || !self.rules.vendors.contains(&block.vendor) {
             let (text, what) = block.replacement();
             let found = format!("{what}: {} has no place for it", self.rules.name);
+            if is_phase {
+                self.sink.info(DiagnosticCode::NotExpressible, Some(message), found);
+                return None;
+            }
             self.sink.warn(DiagnosticCode::NotExpressible, Some(message), found);
             return text.map(ItemContent::text);
         }

@@ -31,6 +31,7 @@ const RULES: Rules = Rules {
     failed_result_is_text: false,
     reasoning: ReasoningPlace::Anywhere,
     vendors: &[Vendor::Google],
+    phases: false,
     chat: false,
 };
 

@@ -12,7 +12,7 @@ use crate::vendors::frameworks::{content, media, result_content, role_of, rules}
 
 pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
     const VENDORS: &[Vendor] = &[Vendor::Anthropic, Vendor::OpenAi, Vendor::Google];
-    let rules = Rules { vendors: VENDORS, ..rules("our own format", body.chat) };
+    let rules = Rules { vendors: VENDORS, phases: true, ..rules("our own format", body.chat) };
     let normalized = normalize(conversation, body.target, &mut body.names, &rules, sink);
     body.turns("messages", &normalized, &mut |json, turn| {
         let Some(first) = turn.first() else { return };

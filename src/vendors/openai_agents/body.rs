@@ -17,6 +17,7 @@ use crate::vendors::signature::ReasoningSignature;
 pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
     let rules = Rules {
         takes: takes_of_user,
+        phases: true,
         takes_reasoning: |text, signature| {
             !is_blank(text)
                 || matches!(signature.and_then(ReasoningSignature::read), Some(ReasoningSignature::Sealed(..)))
@@ -44,11 +45,13 @@ fn items(json: &mut JsonWriter, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>
             }),
         });
     }
+    let mut phase = None;
     for item in turn {
         match &item.content {
             ItemContent::Text(text) => json.typed("message", |json| {
                 json.text_field("role", "assistant");
                 json.text_field("status", "completed");
+                json.optional_text_field("phase", phase);
                 json.list_field("content", |json| json.text_block("output_text", text));
             }),
             ItemContent::Call { id, name, arguments } => json.typed("function_call", |json| {
@@ -59,8 +62,13 @@ fn items(json: &mut JsonWriter, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>
             ItemContent::Result(found) => result(json, found, item.message, sink),
             ItemContent::Media(found) => media(json, found),
             ItemContent::Reasoning { text, signature } => reasoning(json, text, *signature),
-            ItemContent::Vendor(_) => {}
+            ItemContent::Vendor(block) => {
+                phase = block.phase();
+                continue;
+            }
         }
+        // It is that of the texts that follow it.
+        phase = phase.filter(|_| matches!(item.content, ItemContent::Text(_)));
     }
 }
 

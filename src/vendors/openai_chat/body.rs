@@ -29,6 +29,7 @@ const RULES: Rules = Rules {
     failed_result_is_text: false,
     reasoning: ReasoningPlace::Anywhere,
     vendors: &[],
+    phases: false,
     chat: false,
 };
 

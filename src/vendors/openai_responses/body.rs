@@ -34,6 +34,7 @@ const RULES: Rules = Rules {
     failed_result_is_text: false,
     reasoning: ReasoningPlace::NotLast,
     vendors: &[Vendor::OpenAi],
+    phases: true,
     chat: false,
 };
 
@@ -56,7 +57,15 @@ pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
     let mut reasonings = 0;
     body.turns("input", &normalized, &mut |json, turn| {
         if turn.first().is_some_and(|item| item.role == Role::Assistant) {
-            turn.iter().for_each(|item| assistant(json, item, &mut reasonings, sink));
+            let mut phase = None;
+            for item in turn {
+                assistant(json, item, phase, &mut reasonings, sink);
+                phase = match &item.content {
+                    ItemContent::Vendor(block) => block.phase(),
+                    ItemContent::Text(_) => phase,
+                    _ => None,
+                };
+            }
         } else {
             user(json, turn, sink);
         }
@@ -79,9 +88,23 @@ fn message(json: &mut JsonWriter, role: Role, text: &Text<'_>) {
     write_message(json, role, |json| json.string(text));
 }
 
-fn assistant(json: &mut JsonWriter, item: &Item<'_>, reasonings: &mut usize, sink: &mut DiagnosticSink<'_>) {
+fn assistant(
+    json: &mut JsonWriter,
+    item: &Item<'_>,
+    phase: Option<&str>,
+    reasonings: &mut usize,
+    sink: &mut DiagnosticSink<'_>,
+) {
     match &item.content {
-        ItemContent::Text(text) => message(json, Role::Assistant, text),
+        ItemContent::Text(text) => match phase {
+            None => message(json, Role::Assistant, text),
+            Some(phase) => json.object(|json| {
+                json.text_field("role", "assistant");
+                json.text_field("content", text);
+                json.text_field("phase", phase);
+            }),
+        },
+        ItemContent::Vendor(block) if block.phase().is_some() => {}
         ItemContent::Call { id, name, arguments } => json.typed("function_call", |json| {
             json.text_field("call_id", id.as_ref());
             json.text_field("name", name.as_ref());

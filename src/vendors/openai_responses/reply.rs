@@ -6,6 +6,7 @@ use crate::content::{Block, Media, Vendor};
 use crate::json;
 use crate::vendors::blocks::{arguments, image, list, object, owned, text};
 use crate::vendors::openai_responses::blocks::read_reasoning;
+use crate::vendors::openai_responses::phase;
 use crate::vendors::replies::reply::{Replies, Reply, name, usage};
 use crate::vendors::replies::stream::{index, kind, merge, merge_at, put, set, take};
 use crate::vendors::replies::unread_fields::UnreadFields;
@@ -96,7 +97,7 @@ pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Repl
 
 /// The fields of an item, or of a part of one, that are read or that say nothing of their own.
 const ITEM: &str =
-    "index type id role status content summary encrypted_content call_id name arguments input text refusal";
+    "index type id role status content summary encrypted_content call_id name arguments input text refusal phase";
 
 fn read_item(item: &Map<String, Value>, reply: &mut Reply, refuses: &mut bool, notes: &mut UnreadFields) {
     let kind = kind(item);
@@ -107,6 +108,7 @@ fn read_item(item: &Map<String, Value>, reply: &mut Reply, refuses: &mut bool, n
     }
     let (name, arguments) = match kind {
         "message" => {
+            phase::of_item(item).into_iter().for_each(|block| reply.add(block, notes));
             for part in list(item, "content") {
                 let Value::Object(fields) = part else { continue };
                 notes.fields(fields, ITEM);

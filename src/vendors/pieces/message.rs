@@ -8,8 +8,10 @@ use serde_json::Value as Json;
 use crate::content::Role;
 use crate::error::Result;
 use crate::json::{Value, object};
+use crate::vendors::anthropic::images::is_large;
 use crate::vendors::media::{Medium, medium_of};
 use crate::vendors::price::Prices;
+use crate::vendors::value_price::image_size;
 
 /// A step from a message to something in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -155,6 +157,8 @@ pub(crate) struct InnerImage {
     /// How a text is written in its place; none where no text may stand and it is removed.
     pub shape: Option<TextShape>,
     pub tokens: u64,
+    /// Whether Anthropic refuses it in a request with many.
+    pub is_large: bool,
 }
 
 /// A change of a message: a value that is put somewhere, or something that is removed. As JSON a list, `[path, value]` or `[path]`.
@@ -219,6 +223,8 @@ pub(crate) struct Piece<'t> {
     pub is_sealed_by_openai: bool,
     /// Whether it stands for everything before it.
     pub is_compaction: bool,
+    /// Whether it is an image that Anthropic refuses in a request with many.
+    pub is_large_image: bool,
     pub removed: Option<Reason>,
     pub changed: Option<Reason>,
     pub changes: Vec<Change>,
@@ -449,6 +455,7 @@ impl<'r, 't> Reader<'r, 't> {
             signed: false,
             is_sealed_by_openai: false,
             is_compaction: false,
+            is_large_image: false,
             removed: None,
             changed: None,
             changes: Vec::new(),
@@ -550,8 +557,10 @@ impl<'r, 't> Reader<'r, 't> {
 
     /// An image at a place, for which a text can stand.
     fn image(&mut self, at: Path, shape: TextShape, source: Option<Value<'t>>) {
-        let tokens = self.prices.image_of(source);
+        let size = image_size(source);
+        let tokens = self.prices.image.tokens(size);
         self.piece(Kind::Image, Some(at.clone())).body(at, shape).tokens(tokens);
+        self.last().into_iter().for_each(|piece| piece.is_large_image = size.is_some_and(is_large));
     }
 
     /// More of the body of the last piece, which goes with it.
@@ -561,8 +570,10 @@ impl<'r, 't> Reader<'r, 't> {
 
     /// An image in the body of the last piece; `shape` is that of a text in its place, if one may stand there.
     pub(crate) fn inner_image(&mut self, path: Path, shape: Option<TextShape>, source: Option<Value<'t>>) {
-        let tokens = self.prices.image_of(source);
-        self.last().into_iter().for_each(|piece| piece.images.push(InnerImage { path: path.clone(), shape, tokens }));
+        let size = image_size(source);
+        let (tokens, is_large) = (self.prices.image.tokens(size), size.is_some_and(is_large));
+        let image = InnerImage { path, shape, tokens, is_large };
+        self.last().into_iter().for_each(|piece| piece.images.push(image.clone()));
         self.tokens(tokens);
     }
 

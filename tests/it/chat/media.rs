@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{count, fit};
 
 /// Bytes as base64.
-fn base64(bytes: &[u8]) -> String {
+pub(super) fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digits = |three: &[u8]| {
         let bits = three.iter().fold(0, |bits, &byte| bits << 8 | u32::from(byte)) << (8 * (3 - three.len()));
@@ -17,7 +17,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 /// A PNG of 1092 by 1092 pixels, as far as its header goes, and so many more bytes.
-fn png(more: usize) -> String {
+pub(super) fn png(more: usize) -> String {
     let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x04\x44\0\0\x04\x44\x08\x06\0\0\0".to_vec();
     bytes.extend((0..more).map(|at| (at * 7919 % 251) as u8));
     bytes.resize(bytes.len() / 3 * 3, 0);
@@ -25,7 +25,7 @@ fn png(more: usize) -> String {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum What {
+pub(super) enum What {
     /// An image that a text can stand for.
     Image,
     /// An image that stays.
@@ -34,9 +34,9 @@ enum What {
 }
 
 /// A chat in a format with one medium, which it holds as `BYTES` or as `DATA_URL`.
-type Case = (&'static str, What, Value);
+pub(super) type Case = (&'static str, What, Value);
 
-fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<Case> {
     [openai(), responses(), agents(), anthropic(), gemini(), ai_sdk(), langchain(), generic()].concat()
 }
 
@@ -296,7 +296,7 @@ fn generic() -> Vec<Case> {
 }
 
 /// The chat with these bytes and this address.
-fn with(chat: &Value, bytes: &Value, url: &Value) -> Value {
+pub(super) fn with(chat: &Value, bytes: &Value, url: &Value) -> Value {
     match chat {
         Value::String(text) if text == "BYTES" => bytes.clone(),
         Value::String(text) if text == "DATA_URL" => url.clone(),

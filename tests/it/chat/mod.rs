@@ -1,5 +1,6 @@
 //! Chats under a budget (SPEC §8).
 
+mod bytes;
 mod cases;
 mod compaction;
 mod convert;
@@ -9,7 +10,9 @@ mod known_costs;
 mod limits;
 mod media;
 mod mistakes;
+mod phase;
 mod properties;
+mod refused;
 mod resident;
 mod series;
 mod thinking;

@@ -1,0 +1,30 @@
+//! What the model refuses of a request.
+
+use super::fit::{Cut, Fit};
+use crate::content::Role;
+use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::vendors::anthropic::refused::{refused_fields, refused_prefill};
+
+impl Fit<'_> {
+    /// Reports fields of the request that the model refuses, and messages that end with the model's.
+    pub(super) fn report_refused(&mut self, cut: &Cut) {
+        // A list of messages alone is no request.
+        let is_request = self.fields_at.is_empty() || self.fields.model.is_some();
+        let model = self.options.model.as_deref().or(self.fields.model.as_deref());
+        let Some(model) = model.filter(|_| is_request) else { return };
+        let mut found = Vec::new();
+        for refused in refused_fields(model, |name| self.fields.refusable(name)) {
+            let refusal = Diagnostic::new(refused.code, Severity::Warning, refused.message);
+            found.push(refusal.at_path([self.fields_at, refused.name].concat()));
+        }
+        let is_whole = |at: usize| cut.slices.iter().any(|slice| slice.message == at && slice.from == 0);
+        let last = self.messages.iter().enumerate().rev().find(|(at, it)| it.removed.is_none() && !is_whole(*at));
+        if let Some((at, _)) = last.filter(|(_, message)| message.role == Role::Assistant)
+            && let Some(message) = refused_prefill(model)
+        {
+            let refusal = Diagnostic::new(DiagnosticCode::PrefillRefused, Severity::Warning, message);
+            found.push(refusal.at_path(format!("messages[{at}]")));
+        }
+        self.diagnostics.extend(found);
+    }
+}

@@ -1,0 +1,56 @@
+//! Fields of a request that newer models refuse.
+
+use serde_json::Value;
+
+use crate::error::DiagnosticCode;
+use crate::tokens::models::{NO_FORCED_TOOL, NO_PREFILL, NO_SAMPLING};
+
+/// A field that a model refuses.
+#[derive(Debug)]
+pub(crate) struct RefusedField {
+    pub code: DiagnosticCode,
+    pub name: &'static str,
+    pub message: String,
+}
+
+/// Fields that models of Anthropic's may refuse.
+pub(crate) const REFUSABLE: [&str; 4] = ["tool_choice", "temperature", "top_p", "top_k"];
+
+/// The fields that this model refuses. Other vendors' models refuse none.
+pub(crate) fn refused_fields<'v>(model: &str, field: impl Fn(&str) -> Option<&'v Value>) -> Vec<RefusedField> {
+    let is_refused = |name: &str, value: &Value| match name {
+        "tool_choice" => NO_FORCED_TOOL.includes(model) && forces_call(value),
+        "top_k" => NO_SAMPLING.includes(model) && !value.is_null(),
+        // The default is 1.
+        _ => NO_SAMPLING.includes(model) && !value.is_null() && value.as_f64() != Some(1.0),
+    };
+    let refused = |name: &'static str| {
+        field(name).filter(|value| is_refused(name, value))?;
+        let is_choice = name == "tool_choice";
+        Some(RefusedField {
+            code: if is_choice { DiagnosticCode::ToolChoiceRefused } else { DiagnosticCode::SamplingRefused },
+            name,
+            message: if is_choice {
+                format!(
+                    "`{model}` refuses a `tool_choice` that forces a call; use `auto`, and name the tool in the prompt"
+                )
+            } else {
+                format!("`{model}` refuses a `{name}` other than the default; leave it out")
+            },
+        })
+    };
+    REFUSABLE.into_iter().filter_map(refused).collect()
+}
+
+/// What is wrong with a conversation that ends with a message of the assistant's, if this model refuses it.
+pub(crate) fn refused_prefill(model: &str) -> Option<String> {
+    let message =
+        || format!("`{model}` refuses a conversation that ends with the assistant; end it with a user message");
+    NO_PREFILL.includes(model).then(message)
+}
+
+/// Whether the model has to call a tool: any, or a certain one. OpenAI's form is that of routers.
+fn forces_call(choice: &Value) -> bool {
+    let kind = choice.as_str().or_else(|| choice.get("type")?.as_str());
+    kind.is_some_and(|kind| !matches!(kind, "auto" | "none"))
+}
