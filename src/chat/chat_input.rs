@@ -2,7 +2,8 @@
 
 use crate::error::Result;
 use crate::json::{Kind, Value};
-use crate::vendors::detect::{self, Formats, bit, first_of};
+use crate::vendors::detect::{self, Formats, ListField, bit, first_of};
+use crate::vendors::fields::continues_stored;
 use crate::vendors::format::Format;
 use crate::vendors::media::medium_of;
 
@@ -14,13 +15,15 @@ pub(super) struct ChatInput<'t> {
     pub tools: Option<Value<'t>>,
     pub model: Option<Value<'t>>,
     pub thinking: Option<Value<'t>>,
-    of_contents: bool,
-    is_list: bool,
+    /// Whether the provider has the beginning of the conversation.
+    pub continues: bool,
+    /// The field of the messages, in a container.
+    pub field: Option<ListField>,
 }
 
 impl<'t> ChatInput<'t> {
     pub(super) fn read(given: Value<'t>) -> Result<Self> {
-        const EXPECTED: &str = "a list of chat messages, `{ system?, messages }` or `{ systemInstruction?, contents }`";
+        const EXPECTED: &str = "a list of chat messages, `{ system?, messages }`, `{ systemInstruction?, contents }` or `{ instructions?, input }`";
         if given.kind() == Kind::List {
             let list = given.list(EXPECTED)?.collect();
             return Ok(Self {
@@ -29,19 +32,24 @@ impl<'t> ChatInput<'t> {
                 tools: None,
                 model: None,
                 thinking: None,
-                of_contents: false,
-                is_list: true,
+                continues: false,
+                field: None,
             });
         }
         let container = given.object(EXPECTED)?;
-        let [contents, messages, system, instruction, snake, tools] =
-            container.fields(["contents", "messages", "system", "systemInstruction", "system_instruction", "tools"])?;
-        let [model, thinking] = container.fields(["model", "thinking"])?;
-        let of_contents = contents.is_some();
-        let system = system.or(instruction).or(snake);
+        let [contents, messages, input, tools, model, thinking] =
+            container.fields(["contents", "messages", "input", "tools", "model", "thinking"])?;
+        let [system, instruction, snake, instructions] =
+            container.fields(["system", "systemInstruction", "system_instruction", "instructions"])?;
+        let lists = [(contents, ListField::Contents), (messages, ListField::Messages), (input, ListField::Input)];
+        let (list, field) =
+            lists.into_iter().find_map(|(list, field)| Some((list?, field))).ok_or_else(|| given.mismatch(EXPECTED))?;
+        let instructions = instructions.filter(|it| field == ListField::Input && it.as_text().is_some());
+        let system = system.or(instruction).or(snake).or(instructions);
         system.map_or(Ok(()), |system| each_system_part(system, &mut |_| {}))?;
-        let list = contents.or(messages).ok_or_else(|| given.mismatch(EXPECTED))?.list(EXPECTED)?.collect();
-        Ok(Self { list, system, tools, model, thinking, of_contents, is_list: false })
+        let list = list.list(EXPECTED)?.collect();
+        let continues = field == ListField::Input && continues_stored(container);
+        Ok(Self { list, system, tools, model, thinking, continues, field: Some(field) })
     }
 
     /// The format, by the shape of the messages where it is not said, and all formats that they can be in.
@@ -49,10 +57,10 @@ impl<'t> ChatInput<'t> {
         if let Some(format) = said {
             return Ok((format, bit(format)));
         }
-        let formats = detect::detect(&self.list, detect::container(self.of_contents, self.is_list))?;
+        let formats = detect::detect(&self.list, self.field.map_or(Formats::MAX, ListField::formats))?;
         let found = first_of(formats);
         // `{ system, messages }` is Anthropic's.
-        let is_anthropic = found == Format::Generic && self.system.is_some();
+        let is_anthropic = found == Format::Generic && self.system.is_some() && self.field == Some(ListField::Messages);
         Ok((if is_anthropic { Format::Anthropic } else { found }, formats))
     }
 }

@@ -150,7 +150,8 @@ impl EarlierMark {
 impl<'r> Fit<'r> {
     /// Repairs, edits and cuts the chat once, by what earlier attempts found.
     pub(super) fn attempt(&mut self) -> Result<(Cut, Vec<EditEffect>)> {
-        if self.options.repair {
+        // Results of what the provider has stored have no calls here.
+        if self.options.repair && !self.rules.continues {
             repair(self.pairs, &mut self.messages, &mut self.diagnostics);
             drop_links(&mut self.messages);
             self.remove_empty();
@@ -272,7 +273,7 @@ impl<'r> Fit<'r> {
             }
         }
         match self.format {
-            Format::Responses | Format::Agents if touched => self.remove_unfollowed(),
+            Format::Responses | Format::Agents | Format::Interactions if touched => self.remove_unfollowed(),
             Format::Anthropic if self.messages.is_changed() => self.drop_before_thinking(),
             _ => {}
         }
@@ -294,17 +295,20 @@ impl<'r> Fit<'r> {
         }
     }
 
-    /// Takes out reasoning that nothing follows from any more.
+    /// Takes out reasoning that nothing follows from any more. Gemini wants thoughts back that were alone from the beginning.
     fn remove_unfollowed(&mut self) {
         let (mut follows, mut gone) = (None, false);
+        let keeps_lone = self.format == Format::Interactions;
         for at in (0..self.messages.len()).rev() {
             let Some(message) = self.messages.get(at) else { continue };
+            let is_unfollowed = follows.map_or(gone, |role| role != Role::Assistant) && (gone || !keeps_lone);
             if message.removed.is_some() {
                 gone = true;
-            } else if message.is_thought() && follows.map_or(gone, |role| role != Role::Assistant) {
+            } else if message.is_thought() && is_unfollowed {
                 self.remove(at, Some(Reason::NothingLeft));
             } else {
                 follows = Some(message.role);
+                gone &= !keeps_lone;
             }
         }
     }

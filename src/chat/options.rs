@@ -136,13 +136,19 @@ pub struct RequestFields {
     pub model: Option<String>,
     /// The field `thinking` of Anthropic's requests.
     pub thinking: Option<Json>,
+    /// Whether the provider has stored the beginning of the conversation, so that results may be without their calls.
+    pub continues: bool,
 }
 
 impl RequestFields {
     /// These fields, with the gaps filled from `below`.
     pub(super) fn over(self, below: &Self) -> Self {
-        let Self { model, thinking } = self;
-        Self { model: model.or_else(|| below.model.clone()), thinking: thinking.or_else(|| below.thinking.clone()) }
+        let Self { model, thinking, continues } = self;
+        Self {
+            model: model.or_else(|| below.model.clone()),
+            thinking: thinking.or_else(|| below.thinking.clone()),
+            continues: continues || below.continues,
+        }
     }
 
     /// Whether thinking is manual, which older models alone have.

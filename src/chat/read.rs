@@ -14,6 +14,7 @@ use crate::content::Role;
 use crate::error::{Diagnostic, Result};
 use crate::json::{Kind, Object, Value};
 use crate::text::is_blank;
+use crate::vendors::fields::continues_stored;
 use crate::vendors::format::FORMATS;
 use crate::vendors::pieces::message::ROLES;
 
@@ -90,14 +91,15 @@ impl RequestFields {
     /// Those of a container.
     pub(super) fn of_chat(given: &ChatInput<'_>) -> Result<Self> {
         let model = given.model.and_then(Value::as_text).map(Cow::into_owned);
-        Ok(Self { model, thinking: given.thinking.map(Value::to_json).transpose()? })
+        Ok(Self { model, thinking: given.thinking.map(Value::to_json).transpose()?, continues: given.continues })
     }
 
     /// Those of the target of a body.
     pub(super) fn of_target(target: Value<'_>) -> Result<Self> {
         let target = target.object("the target of a body, an object")?;
         let model = target.get("model")?.and_then(Value::as_text).map(Cow::into_owned);
-        Ok(Self { model, thinking: target.get("thinking")?.map(Value::to_json).transpose()? })
+        let thinking = target.get("thinking")?.map(Value::to_json).transpose()?;
+        Ok(Self { model, thinking, continues: continues_stored(target) })
     }
 }
 

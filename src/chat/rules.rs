@@ -37,6 +37,8 @@ pub(super) struct Rules {
     pub user_first: bool,
     /// Whether messages may hold what stands for everything before it.
     pub has_compactions: bool,
+    /// Whether the provider has stored the messages before these.
+    pub continues: bool,
 }
 
 impl Rules {
@@ -51,7 +53,7 @@ impl Rules {
             None => format != Format::Generic && !request.is_manual(),
         };
         let user_first = match format {
-            Format::Anthropic | Format::Gemini => true,
+            Format::Anthropic | Format::Gemini | Format::Interactions => true,
             Format::AiSdk | Format::AiSdkUi | Format::LangChain | Format::Generic => {
                 known.is_none_or(|(_, family)| matches!(family, "claude" | "gemini"))
             }
@@ -63,6 +65,7 @@ impl Rules {
             withholds_thinking: is_openai && marks.sealed_by_openai,
             user_first,
             has_compactions: marks.compaction,
+            continues: request.continues,
         }
     }
 }

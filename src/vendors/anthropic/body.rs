@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::content::{Role, Vendor};
+use crate::content::Role;
 use crate::error::DiagnosticCode;
 use crate::json::JsonWriter;
 use crate::vendors::bodies::arguments;
@@ -19,10 +19,12 @@ use crate::vendors::bodies::sink::DiagnosticSink;
 use crate::vendors::bodies::target::{CacheMessages, CacheSettings, CacheTtl, Hints, Target};
 use crate::vendors::bodies::tool::Tool;
 use crate::vendors::signature::{self, ReasoningSignature};
+use crate::vendors::vendor_block::BlockFormat;
 
 const RULES: Rules = Rules {
     name: "Anthropic",
     user_first: true,
+    turns_alternate: true,
     system_field: true,
     results_apart: false,
     takes,
@@ -31,7 +33,7 @@ const RULES: Rules = Rules {
     tool_name: IdRule::plain(128),
     failed_result_is_text: true,
     reasoning: ReasoningPlace::NotLast,
-    vendors: &[Vendor::Anthropic],
+    blocks: &[BlockFormat::Anthropic],
     chat: false,
 };
 
