@@ -236,6 +236,18 @@ fn chats_survive_trees() {
                 json!({ "role": "user", "parts": [{ "text": "More." }] }),
             ],
         ),
+        (
+            "gemini-interactions",
+            vec![
+                json!({ "type": "user_input", "content": [{ "type": "text", "text": "Go." }] }),
+                json!({ "type": "thought", "signature": "c2lnMg==", "summary": [{ "type": "text", "text": "hm" }] }),
+                json!({ "type": "code_execution_call", "id": "x", "arguments": { "code": "print(1)" } }),
+                json!({ "type": "code_execution_result", "call_id": "x", "result": "1", "signature": "c2lnMw==" }),
+                json!({ "type": "from_the_future", "of": "words" }),
+                json!({ "type": "model_output", "content": [{ "type": "text", "text": "One." }] }),
+                json!({ "type": "user_input", "content": [{ "type": "text", "text": "More." }] }),
+            ],
+        ),
     ];
     for (format, chat) in chats {
         let tree = call("chatToLoomTree", &[json!(chat), json!({ "from": format })], None).unwrap();
@@ -271,6 +283,8 @@ fn a_block_costs_what_it_costs_in_chats() {
         ("openai", "openai-responses", json!({ "type": "web_search_call", "id": "w", "action": { "query": "tides" } }), &responses),
         ("openai", "openai-responses", json!({ "type": "shown", "id": "w", "picture": { "type": "image", "data": image, "mimeType": "image/png" } }), &responses),
         ("google", "gemini", json!({ "executableCode": { "language": "PYTHON", "code": "print(1)" } }), &gemini),
+        ("google", "gemini-interactions", json!({ "type": "google_search_call", "id": "w", "arguments": { "queries": ["tides"] } }), &responses),
+        ("google", "gemini-interactions", json!({ "type": "from_the_future", "of": "words and words" }), &responses),
     ]
     .into_iter()
     .map(|(vendor, format, block, chat)| (vendor, format, block.clone(), chat(&block)))
@@ -279,6 +293,7 @@ fn a_block_costs_what_it_costs_in_chats() {
         let empty = match format {
             "anthropic" => json!([{ "role": "assistant", "content": [] }]),
             "gemini" => json!([{ "role": "model", "parts": [] }]),
+            "gemini-interactions" => json!([{ "type": "thought" }]),
             _ => json!([{ "type": "reasoning", "summary": [] }]),
         };
         let of =
@@ -361,6 +376,12 @@ fn replies_keep_blocks() {
     let response =
         json!({ "candidates": [{ "content": { "role": "model", "parts": [part] }, "finishReason": "STOP" }] });
     assert_eq!(kept(response, "gemini"), [vendor("google", &part)]);
+    let steps = [
+        json!({ "type": "google_search_call", "id": "w", "arguments": { "queries": ["tides"] } }),
+        json!({ "type": "google_search_result", "call_id": "w", "result": [{ "search_suggestions": "s" }] }),
+    ];
+    let interaction = json!({ "id": "v1_", "status": "completed", "steps": steps });
+    assert_eq!(kept(interaction, "gemini-interactions"), steps.map(|step| vendor("google", &step)));
 }
 
 /// A node: its author, its words, and what else it holds.

@@ -193,6 +193,7 @@ export type Provider =
   | "openai"
   | "openai-responses"
   | "gemini"
+  | "gemini-interactions"
   | "completion"
   | (string & {})
   | { nativeSystemPrompt: boolean };
