@@ -273,7 +273,8 @@ impl<'r> Fit<'r> {
             }
         }
         match self.format {
-            Format::Responses | Format::Agents | Format::Interactions if touched => self.remove_unfollowed(),
+            Format::Responses | Format::Agents if touched => self.remove_unfollowed(),
+            Format::Interactions if touched => self.remove_thoughts_of_calls(),
             Format::Anthropic if self.messages.is_changed() => self.drop_before_thinking(),
             _ => {}
         }
@@ -295,20 +296,37 @@ impl<'r> Fit<'r> {
         }
     }
 
-    /// Takes out reasoning that nothing follows from any more. Gemini wants thoughts back that were alone from the beginning.
+    /// Takes out reasoning that nothing follows from any more.
     fn remove_unfollowed(&mut self) {
         let (mut follows, mut gone) = (None, false);
-        let keeps_lone = self.format == Format::Interactions;
         for at in (0..self.messages.len()).rev() {
             let Some(message) = self.messages.get(at) else { continue };
-            let is_unfollowed = follows.map_or(gone, |role| role != Role::Assistant) && (gone || !keeps_lone);
             if message.removed.is_some() {
                 gone = true;
-            } else if message.is_thought() && is_unfollowed {
+            } else if message.is_thought() && follows.map_or(gone, |role| role != Role::Assistant) {
                 self.remove(at, Some(Reason::NothingLeft));
             } else {
                 follows = Some(message.role);
-                gone &= !keeps_lone;
+            }
+        }
+    }
+
+    /// Takes out thoughts whose calls are gone. Gemini wants those back that were alone from the beginning.
+    fn remove_thoughts_of_calls(&mut self) {
+        let is_there = |message: &&Message<'_>| message.removed.is_none();
+        let is_call = |piece: &Piece<'_>| matches!(piece.kind, Kind::Call { .. });
+        let follows = |message: &&Message<'_>| {
+            message.is_thought() || message.pieces.iter().any(is_call) && message.role == Role::Assistant
+        };
+        for at in (0..self.messages.len()).rev() {
+            if self.messages.get(at).filter(is_there).is_none_or(|message| !message.is_thought()) {
+                continue;
+            }
+            let after = self.messages.range(at + 1, self.messages.len());
+            let gone = after.take_while(|message| !is_there(message) && follows(message)).count();
+            let next = self.messages.get(at + 1 + gone).filter(is_there);
+            if gone > 0 && next.is_none_or(|next| !next.pieces.iter().any(is_call)) {
+                self.remove(at, Some(Reason::NothingLeft));
             }
         }
     }

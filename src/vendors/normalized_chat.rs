@@ -158,7 +158,7 @@ impl<'t> ChatNormalizer<'t> {
         let is_whole = |piece: &Piece<'_>| {
             piece.places.is_empty() && matches!(&piece.kind, Kind::Other | Kind::Call { name: Cow::Borrowed(""), .. })
         };
-        if !message.pieces.iter().any(is_whole) && !self.is_server_step(value) {
+        if !message.pieces.iter().any(is_whole) && !self.keeps_step(value) {
             self.fields(object);
         }
         let role = match message.role {
@@ -262,7 +262,7 @@ impl<'t> ChatNormalizer<'t> {
             }
             None => None,
         };
-        if (piece.kind == Kind::Other || self.is_server_step(part))
+        if (piece.kind == Kind::Other || self.keeps_step(part))
             && let Some(block) = self.vendor_block(part, piece)?
         {
             self.put_vendor_block(block, blocks);
@@ -307,7 +307,12 @@ impl<'t> ChatNormalizer<'t> {
                     self.thought(text, proof.as_ref(), blocks);
                 }
             }
-            Kind::Reasoning => self.thought(reasoning_text(part), proof.as_ref(), blocks),
+            Kind::Reasoning => {
+                if self.is_vendor_step(part) {
+                    self.lost("an image in a thought");
+                }
+                self.thought(reasoning_text(part), proof.as_ref(), blocks);
+            }
             Kind::Image | Kind::Other => {
                 let is_image = piece.kind == Kind::Image;
                 let block = self.other(part, is_image);
@@ -340,7 +345,7 @@ impl<'t> ChatNormalizer<'t> {
         let kind =
             part.object("a call").ok().map(|call| call.get("type")).transpose()?.flatten().and_then(Value::as_text);
         let is_server = |kind: &str| kind.starts_with("server_") || kind.starts_with("mcp_");
-        if kind.as_deref().is_some_and(is_server) || self.is_server_call(part) {
+        if kind.as_deref().is_some_and(is_server) || self.is_vendor_step(part) {
             self.note("a call that the vendor itself answers, written as a call of a function", Severity::Info);
         }
         let arguments = match arguments {
@@ -514,18 +519,16 @@ impl<'t> ChatNormalizer<'t> {
         None
     }
 
-    /// Whether a part is a step for which the vendor runs a tool, or a thought that is more than texts. Our own format and the vendor's
-    /// have such steps as they are; others have a call of a function.
-    fn is_server_step(&self, part: Value<'t>) -> bool {
-        let takes_steps =
-            self.target == Format::Generic || block_format_of(self.target) == Some(BlockFormat::GeminiStep);
-        self.format == Format::Interactions
-            && takes_steps
-            && part.as_object().is_some_and(gemini_interactions::fields::is_vendor_step)
+    /// Whether a part is a step for which the vendor runs a tool, or a thought that is more than texts.
+    fn is_vendor_step(&self, part: Value<'t>) -> bool {
+        self.format == Format::Interactions && part.as_object().is_some_and(gemini_interactions::fields::is_vendor_step)
     }
 
-    fn is_server_call(&self, part: Value<'t>) -> bool {
-        self.format == Format::Interactions && part.as_object().is_some_and(gemini_interactions::fields::is_vendor_step)
+    /// Whether a step goes to the target as it is. Other targets have a call of a function.
+    fn keeps_step(&self, part: Value<'t>) -> bool {
+        let is_step = |format: BlockFormat| format == BlockFormat::GeminiStep;
+        (self.target == Format::Generic || block_format_of(self.target).is_some_and(is_step))
+            && self.is_vendor_step(part)
     }
 
     /// The block that a piece is, if only its vendor knows it.

@@ -32,7 +32,10 @@ fn body_after(answer: &Value, at: usize, provider: &str) -> Value {
         "edges": [answer["edges"][at], { "id": "e", "sources": [{ "nodeId": node["id"] }], "targetNodeId": "z" }],
     });
     let target = json!({ "provider": provider, "model": "m", "maxTokens": 100 });
-    let request = json!({ "tree": tree, "tip": "z", "contextWindow": 100_000, "target": target });
+    let mut request = json!({ "tree": tree, "tip": "z", "contextWindow": 100_000, "target": target });
+    if answer["media"].is_object() {
+        request["media"] = answer["media"].clone();
+    }
     let body = call("requestBody", &[request], None).unwrap();
     serde_json::from_str(body["$text"].as_str().unwrap()).unwrap()
 }

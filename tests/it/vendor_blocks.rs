@@ -115,7 +115,7 @@ fn anthropic_gets_its_blocks_back() {
     assert_eq!(kept[0], json!({ "type": "vendor", "vendor": "anthropic", "value": compaction() }));
     assert_eq!(kept[4]["value"].to_string(), blocks[4].to_string());
     // Another vendor gets the summary; everything else is reported.
-    for provider in ["openai", "openai-responses", "gemini"] {
+    for provider in ["openai", "openai-responses", "gemini", "gemini-interactions"] {
         let (body, found) = body_of(&tree, provider);
         let body = body.to_string();
         assert!(body.contains("They spoke of the tides.") && !body.contains("c2VhbGVk"), "{provider}: {body}");
@@ -156,7 +156,7 @@ fn codex_compactions_are_no_reasoning() {
     let (body, _) = body_of(&tree, "openai-responses");
     assert_eq!(body["input"][1], compaction);
     assert_eq!(body["input"][2], other);
-    for provider in ["anthropic", "openai", "gemini"] {
+    for provider in ["anthropic", "openai", "gemini", "gemini-interactions"] {
         let (body, found) = body_of(&tree, provider);
         assert!(!body.to_string().contains("gAAAAABsealed") && !body.to_string().contains("program_of"), "{body}");
         assert_eq!(codes(&found).iter().filter(|code| **code == "not_expressible").count(), 2, "{provider}: {found:?}");
@@ -178,6 +178,10 @@ fn gemini_gets_its_parts_and_signatures_back() {
     let (body, _) = body_of(&tree, "gemini");
     assert_eq!(body["contents"][1]["parts"], json!(parts));
     assert_eq!(body["contents"][3]["parts"], json!([{ "text": "One.", "thoughtSignature": "c2lnNA==" }]));
+    // Gemini's other interface takes the signatures, and no parts.
+    let (body, found) = body_of(&tree, "gemini-interactions");
+    assert!(body.to_string().contains("c2lnNA==") && !body.to_string().contains("executableCode"), "{body}");
+    assert_eq!(codes(&found).iter().filter(|code| **code == "not_expressible").count(), 2, "{found:?}");
     for provider in ["anthropic", "openai", "openai-responses"] {
         let (body, found) = body_of(&tree, provider);
         let body = body.to_string();

@@ -24,12 +24,7 @@ export interface RequestBodyWithReport {
  * `const target = { provider: "anthropic" }`; a name that is not known is an error.
  */
 export type TargetProvider =
-  | "anthropic"
-  | "openai"
-  | "openai-responses"
-  | "gemini"
-  | "gemini-interactions"
-  | "completion";
+  "anthropic" | "openai" | "openai-responses" | "gemini" | "gemini-interactions" | "completion";
 
 /** Whom a body is for, and what shall stand in it. */
 export type Target = TargetSettings &

@@ -22,7 +22,13 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
     match event_type.as_str() {
         "interaction.created" => begin(whole),
         "step.start" => {
-            let step = take(&mut event, "step");
+            let mut step = take(&mut event, "step");
+            // Signatures come later; the empty text in the place of one is none.
+            if let Value::Object(fields) = &mut step
+                && text(fields, "signature") == Some("")
+            {
+                fields.shift_remove("signature");
+            }
             put(whole, "steps", at, step);
         }
         "step.delta" => {

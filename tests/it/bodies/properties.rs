@@ -14,13 +14,8 @@ use super::rules::{broken, strings};
 use crate::generate::{COUNTERS, case, cases, text};
 use crate::model::trimmed;
 
-const CHATS: [Provider; 5] = [
-    Provider::Anthropic,
-    Provider::OpenAi,
-    Provider::OpenAiResponses,
-    Provider::Gemini,
-    Provider::GeminiInteractions,
-];
+const CHATS: [Provider; 5] =
+    [Provider::Anthropic, Provider::OpenAi, Provider::OpenAiResponses, Provider::Gemini, Provider::GeminiInteractions];
 
 /// A part of a message before it is one: texts, calls and results with few ids, so that they meet and miss each other.
 #[derive(Clone, Debug)]

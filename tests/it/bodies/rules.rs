@@ -262,6 +262,8 @@ fn interactions(body: &Value) -> Result<(), String> {
         ensure(body.get(field).is_none(), "a setting outside `generation_config`")?;
     }
     let (mut seen, mut called) = (BTreeSet::new(), Vec::new());
+    // The calls of tools that the vendor runs, without results.
+    let mut running = BTreeSet::new();
     // The calls without results, and of which the results have begun.
     let (mut open, mut answering): (BTreeSet<String>, bool) = (BTreeSet::new(), false);
     let text = |step: &Value, field: &str| step[field].as_str().unwrap_or_default().to_owned();
@@ -306,10 +308,14 @@ fn interactions(body: &Value) -> Result<(), String> {
                 ensure(fits, "a result without content")?;
                 ensure(step.get("is_error").is_none_or(Value::is_boolean), "a failure that is no flag")?;
             }
+            kind if kind.ends_with("_call") => ensure(running.insert(text(step, "id")), "a tool that runs twice")?,
+            kind if kind.ends_with("_result") => {
+                ensure(running.remove(&text(step, "call_id")), "a result of a tool that did not run")?;
+            }
             _ => return Err(format!("a step `{kind}`")),
         }
     }
-    ensure(open.is_empty(), "calls without results")?;
+    ensure(open.is_empty() && running.is_empty(), "calls without results")?;
     let tools = list(body, "tools");
     ensure(tools.iter().all(|tool| tool["type"].is_string()), "a tool without a type")?;
     let tools = tools.iter().filter(|tool| tool["type"] == "function").map(|tool| &tool["name"]);

@@ -16,7 +16,10 @@ pub(crate) fn fitted(given: &Value, answer: &Value) -> Value {
     let mut messages = given.clone();
     match &mut messages {
         Value::Object(container) => {
-            let key = ["contents", "messages", "input"].into_iter().find(|key| container.contains_key(*key)).unwrap_or("messages");
+            let key = ["contents", "messages", "input"]
+                .into_iter()
+                .find(|key| container.contains_key(*key))
+                .unwrap_or("messages");
             container.insert(key.to_owned(), json!(fitted));
         }
         whole => *whole = json!(fitted),

@@ -46,8 +46,12 @@ fn said(messages: &[Value], system: Option<&str>) -> Vec<String> {
     // Results stand behind all that the answer with their calls says.
     for message in messages {
         let role = match (message["role"].as_str(), message["type"].as_str()) {
-            (Some("model"), _) | (_, Some("ai" | "reasoning" | "thought" | "model_output" | "function_call")) => "assistant",
-            (_, Some("human" | "user_input" | "function_call_output" | "function_call_result" | "function_result")) => "user",
+            (Some("model"), _) | (_, Some("ai" | "reasoning" | "thought" | "model_output" | "function_call")) => {
+                "assistant"
+            }
+            (_, Some("human" | "user_input" | "function_call_output" | "function_call_result" | "function_result")) => {
+                "user"
+            }
             (Some("tool"), _) | (_, Some("tool")) => "user",
             (Some(role), _) => role,
             (None, kind) => kind.unwrap_or("user"),
@@ -115,7 +119,11 @@ fn said_in(role: &str, value: &Value, out: &mut Vec<String>, results: &mut Vec<S
                 out.push(called(&id, &first(&["name", "toolName"]), &first(&["input", "arguments", "args"])));
             }
             "function" => out.push(called(&value["id"], &value["function"]["name"], &value["function"]["arguments"])),
-            "tool_result" | "toolResult" | "tool-result" | "function_call_output" | "function_call_result"
+            "tool_result"
+            | "toolResult"
+            | "tool-result"
+            | "function_call_output"
+            | "function_call_result"
             | "function_result" => {
                 let id = first(&["tool_use_id", "toolCallId", "call_id", "callId"]);
                 let body = first(&["content", "output", "result"]);

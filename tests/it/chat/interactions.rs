@@ -56,7 +56,8 @@ fn ids<'s>(steps: &'s [Value], kind: &str, field: &str) -> Vec<&'s str> {
 
 #[test]
 fn steps_and_their_container_are_found_by_shape() {
-    let format = |chat: &Value| fit(chat, &json!({ "maxTokens": 90_000 })).map(|it| it.report["format"].clone()).unwrap();
+    let format =
+        |chat: &Value| fit(chat, &json!({ "maxTokens": 90_000 })).map(|it| it.report["format"].clone()).unwrap();
     let kinds = [
         said("user_input", "a"),
         said("model_output", "a"),
@@ -96,14 +97,19 @@ fn a_container_has_its_system_context_and_tools() {
 fn thoughts_go_back_as_they_were() {
     let chat = chat();
     for strategy in ["truncateMiddle", "rollingWindow", "keepStart"] {
-        for edits in [json!(false), json!({ "toolResults": { "keepLast": 1 } }), json!({ "toolCalls": { "keepLast": 1 } })] {
+        for edits in
+            [json!(false), json!({ "toolResults": { "keepLast": 1 } }), json!({ "toolCalls": { "keepLast": 1 } })]
+        {
             for limit in (90..700).step_by(13) {
                 let options = json!({ "maxTokens": limit, "truncationStrategy": strategy, "edits": edits });
                 let Ok(fitted) = fit(&json!(chat), &options) else { continue };
                 let steps = &fitted.messages;
                 assert_eq!(broken_chat("gemini-interactions", steps), Ok(()), "{options}: {steps:#?}");
                 assert!(thoughts(steps).iter().all(|it| chat.contains(it)), "{options}: {steps:#?}");
-                let is_followed = |two: &[Value]| two[0]["type"] != "thought" || ["function_call", "model_output"].contains(&two[1]["type"].as_str().unwrap());
+                let is_followed = |two: &[Value]| {
+                    two[0]["type"] != "thought"
+                        || ["function_call", "model_output"].contains(&two[1]["type"].as_str().unwrap())
+                };
                 assert!(steps.windows(2).all(is_followed), "{options}: {steps:#?}");
                 assert_ne!(steps.last().unwrap()["type"], "thought", "{options}: {steps:#?}");
             }
@@ -120,12 +126,16 @@ fn only_thoughts_without_their_calls_are_removed() {
     let edits = json!({ "when": "always", "toolCalls": { "keepLast": 0 } });
     let fitted = fit(&json!(chat), &json!({ "maxTokens": 90_000, "edits": edits })).unwrap();
     assert_eq!(ids(&fitted.messages, "function_call", "id"), Vec::<&str>::new());
-    // The thoughts before an answer belong to it now.
-    assert_eq!(ids(&fitted.messages, "thought", "signature"), ["alone", "s1", "s2", "s3"]);
-    let mut chat = chat[..11].to_vec();
-    chat.push(said("user_input", "Stop."));
-    let fitted = fit(&json!(chat), &json!({ "maxTokens": 90_000, "edits": edits })).unwrap();
     assert_eq!(ids(&fitted.messages, "thought", "signature"), ["alone"]);
+    // The result of the last call is not read yet.
+    let open = json!(chat[..11]);
+    let fitted = fit(&open, &json!({ "maxTokens": 90_000, "edits": edits })).unwrap();
+    assert_eq!(ids(&fitted.messages, "thought", "signature"), ["alone", "s2"]);
+    // One of two parallel calls stays, and so does their thought.
+    let edits = json!({ "when": "always", "toolCalls": { "keepLast": 1 } });
+    let fitted = fit(&open, &json!({ "maxTokens": 90_000, "edits": edits })).unwrap();
+    assert_eq!(ids(&fitted.messages, "function_call", "id"), ["b", "c"]);
+    assert_eq!(ids(&fitted.messages, "thought", "signature"), ["alone", "s1", "s2"]);
 }
 
 /// The signature of a thought may be of the arguments of the call after it.
@@ -206,12 +216,18 @@ fn contents_cost_what_they_cost_in_geminis_other_chats() {
         assert_eq!(step(shown), content(role, json!([{ "inlineData": { "mimeType": "image/png", "data": image } }])));
     }
     // A step costs 3 tokens, and a turn the word for its role as well.
-    let role = |name: &str| count(&json!([{ "role": name, "parts": [] }]), &json!({ "format": "gemini" }), &CallContext::default()).unwrap() - 6;
+    let role = |name: &str| {
+        count(&json!([{ "role": name, "parts": [] }]), &json!({ "format": "gemini" }), &CallContext::default()).unwrap()
+            - 6
+    };
     let call = json!({ "type": "function_call", "id": "c", "name": "look", "arguments": { "at": text } });
     let part = json!({ "functionCall": { "name": "look", "args": { "at": text } } });
     assert_eq!(step(call) + role("model"), content("model", json!([part])));
     let thought = json!({ "type": "thought", "signature": "s", "summary": [{ "type": "text", "text": text }] });
-    assert_eq!(step(thought) + role("model"), content("model", json!([{ "text": text, "thought": true, "thoughtSignature": "s" }])));
+    assert_eq!(
+        step(thought) + role("model"),
+        content("model", json!([{ "text": text, "thought": true, "thoughtSignature": "s" }]))
+    );
     let result = json!({ "type": "function_result", "call_id": "c", "name": "look", "result": text });
     let part = json!({ "functionResponse": { "name": "look", "response": { "output": text } } });
     assert_eq!(step(result) + role("user"), content("user", json!([part])));
@@ -232,9 +248,11 @@ fn conversions_report_what_has_no_place() {
         assert!(there["messages"].to_string().contains("print(1)"), "{to}: {there}");
     }
     let foreign = json!(write("openai", &[]));
-    let there = call("convertMessages", &[foreign, json!({ "from": "openai", "to": "gemini-interactions" })], None).unwrap();
+    let there =
+        call("convertMessages", &[foreign, json!({ "from": "openai", "to": "gemini-interactions" })], None).unwrap();
     assert_eq!(there["messages"], json!([]));
-    let unsigned = json!([{ "role": "user", "content": "q" }, { "role": "assistant", "content": "a", "reasoning_content": "hm" }]);
+    let unsigned =
+        json!([{ "role": "user", "content": "q" }, { "role": "assistant", "content": "a", "reasoning_content": "hm" }]);
     let there = call("convertMessages", &[unsigned, json!({ "to": "gemini-interactions" })], None).unwrap();
     assert_eq!(there["messages"], json!([said("user_input", "q"), said("model_output", "a")]));
     assert_eq!(there["diagnostics"][0]["code"], "body_reasoning_left_out");

@@ -189,7 +189,8 @@ fn gemini() -> Vec<Case> {
 
 fn interactions() -> Vec<Case> {
     let part = |kind: &str, mime: &str| json!({ "type": kind, "mime_type": mime, "data": "BYTES" });
-    let said = |part: Value| json!([{ "type": "user_input", "content": [{ "type": "text", "text": "See here." }, part] }]);
+    let said =
+        |part: Value| json!([{ "type": "user_input", "content": [{ "type": "text", "text": "See here." }, part] }]);
     let result = |result: Value| {
         json!([
             { "type": "user_input", "content": [{ "type": "text", "text": "Look." }] },
@@ -207,7 +208,11 @@ fn interactions() -> Vec<Case> {
         ("gemini-interactions", What::File, said(part("audio", "audio/mp3"))),
         ("gemini-interactions", What::File, said(part("video", "video/mp4"))),
         ("gemini-interactions", What::Image, result(json!([part("image", "image/png")]))),
-        ("gemini-interactions", What::File, result(json!([{ "type": "text", "text": "x" }, part("document", "application/pdf")]))),
+        (
+            "gemini-interactions",
+            What::File,
+            result(json!([{ "type": "text", "text": "x" }, part("document", "application/pdf")])),
+        ),
         ("gemini-interactions", What::Image, result(json!({ "content": [part("image", "image/png")] }))),
     ]
 }

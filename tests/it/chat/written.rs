@@ -196,7 +196,9 @@ fn assistant(
         }
         "gemini-interactions" => {
             if let Some(thought) = thought {
-                out.push(json!({ "type": "thought", "signature": "c2ln", "summary": [{ "type": "text", "text": thought }] }));
+                out.push(
+                    json!({ "type": "thought", "signature": "c2ln", "summary": [{ "type": "text", "text": thought }] }),
+                );
             }
             if let Some(text) = text {
                 out.push(json!({ "type": "model_output", "content": [{ "type": "text", "text": text }] }));
