@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::json::{Kind, Object, Value};
-use crate::vendors::detect::{self, Formats, bit, first_of};
+use crate::vendors::detect::{self, Formats, ListField, bit, first_of};
 use crate::vendors::format::Format;
 use crate::vendors::media::medium_of;
 
@@ -12,27 +12,34 @@ pub(super) struct ChatInput<'t> {
     pub list: Vec<Value<'t>>,
     pub system: Option<Value<'t>>,
     pub tools: Option<Value<'t>>,
-    /// The object that holds the messages.
-    pub container: Option<Object<'t>>,
-    of_contents: bool,
-    is_list: bool,
+    /// The object that holds the messages, and the field where they are.
+    pub container: Option<(Object<'t>, ListField)>,
 }
 
 impl<'t> ChatInput<'t> {
     pub(super) fn read(given: Value<'t>) -> Result<Self> {
-        const EXPECTED: &str = "a list of chat messages, `{ system?, messages }` or `{ systemInstruction?, contents }`";
+        const EXPECTED: &str = "a list of chat messages, `{ system?, messages }`, `{ systemInstruction?, contents }` or `{ instructions?, input }`";
         if given.kind() == Kind::List {
             let list = given.list(EXPECTED)?.collect();
-            return Ok(Self { list, system: None, tools: None, container: None, of_contents: false, is_list: true });
+            return Ok(Self { list, system: None, tools: None, container: None });
         }
         let container = given.object(EXPECTED)?;
-        let [contents, messages, system, instruction, snake, tools] =
-            container.fields(["contents", "messages", "system", "systemInstruction", "system_instruction", "tools"])?;
-        let of_contents = contents.is_some();
-        let system = system.or(instruction).or(snake);
+        let [contents, messages, input, tools] = container.fields(["contents", "messages", "input", "tools"])?;
+        let [system, instruction, snake, instructions] =
+            container.fields(["system", "systemInstruction", "system_instruction", "instructions"])?;
+        let lists = [(contents, ListField::Contents), (messages, ListField::Messages), (input, ListField::Input)];
+        let (list, field) =
+            lists.into_iter().find_map(|(list, field)| Some((list?, field))).ok_or_else(|| given.mismatch(EXPECTED))?;
+        let instructions = instructions.filter(|it| field == ListField::Input && it.as_text().is_some());
+        let system = system.or(instruction).or(snake).or(instructions);
         system.map_or(Ok(()), |system| each_system_part(system, &mut |_| {}))?;
-        let list = contents.or(messages).ok_or_else(|| given.mismatch(EXPECTED))?.list(EXPECTED)?.collect();
-        Ok(Self { list, system, tools, container: Some(container), of_contents, is_list: false })
+        let list = list.list(EXPECTED)?.collect();
+        Ok(Self { list, system, tools, container: Some((container, field)) })
+    }
+
+    /// The field of the messages, in a container.
+    pub(super) fn field(&self) -> Option<ListField> {
+        self.container.map(|(_, field)| field)
     }
 
     /// The format, by the shape of the messages where it is not said, and all formats that they can be in.
@@ -40,10 +47,11 @@ impl<'t> ChatInput<'t> {
         if let Some(format) = said {
             return Ok((format, bit(format)));
         }
-        let formats = detect::detect(&self.list, detect::container(self.of_contents, self.is_list))?;
+        let field = self.field();
+        let formats = detect::detect(&self.list, field.map_or(Formats::MAX, ListField::formats))?;
         let found = first_of(formats);
         // `{ system, messages }` is Anthropic's.
-        let is_anthropic = found == Format::Generic && self.system.is_some();
+        let is_anthropic = found == Format::Generic && self.system.is_some() && field == Some(ListField::Messages);
         Ok((if is_anthropic { Format::Anthropic } else { found }, formats))
     }
 }

@@ -240,8 +240,14 @@ impl Editor<'_, '_> {
         let mut calls: Vec<At> = alone.into_iter().filter(|&call| !self.is_unread(call)).chain(paired).collect();
         sorting::sort(&mut calls);
         let mut calls = but_last(calls, edit.keep_last);
-        calls.retain(|&call| edit.tools.include(self.tool_of(call)));
+        calls.retain(|&call| edit.tools.include(self.tool_of(call)) && !self.is_signed_before(call));
         calls
+    }
+
+    /// Whether a step before a call signs it: the signature may be of the arguments.
+    fn is_signed_before(&self, (message, _): At) -> bool {
+        let before = message.checked_sub(1).and_then(|before| self.messages.get(before));
+        self.format == Format::Interactions && before.is_some_and(|it| it.removed.is_none() && it.is_thought())
     }
 
     fn piece(&self, (message, piece): At) -> Option<&Piece<'_>> {

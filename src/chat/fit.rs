@@ -149,7 +149,8 @@ impl EarlierMark {
 impl<'r> Fit<'r> {
     /// Repairs, edits and cuts the chat once, by what earlier attempts found.
     pub(super) fn attempt(&mut self) -> Result<(Cut, Vec<EditEffect>)> {
-        if self.options.repair {
+        // Results of what the provider has stored have no calls here.
+        if self.options.repair && !self.rules.continues {
             repair(self.pairs, &mut self.messages, &mut self.diagnostics);
             drop_links(&mut self.messages);
             self.remove_empty();
@@ -273,6 +274,7 @@ impl<'r> Fit<'r> {
         }
         match self.format {
             Format::Responses | Format::Agents if touched => self.remove_unfollowed(),
+            Format::Interactions if touched => self.remove_thoughts_of_calls(),
             Format::Anthropic if self.messages.is_changed() => self.drop_before_thinking(),
             _ => {}
         }
@@ -305,6 +307,26 @@ impl<'r> Fit<'r> {
                 self.remove(at, Some(Reason::NothingLeft));
             } else {
                 follows = Some(message.role);
+            }
+        }
+    }
+
+    /// Takes out thoughts whose calls are gone. Gemini wants those back that were alone from the beginning.
+    fn remove_thoughts_of_calls(&mut self) {
+        let is_there = |message: &&Message<'_>| message.removed.is_none();
+        let is_call = |piece: &Piece<'_>| matches!(piece.kind, Kind::Call { .. });
+        let follows = |message: &&Message<'_>| {
+            message.is_thought() || message.pieces.iter().any(is_call) && message.role == Role::Assistant
+        };
+        for at in (0..self.messages.len()).rev() {
+            if self.messages.get(at).filter(is_there).is_none_or(|message| !message.is_thought()) {
+                continue;
+            }
+            let after = self.messages.range(at + 1, self.messages.len());
+            let gone = after.take_while(|message| !is_there(message) && follows(message)).count();
+            let next = self.messages.get(at + 1 + gone).filter(is_there);
+            if gone > 0 && next.is_none_or(|next| !next.pieces.iter().any(is_call)) {
+                self.remove(at, Some(Reason::NothingLeft));
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Whether a value is a chat, and in which formats it can be read.
 
 use super::chat_input::ChatInput;
-use crate::json::{Kind, Object, Value};
+use crate::json::{Object, Value};
 use crate::tokens::models;
-use crate::vendors::detect::{bit, container, first_of, formats_beside};
+use crate::vendors::detect::{Formats, ListField, bit, first_of, formats_beside};
 use crate::vendors::format::{FORMATS, Format};
 
 /// What is known of a chat by its shape.
@@ -25,16 +25,9 @@ pub(crate) struct ChatIdentity {
 impl ChatIdentity {
     /// The identity of a list of messages or a container of them; none for anything else, and for no messages.
     pub(crate) fn of(value: Value<'_>) -> Option<Self> {
-        let input =
-            value.as_object().and_then(|object| object.last("input")).filter(|input| input.kind() == Kind::List);
-        let chat = ChatInput::read(input.unwrap_or(value)).ok()?;
-        let field = match value.as_object() {
-            None => "",
-            Some(_) if input.is_some() => "input",
-            Some(object) if object.last("contents").is_some() => "contents",
-            Some(_) => "messages",
-        };
-        let mut left = container(field == "contents", matches!(field, "" | "input"));
+        let chat = ChatInput::read(value).ok()?;
+        let field = chat.field().map_or("", ListField::name);
+        let mut left = chat.field().map_or(Formats::MAX, ListField::formats);
         let (mut first, mut decided_by) = (None, 0);
         for (index, &message) in chat.list.iter().enumerate() {
             left &= formats_beside(left, message, index).ok()?;
@@ -56,6 +49,7 @@ fn body_of(body: Object<'_>, field: &str, format: Format) -> Option<&'static str
     let family = model.as_deref().and_then(models::family);
     match (field, format) {
         ("contents", _) => Some("gemini"),
+        ("input", Format::Interactions) => Some("gemini-interactions"),
         ("input", _) => Some("openai-responses"),
         (_, Format::Anthropic) => Some("anthropic"),
         _ if body.last("anthropic_version").is_some() || family == Some("claude") => Some("anthropic"),

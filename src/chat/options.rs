@@ -147,12 +147,14 @@ pub struct RequestFields {
     pub top_p: Option<Json>,
     /// The field `top_k`.
     pub top_k: Option<Json>,
+    /// Whether the provider has stored the beginning of the conversation, so that results may be without their calls.
+    pub continues: bool,
 }
 
 impl RequestFields {
     /// These fields, with the gaps filled from `below`.
     pub(super) fn over(self, below: &Self) -> Self {
-        let Self { model, thinking, tool_choice, temperature, top_p, top_k } = self;
+        let Self { model, thinking, tool_choice, temperature, top_p, top_k, continues } = self;
         let or = |field: Option<Json>, below: &Option<Json>| field.or_else(|| below.clone());
         Self {
             model: model.or_else(|| below.model.clone()),
@@ -161,6 +163,7 @@ impl RequestFields {
             temperature: or(temperature, &below.temperature),
             top_p: or(top_p, &below.top_p),
             top_k: or(top_k, &below.top_k),
+            continues: continues || below.continues,
         }
     }
 

@@ -94,7 +94,7 @@ pub(super) fn repair(pairs: &ToolPairs<'_>, messages: &mut Messages<'_>, diagnos
 /// that.
 pub(super) fn drop_lone_thoughts(messages: &mut Messages<'_>, format: Format, diagnostics: &mut Vec<Diagnostic>) {
     // Gemini takes them, and plain messages have none.
-    if matches!(format, Format::Gemini | Format::Generic | Format::OpenAi | Format::AiSdkUi) {
+    if matches!(format, Format::Gemini | Format::Interactions | Format::Generic | Format::OpenAi | Format::AiSdkUi) {
         return;
     }
     let mut next = None;

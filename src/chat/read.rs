@@ -15,6 +15,8 @@ use crate::error::{Diagnostic, Result};
 use crate::json::{Kind, Object, Value};
 use crate::text::is_blank;
 use crate::vendors::anthropic::refused::REFUSABLE;
+use crate::vendors::detect::ListField;
+use crate::vendors::fields::continues_stored;
 use crate::vendors::format::FORMATS;
 use crate::vendors::pieces::message::ROLES;
 
@@ -91,7 +93,9 @@ impl Phase {
 impl RequestFields {
     /// Those of a container.
     pub(super) fn of_chat(given: &ChatInput<'_>) -> Result<Self> {
-        given.container.map_or_else(|| Ok(Self::default()), Self::of_object)
+        let Some((container, field)) = given.container else { return Ok(Self::default()) };
+        let fields = Self::of_object(container)?;
+        Ok(Self { continues: fields.continues && field == ListField::Input, ..fields })
     }
 
     /// Those of the target of a body.
@@ -110,6 +114,7 @@ impl RequestFields {
             temperature: json(temperature)?,
             top_p: json(top_p)?,
             top_k: json(top_k)?,
+            continues: continues_stored(request),
         })
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn prices<'b>(format: Format, options: &FitOptions, budget: &'b Budge
     let image = match (format, family) {
         (Format::OpenAi | Format::Responses | Format::Agents, _) => ImageRule::openai(model),
         (Format::Anthropic, _) => ImageRule::anthropic(model),
-        (Format::Gemini, _) => ImageRule::gemini(model),
+        (Format::Gemini | Format::Interactions, _) => ImageRule::gemini(model),
         // These formats are every vendor's.
         (_, "openai") => ImageRule::openai(model),
         (_, "claude") => ImageRule::anthropic(model),

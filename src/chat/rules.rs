@@ -42,6 +42,8 @@ pub(super) struct Rules {
     pub has_compactions: bool,
     /// Whether there are images that may not stand among many.
     pub limits_images: bool,
+    /// Whether the provider has stored the messages before these.
+    pub continues: bool,
 }
 
 impl Rules {
@@ -56,7 +58,7 @@ impl Rules {
             None => format != Format::Generic && !request.is_manual(),
         };
         let user_first = match format {
-            Format::Anthropic | Format::Gemini => true,
+            Format::Anthropic | Format::Gemini | Format::Interactions => true,
             Format::AiSdk | Format::AiSdkUi | Format::LangChain | Format::Generic => {
                 known.is_none_or(|(_, family)| matches!(family, "claude" | "gemini"))
             }
@@ -70,6 +72,7 @@ impl Rules {
             user_first,
             has_compactions: marks.compaction,
             limits_images: is_claude && marks.large_images,
+            continues: request.continues,
         }
     }
 }

@@ -26,8 +26,8 @@ impl Vendor {
     }
 }
 
-/// A content block of Anthropic's, an item of OpenAI's Responses or a part of Gemini's, as its vendor wrote it. Only that vendor
-/// takes it back.
+/// A content block of Anthropic's, an item of OpenAI's Responses, a part of Gemini's contents or a step of its Interactions, as its
+/// vendor wrote it. Only that vendor takes it back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VendorBlock<'a> {
     /// The vendor that wrote it.

@@ -418,7 +418,7 @@ fn traits(provider: Provider, model: &str) -> (bool, ImageRule) {
         Provider::Anthropic => (true, ImageRule::anthropic(model)),
         Provider::OpenAi => (false, ImageRule::openai(model)),
         Provider::OpenAiResponses => (true, ImageRule::openai(model)),
-        Provider::Gemini => (true, ImageRule::gemini(model)),
+        Provider::Gemini | Provider::GeminiInteractions => (true, ImageRule::gemini(model)),
         Provider::Completion => (false, ImageRule::Unknown),
     }
 }
@@ -428,7 +428,7 @@ fn vendors(provider: Provider) -> &'static [Vendor] {
     match provider {
         Provider::Anthropic => &[Vendor::Anthropic],
         Provider::OpenAiResponses => &[Vendor::OpenAi],
-        Provider::Gemini => &[Vendor::Google],
+        Provider::Gemini | Provider::GeminiInteractions => &[Vendor::Google],
         Provider::OpenAi | Provider::Completion => &[],
     }
 }

@@ -3,7 +3,7 @@
 use super::format::Format;
 use super::pieces::message::{Kind, Message, Reader, TextShape};
 use super::price::Prices;
-use super::{ai_sdk, anthropic, gemini, generic, langchain, openai_chat, openai_responses};
+use super::{ai_sdk, anthropic, gemini, gemini_interactions, generic, langchain, openai_chat, openai_responses};
 use crate::error::Result;
 use crate::json::{Value, object};
 
@@ -37,6 +37,7 @@ pub(crate) fn read_behind<'t>(
             Format::Responses | Format::Agents => openai_responses::pieces::item(object, reader),
             Format::Anthropic => anthropic::pieces::message(object, reader),
             Format::Gemini => gemini.message(object, reader),
+            Format::Interactions => gemini_interactions::pieces::step(object, reader),
             Format::AiSdk => ai_sdk::pieces::model_message(object, reader),
             Format::AiSdkUi => ai_sdk::pieces::ui_message(object, reader),
             Format::LangChain => langchain::pieces::message(object, reader),
@@ -51,6 +52,10 @@ pub(crate) fn read_behind<'t>(
 pub(crate) fn user_message(format: Format, text: &str) -> serde_json::Value {
     match format {
         Format::Gemini => object([("role", "user".into()), ("parts", vec![TextShape::GeminiPart.write(text)].into())]),
+        Format::Interactions => {
+            let content = vec![TextShape::TextPart.write(text)];
+            object([("type", "user_input".into()), ("content", content.into())])
+        }
         Format::AiSdkUi => {
             let parts = vec![TextShape::TextPart.write(text)];
             object([("id", "ctxweave".into()), ("role", "user".into()), ("parts", parts.into())])

@@ -3,6 +3,7 @@
 use super::format::{FORMATS, Format};
 use crate::error::{Code, Error, Result};
 use crate::json::{Kind, Object, Value, quoted};
+use crate::vendors::gemini_interactions::fields::tool_of;
 use crate::vendors::openai_chat::fields::THOUGHTS;
 
 /// The bit of a format in a set.
@@ -22,6 +23,7 @@ const AI_SDK: Formats = bit(Format::AiSdk);
 const UI: Formats = bit(Format::AiSdkUi);
 const LANGCHAIN: Formats = bit(Format::LangChain);
 const GEMINI: Formats = bit(Format::Gemini);
+const INTERACTIONS: Formats = bit(Format::Interactions);
 /// The formats that tools may stand in an object for, by their names; `generic` is what plain texts of any are.
 pub(crate) const WITH_TOOL_RECORDS: Formats = AI_SDK | UI | GENERIC;
 /// The formats whose messages have `role` and `content`.
@@ -57,13 +59,31 @@ pub(crate) fn formats_beside(left: Formats, message: Value<'_>, index: usize) ->
     Ok(these)
 }
 
-/// The formats that a container can be of: `{ contents }` or `{ system, messages }`.
-pub(crate) fn container(of_contents: bool, is_list: bool) -> Formats {
-    match (is_list, of_contents) {
-        (true, _) => Formats::MAX,
-        (false, true) => GEMINI,
-        // A request of most vendors has `messages`; with a `system` next to it, it is Anthropic's.
-        (false, false) => ROLES | UI,
+/// The field of a container that has the messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListField {
+    Messages,
+    Contents,
+    Input,
+}
+
+impl ListField {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Messages => "messages",
+            Self::Contents => "contents",
+            Self::Input => "input",
+        }
+    }
+
+    /// The formats that a container with this field can be of.
+    pub(crate) fn formats(self) -> Formats {
+        match self {
+            // A request of most vendors has `messages`; with a `system` next to it, it is Anthropic's.
+            Self::Messages => ROLES | UI,
+            Self::Contents => GEMINI,
+            Self::Input => Formats::MAX,
+        }
     }
 }
 
@@ -172,6 +192,7 @@ fn formats_of_item(kind: Value<'_>, has_content: bool, item: Object<'_>) -> Form
             LANGCHAIN
         }
         "function_call_result" | "hosted_tool_call" => AGENTS,
+        "user_input" | "model_output" | "thought" | "function_result" => INTERACTIONS,
         _ if has(&["callId", "providerData"]) => AGENTS,
         "reasoning" if has(&["content"]) && !has(&["summary"]) => AGENTS,
         "reasoning" if has(&["summary", "encrypted_content"]) => RESPONSES,
@@ -184,9 +205,28 @@ fn formats_of_item(kind: Value<'_>, has_content: bool, item: Object<'_>) -> Form
         | "mcp_approval_request"
         | "mcp_approval_response" => RESPONSES | AGENTS,
         kind if kind.ends_with("_call") || kind.ends_with("_output") || kind.ends_with("_result") => {
-            RESPONSES | if has(&["call_id"]) { 0 } else { AGENTS }
+            formats_of_call(kind, item)
         }
         _ => 0,
+    }
+}
+
+/// The formats that can have a call, or its result, of this type.
+fn formats_of_call(kind: &str, item: Object<'_>) -> Formats {
+    let has = |keys: &[&str]| has(item.value(), keys);
+    let of_openai = RESPONSES | if has(&["call_id"]) { 0 } else { AGENTS };
+    match (kind, tool_of(kind)) {
+        // Responses name the call by `call_id`, and have its arguments as a text.
+        ("function_call", _)
+            if !has(&["call_id"]) && item.last("arguments").is_some_and(|it| it.kind() == Kind::Object) =>
+        {
+            INTERACTIONS
+        }
+        ("file_search_call", _) if !has(&["queries", "results", "status"]) => of_openai | INTERACTIONS,
+        ("file_search_call", _) => of_openai,
+        (_, (_, true)) => INTERACTIONS,
+        (kind, _) if kind.ends_with("_result") => of_openai | INTERACTIONS,
+        _ => of_openai,
     }
 }
 

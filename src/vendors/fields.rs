@@ -13,3 +13,9 @@ pub(crate) fn text_in<'t>(object: Object<'t>, name: &str) -> Option<Cow<'t, str>
 pub(crate) fn object_in<'t>(object: Object<'t>, name: &str) -> Option<Object<'t>> {
     object.last(name)?.object("").ok()
 }
+
+/// Whether a request continues a conversation that the provider has stored.
+pub(crate) fn continues_stored(request: Object<'_>) -> bool {
+    let is_named = |name: &&str| request.last(name).is_some_and(|id| !id.is_null());
+    ["previous_interaction_id", "previous_response_id", "conversation"].iter().any(is_named)
+}

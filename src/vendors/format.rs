@@ -23,6 +23,8 @@ pub enum Format {
     LangChain,
     /// `Content` of Gemini.
     Gemini,
+    /// Steps of Gemini Interactions.
+    Interactions,
 }
 
 /// Their names, the ones first that text alone is taken for.
@@ -36,6 +38,7 @@ pub(crate) const FORMATS: &[(&str, Format)] = &[
     ("ai-sdk-ui", Format::AiSdkUi),
     ("langchain", Format::LangChain),
     ("gemini", Format::Gemini),
+    ("gemini-interactions", Format::Interactions),
 ];
 
 impl Format {

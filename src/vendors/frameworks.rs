@@ -15,6 +15,7 @@ pub(crate) fn rules(name: &'static str, chat: bool) -> Rules {
     Rules {
         name,
         user_first: false,
+        turns_alternate: false,
         system_field: false,
         results_apart: true,
         takes: takes_anywhere,
@@ -23,8 +24,8 @@ pub(crate) fn rules(name: &'static str, chat: bool) -> Rules {
         tool_name: IdRule::any(usize::MAX),
         failed_result_is_text: false,
         reasoning: ReasoningPlace::Anywhere,
-        vendors: &[],
         phases: false,
+        blocks: &[],
         chat,
     }
 }

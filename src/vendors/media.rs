@@ -47,7 +47,7 @@ pub(crate) const MEDIA: [&str; 24] = [
 ];
 
 /// The fields that lead to the bytes of something, or hold them.
-const PLACES: [&str; 23] = [
+const PLACES: [&str; 24] = [
     "image_url",
     "source",
     "image",
@@ -71,6 +71,7 @@ const PLACES: [&str; 23] = [
     "file_url",
     "base64",
     "output",
+    "uri",
 ];
 
 /// The fields that hold a media type.

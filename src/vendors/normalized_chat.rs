@@ -21,7 +21,8 @@ use crate::vendors::message::{Message as BlockMessage, placeholder};
 use crate::vendors::openai_chat::fields::THOUGHTS;
 use crate::vendors::pieces::message::{Kind, Message, Path, Piece, Step, TextShape};
 use crate::vendors::signature::ReasoningSignature;
-use crate::vendors::{ai_sdk, anthropic, gemini, langchain, openai_chat, openai_responses};
+use crate::vendors::vendor_block::BlockFormat;
+use crate::vendors::{ai_sdk, anthropic, gemini, gemini_interactions, langchain, openai_chat, openai_responses};
 
 /// A chat that any format can be written from.
 #[derive(Debug)]
@@ -157,7 +158,7 @@ impl<'t> ChatNormalizer<'t> {
         let is_whole = |piece: &Piece<'_>| {
             piece.places.is_empty() && matches!(&piece.kind, Kind::Other | Kind::Call { name: Cow::Borrowed(""), .. })
         };
-        if !message.pieces.iter().any(is_whole) {
+        if !message.pieces.iter().any(is_whole) && !self.keeps_step(value) {
             self.fields(object);
         }
         let role = match message.role {
@@ -210,7 +211,7 @@ impl<'t> ChatNormalizer<'t> {
         let is_result = |block: &Block<'_>| matches!(block, Block::ToolResult { .. });
         let is_one = |last: &BlockMessage<'_>| {
             let results = last.content.iter().chain(&content).all(is_result);
-            matches!(self.format, Format::Responses | Format::Agents)
+            matches!(self.format, Format::Responses | Format::Agents | Format::Interactions)
                 && last.role == role
                 && (role == Role::Assistant || results)
         };
@@ -262,7 +263,7 @@ impl<'t> ChatNormalizer<'t> {
             }
             None => None,
         };
-        if piece.kind == Kind::Other
+        if (piece.kind == Kind::Other || self.keeps_step(part))
             && let Some(block) = self.vendor_block(part, piece)?
         {
             self.put_vendor_block(block, blocks);
@@ -307,7 +308,12 @@ impl<'t> ChatNormalizer<'t> {
                     self.thought(text, proof.as_ref(), blocks);
                 }
             }
-            Kind::Reasoning => self.thought(reasoning_text(part), proof.as_ref(), blocks),
+            Kind::Reasoning => {
+                if self.is_vendor_step(part) {
+                    self.lost("an image in a thought");
+                }
+                self.thought(reasoning_text(part), proof.as_ref(), blocks);
+            }
             Kind::Image | Kind::Other => {
                 let is_image = piece.kind == Kind::Image;
                 let block = self.other(part, is_image);
@@ -339,7 +345,8 @@ impl<'t> ChatNormalizer<'t> {
         let (arguments, is_text) = arguments(part)?;
         let kind =
             part.object("a call").ok().map(|call| call.get("type")).transpose()?.flatten().and_then(Value::as_text);
-        if kind.as_deref().is_some_and(|kind| kind.starts_with("server_") || kind.starts_with("mcp_")) {
+        let is_server = |kind: &str| kind.starts_with("server_") || kind.starts_with("mcp_");
+        if kind.as_deref().is_some_and(is_server) || self.is_vendor_step(part) {
             self.note("a call that the vendor itself answers, written as a call of a function", Severity::Info);
         }
         let arguments = match arguments {
@@ -367,7 +374,10 @@ impl<'t> ChatNormalizer<'t> {
 
     /// Whether the arguments of a call may be JSON in a text.
     fn has_json_text(&self) -> bool {
-        !matches!(self.format, Format::Anthropic | Format::Gemini | Format::AiSdk | Format::AiSdkUi)
+        !matches!(
+            self.format,
+            Format::Anthropic | Format::Gemini | Format::Interactions | Format::AiSdk | Format::AiSdkUi
+        )
     }
 
     fn result(
@@ -383,8 +393,9 @@ impl<'t> ChatNormalizer<'t> {
                 (self.at(message, before), walk(message, path))
             }
             None => {
-                let [content, output] = part.object("a result, an object")?.fields(["content", "output"])?;
-                (Some(part), content.or(output).or(Some(part)))
+                let [content, output, result] =
+                    part.object("a result, an object")?.fields(["content", "output", "result"])?;
+                (Some(part), content.or(output).or(result).or(Some(part)))
             }
         };
         let mut is_error = false;
@@ -509,6 +520,18 @@ impl<'t> ChatNormalizer<'t> {
         None
     }
 
+    /// Whether a part is a step for which the vendor runs a tool, or a thought that is more than texts.
+    fn is_vendor_step(&self, part: Value<'t>) -> bool {
+        self.format == Format::Interactions && part.as_object().is_some_and(gemini_interactions::fields::is_vendor_step)
+    }
+
+    /// Whether a step goes to the target as it is. Other targets have a call of a function.
+    fn keeps_step(&self, part: Value<'t>) -> bool {
+        let is_step = |format: BlockFormat| format == BlockFormat::GeminiStep;
+        (self.target == Format::Generic || block_format_of(self.target).is_some_and(is_step))
+            && self.is_vendor_step(part)
+    }
+
     /// The block that a piece is, if only its vendor knows it.
     fn vendor_block(&self, part: Value<'t>, piece: &Piece<'t>) -> Result<Option<VendorBlock<'static>>> {
         let Ok(object) = part.object("a part") else { return Ok(None) };
@@ -519,10 +542,10 @@ impl<'t> ChatNormalizer<'t> {
             (vendor, value.ok_or_else(|| part.lacks("value"))?)
         } else {
             let is_item = piece.places.is_empty();
-            let vendor = vendor_of(self.format).filter(|vendor| (*vendor == Vendor::OpenAi) == is_item);
+            let format = block_format_of(self.format).filter(|format| format.is_item() == is_item);
             let is_known = !piece.is_compaction && (medium_of(object).is_some() || kind == "image_generation_call");
-            let Some(vendor) = vendor.filter(|_| !is_known) else { return Ok(None) };
-            (vendor, part)
+            let Some(format) = format.filter(|_| !is_known) else { return Ok(None) };
+            (format.vendor(), part)
         };
         Ok(Some(VendorBlock { vendor, value: Cow::Owned(value.to_json()?) }))
     }
@@ -539,7 +562,7 @@ impl<'t> ChatNormalizer<'t> {
 
     /// Adds a block that only its vendor knows, or for another target the text that replaces it.
     fn put_vendor_block(&mut self, block: VendorBlock<'static>, blocks: &mut Vec<Block<'t>>) {
-        if self.target == Format::Generic || vendor_of(self.target) == Some(block.vendor) {
+        if self.target == Format::Generic || block_format_of(self.target) == Some(block.format()) {
             blocks.push(Block::Vendor(Box::new(block)));
             return;
         }
@@ -639,7 +662,7 @@ const READ: &str = "type role content parts id status state name text thinking r
      source_type file file_data fileData filename title inlineData inline_data input_audio audio format mediaType \
      mimeType mime_type media_type altText width height ref input args arguments function custom index call_id callId \
      tool_call_id tool_use_id toolCallId toolName tool_calls function_call functionCall functionResponse \
-     function_response output errorText is_error isError refusal lc kwargs approvalId phase";
+     function_response output result uri errorText is_error isError refusal lc kwargs approvalId phase";
 
 /// Those among them that have fields of their own.
 const HOLDERS: &str =
@@ -711,6 +734,9 @@ fn signature_of<'t>(format: Format, part: Object<'t>) -> Option<ReasoningSignatu
     if openai_chat::fields::is_sealed_detail(part) {
         return openai_chat::fields::sealed_detail(part);
     }
+    if format == Format::Interactions {
+        return gemini_interactions::fields::signature(part).map(ReasoningSignature::Thought);
+    }
     if let Some(signature) = anthropic::fields::signature(part) {
         return match format {
             Format::Generic => ReasoningSignature::of(signature),
@@ -720,12 +746,13 @@ fn signature_of<'t>(format: Format, part: Object<'t>) -> Option<ReasoningSignatu
     openai_responses::fields::sealed(part).or_else(|| ai_sdk::fields::signature(part))
 }
 
-/// The vendor whose blocks a format has as they are.
-fn vendor_of(format: Format) -> Option<Vendor> {
+/// The form of the blocks that a format has as they are.
+fn block_format_of(format: Format) -> Option<BlockFormat> {
     match format {
-        Format::Anthropic => Some(Vendor::Anthropic),
-        Format::Responses => Some(Vendor::OpenAi),
-        Format::Gemini => Some(Vendor::Google),
+        Format::Anthropic => Some(BlockFormat::Anthropic),
+        Format::Responses => Some(BlockFormat::OpenAiItem),
+        Format::Gemini => Some(BlockFormat::GeminiPart),
+        Format::Interactions => Some(BlockFormat::GeminiStep),
         _ => None,
     }
 }
@@ -739,7 +766,9 @@ fn takes(target: Format, proof: &ReasoningSignature<'_>) -> bool {
             proof,
             ReasoningSignature::Thinking(_) | ReasoningSignature::Redacted(_) | ReasoningSignature::Opaque(_)
         ),
-        Format::Gemini => matches!(proof, ReasoningSignature::Thought(_) | ReasoningSignature::Opaque(_)),
+        Format::Gemini | Format::Interactions => {
+            matches!(proof, ReasoningSignature::Thought(_) | ReasoningSignature::Opaque(_))
+        }
         Format::Responses => matches!(proof, ReasoningSignature::Sealed(..) | ReasoningSignature::Opaque(_)),
         Format::Agents => matches!(proof, ReasoningSignature::Sealed(..)),
         Format::OpenAi => false,

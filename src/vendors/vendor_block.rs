@@ -16,7 +16,48 @@ pub(crate) fn is_compaction_type(kind: &str) -> bool {
     matches!(kind, "compaction" | "compaction_summary" | "context_compaction")
 }
 
+/// A wire format that has blocks of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BlockFormat {
+    /// Blocks of Anthropic's messages.
+    Anthropic,
+    /// Items of OpenAI's Responses.
+    OpenAiItem,
+    /// Parts of Gemini's contents.
+    GeminiPart,
+    /// Steps of Gemini's Interactions.
+    GeminiStep,
+}
+
+impl BlockFormat {
+    pub(crate) const ALL: &[Self] = &[Self::Anthropic, Self::OpenAiItem, Self::GeminiPart, Self::GeminiStep];
+
+    /// The vendor of the format.
+    pub(crate) fn vendor(self) -> Vendor {
+        match self {
+            Self::Anthropic => Vendor::Anthropic,
+            Self::OpenAiItem => Vendor::OpenAi,
+            Self::GeminiPart | Self::GeminiStep => Vendor::Google,
+        }
+    }
+
+    /// Whether its blocks stand next to messages, and not within them.
+    pub(crate) fn is_item(self) -> bool {
+        matches!(self, Self::OpenAiItem | Self::GeminiStep)
+    }
+}
+
 impl VendorBlock<'_> {
+    /// The wire format that it is from. Steps have a type, parts have none.
+    pub(crate) fn format(&self) -> BlockFormat {
+        match self.vendor {
+            Vendor::Anthropic => BlockFormat::Anthropic,
+            Vendor::OpenAi => BlockFormat::OpenAiItem,
+            Vendor::Google if self.kind().is_empty() => BlockFormat::GeminiPart,
+            Vendor::Google => BlockFormat::GeminiStep,
+        }
+    }
+
     fn text(&self, field: &str) -> Option<&str> {
         self.value.get(field).and_then(Value::as_str)
     }

@@ -32,7 +32,10 @@ fn body_after(answer: &Value, at: usize, provider: &str) -> Value {
         "edges": [answer["edges"][at], { "id": "e", "sources": [{ "nodeId": node["id"] }], "targetNodeId": "z" }],
     });
     let target = json!({ "provider": provider, "model": "m", "maxTokens": 100 });
-    let request = json!({ "tree": tree, "tip": "z", "contextWindow": 100_000, "target": target });
+    let mut request = json!({ "tree": tree, "tip": "z", "contextWindow": 100_000, "target": target });
+    if answer["media"].is_object() {
+        request["media"] = answer["media"].clone();
+    }
     let body = call("requestBody", &[request], None).unwrap();
     serde_json::from_str(body["$text"].as_str().unwrap()).unwrap()
 }
@@ -78,6 +81,21 @@ fn the_provider_gets_back_what_it_said() {
     assert_eq!(parts[1]["thoughtSignature"], "CpQBAdHtim");
     assert_eq!(parts[1]["functionCall"]["args"], json!({ "port": "Brest" }));
     assert_eq!(parts[2]["functionCall"], given["candidates"][0]["content"]["parts"][2]["functionCall"]);
+    let given = golden("interactions-whole");
+    let body = body_after(&continuation(&given, "gemini-interactions").unwrap(), 0, "gemini-interactions");
+    let output = &given["steps"][3]["content"];
+    let said = json!([{ "type": "text", "text": "I found a table." }, output[1]]);
+    assert_eq!(
+        body["input"].as_array().unwrap()[1..7],
+        [
+            given["steps"][0].clone(),
+            given["steps"][1].clone(),
+            given["steps"][2].clone(),
+            json!({ "type": "model_output", "content": said }),
+            json!({ "type": "model_output", "content": [output[2]] }),
+            json!({ "type": "function_call", "id": "c1", "name": "read_page", "arguments": given["steps"][4]["arguments"] }),
+        ]
+    );
     let body = body_after(&continuation(&golden("gemini-sse"), "gemini").unwrap(), 0, "gemini");
     assert_eq!(body["contents"][1]["parts"][1], json!({ "text": "The sea is calm.", "thoughtSignature": "CiQB" }));
 }
@@ -97,6 +115,7 @@ fn a_stream_may_end_anywhere() {
         ("anthropic", text),
         ("openai", golden("openai-sse").as_str().unwrap().to_owned()),
         ("gemini", golden("gemini-sse").as_str().unwrap().to_owned()),
+        ("gemini-interactions", golden("interactions-sse").as_str().unwrap().to_owned()),
         ("completion", golden("completion-sse").as_str().unwrap().to_owned()),
     ] {
         let mut last = 0;
@@ -229,6 +248,43 @@ proptest! {
         }));
         events.push(json!({ "type": "response.completed", "response": { "model": "m", "status": "completed", "output": [] } }));
         check("openai-responses", &whole, &events)?;
+
+        let part = |text: &str| json!([{ "type": "text", "text": text }]);
+        let called = json!({ "type": "function_call", "id": "t", "name": "f", "arguments": input });
+        let ran = json!({ "type": "code_execution_call", "id": "x", "arguments": { "code": value } });
+        let gave = json!({ "type": "code_execution_result", "call_id": "x", "result": text });
+        let steps = [
+            json!({ "type": "thought", "signature": "S", "summary": part(&thought) }),
+            json!({ "type": "model_output", "content": part(&text) }),
+            ran.clone(),
+            gave,
+            called,
+        ];
+        let interaction = |status: &str| json!({ "id": "i", "model": "m", "status": status });
+        let mut whole = interaction("requires_action");
+        whole["steps"] = json!(steps);
+        let mut events = vec![json!({ "event_type": "interaction.created", "interaction": interaction("in_progress") })];
+        let starts = [
+            json!({ "type": "thought" }),
+            json!({ "type": "model_output" }),
+            json!({ "type": "code_execution_call", "id": "x", "signature": "" }),
+            json!({ "type": "code_execution_result", "call_id": "x", "signature": "" }),
+            json!({ "type": "function_call", "id": "t", "name": "f", "arguments": {}, "signature": "" }),
+        ];
+        for (at, start) in starts.iter().enumerate() {
+            events.push(json!({ "event_type": "step.start", "index": at, "step": start }));
+            let deltas: Vec<Value> = match at {
+                0 => cut(&thought, &sizes).iter().map(|it| json!({ "type": "thought_summary", "content": { "type": "text", "text": it } })).chain([json!({ "type": "thought_signature", "signature": "S" })]).collect(),
+                1 => cut(&text, &sizes).iter().map(|it| json!({ "type": "text", "text": it })).collect(),
+                2 => vec![json!({ "type": "code_execution_call", "arguments": ran["arguments"] })],
+                3 => cut(&text, &sizes).iter().map(|it| json!({ "type": "code_execution_result", "result": it })).collect(),
+                _ => cut(&arguments, &sizes).iter().map(|it| json!({ "type": "arguments_delta", "arguments": it })).collect(),
+            };
+            events.extend(deltas.iter().map(|delta| json!({ "event_type": "step.delta", "index": at, "delta": delta })));
+            events.push(json!({ "event_type": "step.stop", "index": at }));
+        }
+        events.push(json!({ "event_type": "interaction.completed", "interaction": interaction("requires_action") }));
+        check("gemini-interactions", &whole, &events)?;
     }
 }
 

@@ -91,6 +91,7 @@ fn provider(body: &Value) -> Option<Provider> {
     let has = |field: &str| !body[field].is_null();
     let providers = [
         (has("contents"), Provider::Gemini),
+        (has("input") && body["input"][0]["type"] == "user_input", Provider::GeminiInteractions),
         (has("input"), Provider::OpenAiResponses),
         (has("messages") && has("max_tokens") && !wants_reasoning(body), Provider::Anthropic),
         (has("messages"), Provider::OpenAi),
@@ -102,7 +103,7 @@ fn provider(body: &Value) -> Option<Provider> {
 /// Every golden body is one that its provider takes.
 #[test]
 fn golden_bodies_keep_the_rules() {
-    let mut checked = [0; 5];
+    let mut checked = [0; 6];
     for path in all() {
         let target = read(&path)["request"]["target"]["provider"].as_str().map(str::to_owned);
         let mut found = Vec::new();
@@ -116,5 +117,5 @@ fn golden_bodies_keep_the_rules() {
             checked[place] += 1;
         }
     }
-    assert!(checked[..4].iter().all(|count| *count >= 8) && checked[4] >= 2, "{checked:?}");
+    assert!(checked[..5].iter().all(|count| *count >= 8) && checked[5] >= 2, "{checked:?}");
 }

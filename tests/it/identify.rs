@@ -106,6 +106,11 @@ fn request_bodies_name_their_provider() {
         (json!({ "model": "gpt-5", "messages": messages }), Some("openai"), "messages"),
         (json!({ "model": "gpt-5", "input": messages }), Some("openai-responses"), "input"),
         (json!({ "contents": [{ "role": "user", "parts": [{ "text": "Hi." }] }] }), Some("gemini"), "contents"),
+        (
+            json!({ "model": "gemini-3-flash", "input": [{ "type": "user_input", "content": [{ "type": "text", "text": "Hi." }] }] }),
+            Some("gemini-interactions"),
+            "input",
+        ),
         (json!({ "messages": messages }), None, "messages"),
         (messages.clone(), None, ""),
     ] {

@@ -120,7 +120,7 @@ fn thinking_goes_by_provider_and_model() {
     assert!(!kept(SIGNED, json!({ "provider": "anthropic" })));
     assert!(!kept(SIGNED, json!({ "provider": { "nativeSystemPrompt": true } })));
     assert!(kept(SEALED, json!({})));
-    for provider in ["openai", "openai-responses", "gemini"] {
+    for provider in ["openai", "openai-responses", "gemini", "gemini-interactions"] {
         assert!(kept(SIGNED, json!({ "provider": provider })), "{provider}");
         assert!(kept(SIGNED, target(provider, "claude-opus-5-5")), "{provider}");
     }

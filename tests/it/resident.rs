@@ -445,8 +445,8 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 }
                 options.previous = Some(Fingerprint::default());
                 // The body before was mostly for the same provider, and is copied from.
-                let providers = ["anthropic", "openai", "openai-responses", "gemini"];
-                let provider = providers[(number / 40 + usize::from(number % 11 == 5)) % 4];
+                let providers = ["anthropic", "openai", "openai-responses", "gemini", "gemini-interactions"];
+                let provider = providers[(number / 40 + usize::from(number % 11 == 5)) % 5];
                 let target = if provider == "anthropic" {
                     Target::from_json(
                         json!({ "provider": provider, "model": "m", "cache": true }).to_string().as_bytes(),
@@ -943,7 +943,7 @@ fn what_is_known_is_neither_sent_nor_written_again() {
         }
         let mut options = Options::from_tip(&nodes[nodes.len() - 1].id, 4000);
         options.preferences.truncation_strategy = Some(strategy);
-        let provider = ["anthropic", "openai", "openai-responses", "gemini"][round / 5 % 4];
+        let provider = ["anthropic", "openai", "openai-responses", "gemini", "gemini-interactions"][round / 5 % 5];
         // A system message comes and goes, and moves the places of all others.
         if provider == "openai" {
             options.system_placement = SystemPlacement::Message(Role::System);

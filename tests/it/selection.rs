@@ -101,7 +101,7 @@ fn system_messages_go_where_the_provider_wants_them() {
     }
     let result = sourced(json!({ "provider": "openai", "systemRole": "developer" }));
     assert_eq!(said(&result)[0].0, "developer");
-    for provider in ["anthropic", "gemini", "openai-responses"] {
+    for provider in ["anthropic", "gemini", "gemini-interactions", "openai-responses"] {
         let result = sourced(json!({ "provider": provider }));
         assert!(result["system"].is_string(), "{provider}");
         assert_eq!(said(&result)[0].0, "user");

@@ -220,18 +220,21 @@ fn imports_have_no_circles() {
 }
 
 /// The keys by which vendors' messages are recognized: the first ones that a second reader would name.
-const WIRE_KEYS: [&str; 11] = [
+const WIRE_KEYS: [&str; 14] = [
     "cache_control",
     "encrypted_content",
     "functionCall",
     "functionResponse",
     "function_call_output",
+    "function_result",
     "inlineData",
     "input_schema",
+    "model_output",
     "reasoning_content",
     "thoughtSignature",
     "tool_calls",
     "tool_use_id",
+    "user_input",
 ];
 
 /// Formats that are no vendor's messages and have a key of the same name.

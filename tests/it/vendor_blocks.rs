@@ -115,7 +115,7 @@ fn anthropic_gets_its_blocks_back() {
     assert_eq!(kept[0], json!({ "type": "vendor", "vendor": "anthropic", "value": compaction() }));
     assert_eq!(kept[4]["value"].to_string(), blocks[4].to_string());
     // Another vendor gets the summary; everything else is reported.
-    for provider in ["openai", "openai-responses", "gemini"] {
+    for provider in ["openai", "openai-responses", "gemini", "gemini-interactions"] {
         let (body, found) = body_of(&tree, provider);
         let body = body.to_string();
         assert!(body.contains("They spoke of the tides.") && !body.contains("c2VhbGVk"), "{provider}: {body}");
@@ -156,7 +156,7 @@ fn codex_compactions_are_no_reasoning() {
     let (body, _) = body_of(&tree, "openai-responses");
     assert_eq!(body["input"][1], compaction);
     assert_eq!(body["input"][2], other);
-    for provider in ["anthropic", "openai", "gemini"] {
+    for provider in ["anthropic", "openai", "gemini", "gemini-interactions"] {
         let (body, found) = body_of(&tree, provider);
         assert!(!body.to_string().contains("gAAAAABsealed") && !body.to_string().contains("program_of"), "{body}");
         assert_eq!(codes(&found).iter().filter(|code| **code == "not_expressible").count(), 2, "{provider}: {found:?}");
@@ -178,6 +178,10 @@ fn gemini_gets_its_parts_and_signatures_back() {
     let (body, _) = body_of(&tree, "gemini");
     assert_eq!(body["contents"][1]["parts"], json!(parts));
     assert_eq!(body["contents"][3]["parts"], json!([{ "text": "One.", "thoughtSignature": "c2lnNA==" }]));
+    // Gemini's other interface takes the signatures, and no parts.
+    let (body, found) = body_of(&tree, "gemini-interactions");
+    assert!(body.to_string().contains("c2lnNA==") && !body.to_string().contains("executableCode"), "{body}");
+    assert_eq!(codes(&found).iter().filter(|code| **code == "not_expressible").count(), 2, "{found:?}");
     for provider in ["anthropic", "openai", "openai-responses"] {
         let (body, found) = body_of(&tree, provider);
         let body = body.to_string();
@@ -251,6 +255,18 @@ fn chats_survive_trees() {
                 json!({ "role": "user", "parts": [{ "text": "More." }] }),
             ],
         ),
+        (
+            "gemini-interactions",
+            vec![
+                json!({ "type": "user_input", "content": [{ "type": "text", "text": "Go." }] }),
+                json!({ "type": "thought", "signature": "c2lnMg==", "summary": [{ "type": "text", "text": "hm" }] }),
+                json!({ "type": "code_execution_call", "id": "x", "arguments": { "code": "print(1)" } }),
+                json!({ "type": "code_execution_result", "call_id": "x", "result": "1", "signature": "c2lnMw==" }),
+                json!({ "type": "from_the_future", "of": "words" }),
+                json!({ "type": "model_output", "content": [{ "type": "text", "text": "One." }] }),
+                json!({ "type": "user_input", "content": [{ "type": "text", "text": "More." }] }),
+            ],
+        ),
     ];
     for (format, chat) in chats {
         let tree = call("chatToLoomTree", &[json!(chat), json!({ "from": format })], None).unwrap();
@@ -286,6 +302,8 @@ fn a_block_costs_what_it_costs_in_chats() {
         ("openai", "openai-responses", json!({ "type": "web_search_call", "id": "w", "action": { "query": "tides" } }), &responses),
         ("openai", "openai-responses", json!({ "type": "shown", "id": "w", "picture": { "type": "image", "data": image, "mimeType": "image/png" } }), &responses),
         ("google", "gemini", json!({ "executableCode": { "language": "PYTHON", "code": "print(1)" } }), &gemini),
+        ("google", "gemini-interactions", json!({ "type": "google_search_call", "id": "w", "arguments": { "queries": ["tides"] } }), &responses),
+        ("google", "gemini-interactions", json!({ "type": "from_the_future", "of": "words and words" }), &responses),
     ]
     .into_iter()
     .map(|(vendor, format, block, chat)| (vendor, format, block.clone(), chat(&block)))
@@ -294,6 +312,7 @@ fn a_block_costs_what_it_costs_in_chats() {
         let empty = match format {
             "anthropic" => json!([{ "role": "assistant", "content": [] }]),
             "gemini" => json!([{ "role": "model", "parts": [] }]),
+            "gemini-interactions" => json!([{ "type": "thought" }]),
             _ => json!([{ "type": "reasoning", "summary": [] }]),
         };
         let of =
@@ -376,6 +395,12 @@ fn replies_keep_blocks() {
     let response =
         json!({ "candidates": [{ "content": { "role": "model", "parts": [part] }, "finishReason": "STOP" }] });
     assert_eq!(kept(response, "gemini"), [vendor("google", &part)]);
+    let steps = [
+        json!({ "type": "google_search_call", "id": "w", "arguments": { "queries": ["tides"] } }),
+        json!({ "type": "google_search_result", "call_id": "w", "result": [{ "search_suggestions": "s" }] }),
+    ];
+    let interaction = json!({ "id": "v1_", "status": "completed", "steps": steps });
+    assert_eq!(kept(interaction, "gemini-interactions"), steps.map(|step| vendor("google", &step)));
 }
 
 /// A node: its author, its words, and what else it holds.

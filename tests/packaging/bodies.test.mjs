@@ -21,12 +21,13 @@ const types = {
   openai: "OpenAI.ChatCompletionCreateParams",
   "openai-responses": "OpenAI.Responses.ResponseCreateParams",
   gemini: "GenerateContentBody",
+  "gemini-interactions": "Interactions.InteractionCreateParams.CreateModelInteractionParams",
   completion: "OpenAI.CompletionCreateParams",
 };
 
 const header = `import type Anthropic from "@anthropic-ai/sdk";
 import type OpenAI from "openai";
-import type { Content, GenerationConfig, SafetySetting, Tool, ToolConfig } from "@google/genai";
+import type { Content, GenerationConfig, Interactions, SafetySetting, Tool, ToolConfig } from "@google/genai";
 type GenerateContentBody = { contents: Required<Content>[]; systemInstruction?: Pick<Required<Content>, "parts">; tools?: Tool[];
   toolConfig?: ToolConfig; safetySettings?: SafetySetting[]; generationConfig?: GenerationConfig; cachedContent?: string };
 type Reasoned = OpenAI.ChatCompletionAssistantMessageParam &
@@ -38,6 +39,8 @@ type CompatibleBody = Omit<OpenAI.ChatCompletionCreateParams, "messages"> &
 /** The type of a body. Beta fields are in the vendor's beta types; compatible servers take reasoning in fields that OpenAI lacks. */
 function typeOf({ provider, body }) {
   if (provider === "anthropic" && body.includes('"block_binding"')) return "Anthropic.Beta.MessageCreateParams";
+  if (provider === "gemini-interactions" && body.includes('"agent"'))
+    return "Interactions.InteractionCreateParams.CreateAgentInteractionParams";
   if (provider === "openai" && /"reasoning(_content|_details)?":/.test(body)) return "CompatibleBody";
   return types[provider];
 }
@@ -97,6 +100,8 @@ test("what is wrong is not", () => {
     '({ model: "m", input: [{ role: "user", content: [{ type: "text", text: "x" }] }] }) satisfies OpenAI.Responses.ResponseCreateParams;',
     '({ contents: [{ role: "user", parts: [{ txt: "x" }] }] }) satisfies GenerateContentBody;',
     '({ contents: [{ role: "user", parts: [{ functionResponse: { name: "f", response: "x" } }] }] }) satisfies GenerateContentBody;',
+    '({ model: "m", input: [{ type: "function_call", id: "c", name: "f", arguments: "{}" }] }) satisfies Interactions.InteractionCreateParams.CreateModelInteractionParams;',
+    '({ model: "m", input: [{ type: "function_result", id: "c", result: "r" }] }) satisfies Interactions.InteractionCreateParams.CreateModelInteractionParams;',
     '({ model: "m", promt: "x" }) satisfies OpenAI.CompletionCreateParams;',
   ];
   const { wrong, stdout } = check("wrong.mts", lines);

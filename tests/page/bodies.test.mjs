@@ -26,7 +26,7 @@ before(async () => {
 });
 after(() => site.stop());
 
-const PROVIDERS = ["anthropic", "openai", "openai-responses", "gemini", "completion"];
+const PROVIDERS = ["anthropic", "openai", "openai-responses", "gemini", "gemini-interactions", "completion"];
 const hash = "#/loom?tree=agent&tip=agent-36&mode=dialogue&window=8192";
 
 const on = (steps, options) =>

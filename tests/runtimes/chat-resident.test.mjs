@@ -271,6 +271,23 @@ describe("Chat", () => {
       systemInstruction: { parts: [{ text: "s" }] },
       generationConfig: { maxOutputTokens: 5 },
     });
+    const input = [{ type: "user_input", content: [{ type: "text", text: "hi" }] }];
+    assert.deepEqual(
+      body(
+        {
+          target: { provider: "gemini-interactions", model: "m", maxTokens: 5, temperature: 1, stream: true },
+          system: "s",
+        },
+        input,
+      ),
+      {
+        model: "m",
+        input,
+        stream: true,
+        system_instruction: "s",
+        generation_config: { max_output_tokens: 5, temperature: 1 },
+      },
+    );
     // The limit of the answer has the provider's name, whatever name it is given, and what would replace the chat is told.
     for (const [target, expected, found] of [
       [
@@ -302,6 +319,11 @@ describe("Chat", () => {
         { provider: "gemini", max_tokens: 9 },
         { contents: [{ role: "user", parts: [{ text: "hi" }] }], generationConfig: { maxOutputTokens: 9 } },
         ["body_field_renamed", "target.max_tokens"],
+      ],
+      [
+        { provider: "gemini-interactions", agent: "a", max_output_tokens: 9 },
+        { agent: "a", input, generation_config: { max_output_tokens: 9 } },
+        ["body_field_renamed", "target.max_output_tokens"],
       ],
     ]) {
       const kept = new chat.Chat({ maxTokens: 900, target });

@@ -160,6 +160,7 @@ describe("what comes back", () => {
     for (const [container, key] of [
       [{ model: "m", system: "Be brief.", messages, max_tokens: 3 }, "messages"],
       [{ systemInstruction: { parts: [{ text: "Be brief." }] }, contents: gemini(), config: new Map() }, "contents"],
+      [{ model: "m", system_instruction: "Be brief.", input: steps(), store: false }, "input"],
     ]) {
       for (const maxTokens of [400, 100_000]) {
         Object.freeze(container);
@@ -262,6 +263,11 @@ describe("what comes back", () => {
   });
 });
 
+const steps = () =>
+  Array.from({ length: 8 }, (_, at) => ({
+    type: at % 2 ? "model_output" : "user_input",
+    content: [{ type: "text", text: long(`step${at}`) }],
+  }));
 const gemini = () =>
   Array.from({ length: 12 }, (_, at) => ({ role: at % 2 ? "model" : "user", parts: [{ text: long(`word${at}.`) }] }));
 
@@ -457,6 +463,10 @@ describe("countChatTokens", () => {
       anthropic: { system: "You are brief.", messages: [{ role: "user", content: [{ type: "text", text }] }] },
       gemini: {
         contents: [{ role: "user", parts: [{ text }, { inlineData: { mimeType: "image/png", data: "aGVsbG8=" } }] }],
+      },
+      "gemini-interactions": {
+        system_instruction: "You are brief.",
+        input: [{ type: "user_input", content: [{ type: "text", text }] }],
       },
       "ai-sdk": [{ role: "user", content: [{ type: "file", mediaType: "image/png", data: new Uint8Array(900) }] }],
       langchain: [new SystemMessage("You are brief."), new HumanMessage(text), new AIMessage("So.")],
@@ -1109,7 +1119,7 @@ import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { run, type Agent, type CallModelInputFilter } from "@openai/agents";
 import type OpenAI from "openai";
 import type Anthropic from "@anthropic-ai/sdk";
-import type { Content } from "@google/genai";
+import type { Content, Interactions } from "@google/genai";
 import { fitMessages } from "ctxweave/chat";
 import * as ai from "ctxweave/ai-sdk";
 import * as lc from "ctxweave/langchain";
@@ -1123,6 +1133,8 @@ declare const body: Anthropic.MessageCreateParamsNonStreaming;
 export const fitted: Anthropic.MessageCreateParamsNonStreaming = fitMessages(body, { contextWindow: 200_000 }).messages;
 declare const contents: Content[];
 export const gemini: Content[] = fitMessages({ systemInstruction: "s", contents }, { maxTokens: 5 }).messages.contents;
+declare const steps: Interactions.Step[];
+export const fittedSteps: Interactions.Step[] = fitMessages({ model: "m", input: steps }, { maxTokens: 5 }).messages.input;
 
 declare const messages: ModelMessage[];
 declare const ui: UIMessage[];

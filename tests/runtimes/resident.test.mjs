@@ -237,7 +237,7 @@ describe("LoomTree", () => {
       spoil(whole);
       if (random(3) === 0) {
         const target = {
-          provider: one(["anthropic", "openai", "gemini", "openai-responses"]),
+          provider: one(["anthropic", "openai", "gemini", "gemini-interactions", "openai-responses"]),
           model: "m",
           maxTokens: 9,
         };

@@ -349,18 +349,20 @@ function addition({ messages, format }: Handle, text: string): [change: Change, 
   const key = format === "gemini" || format === "ai-sdk-ui" ? "parts" : "content";
   const path = [...base.slice(0, 1), key];
   const isItem = format === "openai-responses" || format === "openai-agents";
+  const isStep = format === "gemini-interactions";
   const isModel = message["role"] === "assistant";
   const part = {
     ...(format !== "gemini" && { type: isItem ? (isModel ? "output_text" : "input_text") : "text" }),
     text,
   };
-  const content = fields[key] ?? "";
-  if (Array.isArray(content))
+  const isSaid = !isStep || ["user_input", "model_output"].includes(message["type"] as string);
+  const content = fields[key] ?? (isStep ? [] : "");
+  if (Array.isArray(content) && isSaid)
     return [
-      [[...path, content.length], part],
+      fields[key] === undefined ? [path, [part]] : [[...path, content.length], part],
       [...path, content.length, "text"],
     ];
-  if (content === "" && !(isItem && !("role" in message))) {
+  if (content === "" && isSaid && !(isItem && !("role" in message))) {
     return key === "parts"
       ? [
           [path, [part]],
@@ -468,8 +470,17 @@ function rowsOf(row: NonNullable<FitResponse["rows"]>[number], tokens: readonly 
   });
 }
 
+interface Takes {
+  list: string;
+  system: string;
+  /** The field with the settings, if they are not fields of the body. */
+  config?: string;
+  limit?: string;
+  formats: readonly ChatFormat[];
+}
+
 /** The formats that a provider takes as they are, and what the list, the system context and the limit of the answer are called there. */
-const TAKES: Record<string, { list: string; system: string; limit?: string; formats: readonly ChatFormat[] }> = {
+const TAKES: Record<string, Takes> = {
   anthropic: { list: "messages", system: "system", limit: "max_tokens", formats: ["anthropic"] },
   openai: { list: "messages", system: "messages", formats: ["openai", "generic"] },
   "openai-responses": {
@@ -478,7 +489,20 @@ const TAKES: Record<string, { list: string; system: string; limit?: string; form
     limit: "max_output_tokens",
     formats: ["openai-responses"],
   },
-  gemini: { list: "contents", system: "systemInstruction", limit: "maxOutputTokens", formats: ["gemini"] },
+  gemini: {
+    list: "contents",
+    system: "systemInstruction",
+    config: "generationConfig",
+    limit: "maxOutputTokens",
+    formats: ["gemini"],
+  },
+  "gemini-interactions": {
+    list: "input",
+    system: "system_instruction",
+    config: "generation_config",
+    limit: "max_output_tokens",
+    formats: ["gemini-interactions"],
+  },
 };
 
 /** The names that providers have for the limit of the answer. */
@@ -487,11 +511,20 @@ const LIMITS = ["max_completion_tokens", "max_output_tokens", "maxOutputTokens",
 /** The fields of a target that the vendor's rules depend on. */
 function rulesOf(target: Target | undefined): Record<string, unknown> | undefined {
   if (typeof target !== "object" || target === null) return undefined;
-  const { provider, model, thinking, tool_choice, temperature, top_p, top_k } = target as Target &
+  const { provider, model, tool_choice, temperature, top_p, top_k, ...fields } = target as Target &
     Record<string, unknown>;
-  const fields = { model, tool_choice, temperature, top_p, top_k };
-  return provider === "anthropic" ? { ...fields, thinking } : fields;
+  const names = RULE_FIELDS[provider] ?? [];
+  return {
+    ...{ model, tool_choice, temperature, top_p, top_k },
+    ...Object.fromEntries(names.map((name) => [name, fields[name]])),
+  };
 }
+
+const RULE_FIELDS: Record<string, readonly string[]> = {
+  anthropic: ["thinking"],
+  "openai-responses": ["previous_response_id", "conversation"],
+  "gemini-interactions": ["previous_interaction_id"],
+};
 
 /** The field of a provider's body that limits the answer of a model, and another one that the model takes as well. */
 function limitFieldsOf(provider: string, model: unknown): [name: string, also: string] {
@@ -509,7 +542,7 @@ function bodyOf(target: Target, handle: Handle, given: ChatOptions, fitted: unkn
     Record<string, unknown>;
   const takes = TAKES[provider];
   if (!takes) throw invalid("target.provider", `one of \`${Object.keys(TAKES).join("`, `")}\``);
-  const { list, formats } = takes;
+  const { list, formats, config: configName } = takes;
   const isOwn = formats.includes(handle.format) && (handle.format !== "generic" || isPlain(fitted));
   const to = formats[0] as ChatFormat;
   const converted = isOwn
@@ -522,11 +555,11 @@ function bodyOf(target: Target, handle: Handle, given: ChatOptions, fitted: unkn
     found.push({ code, severity, message: `\`target.${name}\` ${what}`, path: `target.${name}` });
   };
 
-  const config = { ...(fields["generationConfig"] as Record<string, unknown> | undefined) };
+  const config = { ...(fields[configName ?? ""] as Record<string, unknown> | undefined) };
   const [limitName, also] = limitFieldsOf(provider, model);
-  let limit: unknown = maxTokens ?? (provider === "gemini" ? config : fields)[limitName];
+  let limit: unknown = maxTokens ?? (configName === undefined ? fields : config)[limitName];
   for (const name of LIMITS) {
-    if (!(name in fields) || (name === limitName && provider !== "gemini")) continue;
+    if (!(name in fields) || (name === limitName && configName === undefined)) continue;
     if (limit === undefined && name === also) continue;
     if (limit === undefined) {
       limit = fields[name];
@@ -558,13 +591,17 @@ function bodyOf(target: Target, handle: Handle, given: ChatOptions, fitted: unkn
       body["max_output_tokens"] = limit;
       break;
     default: {
-      const settings = { ...config, maxOutputTokens: limit, temperature: temperature ?? config["temperature"] };
-      delete body["model"];
-      delete body["stream"];
+      const settings = { ...config, [limitName]: limit, temperature: temperature ?? config["temperature"] };
       delete body["temperature"];
-      body["systemInstruction"] =
-        typeof system === "string" ? { parts: [{ text: system }] } : (system ?? fields["systemInstruction"]);
-      fields["generationConfig"] = JSON.stringify(settings) === "{}" ? undefined : settings;
+      if (provider === "gemini") {
+        delete body["model"];
+        delete body["stream"];
+        body[takes.system] =
+          typeof system === "string" ? { parts: [{ text: system }] } : (system ?? fields[takes.system]);
+      } else {
+        body[takes.system] = system ?? fields[takes.system];
+      }
+      fields[configName ?? ""] = JSON.stringify(settings) === "{}" ? undefined : settings;
     }
   }
   return [{ ...fields, ...body }, found];

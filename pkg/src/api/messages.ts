@@ -147,7 +147,8 @@ export function messagesOf(chat: AnyChat): readonly unknown[] {
 }
 
 function keyOf(chat: AnyChat): string {
-  return "contents" in Object(chat) ? "contents" : "messages";
+  const fields = Object(chat) as object;
+  return ["contents", "messages", "input"].find((field) => field in fields) ?? "messages";
 }
 
 /** The chat with other messages in it. */

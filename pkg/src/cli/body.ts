@@ -18,6 +18,7 @@ const providers = [
   "openai",
   "openai-responses",
   "gemini",
+  "gemini-interactions",
   "completion",
 ] as const satisfies readonly TargetProvider[];
 
@@ -105,7 +106,8 @@ function listOf(chat: unknown): readonly unknown[] {
 /** What else a request says that is part of its prompt. */
 function containerFields(chat: unknown): Pick<FitSettings, "system" | "tools"> {
   if (!isObject(chat)) return {};
-  return given({ system: chat["system"] ?? chat["systemInstruction"], tools: chat["tools"] });
+  const system = chat["system"] ?? chat["systemInstruction"] ?? chat["system_instruction"] ?? chat["instructions"];
+  return given({ system, tools: chat["tools"] });
 }
 
 function outcomeOf(body: Uint8Array, report: FitReport | AssemblyReport, lines: Line[]): Outcome {

@@ -18,6 +18,7 @@ export const formats = [
   "openai-agents",
   "anthropic",
   "gemini",
+  "gemini-interactions",
   "ai-sdk",
   "ai-sdk-ui",
   "langchain",
@@ -165,6 +166,7 @@ function modelOf(messages: unknown): string | undefined {
 
 /** Messages and a system prompt, as the vendor has them next to each other. */
 function containerOf(format: string, { messages, system }: { messages: unknown[]; system?: string }): object {
+  if (format === "gemini-interactions") return { system_instruction: system, input: messages };
   return format === "gemini"
     ? { systemInstruction: { parts: [{ text: system }] }, contents: messages }
     : { system, messages };

@@ -23,13 +23,15 @@ export interface RequestBodyWithReport {
  * A provider that has a body. Where one is asked for, any string has the type, since TypeScript makes no more of
  * `const target = { provider: "anthropic" }`; a name that is not known is an error.
  */
-export type TargetProvider = "anthropic" | "openai" | "openai-responses" | "gemini" | "completion";
+export type TargetProvider =
+  "anthropic" | "openai" | "openai-responses" | "gemini" | "gemini-interactions" | "completion";
 
 /** Whom a body is for, and what shall stand in it. */
 export type Target = TargetSettings &
   (
     | { provider: Exclude<TargetProvider, "gemini"> | (string & {}); model: string }
     | { provider: "gemini"; model?: string }
+    | { provider: "gemini-interactions"; agent: string; model?: undefined }
   );
 
 /**
@@ -38,12 +40,12 @@ export type Target = TargetSettings &
  */
 export interface TargetSettings {
   /**
-   * `max_tokens`, `max_completion_tokens`, `max_output_tokens` or `generationConfig.maxOutputTokens`. Anthropic requires it;
-   * where it is missing, it is `tokenBuffer` there.
+   * `max_tokens`, `max_completion_tokens`, `max_output_tokens`, `generationConfig.maxOutputTokens` or
+   * `generation_config.max_output_tokens`. Anthropic requires it; where it is missing, it is `tokenBuffer` there.
    */
   maxTokens?: number;
   temperature?: number;
-  /** Gemini streams by its address, so that it is not in that body. */
+  /** `gemini` streams by its address, so that it is not in that body. */
   stream?: boolean;
   /** Tools in nobody's shape, or in the provider's own. */
   tools?: (ToolDefinition | { [field: string]: JsonValue })[];

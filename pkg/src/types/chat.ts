@@ -12,6 +12,7 @@ export type ChatFormat =
   | "ai-sdk-ui"
   | "anthropic"
   | "gemini"
+  | "gemini-interactions"
   | "generic"
   | "langchain"
   | "openai"
@@ -20,9 +21,12 @@ export type ChatFormat =
 
 /**
  * A conversation that stands in a field of an object, next to what else a request has: `{ system, messages }`,
- * `{ systemInstruction, contents }`. The same kind of object comes back.
+ * `{ systemInstruction, contents }`, `{ instructions, input }`, `{ system_instruction, input }`. The same kind of object comes back.
  */
-export type ChatContainer = { readonly messages: readonly unknown[] } | { readonly contents: readonly unknown[] };
+export type ChatContainer =
+  | { readonly messages: readonly unknown[] }
+  | { readonly contents: readonly unknown[] }
+  | { readonly input: readonly unknown[] };
 
 /** One message of a list, or of the list in a container. */
 export type MessageOf<Chat> = Chat extends readonly (infer Message)[]
@@ -31,7 +35,9 @@ export type MessageOf<Chat> = Chat extends readonly (infer Message)[]
     ? Message
     : Chat extends { readonly contents: readonly (infer Message)[] }
       ? Message
-      : unknown;
+      : Chat extends { readonly input: readonly (infer Message)[] }
+        ? Message
+        : unknown;
 
 /** What comes back for a chat: a list of the same messages, or the same container. */
 export type Fitted<Chat> = Chat extends readonly (infer Message)[] ? Message[] : Chat;

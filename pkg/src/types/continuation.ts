@@ -12,7 +12,8 @@ export type ProviderReply = string | Uint8Array | ArrayBuffer | object | readonl
 /** How an answer becomes nodes. */
 export interface ContinuationOptions {
   /** Whose answer it is: what `target.provider` was. Any string has the type; a name that is not known is an error. */
-  provider: "anthropic" | "openai" | "openai-responses" | "gemini" | "completion" | (string & {});
+  provider:
+    "anthropic" | "openai" | "openai-responses" | "gemini" | "gemini-interactions" | "completion" | (string & {});
   /** The node that the answers continue; null where they begin a tree. */
   parent: string | null;
   /** An id for each answer, of which some may be left over; or the text that the ids begin with, before 1, 2 and so on. */

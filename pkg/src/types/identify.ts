@@ -32,7 +32,7 @@ export interface ChatIdentification {
   /** How many messages there are. */
   count: number;
   /** Whose request body it is, if it is one. */
-  body?: "anthropic" | "gemini" | "openai" | "openai-responses";
+  body?: "anthropic" | "gemini" | "gemini-interactions" | "openai" | "openai-responses";
   evidence: Evidence[];
 }
 

@@ -120,8 +120,8 @@ export interface ReasoningBlock {
 }
 
 /**
- * A block that only its vendor knows: a content block of Anthropic's, an item of OpenAI's Responses or a part of Gemini's, such as a
- * compaction. It goes back to that vendor as it is. Another provider gets the summary of a compaction as a text, and nothing of other
+ * A block that only its vendor knows: a content block of Anthropic's, an item of OpenAI's Responses, a part of Gemini's contents or a step
+ * of its Interactions, such as a compaction. It goes back to that vendor as it is. Another provider gets the summary of a compaction as a text, and nothing of other
  * blocks (`not_expressible`).
  */
 export interface VendorBlock {
@@ -193,6 +193,7 @@ export type Provider =
   | "openai"
   | "openai-responses"
   | "gemini"
+  | "gemini-interactions"
   | "completion"
   | (string & {})
   | { nativeSystemPrompt: boolean };

@@ -20,7 +20,9 @@ use crate::vendors::bodies::reuse::{MessageSource, WrittenBody, size_hint};
 use crate::vendors::bodies::sink::DiagnosticSink;
 use crate::vendors::format::Format;
 use crate::vendors::message::Message;
-use crate::vendors::{ai_sdk, anthropic, gemini, generic, langchain, openai_agents, openai_chat, openai_responses};
+use crate::vendors::{
+    ai_sdk, anthropic, gemini, gemini_interactions, generic, langchain, openai_agents, openai_chat, openai_responses,
+};
 
 pub use crate::json::escape_into;
 pub use crate::vendors::bodies::target::{
@@ -129,6 +131,7 @@ fn fill<'m>(
         Provider::OpenAi => openai_chat::body::write(body, conversation, sink),
         Provider::OpenAiResponses => openai_responses::body::write(body, conversation, sink),
         Provider::Gemini => gemini::body::write(body, conversation, sink),
+        Provider::GeminiInteractions => gemini_interactions::body::write(body, conversation, sink),
         Provider::Completion => {
             let message =
                 "`target.provider` is `completion`, which takes a document and not messages; assemble a buffer";
@@ -179,6 +182,7 @@ pub(crate) fn write_chat(
         Format::OpenAi => Some(Provider::OpenAi),
         Format::Responses => Some(Provider::OpenAiResponses),
         Format::Gemini => Some(Provider::Gemini),
+        Format::Interactions => Some(Provider::GeminiInteractions),
         Format::Generic | Format::Agents | Format::AiSdk | Format::AiSdkUi | Format::LangChain => None,
     };
     // Anthropic's body has to say how long the answer may be.

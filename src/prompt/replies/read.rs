@@ -8,7 +8,7 @@ use crate::vendors::bodies::target::Provider;
 use crate::vendors::replies::reply::Replies;
 use crate::vendors::replies::stream::set;
 use crate::vendors::replies::unread_fields::UnreadFields;
-use crate::vendors::{anthropic, gemini, openai_chat, openai_responses};
+use crate::vendors::{anthropic, gemini, gemini_interactions, openai_chat, openai_responses};
 
 /// The field that an answer has.
 fn field(provider: Provider) -> &'static str {
@@ -17,6 +17,7 @@ fn field(provider: Provider) -> &'static str {
         Provider::OpenAi | Provider::Completion => "choices",
         Provider::OpenAiResponses => "output",
         Provider::Gemini => "candidates",
+        Provider::GeminiInteractions => "steps",
     }
 }
 
@@ -38,12 +39,13 @@ pub(super) fn whole(provider: Provider, whole: &Map<String, Value>, notes: &mut 
         Provider::OpenAi | Provider::Completion => openai_chat::reply::read(whole, notes),
         Provider::OpenAiResponses => openai_responses::reply::read(whole, notes),
         Provider::Gemini => gemini::reply::read(whole, notes),
+        Provider::GeminiInteractions => gemini_interactions::reply::read(whole, notes),
     })
 }
 
 /// Fails with [`Code::ProviderError`] where an answer, or an event of one, is an error of the provider.
 fn refuse_error(provider: Provider, given: &Map<String, Value>) -> Result<()> {
-    let kind = text(given, "type").unwrap_or_default();
+    let kind = text(given, "type").or_else(|| text(given, "event_type")).unwrap_or_default();
     // OpenAI's Responses have the fields of an error in the event itself, others have an `error`.
     let of_event = || (kind == "error").then(|| Value::Object(given.clone()));
     let inner = given.get("error").or_else(|| given.get("response")?.get("error"));
@@ -89,6 +91,7 @@ impl Events {
             Provider::OpenAi | Provider::Completion => openai_chat::reply::add(whole, event),
             Provider::OpenAiResponses => openai_responses::reply::add(whole, event, notes),
             Provider::Gemini => gemini::reply::add(whole, event),
+            Provider::GeminiInteractions => gemini_interactions::reply::add(whole, event, notes),
         };
         self.known += usize::from(is_known);
         Ok(())

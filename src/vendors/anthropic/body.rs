@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::images::{MANY_IMAGES, is_large, many_large_images};
 use super::refused::refused_prefill;
-use crate::content::{Block, Role, Vendor};
+use crate::content::{Block, Role};
 use crate::error::DiagnosticCode;
 use crate::json::JsonWriter;
 use crate::vendors::bodies::arguments;
@@ -21,10 +21,12 @@ use crate::vendors::bodies::sink::DiagnosticSink;
 use crate::vendors::bodies::target::{CacheMessages, CacheSettings, CacheTtl, Hints, Target};
 use crate::vendors::bodies::tool::Tool;
 use crate::vendors::signature::{self, ReasoningSignature};
+use crate::vendors::vendor_block::BlockFormat;
 
 const RULES: Rules = Rules {
     name: "Anthropic",
     user_first: true,
+    turns_alternate: true,
     system_field: true,
     results_apart: false,
     takes,
@@ -33,8 +35,8 @@ const RULES: Rules = Rules {
     tool_name: IdRule::plain(128),
     failed_result_is_text: true,
     reasoning: ReasoningPlace::NotLast,
-    vendors: &[Vendor::Anthropic],
     phases: false,
+    blocks: &[BlockFormat::Anthropic],
     chat: false,
 };
 

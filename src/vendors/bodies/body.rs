@@ -163,7 +163,7 @@ impl<'t> Body<'t> {
         }
     }
 
-    /// `tools` of OpenAI: those in no provider's shape are written as functions.
+    /// `tools` of OpenAI and of Gemini Interactions: those in no provider's shape are written as functions.
     pub(crate) fn functions(&mut self, write: impl Fn(&mut JsonWriter, &Tool<'_>)) {
         self.tools(|json, tools| {
             tools.iter().for_each(|value| match Tool::neutral(value) {

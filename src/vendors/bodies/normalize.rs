@@ -11,7 +11,7 @@ use super::media::{self, Media};
 use super::reuse::{Span, write_messages};
 use super::sink::DiagnosticSink;
 use super::target::Target;
-use crate::content::{Block, Role, Vendor, VendorBlock};
+use crate::content::{Block, Role, VendorBlock};
 use crate::error::DiagnosticCode;
 use crate::json::JsonWriter;
 use crate::maps::{SortedMap, SortedSet};
@@ -20,6 +20,7 @@ use crate::text::is_blank;
 use crate::tool_calls::ToolPairs;
 use crate::vendors::message::Message;
 use crate::vendors::signature::ReasoningSignature;
+use crate::vendors::vendor_block::BlockFormat;
 
 /// The rules of a provider.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,8 @@ pub(crate) struct Rules {
     pub name: &'static str,
     /// Whether the first message must be the user's.
     pub user_first: bool,
+    /// Whether adjacent messages of one role have to be one.
+    pub turns_alternate: bool,
     /// Whether the system context has its own field.
     pub system_field: bool,
     /// Whether results are a turn of their own.
@@ -41,10 +44,10 @@ pub(crate) struct Rules {
     /// Whether a failed result must be texts only, at least one.
     pub failed_result_is_text: bool,
     pub reasoning: ReasoningPlace,
-    /// The vendors whose blocks it takes as they are.
-    pub vendors: &'static [Vendor],
     /// Whether it takes the phases of messages.
     pub phases: bool,
+    /// The formats whose blocks it takes as they are.
+    pub blocks: &'static [BlockFormat],
     /// Whether it is a chat that is written in another format, and no request: a call at the end may be open, an empty chat stays
     /// empty, and messages stay apart where their roles need not alternate.
     pub chat: bool,
@@ -265,7 +268,7 @@ pub(crate) fn normalize<'m>(
         sink.info(DiagnosticCode::BodyMessageInserted, None, message);
     }
     let (results_apart, chat) = (rules.results_apart, rules.is_chat());
-    let messages_apart = chat && !rules.user_first;
+    let messages_apart = chat && !rules.turns_alternate;
     Normalized { system, items, conversation, marked: SortedSet::new(), results_apart, messages_apart, chat }
 }
 
@@ -311,8 +314,7 @@ fn flatten<'m>(
             let role = match block {
                 Block::ToolCall { .. } | Block::Reasoning { .. } => Role::Assistant,
                 Block::ToolResult { .. } => Role::User,
-                // A separate item.
-                Block::Vendor(block) if block.vendor == Vendor::OpenAi => Role::Assistant,
+                Block::Vendor(block) if block.format().is_item() => Role::Assistant,
                 Block::Text(text) if is_blank(text) => continue,
                 _ => message.role,
             };
@@ -605,7 +607,7 @@ impl TurnAlternator<'_, '_> {
         if is_phase && self.rules.phases {
             return Some(ItemContent::Vendor(block));
         }
-        if is_phase || !self.rules.vendors.contains(&block.vendor) {
+        if is_phase || !self.rules.blocks.contains(&block.format()) {
             let (text, what) = block.replacement();
             let found = format!("{what}: {} has no place for it", self.rules.name);
             if is_phase {

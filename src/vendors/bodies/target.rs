@@ -16,17 +16,20 @@ pub enum Provider {
     OpenAiResponses,
     /// Gemini generateContent.
     Gemini,
+    /// Gemini Interactions.
+    GeminiInteractions,
     /// A plain completion of one document.
     Completion,
 }
 
 impl Provider {
     /// Every provider with the name that requests give it.
-    pub const NAMES: [(&'static str, Self); 5] = [
+    pub const NAMES: [(&'static str, Self); 6] = [
         ("anthropic", Self::Anthropic),
         ("openai", Self::OpenAi),
         ("openai-responses", Self::OpenAiResponses),
         ("gemini", Self::Gemini),
+        ("gemini-interactions", Self::GeminiInteractions),
         ("completion", Self::Completion),
     ];
 
@@ -41,7 +44,7 @@ impl Provider {
 pub struct Target {
     /// The provider whose shape the body has.
     pub provider: Provider,
-    /// The model; absent only for Gemini, which has it in the address.
+    /// The model; absent only for Gemini, which has it in the address, and for an agent of Gemini Interactions.
     pub model: Option<String>,
     /// Tokens of the answer at most, in the provider's own field.
     pub max_tokens: Option<u64>,
@@ -161,7 +164,12 @@ impl Target {
         let given = value.object("an object with `provider` and `model`")?;
         let mut target = Self::bare(given.need("provider")?.one_of(&Provider::NAMES)?);
         target.model = given.string("model")?;
-        if target.model.is_none() && target.provider != Provider::Gemini {
+        let has_no_model = match target.provider {
+            Provider::Gemini => true,
+            Provider::GeminiInteractions => given.get("agent")?.is_some(),
+            _ => false,
+        };
+        if target.model.is_none() && !has_no_model {
             return Err(value.lacks("model"));
         }
         target.max_tokens = given.read("maxTokens", |tokens| tokens.whole(u32::MAX))?.map(u64::from);

@@ -3,9 +3,7 @@
 //! The model, and whether the answer is streamed, stand in the address. The user speaks first; results are a turn of their
 //! own. The signature of reasoning belongs to what the model did next, in particular to a call.
 
-use serde_json::{Map, Value};
-
-use crate::content::{Role, Vendor};
+use crate::content::Role;
 use crate::error::DiagnosticCode;
 use crate::json::{JsonWriter, TextWriter, WriteText};
 use crate::text::{is_blank, split_once};
@@ -17,21 +15,24 @@ use crate::vendors::bodies::media::{ANY_IMAGE, Kind, Media, Source};
 use crate::vendors::bodies::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
 use crate::vendors::bodies::sink::DiagnosticSink;
 use crate::vendors::bodies::tool::Tool;
+use crate::vendors::gemini_shared::{ConfigNames, TOOL_NAME, generation_config};
 use crate::vendors::signature::ReasoningSignature;
+use crate::vendors::vendor_block::BlockFormat;
 
 const RULES: Rules = Rules {
     name: "Gemini",
     user_first: true,
+    turns_alternate: true,
     system_field: true,
     results_apart: true,
     takes,
     takes_reasoning,
     id: IdRule::any(usize::MAX),
-    tool_name: IdRule { longest: 128, others: Some(".:"), letter_first: true },
+    tool_name: TOOL_NAME,
     failed_result_is_text: false,
     reasoning: ReasoningPlace::Anywhere,
-    vendors: &[Vendor::Google],
     phases: false,
+    blocks: &[BlockFormat::GeminiPart],
     chat: false,
 };
 
@@ -73,7 +74,7 @@ pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
         sink.info(DiagnosticCode::BodyEndsWithAssistant, conversation.count().checked_sub(1), text.to_owned());
     }
     tools(body);
-    generation_config(body, sink);
+    generation_config(body, &CONFIG, sink);
     if body.target.stream.is_some() {
         body.written.push("stream");
         let text =
@@ -81,6 +82,9 @@ pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
         sink.info(DiagnosticCode::BodyFieldUnused, None, text.to_owned());
     }
 }
+
+const CONFIG: ConfigNames =
+    ConfigNames { field: "generationConfig", limit: "maxOutputTokens", limit_path: "generationConfig.maxOutputTokens" };
 
 /// Families of models that take calls without signatures.
 const UNSIGNED: [&str; 2] = ["gemini-1", "gemini-2"];
@@ -197,44 +201,4 @@ fn tools(body: &mut Body<'_>) {
         }
         tools.iter().filter(|tool| Tool::neutral(tool).is_none()).for_each(|tool| json.value(tool));
     });
-}
-
-/// Our fields, and the other ones of the caller's `generationConfig`.
-fn generation_config(body: &mut Body<'_>, sink: &mut DiagnosticSink<'_>) {
-    let target = body.target;
-    let mut config = Map::new();
-    if let Some(tokens) = target.max_tokens {
-        config.insert("maxOutputTokens".to_owned(), tokens.into());
-    }
-    if let Some(temperature) = &target.temperature {
-        config.insert("temperature".to_owned(), temperature.clone());
-    }
-    let given = target.fields.get("generationConfig");
-    let is_limited = target.max_tokens.is_some() || given.is_some_and(|given| given.get("maxOutputTokens").is_some());
-    if let Some(tokens) = body.renamed_limit("generationConfig.maxOutputTokens", "", is_limited, sink) {
-        config.insert("maxOutputTokens".to_owned(), tokens.clone());
-    }
-    match given {
-        Some(Value::Object(given)) => {
-            for (name, value) in given {
-                if config.contains_key(name) {
-                    let path = format!("target.generationConfig.{name}");
-                    let text = format!("`{path}` says again what `target` says; it was left out");
-                    sink.unused_field(path, text);
-                } else {
-                    config.insert(name.clone(), value.clone());
-                }
-            }
-        }
-        // A value that is no object is left to the caller, unless it would replace ours.
-        Some(_) if !config.is_empty() => {
-            let text = "`target.generationConfig` is no object and would replace what `target` says; it was left out";
-            sink.unused_field("target.generationConfig".to_owned(), text.to_owned());
-        }
-        _ => {}
-    }
-    if !config.is_empty() {
-        body.field("generationConfig").value(&Value::Object(config));
-        body.merged.push("generationConfig");
-    }
 }

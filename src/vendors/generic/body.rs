@@ -1,6 +1,5 @@
 //! Our own messages: a role, and a content of text or blocks (SPEC §1).
 
-use crate::content::Vendor;
 use crate::json::JsonWriter;
 use crate::vendors::bodies::arguments;
 use crate::vendors::bodies::body::Body;
@@ -9,10 +8,10 @@ use crate::vendors::bodies::message::write_message;
 use crate::vendors::bodies::normalize::{Item, ItemContent, Rules, normalize};
 use crate::vendors::bodies::sink::DiagnosticSink;
 use crate::vendors::frameworks::{content, media, result_content, role_of, rules};
+use crate::vendors::vendor_block::BlockFormat;
 
 pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
-    const VENDORS: &[Vendor] = &[Vendor::Anthropic, Vendor::OpenAi, Vendor::Google];
-    let rules = Rules { vendors: VENDORS, phases: true, ..rules("our own format", body.chat) };
+    let rules = Rules { blocks: BlockFormat::ALL, phases: true, ..rules("our own format", body.chat) };
     let normalized = normalize(conversation, body.target, &mut body.names, &rules, sink);
     body.turns("messages", &normalized, &mut |json, turn| {
         let Some(first) = turn.first() else { return };

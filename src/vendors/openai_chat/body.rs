@@ -20,6 +20,7 @@ use crate::vendors::openai_shared::{error_text, is_image, url_field};
 const RULES: Rules = Rules {
     name: "OpenAI Chat Completions",
     user_first: false,
+    turns_alternate: false,
     system_field: false,
     results_apart: false,
     takes,
@@ -28,8 +29,8 @@ const RULES: Rules = Rules {
     tool_name: IdRule::plain(64),
     failed_result_is_text: false,
     reasoning: ReasoningPlace::Anywhere,
-    vendors: &[],
     phases: false,
+    blocks: &[],
     chat: false,
 };
 

@@ -2,7 +2,7 @@
 //!
 //! The system context is `instructions`; messages, calls, results and reasoning are items of one list.
 
-use crate::content::{Role, Vendor};
+use crate::content::Role;
 use crate::error::DiagnosticCode;
 use crate::json::JsonWriter;
 use crate::text::is_blank;
@@ -16,10 +16,12 @@ use crate::vendors::bodies::normalize::{Item, ItemContent, MediaHolder, Reasonin
 use crate::vendors::bodies::sink::DiagnosticSink;
 use crate::vendors::openai_shared::{error_text, is_image, url_field};
 use crate::vendors::signature::ReasoningSignature;
+use crate::vendors::vendor_block::BlockFormat;
 
 const RULES: Rules = Rules {
     name: "OpenAI Responses",
     user_first: false,
+    turns_alternate: false,
     system_field: true,
     results_apart: false,
     takes,
@@ -33,8 +35,8 @@ const RULES: Rules = Rules {
     tool_name: IdRule::plain(64),
     failed_result_is_text: false,
     reasoning: ReasoningPlace::NotLast,
-    vendors: &[Vendor::OpenAi],
     phases: true,
+    blocks: &[BlockFormat::OpenAiItem],
     chat: false,
 };
 

@@ -109,9 +109,9 @@ const REASONS: [(StopReason, &str); 7] = [
     (StopReason::End, "stop STOP end_turn completed"),
     (StopReason::StopSequence, "stop_sequence"),
     (StopReason::Length, "length max_tokens model_context_window_exceeded max_output_tokens MAX_TOKENS"),
-    (StopReason::ToolCalls, "tool_calls function_call tool_use"),
+    (StopReason::ToolCalls, "tool_calls function_call tool_use requires_action"),
     (StopReason::Refusal, "refusal"),
-    (StopReason::Pause, "pause_turn"),
+    (StopReason::Pause, "pause_turn requires_continuation"),
     (
         StopReason::ContentFilter,
         "content_filter SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT \

@@ -66,7 +66,7 @@ pub(crate) fn take(fields: &mut Map<String, Value>, name: &str) -> Value {
 }
 
 /// Adds items to a list, or to what has their place there.
-fn extend(list: &mut Vec<Value>, items: Vec<Value>) {
+pub(crate) fn extend(list: &mut Vec<Value>, items: Vec<Value>) {
     for item in items {
         let Value::Object(fields) = item else {
             list.push(item);

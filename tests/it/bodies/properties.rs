@@ -14,7 +14,8 @@ use super::rules::{broken, strings};
 use crate::generate::{COUNTERS, case, cases, text};
 use crate::model::trimmed;
 
-const CHATS: [Provider; 4] = [Provider::Anthropic, Provider::OpenAi, Provider::OpenAiResponses, Provider::Gemini];
+const CHATS: [Provider; 5] =
+    [Provider::Anthropic, Provider::OpenAi, Provider::OpenAiResponses, Provider::Gemini, Provider::GeminiInteractions];
 
 /// A part of a message before it is one: texts, calls and results with few ids, so that they meet and miss each other.
 #[derive(Clone, Debug)]
@@ -104,7 +105,7 @@ fn own_tool(provider: Provider, name: &str) -> Value {
     match provider {
         Provider::Anthropic => json!({ "name": name, "input_schema": { "type": "object" } }),
         Provider::OpenAi => json!({ "type": "function", "function": { "name": name } }),
-        Provider::OpenAiResponses => json!({ "type": "function", "name": name }),
+        Provider::OpenAiResponses | Provider::GeminiInteractions => json!({ "type": "function", "name": name }),
         Provider::Gemini => json!({ "functionDeclarations": [{ "name": name }] }),
         Provider::Completion => json!(null),
     }

@@ -69,7 +69,7 @@ fn has(diagnostics: &[Value], code: &str) -> bool {
 #[test]
 fn the_reasoning_of_codex_goes_to_openai_alone() {
     let tree = tree_of("codex-v1", &CODEX.replace("SEALED", "sealed"));
-    for provider in ["anthropic", "gemini", "openai"] {
+    for provider in ["anthropic", "gemini", "gemini-interactions", "openai"] {
         let (body, diagnostics) = body_of(&tree, &target(provider, "m"));
         assert!(!body.to_string().contains("sealed"), "{provider}: {body:#}");
         assert!(has(&diagnostics, "body_reasoning_left_out"), "{provider}: {diagnostics:?}");
@@ -86,7 +86,7 @@ fn the_reasoning_of_codex_goes_to_openai_alone() {
 #[test]
 fn the_thinking_of_claude_code_goes_to_anthropic_alone() {
     let tree = tree_of("claude-code-v1", CLAUDE);
-    for provider in ["gemini", "openai-responses", "openai"] {
+    for provider in ["gemini", "gemini-interactions", "openai-responses", "openai"] {
         let (body, diagnostics) = body_of(&tree, &target(provider, "m"));
         assert!(!body.to_string().contains("odd"), "{provider}: {body:#}");
         assert!(has(&diagnostics, "body_reasoning_left_out"), "{provider}: {diagnostics:?}");
@@ -362,7 +362,7 @@ proptest! {
         let tree = answered(&json!(blocks));
         // What a vendor sees of it: the last twelve characters that differ.
         let mark = |signature: &str| signature.trim_end_matches("\"}").chars().rev().take(12).collect::<String>();
-        for provider in ["anthropic", "openai-responses", "gemini", "openai"] {
+        for provider in ["anthropic", "openai-responses", "gemini", "gemini-interactions", "openai"] {
             let mut target = target(provider, "deepseek-v4");
             if let (true, Some(kind)) = (provider == "anthropic", [None, Some("adaptive"), Some("between_tools"), Some("disabled")][thinking]) {
                 target["thinking"] = json!({ "type": kind });
@@ -370,7 +370,8 @@ proptest! {
             let (body, _) = body_of(&tree, &target);
             let reversed: String = body.to_string().chars().rev().collect();
             for (signature, vendor) in &signatures {
-                prop_assert_eq!(reversed.contains(&mark(signature)), *vendor == provider, "{} {}\n{:#}", provider, signature, body);
+                let is_own = *vendor == provider || *vendor == "gemini" && provider == "gemini-interactions";
+                prop_assert_eq!(reversed.contains(&mark(signature)), is_own, "{} {}\n{:#}", provider, signature, body);
             }
             if provider == "anthropic" {
                 let own = signatures.iter().filter(|(_, vendor)| *vendor == "anthropic").count();

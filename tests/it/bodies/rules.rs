@@ -14,6 +14,7 @@ pub(crate) fn broken(provider: Provider, body: &Value) -> Result<(), String> {
         Provider::OpenAi => chat(body),
         Provider::OpenAiResponses => responses(body),
         Provider::Gemini => gemini(body, true),
+        Provider::GeminiInteractions => interactions(body),
         Provider::Completion => completion(body),
     }
 }
@@ -24,6 +25,7 @@ pub(crate) fn broken_chat(format: &str, messages: &[Value]) -> Result<(), String
         "openai" => chat(&json!({ "messages": messages })),
         "openai-responses" => responses(&json!({ "input": messages })),
         "gemini" => gemini(&json!({ "contents": messages }), false),
+        "gemini-interactions" => interactions(&json!({ "input": messages })),
         "anthropic" => {
             let mut merged: Vec<Value> = Vec::new();
             for message in messages {
@@ -246,6 +248,78 @@ fn responses(body: &Value) -> Result<(), String> {
     ensure(open.is_empty(), "calls without results")?;
     let tools = list(body, "tools").iter().map(|tool| &tool["name"]);
     defined(&called, &tools.collect::<Vec<_>>(), |name| named(name, 64, "", false))
+}
+
+/// Steps of Interactions: the user's first; results directly after the calls of a turn, each once; thoughts signed, and before a step of
+/// the model's or of the user's, never between a call and its result.
+fn interactions(body: &Value) -> Result<(), String> {
+    let steps = list(body, "input");
+    ensure(!steps.is_empty(), "no input")?;
+    ensure(steps[0]["type"] == "user_input", "the user is first")?;
+    ensure(body.get("model").is_none_or(Value::is_string), "a model that is no text")?;
+    ensure(body.get("system_instruction").is_none_or(Value::is_string), "a system instruction that is no text")?;
+    for field in ["max_output_tokens", "temperature", "max_tokens", "contents", "messages"] {
+        ensure(body.get(field).is_none(), "a setting outside `generation_config`")?;
+    }
+    let (mut seen, mut called) = (BTreeSet::new(), Vec::new());
+    // The calls of tools that the vendor runs, without results.
+    let mut running = BTreeSet::new();
+    // The calls without results, and of which the results have begun.
+    let (mut open, mut answering): (BTreeSet<String>, bool) = (BTreeSet::new(), false);
+    let text = |step: &Value, field: &str| step[field].as_str().unwrap_or_default().to_owned();
+    for step in steps {
+        ensure(step.get("role").is_none(), "a step with a role")?;
+        let kind = text(step, "type");
+        ensure(open.is_empty() || !answering || kind == "function_result", "results follow directly")?;
+        match kind.as_str() {
+            "user_input" | "model_output" => {
+                let is_model = kind == "model_output";
+                ensure(open.is_empty() || is_model, "results follow directly")?;
+                let parts = list(step, "content");
+                ensure(!parts.is_empty(), "a step without content")?;
+                for part in parts {
+                    let fits = match part["type"].as_str().unwrap_or_default() {
+                        "text" => part["text"].as_str().is_some_and(|text| !trimmed(text).is_empty()),
+                        "image" | "audio" | "video" | "document" => {
+                            part["data"].is_string() && part["mime_type"].is_string() || part["uri"].is_string()
+                        }
+                        _ => false,
+                    };
+                    ensure(fits, "a part that says nothing")?;
+                }
+            }
+            "thought" => {
+                signed(&step["signature"], |kind| kind != "gAAAAA")?;
+                let is_text = |part: &Value| part["type"] == "text" && part["text"].is_string();
+                ensure(step.get("summary").is_none() || list(step, "summary").iter().all(is_text), "a summary")?;
+            }
+            "function_call" => {
+                answering = false;
+                ensure(step["arguments"].is_object(), "arguments are an object")?;
+                ensure(!text(step, "id").is_empty(), "a call without an id")?;
+                once(&mut seen, &[&text(step, "id")])?;
+                open.insert(text(step, "id"));
+                called.push(&step["name"]);
+            }
+            "function_result" => {
+                answering = true;
+                ensure(open.remove(&text(step, "call_id")), "a result answers an open call")?;
+                let fits = step["result"].is_string() || step["result"].is_array() || step["result"].is_object();
+                ensure(fits, "a result without content")?;
+                ensure(step.get("is_error").is_none_or(Value::is_boolean), "a failure that is no flag")?;
+            }
+            kind if kind.ends_with("_call") => ensure(running.insert(text(step, "id")), "a tool that runs twice")?,
+            kind if kind.ends_with("_result") => {
+                ensure(running.remove(&text(step, "call_id")), "a result of a tool that did not run")?;
+            }
+            _ => return Err(format!("a step `{kind}`")),
+        }
+    }
+    ensure(open.is_empty() && running.is_empty(), "calls without results")?;
+    let tools = list(body, "tools");
+    ensure(tools.iter().all(|tool| tool["type"].is_string()), "a tool without a type")?;
+    let tools = tools.iter().filter(|tool| tool["type"] == "function").map(|tool| &tool["name"]);
+    defined(&called, &tools.collect::<Vec<_>>(), |name| named(name, 128, ".:", true))
 }
 
 fn gemini(body: &Value, alternates: bool) -> Result<(), String> {

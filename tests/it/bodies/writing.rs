@@ -328,7 +328,9 @@ fn names_of_tools_are_ones_that_the_provider_takes() {
         assert_eq!(codes.iter().filter(|code| **code == DiagnosticCode::BodyNameChanged).count(), 2, "{codes:?}");
         let at = |path: &str| body.pointer(path).unwrap_or_else(|| panic!("{path} in {body:#}")).clone();
         let tool = |number: usize| at(&format!("{tools}/{number}{name}"));
-        let called = |number: usize| at(&calls.replace('*', &number.to_string()));
+        // Steps are in the list of the messages.
+        let first = usize::from(provider == "gemini-interactions");
+        let called = |number: usize| at(&calls.replace('*', &(number + first).to_string()));
         assert_eq!((tool(0), tool(1)), (called(0), called(2)));
         assert_eq!(called(1), "my_tool_");
         [called(0), called(2)]
@@ -338,6 +340,7 @@ fn names_of_tools_are_ones_that_the_provider_takes() {
     assert_eq!(names("openai", "/tools", "/function/name", "/messages/1/tool_calls/*/function/name"), plain);
     let gemini = names("gemini", "/tools/0/functionDeclarations", "/name", "/contents/1/parts/*/functionCall/name");
     assert_eq!(gemini, ["my_tool__2", "_9.x:y"]);
+    assert_eq!(names("gemini-interactions", "/tools", "/name", "/input/*/name"), gemini);
 }
 
 /// So it is in definitions of the vendor's own shape and in the choice of a tool; tools that the vendor runs keep their names.
@@ -627,7 +630,9 @@ fn a_limit_of_the_answer_has_the_providers_name() {
             _ => write_body(None, &[text(Role::User, "Hi.")], &target, &Hints::default(), &mut diagnostics),
         };
         let body: Value = serde_json::from_slice(&bytes.unwrap()).unwrap();
-        let config = body["generationConfig"].as_object().cloned().unwrap_or_default();
+        let config =
+            ["generationConfig", "generation_config"].map(|name| body[name].as_object().cloned().unwrap_or_default());
+        let config = config.into_iter().flatten();
         let limits: Vec<_> = body.as_object().unwrap().clone().into_iter().chain(config).collect();
         let limits: Vec<_> = limits.into_iter().filter(|(name, _)| NAMES.contains(&name.as_str())).collect();
         (json!(limits), diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>())
@@ -637,6 +642,7 @@ fn a_limit_of_the_answer_has_the_providers_name() {
         ("openai", "max_completion_tokens"),
         ("openai-responses", "max_output_tokens"),
         ("gemini", "maxOutputTokens"),
+        ("gemini-interactions", "max_output_tokens"),
         ("completion", "max_tokens"),
     ] {
         let is = |tokens: u64| json!([[name, tokens]]);
@@ -650,8 +656,11 @@ fn a_limit_of_the_answer_has_the_providers_name() {
                 (is(5), vec![unused]),
                 "{provider} {other}"
             );
-            let own = if provider == "gemini" { json!({ "maxOutputTokens": 5 }) } else { json!(5) };
-            let own_name = if provider == "gemini" { "generationConfig" } else { name };
+            let (own_name, own) = match provider {
+                "gemini" => ("generationConfig", json!({ "maxOutputTokens": 5 })),
+                "gemini-interactions" => ("generation_config", json!({ "max_output_tokens": 5 })),
+                _ => (name, json!(5)),
+            };
             assert_eq!(
                 written(provider, json!({ other: 7, own_name: own })),
                 (is(5), vec![unused]),
@@ -743,6 +752,7 @@ fn parameters_that_say_nothing_are_those_of_an_object() {
         (Provider::OpenAi, "/tools/0/function/parameters"),
         (Provider::OpenAiResponses, "/tools/0/parameters"),
         (Provider::Gemini, "/tools/0/functionDeclarations/0/parametersJsonSchema"),
+        (Provider::GeminiInteractions, "/tools/0/parameters"),
     ] {
         let target = Target { tools: vec![json!({ "name": "f", "parameters": {} })], ..Target::new(provider, "m") };
         let (body, _) = body_of(&target, None, &[text(Role::User, "q")]);

@@ -16,7 +16,10 @@ pub(crate) fn fitted(given: &Value, answer: &Value) -> Value {
     let mut messages = given.clone();
     match &mut messages {
         Value::Object(container) => {
-            let key = if container.contains_key("contents") { "contents" } else { "messages" };
+            let key = ["contents", "messages", "input"]
+                .into_iter()
+                .find(|key| container.contains_key(*key))
+                .unwrap_or("messages");
             container.insert(key.to_owned(), json!(fitted));
         }
         whole => *whole = json!(fitted),
@@ -40,7 +43,7 @@ pub(crate) fn converted(given: &Value, mut answer: Value) -> Value {
 
 /// The list of a chat: itself, or that of its container.
 pub(crate) fn list_of(chat: &Value) -> Option<Vec<Value>> {
-    let list = chat.get("contents").or(chat.get("messages")).unwrap_or(chat);
+    let list = chat.get("contents").or(chat.get("messages")).or(chat.get("input")).unwrap_or(chat);
     list.as_array().cloned()
 }
 

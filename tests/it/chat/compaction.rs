@@ -178,11 +178,11 @@ fn a_compaction_is_no_thought_in_a_tree_or_another_format() {
         serde_json::from_str::<Value>(body.as_str().unwrap()).unwrap()
     };
     assert_eq!(body("anthropic")["messages"], chat);
-    for provider in ["openai", "openai-responses", "gemini"] {
+    for provider in ["openai", "openai-responses", "gemini", "gemini-interactions"] {
         let body = body(provider).to_string();
         assert!(body.contains("SUM") && !body.contains("CS"), "{body}");
     }
-    for to in ["ai-sdk", "openai", "openai-responses", "gemini", "langchain"] {
+    for to in ["ai-sdk", "openai", "openai-responses", "gemini", "gemini-interactions", "langchain"] {
         let converted =
             call("convertMessages", &[chat.clone(), json!({ "from": "anthropic", "to": to })], None).unwrap();
         let found = converted["diagnostics"].as_array().unwrap();

@@ -9,7 +9,8 @@ use ctxweave::Code;
 use ctxweave::call::CallContext;
 
 /// The formats whose vendors want the user first.
-pub(super) const USER_FIRST: [&str; 6] = ["anthropic", "gemini", "ai-sdk", "ai-sdk-ui", "langchain", "generic"];
+pub(super) const USER_FIRST: [&str; 7] =
+    ["anthropic", "gemini", "gemini-interactions", "ai-sdk", "ai-sdk-ui", "langchain", "generic"];
 
 /// The first message that is no instruction.
 pub(super) fn first_turn(messages: &[Value]) -> Option<&Value> {

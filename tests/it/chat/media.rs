@@ -37,7 +37,7 @@ pub(super) enum What {
 pub(super) type Case = (&'static str, What, Value);
 
 pub(super) fn cases() -> Vec<Case> {
-    [openai(), responses(), agents(), anthropic(), gemini(), ai_sdk(), langchain(), generic()].concat()
+    [openai(), responses(), agents(), anthropic(), gemini(), interactions(), ai_sdk(), langchain(), generic()].concat()
 }
 
 fn user(part: Value) -> Value {
@@ -184,6 +184,36 @@ fn gemini() -> Vec<Case> {
         ("gemini", What::File, result(camel_keys, part("application/pdf"))),
         ("gemini", What::File, result(snake_keys, snake("video/mp4"))),
         ("gemini", What::FixedImage, system),
+    ]
+}
+
+fn interactions() -> Vec<Case> {
+    let part = |kind: &str, mime: &str| json!({ "type": kind, "mime_type": mime, "data": "BYTES" });
+    let said =
+        |part: Value| json!([{ "type": "user_input", "content": [{ "type": "text", "text": "See here." }, part] }]);
+    let result = |result: Value| {
+        json!([
+            { "type": "user_input", "content": [{ "type": "text", "text": "Look." }] },
+            { "type": "function_call", "id": "c", "name": "look", "arguments": {} },
+            { "type": "function_result", "call_id": "c", "name": "look", "result": result },
+        ])
+    };
+    let made = json!([{ "type": "model_output", "content": [part("image", "image/png")] }]);
+    let thought = json!([{ "type": "thought", "signature": "s", "summary": [part("image", "image/png")] }]);
+    vec![
+        ("gemini-interactions", What::Image, said(part("image", "image/png"))),
+        ("gemini-interactions", What::Image, made),
+        ("gemini-interactions", What::FixedImage, thought),
+        ("gemini-interactions", What::File, said(part("document", "application/pdf"))),
+        ("gemini-interactions", What::File, said(part("audio", "audio/mp3"))),
+        ("gemini-interactions", What::File, said(part("video", "video/mp4"))),
+        ("gemini-interactions", What::Image, result(json!([part("image", "image/png")]))),
+        (
+            "gemini-interactions",
+            What::File,
+            result(json!([{ "type": "text", "text": "x" }, part("document", "application/pdf")])),
+        ),
+        ("gemini-interactions", What::Image, result(json!({ "content": [part("image", "image/png")] }))),
     ]
 }
 
@@ -351,6 +381,7 @@ fn answer(format: &str) -> Value {
             json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "Seen." }] })
         }
         "gemini" => json!({ "role": "model", "parts": [{ "text": "Seen." }] }),
+        "gemini-interactions" => json!({ "type": "model_output", "content": [{ "type": "text", "text": "Seen." }] }),
         "ai-sdk" => json!({ "role": "assistant", "content": [{ "type": "text", "text": "Seen." }] }),
         "ai-sdk-ui" => json!({ "id": "seen", "role": "assistant", "parts": [{ "type": "text", "text": "Seen." }] }),
         "langchain" => json!({ "type": "ai", "content": "Seen." }),

@@ -5,6 +5,7 @@ mod cases;
 mod compaction;
 mod convert;
 mod first_turn;
+mod interactions;
 mod kept;
 mod known_costs;
 mod limits;

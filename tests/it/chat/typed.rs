@@ -19,7 +19,7 @@ use crate::calls::chat::{converted, fitted, list_of};
 use crate::calls::thrown;
 use crate::generate::cases;
 
-const ALL_FORMATS: [Format; 9] = [
+const ALL_FORMATS: [Format; 10] = [
     Format::Generic,
     Format::OpenAi,
     Format::Responses,
@@ -29,6 +29,7 @@ const ALL_FORMATS: [Format; 9] = [
     Format::AiSdkUi,
     Format::LangChain,
     Format::Gemini,
+    Format::Interactions,
 ];
 
 fn is_format(name: &Value) -> bool {

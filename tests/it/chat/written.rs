@@ -9,6 +9,7 @@ pub(crate) const FORMATS: &[&str] = &[
     "openai-agents",
     "anthropic",
     "gemini",
+    "gemini-interactions",
     "ai-sdk",
     "ai-sdk-ui",
     "langchain",
@@ -50,7 +51,7 @@ pub(crate) fn write(format: &str, turns: &[Turn]) -> Vec<Value> {
                 }
                 "gemini" => json!({ "role": "user", "parts": [{ "text": text }] }),
                 // Instructions have their own field there.
-                "anthropic" => continue,
+                "anthropic" | "gemini-interactions" => continue,
                 _ => json!({ "role": "system", "content": text }),
             }),
             Turn::User(text) => out.push(user(format, number, json!(text))),
@@ -66,6 +67,7 @@ pub(crate) fn write(format: &str, turns: &[Turn]) -> Vec<Value> {
 fn user(format: &str, number: usize, text: Value) -> Value {
     match format {
         "gemini" => json!({ "role": "user", "parts": [{ "text": text }] }),
+        "gemini-interactions" => json!({ "type": "user_input", "content": [{ "type": "text", "text": text }] }),
         "ai-sdk-ui" => {
             json!({ "id": number.to_string(), "role": "user", "parts": [{ "type": "text", "text": text }], "metadata": { "n": number } })
         }
@@ -96,6 +98,9 @@ fn look(format: &str, number: usize, text: &str) -> Value {
         }
         "gemini" => {
             return json!({ "role": "user", "parts": [{ "text": text }, { "inlineData": { "mimeType": "image/png", "data": data } }] });
+        }
+        "gemini-interactions" => {
+            return json!({ "type": "user_input", "content": [{ "type": "text", "text": text }, { "type": "image", "mime_type": "image/png", "data": data }] });
         }
         "ai-sdk" => {
             json!([{ "type": "text", "text": text }, { "type": "file", "mediaType": "image/png", "data": data }])
@@ -189,6 +194,22 @@ fn assistant(
             );
             push_some(out, results.collect(), |parts| json!({ "role": "user", "parts": parts }));
         }
+        "gemini-interactions" => {
+            if let Some(thought) = thought {
+                out.push(
+                    json!({ "type": "thought", "signature": "c2ln", "summary": [{ "type": "text", "text": thought }] }),
+                );
+            }
+            if let Some(text) = text {
+                out.push(json!({ "type": "model_output", "content": [{ "type": "text", "text": text }] }));
+            }
+            for call in calls {
+                out.push(json!({ "type": "function_call", "id": call.id, "name": call.name, "arguments": parse(&call.input) }));
+            }
+            for (call, result) in answered(calls) {
+                out.push(json!({ "type": "function_result", "call_id": call.id, "name": call.name, "result": result }));
+            }
+        }
         "ai-sdk" => {
             let mut parts: Vec<Value> = Vec::new();
             parts.extend(thought.map(|thought| json!({ "type": "reasoning", "text": thought })));
@@ -277,9 +298,10 @@ fn acts_in(value: &Value, found: &mut Vec<String>) {
             }
             match kind {
                 "function_call" => {
-                    found.push(format!("+{}", text(fields.get("call_id").or(fields.get("callId")).unwrap())))
+                    let id = fields.get("call_id").or(fields.get("callId")).or(fields.get("id"));
+                    found.push(format!("+{}", text(id.unwrap())))
                 }
-                "function_call_output" | "function_call_result" => {
+                "function_call_output" | "function_call_result" | "function_result" => {
                     found.push(format!("-{}", text(fields.get("call_id").or(fields.get("callId")).unwrap())))
                 }
                 "function" | "tool_use" | "toolCall" => found.push(format!("+{}", text(&value["id"]))),
@@ -307,10 +329,11 @@ fn acts_in(value: &Value, found: &mut Vec<String>) {
 
 /// Whether a message is the user's.
 pub(crate) fn is_user(message: &Value) -> bool {
-    message["role"] == "user" || message["type"] == "human"
+    message["role"] == "user" || message["type"] == "human" || message["type"] == "user_input"
 }
 
 /// Whether a message is the assistant's.
 pub(crate) fn is_assistant(message: &Value) -> bool {
-    message["role"] == "assistant" || message["role"] == "model" || message["type"] == "ai"
+    let is_step = ["model_output", "thought", "function_call"].iter().any(|kind| message["type"] == *kind);
+    message["role"] == "assistant" || message["role"] == "model" || message["type"] == "ai" || is_step
 }

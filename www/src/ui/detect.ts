@@ -39,6 +39,7 @@ async function identified(input: Uint8Array | readonly string[]): Promise<Identi
 const BODIES = {
   anthropic: "Anthropic",
   gemini: "Gemini",
+  "gemini-interactions": "Gemini (Interactions)",
   openai: "OpenAI (Chat Completions)",
   "openai-responses": "OpenAI (Responses)",
 };

@@ -21,7 +21,13 @@ export interface Read extends Pick<MeasuredMessage, "role" | "tokens"> {
   parts: readonly Part[];
 }
 
-const ROLES: Record<string, string> = { human: "user", ai: "assistant", model: "assistant" };
+const ROLES: Record<string, string> = {
+  human: "user",
+  "user input": "user",
+  ai: "assistant",
+  model: "assistant",
+  "model output": "assistant",
+};
 
 /** Who speaks, in the words of the message. */
 export function roleOf(message: unknown): string {

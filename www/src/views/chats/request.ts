@@ -1,6 +1,6 @@
 /**
  * A request as somebody has it: a list of messages, or a body that has one beside its system context and its tools. What the package
- * reads by itself is left as it is; OpenAI's Responses have their messages in `input`, which is read here.
+ * reads by itself is left as it is; OpenAI's Responses and Gemini's Interactions have their messages in `input`, which is read here.
  */
 
 /** The fields in which bodies have their messages. */
@@ -46,11 +46,12 @@ export interface OtherFields {
 export function chatOf(request: unknown): { chat: readonly unknown[]; others: OtherFields } {
   const field = listField(request);
   if (field !== "input") return { chat: request as readonly unknown[], others: {} };
-  const { instructions, tools } = fieldsOf(request);
+  const { tools } = fieldsOf(request);
+  const system = systemOf(request);
   return {
     chat: messagesOf(request),
     others: {
-      ...(instructions === undefined || instructions === null ? {} : { system: instructions }),
+      ...(system === undefined ? {} : { system }),
       ...(Array.isArray(tools) ? { tools } : {}),
     },
   };

@@ -281,15 +281,24 @@ export const sent = computed<{ request: unknown; diagnostics: readonly Diagnosti
   if (to === undefined || to === now.report.format) return { request: now.fitted, diagnostics: [] };
   try {
     const { system, messages, diagnostics } = convertMessages(containerOf(now.fitted), { from: now.report.format, to });
-    const field = to === "gemini" ? "contents" : "messages";
-    const others =
-      system === undefined ? {} : to === "gemini" ? { systemInstruction: { parts: [{ text: system }] } } : { system };
-    return { request: system === undefined ? messages : { ...others, [field]: messages }, diagnostics };
+    return { request: system === undefined ? messages : withSystem(to, system, messages), diagnostics };
   } catch (error) {
     const { code, message } = problemOf(error);
     return { request: now.fitted, diagnostics: [{ code: code as Diagnostic["code"], severity: "error", message }] };
   }
 });
+
+/** Messages next to a system context, as the vendor has them. */
+function withSystem(to: ChatFormat, system: string, messages: unknown[]): object {
+  switch (to) {
+    case "gemini":
+      return { systemInstruction: { parts: [{ text: system }] }, contents: messages };
+    case "gemini-interactions":
+      return { system_instruction: system, input: messages };
+    default:
+      return { system, messages };
+  }
+}
 
 /** What `convertMessages` reads: the messages with the system context beside them. */
 function containerOf(request: unknown): unknown[] {

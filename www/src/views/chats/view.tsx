@@ -100,7 +100,7 @@ function Result() {
         <p class="hint">
           A chat is a JSON array of the messages of one provider or library, or an object that has it:{" "}
           <code>{"{ system, messages }"}</code>, <code>{"{ systemInstruction, contents }"}</code>,{" "}
-          <code>{"{ instructions, input }"}</code>.
+          <code>{"{ instructions, input }"}</code>, <code>{"{ system_instruction, input }"}</code>.
         </p>
       </Failed>
     );

@@ -11,6 +11,7 @@ export const FORMATS: readonly { value: ChatFormat; name: string }[] = [
   { value: "openai-agents", name: "OpenAI Agents SDK" },
   { value: "anthropic", name: "Anthropic" },
   { value: "gemini", name: "Gemini" },
+  { value: "gemini-interactions", name: "Gemini, Interactions" },
   { value: "ai-sdk", name: "AI SDK, for models" },
   { value: "ai-sdk-ui", name: "AI SDK, for pages" },
   { value: "langchain", name: "LangChain" },

@@ -169,6 +169,7 @@ const PROVIDER_NAMES: Record<ProviderName, string> = {
   openai: "OpenAI Chat Completions",
   "openai-responses": "OpenAI Responses",
   gemini: "Gemini",
+  "gemini-interactions": "Gemini Interactions",
   completion: "Plain completion",
 };
 

@@ -20,6 +20,10 @@ const ENDPOINTS: Record<TargetProvider, (model: string) => { url: string; header
     url: `https://generativelanguage.googleapis.com/v1beta/models/${encodeURIComponent(model)}:generateContent`,
     headers: [["x-goog-api-key", "$API_KEY"]],
   }),
+  "gemini-interactions": () => ({
+    url: "https://generativelanguage.googleapis.com/v1beta/interactions",
+    headers: [["x-goog-api-key", "$API_KEY"]],
+  }),
   completion: () => ({ url: "https://api.openai.com/v1/completions", headers: [BEARER] }),
 };
 

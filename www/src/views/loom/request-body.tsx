@@ -14,6 +14,7 @@ const NAMES: Record<TargetProvider, string> = {
   openai: "OpenAI Chat",
   "openai-responses": "OpenAI Responses",
   gemini: "Gemini",
+  "gemini-interactions": "Gemini Interactions",
   completion: "Completion",
 };
 

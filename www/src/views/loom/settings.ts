@@ -82,7 +82,14 @@ export function protectionOf(protect: Protect): Protection {
   return protect.includes("lastUser") ? "both" : "firstUser";
 }
 
-export const PROVIDERS: readonly ProviderName[] = ["anthropic", "openai", "openai-responses", "gemini", "completion"];
+export const PROVIDERS: readonly ProviderName[] = [
+  "anthropic",
+  "openai",
+  "openai-responses",
+  "gemini",
+  "gemini-interactions",
+  "completion",
+];
 
 /** A model to begin with; which one it is, is the reader's to say. */
 export const FIRST_MODELS: Record<ProviderName, string> = {
@@ -90,6 +97,7 @@ export const FIRST_MODELS: Record<ProviderName, string> = {
   openai: "gpt-5",
   "openai-responses": "gpt-5",
   gemini: "gemini-2.5-pro",
+  "gemini-interactions": "gemini-2.5-pro",
   completion: "gpt-3.5-turbo-instruct",
 };
 

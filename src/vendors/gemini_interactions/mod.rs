@@ -1,0 +1,7 @@
+//! Gemini Interactions.
+
+pub(crate) mod blocks;
+pub(crate) mod body;
+pub(crate) mod fields;
+pub(crate) mod pieces;
+pub(crate) mod reply;

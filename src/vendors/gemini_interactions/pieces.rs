@@ -1,0 +1,97 @@
+//! Steps of Gemini's Interactions.
+
+use crate::content::Role;
+use crate::error::Result;
+use crate::json::{Kind as JsonKind, Object};
+use crate::vendors::gemini_interactions::fields::{StepKind, tool_of};
+use crate::vendors::pieces::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, TextShape, path};
+use crate::vendors::pieces::parts::{Content, Key, call, content, is_given, result_content, text_part};
+
+pub(crate) fn step<'t>(step: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
+    let kind = step.need("type")?.text()?;
+    let role = match StepKind::of(&kind) {
+        StepKind::UserInput => return said(step, reader, Role::User, "user"),
+        StepKind::ModelOutput => return said(step, reader, Role::Assistant, "model"),
+        StepKind::Thought => {
+            thought(&mut reader, step)?;
+            Role::Assistant
+        }
+        StepKind::FunctionCall => {
+            let [id, name, arguments, signature] = step.fields(["id", "name", "arguments", "signature"])?;
+            let id = id.ok_or_else(|| step.value().lacks("id"))?;
+            let name = name.ok_or_else(|| step.value().lacks("name"))?;
+            if is_given(signature) {
+                // A signature may be of the arguments.
+                let kind = Kind::Call { id: id.text()?, name: name.text()? };
+                reader.piece(kind, None).tokens(PER_CALL).json(Some(name)).json(arguments);
+            } else {
+                call(&mut reader, None, id, Some(name), arguments, &[Key("arguments")])?;
+            }
+            Role::Assistant
+        }
+        StepKind::FunctionResult => {
+            result(&mut reader, None, step)?;
+            Role::Tool
+        }
+        StepKind::ServerCall => {
+            let id = step.need("id")?.text()?;
+            let name = match step.get("name")? {
+                Some(name) => name.text()?,
+                None => tool_of(&kind).0.to_owned().into(),
+            };
+            reader.piece(Kind::Call { id, name }, None).value(Some(step.value()));
+            Role::Assistant
+        }
+        StepKind::ServerResult => {
+            let id = step.need("call_id")?.text()?;
+            reader.piece(Kind::Result { id }, None).value(Some(step.value()));
+            Role::Assistant
+        }
+        StepKind::Unknown => {
+            reader.piece(Kind::Other, None).value(Some(step.value()));
+            Role::Assistant
+        }
+    };
+    Ok(reader.message(role, PER_MESSAGE))
+}
+
+/// A step of the user's or the model's, which costs what a turn costs in Gemini's other chats.
+fn said<'t>(step: Object<'t>, mut reader: Reader<'_, 't>, role: Role, name: &str) -> Result<Message<'t>> {
+    content(&mut reader, vec![Key("content")], step.get("content")?, &mut part)?;
+    let overhead = PER_MESSAGE + reader.count(name);
+    Ok(reader.message(role, overhead))
+}
+
+fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str) -> Result<()> {
+    match kind {
+        "text" => text_part(reader, at, part, "text"),
+        // Older clients put results into the user's step.
+        "function_result" => result(reader, Some(at), part),
+        _ => {
+            reader.other(at, part.value(), TextShape::TextPart);
+            Ok(())
+        }
+    }
+}
+
+/// A thought goes back as it is: none of its texts may be cut.
+fn thought<'t>(reader: &mut Reader<'_, 't>, step: Object<'t>) -> Result<()> {
+    reader.piece(Kind::Reasoning, None);
+    if let Some(summary) = step.get("summary")? {
+        for part in summary.list("a list of texts and images")? {
+            let tokens = reader.prices.part(part);
+            reader.tokens(tokens);
+        }
+    }
+    Ok(())
+}
+
+/// The result of a function: a text, a list of parts, or any JSON object.
+fn result<'t>(reader: &mut Reader<'_, 't>, at: Option<Path>, step: Object<'t>) -> Result<()> {
+    let [id, name, result] = step.fields(["call_id", "name", "result"])?;
+    let id = id.ok_or_else(|| step.value().lacks("call_id"))?.text()?;
+    let place = path(at.as_deref().unwrap_or_default(), &[Key("result")]);
+    reader.piece(Kind::Result { id }, at).json(name);
+    let is_list = result.is_some_and(|result| result.kind() == JsonKind::List);
+    result_content(reader, place, result, TextShape::String, if is_list { Content::Parts } else { Content::Any })
+}

@@ -1,0 +1,234 @@
+//! Gemini Interactions.
+
+use serde_json::{Map, Value};
+
+use crate::content::{Block, Vendor};
+use crate::vendors::blocks::{list, owned, text};
+use crate::vendors::gemini_interactions::blocks::{read_part, summary_text};
+use crate::vendors::gemini_interactions::fields::StepKind;
+use crate::vendors::replies::reply::{Replies, Reply, StopReason, name, usage};
+use crate::vendors::replies::stream::{extend, index, kind, merge, put, set, take};
+use crate::vendors::replies::unread_fields::UnreadFields;
+use crate::vendors::signature::ReasoningSignature;
+
+/// Our fields of a streamed answer: the steps before those of the interaction that streams, and the tokens of those interactions.
+const STEPS_BEFORE: &str = "\0stepsBefore";
+const USAGE_BEFORE: &str = "\0usageBefore";
+
+/// Adds an event; false for one that is not known.
+pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>, notes: &mut UnreadFields) -> bool {
+    let event_type = text(&event, "event_type").unwrap_or_default().to_owned();
+    let at = index(whole, STEPS_BEFORE).saturating_add(index(&event, "index"));
+    match event_type.as_str() {
+        "interaction.created" => begin(whole),
+        "step.start" => {
+            let mut step = take(&mut event, "step");
+            // Signatures come later; the empty text in the place of one is none.
+            if let Value::Object(fields) = &mut step
+                && text(fields, "signature") == Some("")
+            {
+                fields.shift_remove("signature");
+            }
+            put(whole, "steps", at, step);
+        }
+        "step.delta" => {
+            let step = whole.get_mut("steps").and_then(|steps| steps.get_mut(usize::try_from(at).ok()?));
+            if let (Some(Value::Object(step)), Value::Object(delta)) = (step, take(&mut event, "delta")) {
+                add_delta(step, delta, notes);
+            }
+        }
+        "step.stop" => {}
+        kind if kind.starts_with("interaction.") => {
+            let mut said = Map::new();
+            for field in ["status", "usage"] {
+                set(&mut said, field, take(&mut event, field));
+            }
+            merge(whole, said);
+        }
+        other => {
+            notes.lost("an event", other);
+            return false;
+        }
+    }
+    if let Value::Object(mut interaction) = take(&mut event, "interaction") {
+        let steps = take(&mut interaction, "steps");
+        merge(whole, interaction);
+        // Few providers repeat all of them at the end.
+        for (place, step) in (index(whole, STEPS_BEFORE)..).zip(steps.as_array().into_iter().flatten()) {
+            put(whole, "steps", place, step.clone());
+        }
+    }
+    true
+}
+
+/// Begins an interaction. A long answer is several, each with its own steps and tokens.
+fn begin(whole: &mut Map<String, Value>) {
+    let count = list(whole, "steps").len();
+    set(whole, STEPS_BEFORE, count);
+    let Value::Object(usage) = take(whole, "usage") else { return };
+    let mut before = match take(whole, USAGE_BEFORE) {
+        Value::Object(before) => before,
+        _ => Map::new(),
+    };
+    add_numbers(&mut before, &usage);
+    set(whole, USAGE_BEFORE, before);
+}
+
+fn add_numbers(sums: &mut Map<String, Value>, more: &Map<String, Value>) {
+    for (name, number) in more {
+        if let Some(number) = number.as_u64() {
+            let sum = index(sums, name).saturating_add(number);
+            set(sums, name, sum);
+        }
+    }
+}
+
+/// Adds what an event brings to its step.
+fn add_delta(step: &mut Map<String, Value>, mut delta: Map<String, Value>, notes: &mut UnreadFields) {
+    match kind(&delta) {
+        "text" | "image" | "audio" | "document" | "video" => push(step, "content", delta),
+        "text_annotation_delta" | "text_annotation" => {
+            if let Some(Value::Object(part)) =
+                step.get_mut("content").and_then(Value::as_array_mut).and_then(|parts| parts.last_mut())
+            {
+                push_all(part, "annotations", take(&mut delta, "annotations"));
+            }
+        }
+        "arguments_delta" => {
+            // The step begins with arguments that are an empty object.
+            let more = owned::<String>(&delta, "arguments").unwrap_or_default();
+            match step.get_mut("arguments") {
+                Some(Value::String(arguments)) => arguments.push_str(&more),
+                _ => set(step, "arguments", more),
+            }
+        }
+        "thought_summary" => {
+            if let Value::Object(part) = take(&mut delta, "content") {
+                push(step, "summary", part);
+            }
+        }
+        "thought_signature" => replace(step, delta, "thought"),
+        _ if kind(&delta) == kind(step) => {
+            let result = take(&mut delta, "result");
+            match (step.get_mut("result"), result) {
+                (_, Value::Null) => {}
+                (Some(Value::Array(results)), Value::Array(more)) => results.extend(more),
+                (Some(Value::String(result)), Value::String(more)) => result.push_str(&more),
+                (_, result) => set(step, "result", result),
+            }
+            let own = kind(step).to_owned();
+            replace(step, delta, &own);
+        }
+        _ => notes.lost("a delta", kind(&delta)),
+    }
+}
+
+/// Sets the fields that a delta gives; an empty text is none.
+fn replace(step: &mut Map<String, Value>, mut delta: Map<String, Value>, own: &str) {
+    set(&mut delta, "type", own);
+    for (name, value) in delta {
+        if !value.is_null() && value != "" {
+            set(step, &name, value);
+        }
+    }
+}
+
+/// Adds a part to the list of a field; a text continues the one before it.
+fn push(step: &mut Map<String, Value>, field: &str, part: Map<String, Value>) {
+    push_all(step, field, Value::Array(vec![Value::Object(part)]));
+}
+
+fn push_all(fields: &mut Map<String, Value>, field: &str, items: Value) {
+    let Value::Array(items) = items else { return };
+    if !fields.get(field).is_some_and(Value::is_array) {
+        set(fields, field, Vec::<Value>::new());
+    }
+    if let Some(Value::Array(list)) = fields.get_mut(field) {
+        extend(list, items);
+    }
+}
+
+pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Replies {
+    notes.begin(0);
+    let mut reply = Reply::default();
+    for step in list(whole, "steps").iter().filter_map(Value::as_object) {
+        read_step(step, &mut reply, notes);
+    }
+    let status = name(whole, "status").filter(|status| !matches!(&**status, "in_progress" | "queued"));
+    let is_incomplete = status.as_deref() == Some("incomplete");
+    reply.end(status, false);
+    if is_incomplete {
+        reply.stop_reason = Some(StopReason::Length);
+    }
+    let tokens = match (whole.get("usage"), whole.get(USAGE_BEFORE)) {
+        (Some(Value::Object(usage)), Some(Value::Object(before))) => {
+            let mut sums = before.clone();
+            add_numbers(&mut sums, usage);
+            Some(Value::Object(sums))
+        }
+        (given, before) => given.or(before).cloned(),
+    };
+    let tokens = usage(
+        tokens.as_ref(),
+        [
+            "total_input_tokens total_tool_use_tokens",
+            "total_output_tokens total_thought_tokens",
+            "total_cached_tokens",
+            "",
+            "total_thought_tokens",
+        ],
+    );
+    let replies = Replies { usage: tokens, ..Replies::of(whole, "model", vec![reply]) };
+    Replies { model: replies.model.or_else(|| name(whole, "agent")), ..replies }
+}
+
+/// The fields of a step, or of a part of one, that are read.
+const STEP: &str = "type content summary signature id name arguments text mime_type data uri";
+
+fn read_step(step: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFields) {
+    let signature = || name(step, "signature").map(|signature| ReasoningSignature::Thought(signature.into()));
+    match StepKind::of(kind(step)) {
+        StepKind::ModelOutput => {
+            notes.fields(step, STEP);
+            for part in list(step, "content").iter().filter_map(Value::as_object) {
+                read_output(part, reply, notes);
+            }
+        }
+        StepKind::Thought => match summary_text(step) {
+            Some(summary) => {
+                notes.fields(step, STEP);
+                let signature = signature();
+                if signature.is_none() {
+                    notes.aside("reasoning that cannot be handed back, since it has no signature");
+                }
+                reply.thought(&summary, signature);
+            }
+            None => reply.add(Block::vendor(Vendor::Google, step.clone()), notes),
+        },
+        StepKind::FunctionCall => {
+            notes.fields(step, STEP);
+            reply.thought("", signature());
+            let arguments = step.get("arguments").cloned().unwrap_or_default();
+            let [id, called] = ["id", "name"].map(|field| text(step, field).unwrap_or_default());
+            reply.call(id, called, arguments, notes);
+        }
+        // What was asked, which some interactions repeat.
+        StepKind::UserInput | StepKind::FunctionResult => notes.aside("a step of the input, which is not the answer"),
+        StepKind::Unknown if kind(step).is_empty() => notes.lost("a step", ""),
+        StepKind::ServerCall | StepKind::ServerResult | StepKind::Unknown => {
+            reply.add(Block::vendor(Vendor::Google, step.clone()), notes);
+        }
+    }
+}
+
+fn read_output(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFields) {
+    if let ("text", Some(said)) = (kind(part), text(part, "text")) {
+        notes.fields(part, STEP);
+        return reply.text(Some(said));
+    }
+    let block = read_part(part);
+    if !matches!(block, Block::Vendor(_)) {
+        notes.fields(part, STEP);
+    }
+    reply.add(block, notes);
+}
