@@ -1,10 +1,11 @@
 //! A series of fits of one conversation: what chats and dialogues have in common (SPEC §8 "Continuing fits").
 
 use serde::Serialize;
+use serde_json::Value as Json;
 
 use crate::assembly::settings::shown_number;
 use crate::error::{Code, Error, Result};
-use crate::json::{Object, Value};
+use crate::json::{self, Object, Value};
 
 /// Where a series of fits of one conversation stands, with the state of its fits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +31,18 @@ impl<S> Previous<S> {
             }
         })
     }
+}
+
+/// Reads state from JSON; none if it is damaged.
+pub(crate) fn state_from_json<S>(state: &Json, read: impl FnOnce(Value<'_>) -> Option<S>) -> Option<S> {
+    let text = serde_json::to_vec(state).ok()?;
+    let document = json::Document::read(&text, &[]).ok()?;
+    read(document.root())
+}
+
+/// State as JSON; that of no fit is of no version.
+pub(crate) fn state_to_json(state: Option<Json>) -> Json {
+    state.unwrap_or_else(|| json::object([("version", 0.into())]))
 }
 
 /// How much of a request equals the previous one of its series.

@@ -81,11 +81,7 @@ impl FitState {
 
     /// Reads state from JSON. What is damaged, or of another version, begins a series afresh, and the report states it.
     pub fn from_json(state: &Json) -> Self {
-        let read = |text: Vec<u8>| {
-            let document = json::Document::read(&text, &[]).ok()?;
-            Some(Self::read(document.root()))
-        };
-        serde_json::to_vec(state).ok().and_then(read).unwrap_or(Self(None))
+        series::state_from_json(state, |state| Some(Self::read(state))).unwrap_or(Self(None))
     }
 
     pub(super) fn read(state: Value<'_>) -> Self {
@@ -94,7 +90,7 @@ impl FitState {
 
     /// The state as JSON.
     pub fn to_json(&self) -> Json {
-        self.known().map_or_else(|| json::object([("version", 0.into())]), KnownState::to_json)
+        series::state_to_json(self.known().map(KnownState::to_json))
     }
 }
 

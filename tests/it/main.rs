@@ -25,6 +25,7 @@ mod continuation;
 mod damaged_lines;
 mod detection;
 mod dialogue;
+mod dialogue_series;
 mod errors;
 mod estimator;
 mod every_vocabulary;
