@@ -11,12 +11,18 @@ pub(crate) struct Choice<'a> {
     /// The first gap begins at the head; from the tail on all items stay.
     pub kept: Kept,
     pub marker: Option<String>,
+    /// How many nodes the marker stands for, in a series.
+    pub marker_count: Option<usize>,
     /// Protected items between head and tail, in order.
     pub inside: Vec<usize>,
     /// Items whose texts are shortened.
     pub shortened: SortedMap<usize, Item<'a>>,
     /// Whether not even one unit fits whole.
     pub is_last_resort: bool,
+    /// In a series, whether it is that of the last fit.
+    pub is_repeated: bool,
+    /// In a series, the first item that is preceded by something else than in the last result.
+    pub change: Option<usize>,
     pub thinking: InvalidThinking<'a>,
     /// The items of which something is sent, unless it is all before the head and from the tail on.
     pub places: Option<Vec<usize>>,
@@ -27,9 +33,12 @@ impl<'a> Choice<'a> {
         Self {
             kept,
             marker,
+            marker_count: None,
             inside: Vec::new(),
             shortened: SortedMap::new(),
             is_last_resort: false,
+            is_repeated: false,
+            change: None,
             thinking: InvalidThinking::default(),
             places: None,
         }
@@ -38,15 +47,32 @@ impl<'a> Choice<'a> {
     /// Finds the places of what is sent, out of so many items.
     pub(super) fn place(&mut self, count: usize) {
         let Kept { head, tail } = self.kept;
-        let is_emptied = self.thinking.without.values().any(|item| item.parts.is_empty());
-        self.places = (is_emptied || !self.inside.is_empty()).then(|| {
+        // Sums of costs know no marker but that of the removed items.
+        let is_counted = self.marker_count.is_none_or(|count| count == tail - head);
+        self.places = (self.emptied() > 0 || !self.inside.is_empty() || !is_counted).then(|| {
             let all = (0..head).chain(self.inside.iter().copied()).chain(tail..count);
             all.filter(|&at| !self.thinking.is_emptied(at)).collect()
         });
     }
 
-    pub(crate) fn truncated(&self) -> bool {
+    /// Whether something was removed or shortened for the limit.
+    pub(crate) fn is_cut(&self) -> bool {
         self.kept.tail > self.kept.head || !self.shortened.is_empty()
+    }
+
+    /// Whether something is not sent, or not whole.
+    pub(crate) fn truncated(&self) -> bool {
+        self.is_cut() || !self.thinking.without.is_empty()
+    }
+
+    /// Where the marker stands, if there is one.
+    pub(super) fn gap(&self) -> Option<usize> {
+        self.marker.as_ref().map(|_| self.kept.head)
+    }
+
+    /// Items that were nothing but invalid thinking.
+    pub(super) fn emptied(&self) -> usize {
+        self.thinking.without.values().filter(|item| item.parts.is_empty()).count()
     }
 
     /// The items of the gap of which nothing is sent.

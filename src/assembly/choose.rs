@@ -10,6 +10,9 @@ use crate::error::Result;
 impl<'a> Plan<'_, 'a> {
     /// Chooses what is kept, without the thinking whose signatures do not hold then. What that frees is used for more units.
     pub(crate) fn choose(&self) -> Result<Choice<'a>> {
+        if let Some(series) = self.series {
+            return self.choose_in_series(series);
+        }
         let mut best: Option<(Choice<'a>, (usize, u64))> = None;
         let mut budget = self.limit;
         loop {
@@ -48,28 +51,43 @@ impl<'a> Plan<'_, 'a> {
         }
     }
 
-    fn with_invalid_thinking(&self, mut choice: Choice<'a>) -> Choice<'a> {
-        let Some(rule) = self.thinking else { return choice };
+    fn with_invalid_thinking(&self, choice: Choice<'a>) -> Choice<'a> {
+        let first = self.first_changed(&choice).unwrap_or(usize::MAX);
+        let mut choice = self.without_invalid(choice, &|at| at >= first, &|_| true);
+        let emptied = choice.emptied();
+        if emptied > 0 {
+            let removed = choice.removed() + emptied;
+            choice.marker = choice.marker.take().and_then(|_| self.costs().marker(removed));
+        }
+        choice
+    }
+
+    /// The choice without invalid thinking, if that is removed. What is new is reported.
+    pub(super) fn without_invalid(
+        &self,
+        mut choice: Choice<'a>,
+        is_invalid: &dyn Fn(usize) -> bool,
+        is_new: &dyn Fn(usize) -> bool,
+    ) -> Choice<'a> {
         let count = self.items.len();
         let mut invalid = InvalidThinking::default();
+        choice.thinking = InvalidThinking::default();
+        choice.place(count);
+        let Some(rule) = self.thinking else { return choice };
         let vendor = if rule == ThinkingRule::Withheld { Vendor::OpenAi } else { Vendor::Anthropic };
         if rule == ThinkingRule::Refused(PreservedThinking::DropBlock) {
             invalid.drops_blocks = choice.kept_items(count).any(|at| self.signed_item(&choice, at, vendor).is_some());
             choice.thinking = invalid;
             return choice;
         }
-        let Some(first) = self.first_changed(&choice) else { return choice };
-        for at in choice.kept_items(count).filter(|&at| at >= first) {
+        for at in choice.kept_items(count).filter(|&at| is_invalid(at)) {
             let Some(item) = self.signed_item(&choice, at, vendor) else { continue };
-            invalid.items.push(at);
+            if is_new(at) || rule == ThinkingRule::Refused(PreservedThinking::Keep) {
+                invalid.items.push(at);
+            }
             if rule == ThinkingRule::Refused(PreservedThinking::Strip) {
                 invalid.without.insert(at, without_thinking(&item, &self.prices));
             }
-        }
-        let emptied = invalid.items.iter().filter(|&&at| invalid.is_emptied(at)).count();
-        if emptied > 0 {
-            let removed = choice.removed() + emptied;
-            choice.marker = choice.marker.take().and_then(|_| self.costs().marker(removed));
         }
         choice.thinking = invalid;
         choice.place(count);

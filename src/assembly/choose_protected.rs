@@ -53,7 +53,7 @@ impl<'a> Plan<'_, 'a> {
     }
 
     /// The units that the settings protect, in order, without room.
-    fn protected_units(&self, lead: usize) -> Vec<ProtectedUnit> {
+    pub(super) fn protected_units(&self, lead: usize) -> Vec<ProtectedUnit> {
         let protect = &self.settings.protect;
         let mut texts = (lead..self.items.len()).filter(|&at| self.items.is_user_text(at));
         let first = if protect.contains(&Protect::FirstUser) { texts.next() } else { None };
@@ -139,15 +139,18 @@ impl<'a> Plan<'_, 'a> {
         }
         let is_closed = head >= tail;
         choice.kept = if is_closed { Kept { head: over.costs.len, tail: over.costs.len } } else { Kept { head, tail } };
-        let removed = choice.removed();
-        let is_middle = self.settings.truncation_strategy == Strategy::TruncateMiddle;
-        // A window has no marker before it, unless a protected unit precedes it and something between them is missing.
-        let first = choice.inside.first();
-        let is_inside = first.is_some_and(|&first| choice.kept.tail - first > choice.inside.len());
-        let is_marked = removed > 0 && (is_middle || is_inside || choice.kept.head > over.costs.lead);
-        choice.marker = if is_marked { over.costs.marker(removed) } else { None };
+        choice.marker = if self.is_marked(&choice) { over.costs.marker(choice.removed()) } else { None };
         choice.place(self.items.len());
         choice
+    }
+
+    /// Whether the gap of a choice has the marker. A window has none before it, unless a protected unit precedes it and something between
+    /// them is missing.
+    pub(super) fn is_marked(&self, choice: &Choice<'a>) -> bool {
+        let is_middle = self.settings.truncation_strategy == Strategy::TruncateMiddle;
+        let first = choice.inside.first();
+        let is_inside = first.is_some_and(|&first| choice.kept.tail - first > choice.inside.len());
+        choice.removed() > 0 && (is_middle || is_inside || choice.kept.head > self.costs().lead)
     }
 
     /// The longest head and tail around protected units that fit next to a tail of these units.
@@ -180,9 +183,9 @@ impl<'a> Plan<'_, 'a> {
         if self.settings.truncation_strategy == Strategy::TruncateMiddle {
             let half = over.available() / 2;
             let allowed = |head: usize| self.head_cost(over, &protected, head) <= half;
-            head = leap(lead, tail, |head| allowed(head) && fits(head, tail));
+            head = leap(lead, over.most_head(tail), |head| allowed(head) && fits(head, tail));
             if over.cut_step > 0 {
-                let head_by_half = leap(lead, tail, allowed);
+                let head_by_half = leap(lead, over.most_head(tail), allowed);
                 let step_tail = self.step_tail(over, head_by_half, tail, |tail| total(&protected, head_by_half, tail));
                 if fits(head_by_half, step_tail) {
                     return Some(choice(&protected, head_by_half, step_tail));
@@ -199,7 +202,7 @@ impl<'a> Plan<'_, 'a> {
                 }
                 return Some(choice(&protected, head, tail));
             }
-            head = leap(head, tail, |head| fits(head, tail));
+            head = leap(head, over.most_head(tail).max(head), |head| fits(head, tail));
             if before == (head, tail) {
                 return Some(choice(&protected, head, tail));
             }

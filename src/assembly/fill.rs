@@ -16,13 +16,17 @@ impl<'a> Plan<'_, 'a> {
     /// A choice that uses the rest of the limit: protected units grow, then the removed units at the edges of the gap are restored,
     /// shortened.
     pub(super) fn filled(&self, mut choice: Choice<'a>, limit: u64) -> Choice<'a> {
-        if self.settings.fill == Fill::Off || !choice.truncated() {
+        if self.settings.fill == Fill::Off || !choice.is_cut() {
             return choice;
         }
         let costs = self.costs();
         let over = self.over_limit(&costs, limit);
         for unit in self.shortened_units(&choice) {
             choice = self.with_unit(&over, choice, unit, Fill::All, MIN_PROTECTED_TOKENS, None);
+        }
+        // What a step removes below its target is the reserve for the next turns.
+        if self.makes_step {
+            return choice;
         }
         if self.settings.truncation_strategy == Strategy::RollingWindow {
             // Only one unit, so that a larger limit never keeps less.

@@ -7,19 +7,21 @@ use std::rc::Rc;
 
 use crate::assembly::budget;
 use crate::assembly::choice::Choice;
-use crate::assembly::costs::{Costs, Sums};
+use crate::assembly::continuing::ItemSeries;
+use crate::assembly::costs::{Costs, Gap, Sums};
 use crate::assembly::item::{Item, Items, Kept};
 use crate::assembly::message_index::{MessageIndex, MessageKind, PreviousDialogue, PreviousMessages, Run};
 use crate::assembly::preserved::ThinkingRule;
 use crate::assembly::render::{ByteSpan, JOIN, render, utf16_spans};
-use crate::assembly::report::{Cached, Removed, Totals};
+use crate::assembly::report::{Removed, Totals};
+use crate::assembly::series::Prefix;
 use crate::assembly::settings::{DIALOGUE_MARKER, Settings, StartOn, Strategy, TEXT_MARKER};
 use crate::assembly::shorten::{RemovedEnd, Shorten, inline_marker};
 use crate::assembly::strategies::OverLimit;
 use crate::content::{Block, Role};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::prompt::bodies::Hints;
-use crate::prompt::{Fingerprint, Message, MessageSpan, Prices, message_hash, system_hash};
+use crate::prompt::{Message, MessageSpan, Prices, message_hash, system_hash};
 use crate::sorting::sort_by_key;
 
 #[derive(Clone, Debug, Default)]
@@ -65,6 +67,14 @@ pub(crate) struct Plan<'p, 'a> {
     pub first_repaired: Option<usize>,
     /// The compaction that the items begin with, if they would be over the limit with those before it.
     pub compaction: Option<Compaction>,
+    /// The series of dialogues that it is one of.
+    pub series: Option<&'p ItemSeries>,
+    /// Nodes that the marker counts and that are no items.
+    pub omitted: usize,
+    /// Units that may stand before the gap.
+    pub most_head: usize,
+    /// Whether only protected units are filled, so that what is left stays free for the next turns.
+    pub makes_step: bool,
 }
 
 /// A compaction at the beginning of the items.
@@ -83,6 +93,8 @@ pub(crate) struct Planned<'a> {
     pub index: Rc<MessageIndex>,
     marker_at: Option<usize>,
     pub totals: Totals,
+    /// Tokens that are the same as at the beginning of the last dialogue of the tree.
+    pub shared_tokens: u64,
     /// The last dialogue, and its messages that are the same.
     since: Option<(Rc<MessageIndex>, Vec<Run>)>,
 }
@@ -95,6 +107,12 @@ impl Planned<'_> {
             Some((before, runs)) if Rc::ptr_eq(before, &known.index) => runs.clone(),
             _ => known.runs(&self.index),
         }
+    }
+
+    /// How many messages stay as they are while only the gap grows.
+    pub(crate) fn before_gap(&self) -> usize {
+        let head = self.choice.head_places();
+        self.marker_at.unwrap_or_else(|| self.index.messages.partition_point(|message| message.end <= head))
     }
 
     /// The place among the kept items of the marker, if this message holds it.
@@ -117,16 +135,24 @@ impl<'a> Plan<'_, 'a> {
     pub(crate) fn costs(&self) -> Costs<'_> {
         let Self { items, sums, prices, settings, .. } = *self;
         let costs = Costs::new(items, sums, prices, &settings.truncation_marker, self.fixed());
-        costs.with_pinned(self.compaction.map_or(0, |compaction| compaction.pinned))
+        let gap = Gap { omitted: self.omitted, ..Gap::default() };
+        costs.with_gap(gap).with_pinned(self.compaction.map_or(0, |compaction| compaction.pinned))
     }
 
     /// Chooses what is kept: all of it, what the strategy keeps, or the last unit shortened.
     pub(super) fn choose_within(&self, limit: u64) -> Result<Choice<'a>> {
         let costs = self.costs();
-        let (count, total) = (costs.len, costs.total());
-        if total <= limit {
+        let count = costs.len;
+        if costs.total() <= limit {
             return Ok(Choice::new(Kept { head: count, tail: count }, None));
         }
+        self.choose_over(limit)
+    }
+
+    /// Chooses what is kept where something has to go.
+    pub(super) fn choose_over(&self, limit: u64) -> Result<Choice<'a>> {
+        let costs = self.costs();
+        let (count, total) = (costs.len, costs.total());
         let of_each = || (0..count).filter_map(|at| Some((self.items.id(at)?, costs.alone(at, at + 1))));
         let too_long = |advice: &str| budget::too_long(self.limit, total, of_each(), advice);
         let over = self.over_limit(&costs, limit);
@@ -158,7 +184,7 @@ impl<'a> Plan<'_, 'a> {
             cut_step: self.settings.cut_step,
             start_on: self.settings.start_on,
             head_tokens: None,
-            most_head: usize::MAX,
+            most_head: self.most_head,
         }
     }
 
@@ -216,7 +242,14 @@ impl<'a> Plan<'_, 'a> {
             index.set_kind(place, MessageKind::Parts);
         }
         let is_plain = choice.is_plain();
-        let mut planned = Planned { choice, index: Rc::new(index), marker_at, totals: Totals::default(), since: None };
+        let mut planned = Planned {
+            choice,
+            index: Rc::new(index),
+            marker_at,
+            totals: Totals::default(),
+            shared_tokens: 0,
+            since: None,
+        };
         let content = if is_plain {
             let total = self.costs().kept(planned.choice.kept, planned.choice.marker.is_some());
             total.saturating_sub(self.system.tokens + overhead)
@@ -394,23 +427,23 @@ impl<'a> Plan<'_, 'a> {
     pub(crate) fn minimum_recent_met(&self, choice: &Choice<'a>) -> bool {
         let recent = self.costs().recent(self.settings.minimum_recent_nodes);
         let is_shortened = || choice.shortened.keys().any(|&at| at >= recent);
-        !choice.truncated() || (choice.kept.tail <= recent && !is_shortened())
+        !choice.is_cut() || (choice.kept.tail <= recent && !is_shortened())
     }
 
     pub(crate) fn start_on_unmet(&self, planned: &Planned<'a>) -> Option<Diagnostic> {
         let first = planned.index.messages.get(self.system.messages())?;
         // A compaction may begin a conversation.
-        let is_cut = planned.choice.truncated() && self.compaction.is_none();
+        let is_cut = planned.choice.is_cut() && self.compaction.is_none();
         let unmet = is_cut && self.settings.start_on == StartOn::User && first.role != Role::User;
         let message = "no user message fits into the window; it begins with an assistant message";
         unmet.then(|| Diagnostic::new(DiagnosticCode::StartOnUserUnmet, Severity::Warning, message))
     }
 
     /// Where a provider's cache is likely to hold.
-    pub(crate) fn hints(&self, planned: &Planned<'a>, cached: Option<&Cached>) -> Hints {
+    pub(crate) fn hints(&self, planned: &Planned<'a>, prefix: Option<&Prefix>) -> Hints {
         let truncated = planned.choice.kept.tail > planned.choice.kept.head;
         Hints {
-            stable: cached.map_or(0, |cached| cached.messages),
+            stable: prefix.map_or(0, |prefix| prefix.messages),
             before_cut: truncated.then(|| self.before_cut(planned)).flatten(),
         }
     }
@@ -427,17 +460,12 @@ impl<'a> Plan<'_, 'a> {
         Some(if message.role == Role::User || message.end > last + 1 { at } else { at + 1 })
     }
 
-    /// How much is the same as in the dialogue before, by a fingerprint or else by what is remembered of it. Only the texts of
-    /// new messages are read; the costs of others follow from the sums.
-    pub(crate) fn cache(
+    /// Hashes the messages, of which those that are remembered are known. Only the texts of new messages are read.
+    pub(crate) fn hash_messages(
         &self,
         planned: &mut Planned<'a>,
-        fingerprint: Option<&Fingerprint>,
         remembered: Option<&RefCell<Option<PreviousDialogue>>>,
-    ) -> Option<Cached> {
-        if fingerprint.is_none() && remembered.is_none() {
-            return None;
-        }
+    ) {
         let mut previous = remembered.map(RefCell::borrow_mut);
         let system = system_hash(self.system.field());
         let nothing = PreviousMessages::default();
@@ -460,23 +488,31 @@ impl<'a> Plan<'_, 'a> {
         if let Some(index) = Rc::get_mut(&mut planned.index) {
             index.messages.iter_mut().zip(hashes).for_each(|(message, hash)| message.hash = hash);
         }
-        let now = fingerprint.map(|_| {
-            let hashes = planned.index.messages.iter().map(|message| message.hash);
-            Fingerprint::of_hashes(system, hashes)
-        });
-        let shared = match (fingerprint, &now) {
-            (Some(previous), Some(now)) => now.shared(previous),
-            _ => previous.as_ref()?.as_ref().and_then(|previous| previous.shared(system, &planned.index)),
-        };
-        let tokens = self.leading_tokens(planned, shared.unwrap_or(0));
-        let in_field = shared.is_some() && self.system.field().is_some();
-        let tokens = tokens + if in_field { self.system.tokens } else { 0 };
         if let Some(previous) = &mut previous {
+            let shared = previous.as_ref().and_then(|previous| previous.shared(system, &planned.index));
+            planned.shared_tokens = shared.map_or(0, |messages| self.prefix_tokens(planned, messages));
             previous.get_or_insert_default().replace(system, Rc::clone(&planned.index), &runs);
             planned.since = Some((before, runs));
         }
-        let fingerprint = now.map(|now| now.to_text());
-        Some(Cached { messages: shared.unwrap_or(0), tokens, fingerprint })
+    }
+
+    /// Tokens of the system context and the leading messages.
+    pub(crate) fn prefix_tokens(&self, planned: &Planned<'a>, messages: usize) -> u64 {
+        let system = if self.system.field().is_some() { self.system.tokens } else { 0 };
+        self.leading_tokens(planned, messages).saturating_add(system)
+    }
+
+    /// The content of a message as it was with so many of its items.
+    pub(crate) fn beginning_of(&self, planned: &Planned<'a>, at: usize, items: usize) -> Message<'a> {
+        let start = planned.index.range(at).start;
+        let places = start..start.saturating_add(items);
+        let kept: Vec<Item<'a>> =
+            places.clone().filter_map(|place| self.item(&planned.choice, planned.choice.item_at(place))).collect();
+        let gap = planned.gap(at).filter(|gap| places.contains(gap)).map(|gap| gap - start);
+        let marker = planned.choice.marker.as_deref().filter(|_| gap.is_some());
+        let gap = gap.unwrap_or(kept.len());
+        let rendered = render(&kept, Kept { head: gap, tail: gap }, marker, false).pop();
+        rendered.unwrap_or_else(|| self.content_of(planned, at))
     }
 
     /// Tokens of the leading messages with their overhead.

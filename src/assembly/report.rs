@@ -2,20 +2,6 @@
 
 use std::ops::Range;
 
-use serde::Serialize;
-
-/// What a provider's prompt cache can reuse: how much the assembly begins like the previous one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Cached {
-    /// Leading messages that are the same in role and content.
-    pub messages: usize,
-    /// Their tokens with their overhead, and those of the system context where that is the same.
-    pub tokens: u64,
-    /// To be given as `previous` the next time. A resident tree gives it only to a caller that gave a `previous`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fingerprint: Option<String>,
-}
-
 /// Tokens by part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {

@@ -116,7 +116,8 @@ impl OverLimit<'_> {
         (head > 0).then(|| Kept { head: self.start_of(head), ..to })
     }
 
-    fn most_head(&self, most: usize) -> usize {
+    /// Units that the head may have, of so many.
+    pub(super) fn most_head(&self, most: usize) -> usize {
         most.min(self.most_head).max(self.lead())
     }
 

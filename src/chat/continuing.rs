@@ -3,17 +3,16 @@
 use super::fit::{Cut, Fit, SUMMARY_PREFIX};
 use super::outcome::Entry;
 use super::pairs::MessageSlice;
-use super::report::{AddedKind, Prefix, PrefixReason};
+use super::report::AddedKind;
 use super::series::{Relation, Series, digest, options_hash, pinned_hash, text_hash};
-use super::state::{InputHash, KnownState, RecordedGap};
+use super::state::{KnownState, RecordedGap};
 use super::treatment::Treatment;
+use crate::assembly::input_hash::InputHash;
+use crate::assembly::series::{Prefix, PrefixReason, part_for_step};
 use crate::error::Diagnostic;
 use crate::sorting;
 use crate::vendors::message_hash::{MessageHash, hash_of, hash_to};
 use crate::vendors::pieces::message::Message;
-
-/// The part of the limit that a step leaves used.
-const DEFAULT_CUT_TO: f64 = 0.75;
 
 impl Fit<'_> {
     /// Relates the messages to the last fit of the series, and does again what that did.
@@ -44,17 +43,8 @@ impl Fit<'_> {
     }
 
     /// The part of a limit that a step leaves used; all of it in a single fit.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "a part of a limit"
-    )]
     pub(super) fn part_for_step(&self, limit: u64) -> u64 {
-        if !self.makes_steps() {
-            return limit;
-        }
-        (limit as f64 * self.options.cut_to.unwrap_or(DEFAULT_CUT_TO)).floor() as u64
+        if self.makes_steps() { part_for_step(limit, self.options.cut_to) } else { limit }
     }
 
     /// Tokens of the marker or summary of the last fit, unless a new marker is reserved before the first turn.
@@ -225,9 +215,7 @@ impl Fit<'_> {
             same = same.saturating_sub(1);
         }
         let reason = if stable { None } else { Some(series.reason.unwrap_or(PrefixReason::Step)) };
-        let mut breakpoints: Vec<usize> = [same, all].into_iter().filter_map(|end| end.checked_sub(1)).collect();
-        breakpoints.dedup();
-        Prefix { stable, messages: same, tokens, breakpoints, reason }
+        Prefix { stable, messages: same, tokens, breakpoints: Prefix::breakpoints(same, all), reason }
     }
 
     /// Whether the last message of the previous request has more parts now.

@@ -51,6 +51,7 @@ mod typed;
 mod unit_index;
 
 pub use crate::assembly::preserved::PreservedThinking;
+pub use crate::assembly::series::{Prefix, PrefixReason};
 pub use crate::assembly::settings::{Fill, Protect, Strategy};
 pub use crate::content::Role;
 pub use crate::prompt::Format;
@@ -62,6 +63,6 @@ pub(crate) use identity::ChatIdentity;
 pub use measure::{Measurement, MessageCost, PartCost, PartPosition};
 pub use options::{CallEdit, Edits, FitOptions, RemovedReasoning, RequestFields, ResultEdit, ToolFilter};
 pub use outcome::SummaryInput;
-pub use report::{AddedKind, AddedMessage, EditEffect, Fate, Prefix, PrefixReason, Report, ReportRow, Tokens};
+pub use report::{AddedKind, AddedMessage, EditEffect, Fate, Report, ReportRow, Tokens};
 pub use state::{FitState, Previous};
 pub use typed::{Converted, convert, count, finish_fit, fit, measure, plan_fit};

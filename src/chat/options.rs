@@ -7,7 +7,8 @@ use serde_json::Value as Json;
 use super::state::Previous;
 use crate::assembly::budget;
 use crate::assembly::preserved::PreservedThinking;
-use crate::assembly::settings::{CHAT_MARKER, Fill, Protect, Strategy, shown_number};
+use crate::assembly::series::part_of_limit;
+use crate::assembly::settings::{CHAT_MARKER, Fill, Protect, Strategy};
 use crate::assembly::shorten::CLEARED_RESULT;
 use crate::content::Role;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
@@ -472,19 +473,6 @@ impl FitOptions {
         let limit = budget::limit(model.context_window.into(), buffer)?;
         Ok(model.input_limit.map_or(limit, |most| limit.min(u64::from(most))))
     }
-}
-
-/// Checks a part of a limit.
-///
-/// # Errors
-/// [`Code::InvalidBudget`] unless it is above 0 and at most 1.
-pub(super) fn part_of_limit(part: f64) -> Result<f64> {
-    if part > 0.0 && part <= 1.0 {
-        return Ok(part);
-    }
-    let shown = shown_number(part);
-    let message = format!("`cutTo` is {shown}; it must be above 0 and at most 1, a part of the limit");
-    Err(Error::new(Code::InvalidBudget, message).with("setting", "cutTo").with("value", shown))
 }
 
 /// Tools by which known agents keep a plan or a list of tasks.

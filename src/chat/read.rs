@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 
 use super::chat_input::ChatInput;
-use super::options::{
-    CallEdit, Edits, FitOptions, Phase, RemovedReasoning, RequestFields, ResultEdit, ToolFilter, part_of_limit,
-};
+use super::options::{CallEdit, Edits, FitOptions, Phase, RemovedReasoning, RequestFields, ResultEdit, ToolFilter};
 use super::state::{FitState, Previous};
 use crate::assembly::preserved::PreservedThinking;
+use crate::assembly::series::part_of_limit;
 use crate::assembly::settings::{FILL, Fill, Protect, Strategy, whole};
 use crate::call::CallContext;
 use crate::content::Role;
@@ -64,20 +63,6 @@ const FIT_OPTIONS: &[&str] = &[
     "maxImages",
     "maxBytes",
 ];
-
-impl Previous {
-    /// Absent for a single fit, `null` at the beginning of a series.
-    fn read(options: Object<'_>) -> Result<Self> {
-        Ok(match options.get_or_null("previous")? {
-            None => Self::None,
-            Some(null) if null.is_null() => Self::Start,
-            Some(state) => {
-                state.object("the `state` that the last fit returned, or `null`")?;
-                Self::State(FitState::read(state))
-            }
-        })
-    }
-}
 
 impl Phase {
     /// Reads `{ phase?, summaryText? }` of a request.
@@ -159,7 +144,7 @@ impl FitOptions {
             edits: options.read("edits", |edits| read_edits(edits, diagnostics))?,
             summary_tokens: summary.flatten(),
             preserved_thinking: options.one_of("preservedThinking", PRESERVED_THINKING)?.unwrap_or_default(),
-            previous: Previous::read(options)?,
+            previous: Previous::read(options, FitState::read)?,
             cut_to: options.read("cutTo", |part| part_of_limit(part.number()?))?,
             ..defaults
         })

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
+use crate::assembly::series::Prefix;
 use crate::assembly::settings::Strategy;
 use crate::error::Diagnostic;
 use crate::prompt::Format;
@@ -41,46 +42,6 @@ pub struct Report {
     pub headers: Option<Map<String, Json>>,
     /// Findings about the options and the chat.
     pub diagnostics: Vec<Diagnostic>,
-}
-
-/// How much of a request equals the previous one of its series.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Prefix {
-    /// Whether each message of the previous result stands unchanged at the same index; the last may have more parts.
-    pub stable: bool,
-    /// Messages of the result, from its beginning, that equal the previous request's.
-    pub messages: usize,
-    /// Tokens of these, with the system context and the tools.
-    pub tokens: u64,
-    /// Indices of messages of the result after which a cache mark pays: the last that equals the previous request's, and the last of all.
-    pub breakpoints: Vec<usize>,
-    /// Why the requests differ, unless `stable`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<PrefixReason>,
-}
-
-/// Why a request does not begin with the previous one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PrefixReason {
-    /// It is the first of its series.
-    First,
-    /// The request was over the limit, or over the trigger of an edit.
-    Step,
-    /// The messages differ at the end.
-    Branched,
-    /// An earlier message was changed.
-    Edited,
-    /// Options differ that the result depends on.
-    Options,
-    /// The system context outside the messages differs.
-    System,
-    /// The tools differ.
-    Tools,
-    /// The messages are in another format.
-    Format,
-    /// The state is damaged, of another version or of another conversation.
-    StateUnusable,
 }
 
 /// Tokens of the fitted chat. A recount of it gives `total`.

@@ -2,18 +2,19 @@
 
 use super::options::{CallEdit, Edits, FitOptions, ResultEdit, ToolFilter};
 use super::pairs::MessageSlice;
-use super::report::PrefixReason;
 use super::sizes::MessageSize;
 use super::state::{KnownState, Previous, RecordedGap};
 use super::treatment::{Placeholder, Treatment};
+use crate::assembly::series::PrefixReason;
 use crate::assembly::shorten::CLEARED_RESULT;
+use crate::assembly::treatments;
 use crate::error::Result;
 use crate::hashing::Hasher;
 use crate::json::{Object, Value};
 use crate::prompt::Prices;
 use crate::vendors::chats::text_of;
 use crate::vendors::format::Format;
-use crate::vendors::message_hash::{MessageHash, content_hash, hash_of, hash_to, value_hash};
+use crate::vendors::message_hash::{MessageHash, content_hash, hash_of, value_hash};
 use crate::vendors::pieces::message::{Kind, Message, Piece};
 
 /// What is compared of two requests.
@@ -91,13 +92,10 @@ impl Series {
             }
         } else if let Some(count) = begins_with_result(known, messages, facts.hashes) {
             (series.relation, series.same) = (Relation::ContinuesResult, count);
-        } else if let Some(branch) = known.branch(facts.hashes) {
-            let last_common = known.input.count.min(facts.hashes.len()).saturating_sub(1);
-            let is_edited = branch < last_common && known.input.ends_alike(facts.hashes);
-            series.same = branch;
-            series.stale = known.input.stale(branch, facts.hashes);
-            series.relation = if branch >= known.step.0 { Relation::Continues } else { Relation::Afresh };
-            series.reason = Some(if is_edited { PrefixReason::Edited } else { PrefixReason::Branched });
+        } else if let Some(branch) = known.input.branch(known.step, facts.hashes) {
+            (series.same, series.stale) = (branch.at, branch.stale);
+            series.relation = if branch.at >= known.step.0 { Relation::Continues } else { Relation::Afresh };
+            series.reason = Some(branch.reason);
         } else {
             return Some(unknown(PrefixReason::StateUnusable));
         }
@@ -176,32 +174,11 @@ impl Series {
         if gap.map(|gap| gap.in_result(known)) != added.map(|gap| gap.in_result(treatments)) {
             first = gap.into_iter().chain(added).map(|gap| gap.before).fold(first, usize::min);
         }
-        let (mut one, mut other) = (known.iter().peekable(), treatments.iter().peekable());
-        loop {
-            let at = match (one.peek(), other.peek()) {
-                (Some((at, known)), Some((now_at, now))) if at == now_at && known.leaves_same(now) => {
-                    one.next();
-                    other.next();
-                    continue;
-                }
-                (Some((known, _)), Some((now, _))) => *known.min(now),
-                (Some((at, _)), None) | (None, Some((at, _))) => *at,
-                (None, None) => return first,
-            };
-            return first.min(at);
-        }
+        treatments::first_difference(known, treatments).map_or(first, |at| first.min(at))
     }
 }
 
 impl KnownState {
-    /// The first message that differs, unless it is another conversation. In long ones this may be earlier than the real one.
-    fn branch(&self, hashes: &[MessageHash]) -> Option<usize> {
-        let (step, of_step) = self.step;
-        let to_step = || (step > 0 && hashes.len() >= step && hash_to(hashes, step) == of_step).then_some(step);
-        let branch = self.input.branch(hashes).or_else(to_step)?;
-        (branch > 0 || self.input.ends_alike(hashes)).then_some(branch)
-    }
-
     /// The messages of the result, with those that `endOn` left out: the index of the input and what was done to it, or none for the marker or summary.
     fn result_entries(&self) -> Vec<Option<(usize, Option<&Treatment>)>> {
         let mut treatments = self.treatments.iter().peekable();

@@ -5,9 +5,12 @@ use serde_json::Value as Json;
 
 use super::report::AddedKind;
 use super::treatment::Treatment;
+use crate::assembly::input_hash::InputHash;
+use crate::assembly::series;
+use crate::assembly::state_values::{hash_at, hex, number_at};
+use crate::assembly::treatments::{read_runs, runs};
 use crate::error::Result;
-use crate::json::{self, Kind, Object, Value};
-use crate::vendors::message_hash::{MessageHash, hash_to};
+use crate::json::{self, Kind, Value};
 
 /// State of a conversation: JSON data, given to the next fit as [`FitOptions::previous`](super::FitOptions::previous). What it contains
 /// is no interface.
@@ -17,23 +20,11 @@ use crate::vendors::message_hash::{MessageHash, hash_to};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FitState(Option<Box<KnownState>>);
 
-/// Where a series of fits of one conversation stands.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Previous {
-    /// A single fit.
-    #[default]
-    None,
-    /// The first fit of a series.
-    Start,
-    /// The state that the last fit returned.
-    State(FitState),
-}
+/// Where a series of fits of one chat stands.
+pub type Previous = series::Previous<FitState>;
 
 /// The version of the state.
 const VERSION: u32 = 1;
-
-/// Messages at the end whose hashes are recorded one by one.
-const RECENT: usize = 200;
 
 /// State that this version wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,81 +70,6 @@ impl RecordedGap {
     }
 }
 
-/// The hashes of the messages of a fit.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct InputHash {
-    pub count: usize,
-    /// Of all of them, and of all but the last.
-    all: u64,
-    before_last: u64,
-    last_parts: usize,
-    last: u64,
-    /// Of those before the recent ones.
-    before_recent: u64,
-    recent: Vec<u32>,
-}
-
-fn short(hash: u64) -> u32 {
-    (hash >> 44) as u32
-}
-
-impl InputHash {
-    pub(super) fn of(messages: &[MessageHash]) -> Self {
-        let count = messages.len();
-        let last = messages.last();
-        let before_recent = count.saturating_sub(RECENT);
-        Self {
-            count,
-            all: hash_to(messages, count),
-            before_last: hash_to(messages, count.saturating_sub(1)),
-            last_parts: last.map_or(0, MessageHash::parts),
-            last: last.map_or(0, MessageHash::whole),
-            before_recent: hash_to(messages, before_recent),
-            recent: messages.iter().skip(before_recent).map(|message| short(message.whole())).collect(),
-        }
-    }
-
-    /// Whether these messages begin with the earlier ones; the last of them may have more parts.
-    pub(super) fn begins(&self, messages: &[MessageHash]) -> bool {
-        let Some(last) = messages.get(self.count.wrapping_sub(1)) else { return self.count == 0 };
-        self.is_whole(messages)
-            || hash_to(messages, self.count - 1) == self.before_last && last.up_to(self.last_parts) == Some(self.last)
-    }
-
-    /// Whether these messages begin with all of the earlier ones, unchanged.
-    pub(super) fn is_whole(&self, messages: &[MessageHash]) -> bool {
-        messages.len() >= self.count && hash_to(messages, self.count) == self.all
-    }
-
-    /// The first message that differs, if so many agree that it is known.
-    pub(super) fn branch(&self, messages: &[MessageHash]) -> Option<usize> {
-        let from = self.count.saturating_sub(self.recent.len());
-        if messages.len() < from || hash_to(messages, from) != self.before_recent {
-            return None;
-        }
-        let rest = messages.get(from..).unwrap_or_default();
-        let same =
-            self.recent.iter().zip(rest).take_while(|(known, message)| **known == short(message.whole())).count();
-        Some(from + same)
-    }
-
-    /// The messages from a branch on that were among the earlier ones: what they follow is another message now.
-    pub(super) fn stale(&self, branch: usize, messages: &[MessageHash]) -> Vec<usize> {
-        let from = branch.saturating_sub(self.count.saturating_sub(self.recent.len()));
-        let known = self.recent.get(from..).unwrap_or_default();
-        let is_known = |at: &usize| messages.get(*at).is_some_and(|message| known.contains(&short(message.whole())));
-        (branch..messages.len()).filter(is_known).collect()
-    }
-
-    /// Whether the last message that both have is the same: one before it was edited.
-    pub(super) fn ends_alike(&self, messages: &[MessageHash]) -> bool {
-        let Some(last) = self.count.min(messages.len()).checked_sub(1) else { return false };
-        let recent = last.checked_sub(self.count.saturating_sub(self.recent.len()));
-        let known = recent.and_then(|recent| self.recent.get(recent));
-        known.is_some() && known.copied() == messages.get(last).map(|message| short(message.whole()))
-    }
-}
-
 impl FitState {
     pub(super) fn new(state: KnownState) -> Self {
         Self(Some(Box::new(state)))
@@ -165,11 +81,7 @@ impl FitState {
 
     /// Reads state from JSON. What is damaged, or of another version, begins a series afresh, and the report states it.
     pub fn from_json(state: &Json) -> Self {
-        let read = |text: Vec<u8>| {
-            let document = json::Document::read(&text, &[]).ok()?;
-            Some(Self::read(document.root()))
-        };
-        serde_json::to_vec(state).ok().and_then(read).unwrap_or(Self(None))
+        series::state_from_json(state, |state| Some(Self::read(state))).unwrap_or(Self(None))
     }
 
     pub(super) fn read(state: Value<'_>) -> Self {
@@ -178,7 +90,7 @@ impl FitState {
 
     /// The state as JSON.
     pub fn to_json(&self) -> Json {
-        self.known().map_or_else(|| json::object([("version", 0.into())]), KnownState::to_json)
+        series::state_to_json(self.known().map(KnownState::to_json))
     }
 }
 
@@ -190,27 +102,15 @@ impl Serialize for FitState {
 
 impl KnownState {
     fn to_json(&self) -> Json {
-        let InputHash { count, all, before_last, last_parts, last, before_recent, recent } = &self.input;
-        let mut of_recent = String::with_capacity(SHORT_DIGITS * recent.len());
-        recent.iter().for_each(|hash| push_hex(u64::from(*hash), SHORT_DIGITS, &mut of_recent));
         let options = [self.options, self.pinned, self.system, self.tools].map(hex);
-        let input = vec![
-            (*count).into(),
-            hex(*all),
-            hex(*before_last),
-            (*last_parts).into(),
-            hex(*last),
-            hex(*before_recent),
-            of_recent.into(),
-        ];
         let mut state = json::object([
             ("version", VERSION.into()),
             ("format", self.format.as_str().into()),
             ("options", Json::Array(options.to_vec())),
-            ("input", Json::Array(input)),
+            ("input", self.input.to_json()),
             ("step", Json::Array(vec![self.step.0.into(), hex(self.step.1)])),
             ("result", Json::Array(vec![self.result.0.into(), hex(self.result.1)])),
-            ("treated", Json::Array(runs(&self.treatments))),
+            ("treated", runs(&self.treatments)),
         ]);
         if let (Some(added), Some(fields)) = (&self.added, state.as_object_mut()) {
             let RecordedGap { kind, text, before, omitted, is_first, summary } = added;
@@ -222,45 +122,6 @@ impl KnownState {
         }
         state
     }
-}
-
-/// Hexadecimal digits of a hash, and of a short one.
-const DIGITS: usize = 16;
-const SHORT_DIGITS: usize = 5;
-
-fn hex(hash: u64) -> Json {
-    let mut text = String::with_capacity(DIGITS);
-    push_hex(hash, DIGITS, &mut text);
-    text.into()
-}
-
-fn push_hex(hash: u64, digits: usize, text: &mut String) {
-    for at in (0..digits).rev() {
-        let digit = (hash >> (4 * at)) & 0xF;
-        text.push(char::from_digit(digit as u32, 16).unwrap_or_default());
-    }
-}
-
-fn from_hex(text: &str) -> Option<u64> {
-    let digit = |hash: u64, digit: char| Some(hash << 4 | u64::from(digit.to_digit(16)?));
-    if text.len() > DIGITS { None } else { text.chars().try_fold(0, digit) }
-}
-
-/// Runs of messages that were treated alike.
-fn runs(treatments: &[(usize, Treatment)]) -> Vec<Json> {
-    let mut runs = Vec::new();
-    let mut rest = treatments.iter().peekable();
-    while let Some((from, treatment)) = rest.next() {
-        let mut count = 1;
-        while rest.next_if(|(at, next)| *at == from + count && next == treatment).is_some() {
-            count += 1;
-        }
-        let (text, markers) = treatment.to_text();
-        let mut run: Vec<Json> = vec![(*from).into(), count.into(), text.into()];
-        run.extend(markers.into_iter().map(Json::from));
-        runs.push(Json::Array(run));
-    }
-    runs
 }
 
 fn read_state(state: Value<'_>) -> Result<Option<KnownState>> {
@@ -276,18 +137,10 @@ fn read_state(state: Value<'_>) -> Result<Option<KnownState>> {
         known.pinned = hash_at(&options, 1)?;
         known.system = hash_at(&options, 2)?;
         known.tools = hash_at(&options, 3)?;
-        known.input = InputHash {
-            count: number_at(&input, 0)?,
-            all: hash_at(&input, 1)?,
-            before_last: hash_at(&input, 2)?,
-            last_parts: number_at(&input, 3)?,
-            last: hash_at(&input, 4)?,
-            before_recent: hash_at(&input, 5)?,
-            recent: recent_hashes(&input.get(6)?.as_text()?)?,
-        };
+        known.input = InputHash::read(&input)?;
         known.step = (number_at(&step, 0)?, hash_at(&step, 1)?);
         known.result = (number_at(&result, 0)?, hash_at(&result, 1)?);
-        known.treatments = read_runs(state, known.input.count)?;
+        known.treatments = read_runs(state.last("treated")?, known.input.count)?;
         known.added = match state.last("added") {
             Some(added) => Some(read_added(added)?),
             None => None,
@@ -295,35 +148,6 @@ fn read_state(state: Value<'_>) -> Result<Option<KnownState>> {
         Some(known)
     };
     Ok(read())
-}
-
-fn number_at(list: &[Value<'_>], at: usize) -> Option<usize> {
-    list.get(at)?.whole(u32::MAX).ok().map(|number| number as usize)
-}
-
-fn hash_at(list: &[Value<'_>], at: usize) -> Option<u64> {
-    from_hex(&list.get(at)?.as_text()?)
-}
-
-fn recent_hashes(text: &str) -> Option<Vec<u32>> {
-    let (groups, rest) = text.as_bytes().as_chunks::<SHORT_DIGITS>();
-    let hash = |group: &[u8; SHORT_DIGITS]| from_hex(std::str::from_utf8(group).ok()?).map(|hash| hash as u32);
-    if rest.is_empty() { groups.iter().map(hash).collect() } else { None }
-}
-
-fn read_runs(state: Object<'_>, count: usize) -> Option<Vec<(usize, Treatment)>> {
-    let mut treatments: Vec<(usize, Treatment)> = Vec::new();
-    for run in state.last("treated")?.as_list()? {
-        let run: Vec<Value<'_>> = run.as_list()?.collect();
-        let (from, length) = (number_at(&run, 0)?, number_at(&run, 1)?);
-        let marker = |marker: &Value<'_>| Some(marker.as_text()?.into_owned());
-        let markers = run.iter().skip(3).map(marker).collect::<Option<Vec<String>>>()?;
-        let treatment = Treatment::parse(&run.get(2)?.as_text()?, markers)?;
-        let is_ordered = treatments.last().is_none_or(|(last, _)| *last < from);
-        let end = from.checked_add(length).filter(|end| *end <= count && is_ordered)?;
-        treatments.extend((from..end).map(|at| (at, treatment.clone())));
-    }
-    Some(treatments)
 }
 
 fn read_added(added: Value<'_>) -> Option<RecordedGap> {

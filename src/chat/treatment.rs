@@ -1,8 +1,9 @@
 //! What a fit did to a message, written down so that a later fit can do it again (SPEC §8 "Continuing fits").
 
 use super::pairs::MessageSlice;
-use crate::assembly::settings::TEXT_MARKER;
+use crate::assembly::kept_ends::KeptEnds;
 use crate::assembly::shorten::IMAGE;
+use crate::assembly::treatments::RecordedTreatment;
 use crate::prompt::Prices;
 use crate::text::{split_once, trim, whole_number};
 use crate::vendors::pieces::message::{Change, EMPTY_INPUT, Kind, Message, Piece, Reason, Step};
@@ -36,9 +37,7 @@ enum PieceTreatment {
     /// A text of which so many bytes at the beginning and at the end are left, white space around it aside.
     Shortened {
         text: usize,
-        head: usize,
-        tail: usize,
-        marker: Option<String>,
+        ends: KeptEnds,
         reason: Reason,
     },
 }
@@ -103,20 +102,6 @@ impl Treatment {
         }
     }
 
-    /// Whether a message is the same after both, for whatever reason.
-    pub(super) fn leaves_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Removed(_), Self::Removed(_)) => true,
-            (Self::Changed(one), Self::Changed(other)) => {
-                let pieces = one.pieces.iter().zip(&other.pieces);
-                let mut are_same =
-                    pieces.map(|((at, one), (other_at, other))| at == other_at && one.leaves_same(other));
-                one.pieces.len() == other.pieces.len() && are_same.all(|is_same| is_same)
-            }
-            _ => false,
-        }
-    }
-
     pub(super) fn is_removed(&self) -> bool {
         matches!(self, Self::Removed(_))
     }
@@ -126,10 +111,9 @@ impl PieceTreatment {
     fn leaves_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Removed(_), Self::Removed(_)) => true,
-            (
-                Self::Shortened { text, head, tail, marker, .. },
-                Self::Shortened { text: other_text, head: other_head, tail: other_tail, marker: other_marker, .. },
-            ) => (text, head, tail, marker) == (other_text, other_head, other_tail, other_marker),
+            (Self::Shortened { text, ends, .. }, Self::Shortened { text: other_text, ends: other_ends, .. }) => {
+                (text, ends) == (other_text, other_ends)
+            }
             _ => self == other,
         }
     }
@@ -185,12 +169,9 @@ impl ChangedPieces {
                 piece.replace_image(IMAGE, prices.text(IMAGE), Reason::ImageRemoved);
             }
             PieceTreatment::IdRemoved => piece.remove_id(),
-            PieceTreatment::Shortened { text, head, tail, marker, reason } => {
-                let marker = marker.as_deref().unwrap_or(TEXT_MARKER);
-                let Some(whole) = piece.texts.get(*text).map(|text| trim(&text.text)) else { return };
-                let end = whole.len().checked_sub(*tail).and_then(|end| whole.get(end..));
-                let (Some(head), Some(tail)) = (whole.get(..*head), end) else { return };
-                let shortened = trim(&[head, marker, tail].concat()).to_owned();
+            PieceTreatment::Shortened { text, ends, reason } => {
+                let whole = piece.texts.get(*text).map(|text| trim(&text.text));
+                let Some(shortened) = whole.and_then(|whole| ends.apply(whole)) else { return };
                 let tokens = prices.text(&shortened);
                 piece.shorten(*text, shortened, tokens, *reason);
             }
@@ -204,28 +185,7 @@ fn shortened(text: usize, before: &Piece<'_>, now: &Piece<'_>) -> Option<PieceTr
     // Another change of the piece may have come later.
     let is_result = now.changed == Some(Reason::ResultShortened);
     let reason = if is_result { Reason::ResultShortened } else { Reason::Shortened };
-    if let Some((head, tail)) = kept_ends(whole, cut, TEXT_MARKER) {
-        return Some(PieceTreatment::Shortened { text, head, tail, marker: None, reason });
-    }
-    let (head, tail) = common_ends(whole, cut);
-    let marker = cut.get(head..cut.len().saturating_sub(tail)).map(str::to_owned);
-    Some(PieceTreatment::Shortened { text, head, tail, marker, reason })
-}
-
-/// The bytes at the beginning and the end of a text that are left around a marker.
-fn kept_ends(whole: &str, cut: &str, marker: &str) -> Option<(usize, usize)> {
-    let (head, tail) = split_once(cut, marker)?;
-    let fits = head.len() + tail.len() <= whole.len() && whole.starts_with(head) && whole.ends_with(tail);
-    fits.then_some((head.len(), tail.len()))
-}
-
-/// How many bytes two texts have in common at their beginning, and then at their end.
-fn common_ends(whole: &str, cut: &str) -> (usize, usize) {
-    let same = |(one, other): &(char, char)| one == other;
-    let head: usize = whole.chars().zip(cut.chars()).take_while(same).map(|(one, _)| one.len_utf8()).sum();
-    let (whole, cut) = (whole.get(head..).unwrap_or_default(), cut.get(head..).unwrap_or_default());
-    let tail = whole.chars().rev().zip(cut.chars().rev()).take_while(same).map(|(one, _)| one.len_utf8()).sum();
-    (head, tail)
+    Some(PieceTreatment::Shortened { text, ends: KeptEnds::of(whole, cut), reason })
 }
 
 /// Letters for reasons.
@@ -255,8 +215,8 @@ fn reason(letter: char) -> Option<Reason> {
 }
 
 /// As text: `!o` is all of a message; otherwise the pieces, as in `c0-2 -t5 s6.0.120.80 /2`. Markers other than the default come apart.
-impl Treatment {
-    pub(super) fn to_text(&self) -> (String, Vec<&str>) {
+impl RecordedTreatment for Treatment {
+    fn to_text(&self) -> (String, Vec<&str>) {
         let mut markers = Vec::new();
         let changed = match self {
             Self::Removed(reason) => return (String::from_iter(['!', letter(*reason)]), markers),
@@ -276,13 +236,9 @@ impl Treatment {
                 PieceTreatment::InputCleared => format!("i{range}"),
                 PieceTreatment::ImageReplaced => format!("m{range}"),
                 PieceTreatment::IdRemoved => format!("d{range}"),
-                PieceTreatment::Shortened { text, head, tail, marker, reason } => {
-                    let mut word = format!("{}{range}.{text}.{head}.{tail}", letter(*reason));
-                    if let Some(marker) = marker {
-                        markers.push(marker.as_str());
-                        word.push('m');
-                    }
-                    word
+                PieceTreatment::Shortened { text, ends, reason } => {
+                    markers.extend(ends.marker.as_deref());
+                    format!("{}{range}.{text}.{}", letter(*reason), ends.to_text())
                 }
             });
         }
@@ -292,7 +248,7 @@ impl Treatment {
         (words.join(" "), markers)
     }
 
-    pub(super) fn parse(text: &str, markers: Vec<String>) -> Option<Self> {
+    fn parse(text: &str, markers: Vec<String>) -> Option<Self> {
         if let Some(whole) = text.strip_prefix('!') {
             let mut letters = whole.chars();
             return letters.next().and_then(reason).filter(|_| letters.next().is_none()).map(Self::Removed);
@@ -315,19 +271,27 @@ impl Treatment {
                 's' | 'h' => {
                     let (range, rest) = split_once(rest.as_str(), ".")?;
                     let (text, rest) = split_once(rest, ".")?;
-                    let (head, tail) = split_once(rest, ".")?;
-                    let (tail, marker) = match tail.strip_suffix('m') {
-                        Some(tail) => (tail, Some(markers.next()?)),
-                        None => (tail, None),
-                    };
-                    let (text, head, tail) = (number(text)?, number(head)?, number(tail)?);
-                    let treatment = PieceTreatment::Shortened { text, head, tail, marker, reason: reason(first)? };
+                    let ends = KeptEnds::parse(rest, &mut markers)?;
+                    let treatment = PieceTreatment::Shortened { text: number(text)?, ends, reason: reason(first)? };
                     changed.add_range(range, &treatment)?;
                 }
                 _ => return None,
             }
         }
         Some(Self::Changed(changed))
+    }
+
+    fn leaves_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Removed(_), Self::Removed(_)) => true,
+            (Self::Changed(one), Self::Changed(other)) => {
+                let pieces = one.pieces.iter().zip(&other.pieces);
+                let mut are_same =
+                    pieces.map(|((at, one), (other_at, other))| at == other_at && one.leaves_same(other));
+                one.pieces.len() == other.pieces.len() && are_same.all(|is_same| is_same)
+            }
+            _ => false,
+        }
     }
 }
 

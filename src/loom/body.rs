@@ -2,11 +2,12 @@
 
 use crate::assembly::body::{PreviousBody, body, with_fallback};
 use crate::assembly::plan::Planned;
-use crate::assembly::report::Cached;
+use crate::assembly::series::Prefix;
 use crate::error::{Diagnostic, Result};
 use crate::loom::buffer::{BufferAssembly, assemble_buffer};
 use crate::loom::dialogue::{DialoguePlan, Purpose, plan_dialogue};
 use crate::loom::dialogue_state::DialogueState;
+use crate::loom::fit_state::FitState;
 use crate::loom::path_context::PathContext;
 use crate::loom::report::Report;
 use crate::loom::request::Options;
@@ -22,6 +23,8 @@ pub struct RequestBody<'a> {
     pub bytes: Vec<u8>,
     /// The report of the assembly; its diagnostics include what the provider cannot express.
     pub report: Report<'a>,
+    /// The state for the next dialogue of a series; absent without [`Options::previous`].
+    pub state: Option<FitState>,
 }
 
 /// Assembles the path and writes the body for a target: a document for a plain completion, messages for all others.
@@ -39,14 +42,14 @@ pub fn request_body<'a>(
         let (bytes, diagnostics) = body_of_buffer(&assembly, target)?;
         let mut report = assembly.report;
         report.diagnostics.extend(diagnostics);
-        return Ok(RequestBody { bytes, report });
+        return Ok(RequestBody { bytes, report, state: None });
     }
-    let context = PathContext::new(tree, options, Mode::Dialogue, counter);
+    let context = PathContext::new(tree, options, Mode::Dialogue, counter).for_target(target);
     plan_dialogue(context, &mut DialogueState::default(), Purpose::Send, |plan| {
         let mut planned = plan.choose()?;
         let mut report = plan.report(&mut planned, None);
-        let bytes = body_of(&plan, &planned, target, report.cache.as_ref(), &mut report.diagnostics)?;
-        Ok(RequestBody { bytes, report })
+        let bytes = body_of(&plan, &planned, target, report.prefix.as_ref(), &mut report.diagnostics)?;
+        Ok(RequestBody { bytes, report, state: plan.fit_state(&planned) })
     })
 }
 
@@ -58,11 +61,11 @@ pub fn request_body_bytes(tree: &Tree, options: &Options, target: &Target, count
     if target.provider == Provider::Completion {
         return Ok(request_body(tree, options, target, counter)?.bytes);
     }
-    let context = PathContext::new(tree, options, Mode::Dialogue, counter);
+    let context = PathContext::new(tree, options, Mode::Dialogue, counter).for_target(target);
     plan_dialogue(context, &mut DialogueState::default(), Purpose::SendUncounted, |plan| {
         let mut planned = plan.choose()?;
-        let cached = plan.cache(&mut planned, None);
-        body_of(&plan, &planned, target, cached.as_ref(), &mut Vec::new())
+        let prefix = plan.compare(&mut planned, None);
+        body_of(&plan, &planned, target, prefix.as_ref(), &mut Vec::new())
     })
 }
 
@@ -70,10 +73,10 @@ fn body_of<'a>(
     plan: &DialoguePlan<'_, 'a>,
     planned: &Planned<'a>,
     target: &Target,
-    cached: Option<&Cached>,
+    prefix: Option<&Prefix>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Vec<u8>> {
-    let hints = plan.plan.hints(planned, cached);
+    let hints = plan.plan.hints(planned, prefix);
     Ok(body(&plan.plan, planned, target, &hints, &PreviousBody::default(), diagnostics)?.0.bytes)
 }
 

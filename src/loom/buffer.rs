@@ -142,7 +142,7 @@ pub(crate) fn document<'a>(context: &PathContext<'a>, state: &mut PathState) -> 
         tokens,
         truncated,
         cut: truncated.then_some(cut),
-        cache: None,
+        prefix: None,
         minimum_recent_nodes_met: !truncated || met,
         path: state.ids(tree),
         not_on_path: tree.len().saturating_sub(nodes.len()),

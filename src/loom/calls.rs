@@ -6,6 +6,7 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use super::continuation::continuation;
+use super::fit_state::FitState;
 use super::request::Options;
 use super::tree::Tree;
 use super::{RequestBody, assemble_buffer, assemble_dialogue, packed, read, request_body, request_body_bytes};
@@ -33,13 +34,15 @@ pub const UNPACKED_CALLS: &[Call] = &[Call::new("assembleDialogue", &[], |_, req
 pub const CHAT_CALLS: &[Call] =
     &[Call::new("loomTreeToChat", &["tree", "options"], |_, request, host| super::chat::to_chat(request, host))];
 
-pub(crate) fn answer_with_report(body: Vec<u8>, report: &impl Serialize) -> Result<Response> {
+pub(crate) fn answer_with_report(body: Vec<u8>, report: &impl Serialize, state: Option<&FitState>) -> Result<Response> {
     #[derive(Serialize)]
     struct WithReport<'a, R> {
         body: serde_json::Value,
         report: &'a R,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        state: Option<&'a FitState>,
     }
-    let Response { json, .. } = Response::of(&WithReport { body: bytes_reference(0), report })?;
+    let Response { json, .. } = Response::of(&WithReport { body: bytes_reference(0), report, state })?;
     Ok(Response { json, bytes: vec![body], small: None })
 }
 
@@ -108,7 +111,7 @@ fn body_with_report(request: Value<'_>, host: &CallContext) -> Result<Response> 
     let mut request = Request::read(request, host)?;
     let diagnostics = std::mem::take(&mut request.diagnostics);
     let body = request_body(&request.tree, &request.options, request.target()?, request.counter.as_ref())?;
-    let RequestBody { bytes, mut report } = body;
+    let RequestBody { bytes, mut report, state } = body;
     error::put_before(diagnostics, &mut report.diagnostics);
-    answer_with_report(bytes, &report)
+    answer_with_report(bytes, &report, state.as_ref())
 }

@@ -10,6 +10,7 @@ use crate::assembly::message_index::{ItemKey, MessageIndex, MessageKind};
 use crate::assembly::render::JOIN;
 use crate::content::{Block, Role, VendorBlock};
 use crate::error::Diagnostic;
+use crate::hashing::Hasher;
 use crate::loom::context_headers::{ContextHeaders, HeaderLine, PlacedHeader};
 use crate::loom::parts;
 use crate::loom::path_context::PathContext;
@@ -17,9 +18,10 @@ use crate::loom::report::{Fate, Reason};
 use crate::loom::select::{Entry, Row, Selection};
 use crate::loom::tools;
 use crate::loom::tree::Tree;
-use crate::prompt::Prices;
+use crate::prompt::{Message, Prices, message_hash};
 use crate::text;
 use crate::text::{is_blank, trim};
+use crate::vendors::message_hash::MessageHash;
 
 /// The members of a conversation. They can be taken back to any entry of the selection and continue there.
 #[derive(Debug, Default)]
@@ -180,6 +182,31 @@ impl Conversation {
         }
         let mut starts = self.starts.iter().filter(|start| start.is_invalid && start.members >= from);
         starts.next().map(|start| start.members)
+    }
+
+    /// The first member from `from` on that a repair after the first `known` ones changed, or that follows what it removed.
+    pub(crate) fn first_repair(&self, known: usize, from: usize) -> Option<usize> {
+        let repairs = self.tools_found.iter().skip(known);
+        let mut members = repairs.filter_map(|(entry, _)| Some(self.starts.get(*entry)?.members));
+        members.find(|member| *member >= from)
+    }
+
+    /// How many calls and results were removed since they are of broken pairs.
+    pub(crate) fn repairs(&self) -> usize {
+        self.tools_found.len()
+    }
+
+    /// A hash of each member: of its node, its role and its content, without a header.
+    pub(crate) fn node_hashes(&self, context: &PathContext<'_>) -> Vec<MessageHash> {
+        let hash = |member: &Member| {
+            let content = member.parts(context);
+            let message = Message { role: member.entry.role, content, node_ids: Vec::new(), spans: Vec::new() };
+            let mut hasher = Hasher::default();
+            hasher.text(&context.tree.at(member.entry.node).id);
+            hasher.word(message_hash(&message));
+            MessageHash::of_hash(hasher.finish())
+        };
+        self.members.iter().map(hash).collect()
     }
 
     /// The newest member with a compaction of which `counts` is true.

@@ -13,20 +13,23 @@ use crate::assembly::choice::Choice;
 use crate::assembly::message_index::PreviousDialogue;
 use crate::assembly::plan::{Plan, Planned, SystemText};
 use crate::assembly::preserved::drop_blocks_request;
-use crate::assembly::report::{Cached, Removed, Totals};
-use crate::assembly::settings::DIALOGUE_MARKER;
+use crate::assembly::report::{Removed, Totals};
+use crate::assembly::series::Prefix;
+use crate::assembly::settings::{DIALOGUE_MARKER, Settings};
 use crate::assembly::size_bound::{Size, fits};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::loom::budget::{ignored_fill, settings};
 use crate::loom::compacted::Compacted;
 use crate::loom::conversation::{ConversationItems, Member};
 use crate::loom::dialogue_state::DialogueState;
+use crate::loom::fit_state::{FitState, Previous};
 use crate::loom::loom_context::{self, Added};
 use crate::loom::parts;
 use crate::loom::path_context::PathContext;
 use crate::loom::report::{Cut, CutSummary, Fate, LoomAwareTokens, NodeReport, Reason, Report, ReportSummary, Tokens};
 use crate::loom::request::{Options, SystemPlacement};
 use crate::loom::select::{Mode, Row, check_annotations, set_fate};
+use crate::loom::series::DialogueSeries;
 use crate::loom::system;
 use crate::loom::tree::{NodeIx, Tree};
 use crate::prompt::Message;
@@ -43,6 +46,9 @@ pub struct DialogueAssembly<'a> {
     pub messages: Vec<Message<'a>>,
     /// What was done, and why.
     pub report: Report<'a>,
+    /// The state for the next dialogue of a series; absent without [`Options::previous`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<FitState>,
 }
 
 /// Assembles the path into messages that stay under the limit (SPEC §1).
@@ -78,8 +84,10 @@ pub(crate) enum Purpose {
 pub(crate) struct DialoguePlan<'l, 'a> {
     context: &'l PathContext<'a>,
     state: &'l DialogueState,
-    items: &'l ConversationItems<'l, 'a>,
+    pub(super) items: &'l ConversationItems<'l, 'a>,
     pub plan: Plan<'l, 'a>,
+    /// The series of dialogues that it is one of.
+    pub(super) series: Option<&'l DialogueSeries<'a>>,
     added: Option<Added<'a>>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -106,7 +114,8 @@ pub(crate) fn plan_dialogue<'a, R>(
     state.select(&context)?;
     let (text, mut diagnostics) = system_text(&context, state)?;
     diagnostics.extend(ignored_fill(tree, options, &settings));
-    if purpose == Purpose::SendUncounted && fits_for_certain(&context, state, &text, limit) {
+    let is_single = options.previous == Previous::None && options.cut_to.is_none();
+    if purpose == Purpose::SendUncounted && is_single && fits_for_certain(&context, state, &text, limit) {
         context = context.uncounted();
     }
     state.build_conversation(&context);
@@ -126,25 +135,84 @@ pub(crate) fn plan_dialogue<'a, R>(
     }
     let added = loom_context::context_parts(&context, state, &system, limited, &mut diagnostics)?;
     let state: &DialogueState = state;
-    let compacted = limited.and_then(|limit| Compacted::new(&context, state, &settings, &system, limit));
-    let (skipped, sums, units) = match &compacted {
-        Some(compacted) => (compacted.skipped, &compacted.sums, &*compacted.units),
-        None => (0, &state.sums, state.units()),
+    let Some(limit) = limited else {
+        let parts = PlanParts { context: &context, state, settings: &settings, limit, system: &system, series: None };
+        return parts.with_plan(None, |items, plan| {
+            then(DialoguePlan { context: &context, state, items, plan, series: None, added, diagnostics })
+        });
     };
-    let items = &state.items_from(&context, skipped);
-    let plan = Plan {
-        items,
-        sums,
-        units,
-        prices: context.prices,
-        settings: &settings,
-        limit,
-        system: &system,
-        thinking: options.preserved_thinking,
-        first_repaired: state.conversation.first_invalid(skipped).and_then(|member| items.place(member)),
-        compaction: compacted.as_ref().map(|compacted| compacted.compaction),
-    };
-    then(DialoguePlan { context: &context, state, items, plan, added, diagnostics })
+    let series = DialogueSeries::new(&context, state, &system, &settings);
+    let series = series.as_ref();
+    let parts = PlanParts { context: &context, state, settings: &settings, limit, system: &system, series };
+    let compacted = parts.compacted();
+    parts.with_plan(compacted.as_ref(), |items, plan| {
+        then(DialoguePlan { context: &context, state, items, plan, series, added, diagnostics })
+    })
+}
+
+/// What a plan is made of.
+#[derive(Clone, Copy, Debug)]
+struct PlanParts<'l, 'a> {
+    context: &'l PathContext<'a>,
+    state: &'l DialogueState,
+    settings: &'l Settings,
+    limit: u64,
+    system: &'l SystemText,
+    series: Option<&'l DialogueSeries<'a>>,
+}
+
+impl<'a> PlanParts<'_, 'a> {
+    /// The items from a compaction on, if it replaces those before.
+    fn compacted(&self) -> Option<Compacted> {
+        let Self { context, state, settings, limit, system, series } = *self;
+        let Some(series) = series else { return Compacted::new(context, state, settings, system, limit) };
+        let known = series.skipped();
+        let last = if known > 0 { Compacted::after(context, state, known, false) } else { None };
+        match Compacted::newest(context, state, settings) {
+            Some((skipped, breaks_prefix))
+                if skipped > known && !self.with_plan(last.as_ref(), |_, plan| plan.is_repeated_within_limit()) =>
+            {
+                Compacted::after(context, state, skipped, breaks_prefix)
+            }
+            _ => last,
+        }
+    }
+
+    /// Makes the plan for all items, or those from a compaction on.
+    fn with_plan<R>(
+        &self,
+        compacted: Option<&Compacted>,
+        then: impl FnOnce(&ConversationItems<'_, 'a>, Plan<'_, 'a>) -> R,
+    ) -> R {
+        let Self { context, state, settings, limit, system, series } = *self;
+        let (skipped, sums, units) = match compacted {
+            Some(compacted) => (compacted.skipped, &compacted.sums, &*compacted.units),
+            None => (0, &state.sums, state.units()),
+        };
+        let items = &state.items_from(context, skipped);
+        let of_items = series.map(|series| series.of_items(items));
+        let first_repaired = match series {
+            Some(series) => series.first_repair(state),
+            None => state.conversation.first_invalid(skipped),
+        };
+        let plan = Plan {
+            items,
+            sums,
+            units,
+            prices: context.prices,
+            settings,
+            limit,
+            system,
+            thinking: context.options.preserved_thinking,
+            first_repaired: first_repaired.and_then(|member| items.place(member.max(skipped))),
+            compaction: compacted.map(|compacted| compacted.compaction),
+            series: of_items.as_ref(),
+            omitted: 0,
+            most_head: usize::MAX,
+            makes_step: false,
+        };
+        then(items, plan)
+    }
 }
 
 /// The system context of what is selected, and what was found up to there.
@@ -182,7 +250,8 @@ impl<'a> DialoguePlan<'_, 'a> {
     pub(crate) fn assembly(&self, remembered: Remembered<'_>) -> Result<DialogueAssembly<'a>> {
         let mut planned = self.choose()?;
         let report = self.report(&mut planned, remembered);
-        Ok(DialogueAssembly { system: self.system(), messages: self.plan.messages(&planned), report })
+        let state = self.fit_state(&planned);
+        Ok(DialogueAssembly { system: self.system(), messages: self.plan.messages(&planned), report, state })
     }
 
     /// The system context, where it has a field of its own.
@@ -250,9 +319,22 @@ impl<'a> DialoguePlan<'_, 'a> {
         self.state.path.steps.len()
     }
 
-    /// How much is as it was in the dialogue before.
-    pub(crate) fn cache(&self, planned: &mut Planned<'a>, remembered: Remembered<'_>) -> Option<Cached> {
-        self.plan.cache(planned, self.context.options.previous.as_ref(), remembered)
+    /// How much equals the last request of the series. Hashes the messages where anybody compares them.
+    pub(crate) fn compare(&self, planned: &mut Planned<'a>, remembered: Remembered<'_>) -> Option<Prefix> {
+        if self.series.is_some() || remembered.is_some() {
+            self.plan.hash_messages(planned, remembered);
+        }
+        self.prefix(planned)
+    }
+
+    /// Whether a block comes after all nodes.
+    pub(super) fn has_block_after(&self) -> bool {
+        self.state.context_headers.after.is_some()
+    }
+
+    /// How many calls and results had to be repaired.
+    pub(super) fn repairs(&self) -> usize {
+        self.state.conversation.repairs()
     }
 
     fn tokens(&self, totals: Totals, items: impl Iterator<Item = usize>) -> Tokens {
@@ -319,7 +401,7 @@ impl<'a> DialoguePlan<'_, 'a> {
 
     /// The short account, whose cost does not grow with the part of the path that is cut.
     pub(crate) fn summary(&self, planned: &mut Planned<'a>, remembered: Remembered<'_>) -> ReportSummary {
-        let cache = self.cache(planned, remembered);
+        let prefix = self.compare(planned, remembered);
         let truncated = self.is_truncated(&planned.choice);
         let drops_blocks = planned.choice.thinking.drops_blocks;
         let thinking = self.context.options.thinking.as_ref();
@@ -340,7 +422,7 @@ impl<'a> DialoguePlan<'_, 'a> {
             tokens: self.sent_tokens(planned),
             truncated,
             cut,
-            cache,
+            prefix,
             minimum_recent_nodes_met: self.plan.minimum_recent_met(&planned.choice),
             path_length: self.path_length(),
             preferences: self.plan.settings.clone(),
@@ -357,7 +439,7 @@ impl<'a> DialoguePlan<'_, 'a> {
             limit,
             tokens,
             truncated,
-            cache,
+            prefix,
             minimum_recent_nodes_met,
             preferences,
             diagnostics,
@@ -376,7 +458,7 @@ impl<'a> DialoguePlan<'_, 'a> {
             tokens,
             truncated,
             cut,
-            cache,
+            prefix,
             minimum_recent_nodes_met,
             path: self.state.path.ids(tree),
             not_on_path: tree.len().saturating_sub(nodes.len()),

@@ -6,6 +6,7 @@ use crate::assembly::preserved::{PreservedThinking, ThinkingRule};
 use crate::error::Result;
 use crate::loom::context_headers::ContextHeaders;
 use crate::loom::conversation::{Conversation, ConversationItems};
+use crate::loom::fit_state::Previous;
 use crate::loom::path_context::PathContext;
 use crate::loom::path_state::PathState;
 use crate::loom::tree::NodeIx;
@@ -65,7 +66,10 @@ impl DialogueState {
     }
 
     pub(crate) fn build_conversation(&mut self, context: &PathContext<'_>) {
-        let strips = context.options.preserved_thinking == Some(ThinkingRule::Refused(PreservedThinking::Strip));
+        let options = context.options;
+        // In a series only what was not repaired before is a change.
+        let is_single = options.previous == Previous::None && options.cut_to.is_none();
+        let strips = is_single && options.preserved_thinking == Some(ThinkingRule::Refused(PreservedThinking::Strip));
         self.entries = self.entries.min(self.conversation.set_strips(strips));
         let selection = &mut self.path.selected.selection;
         let kept = self.conversation.extend(context, selection, self.entries);

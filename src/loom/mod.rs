@@ -17,6 +17,7 @@ mod conversation;
 mod created;
 mod dialogue;
 mod dialogue_state;
+mod fit_state;
 mod free_list;
 mod ids;
 mod incremental_texts;
@@ -33,11 +34,13 @@ mod report;
 mod request;
 pub mod resident;
 mod select;
+mod series;
 mod system;
 mod tools;
 mod tree;
 
 pub use crate::assembly::preserved::{PreservedThinking, ThinkingRule};
+pub use crate::assembly::series::{Prefix, PrefixReason};
 pub use crate::assembly::settings::{
     DIALOGUE_MARKER, Fill, Preferences, Protect, Settings, StartOn, Strategy, TEXT_MARKER,
 };
@@ -46,12 +49,12 @@ pub use buffer::{BufferAssembly, NodeSpan, Span, assemble_buffer};
 pub use calls::{CALLS, CHAT_CALLS, UNPACKED_CALLS};
 pub use continuation::{Choice, Continuation};
 pub use dialogue::{DialogueAssembly, assemble_dialogue};
+pub use fit_state::{FitState, Previous};
 pub use loom_context::LoomAware;
 pub use node_content::NodeContent;
 pub use path::{Choices, Position};
 pub use report::{
-    Cached, Cut, CutSummary, Fate, LocalId, LoomAwareTokens, NodePart, NodeReport, Reason, Report, ReportSummary,
-    Tokens,
+    Cut, CutSummary, Fate, LocalId, LoomAwareTokens, NodePart, NodeReport, Reason, Report, ReportSummary, Tokens,
 };
 pub use request::{Annotations, InstructionScope, Options, SystemPlacement};
 pub use resident::{

@@ -9,6 +9,7 @@ use std::ptr;
 use serde::Serialize;
 
 use super::dialogue::DialogueAssembly;
+use super::fit_state::FitState;
 use super::report::{LoomAwareTokens, NodeReport, Report, ReportSummary};
 use super::resident::{Change, DialogueDelta};
 use super::tree::{NodeIx, Tree};
@@ -34,16 +35,16 @@ struct Packed<'t> {
     tree: Option<&'t Tree<'t>>,
 }
 
-pub(super) fn report_summary(report: &ReportSummary) -> Result<Response> {
+pub(super) fn report_summary(report: &ReportSummary, state: Option<&FitState>) -> Result<Response> {
     let mut packed = Packed::new(None);
-    packed.report(report)?;
+    packed.report(report, state)?;
     packed.close()
 }
 
 /// The new part of a dialogue, with a report in numbers.
 pub(super) fn dialogue_delta(delta: &DialogueDelta<'_>) -> Result<Response> {
     let mut packed = Packed::new(None);
-    packed.report(&delta.report)?;
+    packed.report(&delta.report, delta.state.as_ref())?;
     packed.dialogue(delta)?;
     packed.close()
 }
@@ -51,7 +52,7 @@ pub(super) fn dialogue_delta(delta: &DialogueDelta<'_>) -> Result<Response> {
 /// The new part of a dialogue, with the whole report.
 pub(super) fn assembly_delta(delta: &DialogueDelta<'_, Report<'_>>) -> Result<Response> {
     let mut packed = Packed::new(None);
-    packed.report(&ReportSummary::of(&delta.report))?;
+    packed.report(&ReportSummary::of(&delta.report), delta.state.as_ref())?;
     packed.rows(&delta.report)?;
     packed.dialogue(delta)?;
     packed.close()
@@ -59,9 +60,9 @@ pub(super) fn assembly_delta(delta: &DialogueDelta<'_, Report<'_>>) -> Result<Re
 
 /// A dialogue; with a `tree`, ids and texts are indices of its nodes.
 pub(super) fn assembly(tree: Option<&Tree<'_>>, assembly: &DialogueAssembly<'_>) -> Result<Response> {
-    let DialogueAssembly { system, messages, report } = assembly;
+    let DialogueAssembly { system, messages, report, state } = assembly;
     let mut packed = Packed::new(tree);
-    packed.report(&ReportSummary::of(report))?;
+    packed.report(&ReportSummary::of(report), state.as_ref())?;
     packed.rows(report)?;
     packed.number(0);
     packed.text(system.as_deref())?;
@@ -125,9 +126,9 @@ impl<'t> Packed<'t> {
         Ok(Response { json, bytes: vec![bytes, ids.into_bytes()], small: None })
     }
 
-    /// A report in numbers, in the order of its fields.
-    fn report(&mut self, report: &ReportSummary) -> Result<()> {
-        let ReportSummary { tokens, cut, cache, preferences, diagnostics, body, headers, .. } = report;
+    /// A report in numbers, in the order of its fields; in a series with the state for the next dialogue.
+    fn report(&mut self, report: &ReportSummary, state: Option<&FitState>) -> Result<()> {
+        let ReportSummary { tokens, cut, prefix, preferences, diagnostics, body, headers, .. } = report;
         self.number(report.strategy as u32);
         self.count(report.limit);
         [tokens.system, tokens.messages, tokens.overhead, tokens.total].into_iter().for_each(|count| self.count(count));
@@ -150,12 +151,12 @@ impl<'t> Packed<'t> {
                 self.text(cut.marker.as_deref())?;
             }
         }
-        match cache {
+        match prefix {
             None => self.number(-1),
-            Some(cache) => {
-                self.size(cache.messages);
-                self.count(cache.tokens);
-                self.text(cache.fingerprint.as_deref())?;
+            Some(prefix) => {
+                self.number(1);
+                self.value(prefix)?;
+                self.value(&state)?;
             }
         }
         self.number(u32::from(report.minimum_recent_nodes_met));

@@ -13,6 +13,7 @@ use crate::loom::request::Options;
 use crate::loom::select::Mode;
 use crate::loom::tree::{NodeIx, Tree};
 use crate::prompt::Prices;
+use crate::prompt::bodies::Target;
 use crate::tokens::Counter;
 use crate::tokens::Uncounted;
 use crate::tokens::memory::{CachingCounter, CounterId, InternedText};
@@ -26,6 +27,8 @@ pub(crate) struct PathContext<'a> {
     pub prices: Prices<'a>,
     /// Whether anything has to be counted.
     pub counts: bool,
+    /// A hash of the tools of the request.
+    pub tools: u64,
     remembered: Option<Remembered<'a>>,
 }
 
@@ -49,7 +52,12 @@ impl<'a> PathContext<'a> {
     pub(crate) fn new(tree: &'a Tree<'a>, options: &'a Options, mode: Mode, counter: &'a dyn Counter) -> Self {
         let Options { overhead, image, audio_second, .. } = *options;
         let prices = Prices { counter, overhead, image, audio_second };
-        Self { tree, options, mode, prices, counts: true, remembered: None }
+        Self { tree, options, mode, prices, counts: true, tools: options.tools, remembered: None }
+    }
+
+    /// The same for a request with the tools of a target.
+    pub(crate) fn for_target(self, target: &Target) -> Self {
+        Self { tools: target.tools_hash(), ..self }
     }
 
     /// For a resident tree.

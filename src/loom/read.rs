@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+use super::fit_state::{FitState, Previous};
 use super::loom_context;
 use super::node_content::NodeContent;
 use super::path::{Choices, Position};
@@ -13,6 +14,7 @@ use super::request::{Annotations, InstructionScope, Options, SystemPlacement};
 use super::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};
 use super::{Preferences, StartOn, Strategy};
 use crate::assembly::preserved::{PreservedThinking, ThinkingRule};
+use crate::assembly::series::part_of_limit;
 use crate::assembly::settings::{FILL, Protect, whole};
 use crate::content::{ContentReader, Media, Role, TextOwnership, Vendor, own};
 use crate::error::{Code, Diagnostic, Error, Result};
@@ -20,7 +22,7 @@ use crate::json::{Kind, List, Object, Value};
 use crate::limits::{self, Limits};
 use crate::maps::{SortedMap, SortedSet};
 use crate::prompt::bodies::{Provider, Target};
-use crate::prompt::{Fingerprint, ImageRule, Overhead};
+use crate::prompt::{ImageRule, Overhead};
 use crate::time::Timestamp;
 use crate::tokens::models::preserves_thinking;
 
@@ -58,6 +60,7 @@ pub(crate) const OPTIONS: &[&str] = &[
     "workingBuffer",
     "target",
     "previous",
+    "cutTo",
     "limits",
     "tree",
 ];
@@ -162,8 +165,11 @@ pub(crate) fn options(
         working_buffer: request.string("workingBuffer")?.unwrap_or_default(),
         preserved_thinking: preserved_thinking(request, target.as_ref())?,
         vendors: provider_of(request, target.as_ref())?.map(vendors),
+        provider: provider_of(request, target.as_ref())?,
+        tools: target.as_ref().map_or(0, Target::tools_hash),
         thinking: target.as_ref().and_then(|target| target.fields.get("thinking")).cloned(),
-        previous: request.read("previous", |value| Fingerprint::parse(&value.text()?))?,
+        previous: Previous::read(request, FitState::read)?,
+        cut_to: request.read("cutTo", |part| part_of_limit(part.number()?))?,
         limits,
         ..Options::new(position, context_window)
     };

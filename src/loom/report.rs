@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use crate::assembly::report::Cached;
+use crate::assembly::series::Prefix;
 use crate::assembly::settings::{Settings, Strategy};
 use crate::error::Diagnostic;
 
@@ -22,9 +22,9 @@ pub struct Report<'a> {
     /// The cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut<'a>>,
-    /// How much is the same as in the previous assembly, if that was asked for.
+    /// How much of the result equals that of the last fit, in a series.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache: Option<Cached>,
+    pub prefix: Option<Prefix>,
     /// Whether the protected recent nodes are all kept whole.
     pub minimum_recent_nodes_met: bool,
     /// The ids of the path, oldest first, before exclusion.
@@ -217,9 +217,9 @@ pub struct ReportSummary {
     /// The cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<CutSummary>,
-    /// How much is the same as in the previous assembly, if the options have `previous`.
+    /// How much of the result equals that of the last fit, in a series.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache: Option<Cached>,
+    pub prefix: Option<Prefix>,
     /// Whether the protected recent nodes are all kept whole.
     pub minimum_recent_nodes_met: bool,
     /// How many nodes the path has, before exclusion.
@@ -275,7 +275,7 @@ impl ReportSummary {
             tokens: report.tokens.clone(),
             truncated: report.truncated,
             cut: report.cut.as_ref().map(CutSummary::of),
-            cache: report.cache.clone(),
+            prefix: report.prefix.clone(),
             minimum_recent_nodes_met: report.minimum_recent_nodes_met,
             path_length: report.path.len(),
             preferences: report.preferences.clone(),

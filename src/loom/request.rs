@@ -8,11 +8,13 @@ use crate::assembly::preserved::{PreservedThinking, ThinkingRule};
 use crate::assembly::settings::Preferences;
 use crate::content::{Media, Role, Vendor};
 use crate::limits::Limits;
+use crate::loom::fit_state::Previous;
 use crate::loom::loom_context::LoomAware;
 use crate::loom::path::{Choices, Position};
 use crate::loom::tree::Source;
 use crate::maps::{SortedMap, SortedSet};
-use crate::prompt::{Fingerprint, ImageRule, Overhead};
+use crate::prompt::bodies::Provider;
+use crate::prompt::{ImageRule, Overhead};
 
 /// All of a request but the tree.
 #[derive(Clone, Debug)]
@@ -57,8 +59,15 @@ pub struct Options {
     pub buffer_prefix: Option<String>,
     /// Buffer mode: text that is not yet a node.
     pub working_buffer: String,
-    /// The fingerprint of the last assembly, for the report to say what is the same.
-    pub previous: Option<Fingerprint>,
+    /// The provider, if the request names one. A series of dialogues does not continue with another one.
+    pub provider: Option<Provider>,
+    /// A hash of the tools of the target.
+    pub(crate) tools: u64,
+    /// The dialogue that this one continues. What was done for it is done again, so that the result begins with the last one, until the
+    /// limit is exceeded; then a step goes down to `cut_to`.
+    pub previous: Previous,
+    /// The part of the limit that a step leaves used, above 0 and at most 1. Defaults to 0.75 in a series; a single fit uses all.
+    pub cut_to: Option<f64>,
     /// Bounds on the input.
     pub limits: Limits,
 }
@@ -91,7 +100,10 @@ impl Options {
             loom_aware: None,
             buffer_prefix: None,
             working_buffer: String::new(),
-            previous: None,
+            provider: None,
+            tools: 0,
+            previous: Previous::None,
+            cut_to: None,
             limits: Limits::default(),
         }
     }

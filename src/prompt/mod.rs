@@ -1,4 +1,4 @@
-//! The bodies of requests, the replies to them, and fingerprints of conversations.
+//! The bodies of requests, the replies to them, and hashes of messages.
 
 pub mod bodies;
 mod cache;
@@ -7,5 +7,4 @@ pub mod replies;
 pub use crate::vendors::format::Format;
 pub use crate::vendors::message::{Message, MessageSpan};
 pub use crate::vendors::price::{AUDIO_SECOND, ImageRule, Overhead, Prices, UNKNOWN_IMAGE};
-pub use cache::Fingerprint;
 pub(crate) use cache::{message_hash, system_hash};

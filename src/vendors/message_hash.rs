@@ -42,6 +42,11 @@ impl MessageHash {
         Self { head, parts }
     }
 
+    /// A message whose parts are not looked at.
+    pub(crate) fn of_hash(hash: u64) -> Self {
+        Self { head: hash, parts: Vec::new() }
+    }
+
     /// The hash of all of it.
     pub(crate) fn whole(&self) -> u64 {
         self.up_to(self.parts.len()).unwrap_or(self.head)

@@ -95,8 +95,8 @@ fn fits_of_the_corpus_keep_the_vendors_rules() {
         let options = json!({ "from": "openai", "to": format });
         let chat = call("convertMessages", &[json!(corpus[at]), options], None).unwrap();
         let messages = &chat["messages"];
-        let total =
-            call("countChatTokens", &[messages.clone(), json!({ "format": format })], None).unwrap().as_u64().unwrap();
+        let measured = call("measureMessages", &[messages.clone(), json!({ "format": format })], None).unwrap();
+        let total = measured["total"].as_u64().unwrap();
         let options = options_for(format, strategy, total * percent / 100, edits);
         let Ok(fit) = call("fitMessages", &[messages.clone(), options], None) else { continue };
         fitted += 1;

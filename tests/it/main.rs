@@ -26,6 +26,7 @@ mod corpus;
 mod damaged_lines;
 mod detection;
 mod dialogue;
+mod dialogue_series;
 mod errors;
 mod estimator;
 mod every_vocabulary;

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use ctxweave::content::Role;
 use ctxweave::content::{Block, Image, Media, Vendor, VendorBlock};
 use ctxweave::loom::{
-    Annotations, Author, Change, Delta, Edge, EdgeKind, InstructionScope, LoomAware, LoomTree, Node, Options, Position,
-    Preferences, Source, SourceRole, Strategy as Truncation, SystemPlacement, Tree, TreeSettings, assemble_buffer,
-    assemble_dialogue, request_body,
+    Annotations, Author, Change, Delta, Edge, EdgeKind, FitState, InstructionScope, LoomAware, LoomTree, Node, Options,
+    Position, Preferences, Previous, Source, SourceRole, Strategy as Truncation, SystemPlacement, Tree, TreeSettings,
+    assemble_buffer, assemble_dialogue, request_body, request_body_bytes,
 };
+use ctxweave::prompt::ImageRule;
 use ctxweave::prompt::bodies::Target;
-use ctxweave::prompt::{Fingerprint, ImageRule};
 use ctxweave::time::Timestamp;
 use ctxweave::tokens::memory::Memory;
 use ctxweave::tokens::{Counter, Heuristic, IncrementalCount};
@@ -325,7 +325,7 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
     let mut plain = Plain::default();
     let mut tree = LoomTree::new(Tree::default(), &memory);
     let counting = memory.remember(counter);
-    let mut before = Fingerprint::default();
+    let mut series = Previous::Start;
     let mut kept = Keeper::default();
     for (number, step) in steps.into_iter().enumerate() {
         match step {
@@ -414,16 +414,16 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 more.apply(&mut options, &tree);
                 let fresh =
                     Tree::new(plain.settings.clone(), plain.nodes.clone(), plain.edges.clone(), &limits).unwrap();
-                // What the tree remembers of its own is what is given as `previous` elsewhere.
-                let mut remembering = options.clone();
-                remembering.previous = Some(before.clone());
-                let mut expected = assemble_dialogue(&fresh, &remembering, counter);
-                if let Ok(expected) = &mut expected {
-                    expected.report.cache.as_mut().unwrap().fingerprint = None;
+                // Most dialogues continue the last one.
+                if number % 5 != 0 {
+                    options.previous = series.clone();
                 }
-                same(&shown(tree.assemble_dialogue(&options, &counting)), &shown(expected.clone()), "remembered");
-                if let Ok(expected) = &expected {
-                    before = Fingerprint::of(expected.system.as_deref(), &expected.messages);
+                let expected = assemble_dialogue(&fresh, &options, counter);
+                same(&shown(tree.assemble_dialogue(&options, &counting)), &shown(expected.clone()), "series");
+                if let Ok(Some(state)) = expected.as_ref().map(|expected| expected.state.clone()) {
+                    let written = FitState::from_json(&state.to_json());
+                    assert_eq!(written, state);
+                    series = Previous::State(written);
                 }
 
                 if number % 7 == 3 {
@@ -443,7 +443,7 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 if let Ok(expected) = &expected {
                     assert_eq!(json!(kept.messages()), json!(expected.messages), "kept");
                 }
-                options.previous = Some(Fingerprint::default());
+                options.previous = if number % 4 == 0 { Previous::None } else { series.clone() };
                 // The body before was mostly for the same provider, and is copied from.
                 let providers = ["anthropic", "openai", "openai-responses", "gemini", "gemini-interactions"];
                 let provider = providers[(number / 40 + usize::from(number % 11 == 5)) % 5];
@@ -456,17 +456,23 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                     Target::from_json(json!({ "provider": provider, "model": "m" }).to_string().as_bytes()).unwrap()
                 };
                 let body = tree.request_body(&options, &target, &counting);
-                let body = body.map(|body| (text_of(body.bytes), body.report.diagnostics));
+                let body =
+                    body.map(|body| (text_of(body.bytes), body.report.diagnostics, body.report.prefix, body.state));
                 let expected = request_body(&fresh, &options, &target, counter);
-                assert_eq!(body, expected.map(|body| (text_of(body.bytes), body.report.diagnostics)));
+                let expected =
+                    expected.map(|body| (text_of(body.bytes), body.report.diagnostics, body.report.prefix, body.state));
+                assert_eq!(body, expected);
+                let bytes = request_body_bytes(&fresh, &options, &target, counter).map(text_of);
+                assert_eq!(bytes, expected.map(|(bytes, ..)| bytes));
                 let expected = assemble_dialogue(&fresh, &options, counter);
                 let measured = tree.measure_path(&options, &counting).map(|measure| measure.tokens.total);
                 let cut = shown(tree.would_cut(&options, &counting).map(Option::unwrap_or_default));
                 let summary = shown(tree.summarize_dialogue(&options, &counting));
                 let given = shown(tree.assemble_dialogue(&options, &counting));
                 if let Ok(expected) = &expected {
-                    let whole =
-                        expected.report.truncated || measured.as_ref().unwrap() == &expected.report.tokens.total;
+                    let whole = expected.report.truncated
+                        || expected.report.cut.is_some()
+                        || measured.as_ref().unwrap() == &expected.report.tokens.total;
                     assert!(whole, "measured {measured:?}");
                     assert_eq!(cut, serde_json::to_value(expected.report.cut.clone().unwrap_or_default()).unwrap());
                 }
@@ -479,7 +485,8 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                     "/report/diagnostics",
                     "/report/cut/marker",
                     "/report/cut/tokens",
-                    "/report/cache",
+                    "/report/prefix",
+                    "/state",
                 ] {
                     assert_eq!(summary.pointer(same), expected.pointer(same), "{same}");
                 }

@@ -92,7 +92,7 @@ fn errors_name_the_field() {
             "loomAware.now",
             "must be a date and time of RFC 3339, as `2026-03-01T09:30:00Z`, or milliseconds since 1970",
         ),
-        (r#"{"previous":"?"}"#, "previous", "must be the `cache.fingerprint` of an earlier report, or empty"),
+        (r#"{"previous":"?"}"#, "previous", "must be the `state` that the last fit returned, or `null`"),
     ];
     for (text, path, wrong) in cases {
         let place = if path.is_empty() { "the request".to_owned() } else { format!("`{path}`") };

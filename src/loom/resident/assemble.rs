@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::loom::body::body_of_buffer;
 use crate::loom::buffer::{self, BufferAssembly};
 use crate::loom::dialogue::{DialogueAssembly, DialoguePlan, Purpose, plan_dialogue};
+use crate::loom::fit_state::FitState;
 use crate::loom::path_state::PathState;
 use crate::loom::report::{Cut, Report, ReportSummary, Tokens};
 use crate::loom::request::Options;
@@ -31,6 +32,9 @@ pub struct DialogueSummary<'a> {
     pub messages: Vec<Message<'a>>,
     /// What was done, in numbers.
     pub report: ReportSummary,
+    /// The state for the next dialogue of a series; absent without [`Options::previous`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<FitState>,
 }
 
 /// The body of a request, with the short account of it.
@@ -40,6 +44,8 @@ pub struct SummarizedBody {
     pub bytes: Vec<u8>,
     /// What was done; its diagnostics include what the provider cannot express.
     pub report: ReportSummary,
+    /// The state for the next dialogue of a series; absent without [`Options::previous`].
+    pub state: Option<FitState>,
 }
 
 /// What a whole path costs, before anything is cut.
@@ -69,6 +75,8 @@ pub struct DialogueDelta<'a, R = ReportSummary> {
     pub changes: Vec<Change<'a>>,
     /// What was done: in numbers, or the whole account.
     pub report: R,
+    /// The state for the next dialogue of a series; absent without [`Options::previous`].
+    pub state: Option<FitState>,
 }
 
 /// Where messages of a delta come from.
@@ -118,7 +126,8 @@ impl LoomTree {
         this.plan(options, counter, Purpose::Send, |plan| {
             let mut planned = plan.choose()?;
             let report = plan.summary(&mut planned, Some(&this.previous));
-            Ok(DialogueSummary { system: plan.system(), messages: plan.plan.messages(&planned), report })
+            let state = plan.fit_state(&planned);
+            Ok(DialogueSummary { system: plan.system(), messages: plan.plan.messages(&planned), report, state })
         })
     }
 
@@ -179,7 +188,8 @@ impl LoomTree {
             }
             known.replace(Rc::clone(&planned.index), &runs);
             *number = number.checked_add(1).unwrap_or(1);
-            Ok(DialogueDelta { number: *number, system: plan.system(), changes, report })
+            let state = plan.fit_state(&planned);
+            Ok(DialogueDelta { number: *number, system: plan.system(), changes, report, state })
         })
     }
 
@@ -194,7 +204,11 @@ impl LoomTree {
         target: &Target,
         counter: &CachingCounter<'_>,
     ) -> Result<SummarizedBody> {
-        self.show_body(options, target, counter, |bytes, report| SummarizedBody { bytes: bytes.to_vec(), report })
+        self.show_body(options, target, counter, |bytes, report, state| SummarizedBody {
+            bytes: bytes.to_vec(),
+            report,
+            state,
+        })
     }
 
     /// The same, with a look at the bytes: where the tree keeps them, they are not copied.
@@ -206,24 +220,25 @@ impl LoomTree {
         options: &Options,
         target: &Target,
         counter: &CachingCounter<'_>,
-        show: impl FnOnce(&[u8], ReportSummary) -> R,
+        show: impl FnOnce(&[u8], ReportSummary, Option<FitState>) -> R,
     ) -> Result<R> {
         if target.provider == Provider::Completion {
             let assembly = self.assemble_buffer(options, counter)?;
             let (bytes, found) = body_of_buffer(&assembly, target)?;
             let mut report = ReportSummary::of(&assembly.report);
             report.diagnostics.extend(found);
-            return Ok(show(&bytes, report));
+            return Ok(show(&bytes, report, None));
         }
         let mut last_body = self.last_body.borrow_mut();
         let last = last_body.take().filter(|(provider, _)| *provider == target.provider);
         let mut last = last.map(|(_, body)| body).unwrap_or_default();
-        self.plan(options, counter, Purpose::Send, |plan| {
+        let context = self.context(options, counter, Mode::Dialogue).for_target(target);
+        plan_dialogue(context, &mut self.dialogue.borrow_mut(), Purpose::Send, |plan| {
             let mut planned = plan.choose()?;
             let mut report = plan.summary(&mut planned, Some(&self.previous));
-            let hints = plan.plan.hints(&planned, report.cache.as_ref());
+            let hints = plan.plan.hints(&planned, report.prefix.as_ref());
             let (written, runs) = body(&plan.plan, &planned, target, &hints, &last, &mut report.diagnostics)?;
-            let shown = show(&written.bytes, report);
+            let shown = show(&written.bytes, report, plan.fit_state(&planned));
             if !runs.is_empty() {
                 last.known.replace(Rc::clone(&planned.index), &runs);
                 last.written = written;

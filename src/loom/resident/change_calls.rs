@@ -136,10 +136,8 @@ impl Handle {
         compare: impl FnOnce(&mut LoomTree, &Limits, Question<'_>, Question<'_>) -> Result<Comparison>,
     ) -> Result<Response> {
         let (given, then) = (request.need("options")?, request.need("then")?);
-        let mut first = self.options_without_report(Some(given), RequestKind::Assembly, host)?;
-        let mut second = self.options_without_report(Some(then), RequestKind::Assembly, host)?;
-        // What a caller remembers of another time says nothing about the two.
-        (first.options.previous, second.options.previous) = (None, None);
+        let first = self.options_without_report(Some(given), RequestKind::Assembly, host)?;
+        let second = self.options_without_report(Some(then), RequestKind::Assembly, host)?;
         let own_tokenizer = then.object("options, an object")?.get("tokenizer")?.is_some();
         let memory = self.tree.memory().clone();
         let counter = first.counter(&memory);

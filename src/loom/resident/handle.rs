@@ -11,6 +11,7 @@ use crate::error::{self, Code, Diagnostic, Result};
 use crate::json::{Document, Object, Value, refuse_unknown};
 use crate::limits::Limits;
 use crate::loom::calls::answer_with_report;
+use crate::loom::fit_state::FitState;
 use crate::loom::packed;
 use crate::loom::read::{self, RequestKind};
 use crate::loom::request::Options;
@@ -176,7 +177,7 @@ impl Handle {
     }
 
     fn request_body(&mut self, request: Value<'_>, host: &CallContext) -> Result<Response> {
-        self.show_body(request, host, false, |bytes, _| Response {
+        self.show_body(request, host, false, |bytes, _, _| Response {
             json: Vec::new(),
             bytes: vec![bytes.to_vec()],
             small: None,
@@ -184,7 +185,9 @@ impl Handle {
     }
 
     fn request_body_with_report(&mut self, request: Value<'_>, host: &CallContext) -> Result<Response> {
-        self.show_body(request, host, true, |bytes, report| answer_with_report(bytes.to_vec(), &report))?
+        self.show_body(request, host, true, |bytes, report, state| {
+            answer_with_report(bytes.to_vec(), &report, state.as_ref())
+        })?
     }
 
     /// Shows the body for the options' target, and the report of it, to a function. Without a report, options that are not
@@ -194,7 +197,7 @@ impl Handle {
         request: Value<'_>,
         host: &CallContext,
         with_report: bool,
-        show: impl FnOnce(&[u8], ReportSummary) -> R,
+        show: impl FnOnce(&[u8], ReportSummary, Option<FitState>) -> R,
     ) -> Result<R> {
         let resolved = self.read_options(Some(request), read::resident_options(), RequestKind::Assembly, host)?;
         if !with_report {
@@ -205,9 +208,9 @@ impl Handle {
             None => return Err(read::lacks(request.object("options, an object")?, "target")),
         };
         let counter = resolved.counter(self.tree.memory());
-        self.tree.show_body(&resolved.options, target, &counter, |bytes, mut report| {
+        self.tree.show_body(&resolved.options, target, &counter, |bytes, mut report, state| {
             error::put_before(resolved.diagnostics.clone(), &mut report.diagnostics);
-            show(bytes, report)
+            show(bytes, report, state)
         })
     }
 
@@ -253,8 +256,8 @@ impl Handle {
     ) -> Result<R> {
         let document = Document::read(request, bytes)?;
         let document: &Document<'_> = &document;
-        self.show_body(document.root(), host, with_report, |bytes, report| {
-            let report = with_report.then(|| packed::report_summary(&report)).transpose()?;
+        self.show_body(document.root(), host, with_report, |bytes, report, state| {
+            let report = with_report.then(|| packed::report_summary(&report, state.as_ref())).transpose()?;
             Ok(show(bytes, report))
         })?
     }

@@ -172,7 +172,7 @@ impl LoomTree {
                 nodes: plan.sent_nodes(&planned.choice).collect(),
                 cut_ends: plan.cut_ends(&planned.choice),
                 path: None,
-                cached_tokens: report.cache.map_or(0, |cached| cached.tokens),
+                cached_tokens: planned.shared_tokens,
                 tokens: report.tokens,
                 cut: report.cut,
                 document: None,
