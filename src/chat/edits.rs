@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::messages::Messages;
 use super::options::{CallEdit, Edits, RemovedReasoning, ResultEdit};
-use super::pairs::{callers, is_there};
+use super::pairs::{callers, is_there, thoughts_of_gone_calls};
 use super::report::EditEffect;
 use crate::assembly::settings::{TEXT_MARKER, rounded_excess};
 use crate::assembly::shorten::{IMAGE, RemovedEnd, shortened};
@@ -314,7 +314,18 @@ impl Editor<'_, '_> {
             return 0;
         }
         let of_result = result.map_or(0, |result| self.remove(result, Reason::CallRemoved));
-        self.remove(at, Reason::CallRemoved).saturating_add(of_result)
+        let of_call = self.remove(at, Reason::CallRemoved);
+        let of_thoughts = self.remove_thoughts_of(at.0);
+        of_call.saturating_add(of_result).saturating_add(of_thoughts)
+    }
+
+    /// Takes out the steps of thought from which nothing followed but calls that are gone.
+    fn remove_thoughts_of(&mut self, call: usize) -> u64 {
+        if self.format != Format::Interactions {
+            return 0;
+        }
+        let thoughts = thoughts_of_gone_calls(self.messages, call);
+        thoughts.map(|thought| self.remove((thought, 0), Reason::CallRemoved)).fold(0, u64::saturating_add)
     }
 
     /// Takes out a piece, and its message where nothing is left in it that says anything; how many tokens that frees.

@@ -6,7 +6,7 @@ use super::course::Course;
 use super::edits::Editor;
 use super::messages::Messages;
 use super::options::{Edits, FitOptions, Phase, RequestFields, holds};
-use super::pairs::{MessageSlice, add_slices, drop_links, drop_lone_thoughts, repair, units};
+use super::pairs::{MessageSlice, add_slices, drop_links, drop_lone_thoughts, repair, thoughts_of_gone_calls, units};
 use super::report::{AddedKind, EditEffect};
 use super::request_overhead::RequestOverhead;
 use super::rules::Rules;
@@ -313,20 +313,9 @@ impl<'r> Fit<'r> {
 
     /// Takes out thoughts whose calls are gone. Gemini wants those back that were alone from the beginning.
     fn remove_thoughts_of_calls(&mut self) {
-        let is_there = |message: &&Message<'_>| message.removed.is_none();
-        let is_call = |piece: &Piece<'_>| matches!(piece.kind, Kind::Call { .. });
-        let follows = |message: &&Message<'_>| {
-            message.is_thought() || message.pieces.iter().any(is_call) && message.role == Role::Assistant
-        };
-        for at in (0..self.messages.len()).rev() {
-            if self.messages.get(at).filter(is_there).is_none_or(|message| !message.is_thought()) {
-                continue;
-            }
-            let after = self.messages.range(at + 1, self.messages.len());
-            let gone = after.take_while(|message| !is_there(message) && follows(message)).count();
-            let next = self.messages.get(at + 1 + gone).filter(is_there);
-            if gone > 0 && next.is_none_or(|next| !next.pieces.iter().any(is_call)) {
-                self.remove(at, Some(Reason::NothingLeft));
+        for call in self.messages.changed() {
+            for thought in thoughts_of_gone_calls(&self.messages, call) {
+                self.remove(thought, Some(Reason::NothingLeft));
             }
         }
     }

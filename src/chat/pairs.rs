@@ -1,6 +1,7 @@
 //! The parts of a chat that belong together: calls, their results and their reasoning (SPEC §8 "Units").
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::messages::Messages;
 use crate::content::Role;
@@ -111,6 +112,21 @@ pub(super) fn drop_lone_thoughts(messages: &mut Messages<'_>, format: Format, di
         let found = Diagnostic::new(DiagnosticCode::ReasoningAlone, Severity::Warning, text);
         diagnostics.push(found.at_path(format!("messages[{at}]")));
     }
+}
+
+/// The thoughts before a call that is gone, if nothing but calls that are gone followed from them.
+pub(super) fn thoughts_of_gone_calls(messages: &Messages<'_>, call: usize) -> Range<usize> {
+    let is_call = |at: &usize| {
+        let message = messages.get(*at).filter(|message| message.role == Role::Assistant);
+        message.is_some_and(|message| message.pieces.iter().any(|piece| matches!(piece.kind, Kind::Call { .. })))
+    };
+    let is_thought = |at: &usize| messages.get(*at).is_some_and(Message::is_thought);
+    let is_there = |at: usize| messages.get(at).is_some_and(|message| message.removed.is_none());
+    let first = (0..call).rev().take_while(is_call).last().unwrap_or(call);
+    if !is_call(&first) || (first..messages.len()).take_while(is_call).any(is_there) {
+        return first..first;
+    }
+    (0..first).rev().take_while(is_thought).last().unwrap_or(first)..first
 }
 
 /// Whether a piece and its message are there.

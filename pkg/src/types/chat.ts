@@ -102,7 +102,11 @@ export interface FitSettings<Message = unknown> {
   costs?: readonly number[];
   /** Messages that are never cut, by their indices or by a function that is asked once for each. */
   pinned?: readonly number[] | ((message: Message, index: number) => boolean);
-  /** What becomes of a result without its call, and of a call without its results: `drop` (the default) or `off`. */
+  /**
+   * What becomes of a result without its call, and of a call without its results: `drop` (the default) or `off`. `off` is the default where
+   * the provider has stored the beginning: `previous_interaction_id`, `previous_response_id` or `conversation` next to `input`, or in the
+   * target of a {@link Chat}.
+   */
   repair?: "drop" | "off";
   /** Messages at the beginning, after the system messages, that are kept as pinned ones are. Default 0. */
   keepFirst?: number;

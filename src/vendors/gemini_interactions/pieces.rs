@@ -3,6 +3,7 @@
 use crate::content::Role;
 use crate::error::Result;
 use crate::json::{Kind as JsonKind, Object};
+use crate::vendors::fields::text_in;
 use crate::vendors::gemini_interactions::fields::{StepKind, tool_of};
 use crate::vendors::pieces::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, TextShape, path};
 use crate::vendors::pieces::parts::{Content, Key, call, content, is_given, result_content, text_part};
@@ -34,17 +35,14 @@ pub(crate) fn step<'t>(step: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
             Role::Tool
         }
         StepKind::ServerCall => {
-            let id = step.need("id")?.text()?;
-            let name = match step.get("name")? {
-                Some(name) => name.text()?,
-                None => tool_of(&kind).0.to_owned().into(),
-            };
-            reader.piece(Kind::Call { id, name }, None).value(Some(step.value()));
+            let name = || text_in(step, "name").unwrap_or_else(|| tool_of(&kind).0.to_owned().into());
+            let call = text_in(step, "id").map(|id| Kind::Call { id, name: name() });
+            reader.piece(call.unwrap_or(Kind::Other), None).value(Some(step.value()));
             Role::Assistant
         }
         StepKind::ServerResult => {
-            let id = step.need("call_id")?.text()?;
-            reader.piece(Kind::Result { id }, None).value(Some(step.value()));
+            let result = text_in(step, "call_id").map(|id| Kind::Result { id });
+            reader.piece(result.unwrap_or(Kind::Other), None).value(Some(step.value()));
             Role::Assistant
         }
         StepKind::Unknown => {

@@ -1,12 +1,15 @@
 //! Gemini Interactions: steps, their thoughts and calls, and what the provider has stored.
 
 use ctxweave::call::CallContext;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::written::{FORMATS, write};
+use super::properties::turns;
+use super::written::{FORMATS, Turn, write};
 use super::{count, fit};
 use crate::bodies::rules::broken_chat;
 use crate::calls::call;
+use crate::generate::cases;
 
 fn said(kind: &str, text: &str) -> Value {
     json!({ "type": kind, "content": [{ "type": "text", "text": text }] })
@@ -231,6 +234,25 @@ fn contents_cost_what_they_cost_in_geminis_other_chats() {
     let result = json!({ "type": "function_result", "call_id": "c", "name": "look", "result": text });
     let part = json!({ "functionResponse": { "name": "look", "response": { "output": text } } });
     assert_eq!(step(result) + role("user"), content("user", json!([part])));
+}
+
+/// The cost of the parts of all messages, without what messages cost by themselves.
+fn cost_of_parts(chat: &[Value]) -> u64 {
+    let measured = call("measureMessages", &[json!(chat), json!({})], None).unwrap();
+    let messages = measured["messages"].as_array().unwrap().iter();
+    messages.flat_map(|message| message["parts"].as_array().unwrap()).map(|part| part["tokens"].as_u64().unwrap()).sum()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(40)))]
+
+    /// The same for whole conversations: their parts cost the same in both of Gemini's formats.
+    #[test]
+    fn conversations_cost_what_they_cost_in_geminis_other_chats(turns in turns()) {
+        let turns: Vec<Turn> = turns.into_iter().filter(|turn| !matches!(turn, Turn::System(_))).collect();
+        let (steps, contents) = (write("gemini-interactions", &turns), write("gemini", &turns));
+        prop_assert_eq!(cost_of_parts(&steps), cost_of_parts(&contents), "{:?}", steps);
+    }
 }
 
 /// What cannot be said in steps is reported, and what can comes back.
