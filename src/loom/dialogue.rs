@@ -12,7 +12,7 @@ use crate::assembly::budget;
 use crate::assembly::choice::Choice;
 use crate::assembly::message_index::PreviousDialogue;
 use crate::assembly::plan::{Plan, Planned, SystemText};
-use crate::assembly::preserved::drop_blocks_request;
+use crate::assembly::preserved::{ThinkingRule, drop_blocks_request};
 use crate::assembly::report::{Cached, Removed, Totals};
 use crate::assembly::settings::DIALOGUE_MARKER;
 use crate::assembly::size_bound::{Size, fits};
@@ -141,7 +141,11 @@ pub(crate) fn plan_dialogue<'a, R>(
         limit,
         system: &system,
         thinking: options.preserved_thinking,
-        first_repaired: state.conversation.first_invalid(skipped).and_then(|member| items.place(member)),
+        first_repaired: match options.preserved_thinking {
+            // Headers and blocks differ in each request.
+            Some(ThinkingRule::Refused(_)) if options.loom_aware.is_some() => Some(0),
+            _ => state.conversation.first_invalid(skipped).and_then(|member| items.place(member)),
+        },
         compaction: compacted.as_ref().map(|compacted| compacted.compaction),
     };
     then(DialoguePlan { context: &context, state, items, plan, added, diagnostics })

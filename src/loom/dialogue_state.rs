@@ -66,8 +66,11 @@ impl DialogueState {
 
     pub(crate) fn build_conversation(&mut self, context: &PathContext<'_>) {
         let strips = context.options.preserved_thinking == Some(ThinkingRule::Refused(PreservedThinking::Strip));
-        self.entries = self.entries.min(self.conversation.set_strips(strips));
+        // Headers and blocks differ in each request, and come before all thinking.
+        let strips_all = strips && context.options.loom_aware.is_some();
         let selection = &mut self.path.selected.selection;
+        let same = self.conversation.set_strips_all(strips_all, context.tree, &selection.entries);
+        self.entries = self.entries.min(self.conversation.set_strips(strips)).min(same);
         let kept = self.conversation.extend(context, selection, self.entries);
         self.entries = selection.entries.len();
         self.members = self.members.min(kept);
