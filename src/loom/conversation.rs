@@ -7,8 +7,9 @@ use std::ops::Range;
 use crate::assembly::costs::break_after;
 use crate::assembly::item::{CutItems, Header, Item, Items, Outline, Shape};
 use crate::assembly::message_index::{ItemKey, MessageIndex, MessageKind};
+use crate::assembly::preserved::is_signed;
 use crate::assembly::render::JOIN;
-use crate::content::{Block, Role, VendorBlock};
+use crate::content::{Block, Role, Vendor, VendorBlock};
 use crate::error::Diagnostic;
 use crate::hashing::Hasher;
 use crate::loom::context_headers::{ContextHeaders, HeaderLine, PlacedHeader};
@@ -39,6 +40,8 @@ pub(crate) struct Conversation {
     parts_found: Vec<(usize, Diagnostic)>,
     /// Whether thinking that a repair makes invalid is removed.
     strips: bool,
+    /// Whether all signed thinking is removed.
+    strips_all: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +107,10 @@ impl Conversation {
 
         let Selection { entries, rows, .. } = selection;
         let entries = entries.get(from..).unwrap_or_default();
-        let acts = |block: &Block| matches!(block, Block::ToolCall { .. } | Block::ToolResult { .. });
+        let acts = |block: &Block| {
+            matches!(block, Block::ToolCall { .. } | Block::ToolResult { .. })
+                || self.strips_all && is_signed(block, Vendor::Anthropic)
+        };
         if entries.iter().any(|entry| context.tree.at(entry.node).content.read_blocks().iter().any(acts)) {
             self.extend_repaired(context, entries, rows);
         } else {
@@ -133,7 +139,7 @@ impl Conversation {
         }
         let (from, before) = (self.starts.len(), self.members.len());
         let mut found = Vec::new();
-        let repaired = tools::repair(context.tree, entries, self.strips, rows, &mut found);
+        let repaired = tools::repair(context.tree, entries, self.strips, self.strips_all, rows, &mut found);
         // They come in the order of the entries, each about the node of one.
         let mut at = 0;
         for found in found {
@@ -173,6 +179,17 @@ impl Conversation {
             return usize::MAX;
         }
         self.starts.iter().position(|start| start.is_invalid).unwrap_or(usize::MAX)
+    }
+
+    /// Sets whether all signed thinking of these entries is removed. Gives how many entries stay as they are.
+    pub(crate) fn set_strips_all(&mut self, strips_all: bool, tree: &Tree, entries: &[Entry]) -> usize {
+        if std::mem::replace(&mut self.strips_all, strips_all) == strips_all {
+            return usize::MAX;
+        }
+        let has_signed = |entry: &Entry| {
+            tree.at(entry.node).content.read_blocks().iter().any(|block| is_signed(block, Vendor::Anthropic))
+        };
+        entries.iter().position(has_signed).unwrap_or(usize::MAX)
     }
 
     /// The first member from `from` on whose thinking is invalid after a repair, if it stays.

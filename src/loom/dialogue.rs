@@ -12,7 +12,7 @@ use crate::assembly::budget;
 use crate::assembly::choice::Choice;
 use crate::assembly::message_index::PreviousDialogue;
 use crate::assembly::plan::{Plan, Planned, SystemText};
-use crate::assembly::preserved::drop_blocks_request;
+use crate::assembly::preserved::{ThinkingRule, drop_blocks_request};
 use crate::assembly::report::{Removed, Totals};
 use crate::assembly::series::Prefix;
 use crate::assembly::settings::{DIALOGUE_MARKER, Settings};
@@ -204,7 +204,11 @@ impl<'a> PlanParts<'_, 'a> {
             limit,
             system,
             thinking: context.options.preserved_thinking,
-            first_repaired: first_repaired.and_then(|member| items.place(member.max(skipped))),
+            first_repaired: match context.options.preserved_thinking {
+                // Headers and blocks differ in each request.
+                Some(ThinkingRule::Refused(_)) if context.options.loom_aware.is_some() => Some(0),
+                _ => first_repaired.and_then(|member| items.place(member.max(skipped))),
+            },
             compaction: compacted.map(|compacted| compacted.compaction),
             series: of_items.as_ref(),
             omitted: 0,

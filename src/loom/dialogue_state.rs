@@ -67,11 +67,15 @@ impl DialogueState {
 
     pub(crate) fn build_conversation(&mut self, context: &PathContext<'_>) {
         let options = context.options;
+        let strips = options.preserved_thinking == Some(ThinkingRule::Refused(PreservedThinking::Strip));
+        // Headers and blocks differ in each request, and come before all thinking.
+        let strips_all = strips && options.loom_aware.is_some();
         // In a series only what was not repaired before is a change.
         let is_single = options.previous == Previous::None && options.cut_to.is_none();
-        let strips = is_single && options.preserved_thinking == Some(ThinkingRule::Refused(PreservedThinking::Strip));
-        self.entries = self.entries.min(self.conversation.set_strips(strips));
+        let strips = strips && is_single;
         let selection = &mut self.path.selected.selection;
+        let same = self.conversation.set_strips_all(strips_all, context.tree, &selection.entries);
+        self.entries = self.entries.min(self.conversation.set_strips(strips)).min(same);
         let kept = self.conversation.extend(context, selection, self.entries);
         self.entries = selection.entries.len();
         self.members = self.members.min(kept);

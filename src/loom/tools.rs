@@ -26,11 +26,12 @@ pub(crate) struct RepairedEntries<'a> {
 }
 
 /// Removes calls without results and results without calls, and groups what belongs together. Thinking that this makes invalid is removed
-/// if `strips` (SPEC §8 "Preserved thinking").
+/// if `strips`, all signed thinking if `strips_all` (SPEC §8 "Preserved thinking").
 pub(crate) fn repair<'a>(
     tree: &'a Tree<'a>,
     entries: &[Entry],
     strips: bool,
+    strips_all: bool,
     rows: &mut [Row],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> RepairedEntries<'a> {
@@ -50,7 +51,7 @@ pub(crate) fn repair<'a>(
     let mut places: Vec<Option<usize>> = Vec::with_capacity(entries.len());
     for (at, entry) in entries.iter().enumerate() {
         let node = tree.at(entry.node);
-        let strips = strips && invalid.get(at) == Some(&true);
+        let strips = strips_all || strips && invalid.get(at) == Some(&true);
         let mut blocks = SmallVec::new();
         let (mut broken, mut stripped) = (false, false);
         for (index, block) in node.content.iter().enumerate() {

@@ -135,9 +135,13 @@ fn records_of_commits_after_damage_are_imported() {
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines.len() > 2);
     for cut in 1..lines[0].len() - 1 {
-        for nuls in ["", "\0\0"] {
+        let (beginning, end) = lines[0].split_at(cut);
+        for damage in [beginning.to_owned(), format!("{beginning}\0\0"), end.to_owned()] {
+            if damage.starts_with('{') && damage.ends_with('}') {
+                continue;
+            }
             let mut graph = CommitGraph::default();
-            let file = format!("{}{nuls}{}\n{}\n", &lines[0][..cut], lines[1], lines[2]);
+            let file = format!("{damage}{}\n{}\n", lines[1], lines[2]);
             let report = graph.import_jsonl(file.as_bytes()).unwrap();
             assert_eq!(report.added.len(), 2, "{cut}: {report:?}");
             assert!(report.diagnostics.iter().any(|it| it.code == MalformedLine), "{cut}");

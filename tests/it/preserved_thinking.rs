@@ -285,6 +285,51 @@ fn thinking_after_the_result_of_a_server_tool_is_removed_from_bodies() {
     assert_eq!(body("toolu_1", "claude-opus-5-5", "strip"), (all.map(str::to_owned).to_vec(), Vec::new()));
 }
 
+/// A loom-aware dialogue has other headers and blocks in each request, so that no earlier thinking is bound to what it says now.
+#[test]
+fn loom_aware_dialogues_have_no_signed_thinking() {
+    let story = story(SIGNED);
+    let options = |more: Value| {
+        let mut options = json!({ "contextWindow": 9_000, "loomAware": { "now": "2026-03-01T00:00:00Z" } });
+        options.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        options
+    };
+    let target = |model: &str| json!({ "target": { "provider": "anthropic", "model": model, "maxTokens": 9 } });
+    let reported = |severity: &str| ["n1", "n3", "n5", "n7"].map(|id| (id.to_owned(), severity.to_owned())).to_vec();
+    let every = ["first thought", "", "second thought", "third thought"];
+    let stripped = assembled(&story, &options(json!({})));
+    assert_eq!((thoughts(&stripped), found(&stripped)), (Vec::new(), reported("info")));
+    let kept = assembled(&story, &options(json!({ "preservedThinking": "keep" })));
+    assert_eq!((thoughts(&kept), found(&kept)), (every.map(str::to_owned).to_vec(), reported("warning")));
+    let dropped = assembled(&story, &options(json!({ "preservedThinking": "dropBlock" })));
+    assert_eq!((thoughts(&dropped).len(), found(&dropped)), (4, Vec::new()));
+    assert!(dropped["report"].get("body").is_some());
+    let old = assembled(&story, &options(target("claude-opus-5")));
+    assert_eq!((thoughts(&old).len(), found(&old)), (4, Vec::new()));
+    let plain = assembled(&story, &json!({ "contextWindow": 9_000 }));
+    assert_eq!((thoughts(&plain).len(), found(&plain)), (4, Vec::new()));
+    // A resident tree gives the same, whatever was asked for before, and measures it.
+    let asked = [json!({}), json!({ "preservedThinking": "keep" }), json!({}), target("claude-opus-5"), json!({})];
+    let without = json!({ "contextWindow": 9_000 });
+    let all: Vec<Value> = asked.into_iter().map(options).flat_map(|aware| [aware, without.clone()]).collect();
+    let question = |method: &str, options: &Value| {
+        let mut question = request(&story, options);
+        question.as_object_mut().unwrap().remove("tree");
+        json!([method, question])
+    };
+    let steps: Vec<Value> =
+        all.iter().flat_map(|options| ["assembleDialogue", "measurePath"].map(|it| question(it, options))).collect();
+    let answers = call("LoomTree", std::slice::from_ref(&story), Some(&steps)).unwrap();
+    for (pair, options) in answers.as_array().unwrap().chunks(2).zip(&all) {
+        let fresh = assembled(&story, options);
+        assert_eq!(pair[0]["messages"], fresh["messages"], "{options}");
+        for part in ["tokens", "nodes", "diagnostics"] {
+            assert_eq!(pair[0]["report"][part], fresh["report"][part], "{options} {part}");
+        }
+        assert_eq!(pair[1]["tokens"]["total"], fresh["report"]["tokens"]["total"], "{options}");
+    }
+}
+
 /// The prefix of thinking begins again at a signed compaction.
 #[test]
 fn a_repair_before_a_signed_compaction_is_no_change_after_it() {
