@@ -134,6 +134,10 @@ impl Editor<'_, '_> {
             let replace = |this: &mut Self, at: At| {
                 this.messages.piece_mut(at).map_or(0, |piece| piece.replace_image(IMAGE, tokens, Reason::ImageRemoved))
             };
+            if !edits.always {
+                // To remove it frees nothing.
+                thoughts.retain(|&(at, _)| self.messages.get(at).is_none_or(|message| message.unbilled.is_none()));
+            }
             let free = |&at: &At| !self.is_pinned(at.0) && !self.is_unread(at);
             let images = images_in(self.messages).into_iter().filter(free).collect();
             edit("images", but_last(images, keep), &replace, self);

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use super::adjacency::{drop_empty_texts, report_apart};
 use super::course::Course;
 use super::edits::Editor;
 use super::messages::Messages;
@@ -151,6 +152,8 @@ impl<'r> Fit<'r> {
     pub(super) fn attempt(&mut self) -> Result<(Cut, Vec<EditEffect>)> {
         if self.options.repair {
             repair(self.pairs, &mut self.messages, &mut self.diagnostics);
+            report_apart(self.pairs, &self.messages, self.format, &mut self.diagnostics);
+            drop_empty_texts(&mut self.messages, self.format, &mut self.diagnostics);
             drop_links(&mut self.messages);
             self.remove_empty();
             drop_lone_thoughts(&mut self.messages, self.format, &mut self.diagnostics);

@@ -1,5 +1,7 @@
 //! Chats under a budget (SPEC §8).
 
+mod adjacency;
+mod billing;
 mod bytes;
 mod cases;
 mod compaction;
