@@ -188,6 +188,7 @@ impl<'r> Fit<'r> {
     }
 
     fn run_with(&mut self, layout: &mut UnitIndex) -> Result<(Cut, Vec<EditEffect>)> {
+        self.course.step_target = None;
         self.pin(layout)?;
         self.end_on(&layout.pinned);
         if let Some(recorded) = self.recorded_cut() {
@@ -360,6 +361,9 @@ impl<'r> Fit<'r> {
         if self.makes_steps() && !self.is_due() {
             return Vec::new();
         }
+        self.round_step(self.needed());
+        // A step that brings the request within the limit by edits alone frees at least so much, or cuts.
+        let before = (self.makes_steps() && self.edits.min_tokens_freed > 0).then(|| self.messages.clone());
         let (pairs, total, target, format, prices) =
             (&self.pairs.answered, self.needed(), self.edit_target(), self.format, self.prices);
         let binds_thinking = self.rules.preserves_thinking;
@@ -380,9 +384,18 @@ impl<'r> Fit<'r> {
             read_to,
             said,
             last_cleared,
+            is_step: self.series.is_some() || self.options.cut_to.is_some(),
         };
         let mut edits = editor.make(&self.edits);
         let (left, last_cleared) = (target.saturating_sub(editor.total), editor.last_cleared.take());
+        if let Some(before) = before
+            && total.saturating_sub(editor.total) < self.edits.min_tokens_freed
+            && editor.total <= self.course.limit
+            && !self.edits.always
+        {
+            self.messages = before;
+            return Vec::new();
+        }
         if let (Some((at, piece)), Some(effect)) = (last_cleared, edits.last_mut()) {
             let put_back = self.shorten_cleared(at, piece, left);
             effect.tokens = effect.tokens.saturating_sub(put_back);

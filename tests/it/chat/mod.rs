@@ -17,6 +17,7 @@ mod properties;
 mod refused;
 mod resident;
 mod series;
+mod steps;
 mod thinking;
 mod typed;
 mod written;
