@@ -139,6 +139,7 @@ codes! {
         DuplicateStepId = "duplicate_step_id", "Two steps of one task have the same id; what they give is told apart by order only.";
         EdgeMissingOnPath = "edge_missing_on_path", "Two neighbours in an explicit `path` have no edge between them; they were taken as they stand.";
         EmptyPath = "empty_path", "The path holds no nodes, so there are no messages.";
+        EmptyText = "empty_text", "A text is empty, which the provider refuses; it was left out. `path` names its message.";
         ExclusiveConflict = "exclusive_conflict", "With `exclusive`, a task that inherits cannot have fresh context too.";
         FileUnreadable = "file_unreadable", "The host could not read a file; it was taken as empty.";
         ForeignCommitIds = "foreign_commit_ids", "Imported records have ids of another origin, which cannot be checked against their fields.";
@@ -208,6 +209,7 @@ codes! {
         TimestampUnreadable = "timestamp_unreadable", "A `createdAt` is no date and time of RFC 3339 with an offset; it counts as absent.";
         TokensEstimated = "tokens_estimated", "The vocabulary that the model's tokens are counted by is not loaded; the counts are estimates.";
         ToolChoiceRefused = "tool_choice_refused", "The request forces a tool call by `tool_choice`, and the model refuses that.";
+        ToolPairApart = "tool_pair_apart", "The result of a call does not directly follow it, which the provider refuses; it stands where it was. `path` names its message.";
         ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent. Of a translated chain: one half of a pair stands alone, since the other is in no part beside it.";
         TornLine = "torn_line", "The last line of a JSONL file stops in the middle; it was skipped.";
         TypeMissing = "type_missing", "A task does not say its type; it is atomic.";

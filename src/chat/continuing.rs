@@ -9,6 +9,7 @@ use super::state::{KnownState, RecordedGap};
 use super::treatment::Treatment;
 use crate::assembly::input_hash::InputHash;
 use crate::assembly::series::{Prefix, PrefixReason, part_for_step};
+use crate::assembly::settings::rounded_excess;
 use crate::error::Diagnostic;
 use crate::sorting;
 use crate::vendors::message_hash::{MessageHash, hash_of, hash_to};
@@ -34,12 +35,22 @@ impl Fit<'_> {
         self.series.is_some() || self.options.cut_to.is_some()
     }
 
-    /// Tokens to which a step goes down.
+    /// Tokens to which a step goes down, edits and cut together.
     pub(super) fn step_target(&self) -> u64 {
         if !self.makes_steps() {
             return self.limit;
         }
-        self.part_for_step(self.limit.min(self.edits.trigger.unwrap_or(u64::MAX)))
+        let target = self.part_for_step(self.limit.min(self.edits.trigger.unwrap_or(u64::MAX)));
+        self.course.step_target.unwrap_or(target)
+    }
+
+    /// Rounds what a step frees of a request of so many tokens up to a multiple of the `step` of the edits.
+    pub(super) fn round_step(&mut self, needed: u64) {
+        self.course.step_target = None;
+        if self.makes_steps() && self.edits.step > 0 {
+            let freed = rounded_excess(needed, self.step_target(), self.edits.step);
+            self.course.step_target = Some(needed.saturating_sub(freed));
+        }
     }
 
     /// The part of a limit that a step leaves used; all of it in a single fit.

@@ -12,6 +12,8 @@ pub(super) struct Course {
     pub reserved_bytes: u64,
     /// Tokens to which a step cuts, if it makes one; at most `limit`.
     pub target: Option<u64>,
+    /// Tokens to which the whole step goes down, by `cutTo` and the `step` of the edits.
+    pub step_target: Option<u64>,
     /// The place from which on an earlier attempt found thinking invalid.
     pub stripped_from: Option<Place>,
     /// Whether something has to change although it would fit: it did in the earlier attempt.

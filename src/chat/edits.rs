@@ -36,6 +36,8 @@ pub(super) struct Editor<'e, 't> {
     pub read_to: usize,
     /// The result that was cleared last, as it was before.
     pub last_cleared: Option<(At, Piece<'t>)>,
+    /// Whether the edits are those of a step, to which `minTokensFreed` and `step` apply as a whole.
+    pub is_step: bool,
     /// Up to which message it was looked for the last that says something, and the role of that.
     pub said: (usize, Option<Role>),
 }
@@ -60,21 +62,26 @@ impl Editor<'_, '_> {
         if !edits.always && self.total <= target {
             return Vec::new();
         }
-        let freed = if edits.step > 0 {
+        let min_tokens_freed = if self.is_step { 0 } else { edits.min_tokens_freed };
+        // Of a step the target is rounded.
+        let freed = if edits.step > 0 && !self.is_step {
             rounded_excess(self.total, target, edits.step)
         } else {
             self.total.saturating_sub(target)
         };
-        let target = if edits.always { 0 } else { self.total.saturating_sub(freed) };
+        let mut target = if edits.always { 0 } else { self.total.saturating_sub(freed) };
+        if self.is_step {
+            target = target.min(self.total.saturating_sub(edits.min_tokens_freed));
+        }
         let mut made = Vec::new();
         let mut edit = |name, candidates: Vec<At>, apply: &dyn Fn(&mut Self, At) -> u64, this: &mut Self| {
             if this.total <= target && !edits.always {
                 return;
             }
-            let before = (edits.min_tokens_freed > 0).then(|| this.messages.clone());
+            let before = (min_tokens_freed > 0).then(|| this.messages.clone());
             let (mut count, mut freed) = (0, 0_u64);
             for at in candidates {
-                let enough = freed >= edits.min_tokens_freed && this.total.saturating_sub(freed) <= target;
+                let enough = freed >= min_tokens_freed && this.total.saturating_sub(freed) <= target;
                 if enough && !edits.always {
                     break;
                 }
@@ -83,7 +90,7 @@ impl Editor<'_, '_> {
                 freed = freed.saturating_add(more);
             }
             match before {
-                Some(before) if freed < edits.min_tokens_freed => {
+                Some(before) if freed < min_tokens_freed => {
                     *this.messages = before;
                     this.last_cleared = None;
                 }
@@ -126,6 +133,10 @@ impl Editor<'_, '_> {
             if which == RemovedReasoning::BeforeLastUser || self.format == Format::Anthropic {
                 let last = self.last_user();
                 thoughts.retain(|&(message, _)| message < last);
+            }
+            if !edits.always {
+                // To remove it frees nothing.
+                thoughts.retain(|&(at, _)| self.messages.get(at).is_none_or(|message| message.unbilled.is_none()));
             }
             edit("reasoning", thoughts, &Self::remove_reasoning, self);
         }

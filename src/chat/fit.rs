@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use super::adjacency::{drop_empty_texts, report_apart};
 use super::course::Course;
 use super::edits::Editor;
 use super::messages::Messages;
@@ -152,6 +153,8 @@ impl<'r> Fit<'r> {
         // Results of what the provider has stored have no calls here.
         if self.options.repair && !self.rules.continues {
             repair(self.pairs, &mut self.messages, &mut self.diagnostics);
+            report_apart(self.pairs, &self.messages, self.format, &mut self.diagnostics);
+            drop_empty_texts(&mut self.messages, self.format, &mut self.diagnostics);
             drop_links(&mut self.messages);
             self.remove_empty();
             drop_lone_thoughts(&mut self.messages, self.format, &mut self.diagnostics);
@@ -186,6 +189,7 @@ impl<'r> Fit<'r> {
     }
 
     fn run_with(&mut self, layout: &mut UnitIndex) -> Result<(Cut, Vec<EditEffect>)> {
+        self.course.step_target = None;
         self.pin(layout)?;
         self.end_on(&layout.pinned);
         if let Some(recorded) = self.recorded_cut() {
@@ -368,6 +372,9 @@ impl<'r> Fit<'r> {
         if self.makes_steps() && !self.is_due() {
             return Vec::new();
         }
+        self.round_step(self.needed());
+        // A step that brings the request within the limit by edits alone frees at least so much, or cuts.
+        let before = (self.makes_steps() && self.edits.min_tokens_freed > 0).then(|| self.messages.clone());
         let (pairs, total, target, format, prices) =
             (&self.pairs.answered, self.needed(), self.edit_target(), self.format, self.prices);
         let binds_thinking = self.rules.preserves_thinking;
@@ -388,9 +395,18 @@ impl<'r> Fit<'r> {
             read_to,
             said,
             last_cleared,
+            is_step: self.series.is_some() || self.options.cut_to.is_some(),
         };
         let mut edits = editor.make(&self.edits);
         let (left, last_cleared) = (target.saturating_sub(editor.total), editor.last_cleared.take());
+        if let Some(before) = before
+            && total.saturating_sub(editor.total) < self.edits.min_tokens_freed
+            && editor.total <= self.course.limit
+            && !self.edits.always
+        {
+            self.messages = before;
+            return Vec::new();
+        }
         if let (Some((at, piece)), Some(effect)) = (last_cleared, edits.last_mut()) {
             let put_back = self.shorten_cleared(at, piece, left);
             effect.tokens = effect.tokens.saturating_sub(put_back);

@@ -6,12 +6,15 @@
 //! `vendors` reads a message into pieces: a text, a call, a result, with its cost and its place. `pairs` finds units, `edits` clears
 //! and removes parts of messages, and `cut` removes whole messages by the strategies of `assembly`. `protection` sets messages aside
 //! that are shortened rather than removed, `shortening` shortens them and the edges of the gap, `gap` has the marker and the summary.
+//! `media` limits images and bytes (`sizes`), `billing` leaves out what costs nothing, `adjacency` and `refused` report what a provider refuses.
 //! Nothing is rebuilt: `outcome` has the decisions, which messages stay and what changes in them, and `fitted` carries them out.
 //! `series` relates the messages to those of the last fit, `continuing` repeats what that did (`treatment`) and makes the `state` for the
 //! next one. `resident` keeps the results of reading and counting. `convert` has messages of blocks, which `vendors` makes of the pieces, written
 //! in another format or as a Loom tree.
 
+mod adjacency;
 mod attempts;
+mod billing;
 mod calls;
 #[expect(clippy::module_inception, reason = "the type of the area")]
 mod chat;

@@ -15,8 +15,9 @@ use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::json::refuse_unknown;
 use crate::prompt::Format;
 use crate::text::is_blank;
+use crate::tokens::bpe::Encoding;
 use crate::tokens::models::Model;
-use crate::tokens::{Counter, Tokenizers, models};
+use crate::tokens::{Counter, Tokenizers, families, models};
 
 /// How to fit, count or measure a chat. Counting and measuring use `format`, `counter`, `tokenizers`, `model`, `tools` and `system`.
 ///
@@ -140,6 +141,8 @@ pub struct RequestFields {
     pub model: Option<String>,
     /// The field `thinking` of Anthropic's requests.
     pub thinking: Option<Json>,
+    /// The field `reasoning` of OpenAI's requests.
+    pub reasoning: Option<Json>,
     /// The field `tool_choice`.
     pub tool_choice: Option<Json>,
     /// The field `temperature`.
@@ -155,11 +158,12 @@ pub struct RequestFields {
 impl RequestFields {
     /// These fields, with the gaps filled from `below`.
     pub(super) fn over(self, below: &Self) -> Self {
-        let Self { model, thinking, tool_choice, temperature, top_p, top_k, continues } = self;
+        let Self { model, thinking, reasoning, tool_choice, temperature, top_p, top_k, continues } = self;
         let or = |field: Option<Json>, below: &Option<Json>| field.or_else(|| below.clone());
         Self {
             model: model.or_else(|| below.model.clone()),
             thinking: or(thinking, &below.thinking),
+            reasoning: or(reasoning, &below.reasoning),
             tool_choice: or(tool_choice, &below.tool_choice),
             temperature: or(temperature, &below.temperature),
             top_p: or(top_p, &below.top_p),
@@ -411,6 +415,10 @@ impl FitOptions {
     /// The counter, or the model's. With `found` the estimate replaces one that is not loaded.
     fn counter_of(&self, model: Option<&Model>, found: Option<&mut Vec<Diagnostic>>) -> Result<Rc<dyn Counter>> {
         let estimate = || self.tokenizers.get("heuristic");
+        let estimate_for = |tokenizer: &str| match Encoding::from_name(tokenizer) {
+            Some(Encoding::Cl100kBase) => self.tokenizers.get(families::CL100K),
+            _ => estimate(),
+        };
         let name = match (&self.counter, &self.model) {
             (Some(counter), _) => return Ok(Rc::clone(counter)),
             (None, None) => return estimate(),
@@ -431,7 +439,7 @@ impl FitOptions {
                 };
                 let estimated = Diagnostic::new(DiagnosticCode::TokensEstimated, Severity::Info, message);
                 found.push(estimated.at_path("options.model"));
-                estimate()
+                estimate_for(tokenizer)
             }
             (counter, _) => counter,
         }

@@ -89,12 +89,13 @@ impl RequestFields {
     }
 
     fn of_object(request: Object<'_>) -> Result<Self> {
-        let [model, thinking] = request.fields(["model", "thinking"])?;
+        let [model, thinking, reasoning] = request.fields(["model", "thinking", "reasoning"])?;
         let [tool_choice, temperature, top_p, top_k] = request.fields(REFUSABLE)?;
         let json = |value: Option<Value<'_>>| value.map(Value::to_json).transpose();
         Ok(Self {
             model: model.and_then(Value::as_text).map(Cow::into_owned),
             thinking: json(thinking)?,
+            reasoning: json(reasoning)?,
             tool_choice: json(tool_choice)?,
             temperature: json(temperature)?,
             top_p: json(top_p)?,

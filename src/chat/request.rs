@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use super::billing::Billing;
 use super::chat_input::ChatInput;
 use super::course::Course;
 use super::fit::Fit;
@@ -57,7 +58,7 @@ impl<'t> ChatRequest<'t> {
             overhead.system = overhead.system.saturating_add(system_tokens(system, &prices)?);
         }
         let (system, tools) = outside_hashes(options_json, given.system, given.tools)?;
-        let messages = match &options.costs {
+        let mut messages = match &options.costs {
             Some(costs) => known_costs::read(format, &given.list, prices, costs)?,
             None => chats::read(format, &given.list, prices)?,
         };
@@ -65,6 +66,9 @@ impl<'t> ChatRequest<'t> {
         marks.add(&messages);
         let request = RequestFields::of_chat(&given)?.over(&options.request);
         let is_container = given.container.is_some();
+        if options.costs.is_none() {
+            Billing::new(format, options, &request).apply(&mut messages);
+        }
         let rules = Rules::new(format, options, &request, marks);
         let list = given.list;
         Ok(Self { format, list, system, tools, messages, overhead, rules, fields: request, is_container })

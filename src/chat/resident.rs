@@ -5,9 +5,11 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
+use std::ops::Range;
 
 use serde::Serialize;
 
+use super::billing::Billing;
 use super::course::Course;
 use super::fit::{EarlierMark, Fit};
 use super::messages::{Messages, Sum};
@@ -90,6 +92,9 @@ pub(super) struct Changed {
     pub path: Option<Path>,
     /// Tokens of each message that came, or whose text grew.
     tokens: Vec<u64>,
+    /// Tokens of other messages that cost more or less now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    repriced: Vec<(usize, u64)>,
     total: u64,
 }
 
@@ -274,8 +279,23 @@ impl ResidentChat {
         }
         self.repaired.extend(behind.into_iter().filter(|(index, _)| *index >= end));
         self.incremental = IncrementalCount::default();
+        let repriced = self.reprice(&came);
         let tokens = self.messages.get(came).unwrap_or_default().iter().map(Message::tokens).collect();
-        Ok(Changed { format: format.name(), tokens, total: self.total(), ..Changed::default() })
+        Ok(Changed { format: format.name(), tokens, repriced, total: self.total(), ..Changed::default() })
+    }
+
+    /// Sets the costs of messages by what is billed now; gives those of messages that did not come.
+    fn reprice(&mut self, came: &Range<usize>) -> Vec<(usize, u64)> {
+        if !self.marks.may_be_free {
+            return Vec::new();
+        }
+        let changed = Billing::new(self.format, &self.options, &self.options.request).apply(&mut self.messages);
+        let Some(&first) = changed.first() else { return Vec::new() };
+        self.sums.truncate(first + 1);
+        Sum::extend(&mut self.sums, &self.messages);
+        self.layout.get_mut().truncate(first);
+        let tokens = |at: usize| self.messages.get(at).map_or(0, Message::tokens);
+        changed.into_iter().filter(|at| !came.contains(at)).map(|at| (at, tokens(at))).collect()
     }
 
     /// Puts messages that were read in the place of others, and updates what is known of all.
@@ -377,8 +397,10 @@ impl ResidentChat {
         self.sums.truncate(self.messages.len());
         Sum::extend(&mut self.sums, &self.messages);
         self.note_earlier(self.messages.len().saturating_sub(1));
+        let last = self.messages.len().saturating_sub(1);
+        let repriced = self.reprice(&(last..self.messages.len()));
         let tokens = self.messages.last().map(Message::tokens).into_iter().collect();
-        Ok(Changed { path, tokens, total: self.total(), ..Changed::default() })
+        Ok(Changed { path, tokens, repriced, total: self.total(), ..Changed::default() })
     }
 
     /// Whether the last message grew, so that it is given again before a fit.

@@ -13,6 +13,8 @@ pub(super) struct Marks {
     /// Thoughts that OpenAI sealed.
     pub sealed_by_openai: bool,
     pub compaction: bool,
+    /// Messages that may cost nothing: reasoning by itself, and instructions that are cleared.
+    pub may_be_free: bool,
     /// Images that Anthropic refuses among many.
     pub large_images: bool,
 }
@@ -20,6 +22,7 @@ pub(super) struct Marks {
 impl Marks {
     /// Adds those of more messages.
     pub(super) fn add(&mut self, messages: &[Message<'_>]) {
+        self.may_be_free |= messages.iter().any(|message| message.clears || message.is_thought());
         for piece in messages.iter().flat_map(|message| &message.pieces) {
             self.signed |= piece.signed;
             self.sealed_by_openai |= piece.is_sealed_by_openai;

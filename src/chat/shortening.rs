@@ -207,7 +207,8 @@ impl<'r> Fit<'r> {
         for slice in unit {
             let Some(message) = self.messages.get(slice.message) else { continue };
             let pieces = message.pieces.iter().enumerate().take(slice.to).skip(slice.from);
-            for (place, piece) in pieces.filter(|(_, piece)| piece.is_there()) {
+            // What costs nothing has nothing to lose.
+            for (place, piece) in pieces.filter(|(_, piece)| piece.is_there() && message.unbilled.is_none()) {
                 let is_result = matches!(piece.kind, Kind::Result { .. } | Kind::CallAndResult { .. });
                 let texts = piece.texts.iter().enumerate().filter(|(_, text)| !text.text.is_empty());
                 let at = (slice.message, place);

@@ -199,6 +199,7 @@ const REASONS: &[(char, Reason)] = &[
     ('k', Reason::CallRemoved),
     ('r', Reason::ReasoningRemoved),
     ('m', Reason::ImageRemoved),
+    ('e', Reason::EmptyText),
     ('n', Reason::NothingLeft),
     ('t', Reason::ReasoningPrefixChanged),
     ('p', Reason::Compacted),

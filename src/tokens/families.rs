@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
+use super::cl100k;
 use super::counter::IncrementalCount;
 use super::heuristic::{self, Scale};
 use super::heuristic_words::WordCostCache;
@@ -20,6 +21,10 @@ type Family = (&'static str, [u16; 3], u32);
 const FAMILIES: &[Family] =
     &[("claude", [155, 140, 130], 35), ("claude-3", [103, 140, 130], 30), ("gemini", [105, 110, 100], 30)];
 
+/// The name of the estimate for models that count by `cl100k_base`, and by how many percent it may be off.
+pub(crate) const CL100K: &str = "gpt-4";
+const CL100K_ERROR: u32 = 30;
+
 /// What the name of a calibrated one begins with. Its three percentages and its error follow.
 pub(super) const CALIBRATED: &str = "calibrated:";
 
@@ -28,7 +33,7 @@ pub(super) const MAX_FACTOR_PERCENT: u16 = 400;
 
 /// The names that need no vocabulary.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    ["heuristic"].into_iter().chain(FAMILIES.iter().map(|(name, ..)| *name))
+    ["heuristic"].into_iter().chain(FAMILIES.iter().map(|(name, ..)| *name)).chain([CL100K])
 }
 
 /// The estimate times factors.
@@ -48,11 +53,16 @@ impl fmt::Debug for Scaled {
 impl Scaled {
     /// The one of that name, which shares what the estimator knows of words; nothing if missing.
     pub(super) fn new(name: &str, words: &Rc<RefCell<WordCostCache>>) -> Option<Self> {
+        let words = Rc::clone(words);
+        if name == CL100K {
+            let scale = Scale::by_class(&cl100k::FACTORS);
+            return Some(Self { name: name.to_owned(), scale, error: CL100K_ERROR, words });
+        }
         let (factors, error) = match FAMILIES.iter().find(|family| family.0 == name) {
             Some(&(_, factors, error)) => (factors, error),
             None => calibrated(name.strip_prefix(CALIBRATED)?)?,
         };
-        Some(Self { name: name.to_owned(), scale: Scale::percent(factors), error, words: Rc::clone(words) })
+        Some(Self { name: name.to_owned(), scale: Scale::percent(factors), error, words })
     }
 }
 
@@ -94,7 +104,8 @@ impl Counter for Scaled {
     }
 
     fn max_tokens_for_bytes(&self, bytes: usize) -> Option<u64> {
-        Some((bytes as u64).saturating_mul(heuristic::MAX_TOKENS_PER_BYTE * MAX_FACTOR_PERCENT as u64 / 100))
+        let percent = cl100k::MAX_FACTOR_PERCENT.max(MAX_FACTOR_PERCENT.into());
+        Some((bytes as u64).saturating_mul(heuristic::MAX_TOKENS_PER_BYTE * percent / 100 + 1))
     }
 
     fn is_additive_before(&self, _: &str) -> bool {

@@ -148,6 +148,8 @@ pub(super) fn count_up_to_scaled(
 pub(crate) struct Scale {
     /// Of Latin letters; of digits, signs and white space; of all other characters.
     factors: [u16; 3],
+    /// By class of character, in place of these.
+    by_class: Option<&'static [u16; CLASSES]>,
     /// Scaled units per token.
     unit: u64,
 }
@@ -155,19 +157,27 @@ pub(crate) struct Scale {
 impl Default for Scale {
     /// The estimate itself.
     fn default() -> Self {
-        Self { factors: [1; 3], unit: UNIT }
+        Self { factors: [1; 3], by_class: None, unit: UNIT }
     }
 }
 
 impl Scale {
     /// Factors in percent.
     pub(super) fn percent(factors: [u16; 3]) -> Self {
-        Self { factors, unit: UNIT * 100 }
+        Self { factors, by_class: None, unit: UNIT * 100 }
+    }
+
+    /// Factors in percent by class of character.
+    pub(super) fn by_class(factors: &'static [u16; CLASSES]) -> Self {
+        Self { factors: [100; 3], by_class: Some(factors), unit: UNIT * 100 }
     }
 
     /// The factor for a piece, by the weight of its last character.
     #[inline(always)]
     fn of(self, character: usize) -> u64 {
+        if let Some(factor) = self.by_class.and_then(|factors| factors.get(character / 4)) {
+            return (*factor).into();
+        }
         let [latin, signs, others] = self.factors;
         let factor = match character / 4 {
             0 | 1 | 7 | 9..=12 | 78 | 93 => latin,

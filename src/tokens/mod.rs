@@ -3,10 +3,11 @@
 pub mod bpe;
 mod calibrate;
 mod calls;
+mod cl100k;
 pub mod codec;
 mod counter;
 pub mod cut;
-mod families;
+pub(crate) mod families;
 pub mod heuristic;
 mod heuristic_ranges;
 mod heuristic_words;

@@ -157,6 +157,29 @@ pub fn preserves_thinking(name: &str) -> bool {
     PRESERVED_THINKING.includes(name)
 }
 
+/// The first version of OpenAI's models whose requests may have cache breakpoints, and that read the reasoning of all turns.
+const GPT_5_6: (u32, u32) = (5, 6);
+
+/// The version of a model of OpenAI's line `gpt`.
+fn gpt_version(name: &str) -> Option<(u32, u32)> {
+    let name = base_name(name);
+    let (major, minor, _) = version(name.strip_prefix("gpt-")?)?;
+    Some((major, minor))
+}
+
+/// Whether a request for a model may have explicit cache breakpoints at OpenAI.
+pub(crate) fn takes_breakpoints(name: &str) -> bool {
+    gpt_version(name).is_some_and(|version| version >= GPT_5_6)
+}
+
+/// Whether a model of OpenAI's reads, and bills, the reasoning of earlier turns by default; none for other vendors' models.
+pub(crate) fn reads_all_reasoning(name: &str) -> Option<bool> {
+    if family(name) != Some("openai") {
+        return None;
+    }
+    Some(gpt_version(name).is_some_and(|version| version >= GPT_5_6))
+}
+
 /// What is known of the model that a request names, with the name. `instead` is an option that can be given for one that is not known.
 ///
 /// # Errors

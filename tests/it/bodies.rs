@@ -1,5 +1,6 @@
 //! Request bodies (SPEC §1 "Provider bodies").
 
+mod cache;
 mod properties;
 mod reasoning;
 pub(crate) mod rules;

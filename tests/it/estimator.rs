@@ -363,3 +363,136 @@ fn paragraphs_of_the_corpus_add_up() {
         assert_eq!(count(&format!("{a}\n\n{b}")), count(&format!("{a}\n\n")) + count(b), "{}", pair[0].name);
     }
 }
+
+/// The languages of tests/corpus/prose that are not in Latin script, by their scripts.
+const SCRIPTS: &[(&str, &[&str])] = &[
+    ("Arabic", &["arabic", "persian", "urdu"]),
+    ("Armenian", &["armenian"]),
+    ("Bengali", &["bengali"]),
+    ("Cherokee", &["cherokee"]),
+    ("Cyrillic", &["bulgarian", "mongolian", "russian", "ukrainian"]),
+    ("Devanagari", &["hindi", "marathi"]),
+    ("Ethiopic", &["amharic"]),
+    ("Georgian", &["georgian"]),
+    ("Greek", &["greek"]),
+    ("Gujarati", &["gujarati"]),
+    ("Gurmukhi", &["punjabi"]),
+    ("Han", &["chinese-simplified", "chinese-traditional"]),
+    ("Hangul", &["korean"]),
+    ("Hebrew", &["hebrew"]),
+    ("Japanese", &["japanese"]),
+    ("Kannada", &["kannada"]),
+    ("Khmer", &["khmer"]),
+    ("Lao", &["lao"]),
+    ("Malayalam", &["malayalam"]),
+    ("Myanmar", &["burmese"]),
+    ("Sinhala", &["sinhala"]),
+    ("Syllabics", &["inuktitut"]),
+    ("Tamil", &["tamil"]),
+    ("Telugu", &["telugu"]),
+    ("Thaana", &["dhivehi"]),
+    ("Thai", &["thai"]),
+    ("Tibetan", &["tibetan"]),
+    ("Vai", &["vai"]),
+];
+
+/// Letters of scripts that no text of the corpus has.
+const LETTERS: &[(u32, u32)] = &[
+    (0x710, 0x72F),     // Syriac
+    (0x7CA, 0x7EA),     // N'Ko
+    (0x800, 0x815),     // Samaritan
+    (0x840, 0x858),     // Mandaic
+    (0xB13, 0xB28),     // Oriya
+    (0x1700, 0x1711),   // Tagalog
+    (0x1720, 0x1731),   // Hanunoo
+    (0x1820, 0x1878),   // Mongolian
+    (0x1900, 0x191E),   // Limbu
+    (0x1950, 0x196D),   // Tai Le
+    (0x1980, 0x19AB),   // New Tai Lue
+    (0x1A00, 0x1A16),   // Buginese
+    (0x1A20, 0x1A54),   // Tai Tham
+    (0x1B05, 0x1B33),   // Balinese
+    (0x1B83, 0x1BA0),   // Sundanese
+    (0x1C00, 0x1C23),   // Lepcha
+    (0x1C5A, 0x1C77),   // Ol Chiki
+    (0x2800, 0x28FF),   // Braille
+    (0x2C00, 0x2C5F),   // Glagolitic
+    (0x2C80, 0x2CE4),   // Coptic
+    (0x2D30, 0x2D67),   // Tifinagh
+    (0x3105, 0x312F),   // Bopomofo
+    (0xA000, 0xA48C),   // Yi
+    (0xA4D0, 0xA4F7),   // Lisu
+    (0xA6A0, 0xA6E5),   // Bamum
+    (0xA807, 0xA822),   // Syloti Nagri
+    (0xA840, 0xA873),   // Phags-pa
+    (0xA882, 0xA8B3),   // Saurashtra
+    (0xA90A, 0xA925),   // Kayah Li
+    (0xA930, 0xA946),   // Rejang
+    (0xA984, 0xA9B2),   // Javanese
+    (0xAA00, 0xAA28),   // Cham
+    (0xAA80, 0xAAAF),   // Tai Viet
+    (0xABC0, 0xABE2),   // Meetei Mayek
+    (0x10000, 0x1000B), // Linear B
+    (0x10330, 0x1034A), // Gothic
+    (0x10400, 0x1044F), // Deseret
+    (0x104B0, 0x104D3), // Osage
+    (0x10900, 0x10915), // Phoenician
+    (0x11005, 0x11037), // Brahmi
+    (0x11083, 0x110AF), // Kaithi
+    (0x11103, 0x11126), // Chakma
+    (0x11480, 0x114AF), // Tirhuta
+    (0x12000, 0x12399), // Cuneiform
+    (0x13000, 0x1342E), // Egyptian hieroglyphs
+    (0x1E900, 0x1E943), // Adlam
+];
+
+/// Words of letters from a range.
+fn random_words((first, last): (u32, u32)) -> String {
+    let mut seed = u64::from(first);
+    let mut next = |below: u32| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        u32::try_from((seed >> 33) % u64::from(below)).unwrap_or(0)
+    };
+    let mut word = |_| {
+        let length = 2 + next(5);
+        (0..length).filter_map(|_| char::from_u32(first + next(last - first + 1))).collect::<String>()
+    };
+    (0..120).map(&mut word).collect::<Vec<_>>().join(" ")
+}
+
+/// Models of `cl100k_base` without their vocabulary: the estimate of no script is more than 15 % too low.
+#[test]
+fn every_script_is_near_cl100k() {
+    let bpe = tiktoken_rs::cl100k_base().expect("cl100k_base");
+    let estimator = Tokenizers::default().get("gpt-4").expect("an estimate");
+    let mut wrong = Vec::new();
+    let mut table = String::new();
+    let mut check = |name: &str, texts: &[String]| {
+        let tokens: usize = texts.iter().map(|text| bpe.encode_ordinary(text).len()).sum();
+        let estimate: u32 = texts.iter().map(|text| estimator.count(text)).sum();
+        let plain: u32 = texts.iter().map(|text| count(text)).sum();
+        let [part, before] = [estimate, plain].map(|estimate| f64::from(estimate) / tokens as f64);
+        writeln!(table, "| {name} | {before:.2} | {part:.2} |").expect("a line");
+        if !(0.85..=1.8).contains(&part) {
+            wrong.push(format!("{name} {part:.2}"));
+        }
+    };
+    let read = |language: &&str| fs::read_to_string(directory().join(format!("prose/{language}.txt"))).expect(language);
+    let all = fs::read_dir(directory().join("prose")).expect("prose").map(|entry| entry.expect("an entry").file_name());
+    let languages: Vec<String> = all.map(|file| file.to_string_lossy().trim_end_matches(".txt").to_owned()).collect();
+    let is_latin = |language: &&String| SCRIPTS.iter().all(|(_, others)| !others.contains(&language.as_str()));
+    let latin: Vec<String> = languages.iter().filter(is_latin).map(|language| read(&language.as_str())).collect();
+    check("Latin", &latin);
+    for (script, languages) in SCRIPTS {
+        check(script, &languages.iter().map(&read).collect::<Vec<_>>());
+    }
+    let english = ["prose/english.txt", "code/python.txt", "code/rust.txt", "data/json-pretty.txt"];
+    for name in english {
+        check(name, &[fs::read_to_string(directory().join(name)).expect(name)]);
+    }
+    for &letters in LETTERS {
+        check(&format!("U+{:04X}", letters.0), &[random_words(letters)]);
+    }
+    println!("{table}");
+    assert!(wrong.is_empty(), "{wrong:?}");
+}

@@ -49,6 +49,33 @@ function checked(kept, list, options) {
 }
 
 describe("Chat", () => {
+  it("takes the costs of messages that a later one changes", () => {
+    const thought = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "sealed".repeat(200) };
+    const text = { type: "output_text", text: "Yes." };
+    const answer = { type: "message", role: "assistant", content: [text] };
+    const options = { format: "openai-responses", model: "gpt-5", tokenizer: "heuristic", maxTokens: 9000 };
+    const kept = new chat.Chat(options);
+    const list = [{ role: "user", content: "One?" }, thought, answer];
+    kept.append(...list);
+    const before = checked(kept, list, options).report.messages[1].tokens;
+    list.push({ role: "user", content: "Two?" });
+    kept.append(list[3]);
+    const { report } = checked(kept, list, options);
+    assert.ok(before > 100);
+    assert.equal(report.messages[1].tokens, 0);
+    kept.free();
+  });
+
+  it("measures everything for a preview with `maxBytes`", () => {
+    const list = messages(4);
+    const kept = new chat.Chat({ maxTokens: 9000 });
+    kept.append(...list);
+    const bytes = Buffer.byteLength(JSON.stringify(list));
+    assert.equal(kept.fit({ maxBytes: bytes }).messages.length, 4);
+    assert.throws(() => kept.fit({ maxBytes: bytes - 1 }), { code: "request_too_large" });
+    kept.free();
+  });
+
   it("gives back the very objects", () => {
     const options = { maxTokens: 1500 };
     const kept = new chat.Chat(options);

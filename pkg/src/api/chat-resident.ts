@@ -243,6 +243,7 @@ interface Spliced {
   again: boolean;
   format: ChatFormat;
   tokens: number[];
+  repriced?: [index: number, tokens: number][];
   total: number;
 }
 
@@ -268,10 +269,17 @@ function recount(
     if (at < handle.messages.length) ownTokens(handle);
     insert(handle.tokens, at, remove, spliced.tokens);
   }
+  reprice(handle, spliced);
   handle.format = spliced.format;
   handle.total = spliced.total;
   handle.text = undefined;
   handle.hasGrown = false;
+}
+
+/** Takes the costs of messages that cost more or less because of others. */
+function reprice(handle: Handle, { repriced = [] }: Pick<Spliced, "repriced">): void {
+  if (repriced.length > 0) ownTokens(handle);
+  for (const [index, tokens] of repriced) handle.tokens[index] = tokens;
 }
 
 function replaced<T>(list: readonly T[], at: number, remove: number, items: readonly T[]): T[] {
@@ -307,7 +315,10 @@ function appendText(handle: Handle, delta: string): void {
     if (growing) return withText(handle, [growing.path, growing.text + more + waiting], growing.path);
     return withText(handle, ...addition(handle, more + waiting));
   }
-  const answer = callMethod(handle, "appendText", more) as { path: Path | null; tokens: [number]; total: number };
+  const answer = callMethod(handle, "appendText", more) as Pick<Spliced, "repriced" | "total"> & {
+    path: Path | null;
+    tokens: [number];
+  };
   const { path, tokens, total } = answer;
   if (!path) return withText(handle, ...addition(handle, more + waiting));
   const text = (growing?.text ?? valueAt(last, path)) + more;
@@ -315,6 +326,7 @@ function appendText(handle: Handle, delta: string): void {
   handle.hasGrown = true;
   ownTokens(handle);
   handle.tokens[handle.tokens.length - 1] = tokens[0];
+  reprice(handle, answer);
   handle.total = total;
 }
 
@@ -511,11 +523,11 @@ const LIMITS = ["max_completion_tokens", "max_output_tokens", "maxOutputTokens",
 /** The fields of a target that the vendor's rules depend on. */
 function rulesOf(target: Target | undefined): Record<string, unknown> | undefined {
   if (typeof target !== "object" || target === null) return undefined;
-  const { provider, model, tool_choice, temperature, top_p, top_k, ...fields } = target as Target &
+  const { provider, model, reasoning, tool_choice, temperature, top_p, top_k, ...fields } = target as Target &
     Record<string, unknown>;
   const names = RULE_FIELDS[provider] ?? [];
   return {
-    ...{ model, tool_choice, temperature, top_p, top_k },
+    ...{ model, reasoning, tool_choice, temperature, top_p, top_k },
     ...Object.fromEntries(names.map((name) => [name, fields[name]])),
   };
 }

@@ -30,7 +30,7 @@ export const encodings = {
 const everywhere = ["o200k_base", "cl100k_base"];
 
 /** The families that are estimated. */
-const families = ["heuristic", "claude", "claude-3", "gemini"];
+const families = ["heuristic", "claude", "claude-3", "gemini", "gpt-4"];
 
 /** The option by which a command is told how to count. */
 export const tokenizerOption = text(

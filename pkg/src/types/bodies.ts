@@ -56,7 +56,7 @@ export interface TargetSettings {
    * `[start of the conversation]`.
    */
   openingText?: string;
-  /** Cache breakpoints for Anthropic. Default none. */
+  /** Cache breakpoints for Anthropic, and for OpenAI Responses from gpt-5.6 on. Default none. */
   cache?: boolean | CacheSettings;
   [field: string]: unknown;
 }
@@ -70,9 +70,9 @@ export interface ToolDefinition {
   [field: string]: JsonValue | undefined;
 }
 
-/** Where Anthropic's cache breakpoints go; it takes four in all. */
+/** Where cache breakpoints go: four in all. At OpenAI none can stand after the model's messages; there it stands before them. */
 export interface CacheSettings {
-  /** One after the system context, or after the tools without a system context. Default true. */
+  /** One after the system context, or after the tools without a system context. Default true. OpenAI has none there. */
   system?: boolean;
   /**
    * Places among the assembled messages, negative ones from the end. `auto`, the default: after the last message, after
@@ -80,6 +80,9 @@ export interface CacheSettings {
    * last message before a cut.
    */
   messages?: "auto" | number[];
-  /** How long it is kept. Without it the provider decides: five minutes. */
-  ttl?: "5m" | "1h";
+  /**
+   * How long it is kept. Without it the provider decides: five minutes, at OpenAI 30. `30m` and `12h` are OpenAI's; there `5m` counts as
+   * `30m`, `1h` as `12h`.
+   */
+  ttl?: "5m" | "1h" | "30m" | "12h";
 }

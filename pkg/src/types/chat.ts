@@ -365,6 +365,8 @@ export type FitReason =
   | "callRemoved"
   /** A compaction of the provider's stands for it. */
   | "compacted"
+  /** It is an empty text, which Anthropic refuses. */
+  | "emptyText"
   /** It stood after the last message of a role that `endOn` names. */
   | "endOn"
   /** A turn of the model's with which the conversation may not begin. */

@@ -45,6 +45,7 @@ export type DiagnosticCode =
   | "body_reasoning_changed"
   | "body_reasoning_left_out"
   | "broken_chain"
+  | "empty_text"
   | "many_large_images"
   | "prefill_refused"
   | "sampling_refused"
@@ -125,6 +126,7 @@ export type DiagnosticCode =
   | "timestamp_unreadable"
   | "tokens_estimated"
   | "tool_choice_refused"
+  | "tool_pair_apart"
   | "tool_pair_broken"
   | "torn_line"
   | "type_missing"
@@ -299,9 +301,10 @@ export type Tokenizer = "heuristic" | TokenizerFamily | CalibratedTokenizer | Ex
 
 /**
  * Models whose tokenizer is not public: the estimate times a factor by kind of text, never exact. `claude` is for Opus 4.7 and what came
- * later, `claude-3` for Claude 3 up to Opus 4.6. docs/estimator.md has the factors, their sources and what is not known.
+ * later, `claude-3` for Claude 3 up to Opus 4.6. `gpt-4` is the estimate scaled by script to `cl100k_base`, for models that count by it while
+ * that is not loaded. docs/estimator.md has the factors, their sources and what is not known.
  */
-export type TokenizerFamily = "claude" | "claude-3" | "gemini";
+export type TokenizerFamily = "claude" | "claude-3" | "gemini" | "gpt-4";
 
 /** What `calibrate` fitted: its factors, and by how many percent it may be off. */
 export type CalibratedTokenizer = `calibrated:${number},${number},${number},${number}`;

@@ -129,7 +129,7 @@ fn fill<'m>(
     match body.target.provider {
         Provider::Anthropic => anthropic::body::write(body, conversation, hints, sink),
         Provider::OpenAi => openai_chat::body::write(body, conversation, sink),
-        Provider::OpenAiResponses => openai_responses::body::write(body, conversation, sink),
+        Provider::OpenAiResponses => openai_responses::body::write(body, conversation, hints, sink),
         Provider::Gemini => gemini::body::write(body, conversation, sink),
         Provider::GeminiInteractions => gemini_interactions::body::write(body, conversation, sink),
         Provider::Completion => {

@@ -12,13 +12,14 @@ use crate::error::DiagnosticCode;
 use crate::json::JsonWriter;
 use crate::vendors::bodies::arguments;
 use crate::vendors::bodies::body::Body;
+use crate::vendors::bodies::breakpoints::{BreakpointRoom, MAX_BREAKPOINTS, breakpoints};
 use crate::vendors::bodies::conversation::Conversation;
 use crate::vendors::bodies::ids::IdRule;
 use crate::vendors::bodies::media::{ANY_IMAGE, Kind, Media, Source};
 use crate::vendors::bodies::message::write_message;
 use crate::vendors::bodies::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, normalize};
 use crate::vendors::bodies::sink::DiagnosticSink;
-use crate::vendors::bodies::target::{CacheMessages, CacheSettings, CacheTtl, Hints, Target};
+use crate::vendors::bodies::target::{CacheSettings, CacheTtl, Hints, Target};
 use crate::vendors::bodies::tool::Tool;
 use crate::vendors::signature::{self, ReasoningSignature};
 use crate::vendors::vendor_block::BlockFormat;
@@ -44,9 +45,6 @@ const RULES: Rules = Rules {
 fn is_manual(target: &Target) -> bool {
     target.fields.get("thinking").and_then(|thinking| thinking.get("type")).is_some_and(|kind| kind == "enabled")
 }
-
-/// The most breakpoints that the provider reads from one request.
-const BREAKPOINTS: usize = 4;
 
 fn takes(place: MediaHolder, media: &Media<'_>) -> bool {
     let known =
@@ -83,16 +81,18 @@ pub(crate) fn write<'m>(
         .as_deref()
         .filter(|_| cache.is_some_and(|cache| cache.system) && (normalized.system.is_some() || last_is_ours()));
     let given = own_breakpoints(target, normalized.system.is_none());
-    if given > BREAKPOINTS {
-        let text = format!("`target` has {given} cache breakpoints of its own; Anthropic takes {BREAKPOINTS} in all");
+    if given > MAX_BREAKPOINTS {
+        let text =
+            format!("`target` has {given} cache breakpoints of its own; Anthropic takes {MAX_BREAKPOINTS} in all");
         sink.warn(DiagnosticCode::BodyCacheCapped, None, text);
     }
     if let Some(cache) = cache {
-        let free_marks = BREAKPOINTS.saturating_sub(given);
+        let free_marks = MAX_BREAKPOINTS.saturating_sub(given);
         let left_out = usize::from(free_marks == 0 && after_system.is_some());
         after_system = after_system.filter(|_| free_marks > 0);
         let free_marks = free_marks - usize::from(after_system.is_some());
-        normalized.mark(&places(cache, &conversation, hints, free_marks, left_out, sink));
+        let room = BreakpointRoom { vendor: RULES.name, free: free_marks, left_out };
+        normalized.mark(&breakpoints(cache, &conversation, hints, room, sink));
     }
 
     if let Some(system) = &normalized.system {
@@ -188,51 +188,6 @@ fn control(cache: &CacheSettings) -> String {
         None => EPHEMERAL.to_owned(),
         Some(ttl) => format!(r#"{{"type":"ephemeral","ttl":"{}"}}"#, ttl.as_str()),
     }
-}
-
-/// The messages to put breakpoints after, as many as there is room for; it is said how many are left out with these.
-fn places(
-    cache: &CacheSettings,
-    conversation: &Conversation<'_>,
-    hints: &Hints,
-    free_marks: usize,
-    mut left_out: usize,
-    sink: &mut DiagnosticSink<'_>,
-) -> Vec<usize> {
-    let mut places: Vec<usize> = Vec::new();
-    let count = conversation.count();
-    let wanted: Vec<Option<usize>> = match &cache.messages {
-        CacheMessages::Auto => {
-            let last = count.checked_sub(1);
-            let earlier = match hints.stable.checked_sub(1) {
-                // A turn ago the conversation ended with the user message before the last.
-                None => (0..count).rev().filter(|&at| conversation.role(at) == Some(Role::User)).nth(1),
-                stable => stable,
-            };
-            let before_cut = hints.before_cut.and_then(|count| count.checked_sub(1));
-            [last, earlier, before_cut].into_iter().filter(|place| place.is_some_and(|place| place < count)).collect()
-        }
-        CacheMessages::At(given) => {
-            let whole = i64::try_from(count).unwrap_or(i64::MAX);
-            let from_start = |place: i64| if place < 0 { place.saturating_add(whole) } else { place };
-            let place = |&place: &i64| usize::try_from(from_start(place)).ok().filter(|&place| place < count);
-            given.iter().map(place).collect()
-        }
-    };
-    for place in wanted {
-        match place {
-            Some(place) if places.contains(&place) => {}
-            Some(place) if places.len() < free_marks => places.push(place),
-            _ => left_out += 1,
-        }
-    }
-    if left_out > 0 {
-        let text = format!(
-            "{left_out} of the cache breakpoints were left out; Anthropic takes {BREAKPOINTS} in all, at messages that are there"
-        );
-        sink.warn(DiagnosticCode::BodyCacheCapped, None, text);
-    }
-    places
 }
 
 fn message(json: &mut JsonWriter, turn: &[Item<'_>], control: Option<&str>, sink: &mut DiagnosticSink<'_>) {

@@ -1,5 +1,6 @@
 //! Anthropic's Messages.
 
+use crate::content::Role;
 use crate::error::Result;
 use crate::json::Object;
 use crate::vendors::pieces::message::{Kind, Message, Path, Reader, TextShape, path};
@@ -10,7 +11,8 @@ use crate::vendors::pieces::parts::{
 pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
     let (role, overhead) = reader.role(message.need("role")?, None)?;
     content(&mut reader, vec![Key("content")], Some(message.need("content")?), &mut part)?;
-    Ok(reader.message(role, overhead))
+    let clears = role == Role::System && message.get("clear_at")?.is_some_and(|at| at.is_string("next_user_message"));
+    Ok(Message { clears, ..reader.message(role, overhead) })
 }
 
 /// A block of a content.

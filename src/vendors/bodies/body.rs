@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::reuse::{Span, WrittenBody};
 use crate::error::DiagnosticCode;
 use crate::json::JsonWriter;
+use crate::tokens::models;
 use crate::vendors::bodies::ids::ToolNames;
 use crate::vendors::bodies::normalize::{Item, Normalized};
 use crate::vendors::bodies::sink::DiagnosticSink;
@@ -176,9 +177,16 @@ impl<'t> Body<'t> {
     /// The caller's own fields, and the end.
     pub(crate) fn close(mut self, sink: &mut DiagnosticSink<'_>) -> WrittenBody {
         let target = self.target;
-        if target.cache.is_some() && target.provider != Provider::Anthropic {
-            let message =
-                format!("`target.cache` is for `anthropic` only; {} needs no breakpoints", target.provider.name());
+        let takes_breakpoints = match target.provider {
+            Provider::Anthropic => true,
+            Provider::OpenAiResponses => target.model.as_deref().is_some_and(models::takes_breakpoints),
+            _ => false,
+        };
+        if target.cache.is_some() && !takes_breakpoints {
+            let message = format!(
+                "`target.cache` is for `anthropic`, and for `openai-responses` from gpt-5.6 on; this request of `{}` has no breakpoints",
+                target.provider.name()
+            );
             sink.info(DiagnosticCode::BodyFieldUnused, None, message);
         }
         for (name, value) in &target.fields {

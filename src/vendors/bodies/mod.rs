@@ -3,6 +3,7 @@
 
 pub(crate) mod arguments;
 pub(crate) mod body;
+pub(crate) mod breakpoints;
 pub(crate) mod completion;
 pub(crate) mod conversation;
 pub(crate) mod ids;

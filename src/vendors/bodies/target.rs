@@ -61,7 +61,7 @@ pub struct Target {
     pub drop_reasoning: bool,
     /// The user message that is put first where the provider requires one and the conversation has none.
     pub opening_text: String,
-    /// Where Anthropic's cache breakpoints go.
+    /// Where cache breakpoints go, for Anthropic, and for OpenAI Responses from gpt-5.6 on.
     pub cache: Option<CacheSettings>,
     /// All other fields, in the provider's own names; they are copied into the body.
     pub fields: Map<String, serde_json::Value>,
@@ -70,10 +70,10 @@ pub struct Target {
 /// The default of [`Target::opening_text`].
 pub const OPENING_TEXT: &str = "[start of the conversation]";
 
-/// How Anthropic's prompt cache is to be used.
+/// How a provider's prompt cache is to be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CacheSettings {
-    /// A breakpoint after the tools and the system context.
+    /// A breakpoint after the tools and the system context. OpenAI has none there.
     pub system: bool,
     /// How long the provider keeps what is cached.
     pub ttl: Option<CacheTtl>,
@@ -96,13 +96,17 @@ pub enum CacheMessages {
     At(Vec<i64>),
 }
 
-/// How long Anthropic keeps what is cached.
+/// How long a provider keeps what is cached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheTtl {
     /// `5m`
     FiveMinutes,
     /// `1h`
     OneHour,
+    /// `30m`, for OpenAI.
+    HalfHour,
+    /// `12h`, for OpenAI.
+    TwelveHours,
 }
 
 impl CacheTtl {
@@ -111,6 +115,8 @@ impl CacheTtl {
         match self {
             Self::FiveMinutes => "5m",
             Self::OneHour => "1h",
+            Self::HalfHour => "30m",
+            Self::TwelveHours => "12h",
         }
     }
 }
@@ -194,7 +200,8 @@ impl Target {
                 return Err(opening.mismatch("a text that is not blank"));
             }
         }
-        target.cache = given.read("cache", |value| cache(value, diagnostics))?.flatten();
+        let provider = target.provider;
+        target.cache = given.read("cache", |value| cache(value, provider, diagnostics))?.flatten();
         for (name, value) in given.entries() {
             let name = name.string()?;
             if !FIELDS.contains(&&*name) && !value.is_null() {
@@ -209,8 +216,16 @@ impl Target {
 const FIELDS: &[&str] =
     &["provider", "model", "maxTokens", "temperature", "stream", "tools", "dropReasoning", "openingText", "cache"];
 
+const TTLS: [(&str, CacheTtl); 4] = [
+    ("5m", CacheTtl::FiveMinutes),
+    ("1h", CacheTtl::OneHour),
+    ("30m", CacheTtl::HalfHour),
+    ("12h", CacheTtl::TwelveHours),
+];
+const ANTHROPIC_TTLS: &[(&str, CacheTtl)] = &[("5m", CacheTtl::FiveMinutes), ("1h", CacheTtl::OneHour)];
+
 /// `true`, `false`, or `{ system?, messages?, ttl? }`.
-fn cache(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<Option<CacheSettings>> {
+fn cache(value: Value<'_>, provider: Provider, diagnostics: &mut Vec<Diagnostic>) -> Result<Option<CacheSettings>> {
     if value.kind() == Kind::Bool {
         return Ok(value.bool()?.then(CacheSettings::default));
     }
@@ -218,7 +233,7 @@ fn cache(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<Option<C
     given.report_unknown(&["system", "messages", "ttl"], diagnostics);
     Ok(Some(CacheSettings {
         system: given.bool("system")?.unwrap_or(true),
-        ttl: given.one_of("ttl", &[("5m", CacheTtl::FiveMinutes), ("1h", CacheTtl::OneHour)])?,
+        ttl: given.one_of("ttl", if provider == Provider::OpenAiResponses { &TTLS } else { ANTHROPIC_TTLS })?,
         messages: given.read("messages", cache_messages)?.unwrap_or(CacheMessages::Auto),
     }))
 }

@@ -6,14 +6,17 @@ use crate::content::Role;
 use crate::error::DiagnosticCode;
 use crate::json::JsonWriter;
 use crate::text::is_blank;
+use crate::tokens::models::takes_breakpoints;
 use crate::vendors::bodies::arguments;
 use crate::vendors::bodies::body::Body;
+use crate::vendors::bodies::breakpoints::{BreakpointRoom, MAX_BREAKPOINTS, breakpoints};
 use crate::vendors::bodies::conversation::{Conversation, Text};
 use crate::vendors::bodies::ids::IdRule;
 use crate::vendors::bodies::media::{Kind, Media};
 use crate::vendors::bodies::message::write_message;
 use crate::vendors::bodies::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
 use crate::vendors::bodies::sink::DiagnosticSink;
+use crate::vendors::bodies::target::{CacheSettings, CacheTtl, Hints};
 use crate::vendors::openai_shared::{error_text, is_image, url_field};
 use crate::vendors::signature::ReasoningSignature;
 use crate::vendors::vendor_block::BlockFormat;
@@ -44,8 +47,13 @@ fn takes(place: MediaHolder, media: &Media<'_>) -> bool {
     matches!(media.kind, Kind::Image(Some(mime)) if is_image(mime)) && place != MediaHolder::Assistant
 }
 
-pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
-    let normalized = normalize(
+pub(crate) fn write<'m>(
+    body: &mut Body<'m>,
+    conversation: Conversation<'m>,
+    hints: &Hints,
+    sink: &mut DiagnosticSink<'_>,
+) {
+    let mut normalized = normalize(
         conversation,
         body.target,
         &mut body.names,
@@ -53,6 +61,16 @@ pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
         sink,
     );
     body.model();
+    if let Some(cache) = body.target.cache.as_ref().filter(|_| !body.chat)
+        && body.target.model.as_deref().is_some_and(takes_breakpoints)
+    {
+        let places = places(cache, &conversation, hints, sink);
+        normalized.mark(&places);
+        // Without breakpoints nothing would be cached.
+        if !places.is_empty() && !body.target.fields.contains_key(CACHE_OPTIONS) {
+            body.field(CACHE_OPTIONS).raw(&cache_options(cache));
+        }
+    }
     if let Some(system) = &normalized.system {
         body.field("instructions").string(system.as_ref());
     }
@@ -84,6 +102,37 @@ pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
     });
     body.max_tokens("max_output_tokens", "", sink);
     body.settings();
+}
+
+const CACHE_OPTIONS: &str = "prompt_cache_options";
+
+/// Breakpoints have no other mode.
+const BREAKPOINT: &str = r#"{"mode":"explicit"}"#;
+
+/// The options of the cache: without the breakpoint that OpenAI places itself, all four are ours.
+fn cache_options(cache: &CacheSettings) -> String {
+    match cache.ttl {
+        // The default is half an hour, and there is nothing between that and twelve.
+        None | Some(CacheTtl::FiveMinutes | CacheTtl::HalfHour) => BREAKPOINT.to_owned(),
+        Some(CacheTtl::OneHour | CacheTtl::TwelveHours) => r#"{"mode":"explicit","ttl":"12h"}"#.to_owned(),
+    }
+}
+
+/// The messages to put breakpoints after. The model's can have none: it stands after what the user or a tool said before.
+fn places(
+    cache: &CacheSettings,
+    conversation: &Conversation<'_>,
+    hints: &Hints,
+    sink: &mut DiagnosticSink<'_>,
+) -> Vec<usize> {
+    let room = BreakpointRoom { vendor: RULES.name, free: MAX_BREAKPOINTS, left_out: 0 };
+    let takes = |at: &usize| matches!(conversation.role(*at), Some(Role::User | Role::Tool));
+    let mut places: Vec<usize> = Vec::new();
+    for place in breakpoints(cache, conversation, hints, room, sink) {
+        let place = (0..=place).rev().find(takes);
+        places.extend(place.filter(|place| !places.contains(place)));
+    }
+    places
 }
 
 fn message(json: &mut JsonWriter, role: Role, text: &Text<'_>) {
@@ -160,42 +209,67 @@ fn user(json: &mut JsonWriter, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>)
     let role = turn.first().map_or(Role::User, |item| item.role);
     for item in turn {
         if let ItemContent::Result(content) = &item.content {
-            result(json, content, item.message, sink);
+            result(json, content, item, sink);
         }
     }
-    let others = || turn.iter().map(|item| &item.content).filter(|content| !matches!(content, ItemContent::Result(_)));
+    let others = || turn.iter().filter(|item| !matches!(item.content, ItemContent::Result(_)));
     let mut first_two = others();
     match (first_two.next(), first_two.next()) {
         (None, _) => return,
-        (Some(ItemContent::Text(text)), None) => return message(json, role, text),
+        (Some(Item { content: ItemContent::Text(text), cache_mark: false, .. }), None) => {
+            return message(json, role, text);
+        }
         _ => {}
     }
-    write_message(json, role, |json| json.list(|json| others().for_each(|content| input(json, content))));
+    write_message(json, role, |json| {
+        json.list(|json| others().for_each(|item| input(json, &item.content, item.cache_mark)));
+    });
 }
 
-fn input(json: &mut JsonWriter, content: &ItemContent<'_>) {
+/// A part, with a cache breakpoint after it if it is `marked`.
+fn input(json: &mut JsonWriter, content: &ItemContent<'_>, marked: bool) {
+    let breakpoint = |json: &mut JsonWriter| {
+        if marked {
+            json.raw_field("prompt_cache_breakpoint", BREAKPOINT);
+        }
+    };
     match content {
-        ItemContent::Text(text) => json.text_block("input_text", text),
+        ItemContent::Text(text) => json.typed("input_text", |json| {
+            json.text_field("text", text);
+            breakpoint(json);
+        }),
         ItemContent::Media(media) => json.typed("input_image", |json| {
             json.text_field("detail", "auto");
             url_field(json, "image_url", media);
+            breakpoint(json);
         }),
         ItemContent::Call { .. } | ItemContent::Result(_) | ItemContent::Reasoning { .. } | ItemContent::Vendor(_) => {}
     }
 }
 
-fn result(json: &mut JsonWriter, result: &ToolResult<'_>, message: Option<usize>, sink: &mut DiagnosticSink<'_>) {
-    let error = error_text(result, message, RULES.name, sink);
+fn result(json: &mut JsonWriter, result: &ToolResult<'_>, item: &Item<'_>, sink: &mut DiagnosticSink<'_>) {
+    let error = error_text(result, item.message, RULES.name, sink);
     json.typed("function_call_output", |json| {
         json.text_field("call_id", result.id.as_ref());
         if let Some(text) = result.text() {
-            return json.text_field("output", [error, text].as_slice());
+            let text = [error, text];
+            if !item.cache_mark {
+                return json.text_field("output", text.as_slice());
+            }
+            return json.list_field("output", |json| {
+                json.typed("input_text", |json| {
+                    json.text_field("text", text.as_slice());
+                    json.raw_field("prompt_cache_breakpoint", BREAKPOINT);
+                });
+            });
         }
         json.list_field("output", |json| {
             if !error.is_empty() {
                 json.text_block("input_text", error.trim_end());
             }
-            result.content.iter().for_each(|content| input(json, content));
+            for (at, content) in result.content.iter().enumerate() {
+                input(json, content, item.cache_mark && at + 1 == result.content.len());
+            }
         });
     });
 }

@@ -98,6 +98,8 @@ pub enum Reason {
     ImageRemoved,
     /// `endOn`: nothing may follow the last message of these roles.
     EndOn,
+    /// An empty text, which Anthropic refuses.
+    EmptyText,
     /// Nothing with content is left of it.
     NothingLeft,
     /// A signed thought after the first changed message, which its vendor would refuse.
@@ -225,6 +227,8 @@ pub(crate) struct Piece<'t> {
     pub is_compaction: bool,
     /// Whether it is an image that Anthropic refuses in a request with many.
     pub is_large_image: bool,
+    /// Its cost while its message is not billed.
+    pub unbilled: u64,
     pub removed: Option<Reason>,
     pub changed: Option<Reason>,
     pub changes: Vec<Change>,
@@ -336,6 +340,10 @@ pub(crate) struct Message<'t> {
     pub has_id: bool,
     /// Whether it asks the vendor for a compaction, and has to be the last one.
     pub asks_compaction: bool,
+    /// Whether it is cleared, and costs nothing, once a user message follows.
+    pub clears: bool,
+    /// Its overhead while it is not billed.
+    pub unbilled: Option<u64>,
     /// Why all of it goes, where it does.
     pub removed: Option<Reason>,
 }
@@ -394,6 +402,32 @@ impl Message<'_> {
     /// Whether it is reasoning and nothing else.
     pub(crate) fn is_thought(&self) -> bool {
         !self.pieces.is_empty() && self.pieces.iter().all(|piece| piece.kind == Kind::Reasoning)
+    }
+
+    /// Sets whether it is billed; otherwise it costs nothing. Whether that is a change.
+    pub(crate) fn set_billed(&mut self, is_billed: bool) -> bool {
+        match (is_billed, self.unbilled.take()) {
+            (true, Some(overhead)) => {
+                self.overhead = overhead;
+                for piece in &mut self.pieces {
+                    piece.tokens = piece.unbilled;
+                    piece.now = piece.unbilled;
+                }
+                true
+            }
+            (false, None) => {
+                self.unbilled = Some(std::mem::take(&mut self.overhead));
+                for piece in &mut self.pieces {
+                    piece.unbilled = std::mem::take(&mut piece.tokens);
+                    piece.now = 0;
+                }
+                true
+            }
+            (_, unbilled) => {
+                self.unbilled = unbilled;
+                false
+            }
+        }
     }
 
     /// Its cost as given.
@@ -456,6 +490,7 @@ impl<'r, 't> Reader<'r, 't> {
             is_sealed_by_openai: false,
             is_compaction: false,
             is_large_image: false,
+            unbilled: 0,
             removed: None,
             changed: None,
             changes: Vec::new(),
@@ -597,7 +632,17 @@ impl<'r, 't> Reader<'r, 't> {
             piece.images.reverse();
         }
         let steps = self.step.max(1) as u64;
-        Message { role, overhead, steps, pieces, has_id: false, asks_compaction: false, removed: None }
+        Message {
+            role,
+            overhead,
+            steps,
+            pieces,
+            has_id: false,
+            asks_compaction: false,
+            clears: false,
+            unbilled: None,
+            removed: None,
+        }
     }
 
     /// The role of a message by its name, and what it and a name cost.

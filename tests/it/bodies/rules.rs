@@ -206,7 +206,25 @@ fn chat(body: &Value) -> Result<(), String> {
     defined(&called, &tools.collect::<Vec<_>>(), |name| named(name, 64, "", false))
 }
 
+/// The cache breakpoints in a value; an error if one stands where OpenAI has none.
+fn breakpoints(value: &Value) -> Result<usize, String> {
+    let here = match value.get("prompt_cache_breakpoint") {
+        None => 0,
+        Some(found) => {
+            let is_input = value["type"].as_str().is_some_and(|kind| kind.starts_with("input_"));
+            ensure(is_input && found["mode"] == "explicit", "a cache breakpoint at no part of the input")?;
+            1
+        }
+    };
+    let inner = value.as_array().into_iter().flatten().chain(value.as_object().into_iter().flat_map(|it| it.values()));
+    inner.map(breakpoints).try_fold(here, |sum, more| Ok(sum + more?))
+}
+
 fn responses(body: &Value) -> Result<(), String> {
+    let marks = breakpoints(&body["input"])?;
+    ensure(marks <= 4, "more than four cache breakpoints")?;
+    let is_explicit = body["prompt_cache_options"]["mode"] == "explicit";
+    ensure(!is_explicit || marks > 0, "the cache is off without a breakpoint")?;
     let mut seen = BTreeSet::new();
     let mut open: Vec<&str> = Vec::new();
     let mut thoughts = BTreeSet::new();

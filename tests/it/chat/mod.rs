@@ -1,5 +1,7 @@
 //! Chats under a budget (SPEC §8).
 
+mod adjacency;
+mod billing;
 mod bytes;
 mod cases;
 mod compaction;
@@ -16,6 +18,7 @@ mod properties;
 mod refused;
 mod resident;
 mod series;
+mod steps;
 mod thinking;
 mod typed;
 mod written;

@@ -70,7 +70,8 @@ fn a_conversion_keeps_the_phase_where_it_has_a_place() {
     let back = convert(agents["messages"].as_array().unwrap(), "openai-responses");
     assert_eq!(phases(back["messages"].as_array().unwrap()), expected());
     let generic = convert(&run(), "generic");
-    let back = convert(generic["messages"].as_array().unwrap(), "openai-responses");
+    let options = json!({ "from": "generic", "to": "openai-responses" });
+    let back = call("convertMessages", &[generic["messages"].clone(), options], None).unwrap();
     assert_eq!(phases(back["messages"].as_array().unwrap()), expected());
     // It costs nothing.
     let tokens = |messages: &Value| count(messages, &json!({ "format": "generic" }), &CallContext::default()).unwrap();

@@ -144,9 +144,9 @@ fn large_images_among_many_are_reported() {
     let of = |messages: &Value, options: Value| found(&fit(messages, &options).unwrap().report["diagnostics"]);
     let options = json!({ "maxTokens": 900_000 });
     for in_result in [true, false] {
-        let expected = format!("many_large_images messages[{}]", if in_result { 2 } else { 4 });
-        assert_eq!(of(&chat(21, 21, 2001, in_result), options.clone()), [expected.clone()]);
-        assert_eq!(of(&chat(21, 1, 2001, in_result), options.clone()), [expected]);
+        let expected = [format!("many_large_images messages[{}]", if in_result { 2 } else { 4 })];
+        assert_eq!(of(&chat(21, 21, 2001, in_result), options.clone()), expected);
+        assert_eq!(of(&chat(21, 1, 2001, in_result), options.clone()), expected);
         assert!(of(&chat(20, 20, 2001, in_result), options.clone()).is_empty());
         assert!(of(&chat(25, 25, 2000, in_result), options.clone()).is_empty());
         // What was removed does not count.

@@ -73,6 +73,7 @@ impl Kept {
         } else {
             self.tokens.splice(at..at + remove, answer["tokens"].as_array().unwrap().iter().cloned());
         }
+        self.reprice(&answer);
         self.total = answer["total"].as_u64().unwrap();
         self.list = list;
         self.has_grown = false;
@@ -91,9 +92,17 @@ impl Kept {
         }
         *text = json!(text.as_str().unwrap().to_owned() + delta);
         *self.tokens.last_mut().unwrap() = answer["tokens"][0].clone();
+        self.reprice(&answer);
         self.total = answer["total"].as_u64().unwrap();
         self.has_grown = true;
         Ok(())
+    }
+
+    /// Takes the costs that changed because of other messages.
+    fn reprice(&mut self, answer: &Value) {
+        for repriced in answer["repriced"].as_array().into_iter().flatten() {
+            self.tokens[repriced[0].as_u64().unwrap() as usize] = repriced[1].clone();
+        }
     }
 
     fn fit(&mut self, options: &Value) -> Value {
@@ -213,6 +222,7 @@ fn more_options() -> impl Strategy<Value = Value> {
         json!({ "endOn": ["user", "tool"] }),
         json!({ "repair": "off" }),
         json!({ "maxBytes": 900 }),
+        json!({ "model": "gpt-5" }),
         json!({ "maxtokens": 7 }),
     ])
 }

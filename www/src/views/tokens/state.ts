@@ -41,7 +41,7 @@ effect(() => {
 });
 
 /** Tokenizers that have no tokens: they say how many there would be. */
-export const ESTIMATES = ["heuristic", "claude", "claude-3", "gemini"];
+export const ESTIMATES = ["heuristic", "claude", "claude-3", "gemini", "gpt-4"];
 
 /** The tokenizer that counts now: the one that is asked for, once its vocabulary is there. */
 export const tokenizer = computed(() => {

@@ -1,0 +1,66 @@
+//! What `minTokensFreed` and `step` do in fits that continue: they apply to a step as a whole.
+
+use serde_json::{Value, json};
+
+use super::fit;
+
+/// A run of calls whose results and arguments have so many words.
+fn run(steps: usize, result: usize, input: usize) -> Value {
+    let mut messages = vec![json!({ "role": "user", "content": "Go." })];
+    for at in 0..steps {
+        let id = format!("c{at}");
+        let arguments = json!({ "text": "word ".repeat(input) }).to_string();
+        let call = json!({ "id": id, "type": "function", "function": { "name": "f", "arguments": arguments } });
+        messages.push(json!({ "role": "assistant", "content": null, "tool_calls": [call] }));
+        messages.push(json!({ "role": "tool", "tool_call_id": id, "content": "word ".repeat(result) }));
+    }
+    messages.push(json!({ "role": "assistant", "content": "Done." }));
+    json!(messages)
+}
+
+fn total(report: &Value) -> u64 {
+    report["tokens"]["total"].as_u64().unwrap()
+}
+
+/// Each of two edits frees less than `minTokensFreed`; together they free more.
+#[test]
+fn the_edits_of_a_step_free_the_least_together() {
+    let messages = run(8, 40, 40);
+    let whole = total(&fit(&messages, &json!({ "maxTokens": 900_000, "edits": false })).unwrap().report);
+    let edits = json!({ "toolResults": { "keepLast": 1 }, "toolInputs": { "keepLast": 1 }, "minTokensFreed": 400 });
+    let options = |more: Value| {
+        let mut options = json!({ "maxTokens": whole - 50, "edits": edits, "fill": "off", "protect": [] });
+        options.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        options
+    };
+    let step = fit(&messages, &options(json!({ "previous": null }))).unwrap();
+    let made: Vec<&Value> = step.report["edits"].as_array().unwrap().iter().map(|edit| &edit["edit"]).collect();
+    assert_eq!(made, ["toolResults", "toolInputs"]);
+    let freed: u64 = step.report["edits"].as_array().unwrap().iter().map(|edit| edit["tokens"].as_u64().unwrap()).sum();
+    assert!(freed >= 400 && step.messages.len() == messages.as_array().unwrap().len(), "{freed}");
+    // A single fit asks it of each edit.
+    let single = fit(&messages, &options(json!({}))).unwrap();
+    assert!(single.report.get("edits").is_none());
+    // A step that would free too little by edits cuts.
+    let mut small = options(json!({ "previous": null }));
+    small["edits"] = json!({ "toolResults": { "keepLast": 7 }, "minTokensFreed": 400 });
+    small["maxTokens"] = json!(whole - 30);
+    let cut = fit(&messages, &small).unwrap();
+    assert!(cut.report.get("edits").is_none() && whole - total(&cut.report) >= 200, "{}", cut.report);
+}
+
+/// `step` rounds what edits and cut free together.
+#[test]
+fn a_step_frees_a_multiple() {
+    let messages = run(20, 40, 4);
+    let whole = total(&fit(&messages, &json!({ "maxTokens": 900_000, "edits": false })).unwrap().report);
+    let left = |step: u64| {
+        let edits = json!({ "toolResults": { "keepLast": 19 }, "step": step });
+        let options = json!({ "maxTokens": whole - 100, "cutTo": 0.9, "previous": null, "edits": edits, "fill": "off", "protect": [] });
+        total(&fit(&messages, &options).unwrap().report)
+    };
+    let target = (whole - 100) * 9 / 10;
+    assert!(left(0) <= target && left(0) + 120 > target, "{} of {target}", left(0));
+    let rounded = whole - (whole - target).next_multiple_of(500);
+    assert!(left(500) <= rounded && left(500) + 120 > rounded, "{} of {rounded}", left(500));
+}
