@@ -315,6 +315,15 @@ describe("Chat", () => {
         generation_config: { max_output_tokens: 5, temperature: 1 },
       },
     );
+    // What the provider has stored is not missed.
+    const results = [{ type: "function_result", call_id: "c", name: "look", result: "r" }, ...input];
+    for (const [stored, kept] of [
+      [{ previous_interaction_id: "v1_" }, results],
+      [{}, input],
+    ]) {
+      const target = { provider: "gemini-interactions", model: "m", ...stored };
+      assert.deepEqual(body({ target }, results), { ...stored, model: "m", input: kept });
+    }
     // The limit of the answer has the provider's name, whatever name it is given, and what would replace the chat is told.
     for (const [target, expected, found] of [
       [

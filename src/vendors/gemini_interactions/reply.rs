@@ -53,7 +53,7 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
     if let Value::Object(mut interaction) = take(&mut event, "interaction") {
         let steps = take(&mut interaction, "steps");
         merge(whole, interaction);
-        // Few providers repeat all of them at the end.
+        // An event may have all steps so far.
         for (place, step) in (index(whole, STEPS_BEFORE)..).zip(steps.as_array().into_iter().flatten()) {
             put(whole, "steps", place, step.clone());
         }
@@ -107,7 +107,7 @@ fn add_delta(step: &mut Map<String, Value>, mut delta: Map<String, Value>, notes
                 push(step, "summary", part);
             }
         }
-        "thought_signature" => replace(step, delta, "thought"),
+        "thought_signature" => replace(step, delta),
         _ if kind(&delta) == kind(step) => {
             let result = take(&mut delta, "result");
             match (step.get_mut("result"), result) {
@@ -116,18 +116,16 @@ fn add_delta(step: &mut Map<String, Value>, mut delta: Map<String, Value>, notes
                 (Some(Value::String(result)), Value::String(more)) => result.push_str(&more),
                 (_, result) => set(step, "result", result),
             }
-            let own = kind(step).to_owned();
-            replace(step, delta, &own);
+            replace(step, delta);
         }
         _ => notes.lost("a delta", kind(&delta)),
     }
 }
 
-/// Sets the fields that a delta gives; an empty text is none.
-fn replace(step: &mut Map<String, Value>, mut delta: Map<String, Value>, own: &str) {
-    set(&mut delta, "type", own);
+/// Sets the fields that a delta gives, but for its own type; an empty text is none.
+fn replace(step: &mut Map<String, Value>, delta: Map<String, Value>) {
     for (name, value) in delta {
-        if !value.is_null() && value != "" {
+        if name != "type" && !value.is_null() && value != "" {
             set(step, &name, value);
         }
     }
@@ -166,7 +164,7 @@ pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Repl
             add_numbers(&mut sums, usage);
             Some(Value::Object(sums))
         }
-        (given, before) => given.or(before).cloned(),
+        (given, before) => given.filter(|given| given.is_object()).or(before).cloned(),
     };
     let tokens = usage(
         tokens.as_ref(),
@@ -198,7 +196,7 @@ fn read_step(step: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
             Some(summary) => {
                 notes.fields(step, STEP);
                 let signature = signature();
-                if signature.is_none() {
+                if signature.is_none() && !summary.is_empty() {
                     notes.aside("reasoning that cannot be handed back, since it has no signature");
                 }
                 reply.thought(&summary, signature);

@@ -159,6 +159,9 @@ fn results_of_stored_calls_are_kept() {
     let stored = json!({ "model": "gemini-3-flash", "previous_interaction_id": "v1_", "input": rest });
     let kept = fit(&stored, &json!({ "maxTokens": 90_000 })).unwrap();
     assert_eq!(kept.messages, rest);
+    let target = json!({ "provider": "gemini-interactions", "model": "m", "previous_interaction_id": "v1_" });
+    let kept = fit(&json!(rest), &json!({ "maxTokens": 90_000, "target": target })).unwrap();
+    assert_eq!(kept.messages, rest);
     let response = json!({ "type": "function_call_output", "call_id": "c", "output": "r" });
     let stored = json!({ "model": "gpt-5", "previous_response_id": "r", "input": [response] });
     assert_eq!(fit(&stored, &json!({ "maxTokens": 90_000 })).unwrap().messages.len(), 1);
