@@ -18,6 +18,7 @@ use crate::loom::dialogue_state::DialogueState;
 use crate::loom::fit_state::{FitState, KnownState, Previous, RequestHashes};
 use crate::loom::path_context::PathContext;
 use crate::prompt::message_hash;
+use crate::sorting::sort_by_key;
 use crate::vendors::message_hash::{MessageHash, hash_to};
 
 /// A dialogue in a series.
@@ -111,9 +112,12 @@ impl<'s> DialogueSeries<'s> {
             let was_changed = !known.changes.is_empty() || !known.treatments.is_empty() || known.skipped > 0;
             let end = if was_changed { Some(count) } else { branch.stale.last().map(|last| last + 1) };
             self.changes.extend(end.map(|end| (branch.at, end)));
+        } else if known.input.knows_any(&self.nodes) {
+            self.reason = Some(PrefixReason::Edited);
+            self.changes = vec![(0, count)];
         } else {
-            self.changes.clear();
             self.reason = Some(PrefixReason::StateUnusable);
+            self.changes.clear();
             return;
         }
         self.last = Some(known);
@@ -237,19 +241,20 @@ impl<'a> DialoguePlan<'_, 'a> {
         ResultHash::of(&messages, planned.before_gap(), last_items)
     }
 
-    /// The changes so far, without those that a later one contains.
+    /// The changes so far, in order; those that overlap are one.
     fn changes(&self, series: &DialogueSeries<'_>, choice: &Choice<'a>) -> Vec<(usize, usize)> {
         let mut changes = series.changes.clone();
-        let count = series.nodes.len();
-        changes.extend(choice.change.map(|change| (self.items.number(change).unwrap_or(0), count)));
-        let mut left: Vec<(usize, usize)> = Vec::new();
-        for change in changes.into_iter().rev() {
-            if change.0 < change.1 && !left.iter().any(|one| one.0 <= change.0 && change.1 <= one.1) {
-                left.push(change);
+        changes.extend(choice.change.map(|change| (self.items.number(change).unwrap_or(0), series.nodes.len())));
+        changes.retain(|(place, length)| place < length);
+        sort_by_key(&mut changes, |(place, _)| *place);
+        let mut merged: Vec<(usize, usize)> = Vec::new();
+        for (place, length) in changes {
+            match merged.last_mut().filter(|last| place <= last.1) {
+                Some(last) => last.1 = last.1.max(length),
+                None => merged.push((place, length)),
             }
         }
-        left.reverse();
-        left
+        merged
     }
 }
 
