@@ -54,9 +54,11 @@ impl ItemTreatment {
                     let pairs = content.iter().zip(changed).filter(|_| content.len() == changed.len());
                     let pairs = pairs.filter_map(|(text, changed)| Some((text.as_text()?, changed.as_text()?)));
                     if found.last() != Some(&TextTreatment::Cleared(places.result)) {
-                        found.extend(pairs.enumerate().filter_map(|(at, (text, changed))| {
-                            shortened(places.text + at, text, changed)
-                        }));
+                        found.extend(
+                            pairs
+                                .enumerate()
+                                .filter_map(|(at, (text, changed))| shortened(places.text + at, text, changed)),
+                        );
                     }
                     places.text += content.iter().filter(|block| block.as_text().is_some()).count();
                     places.result += 1;

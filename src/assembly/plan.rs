@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use crate::assembly::budget;
 use crate::assembly::choice::Choice;
-use crate::assembly::continuing::ItemSeries;
 use crate::assembly::costs::{Costs, Gap, Sums};
 use crate::assembly::item::{Item, Items, Kept};
+use crate::assembly::item_series::ItemSeries;
 use crate::assembly::message_index::{MessageIndex, MessageKind, PreviousDialogue, PreviousMessages, Run};
 use crate::assembly::preserved::ThinkingRule;
 use crate::assembly::render::{ByteSpan, JOIN, render, utf16_spans};
@@ -242,7 +242,14 @@ impl<'a> Plan<'_, 'a> {
             index.set_kind(place, MessageKind::Parts);
         }
         let is_plain = choice.is_plain();
-        let mut planned = Planned { choice, index: Rc::new(index), marker_at, totals: Totals::default(), shared_tokens: 0, since: None };
+        let mut planned = Planned {
+            choice,
+            index: Rc::new(index),
+            marker_at,
+            totals: Totals::default(),
+            shared_tokens: 0,
+            since: None,
+        };
         let content = if is_plain {
             let total = self.costs().kept(planned.choice.kept, planned.choice.marker.is_some());
             total.saturating_sub(self.system.tokens + overhead)
@@ -454,7 +461,11 @@ impl<'a> Plan<'_, 'a> {
     }
 
     /// Hashes the messages, of which those that are remembered are known. Only the texts of new messages are read.
-    pub(crate) fn hash_messages(&self, planned: &mut Planned<'a>, remembered: Option<&RefCell<Option<PreviousDialogue>>>) {
+    pub(crate) fn hash_messages(
+        &self,
+        planned: &mut Planned<'a>,
+        remembered: Option<&RefCell<Option<PreviousDialogue>>>,
+    ) {
         let mut previous = remembered.map(RefCell::borrow_mut);
         let system = system_hash(self.system.field());
         let nothing = PreviousMessages::default();
@@ -495,10 +506,8 @@ impl<'a> Plan<'_, 'a> {
     pub(crate) fn beginning_of(&self, planned: &Planned<'a>, at: usize, items: usize) -> Message<'a> {
         let start = planned.index.range(at).start;
         let places = start..start.saturating_add(items);
-        let kept: Vec<Item<'a>> = places
-            .clone()
-            .filter_map(|place| self.item(&planned.choice, planned.choice.item_at(place)))
-            .collect();
+        let kept: Vec<Item<'a>> =
+            places.clone().filter_map(|place| self.item(&planned.choice, planned.choice.item_at(place))).collect();
         let gap = planned.gap(at).filter(|gap| places.contains(gap)).map(|gap| gap - start);
         let marker = planned.choice.marker.as_deref().filter(|_| gap.is_some());
         let gap = gap.unwrap_or(kept.len());

@@ -68,7 +68,8 @@ impl ResultHash {
         if chain.get(self.count) == Some(&self.all) {
             return self.count;
         }
-        let mut known: Vec<(usize, u32)> = lengths(self.count).into_iter().zip(self.beginnings.iter().copied()).collect();
+        let mut known: Vec<(usize, u32)> =
+            lengths(self.count).into_iter().zip(self.beginnings.iter().copied()).collect();
         known.push((self.gap, self.of_gap));
         crate::sorting::sort_by_key(&mut known, |(length, _)| *length);
         let is_same = |(length, hash): &&(usize, u32)| chain.get(*length).is_some_and(|now| short(*now) == *hash);

@@ -56,4 +56,3 @@ pub(crate) fn short_hashes_at(list: &[Value<'_>], at: usize) -> Option<Vec<u32>>
     let hash = |group: &[u8; SHORT_DIGITS]| from_hex(std::str::from_utf8(group).ok()?).map(|hash| hash as u32);
     if rest.is_empty() { groups.iter().map(hash).collect() } else { None }
 }
-

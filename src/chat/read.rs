@@ -3,12 +3,10 @@
 use std::borrow::Cow;
 
 use super::chat_input::ChatInput;
-use super::options::{
-    CallEdit, Edits, FitOptions, Phase, RemovedReasoning, RequestFields, ResultEdit, ToolFilter,
-};
+use super::options::{CallEdit, Edits, FitOptions, Phase, RemovedReasoning, RequestFields, ResultEdit, ToolFilter};
 use super::state::{FitState, Previous};
-use crate::assembly::series::part_of_limit;
 use crate::assembly::preserved::PreservedThinking;
+use crate::assembly::series::part_of_limit;
 use crate::assembly::settings::{FILL, Fill, Protect, Strategy, whole};
 use crate::call::CallContext;
 use crate::content::Role;

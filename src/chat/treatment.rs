@@ -111,10 +111,9 @@ impl PieceTreatment {
     fn leaves_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Removed(_), Self::Removed(_)) => true,
-            (
-                Self::Shortened { text, ends, .. },
-                Self::Shortened { text: other_text, ends: other_ends, .. },
-            ) => (text, ends) == (other_text, other_ends),
+            (Self::Shortened { text, ends, .. }, Self::Shortened { text: other_text, ends: other_ends, .. }) => {
+                (text, ends) == (other_text, other_ends)
+            }
             _ => self == other,
         }
     }

@@ -34,11 +34,7 @@ pub const UNPACKED_CALLS: &[Call] = &[Call::new("assembleDialogue", &[], |_, req
 pub const CHAT_CALLS: &[Call] =
     &[Call::new("loomTreeToChat", &["tree", "options"], |_, request, host| super::chat::to_chat(request, host))];
 
-pub(crate) fn answer_with_report(
-    body: Vec<u8>,
-    report: &impl Serialize,
-    state: Option<&FitState>,
-) -> Result<Response> {
+pub(crate) fn answer_with_report(body: Vec<u8>, report: &impl Serialize, state: Option<&FitState>) -> Result<Response> {
     #[derive(Serialize)]
     struct WithReport<'a, R> {
         body: serde_json::Value,

@@ -69,8 +69,7 @@ impl DialogueState {
         let options = context.options;
         // In a series only what was not repaired before is a change.
         let is_single = options.previous == Previous::None && options.cut_to.is_none();
-        let strips =
-            is_single && options.preserved_thinking == Some(ThinkingRule::Refused(PreservedThinking::Strip));
+        let strips = is_single && options.preserved_thinking == Some(ThinkingRule::Refused(PreservedThinking::Strip));
         self.entries = self.entries.min(self.conversation.set_strips(strips));
         let selection = &mut self.path.selected.selection;
         let kept = self.conversation.extend(context, selection, self.entries);

@@ -13,6 +13,7 @@ mod chunked_vec;
 mod compacted;
 mod context_headers;
 mod continuation;
+mod continuing;
 mod conversation;
 mod created;
 mod dialogue;
@@ -54,8 +55,7 @@ pub use loom_context::LoomAware;
 pub use node_content::NodeContent;
 pub use path::{Choices, Position};
 pub use report::{
-    Cut, CutSummary, Fate, LocalId, LoomAwareTokens, NodePart, NodeReport, Reason, Report, ReportSummary,
-    Tokens,
+    Cut, CutSummary, Fate, LocalId, LoomAwareTokens, NodePart, NodeReport, Reason, Report, ReportSummary, Tokens,
 };
 pub use request::{Annotations, InstructionScope, Options, SystemPlacement};
 pub use resident::{

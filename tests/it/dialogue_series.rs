@@ -168,7 +168,8 @@ impl Host {
             // What stands before the node in the request.
             let mut now = Bound { prefix: vec![("system".to_owned(), result["system"].clone())], chain: Vec::new() };
             'before: for message in messages {
-                let ids: Vec<&str> = message["nodeIds"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+                let ids: Vec<&str> =
+                    message["nodeIds"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
                 let has = ids.contains(&id.as_str());
                 for (at, block) in blocks(message).iter().enumerate() {
                     if has && ids[0] == *id && at == 0 {
@@ -230,7 +231,8 @@ fn options(window: u32) -> Value {
 fn turn(host: &mut Host, at: usize) {
     let call = json!({ "type": "toolCall", "id": format!("c{at}"), "name": "read", "arguments": { "path": format!("{at}.rs") } });
     host.append("model", vec![think(&format!("I should read file {at}. ").repeat(4)), say("I read on."), call]);
-    let result = json!({ "type": "toolResult", "toolCallId": format!("c{at}"), "content": "a line of code; ".repeat(20) });
+    let result =
+        json!({ "type": "toolResult", "toolCallId": format!("c{at}"), "content": "a line of code; ".repeat(20) });
     host.append("human", vec![result]);
 }
 
@@ -255,7 +257,11 @@ fn a_series_changes_its_beginning_only_in_steps() {
                 Some((before, _)) => {
                     let now = result["messages"].as_array().unwrap();
                     let (same, stable) = compare(&before, now);
-                    assert_eq!((prefix["messages"].as_u64().unwrap() as usize, &prefix["stable"]), (same, &json!(stable)), "{at}");
+                    assert_eq!(
+                        (prefix["messages"].as_u64().unwrap() as usize, &prefix["stable"]),
+                        (same, &json!(stable)),
+                        "{at}"
+                    );
                     if result["report"]["truncated"] == true {
                         over += 1;
                     }
@@ -360,9 +366,13 @@ fn reasons_are_told() {
     assert_eq!(reason(&host, &|_| ()).0, "none");
     assert_eq!(reason(&host, &|host| host.state = Value::Null).0, "first");
     assert_eq!(reason(&host, &|host| host.options["preferences"]["truncationMarker"] = json!("(cut)")).0, "options");
-    let (told, result) = reason(&host, &|host| host.options["agent"]["configuration"]["systemPrompt"] = json!("Be long."));
+    let (told, result) =
+        reason(&host, &|host| host.options["agent"]["configuration"]["systemPrompt"] = json!("Be long."));
     assert_eq!((told.as_str(), &result["report"]["prefix"]["messages"]), ("system", &json!(0)));
-    let tools = |host: &mut Host| host.options["target"] = json!({ "provider": "anthropic", "model": "claude-opus-5-5", "tools": [{ "name": "look" }] });
+    let tools = |host: &mut Host| {
+        host.options["target"] =
+            json!({ "provider": "anthropic", "model": "claude-opus-5-5", "tools": [{ "name": "look" }] })
+    };
     assert_eq!(reason(&host, &tools).0, "tools");
     let first = |host: &mut Host| host.nodes[0]["content"]["blocks"][0]["text"] = json!("Fix all tests.");
     assert_eq!(reason(&host, &first).0, "edited");
@@ -379,7 +389,13 @@ fn reasons_are_told() {
     let mut provider = host.clone();
     provider.options["provider"] = json!("anthropic");
     provider.send().unwrap();
-    assert_eq!(reason(&provider, &|host| host.options["provider"] = json!("openai")).0, "format");
+    // No other provider takes its thinking.
+    provider.options["provider"] = json!("openai");
+    let result = provider.send().unwrap();
+    assert_eq!(
+        (&result["report"]["prefix"]["reason"], &result["report"]["prefix"]["messages"]),
+        (&json!("format"), &json!(0))
+    );
 }
 
 #[test]
@@ -414,6 +430,30 @@ fn the_reserve_of_a_step_can_be_chosen() {
         host.append("human", vec![say("x")]);
         assert!(host.send().unwrap_err().contains("cutTo"));
     }
+}
+
+/// The example of docs/prefixes.md.
+#[test]
+fn the_example_of_the_docs() {
+    let mut host = Host::new(options(1_000));
+    host.append("human", vec![say("Read the files.")]);
+    let mut told = Vec::new();
+    for at in 0..30 {
+        let report = host.send().unwrap()["report"].clone();
+        let prefix = &report["prefix"];
+        if prefix["stable"] == false {
+            told.push(format!(
+                "{at} {} {} {}",
+                report["tokens"]["total"],
+                prefix["messages"],
+                prefix["reason"].as_str().unwrap()
+            ));
+        }
+        host.append("model", vec![say(&format!("File {at}."))]);
+        host.append("human", vec![say(&"It says much. ".repeat(20))]);
+    }
+    let docs = include_str!("../../docs/prefixes.md");
+    assert!(docs.contains(&format!("```text\n{}\n```", told.join("\n"))), "{}", told.join("\n"));
 }
 
 #[derive(Clone, Debug)]

@@ -9,8 +9,8 @@ use ctxweave::loom::{
     Position, Preferences, Previous, Source, SourceRole, Strategy as Truncation, SystemPlacement, Tree, TreeSettings,
     assemble_buffer, assemble_dialogue, request_body, request_body_bytes,
 };
-use ctxweave::prompt::bodies::Target;
 use ctxweave::prompt::ImageRule;
+use ctxweave::prompt::bodies::Target;
 use ctxweave::time::Timestamp;
 use ctxweave::tokens::memory::Memory;
 use ctxweave::tokens::{Counter, Heuristic, IncrementalCount};
@@ -456,7 +456,8 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                     Target::from_json(json!({ "provider": provider, "model": "m" }).to_string().as_bytes()).unwrap()
                 };
                 let body = tree.request_body(&options, &target, &counting);
-                let body = body.map(|body| (text_of(body.bytes), body.report.diagnostics, body.report.prefix, body.state));
+                let body =
+                    body.map(|body| (text_of(body.bytes), body.report.diagnostics, body.report.prefix, body.state));
                 let expected = request_body(&fresh, &options, &target, counter);
                 let expected =
                     expected.map(|body| (text_of(body.bytes), body.report.diagnostics, body.report.prefix, body.state));
@@ -469,8 +470,9 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 let summary = shown(tree.summarize_dialogue(&options, &counting));
                 let given = shown(tree.assemble_dialogue(&options, &counting));
                 if let Ok(expected) = &expected {
-                    let whole =
-                        expected.report.truncated || expected.report.cut.is_some() || measured.as_ref().unwrap() == &expected.report.tokens.total;
+                    let whole = expected.report.truncated
+                        || expected.report.cut.is_some()
+                        || measured.as_ref().unwrap() == &expected.report.tokens.total;
                     assert!(whole, "measured {measured:?}");
                     assert_eq!(cut, serde_json::to_value(expected.report.cut.clone().unwrap_or_default()).unwrap());
                 }
