@@ -432,6 +432,75 @@ fn the_reserve_of_a_step_can_be_chosen() {
     }
 }
 
+/// Anthropic's cache marks stand after what equals the last request, and after the last message.
+#[test]
+fn cache_marks_follow_the_prefix() {
+    let mut options = options(2_000);
+    options["target"] = json!({ "provider": "anthropic", "model": "claude-opus-5-5", "maxTokens": 9, "cache": true });
+    let mut host = Host::new(options);
+    host.append("human", vec![say("Fix the tests.")]);
+    for at in 0..12 {
+        turn(&mut host, at);
+        let mut request = host.request();
+        request["previous"] = host.state.clone();
+        let answer = call("requestBodyWithReport", std::slice::from_ref(&request), None).unwrap();
+        let bytes = call("requestBody", &[request], None).unwrap();
+        assert_eq!(bytes["$text"], answer["body"]["$text"]);
+        let body: Value = serde_json::from_str(bytes["$text"].as_str().unwrap()).unwrap();
+        let is_marked = |message: &Value| blocks(message).iter().any(|block| block.get("cache_control").is_some());
+        let messages = body["messages"].as_array().unwrap();
+        let marked: Vec<usize> = (0..messages.len()).filter(|at| is_marked(&messages[*at])).collect();
+        for place in answer["report"]["prefix"]["breakpoints"].as_array().unwrap() {
+            assert!(marked.contains(&(place.as_u64().unwrap() as usize)), "{at} {place} {marked:?}");
+        }
+        host.state = answer["state"].clone();
+        assert!(host.state.is_object());
+    }
+}
+
+/// A compaction that replaced what stands before it does so again, with a larger limit too.
+#[test]
+fn a_compaction_stays() {
+    let mut host = Host::new(options(700));
+    host.append("human", vec![say("Fix the tests.")]);
+    for at in 0..6 {
+        turn(&mut host, at);
+    }
+    let compaction = json!({ "type": "vendor", "vendor": "anthropic", "value": { "type": "compaction", "content": "So far.", "signature": "c" } });
+    host.append("model", vec![compaction, say("I go on.")]);
+    host.append("human", vec![say("Do.")]);
+    let first = host.send().unwrap();
+    assert!(first["report"]["nodes"].as_array().unwrap().iter().any(|row| row["reason"] == "compacted"));
+    for (at, window) in [(10, 700), (11, 100_000), (12, 700)] {
+        turn(&mut host, at);
+        host.options["contextWindow"] = json!(window);
+        let result = host.send().unwrap();
+        assert_eq!(result["messages"][0], first["messages"][0]);
+        assert_eq!(result["report"]["prefix"]["stable"], true, "{at} {:#}", result["report"]["prefix"]);
+        assert!(result["report"]["tokens"]["total"].as_u64().unwrap() <= window);
+    }
+}
+
+/// The headers for a loom-aware agent change with the time, and thoughts after them are invalid.
+#[test]
+fn headers_change_the_prefix() {
+    let mut options = options(3_000);
+    let aware = |minute: u32| json!({ "now": format!("2026-03-01T09:{minute:02}:00Z"), "loomBlock": false });
+    options["loomAware"] = aware(0);
+    let mut host = Host::new(options);
+    host.append("human", vec![say("Fix the tests.")]);
+    host.nodes[0]["createdAt"] = json!("2026-03-01T08:59:00Z");
+    host.send().unwrap();
+    for at in 0..6 {
+        turn(&mut host, at);
+        host.options["loomAware"] = aware(at as u32 * 3 + 3);
+        let result = host.send().unwrap();
+        let prefix = &result["report"]["prefix"];
+        assert_eq!((&prefix["stable"], &prefix["reason"]), (&json!(false), &json!("options")), "{at}");
+        assert!(bounds(&result["system"], result["messages"].as_array().unwrap()).0.is_empty());
+    }
+}
+
 /// The example of docs/prefixes.md.
 #[test]
 fn the_example_of_the_docs() {
