@@ -1,10 +1,9 @@
 //! A dialogue that continues the last one: what that did is done again, until a step is needed (SPEC §8 "Continuing fits").
 
-use std::ops::Range;
-
 use crate::assembly::choice::Choice;
 use crate::assembly::costs::{Sums, marker_text};
 use crate::assembly::item::{Item, Kept};
+use crate::assembly::item_series::{CountedMarker, ItemSeries};
 use crate::assembly::item_treatment::ItemTreatment;
 use crate::assembly::plan::{Compaction, Plan};
 use crate::assembly::series::part_for_step;
@@ -13,37 +12,6 @@ use crate::assembly::treated_items::TreatedItems;
 use crate::assembly::treatments::first_difference;
 use crate::error::Result;
 use crate::maps::SortedMap;
-
-/// A marker, and for how many items it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct CountedMarker {
-    pub count: usize,
-    pub text: String,
-}
-
-/// The series of dialogues that a plan is one of.
-#[derive(Debug, Default)]
-pub(crate) struct ItemSeries {
-    /// What the last fit did to the items that are the same.
-    pub last: Vec<(usize, ItemTreatment)>,
-    pub last_marker: Option<CountedMarker>,
-    /// Whether that is done again.
-    pub repeats: bool,
-    /// Items whose bound thinking is invalid by earlier changes.
-    pub invalid: Vec<Range<usize>>,
-    /// Those of them whose thinking was removed before.
-    pub reported: Vec<Range<usize>>,
-    /// The part of the limit that a step leaves used.
-    pub cut_to: Option<f64>,
-}
-
-impl ItemSeries {
-    /// Where the last marker stands: before the first item that was removed.
-    fn last_gap(&self) -> Option<usize> {
-        self.last_marker.as_ref()?;
-        self.last.iter().find(|(_, treatment)| treatment.is_removed()).map(|(at, _)| *at)
-    }
-}
 
 /// How often a step goes down further since texts that touch cost more than they do apart.
 const MAX_ATTEMPTS: usize = 16;

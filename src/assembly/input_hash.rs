@@ -98,6 +98,11 @@ impl InputHash {
         (branch..messages.len()).filter(is_known).collect()
     }
 
+    /// Whether any of these messages was among the earlier ones.
+    pub(crate) fn knows_any(&self, messages: &[MessageHash]) -> bool {
+        !self.stale(0, messages).is_empty()
+    }
+
     /// Whether the last message that both have is the same: one before it was edited.
     fn ends_alike(&self, messages: &[MessageHash]) -> bool {
         let Some(last) = self.count.min(messages.len()).checked_sub(1) else { return false };

@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use crate::assembly::budget;
 use crate::assembly::choice::Choice;
-use crate::assembly::continuing::ItemSeries;
 use crate::assembly::costs::{Costs, Gap, Sums};
 use crate::assembly::item::{Item, Items, Kept};
+use crate::assembly::item_series::ItemSeries;
 use crate::assembly::message_index::{MessageIndex, MessageKind, PreviousDialogue, PreviousMessages, Run};
 use crate::assembly::preserved::ThinkingRule;
 use crate::assembly::render::{ByteSpan, JOIN, render, utf16_spans};

@@ -3,8 +3,8 @@
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
-use crate::assembly::continuing::CountedMarker;
 use crate::assembly::input_hash::InputHash;
+use crate::assembly::item_series::CountedMarker;
 use crate::assembly::item_treatment::ItemTreatment;
 use crate::assembly::result_hash::ResultHash;
 use crate::assembly::series;

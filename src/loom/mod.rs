@@ -13,6 +13,7 @@ mod chunked_vec;
 mod compacted;
 mod context_headers;
 mod continuation;
+mod continuing;
 mod conversation;
 mod created;
 mod dialogue;

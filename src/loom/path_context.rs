@@ -3,11 +3,15 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+use serde_json::Value;
 use smallvec::SmallVec;
 
 use crate::assembly::costs::break_after;
 use crate::content::Block;
+use crate::hashing::Hasher;
+use crate::json;
 use crate::loom::chunked_vec::ChunkedVec;
+use crate::loom::fit_state::Previous;
 use crate::loom::incremental_texts::IncrementalTexts;
 use crate::loom::request::Options;
 use crate::loom::select::Mode;
@@ -27,7 +31,7 @@ pub(crate) struct PathContext<'a> {
     pub prices: Prices<'a>,
     /// Whether anything has to be counted.
     pub counts: bool,
-    /// A hash of the tools of the request.
+    /// A hash of the tools of the request, in a series of dialogues.
     pub tools: u64,
     remembered: Option<Remembered<'a>>,
 }
@@ -52,12 +56,22 @@ impl<'a> PathContext<'a> {
     pub(crate) fn new(tree: &'a Tree<'a>, options: &'a Options, mode: Mode, counter: &'a dyn Counter) -> Self {
         let Options { overhead, image, audio_second, .. } = *options;
         let prices = Prices { counter, overhead, image, audio_second };
-        Self { tree, options, mode, prices, counts: true, tools: options.tools, remembered: None }
+        let this = Self { tree, options, mode, prices, counts: true, tools: 0, remembered: None };
+        this.with_tools(&options.tools)
     }
 
     /// The same for a request with the tools of a target.
     pub(crate) fn for_target(self, target: &Target) -> Self {
-        Self { tools: target.tools_hash(), ..self }
+        self.with_tools(&target.tools)
+    }
+
+    fn with_tools(self, tools: &[Value]) -> Self {
+        if self.options.previous == Previous::None {
+            return self;
+        }
+        let mut hasher = Hasher::default();
+        tools.iter().for_each(|tool| hasher.text(&json::text(tool)));
+        Self { tools: hasher.finish(), ..self }
     }
 
     /// For a resident tree.

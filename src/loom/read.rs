@@ -166,7 +166,7 @@ pub(crate) fn options(
         preserved_thinking: preserved_thinking(request, target.as_ref())?,
         vendors: provider_of(request, target.as_ref())?.map(vendors),
         provider: provider_of(request, target.as_ref())?,
-        tools: target.as_ref().map_or(0, Target::tools_hash),
+        tools: target.as_ref().map(|target| target.tools.clone()).unwrap_or_default(),
         thinking: target.as_ref().and_then(|target| target.fields.get("thinking")).cloned(),
         previous: Previous::read(request, FitState::read)?,
         cut_to: request.read("cutTo", |part| part_of_limit(part.number()?))?,

@@ -61,8 +61,8 @@ pub struct Options {
     pub working_buffer: String,
     /// The provider, if the request names one. A series of dialogues does not continue with another one.
     pub provider: Option<Provider>,
-    /// A hash of the tools of the target.
-    pub(crate) tools: u64,
+    /// The tools of the request, which a series of dialogues compares.
+    pub tools: Vec<Value>,
     /// The dialogue that this one continues. What was done for it is done again, so that the result begins with the last one, until the
     /// limit is exceeded; then a step goes down to `cut_to`.
     pub previous: Previous,
@@ -101,7 +101,7 @@ impl Options {
             buffer_prefix: None,
             working_buffer: String::new(),
             provider: None,
-            tools: 0,
+            tools: Vec::new(),
             previous: Previous::None,
             cut_to: None,
             limits: Limits::default(),

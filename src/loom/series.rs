@@ -2,44 +2,39 @@
 
 use std::ops::Range;
 
-use crate::assembly::choice::Choice;
-use crate::assembly::continuing::{CountedMarker, ItemSeries};
-use crate::assembly::input_hash::InputHash;
+use crate::assembly::item_series::ItemSeries;
 use crate::assembly::item_treatment::ItemTreatment;
-use crate::assembly::plan::{Planned, SystemText};
+use crate::assembly::plan::SystemText;
 use crate::assembly::preserved::{PreservedThinking, ThinkingRule};
-use crate::assembly::result_hash::ResultHash;
-use crate::assembly::series::{Prefix, PrefixReason};
+use crate::assembly::series::PrefixReason;
 use crate::assembly::settings::Settings;
 use crate::hashing::Hasher;
 use crate::loom::conversation::ConversationItems;
-use crate::loom::dialogue::DialoguePlan;
 use crate::loom::dialogue_state::DialogueState;
 use crate::loom::fit_state::{FitState, KnownState, Previous, RequestHashes};
 use crate::loom::path_context::PathContext;
-use crate::prompt::message_hash;
-use crate::vendors::message_hash::{MessageHash, hash_to};
+use crate::vendors::message_hash::MessageHash;
 
 /// A dialogue in a series.
 #[derive(Debug)]
 pub(crate) struct DialogueSeries<'s> {
     /// The last fit, as far as it is known.
-    last: Option<&'s KnownState>,
+    pub last: Option<&'s KnownState>,
     /// Whether the state of this fit is asked for.
-    is_recorded: bool,
-    provider: &'static str,
-    hashes: RequestHashes,
+    pub is_recorded: bool,
+    pub provider: &'static str,
+    pub hashes: RequestHashes,
     /// The hash of each node of the conversation.
-    nodes: Vec<MessageHash>,
+    pub nodes: Vec<MessageHash>,
     /// Nodes that are the same as in the last request.
     same: usize,
     /// Whether what the last fit did is done again.
     repeats: bool,
-    reason: Option<PrefixReason>,
+    pub reason: Option<PrefixReason>,
     /// Whether everything differs for a cache.
-    is_other_request: bool,
+    pub is_other_request: bool,
     /// The changes that make thinking invalid: the first node whose prefix differs, and how many nodes there are.
-    changes: Vec<(usize, usize)>,
+    pub changes: Vec<(usize, usize)>,
     /// The first of them were reported before.
     reported: usize,
     cut_to: Option<f64>,
@@ -111,9 +106,12 @@ impl<'s> DialogueSeries<'s> {
             let was_changed = !known.changes.is_empty() || !known.treatments.is_empty() || known.skipped > 0;
             let end = if was_changed { Some(count) } else { branch.stale.last().map(|last| last + 1) };
             self.changes.extend(end.map(|end| (branch.at, end)));
+        } else if known.input.knows_any(&self.nodes) {
+            self.reason = Some(PrefixReason::Edited);
+            self.changes = vec![(0, count)];
         } else {
-            self.changes.clear();
             self.reason = Some(PrefixReason::StateUnusable);
+            self.changes.clear();
             return;
         }
         self.last = Some(known);
@@ -168,88 +166,6 @@ impl<'s> DialogueSeries<'s> {
             reported: ranges(reported),
             cut_to: self.cut_to,
         }
-    }
-}
-
-impl<'a> DialoguePlan<'_, 'a> {
-    /// How much of the request equals the last one, in a series. The messages have to be hashed.
-    pub(crate) fn prefix(&self, planned: &Planned<'a>) -> Option<Prefix> {
-        let series = self.series.filter(|series| series.is_recorded)?;
-        let messages: Vec<u64> = planned.index.messages.iter().map(|message| message.hash).collect();
-        let last = series.last.filter(|_| !series.is_other_request).map(|last| &last.result);
-        let same = last.map_or(0, |last| last.shared(&messages));
-        let is_stable = |last: &ResultHash| same == last.count || same + 1 == last.count && self.grew(planned, last);
-        let stable = last.is_some_and(is_stable);
-        let is_changed = planned.choice.change.is_some();
-        let otherwise = if is_changed { PrefixReason::Step } else { PrefixReason::Options };
-        Some(Prefix {
-            stable,
-            messages: same,
-            tokens: if last.is_some() { self.plan.prefix_tokens(planned, same) } else { 0 },
-            breakpoints: Prefix::breakpoints(same, messages.len()),
-            reason: (!stable).then(|| series.reason.unwrap_or(otherwise)),
-        })
-    }
-
-    /// Whether the last message of the last result has more nodes now.
-    fn grew(&self, planned: &Planned<'a>, last: &ResultHash) -> bool {
-        let at = last.count.saturating_sub(1);
-        if at >= planned.index.messages.len() || planned.index.range(at).len() <= last.last_items {
-            return false;
-        }
-        message_hash(&self.plan.beginning_of(planned, at, last.last_items)) == last.last
-    }
-
-    /// The state for the next fit, if there is to be one. The messages have to be hashed.
-    pub(crate) fn fit_state(&self, planned: &Planned<'a>) -> Option<FitState> {
-        let series = self.series.filter(|series| series.is_recorded)?;
-        let choice = &planned.choice;
-        let number = |at: usize| self.items.number(at);
-        let treatments = self.plan.treatments(choice);
-        let treatments: Vec<(usize, ItemTreatment)> =
-            treatments.into_iter().filter_map(|(at, treatment)| Some((number(at)?, treatment))).collect();
-        let count = series.nodes.len();
-        let is_untouched = treatments.is_empty() && self.items.skipped == 0;
-        let step = match series.last {
-            Some(last) if choice.is_repeated => last.step,
-            _ if is_untouched => (0, 0),
-            _ => (count, hash_to(&series.nodes, count)),
-        };
-        let marker = choice.marker.clone().zip(choice.marker_count);
-        Some(FitState::new(KnownState {
-            provider: series.provider.to_owned(),
-            hashes: series.hashes,
-            input: InputHash::of(&series.nodes),
-            step,
-            result: self.result_hash(planned),
-            treatments,
-            marker: marker.map(|(text, count)| CountedMarker { count, text }),
-            skipped: self.items.skipped,
-            has_block_after: self.has_block_after(),
-            repairs: self.repairs(),
-            changes: self.changes(series, choice),
-        }))
-    }
-
-    fn result_hash(&self, planned: &Planned<'a>) -> ResultHash {
-        let messages: Vec<u64> = planned.index.messages.iter().map(|message| message.hash).collect();
-        let last_items = messages.len().checked_sub(1).map_or(0, |last| planned.index.range(last).len());
-        ResultHash::of(&messages, planned.before_gap(), last_items)
-    }
-
-    /// The changes so far, without those that a later one contains.
-    fn changes(&self, series: &DialogueSeries<'_>, choice: &Choice<'a>) -> Vec<(usize, usize)> {
-        let mut changes = series.changes.clone();
-        let count = series.nodes.len();
-        changes.extend(choice.change.map(|change| (self.items.number(change).unwrap_or(0), count)));
-        let mut left: Vec<(usize, usize)> = Vec::new();
-        for change in changes.into_iter().rev() {
-            if change.0 < change.1 && !left.iter().any(|one| one.0 <= change.0 && change.1 <= one.1) {
-                left.push(change);
-            }
-        }
-        left.reverse();
-        left
     }
 }
 

@@ -492,7 +492,8 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 }
                 if number % 3 == 0 {
                     let lists = (plain.nodes.as_slice(), plain.edges.as_slice());
-                    resident_navigation::compare(&mut tree, &fresh, lists, &options, &counting, counter);
+                    let single = Options { previous: Previous::None, ..options.clone() };
+                    resident_navigation::compare(&mut tree, &fresh, lists, &single, &counting, counter);
                 }
                 options.working_buffer = "and so on".to_owned();
                 let document = shown(tree.assemble_buffer(&options, &counting));

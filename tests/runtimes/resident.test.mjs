@@ -84,13 +84,10 @@ describe("LoomTree", () => {
       const request = { tree: { ...data, preferences: { tokenBuffer: 20 } }, tip, contextWindow: 300 };
       const expected = assembleDialogue(request);
       const given = tree.assembleDialogue({ tip });
-      assert.ok(given.report.cache);
-      delete given.report.cache;
       assert.deepEqual(given, expected);
       const { messages, report } = tree.summarizeDialogue({ tip });
       assert.deepEqual(messages, expected.messages);
       assert.deepEqual(report.tokens, expected.report.tokens);
-      assert.equal(report.cache.messages, messages.length);
       const target = { provider: "gemini" };
       assert.deepEqual(tree.requestBody({ tip, target }), requestBody({ ...request, target }));
     }
@@ -140,7 +137,7 @@ describe("LoomTree", () => {
       const data = { nodes: [made("n0")], edges: [], preferences: { tokenBuffer: 20 } };
       const tree = new LoomTree(data);
       tree.configure({ media });
-      return { data, tree, parents: new Map(), previous: "", made: 0 };
+      return { data, tree, parents: new Map(), previous: null, made: 0 };
     });
     let most = 0;
     for (let round = 0; round < 1200; round += 1) {
@@ -175,7 +172,6 @@ describe("LoomTree", () => {
           code: "tokenizer_failed",
         });
         throwing = false;
-        it.previous = undefined;
       }
       const options = {
         tip: random(4) === 0 ? one(data.nodes).id : data.nodes.at(-1).id,
@@ -186,8 +182,10 @@ describe("LoomTree", () => {
         ...(random(5) === 0 && { tokenizer }),
         ...(random(9) === 0 && { includeAnnotations: "all" }),
         ...(random(9) === 0 && { loomAware: { addendum: false, pinned: [{ nodeId: one(data.nodes).id }] } }),
+        // Most continue the last dialogue of the tree.
+        ...(random(5) > 0 && { previous: it.previous }),
       };
-      const request = { ...options, tree: data, media, previous: it.previous ?? "" };
+      const request = { ...options, tree: data, media };
       let expected;
       try {
         expected = assembleDialogue(request);
@@ -195,8 +193,8 @@ describe("LoomTree", () => {
         assert.throws(() => tree.summarizeDialogue(options), { code }, `round ${round}`);
         continue;
       }
-      const { report, messages, system } = expected;
-      const { fingerprint, ...cache } = report.cache;
+      const { report, messages, system, state } = expected;
+      assert.equal(state === undefined, options.previous === undefined);
       const cut = report.cut && {
         nodes: report.cut.nodeIds.length,
         partialNodes: report.cut.partialNodeIds.length,
@@ -210,27 +208,25 @@ describe("LoomTree", () => {
         tokens: report.tokens,
         truncated: report.truncated,
         ...(cut && { cut }),
-        cache,
+        ...(report.prefix && { prefix: report.prefix }),
         minimumRecentNodesMet: report.minimumRecentNodesMet,
         pathLength: report.path.length,
         preferences: report.preferences,
         diagnostics: report.diagnostics,
       };
       const summary = tree.summarizeDialogue(options);
-      // What the failed call left behind as the dialogue before is nobody's business.
-      if (it.previous === undefined) short.cache = summary.report.cache;
-      it.previous = fingerprint;
-      const wanted = { ...(system !== undefined && { system }), messages, report: short };
+      const wanted = { ...(system !== undefined && { system }), messages, report: short, ...(state && { state }) };
       assert.equal(JSON.stringify(summary), JSON.stringify(wanted), `round ${round}`);
       most = Math.max(most, messages.length);
       spoil(summary);
-      const again = tree.summarizeDialogue({ ...options, previous: fingerprint });
-      assert.deepEqual(again.messages, messages);
-      assert.deepEqual([again.report.cache.messages, again.report.cache.fingerprint], [messages.length, fingerprint]);
-      spoil(again);
+      if (state) {
+        const again = tree.summarizeDialogue({ ...options, previous: state });
+        assert.deepEqual(again.messages, messages);
+        assert.deepEqual([again.report.prefix.messages, again.report.prefix.stable], [messages.length, true]);
+        spoil(again);
+        it.previous = state;
+      }
       const whole = tree.assembleDialogue(options);
-      assert.equal(whole.report.cache.messages, messages.length);
-      whole.report.cache = report.cache;
       assert.equal(JSON.stringify(whole), JSON.stringify(expected), `round ${round}`);
       for (const list of [whole.report.path, whole.report.nodes, whole.report.cut?.nodeIds]) list?.push("spoilt");
       whole.report.nodes[0].nodeId = "spoilt";
@@ -241,7 +237,8 @@ describe("LoomTree", () => {
           model: "m",
           maxTokens: 9,
         };
-        const { body, report } = tree.requestBodyWithReport({ ...options, target });
+        const { body, report, state } = tree.requestBodyWithReport({ ...options, target });
+        assert.equal(state === undefined, options.previous === undefined);
         assert.deepEqual(body, requestBody({ ...request, target }), `round ${round}`);
         assert.deepEqual(report.tokens, short.tokens);
         body.fill(0);
@@ -251,7 +248,7 @@ describe("LoomTree", () => {
         tree.free();
         it.tree = new LoomTree(data);
         it.tree.configure({ media });
-        it.previous = "";
+        it.previous = null;
       }
     }
     assert.ok(most > 12, `the longest had ${most} messages`);

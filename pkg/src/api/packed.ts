@@ -1,7 +1,7 @@
 /** What src/loom/packed.rs gives, made into the objects that it stands for. The layout is documented there. */
 
 import { decoderOf } from "../coders.js";
-import type { Diagnostic, ReadonlyData } from "../types/common.js";
+import type { Diagnostic, FitPrefix, FitState, ReadonlyData } from "../types/common.js";
 import type {
   AssemblyReport,
   DialogueAssembly,
@@ -41,6 +41,9 @@ class Packed {
   readonly #values: unknown[];
   #value = 2;
 
+  /** The state for the next dialogue of a series. */
+  state?: FitState;
+
   /** Those that places of nodes refer to, where nodes are given as places. */
   nodes?: ReadonlyData<LoomNode[]>;
 
@@ -70,9 +73,10 @@ class Packed {
   }
 }
 
-/** A report of numbers. */
-export function unpackReport(answer: unknown): ReportSummary {
-  return report(new Packed(answer));
+/** A report of numbers, in a series with the state for the next dialogue. */
+export function unpackReport(answer: unknown): { report: ReportSummary; state?: FitState } {
+  const packed = new Packed(answer);
+  return { report: report(packed), ...(packed.state && { state: packed.state }) };
 }
 
 function report(packed: Packed): ReportSummary {
@@ -104,11 +108,9 @@ function report(packed: Packed): ReportSummary {
     const marker = packed.value() as string | undefined;
     report.cut = marker === undefined ? cut : { ...cut, marker };
   }
-  const messages = packed.optional();
-  if (messages !== undefined) {
-    const tokens = packed.number();
-    const fingerprint = packed.value() as string | undefined;
-    report.cache = fingerprint === undefined ? { messages, tokens } : { messages, tokens, fingerprint };
+  if (packed.optional() !== undefined) {
+    report.prefix = packed.value() as FitPrefix;
+    packed.state = packed.value() as FitState;
   }
   const flags = packed.number();
   report.minimumRecentNodesMet = (flags & 1) === 1;
@@ -142,7 +144,7 @@ export function unpackAssembly(answer: unknown, from: KeptMessages | ReadonlyDat
   const packed = new Packed(answer);
   const {
     cut,
-    cache,
+    prefix,
     minimumRecentNodesMet,
     pathLength: _,
     preferences,
@@ -172,7 +174,7 @@ export function unpackAssembly(answer: unknown, from: KeptMessages | ReadonlyDat
     const [nodeIds, partialNodeIds] = [ids(packed, nodes), ids(packed, nodes)];
     whole.cut = { nodeIds, partialNodeIds, tokens, position, ...(marker !== undefined && { marker }) };
   }
-  if (cache) whole.cache = cache;
+  if (prefix) whole.prefix = prefix;
   whole.minimumRecentNodesMet = minimumRecentNodesMet;
   whole.path = path;
   whole.nodes = nodes;
@@ -246,6 +248,7 @@ interface Dialogue<R> {
   system?: string;
   messages: Message[];
   report: R;
+  state?: FitState;
 }
 
 function dialogue<R>(packed: Packed, kept: KeptMessages, report: R): Dialogue<R> {
@@ -275,7 +278,8 @@ function dialogue<R>(packed: Packed, kept: KeptMessages, report: R): Dialogue<R>
   }
   kept.number = number;
   kept.messages = keep;
-  return system === undefined ? { messages, report } : { system, messages, report };
+  const state = packed.state && { state: packed.state };
+  return system === undefined ? { messages, report, ...state } : { system, messages, report, ...state };
 }
 
 /** A content, or texts one after the other; those of nodes are the caller's own strings. */

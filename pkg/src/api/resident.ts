@@ -345,7 +345,7 @@ export class LoomTree {
   /** The same body, with the short report of it. */
   requestBodyWithReport(options: ReadonlyData<TreeBodyOptions>): SummarizedBody {
     const [body, report] = bodyOf(this, options, true) as [Uint8Array<ArrayBuffer>, unknown];
-    return { body, report: unpackReport(report) };
+    return { body, ...unpackReport(report) };
   }
 
   /** Gives the memory back. To free it again is harmless. */

@@ -1,4 +1,4 @@
-import type { JsonValue } from "./common.js";
+import type { FitState, JsonValue } from "./common.js";
 import type { AssemblyReport, AssemblyRequest } from "./loom.js";
 
 /** What both kinds of `requestBody` take: a request of either assembly, and whom it is for. */
@@ -17,6 +17,8 @@ export interface RequestBodyWithReport {
   body: Uint8Array<ArrayBuffer>;
   /** That of the assembly. Its diagnostics include what the provider cannot express: their codes begin with `body_`. */
   report: AssemblyReport;
+  /** With `previous`: what the next dialogue of the series is given as `previous`. */
+  state?: FitState;
 }
 
 /**

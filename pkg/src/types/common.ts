@@ -344,3 +344,29 @@ export type ReadonlyData<T> = unknown extends T
         : T extends object
           ? { readonly [Key in keyof T]: ReadonlyData<T[Key]> }
           : T;
+
+/**
+ * What a fit gives to the next one of the same conversation: JSON data, to be kept and given back as it is. State that is damaged, of
+ * another version or of another conversation never throws: the fit starts afresh, and `report.prefix.reason` is `state_unusable`.
+ */
+export interface FitState {
+  readonly version: number;
+  readonly [field: string]: unknown;
+}
+
+/** How much of a result equals the last one of its series. */
+export interface FitPrefix {
+  /** Whether each message of the last result stands unchanged at the same index; the last may have more parts. */
+  stable: boolean;
+  /** How many messages of the result, from its beginning, equal those of the last. */
+  messages: number;
+  /** Tokens of these, with the system context and the tools. */
+  tokens: number;
+  /** Indices of messages of the result after which a cache mark pays. */
+  breakpoints: number[];
+  /**
+   * Why the result differs from the last, unless `stable`: the request was over the limit (`step`), messages differ at the end
+   * (`branched`) or earlier (`edited`), options, the system context, the tools or the format differ, or the state is unusable.
+   */
+  reason?: "first" | "step" | "branched" | "edited" | "options" | "system" | "tools" | "format" | "state_unusable";
+}

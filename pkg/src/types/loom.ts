@@ -1,5 +1,7 @@
 import type { Target } from "./bodies.js";
-import type { Diagnostic, JsonValue, Limits, OwnTokenizer, Tokenizer } from "./common.js";
+import type { Diagnostic, FitPrefix, FitState, JsonValue, Limits, OwnTokenizer, Tokenizer } from "./common.js";
+
+export type { FitPrefix, FitState } from "./common.js";
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The tree
@@ -300,10 +302,15 @@ export interface AssemblyRequest {
   overhead?: Overhead;
   mediaCosts?: MediaCosts;
   /**
-   * `report.cache.fingerprint` of the assembly before this one, or `""` where there was none. With it `report.cache` says how
-   * much is as it was.
+   * The `state` of the dialogue that this one continues, or `null` for the first. What was done for it is done again, so that the result
+   * begins with the last one, until the limit is exceeded. Dialogues only.
    */
-  previous?: string;
+  previous?: FitState | null;
+  /**
+   * The part of the limit that is left used when a dialogue in a series exceeds it: above 0, at most 1. Default 0.75 with `previous`; a
+   * single assembly uses the whole limit.
+   */
+  cutTo?: number;
   /**
    * What happens to signed thinking after a cut. Anthropic's models from 5.1 on bind its signature to every message before it. `strip`
    * (default) removes it, `dropBlock` tells the provider to drop what does not hold, `keep` leaves it. Dialogues only.
@@ -378,6 +385,8 @@ export interface DialogueAssembly {
   system?: string;
   messages: Message[];
   report: AssemblyReport;
+  /** With `previous`: what the next dialogue of the series is given as `previous`. */
+  state?: FitState;
 }
 
 /** A document ready to be sent. */
@@ -413,8 +422,8 @@ export interface AssemblyReport {
   truncated: boolean;
   /** The removed and shortened nodes; absent if the whole path is sent. */
   cut?: Cut;
-  /** How much of a dialogue is as it was in the previous one; there when the request has `previous`. */
-  cache?: CacheReport;
+  /** With `previous`: how much of the dialogue equals the last one. */
+  prefix?: FitPrefix;
   /** Whether the protected recent nodes are all there. */
   minimumRecentNodesMet: boolean;
   /** The ids of the path, oldest first, before exclusion. */
@@ -466,19 +475,6 @@ export interface LoomAwareTokens {
 export interface LocalId {
   localId: string;
   nodeId: string;
-}
-
-/** What a provider's prompt cache can know again. */
-export interface CacheReport {
-  /** Leading messages that are the same in role and content. */
-  messages: number;
-  /** Their tokens with their overhead, and those of the system context where that is the same. */
-  tokens: number;
-  /**
-   * What to give as `previous` the next time: 8 characters, and 8 for each message. A `LoomTree` remembers by itself; there it
-   * is absent unless `previous` was given.
-   */
-  fingerprint?: string;
 }
 
 /** The removed run, and the nodes that were shortened. */

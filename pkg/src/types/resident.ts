@@ -1,10 +1,9 @@
 import type { Target } from "./bodies.js";
-import type { Diagnostic, JsonValue, Limits } from "./common.js";
+import type { Diagnostic, FitState, JsonValue, Limits } from "./common.js";
 import type {
   AssemblyReport,
   AssemblyRequest,
   BufferRequest,
-  CacheReport,
   DialogueRequest,
   LoomEdge,
   LoomNode,
@@ -217,13 +216,14 @@ export interface DialogueSummary {
   system?: string;
   messages: Message[];
   report: ReportSummary;
+  /** With `previous`: what the next dialogue of the series is given as `previous`. */
+  state?: FitState;
 }
 
 /** A report without its lists of nodes. */
 export interface ReportSummary extends Omit<AssemblyReport, "cut" | "path" | "nodes" | "notOnPath" | "localIds"> {
   /** The removed and shortened nodes; absent if the whole path is sent. */
   cut?: CutSummary;
-  cache?: CacheReport;
   /** How many nodes the path has, before exclusion. */
   pathLength: number;
 }
@@ -247,6 +247,8 @@ export interface SummarizedBody {
   /** JSON in UTF-8. */
   body: Uint8Array<ArrayBuffer>;
   report: ReportSummary;
+  /** With `previous`: what the next dialogue of the series is given as `previous`. */
+  state?: FitState;
 }
 
 /** What a whole path costs as a dialogue, before anything is cut. */

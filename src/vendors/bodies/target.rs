@@ -3,7 +3,6 @@
 use serde_json::Map;
 
 use crate::error::{Diagnostic, Result};
-use crate::hashing::Hasher;
 use crate::json::{self, Document, Kind, Value, refuse_unknown};
 
 /// A provider's interface (SPEC §7).
@@ -134,13 +133,6 @@ impl Target {
     /// A target with nothing but a provider and a model.
     pub fn new(provider: Provider, model: &str) -> Self {
         Self { model: Some(model.to_owned()), ..Self::bare(provider) }
-    }
-
-    /// A hash of the tools.
-    pub(crate) fn tools_hash(&self) -> u64 {
-        let mut hasher = Hasher::default();
-        self.tools.iter().for_each(|tool| hasher.text(&json::text(tool)));
-        hasher.finish()
     }
 
     fn bare(provider: Provider) -> Self {

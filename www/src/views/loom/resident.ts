@@ -65,7 +65,7 @@ function asked<T>(
 /** What `assembleDialogue` gives for the request and the message at its tip, from the tree that stays. */
 export function liveDialogue(request: DialogueRequest, pending: Pending | undefined): DialogueAssembly {
   const { tree: _, media: __, ...options } = request;
-  return asked(request, pending, (tree) => plain(tree.assembleDialogue(options)));
+  return asked(request, pending, (tree) => tree.assembleDialogue(options));
 }
 
 /** What `assembleBuffer` gives for the request, from the tree that stays. */
@@ -81,10 +81,4 @@ export function measurePending(request: DialogueRequest, pending: Pending): { to
     tokens: tree.tokensOf([pending.node.id], options)[0] ?? 0,
     path: tree.measurePath(options),
   }));
-}
-
-/** Without the comparison with the assembly before, which was of some other setting. */
-function plain(assembly: DialogueAssembly): DialogueAssembly {
-  const { cache: _, ...report } = assembly.report;
-  return { ...assembly, report };
 }
