@@ -161,7 +161,10 @@ impl Host {
         let (found, _) = bounds(&result["system"], messages);
         let mut lost = Vec::new();
         for (id, made) in &self.bound {
-            let is_kept = messages.iter().any(|message| message["nodeIds"].as_array().unwrap().contains(&json!(id)));
+            // A node that is shortened is another message itself.
+            let holds = |message: &&Value| message["nodeIds"].as_array().unwrap().contains(&json!(id));
+            let is_kept =
+                messages.iter().find(holds).is_some_and(|message| !message["content"].to_string().contains("[…]"));
             if !is_kept || found.iter().any(|(sent, _)| sent == id) {
                 continue;
             }
