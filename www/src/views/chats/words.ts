@@ -27,6 +27,7 @@ export const FATES: Record<FitFate, string> = {
 export const REASONS: Record<FitReason, string> = {
   callRemoved: "an old call",
   compacted: "a compaction replaces it",
+  emptyText: "an empty text, which the provider refuses",
   endOn: "after the end",
   firstTurn: "the user must speak first",
   imageRemoved: "an old image",
