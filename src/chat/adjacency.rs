@@ -15,8 +15,8 @@ pub(super) fn report_apart(
     format: Format,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    // OpenAI's Responses find a result by its call, wherever it stands after it.
-    if matches!(format, Format::Responses | Format::Agents | Format::AiSdkUi | Format::Generic) {
+    // In a list of items a result is found by its call, wherever it stands after it.
+    if matches!(format, Format::Responses | Format::Agents | Format::Interactions | Format::AiSdkUi | Format::Generic) {
         return;
     }
     let mut last = None;

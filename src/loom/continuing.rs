@@ -23,8 +23,9 @@ impl<'a> DialoguePlan<'_, 'a> {
         let same = last.map_or(0, |last| last.shared(&messages));
         let is_stable = |last: &ResultHash| same == last.count || same + 1 == last.count && self.grew(planned, last);
         let stable = last.is_some_and(is_stable);
-        let is_changed = planned.choice.change.is_some();
-        let otherwise = if is_changed { PrefixReason::Step } else { PrefixReason::Options };
+        let is_step = planned.choice.change.is_some() && !planned.choice.is_repeated;
+        // Headers for a loom-aware agent differ in each request.
+        let otherwise = if is_step { PrefixReason::Step } else { PrefixReason::Options };
         Some(Prefix {
             stable,
             messages: same,

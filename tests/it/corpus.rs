@@ -95,6 +95,10 @@ fn fits_of_the_corpus_keep_the_vendors_rules() {
         let options = json!({ "from": "openai", "to": format });
         let chat = call("convertMessages", &[json!(corpus[at]), options], None).unwrap();
         let messages = &chat["messages"];
+        if broken_chat(format, messages.as_array().unwrap()).is_err() {
+            // Its calls have equal ids.
+            continue;
+        }
         let measured = call("measureMessages", &[messages.clone(), json!({ "format": format })], None).unwrap();
         let total = measured["total"].as_u64().unwrap();
         let options = options_for(format, strategy, total * percent / 100, edits);
@@ -103,7 +107,7 @@ fn fits_of_the_corpus_keep_the_vendors_rules() {
         let sent = fit["messages"].as_array().unwrap();
         assert_eq!(broken_chat(format, sent), Ok(()), "{at} {format} {strategy} {percent} {edits}");
     }
-    assert!(fitted > 0);
+    assert!(fitted > 0, "every conversation was refused");
 }
 
 const PROVIDERS: [(&str, Provider); 4] = [
@@ -134,5 +138,5 @@ fn bodies_of_the_corpus_keep_the_vendors_rules() {
         let (_, provider) = PROVIDERS.into_iter().find(|(known, _)| *known == name).unwrap();
         assert_eq!(broken(provider, &body), Ok(()), "{at} {name} {strategy} {percent} {fills}");
     }
-    assert!(written > 0);
+    assert!(written > 0, "every conversation was refused");
 }

@@ -123,7 +123,7 @@ fn names_that_are_not_known_are_refused_with_those_that_are() {
     for (field, path, value, count, id) in [
         (node, "tree.nodes[0].authorType", "robot", 2, Some(("nodeId", "a"))),
         (edge, "tree.edges[0].sources[0].role", "rôle", 3, Some(("edgeId", "e"))),
-        (r#""provider":"clippy""#, "provider", "clippy", 5, None),
+        (r#""provider":"clippy""#, "provider", "clippy", 6, None),
         (r#""systemRole":"user""#, "systemRole", "user", 2, None),
         (r#""instructionScope":"x""#, "instructionScope", "x", 2, None),
         (r#""preferences":{"startOn":"x"}"#, "preferences.startOn", "x", 2, None),
