@@ -367,6 +367,8 @@ struct Walker<'s, S: Sink> {
     floor: u32,
     /// Whether a carriage return stands before the line end that comes next.
     return_seen: bool,
+    /// That of the last character beyond ASCII.
+    range: WideRange,
 }
 
 /// Reports the pieces of `text` to `sink`; true if the sink stopped it.
@@ -381,6 +383,7 @@ pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
         lower_seen: false,
         floor: 0,
         return_seen: false,
+        range: WideRange::EMPTY,
     };
     walker.run(text.as_bytes(), 0).is_none_or(|at| walker.end(at))
 }
@@ -425,7 +428,8 @@ pub(super) fn count_incremental(text: &str, scale: Scale, paused: &mut Paused) -
     let character = paused.character.checked_sub(1).unwrap_or(SIGN);
     let mut tally = Tally { total, before, open, from, character, ..Tally::new(u64::MAX, scale) };
     let sink = &mut tally;
-    let mut walker = Walker { sink, piece, context, spelling, length, uppers, lower_seen, floor, return_seen };
+    let range = WideRange::EMPTY;
+    let mut walker = Walker { sink, piece, context, spelling, length, uppers, lower_seen, floor, return_seen, range };
     walker.run(bytes.get(..stop).unwrap_or_default(), at);
     let Walker { piece, context, spelling, length, uppers, lower_seen, floor, return_seen, .. } = walker;
     let Tally { total, before, open, from, character, .. } = *walker.sink;
@@ -539,9 +543,29 @@ impl<S: Sink> Walker<'_, S> {
         (stop, end)
     }
 
+    /// The dense class of a character, and its kind.
+    #[inline(always)]
+    fn classify(&mut self, c: char) -> (usize, Kind) {
+        match c {
+            'a'..='z' => (0, Kind::Lower),
+            'A'..='Z' => (1, Kind::Upper),
+            ' ' | '\t' | '\u{b}' | '\u{c}' => (2, Kind::Space),
+            '\n' | '\r' => (2, Kind::Newline),
+            '0'..='9' => (3, Kind::Digit),
+            '\0'..='\x7f' => (4, Kind::Sign),
+            _ => {
+                let code = u32::from(c);
+                if !self.range.contains(code) {
+                    self.range = WideRange::of(code);
+                }
+                (self.range.class.into(), self.range.kind(code))
+            }
+        }
+    }
+
     #[inline(always)]
     fn step(&mut self, at: usize, c: char) -> bool {
-        let (class, kind) = classify(c);
+        let (class, kind) = self.classify(c);
         match kind {
             Kind::Lower | Kind::Upper | Kind::Letter => {
                 // A capital after a small letter begins a word.
@@ -944,45 +968,53 @@ fn cell(key: u64, order: u64) -> usize {
     (mixed.wrapping_mul(GRAMS_LEN as u64) >> 32) as usize
 }
 
-/// The dense class of a character, and its kind.
-#[inline(always)]
-fn classify(c: char) -> (usize, Kind) {
-    match c {
-        'a'..='z' => (0, Kind::Lower),
-        'A'..='Z' => (1, Kind::Upper),
-        ' ' | '\t' | '\u{b}' | '\u{c}' => (2, Kind::Space),
-        '\n' | '\r' => (2, Kind::Newline),
-        '0'..='9' => (3, Kind::Digit),
-        '\0'..='\x7f' => (4, Kind::Sign),
-        _ => classify_wide(c),
-    }
+/// A range of characters beyond ASCII: most characters are in that of the one before.
+#[derive(Clone, Copy, Debug)]
+struct WideRange {
+    start: u32,
+    end: u32,
+    class: u8,
+    how: How,
 }
 
-/// [`classify`] beyond ASCII: the last range that begins at or before the character.
-fn classify_wide(c: char) -> (usize, Kind) {
-    let code = u32::from(c);
-    let Ranges { starts, classes, hows } = &RANGES;
-    let index = starts.partition_point(|&start| start <= code).saturating_sub(1);
-    let (Some(&start), Some(&class), Some(how)) = (starts.get(index), classes.get(index), hows.get(index)) else {
-        return (5, Kind::Sign);
-    };
-    let class = usize::from(class);
-    let cased = |upper: bool| if upper { Kind::Upper } else { Kind::Lower };
-    let kind = match how {
-        How::Lower => Kind::Lower,
-        How::Upper => Kind::Upper,
-        How::Letter => Kind::Letter,
-        How::Unspaced => Kind::Unspaced,
-        How::Digit => Kind::Digit,
-        How::Sign => Kind::Sign,
-        How::Space => Kind::Space,
-        How::EvenUpper => cased(code & 1 == 0),
-        How::OddUpper => cased(code & 1 == 1),
-        How::Indic => match code.wrapping_sub(start) {
-            0x64 | 0x65 | 0x70 => Kind::Sign,
-            0x66..=0x6F => Kind::Digit,
-            _ => Kind::Letter,
-        },
-    };
-    (class, kind)
+impl WideRange {
+    /// None.
+    const EMPTY: Self = Self { start: 0, end: 0, class: 0, how: How::Sign };
+
+    /// The last range that begins at or before the character.
+    fn of(code: u32) -> Self {
+        let Ranges { starts, classes, hows } = &RANGES;
+        let next = starts.partition_point(|&start| start <= code);
+        let index = next.saturating_sub(1);
+        let (Some(&start), Some(&class), Some(&how)) = (starts.get(index), classes.get(index), hows.get(index)) else {
+            return Self { class: 5, ..Self::EMPTY };
+        };
+        Self { start, end: starts.get(next).copied().unwrap_or(u32::MAX), class, how }
+    }
+
+    #[inline(always)]
+    fn contains(&self, code: u32) -> bool {
+        (self.start..self.end).contains(&code)
+    }
+
+    #[inline(always)]
+    fn kind(&self, code: u32) -> Kind {
+        let cased = |upper: bool| if upper { Kind::Upper } else { Kind::Lower };
+        match self.how {
+            How::Lower => Kind::Lower,
+            How::Upper => Kind::Upper,
+            How::Letter => Kind::Letter,
+            How::Unspaced => Kind::Unspaced,
+            How::Digit => Kind::Digit,
+            How::Sign => Kind::Sign,
+            How::Space => Kind::Space,
+            How::EvenUpper => cased(code & 1 == 0),
+            How::OddUpper => cased(code & 1 == 1),
+            How::Indic => match code.wrapping_sub(self.start) {
+                0x64 | 0x65 | 0x70 => Kind::Sign,
+                0x66..=0x6F => Kind::Digit,
+                _ => Kind::Letter,
+            },
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //! classes are those of the weights in heuristic_weights.bin.
 
 /// How the characters of a range are told apart.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum How {
     Lower,
     Upper,
