@@ -240,7 +240,8 @@ describe("LoomTree", () => {
         const { body, report, state } = tree.requestBodyWithReport({ ...options, target });
         assert.equal(state === undefined, options.previous === undefined);
         assert.deepEqual(body, requestBody({ ...request, target }), `round ${round}`);
-        assert.deepEqual(report.tokens, short.tokens);
+        // A state of a dialogue for no provider is not continued for one.
+        if (state === undefined) assert.deepEqual(report.tokens, short.tokens);
         body.fill(0);
         assert.deepEqual(tree.requestBody({ ...options, target }), requestBody({ ...request, target }));
       }
