@@ -16,7 +16,7 @@ pub(crate) struct Branch {
     /// The first message that differs. In long conversations this may be earlier than the real one.
     pub at: usize,
     pub reason: PrefixReason,
-    /// The messages from there on that were among the earlier ones: what they follow is another message now.
+    /// The messages from there on that were among the earlier ones or appended to them: what they follow is another message now.
     pub stale: Vec<usize>,
 }
 
@@ -90,17 +90,24 @@ impl InputHash {
         Some(from + same)
     }
 
-    /// The messages from a branch on that were among the earlier ones.
+    /// The messages from a branch on that were made after another beginning: those among the earlier ones, and those appended to them.
     fn stale(&self, branch: usize, messages: &[MessageHash]) -> Vec<usize> {
-        let from = branch.saturating_sub(self.count.saturating_sub(self.recent.len()));
-        let known = self.recent.get(from..).unwrap_or_default();
+        let known = self.known(branch, messages);
+        let is_stale = |at: &usize| *at >= self.count || known.contains(at);
+        (branch..messages.len()).filter(is_stale).collect()
+    }
+
+    /// The messages from one on that were among the earlier ones.
+    fn known(&self, from: usize, messages: &[MessageHash]) -> Vec<usize> {
+        let recent = from.saturating_sub(self.count.saturating_sub(self.recent.len()));
+        let known = self.recent.get(recent..).unwrap_or_default();
         let is_known = |at: &usize| messages.get(*at).is_some_and(|message| known.contains(&short(message.whole())));
-        (branch..messages.len()).filter(is_known).collect()
+        (from..messages.len()).filter(is_known).collect()
     }
 
     /// Whether any of these messages was among the earlier ones.
     pub(crate) fn knows_any(&self, messages: &[MessageHash]) -> bool {
-        !self.stale(0, messages).is_empty()
+        !self.known(0, messages).is_empty()
     }
 
     /// Whether the last message that both have is the same: one before it was edited.

@@ -29,26 +29,32 @@ impl Fit<'_> {
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
         diagnostics.extend(self.begin());
         let start = Start { diagnostics, can_reuse_layout: self.can_reuse_layout };
-        let mut reserved_bytes = 0_u64;
+        // Edits and cuts may suffice.
+        let mut reserved_bytes = None;
+        let mut least_over = u64::MAX;
         for attempt in 1..=MAX_ATTEMPTS {
             let done = self.run_with_reserve(&start, reserved_bytes)?;
-            match self.bytes_over(&done.0) {
+            let over = self.bytes_over(&done.0);
+            least_over = least_over.min(over);
+            match over {
                 0 => {
                     self.report_large_images(&done.0);
                     self.report_refused(&done.0);
                     return Ok(done);
                 }
-                _ if !self.has_images() => return Err(self.too_large(&done.0)),
+                _ if !self.has_images() => break,
                 // The marker came after.
-                over if attempt + 1 < MAX_ATTEMPTS => reserved_bytes = reserved_bytes.saturating_add(over),
-                _ => reserved_bytes = u64::MAX,
+                _ if attempt + 1 < MAX_ATTEMPTS => {
+                    reserved_bytes = Some(reserved_bytes.map_or(0, |reserved: u64| reserved.saturating_add(over)));
+                }
+                _ => reserved_bytes = Some(u64::MAX),
             }
         }
-        Err(self.too_large(&Cut::default()))
+        Err(self.too_large(least_over))
     }
 
-    /// The same with images down to so many bytes less than the options state.
-    fn run_with_reserve(&mut self, start: &Start, reserved_bytes: u64) -> Result<(Cut, Vec<EditEffect>)> {
+    /// The same with images down to so many bytes less than the options state; with all images for none.
+    fn run_with_reserve(&mut self, start: &Start, reserved_bytes: Option<u64>) -> Result<(Cut, Vec<EditEffect>)> {
         self.course = Course { limit: self.limit, reserved_bytes, ..Course::default() };
         let first = self.legal(start)?;
         let from = if self.strips() { self.invalid_from(&first.0) } else { None };

@@ -8,8 +8,8 @@ pub(super) type Place = (usize, usize);
 pub(super) struct Course {
     /// Tokens that the request may have.
     pub limit: u64,
-    /// Bytes less than `maxBytes` to which images go, for the marker that comes after.
-    pub reserved_bytes: u64,
+    /// Bytes less than `maxBytes` to which images go, for the marker that comes after; none where images stay.
+    pub reserved_bytes: Option<u64>,
     /// Tokens to which a step cuts, if it makes one; at most `limit`.
     pub target: Option<u64>,
     /// Tokens to which the whole step goes down, by `cutTo` and the `step` of the edits.

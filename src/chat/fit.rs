@@ -373,7 +373,7 @@ impl<'r> Fit<'r> {
             return Vec::new();
         }
         self.round_step(self.needed());
-        // A step that brings the request within the limit by edits alone frees at least so much, or cuts.
+        // The edits of a step free at least so much together, or are not made.
         let before = (self.makes_steps() && self.edits.min_tokens_freed > 0).then(|| self.messages.clone());
         let (pairs, total, target, format, prices) =
             (&self.pairs.answered, self.needed(), self.edit_target(), self.format, self.prices);
@@ -401,7 +401,6 @@ impl<'r> Fit<'r> {
         let (left, last_cleared) = (target.saturating_sub(editor.total), editor.last_cleared.take());
         if let Some(before) = before
             && total.saturating_sub(editor.total) < self.edits.min_tokens_freed
-            && editor.total <= self.course.limit
             && !self.edits.always
         {
             self.messages = before;

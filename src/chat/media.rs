@@ -34,8 +34,8 @@ impl Fit<'_> {
 
     /// Replaces the oldest images, if the messages are too large.
     pub(super) fn limit_bytes(&mut self) {
-        let Some(max) = self.options.max_bytes else { return };
-        let max = max.saturating_sub(self.course.reserved_bytes);
+        let (Some(max), Some(reserved)) = (self.options.max_bytes, self.course.reserved_bytes) else { return };
+        let max = max.saturating_sub(reserved);
         let mut bytes = self.bytes(&Cut::default());
         if bytes <= max {
             return;
@@ -133,11 +133,12 @@ impl Fit<'_> {
         }
     }
 
-    /// The error for messages over `maxBytes`.
-    pub(super) fn too_large(&self, cut: &Cut) -> Error {
-        let (required, limit) = (self.bytes(cut), self.options.max_bytes.unwrap_or(0));
+    /// The error for messages that are so many bytes over `maxBytes`.
+    pub(super) fn too_large(&self, over: u64) -> Error {
+        let limit = self.options.max_bytes.unwrap_or(0);
+        let required = limit.saturating_add(over);
         let message = format!(
-            "the messages take {required} bytes without images that can go, and `maxBytes` is {limit}; remove files, or raise it"
+            "the messages take at least {required} bytes, whichever images go, and `maxBytes` is {limit}; remove files, or raise it"
         );
         budget::over(Code::RequestTooLarge, message, limit, required)
     }

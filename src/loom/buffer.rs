@@ -9,6 +9,7 @@ use crate::assembly::settings::{Fill, TEXT_MARKER};
 use crate::content::Block;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::loom::budget::settings;
+use crate::loom::fit_state::Previous;
 use crate::loom::loom_context;
 use crate::loom::parts;
 use crate::loom::path_context::PathContext;
@@ -87,6 +88,12 @@ pub(crate) fn document<'a>(context: &PathContext<'a>, state: &mut PathState) -> 
     }
     let mut diagnostics = state.diagnostics(tree, &options.choices);
     check_annotations(tree, &state.selected, options, &mut diagnostics)?;
+    let of_series = [("previous", options.previous != Previous::None), ("cutTo", options.cut_to.is_some())];
+    for (name, _) in of_series.into_iter().filter(|(_, is_given)| *is_given) {
+        let message = format!("`{name}` is for dialogues; a document does not continue the last one");
+        let ignored = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Info, message);
+        diagnostics.push(ignored.at_path(name));
+    }
     let addendum = loom_context::addendum(options, context.mode, &mut diagnostics);
     let mut rows = state.selected.rows(tree);
     let selection = &state.selected.selection;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::assembly::costs::marker_text;
 use crate::assembly::item_series::ItemSeries;
 use crate::assembly::item_treatment::ItemTreatment;
 use crate::assembly::plan::SystemText;
@@ -74,15 +75,15 @@ impl<'s> DialogueSeries<'s> {
             headers: headers_hash(state, series.nodes.len()),
         };
         match &options.previous {
-            Previous::State(last) => series.relate(last, state),
+            Previous::State(last) => series.relate(last, state, settings),
             Previous::None | Previous::Start => series.reason = Some(PrefixReason::First),
         }
         Some(series)
     }
 
     /// Relates the conversation to that of the last fit.
-    fn relate(&mut self, last: &'s FitState, state: &DialogueState) {
-        let Some(known) = last.known() else {
+    fn relate(&mut self, last: &'s FitState, state: &DialogueState, settings: &Settings) {
+        let Some(known) = last.known().filter(|known| self.is_own_marker(known, settings)) else {
             self.reason = Some(PrefixReason::StateUnusable);
             return;
         };
@@ -130,6 +131,14 @@ impl<'s> DialogueSeries<'s> {
         } else if known.has_block_after && count > self.same {
             self.changes.push((self.same, count));
         }
+    }
+
+    /// Whether the marker in a state is the one of these options. Only a damaged state has another text.
+    fn is_own_marker(&self, known: &KnownState, settings: &Settings) -> bool {
+        let Some(marker) = known.marker.as_ref().filter(|_| known.hashes.options == self.hashes.options) else {
+            return true;
+        };
+        marker_text(&settings.truncation_marker, marker.count).as_deref() == Some(marker.text.as_str())
     }
 
     /// How many nodes the compaction of the last fit replaced, if it does again.

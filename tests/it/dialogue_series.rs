@@ -318,6 +318,12 @@ fn state_is_small_and_damage_begins_afresh() {
         let mut other = Host { state: other, ..whole.clone() };
         assert_eq!(other.send().unwrap()["report"]["prefix"]["reason"], "state_unusable");
     }
+    let mut marked = whole.clone();
+    assert!(marked.state["marker"][1].is_string());
+    marked.state["marker"][1] = json!("zap ".repeat(1_000));
+    let result = marked.send().unwrap();
+    assert_eq!(result["report"]["prefix"]["reason"], "state_unusable");
+    assert!(!result.to_string().contains("zap"));
     for wrong in [json!("state"), json!(1), json!([])] {
         let mut wrong = Host { state: wrong, ..whole.clone() };
         assert!(wrong.send().unwrap_err().contains("invalid_input"));
@@ -481,6 +487,29 @@ fn a_compaction_stays() {
         assert_eq!(result["messages"][0], first["messages"][0]);
         assert_eq!(result["report"]["prefix"]["stable"], true, "{at} {:#}", result["report"]["prefix"]);
         assert!(result["report"]["tokens"]["total"].as_u64().unwrap() <= window);
+    }
+}
+
+/// What was appended since the last dialogue was made after it, whichever node was edited then.
+#[test]
+fn thoughts_appended_before_an_edit_go() {
+    let thought = |at: usize| json!({ "type": "reasoning", "text": "hm", "signature": format!("s{at}") });
+    for (edited, expected) in [(0, vec![]), (2, vec!["n1"])] {
+        let mut host = Host::new(options(9_000));
+        host.append("human", vec![say("Q0")]);
+        host.append("model", vec![thought(0), say("A0")]);
+        host.append("human", vec![say("Q1")]);
+        host.send().unwrap();
+        host.append("model", vec![thought(1), say("A1")]);
+        host.append("human", vec![say("Q2")]);
+        host.nodes[edited]["content"] = json!("another");
+        let result = host.send().unwrap();
+        let sent: Vec<String> = bounds(&result["system"], result["messages"].as_array().unwrap())
+            .0
+            .into_iter()
+            .map(|(signature, _)| signature)
+            .collect();
+        assert_eq!(sent, expected);
     }
 }
 
@@ -661,4 +690,15 @@ proptest! {
             }
         }
     }
+}
+
+/// A document has no series, and says so.
+#[test]
+fn documents_do_not_continue() {
+    let tree = json!({ "nodes": [{ "id": "a", "authorType": "human", "content": "Once." }], "edges": [] });
+    let request = json!({ "tree": tree, "tip": "a", "contextWindow": 4_000, "previous": null, "cutTo": 0.5 });
+    let result = call("assembleBuffer", &[request], None).unwrap();
+    let found = result["report"]["diagnostics"].as_array().unwrap();
+    let found: Vec<_> = found.iter().map(|it| (it["code"].as_str().unwrap(), it["path"].as_str().unwrap())).collect();
+    assert_eq!(found, [("option_ignored", "previous"), ("option_ignored", "cutTo")]);
 }

@@ -28,6 +28,29 @@ fn required(messages: &Value, options: &Value, most: u64) -> Value {
     error.details()["required"].clone()
 }
 
+/// Images stay if edits and cuts bring the messages below the limit.
+#[test]
+fn images_stay_if_less_is_enough() {
+    let text = |role: &str, text: &str| json!({ "role": role, "content": text });
+    let image = json!({ "type": "image_url", "image_url": { "url": "https://example.org/a.png" } });
+    let messages = json!([
+        text("user", "Go."),
+        text("assistant", &"wool ".repeat(1500)),
+        { "role": "user", "content": [{ "type": "text", "text": "Look." }, image] },
+        text("assistant", "Good."),
+        text("user", "And now?"),
+    ]);
+    let mut options = json!({ "format": "openai", "maxTokens": 5500 });
+    for previous in [None, Some(Value::Null)] {
+        previous.into_iter().for_each(|previous| options["previous"] = previous);
+        options.as_object_mut().unwrap().remove("maxBytes");
+        let plain = fit(&messages, &options).unwrap();
+        assert!(json!(plain.messages).to_string().contains("a.png"));
+        options["maxBytes"] = json!(bytes(&plain.messages));
+        assert_eq!(fit(&messages, &options).unwrap().messages, plain.messages);
+    }
+}
+
 #[test]
 fn media_are_measured_to_the_byte_in_every_format() {
     let large = png(6_000);

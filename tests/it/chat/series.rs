@@ -556,6 +556,26 @@ fn thoughts_after_an_edited_message_go() {
     }
 }
 
+/// What was appended since the last fit was made after its result, whichever message was edited then.
+#[test]
+fn thoughts_appended_before_an_edit_go() {
+    let thought = |at: usize| json!({ "role": "assistant", "content": [{ "type": "thinking", "thinking": "hm", "signature": format!("s{at}") }, { "type": "text", "text": format!("A{at}") }] });
+    let question = |text: &str| json!({ "role": "user", "content": text });
+    let first = vec![question("Q0"), thought(0), question("Q1")];
+    let options = |previous: &Value| json!({ "maxTokens": 900, "format": "anthropic", "previous": previous });
+    let state = fit(&json!(first), &options(&Value::Null)).unwrap().state;
+    for (edited, expected) in [(0, vec![]), (2, vec!["s0"])] {
+        let mut messages = [&first[..], &[thought(1), question("Q2")]].concat();
+        messages[edited] = question("another");
+        let fitted = fit(&json!(messages), &options(&state)).unwrap();
+        assert_eq!(signatures(&fitted.messages), expected);
+        // What is made after that is valid.
+        messages.extend([thought(2), question("Q3")]);
+        let next = fit(&json!(messages), &options(&fitted.state)).unwrap();
+        assert_eq!(signatures(&next.messages), [expected, vec!["s2"]].concat());
+    }
+}
+
 #[test]
 fn messages_that_end_on_removed_come_back_as_a_change() {
     let thought = |at: usize| json!({ "type": "thinking", "thinking": "hm", "signature": format!("s{at}") });

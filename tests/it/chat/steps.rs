@@ -49,6 +49,17 @@ fn the_edits_of_a_step_free_the_least_together() {
     assert!(cut.report.get("edits").is_none() && whole - total(&cut.report) >= 200, "{}", cut.report);
 }
 
+/// Edits that free too little are not made either where a cut is needed after them.
+#[test]
+fn edits_that_free_too_little_leave_it_to_the_cut() {
+    let messages = run(8, 40, 4);
+    let edits = json!({ "toolResults": { "keepLast": 6 }, "minTokensFreed": 400 });
+    let options = json!({ "maxTokens": 300, "edits": edits, "fill": "off", "protect": [], "previous": null });
+    let fitted = fit(&messages, &options).unwrap();
+    assert!(fitted.report.get("edits").is_none(), "{}", fitted.report);
+    assert!(total(&fitted.report) <= 300 && fitted.messages.len() < messages.as_array().unwrap().len());
+}
+
 /// `step` rounds what edits and cut free together.
 #[test]
 fn a_step_frees_a_multiple() {
