@@ -75,7 +75,10 @@ describe("turn by turn", () => {
         const list = await turns(page);
         assert.equal(list.length, 11);
         assert.ok(list.at(-1)[2] > 1024, "the last one is mostly cached");
-        assert.equal(list.at(-1)[2], list.at(-2)[1], "by the one before it");
+        const [cached, before] = [list.at(-1)[2], list.at(-2)[1]];
+        // The reasoning of the turn before is not billed again.
+        if (body === responses) assert.ok(cached <= before && cached > 0.99 * before, `${cached} of ${before}`);
+        else assert.equal(cached, before, "by the one before it");
       });
     });
   }
