@@ -375,9 +375,9 @@ fn reasons_are_told() {
     assert_eq!(reason(&host, &|_| ()).0, "none");
     assert_eq!(reason(&host, &|host| host.state = Value::Null).0, "first");
     assert_eq!(reason(&host, &|host| host.options["preferences"]["truncationMarker"] = json!("(cut)")).0, "options");
-    let (told, result) =
+    let (found, result) =
         reason(&host, &|host| host.options["agent"]["configuration"]["systemPrompt"] = json!("Be long."));
-    assert_eq!((told.as_str(), &result["report"]["prefix"]["messages"]), ("system", &json!(0)));
+    assert_eq!((found.as_str(), &result["report"]["prefix"]["messages"]), ("system", &json!(0)));
     let tools = |host: &mut Host| {
         host.options["target"] =
             json!({ "provider": "anthropic", "model": "claude-opus-5-5", "tools": [{ "name": "look" }] })
@@ -389,8 +389,8 @@ fn reasons_are_told() {
         host.tip = Some(format!("n{}", host.nodes.len() - 3));
         host.append("human", vec![say("Try again.")]);
     };
-    let (told, result) = reason(&host, &retry);
-    assert_eq!(told, "branched");
+    let (found, result) = reason(&host, &retry);
+    assert_eq!(found, "branched");
     // What was done up to the last step stays.
     let (before, _) = host.last.clone().unwrap();
     let (same, _) = compare(&before, result["messages"].as_array().unwrap());
@@ -538,12 +538,12 @@ fn headers_change_the_prefix() {
 fn the_example_of_the_docs() {
     let mut host = Host::new(options(1_000));
     host.append("human", vec![say("Read the files.")]);
-    let mut told = Vec::new();
+    let mut found = Vec::new();
     for at in 0..30 {
         let report = host.send().unwrap()["report"].clone();
         let prefix = &report["prefix"];
         if prefix["stable"] == false {
-            told.push(format!(
+            found.push(format!(
                 "{at} {} {} {}",
                 report["tokens"]["total"],
                 prefix["messages"],
@@ -554,7 +554,7 @@ fn the_example_of_the_docs() {
         host.append("human", vec![say(&"It says much. ".repeat(20))]);
     }
     let docs = include_str!("../../docs/prefixes.md");
-    assert!(docs.contains(&format!("```text\n{}\n```", told.join("\n"))), "{}", told.join("\n"));
+    assert!(docs.contains(&format!("```text\n{}\n```", found.join("\n"))), "{}", found.join("\n"));
 }
 
 #[derive(Clone, Debug)]
@@ -601,8 +601,8 @@ fn path(host: &Host) -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(300), ..ProptestConfig::default() })]
 
-    /// Whatever happens to a tree, no request is over the limit, no invalid thought is sent, and the report tells what comparing the
-    /// messages one by one tells.
+    /// Whatever happens to a tree, no request is over the limit, no invalid thought is sent, and the report states what comparing the
+    /// messages one by one shows.
     #[test]
     fn a_series_of_dialogues_keeps_its_promises(
         ops in prop::collection::vec(op(), 1..40),
@@ -692,7 +692,7 @@ proptest! {
     }
 }
 
-/// A document has no series, and says so.
+/// A document has no series, and a diagnostic states it.
 #[test]
 fn documents_do_not_continue() {
     let tree = json!({ "nodes": [{ "id": "a", "authorType": "human", "content": "Once." }], "edges": [] });

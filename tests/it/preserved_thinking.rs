@@ -275,17 +275,20 @@ fn thinking_after_the_result_of_a_server_tool_is_removed_from_bodies() {
         (thoughts.collect::<Vec<_>>(), found(&answer))
     };
     let all = ["first thought", "second thought", "third thought"];
-    let told = |severity: &str| vec![("n1".to_owned(), severity.to_owned())];
+    let reported = |severity: &str| vec![("n1".to_owned(), severity.to_owned())];
     for id in ["srvtoolu_1", "mcptoolu_1"] {
-        assert_eq!(body(id, "claude-opus-5-5", "strip"), (vec![all[0].to_owned(), all[2].to_owned()], told("info")));
-        assert_eq!(body(id, "claude-opus-5-5", "keep"), (all.map(str::to_owned).to_vec(), told("warning")));
+        assert_eq!(
+            body(id, "claude-opus-5-5", "strip"),
+            (vec![all[0].to_owned(), all[2].to_owned()], reported("info"))
+        );
+        assert_eq!(body(id, "claude-opus-5-5", "keep"), (all.map(str::to_owned).to_vec(), reported("warning")));
         assert_eq!(body(id, "claude-opus-5-5", "dropBlock"), (all.map(str::to_owned).to_vec(), Vec::new()));
         assert_eq!(body(id, "claude-opus-5", "strip"), (all.map(str::to_owned).to_vec(), Vec::new()));
     }
     assert_eq!(body("toolu_1", "claude-opus-5-5", "strip"), (all.map(str::to_owned).to_vec(), Vec::new()));
 }
 
-/// A loom-aware dialogue has other headers and blocks in each request, so that no earlier thinking is bound to what it says now.
+/// A loom-aware dialogue has other headers and blocks in each request, so that no earlier thinking is bound to its present text.
 #[test]
 fn loom_aware_dialogues_have_no_signed_thinking() {
     let story = story(SIGNED);

@@ -75,7 +75,7 @@ pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
     }
 }
 
-/// The steps of a turn: results come first in the user's, and all that is said in a row is one step.
+/// The steps of a turn: results come first in the user's, and adjacent texts and media are one step.
 fn steps(json: &mut JsonWriter, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
     let is_result = |item: &Item<'_>| matches!(item.content, ItemContent::Result(_));
     let is_said = |item: &Item<'_>| matches!(item.content, ItemContent::Text(_) | ItemContent::Media(_));
@@ -92,7 +92,7 @@ fn steps(json: &mut JsonWriter, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>
     write_said(json, &said);
 }
 
-/// What is said in a row, as a step.
+/// Adjacent texts and media, as a step.
 fn write_said(json: &mut JsonWriter, items: &[&Item<'_>]) {
     let Some(first) = items.first() else { return };
     let kind = if first.role == Role::Assistant { "model_output" } else { "user_input" };

@@ -303,7 +303,7 @@ fn interactions(body: &Value) -> Result<(), String> {
                         }
                         _ => false,
                     };
-                    ensure(fits, "a part that says nothing")?;
+                    ensure(fits, "an empty part")?;
                 }
             }
             "thought" => {

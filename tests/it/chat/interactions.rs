@@ -87,8 +87,8 @@ fn a_container_has_its_system_context_and_tools() {
     let tools = json!([{ "type": "function", "name": "look", "parameters": { "type": "object" } }]);
     let container = json!({ "agent": "a", "system_instruction": "Be brief.", "tools": tools, "input": chat() });
     let of = |chat: &Value, options: Value| count(chat, &options, &CallContext::default()).unwrap();
-    let beside = json!({ "system": "Be brief.", "tools": tools });
-    assert_eq!(of(&container, json!({})), of(&json!(chat()), beside));
+    let options = json!({ "system": "Be brief.", "tools": tools });
+    assert_eq!(of(&container, json!({})), of(&json!(chat()), options));
     let fitted = fit(&container, &json!({ "maxTokens": 200, "edits": false })).unwrap();
     assert!(fitted.report["truncated"] == true && fitted.messages.len() < chat().len());
     assert_eq!(broken_chat("gemini-interactions", &fitted.messages), Ok(()));

@@ -23,7 +23,7 @@ fn run() -> Vec<Value> {
     ]
 }
 
-/// The phases of what the model says, with the texts.
+/// The phases of the model's messages, with the texts.
 fn phases(items: &[Value]) -> Vec<(String, String)> {
     let of_model = items.iter().filter(|item| item["role"] == "assistant");
     let text = |item: &Value| item["content"].as_str().or(item["content"][0]["text"].as_str()).unwrap().to_owned();
