@@ -90,7 +90,7 @@ codes! {
         PlanMismatch = "plan_mismatch", "A plan is not what the graph would plan now. `details`: `commitId`, `cacheKey`.";
         ProviderError = "provider_error", "The answer of a provider, or an event of its stream, is an error. `details`: `provider`, `error` as the provider gave it.";
         RecordMismatch = "record_mismatch", "What a store has in the place of a commit's record is not that record: it was damaged, or it is another one. `details`: `commitId`; `actualId` where it is the record of another commit.";
-        RequestTooLarge = "request_too_large", "The messages as JSON are over `maxBytes`, even without images. `details`: `limit`, `required`, `overBy`, in bytes.";
+        RequestTooLarge = "request_too_large", "The messages as JSON are over `maxBytes`, whichever images are removed. `details`: `limit`, `required`, `overBy`, in bytes.";
         ResumeIncomplete = "resume_incomplete", "A session file goes on from something that `resume` does not remember: a record far back, or a header too long to be kept. Give the whole file, with `wholeFile`. `details`: `consumed`, `reason`.";
         ResumeMismatch = "resume_mismatch", "A session file is not the one that `resume` was made of: it was rewritten or truncated, or the format or the options are others. `details`: `reason`, and `consumed` where it is known.";
         RunOutOfOrder = "run_out_of_order", "A run was given something else than what it waits for. `details`: `expected`, `given`.";
