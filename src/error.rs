@@ -209,7 +209,7 @@ codes! {
         TimestampUnreadable = "timestamp_unreadable", "A `createdAt` is no date and time of RFC 3339 with an offset; it counts as absent.";
         TokensEstimated = "tokens_estimated", "The vocabulary that the model's tokens are counted by is not loaded; the counts are estimates.";
         ToolChoiceRefused = "tool_choice_refused", "The request forces a tool call by `tool_choice`, and the model refuses that.";
-        ToolPairApart = "tool_pair_apart", "The result of a call does not directly follow it, which the provider refuses; it stands where it was. `path` names its message.";
+        ToolPairApart = "tool_pair_apart", "The result of a call does not directly follow it, which the provider refuses. It was put there, or with a warning left where it was. `path` names its message.";
         ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent. Of a translated chain: one half of a pair stands alone, since the other is in no part beside it.";
         TornLine = "torn_line", "The last line of a JSONL file stops in the middle; it was skipped.";
         TypeMissing = "type_missing", "A task does not say its type; it is atomic.";

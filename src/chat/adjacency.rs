@@ -1,52 +1,71 @@
-//! Results that do not follow their calls, and texts that are empty: providers refuse both (CHATS.md §1).
+//! Results that do not follow their calls, and texts that are empty: providers refuse both.
 
 use super::messages::Messages;
 use crate::content::Role;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::sorting;
 use crate::text::is_blank;
-use crate::tool_calls::ToolPairs;
+use crate::tool_calls::{PartPosition, ToolPairs};
 use crate::vendors::format::Format;
 use crate::vendors::pieces::message::{Kind, Message, Piece, Reason};
 
-/// Reports results that stand apart from their calls. The order of messages is the caller's, so nothing is moved.
-pub(super) fn report_apart(
+/// A message of results that goes directly after the message of their calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MovedResult {
+    pub result: usize,
+    pub call: usize,
+}
+
+/// Finds messages of results that stand apart from their calls, which providers refuse, and reports them. A message that holds
+/// anything else stays where it is.
+pub(super) fn results_apart(
     pairs: &ToolPairs<'_>,
     messages: &Messages<'_>,
     format: Format,
     diagnostics: &mut Vec<Diagnostic>,
-) {
+) -> Vec<MovedResult> {
+    let mut moved = Vec::new();
     // In a list of items a result is found by its call, wherever it stands after it.
     if matches!(format, Format::Responses | Format::Agents | Format::Interactions | Format::AiSdkUi | Format::Generic) {
-        return;
+        return moved;
     }
-    let mut last = None;
-    for &(call, result) in &pairs.answered {
-        if call.0 >= result.0 || last == Some(result.0) {
-            continue;
-        }
-        let between = messages.range(call.0 + 1, result.0).filter(|message| message.removed.is_none());
-        // Gemini wants the results of a turn in one content.
-        let is_apart = if format == Format::Gemini {
-            between.count() > 0
+    let is_apart = |&(call, result): &(PartPosition, PartPosition)| {
+        let mut between = messages.range(call.0 + 1, result.0).filter(|message| message.removed.is_none());
+        // Gemini takes the results of a turn in one content.
+        if format == Format::Gemini { between.next().is_some() } else { !between.all(is_results) }
+    };
+    let mut apart: Vec<_> = pairs.answered.iter().copied().filter(is_apart).collect();
+    sorting::sort_by_key(&mut apart, |(_, result)| result.0);
+    for apart in apart.chunk_by(|(_, one), (_, other)| one.0 == other.0) {
+        let Some(&(call, result)) = apart.first() else { continue };
+        let is_whole = messages.get(result.0).is_some_and(|it| is_results(it) && it.pieces.len() == apart.len());
+        let is_of_one_message = apart.iter().all(|(other, _)| other.0 == call.0);
+        let is_alone = format != Format::Gemini || messages.get(call.0).is_some_and(|it| calls(it) == apart.len());
+        let (severity, advice) = if is_whole && is_of_one_message && is_alone {
+            moved.push(MovedResult { result: result.0, call: call.0 });
+            (Severity::Info, "it was put there")
         } else {
-            between.into_iter().any(|message| !is_results(message))
+            (Severity::Warning, "providers refuse this, so put it there")
         };
-        if is_apart {
-            last = Some(result.0);
-            let text = format!(
-                "the result in message {} does not directly follow its call in message {}, which providers refuse; put it there",
-                result.0, call.0
-            );
-            let found = Diagnostic::new(DiagnosticCode::ToolPairApart, Severity::Warning, text);
-            diagnostics.push(found.at_path(format!("messages[{}]", result.0)));
-        }
+        let text = format!(
+            "the result in message {} does not directly follow its call in message {}; {advice}",
+            result.0, call.0
+        );
+        let found = Diagnostic::new(DiagnosticCode::ToolPairApart, severity, text);
+        diagnostics.push(found.at_path(format!("messages[{}]", result.0)));
     }
+    moved
 }
 
 /// Whether a message is nothing but results and answers to approvals.
-fn is_results(message: &Message<'_>) -> bool {
+pub(super) fn is_results(message: &Message<'_>) -> bool {
     let is_result = |piece: &Piece<'_>| matches!(piece.kind, Kind::Result { .. } | Kind::Approval { .. });
     message.role != Role::Assistant && message.pieces.iter().all(is_result)
+}
+
+/// How many calls a message has.
+fn calls(message: &Message<'_>) -> usize {
+    message.pieces.iter().filter(|piece| matches!(piece.kind, Kind::Call { .. })).count()
 }
 
 /// Takes out empty texts, which Anthropic refuses; not in the last message, where an empty answer may begin.

@@ -1,7 +1,7 @@
 //! A fit that continues the last one: what that did is done again, and the state for the next one (SPEC §8 "Continuing fits").
 
+use super::entry::Entry;
 use super::fit::{Cut, Fit, SUMMARY_PREFIX};
-use super::outcome::Entry;
 use super::pairs::MessageSlice;
 use super::report::AddedKind;
 use super::series::{Relation, Series, digest, options_hash, pinned_hash, text_hash};
@@ -117,6 +117,7 @@ impl Fit<'_> {
             summary: None,
         });
         let difference = series.first_difference(&self.treatments(cut), added.as_ref());
+        let difference = self.newly_moved().map(|moved| moved.call + 1).fold(difference, usize::min);
         Some(Some(difference).filter(|difference| *difference < series.same))
     }
 
@@ -196,6 +197,8 @@ impl Fit<'_> {
         let mut tokens = self.request_overhead.system.saturating_add(self.request_overhead.tools);
         let mut all = 0;
         for entry in entries {
+            // A result that was put after its call may be new in the middle.
+            let difference = if same == all { difference } else { 0 };
             let (count, of_same, cost) = match *entry {
                 Entry::Run(from, to) => {
                     let end = to.min(difference.max(from));

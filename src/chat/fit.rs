@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::adjacency::{drop_empty_texts, report_apart};
+use super::adjacency::{MovedResult, drop_empty_texts, results_apart};
 use super::course::Course;
 use super::edits::Editor;
 use super::messages::Messages;
@@ -58,6 +58,8 @@ pub(super) struct Fit<'r> {
     pub fields: &'r RequestFields,
     pub fields_at: &'static str,
     pub course: Course,
+    /// Results that are put directly after their calls, in their order.
+    pub moved: Vec<MovedResult>,
     /// Tokens that a summary may have, its prefix included; found when something is cut.
     pub summary_room: u64,
     pub diagnostics: Vec<Diagnostic>,
@@ -153,7 +155,7 @@ impl<'r> Fit<'r> {
         // Results of what the provider has stored have no calls here.
         if self.options.repair && !self.rules.continues {
             repair(self.pairs, &mut self.messages, &mut self.diagnostics);
-            report_apart(self.pairs, &self.messages, self.format, &mut self.diagnostics);
+            self.moved = results_apart(self.pairs, &self.messages, self.format, &mut self.diagnostics);
             drop_empty_texts(&mut self.messages, self.format, &mut self.diagnostics);
             drop_links(&mut self.messages);
             self.remove_empty();

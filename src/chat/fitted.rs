@@ -2,7 +2,8 @@
 
 use serde_json::Value as Json;
 
-use super::outcome::{Entry, FitDecisions};
+use super::entry::Entry;
+use super::outcome::FitDecisions;
 use super::report::Report;
 use super::state::FitState;
 use crate::sorting;

@@ -25,6 +25,7 @@ mod convert;
 mod course;
 mod cut;
 mod edits;
+mod entry;
 mod fit;
 mod fitted;
 mod gap;

@@ -1,8 +1,8 @@
 //! The decisions of a fit: which messages stay, what changes in them, and the report.
 
 use serde::Serialize;
-use serde_json::Value as Json;
 
+use super::entry::{Entry, move_results};
 use super::fit::{Cut, Fit, SUMMARY_PREFIX};
 use super::options::Phase;
 use super::pairs::MessageSlice;
@@ -57,10 +57,7 @@ impl FitDecisions {
         if let Some(entries) = &mut self.messages {
             let mut all = Vec::with_capacity(read.len());
             for entry in entries.drain(..) {
-                match entry {
-                    Entry::Run(from, to) => (from..to).for_each(|at| all.push(Entry::One(at))),
-                    one => all.push(one),
-                }
+                all.extend(entry.single());
             }
             *entries = all;
         }
@@ -81,18 +78,6 @@ pub struct SummaryInput {
     /// The summary of an earlier fit, which the new one replaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_summary: Option<String>,
-}
-
-/// Messages that leave.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(super) enum Entry {
-    One(usize),
-    /// From one index to another, as they are.
-    Run(usize, usize),
-    Changed(usize, Vec<Change>),
-    /// A marker or a summary.
-    Added(Json),
 }
 
 /// Rows of the report.
@@ -254,6 +239,11 @@ impl Fit<'_> {
         if first.is_some() {
             self.put(cut, count, &mut outcome, &mut added);
         }
+        if !self.moved.is_empty() {
+            outcome.entries = move_results(outcome.entries, &self.moved, &self.messages);
+            let place = outcome.entries.iter().position(|entry| matches!(entry, Entry::Added(_)));
+            added.as_mut().zip(place).into_iter().for_each(|(added, place)| added.index = place);
+        }
         if let Some(added) = &added {
             let overhead = self.message_overhead();
             tokens.overhead = tokens.overhead.saturating_add(overhead);
@@ -286,8 +276,8 @@ impl Fit<'_> {
         };
         let state = Some(FitState::new(state));
         FitDecisions {
-            messages: (!same).then_some(outcome.entries),
-            same,
+            messages: (!same || !self.moved.is_empty()).then_some(outcome.entries),
+            same: same && self.moved.is_empty(),
             rows: outcome.rows,
             report,
             summarize,

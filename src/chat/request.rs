@@ -129,6 +129,7 @@ impl<'t> ChatRequest<'t> {
             fields: &self.fields,
             fields_at: if self.is_container { "" } else { "target." },
             course: Course::default(),
+            moved: Vec::new(),
             summary_room: 0,
             diagnostics,
         };

@@ -481,6 +481,7 @@ impl ResidentChat {
             fields: &options.request,
             fields_at: "target.",
             course: Course::default(),
+            moved: Vec::new(),
             summary_room: 0,
             diagnostics,
         };

@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value as Json};
 
+use super::adjacency::MovedResult;
 use super::course::Place;
 use super::fit::{Cut, Fit};
 use super::pairs::MessageSlice;
@@ -84,7 +85,8 @@ impl Fit<'_> {
         // The prefix begins at a signed compaction.
         let begins_there = compacted && self.has_signed_compaction();
         let of_messages = changed.iter().find_map(|&at| self.change_in(at, begins_there));
-        let first = of_cut.into_iter().chain(of_front).chain(of_messages).min();
+        let of_moved = self.newly_moved().map(|moved| (moved.call + 1, 1)).min();
+        let first = of_cut.into_iter().chain(of_front).chain(of_messages).chain(of_moved).min();
         let thinking_goes = self.rules.preserves_thinking
             && changed.iter().filter_map(|&at| self.messages.get(at)).any(|message| {
                 let is = |piece: &Piece<'_>| self.is_bound(piece) && piece.removed == Some(Reason::ReasoningRemoved);
@@ -103,6 +105,12 @@ impl Fit<'_> {
             Some(None) => None,
             None => self.first_change(cut),
         }
+    }
+
+    /// Results that the last fit of the series did not put after their calls.
+    pub(super) fn newly_moved(&self) -> impl Iterator<Item = &MovedResult> {
+        let repeated = self.series.as_ref().map_or(0, |series| series.same);
+        self.moved.iter().filter(move |moved| moved.result >= repeated)
     }
 
     /// Where a cut begins, or its marker, which stands before a run in one message that goes on after the gap.
@@ -179,7 +187,7 @@ impl Fit<'_> {
     /// Takes out the thoughts that are invalid by now, before it is found out whether anything has to be cut.
     pub(super) fn strip_changed(&mut self) {
         if self.strips()
-            && self.messages.is_changed()
+            && (self.messages.is_changed() || !self.moved.is_empty())
             && !self.series.as_ref().is_some_and(Series::is_afresh)
             && let Some(from) = self.first_change(&Cut::default())
         {
