@@ -317,8 +317,8 @@ ctxweave.requestBody({ tree, path: [], contextWindow: 4096, target: { provider: 
   assert.equal(status, 0, stdout);
 });
 
-test("the examples of docs/transcripts.md and docs/loading.md have the types", () => {
-  const found = examples().filter(({ name }) => /docs\/(transcripts|loading)\.md/.test(name));
+test("the examples of docs/sessions.md and docs/loading.md have the types", () => {
+  const found = examples().filter(({ name }) => /docs\/(sessions|loading)\.md/.test(name));
   assert.ok(found.length > 2);
   for (const { file, code } of found) {
     const { status, stdout } = check(`${file}.mts`, code);

@@ -2,7 +2,7 @@ import type { CommitRecord } from "./commits.js";
 import type { Diagnostic, JsonValue, Limits, OwnTokenizer, Tokenizer } from "./common.js";
 import type { LoomTreeData, VendorBlock } from "./loom.js";
 
-/** A format that conversations of agents are kept in; docs/transcripts.md says what each is. */
+/** A format that conversations of agents are kept in; docs/session-formats.md has the rules of each. */
 export type TranscriptFormat =
   "bureau-agent-v1" | "claude-code-v1" | "codex-v0" | "codex-v1" | "gemini-v1" | "generic-v1";
 
@@ -152,7 +152,7 @@ export interface TranslateRequest {
   limits?: Limits;
 }
 
-/** How a delta was translated, best first; see docs/transcripts.md. */
+/** How a delta was translated, best first; see docs/sessions.md. */
 export type TranslationTier = "native" | "fields" | "transcode" | "rendering" | "raw";
 
 /** A conversation in the format asked for. */
