@@ -1,8 +1,9 @@
 // Tokens, cuts, pieces and streams beside the other packages one can install: through the built package, in one process, in turn,
 // each of them warm; with `--cold` each time the first thing that a fresh process does once it has loaded. Then what is worst for us alone.
-// Prints the tables that stand in docs/counting.md, and with `--into` puts them there, between the lines that say so.
+// Prints the tables of benches/tokens/results.md, and then the summary of docs/benchmarks.md. `--into` writes either into a file, between
+// the markers `tokenizer` or `tokenizer-summary`.
 //
-//   node benches/tokens/tokenizer.mjs [--quick] [--cold] [--rounds 5] [--open FOLDER] [--into docs/counting.md]
+//   node benches/tokens/tokenizer.mjs [--quick] [--cold] [--rounds 5] [--open FOLDER] [--into benches/tokens/results.md] [--into docs/benchmarks.md]
 //
 // `--open` compares the vocabularies of open models that benches/tokens/reference.py has put into a folder with the package `tokenizers` of PyPI.
 // Times are the shortest of all rounds, of the clock, so the machine should have little else to do.
@@ -134,15 +135,20 @@ const say = (line) => {
   lines.push(line);
   console.log(line);
 };
+/** Of each job its name and its cells: the time of ctxweave, that of the fastest other, and their ratio. */
+const summary = [];
 const shown = (time) => (time < 10 ? time.toFixed(1) : time.toFixed(0));
 /** A table of the shortest times of each, by text, ours first. */
 function table(title, whos, rows) {
   say(`\n| ${title} | ${whos.join(" | ")} | times the fastest other |`);
   say(`| --- |${" --: |".repeat(whos.length + 1)}`);
-  for (const [name, times] of rows) {
+  return rows.map(([name, times]) => {
     const [first, ...others] = times.map((all) => Math.min(...all));
-    say(`| ${name} | ${[first, ...others].map(shown).join(" | ")} | ${(Math.min(...others) / first).toFixed(1)} |`);
-  }
+    const fastest = Math.min(...others);
+    const ratio = (fastest / first).toFixed(1);
+    say(`| ${name} | ${[first, ...others].map(shown).join(" | ")} | ${ratio} |`);
+    return `${shown(first)} / ${shown(fastest)} (${ratio})`;
+  });
 }
 
 const peers = {};
@@ -164,17 +170,34 @@ for (const job of Object.keys(jobs)) {
     }
     return [name, [...times.values()]];
   });
-  table(`${job}, ${cold ? "cold, " : ""}ms`, Object.keys(load), rows);
+  summary.push([job, ...table(`${job}, ${cold ? "cold, " : ""}ms`, Object.keys(load), rows)]);
 }
 
 if (option("--open")) open(option("--open"));
 if (!cold) worst();
-if (option("--into")) {
-  const [before, behind] = ["<!-- What `tokenizer.mjs` prints. -->", "<!-- So far. -->"];
-  const docs = readFileSync(option("--into"), "utf8");
-  const from = docs.indexOf(before) + before.length;
-  if (from < before.length || docs.indexOf(behind) < from) throw new Error("the file has no place for the tables");
-  writeFileSync(option("--into"), `${docs.slice(0, from)}\n${lines.join("\n")}\n\n${docs.slice(docs.indexOf(behind))}`);
+const row = (cells) => `| ${cells.join(" | ")} |`;
+const summarized = [
+  row(["ms: ctxweave / fastest other (times)", ...all.map(({ name }) => name)]),
+  row(["---", ...all.map(() => "--:")]),
+  ...summary.map(row),
+].join("\n");
+console.log(`\n${summarized}`);
+const files = process.argv.flatMap((arg, at) => (arg === "--into" ? [process.argv[at + 1]] : []));
+for (const file of files) {
+  let text = readFileSync(file, "utf8");
+  let found = false;
+  for (const [name, tables] of [
+    ["tokenizer", lines.join("\n").trim()],
+    ["tokenizer-summary", summarized],
+  ]) {
+    const [start, end] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`];
+    const [from, to] = [text.indexOf(start), text.indexOf(end)];
+    if (from < 0 || to < from) continue;
+    found = true;
+    text = `${text.slice(0, from)}${start}\n\n${tables}\n\n${text.slice(to)}`;
+  }
+  if (!found) throw new Error(`${file} has no markers for the tables`);
+  writeFileSync(file, text);
 }
 
 /** Open models, beside the package `tokenizers` of PyPI. */

@@ -1,5 +1,5 @@
 // Exact counting beside the other counters one can install, through the built package: in Node, in Chromium and in
-// workerd, from a fresh process each time, counters in turn, counts compared. Prints the tables of docs/counting.md.
+// workerd, from a fresh process each time, counters in turn, counts compared. Prints the tables of benches/tokens/results.md.
 //
 //   node benches/tokens/tokens.mjs [--quick] [--first] [--rounds 3] [--runtime node|chromium|workerd]... [--text FILE]...
 //
