@@ -1,5 +1,5 @@
 //! Dialogues and reports as `[numbers, ids, ...values]`, from which pkg/src/api/packed.ts makes objects. The numbers and ids of
-//! large ones are bytes next to it. docs/choices.md says what this saves.
+//! large ones are bytes next to it. docs/decisions/json-boundary.md has what this saves.
 //!
 //! Absent is −1 among the numbers and `null` among the values. Enumerations are indices of the lists in packed.ts, which have
 //! the same order.

@@ -16,7 +16,7 @@ export interface TokenizerJson {
  * The vocabulary asset of a `tokenizer.json` of Hugging Face, given as text, as bytes or parsed: for `loadVocabulary`, here or
  * elsewhere, under a name of your own. It can be kept in a file; it is a fifth to a tenth as large.
  *
- * The model has to be byte-level byte pair encoding with one of the patterns that are known; docs/counting.md has the list. Tokens
+ * The model has to be byte-level byte pair encoding with one of the patterns that are known; docs/vocabularies.md has the list. Tokens
  * that are added to the model are special tokens of the vocabulary. What is put before and after a text (`post_processor`) is left out.
  *
  * @throws {CtxweaveError} `invalid_input` with the place in the file for what is no such file and for what cannot be converted, as a

@@ -164,7 +164,7 @@ export interface ModelInfo {
 /**
  * What is known of the model of that name, a snapshot's, a fine-tuned one's or one with a provider before it (`openai/gpt-4o`) too;
  * undefined for a name that is not known. An unknown member of a known line (`claude-opus-9`) has the properties of the newest model of
- * the line, which `countsAs` names. The table is LiteLLM's, of the day that docs/choices.md gives.
+ * the line, which `countsAs` names. The table is LiteLLM's: docs/tokens.md.
  */
 export function modelInfo(name: string): ModelInfo | undefined {
   return callJson("modelInfo", { name }) as ModelInfo | undefined;
@@ -173,7 +173,7 @@ export function modelInfo(name: string): ModelInfo | undefined {
 /**
  * Loads the vocabulary of an exact tokenizer from the bytes of its asset, which are checked: `ctxweave/vocab/<name>.bin`, or what
  * `vocabularyOf` has made, under any name that no encoding has. The modules `ctxweave/vocab/<name>` bring the bytes by themselves.
- * Loading it again is harmless. Other areas than `ctxweave` and `ctxweave/tokens` have `o200k_base` and `cl100k_base` alone.
+ * Loading it again is harmless. Every entry point that counts takes every vocabulary.
  *
  * @throws {CtxweaveError} `invalid_vocabulary` when the bytes are not that asset, or are damaged, or another one has the name;
  *   `unknown_value` for a name that the entry point cannot have

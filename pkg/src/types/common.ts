@@ -279,7 +279,7 @@ export interface Limits {
   xmlAttributes?: number;
 }
 
-/** OpenAI's encodings by their names. All but the first two are in `ctxweave`, `ctxweave/tokens` and `ctxweave-tiktoken` alone. */
+/** OpenAI's encodings by their names. Vocabularies of the first three are `ctxweave/vocab/*`, of the others `ctxweave-vocab/*`. */
 export interface Encodings {
   o200k_base: true;
   cl100k_base: true;

@@ -21,7 +21,7 @@ fn refused(value: Value<'_>, what: fmt::Arguments<'_>) -> Error {
 
 /// The vocabulary asset of a `tokenizer.json` of Hugging Face, to be loaded under any name that no encoding of OpenAI's has.
 ///
-/// It has to be byte-level byte pair encoding with one of the patterns that are known (docs/counting.md lists them). Tokens that are
+/// It has to be byte-level byte pair encoding with one of the patterns that are known (docs/vocabularies.md lists them). Tokens that are
 /// added to the model, special or not, are special tokens of the vocabulary: a text has them where it is said so. What is put before or
 /// after a text (`post_processor`) is not.
 ///

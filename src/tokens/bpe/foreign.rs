@@ -60,7 +60,7 @@ impl ForeignMerges {
         let mut parts = Parts::default();
         let mut count = 0;
         self.joins.each_unit(piece, 0, piece.len(), |start, end| {
-            // A unit that is a token encodes as that token (docs/counting.md): to ask first is faster, and no more.
+            // A unit that is a token encodes as that token (docs/decisions/exact-counting.md): to ask first is faster, and no more.
             count += if self.words.rank(piece, start, end - start) == NONE {
                 parts.start(start, end);
                 parts.merge(&self.words, piece);

@@ -4,7 +4,7 @@
 //! where the next begins. So these two are counted again. A long piece, as a megabyte of letters without a space, is not even
 //! looked at again: from its last characters it is known which others it continues with ([`Splitter::goes_on_with`]), and only its last tokens
 //! are encoded again, together with what is new. From the first token on that both encodings have in common the later one
-//! holds (docs/counting.md, "Windows").
+//! holds (docs/decisions/exact-counting.md, "Windows").
 
 use super::class::{self, BLANK, BREAK, CASELESS, LOWER, MARK, NUMBER, OTHER, UPPER};
 use super::counted::{Counted, LongPiece, MIN_RECHECKED_TOKENS};

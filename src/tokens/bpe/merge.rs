@@ -66,7 +66,7 @@ impl Parts {
     }
 
     /// Merges a window of so many parts after the other. A window begins with a token of the one before; from where the
-    /// two have a token in common, what the second says holds (docs/counting.md says why).
+    /// two have a token in common, what the second says holds (docs/decisions/exact-counting.md has the argument).
     fn merge_windows(&mut self, words: &TokenTable, bytes: &[u8], size: usize) {
         std::mem::swap(&mut self.all, &mut self.bounds);
         let mut size = size;

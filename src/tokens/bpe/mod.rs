@@ -4,7 +4,7 @@
 //! `split`, `class`). Most pieces are one token (`words`).
 //! The others fall apart where no token reaches across (`joins`), and what is left merges (`merge`); what was merged once
 //! is remembered (`merge_cache`, `caching`), with the lists that merging takes (`scratch`). The tables are built (`build`) out of a compact asset (`asset`, `more`), which is made
-//! with every condition checked that this rests on (`pack`), also of a `tokenizer.json` (`convert`). docs/counting.md has the arguments and the measurements.
+//! with every condition checked that this rests on (`pack`), also of a `tokenizer.json` (`convert`). docs/decisions/exact-counting.md has the arguments.
 
 #![expect(
     clippy::indexing_slicing,

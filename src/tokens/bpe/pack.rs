@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 
 /// The asset for a vocabulary of OpenAI's: its ordinary tokens in the order of their ranks, as a rank file lists them.
 ///
-/// The engine's exactness rests on what is checked here (docs/counting.md says how):
+/// The engine's exactness rests on what is checked here (docs/decisions/exact-counting.md):
 ///
 /// - ranks 0 to 255 are the 256 single bytes, and there are fewer than 2¹⁸ tokens;
 /// - byte pair encoding with the lower ranks alone makes of each further token's bytes exactly two parts; those are the

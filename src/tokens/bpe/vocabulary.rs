@@ -60,7 +60,7 @@ impl fmt::Debug for Vocabulary {
 }
 
 impl Vocabulary {
-    /// Builds the tables out of the asset (docs/counting.md has its format): for the name of an [`Encoding`] out of that
+    /// Builds the tables out of the asset (docs/vocabularies.md has its format): for the name of an [`Encoding`] out of that
     /// encoding's, for any other name out of one that `vocabulary_of` has made.
     ///
     /// # Errors

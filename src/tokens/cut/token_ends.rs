@@ -3,7 +3,7 @@
 //! A text falls into pieces, which are encoded each by itself, and where a piece ends depends on what follows, not on what
 //! comes before. So a part of a text that begins where a piece of the whole does has the same pieces as the whole, but for
 //! the last ones, which end with it. And within a piece neighbours in an encoding are settled: a list of them is the encoding
-//! of its bytes (docs/counting.md).
+//! of its bytes (docs/decisions/exact-counting.md).
 
 use std::rc::Rc;
 
