@@ -16,7 +16,8 @@
  * `dropins/` are entry points for other libraries, which use `ctxweave/chat` as any user would. `cli/main.js` is the command
  * `ctxweave`; it uses the entry points in the same way, each when a command needs it.
  *
- * `docs` are the pages that the comments of the types name. `shared.js` is what all of them have in common with the vocabularies,
+ * `docs` are the pages that the comments of the types name. README.md of the package, next to `dist`, is made from that of the
+ * repository (`readme.mjs`). `shared.js` is what all of them have in common with the vocabularies,
  * `types` and `types-cjs` the declarations, bundled, twice because TypeScript tells the module systems apart by the package.json above a file.
  */
 
@@ -31,6 +32,7 @@ import { build } from "esbuild";
 import { rolldown } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
 import { dropins, folders, vocabularies as vocabulariesOf } from "./exports.mjs";
+import { isPackedPage, packageReadme } from "./readme.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const src = join(here, "src");
@@ -116,12 +118,15 @@ for (const dropin of isWhole ? dropins : []) await bundle({ from: `dropins/${dro
 if (isWhole) await bundle({ from: "cli/main", to: "cli/main", formats: ["esm"] });
 if (isWhole) await bundle({ from: "stores/index", to: "stores" });
 await declarations();
-if (isWhole)
-  cpSync(join(here, "../docs"), join(out, "docs"), {
+if (isWhole) {
+  const docs = join(here, "../docs");
+  // Records of decisions are for contributors.
+  cpSync(docs, join(out, "docs"), {
     recursive: true,
-    // Records of decisions are for who changes the code.
-    filter: (path) => !path.endsWith("crate.md") && !path.endsWith("decisions"),
+    filter: (path) => path === docs || isPackedPage(`docs/${relative(docs, path)}`),
   });
+  writeFileSync(join(here, "README.md"), packageReadme(readFileSync(join(here, "../README.md"), "utf8")));
+}
 
 /** Writes a module of src, or some text, as an ES module and as CommonJS. */
 async function bundle({ flavor, stdin, from, to, file, formats = ["esm", "cjs"] }) {

@@ -17,7 +17,6 @@ const root = dirname(here);
 const work = join(root, "target/site");
 const pages = join(work, "pages");
 
-// The records in docs/decisions are for who changes the code.
 const forgotten = readdirSync(join(root, "docs"))
   .filter((name) => name.endsWith(".md"))
   .map((name) => `docs/${name}`)

@@ -1,36 +1,82 @@
 /**
- * The pages of the site, in the order of its menu. A guide is a file of the project; `title` is what the menu calls it.
- * `cargo xtask site` fails where a page of docs/ is missing here.
+ * The pages of the site, in the order of its menu: files of the project, with their titles in the menu. `cargo xtask site` fails if
+ * a page of docs/ is missing here.
  */
+
+import { readdirSync, readFileSync } from "node:fs";
+
+/** The records of decisions, named by their first line. */
+const decisions = readdirSync(new URL("../docs/decisions", import.meta.url))
+  .filter((name) => name.endsWith(".md") && name !== "README.md")
+  .map((name) => `docs/decisions/${name}`)
+  .map((file) => {
+    const [, title] = /^# (.+)/.exec(readFileSync(new URL(`../${file}`, import.meta.url), "utf8"));
+    return { file, title: title.replaceAll("`", "") };
+  });
 
 export const menu = [
   {
     text: "Start",
     items: [
       { title: "What it is", file: "README.md", page: "index.md" },
-      { title: "Loading", file: "docs/loading.md" },
-      { title: "The command", file: "docs/command.md" },
-      { title: "Beside other libraries", file: "docs/comparison.md" },
+      { title: "Quick start", file: "docs/quick-start.md" },
     ],
   },
   {
-    text: "Guides",
+    text: "Chats and agents",
     items: [
-      { title: "Chats", file: "docs/chats.md" },
-      { title: "Prefixes, caches and thinking", file: "docs/prefixes.md" },
-      { title: "Tokens", file: "docs/tokenizer.md" },
-      { title: "Exact counts", file: "docs/counting.md" },
-      { title: "Loom trees", file: "docs/loom.md" },
-      { title: "A tree that stays", file: "docs/resident.md" },
+      { title: "Fit a chat", file: "docs/chats.md" },
+      { title: "Formats and conversion", file: "docs/chat-formats.md" },
+      { title: "Token costs", file: "docs/chat-costs.md" },
+      { title: "Summaries", file: "docs/summaries.md" },
+      { title: "Agent loops, prefixes and caches", file: "docs/agents.md" },
+      { title: "Hooks", file: "docs/hooks.md" },
+    ],
+  },
+  {
+    text: "Tokens and requests",
+    items: [
+      { title: "Count and cut tokens", file: "docs/tokens.md" },
+      { title: "Vocabularies and open models", file: "docs/vocabularies.md" },
       { title: "Request bodies", file: "docs/bodies.md" },
-      { title: "Importing and exporting", file: "docs/import.md" },
-      { title: "Identifying files", file: "docs/identify.md" },
-      { title: "An agent's first turn", file: "docs/workspace.md" },
-      { title: "AGENTS.md folders", file: "docs/folders.md" },
-      { title: "Task templates", file: "docs/operators.md" },
+    ],
+  },
+  {
+    text: "Files, sessions and commits",
+    items: [
+      { title: "Context files and rules", file: "docs/folders.md" },
+      { title: "Sessions and conversion", file: "docs/sessions.md" },
       { title: "Commits", file: "docs/commits.md" },
       { title: "Stores", file: "docs/stores.md" },
-      { title: "Transcripts of agents", file: "docs/transcripts.md" },
+    ],
+  },
+  {
+    text: "Trees",
+    items: [
+      { title: "Loom trees", file: "docs/loom.md" },
+      { title: "Resident trees", file: "docs/resident.md" },
+      { title: "Import and export", file: "docs/import.md" },
+      { title: "Identify files", file: "docs/identify.md" },
+    ],
+  },
+  {
+    text: "Agents' tasks",
+    items: [
+      { title: "Workspaces", file: "docs/workspace.md" },
+      { title: "Task templates", file: "docs/operators.md" },
+    ],
+  },
+  {
+    text: "Reference",
+    items: [
+      { title: "The command", file: "docs/command.md" },
+      { title: "Loading", file: "docs/loading.md" },
+      { title: "Errors and limits", file: "docs/errors.md" },
+      { title: "Limits", file: "docs/limits.md" },
+      { title: "Benchmarks", file: "docs/benchmarks.md" },
+      { title: "The estimator", file: "docs/estimator.md" },
+      { title: "Compared with other libraries", file: "docs/comparison.md" },
+      { title: "The page", file: "docs/page.md" },
     ],
   },
   {
@@ -39,31 +85,27 @@ export const menu = [
       { title: "Node", file: "examples/node/README.md" },
       { title: "Vite", file: "examples/vite/README.md" },
       { title: "Next", file: "examples/next/README.md" },
-      { title: "A Loom in the browser", file: "examples/loom-ui/README.md" },
+      { title: "A loom in the browser", file: "examples/loom-ui/README.md" },
       { title: "Cloudflare Worker", file: "examples/cloudflare-worker/README.md" },
       { title: "Deno", file: "examples/deno-edge/README.md" },
       { title: "Task templates", file: "examples/operators.mjs" },
     ],
   },
   {
-    text: "Reference",
+    text: "Contributing",
     items: [
-      { title: "Errors and diagnostics", file: "docs/errors.md" },
-      { title: "Limits", file: "docs/limits.md" },
-      { title: "Benchmarks", file: "docs/benchmarks.md" },
-      { title: "The page", file: "docs/page.md" },
-      { title: "The estimator", file: "docs/estimator.md" },
-      { title: "What it is built on", file: "docs/choices.md" },
       { title: "Changes", file: "CHANGELOG.md" },
       { title: "Architecture", file: "ARCHITECTURE.md" },
       { title: "Contributing", file: "CONTRIBUTING.md" },
+      { title: "Decisions", file: "docs/decisions/README.md" },
     ],
   },
+  { text: "Decisions", collapsed: true, items: decisions },
 ];
 
 /**
- * The modules of the API, each with the declarations of its entry point. What several have is described in the first of them, and
- * the others lead there: `ctxweave` has nearly all.
+ * The modules of the API, each with the declarations of its entry point. Names that several export are described in the first of
+ * them, and the others link there: `ctxweave` has nearly all.
  */
 export const modules = {
   "ctxweave/tokens": "entries/tokens",
@@ -82,7 +124,7 @@ export const modules = {
   ctxweave: "entries/default",
 };
 
-/** Of docs/, what is no page: the page of the crate on docs.rs. */
+/** Files of docs/ that are no pages: the front page of the crate on docs.rs. */
 export const elsewhere = ["docs/crate.md"];
 
 export const items = menu.flatMap(({ items }) => items);

@@ -23,13 +23,15 @@ export default {
     search: { provider: "local" },
     outline: [2, 3],
     nav: [
+      { text: "Quick start", link: "/quick-start" },
       { text: "Guides", link: "/chats" },
       { text: "API", link: "/api/" },
       { text: "Comparison", link: "/comparison" },
     ],
     sidebar: [
-      ...menu.map(({ text, items }) => ({
+      ...menu.map(({ text, collapsed, items }) => ({
         text,
+        collapsed,
         items: items.map((item) => ({ text: item.title, link: link(pageOf(item)) })),
       })),
       { text: "API", items: Object.keys(modules).map((name) => ({ text: name, link: `/api/${name}` })) },

@@ -533,7 +533,7 @@ fn headers_change_the_prefix() {
     }
 }
 
-/// The example of docs/prefixes.md.
+/// The example of docs/agents.md.
 #[test]
 fn the_example_of_the_docs() {
     let mut host = Host::new(options(1_000));
@@ -553,7 +553,7 @@ fn the_example_of_the_docs() {
         host.append("model", vec![say(&format!("File {at}."))]);
         host.append("human", vec![say(&"It says much. ".repeat(20))]);
     }
-    let docs = include_str!("../../docs/prefixes.md");
+    let docs = include_str!("../../docs/agents.md");
     assert!(docs.contains(&format!("```text\n{}\n```", found.join("\n"))), "{}", found.join("\n"));
 }
 

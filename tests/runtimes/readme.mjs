@@ -3,25 +3,27 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { transformSync } from "esbuild";
 import { root } from "../packaging/packed.mjs";
 
 const pair =
-  /^```(?:js|javascript|ts|typescript)\n(?<code>(?:(?!```)[^\n]*\n)*)```\n\s*(?:(?!```)[^\n]+\n\s*){0,2}^```text\n(?<printed>[\s\S]*?)^```/gm;
+  /^```(?<language>js|javascript|ts|typescript)\n(?<code>(?:(?!```)[^\n]*\n)*)```\n\s*(?:(?!```)[^\n]+\n\s*){0,2}^```text\n(?<printed>[\s\S]*?)^```/gm;
 
 /**
- * Every JavaScript block that a text block with its output follows, with at most two lines between them: a list of
- * `{ file, name, code, printed }` of the READMEs and of all docs.
+ * Every block of JavaScript or TypeScript followed by a text block with its output, with at most two lines in between, of README.md and
+ * the docs: a list of `{ file, name, language, code, program, printed }`. `program` is the code without types.
  */
 export function examples() {
   const docs = readdirSync(join(root, "docs"))
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name}`);
-  return ["README.md", "pkg/README.md", ...docs].flatMap((path) => {
+  return ["README.md", ...docs].flatMap((path) => {
     const found = [...readFileSync(join(root, path), "utf8").matchAll(pair)];
     return found.map(({ groups }, at) => ({
       file: `${path.replaceAll(/\W/g, "-")}-${at}`,
       name: `example ${at + 1} of ${path}`,
       ...groups,
+      program: groups.language.startsWith("t") ? transformSync(groups.code, { loader: "ts" }).code : groups.code,
     }));
   });
 }

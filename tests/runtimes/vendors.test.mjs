@@ -1,10 +1,10 @@
 /**
- * The examples for the vendors' own SDKs, from README.md and docs/chats.md as they stand there: they compile, and what they
- * send to a stub of each endpoint keeps the rules that the vendor answers 400 for.
+ * The examples for the vendors' SDKs, from README.md and the docs as they stand there: they compile, and the requests that they send to a
+ * stub of each endpoint keep the rules that the vendor answers 400 for.
  */
 
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -13,9 +13,12 @@ import { transform } from "esbuild";
 import { folder, root } from "../packaging/packed.mjs";
 import { tsc } from "../packaging/tsc.mjs";
 
-/** The blocks in TypeScript that import this package. */
+const pages = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
+const files = ["README.md", ...pages.map((name) => `docs/${name}`)];
+
+/** The blocks in TypeScript that import a package. */
 function blocks(name) {
-  return ["README.md", "docs/chats.md"].flatMap((file) => {
+  return files.flatMap((file) => {
     const text = readFileSync(join(root, file), "utf8");
     const found = [...text.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code]) => code);
     return found.filter((code) => code.includes(`from "${name}"`)).map((code) => ({ file, code }));
@@ -144,7 +147,7 @@ test("every example compiles with its vendor's types", () => {
   assert.equal(status, 0, stdout);
 });
 
-for (const file of ["README.md", "docs/chats.md"]) {
+for (const file of ["README.md", "docs/chat-formats.md"]) {
   test(`OpenAI takes what the example of ${file} sends`, async () => {
     const { ask } = await example("openai", file);
     const history = [
@@ -188,8 +191,8 @@ for (const file of ["README.md", "docs/chats.md"]) {
   });
 }
 
-test("Gemini takes what the example of docs/chats.md sends", async () => {
-  const { ask } = await example("@google/genai", "docs/chats.md");
+test("Gemini takes what the example of docs/chat-formats.md sends", async () => {
+  const { ask } = await example("@google/genai", "docs/chat-formats.md");
   const history = Array.from({ length: 8 }, () => turns)
     .flat()
     .flatMap(({ at, question, result, answer }) => [

@@ -43,7 +43,7 @@ cargo xtask <command>
   check              formatting, lints, docs and types; warnings are errors
   test [SUITE]...    what must hold before a change lands: setup, `build --quick`, check and the tests; with names only these suites
                        --all  everything: the flavors as they are shipped, their sizes, every case, state and bundler
-  size               the size table, into README.md; fails above the ceilings
+  size               the size table, into docs/loading.md; fails above the ceilings
                        --manifest FILE      --out DIR  where `build` put the wasm      --check  write nothing
   demo               print an assembled prompt, build the page and serve it on localhost
                        --once  all but the serving

@@ -1,4 +1,4 @@
-//! How large the modules and the vocabularies are, as a table in README.md, and whether they stay under their ceilings.
+//! How large the modules and the vocabularies are, as a table in docs/loading.md, and whether they stay under their ceilings.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,8 @@ use crate::process::output;
 use crate::project::Project;
 use crate::setup;
 
+/// The page with the table.
+const PAGE: &str = "docs/loading.md";
 const START: &str = "<!-- size:start -->";
 const END: &str = "<!-- size:end -->";
 
@@ -35,15 +37,15 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     let table = table(&rows);
     print!("{table}");
     under_ceilings(&rows)?;
-    let readme = project.path("README.md");
+    let page = project.path(PAGE);
     match (out.is_none(), check_only) {
         (false, _) => Ok(()),
-        (true, true) => compare(&fs::read_to_string(&readme)?, &rows),
+        (true, true) => compare(&fs::read_to_string(&page)?, &rows),
         (true, false) => {
-            let text = fs::read_to_string(&readme).context("cannot read README.md")?;
+            let text = fs::read_to_string(&page).with_context(|| format!("cannot read {PAGE}"))?;
             let changed = replaced(&text, &table)?;
             if changed != text {
-                fs::write(&readme, changed)?;
+                fs::write(&page, changed)?;
             }
             Ok(())
         }
@@ -126,25 +128,25 @@ fn under_ceilings(rows: &[Row]) -> Result<()> {
     Ok(())
 }
 
-/// The README with the table between its markers.
-fn replaced(readme: &str, table: &str) -> Result<String> {
-    let (before, rest) = readme.split_once(START).with_context(|| format!("README.md has no `{START}`"))?;
-    let (_, after) = rest.split_once(END).with_context(|| format!("README.md has no `{END}`"))?;
+/// The page with the table between its markers.
+fn replaced(page: &str, table: &str) -> Result<String> {
+    let (before, rest) = page.split_once(START).with_context(|| format!("{PAGE} has no `{START}`"))?;
+    let (_, after) = rest.split_once(END).with_context(|| format!("{PAGE} has no `{END}`"))?;
     Ok(format!("{before}{START}\n\n{table}\n{END}{after}"))
 }
 
-/// Fails when the README's sizes are more than 2 % away from what was measured: another patch release of the compiler
-/// should not turn a build red, but the table has to stay true.
-fn compare(readme: &str, rows: &[Row]) -> Result<()> {
+/// Fails if the sizes in the page are more than 2 % off: another patch release of the compiler should not turn a build red, but the
+/// table has to stay true.
+fn compare(page: &str, rows: &[Row]) -> Result<()> {
     for Row { file, sizes, .. } in rows {
         let start = format!("| `{file}` |");
-        let line = readme.lines().find(|line| line.starts_with(&start));
-        let line = line.with_context(|| format!("README.md has no size of `{file}`: run `cargo xtask size`"))?;
+        let line = page.lines().find(|line| line.starts_with(&start));
+        let line = line.with_context(|| format!("{PAGE} has no size of `{file}`: run `cargo xtask size`"))?;
         let stated = line[start.len()..].split('|').map(|cell| cell.trim().replace(',', "").parse::<u64>());
         for (stated, size) in stated.zip(sizes) {
             let stated = stated.unwrap_or(0);
             if stated.abs_diff(*size) * 50 > *size {
-                bail!("README.md says {stated} where `{file}` has {size} bytes: run `cargo xtask size`");
+                bail!("{PAGE} states {stated} bytes, but `{file}` has {size}: run `cargo xtask size`");
             }
         }
     }
