@@ -8,7 +8,7 @@ export type { FitPrefix, FitState } from "./common.js";
 // What is fitted
 // ---------------------------------------------------------------------------------------------------------------------
 
-/** Whose messages they are; docs/chats.md says what each format is. `generic` is `{ role, content }` with a text. */
+/** Format of messages; docs/chat-formats.md describes each. `generic` is `{ role, content }` with a text. */
 export type ChatFormat =
   | "ai-sdk"
   | "ai-sdk-ui"
