@@ -46,6 +46,7 @@ export const menu = [
     items: [
       { title: "Context files and rules", file: "docs/folders.md" },
       { title: "Sessions and conversion", file: "docs/sessions.md" },
+      { title: "Session formats", file: "docs/session-formats.md" },
       { title: "Commits", file: "docs/commits.md" },
       { title: "Stores", file: "docs/stores.md" },
     ],
@@ -54,7 +55,11 @@ export const menu = [
     text: "Trees",
     items: [
       { title: "Loom trees", file: "docs/loom.md" },
+      { title: "Budget and truncation", file: "docs/truncation.md" },
+      { title: "Loom-aware agents", file: "docs/loom-aware.md" },
       { title: "Resident trees", file: "docs/resident.md" },
+      { title: "Undo, copies and previews", file: "docs/tree-changes.md" },
+      { title: "Answers of providers", file: "docs/answers.md" },
       { title: "Import and export", file: "docs/import.md" },
       { title: "Identify files", file: "docs/identify.md" },
     ],
@@ -71,6 +76,7 @@ export const menu = [
     items: [
       { title: "The command", file: "docs/command.md" },
       { title: "Loading", file: "docs/loading.md" },
+      { title: "Conventions", file: "docs/conventions.md" },
       { title: "Errors and limits", file: "docs/errors.md" },
       { title: "Limits", file: "docs/limits.md" },
       { title: "Benchmarks", file: "docs/benchmarks.md" },
