@@ -96,7 +96,7 @@ test("the search finds calls and rules, and nothing is asked of another host", a
         await page.waitForURL((url) => url.pathname.includes(expected));
       };
       await search("fitMessages", "/api/ctxweave/chat");
-      await search("truncateMiddle", "/loom");
+      await search("truncateMiddle", "/truncation");
       assert.deepEqual(said, []);
       assert.deepEqual(
         asked.filter((url) => !url.startsWith(address)),
