@@ -23,7 +23,7 @@ export function row({ tool, what, line, version }, { how, app, lazy }, workspace
 }
 
 export function tableOf(rows) {
-  const head = ["tool", "what", "needs", "the bytes come from", "first load"];
+  const head = ["tool", "setup", "needs", "module source", "first load"];
   const lines = [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |\n`);
   return lines.join("");
 }
