@@ -93,9 +93,9 @@ function framesWhileMoving(page) {
 const head = [
   "nodes",
   "elements",
-  "wheel, near",
+  "wheel, close",
   "frames a second",
-  "wheel, all of it",
+  "wheel, whole tree",
   "arrow key",
   "pick",
   "slider",

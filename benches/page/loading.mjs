@@ -46,7 +46,7 @@ const url = `http://127.0.0.1:${server.address().port}/`;
 
 const seconds = (value) => (value / 1000).toFixed(1);
 
-console.log("| view | something is seen, s | it can be used, s | requests | kB |\n| --- | --: | --: | --: | --: |");
+console.log("| view | seen, s | used, s | requests | kB |\n| --- | --: | --: | --: | --: |");
 for (const { id, name } of await viewList()) {
   const runs = [];
   for (let run = 0; run < RUNS; run++) runs.push(await load(id));
