@@ -1,6 +1,6 @@
 /**
- * The same chats through LangChain, the AI SDK, LlamaIndex and ctxweave: `node site/comparison.mjs` writes docs/comparison.md, with
- * `--print` to standard output. Whatever stands in its tables is found out here, from what the libraries give.
+ * Fits the same chats with LangChain, the AI SDK, LlamaIndex and ctxweave. `node site/comparison.mjs` writes docs/comparison.md, with
+ * `--print` to standard output. Every cell of its tables is computed from the results of the libraries.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -23,7 +23,7 @@ const tokensOf = (messages) =>
     { format: "openai", tokenizer },
   );
 
-/** A call, as OpenAI's API has it. */
+/** A tool call in the format of OpenAI's API. */
 const call = (id, name, args) => ({ id, type: "function", function: { name, arguments: JSON.stringify(args) } });
 
 const log = (lines) =>
@@ -50,30 +50,30 @@ const agent = [
 const cases = [
   {
     title: "An agent's chat with tool calls, limit 150 tokens",
-    about: "Eleven messages, with a call in the first turn and two at once in the second; one result is long.",
+    about: "Eleven messages, with one call in the first turn and two parallel calls in the second. One result is long.",
     messages: agent,
     limit: 150,
   },
   {
     title: "The same in the middle of a turn, limit 130 tokens",
-    about: "The last messages are the calls and their results: the model is to go on from them.",
+    about: "The last messages are calls and their results, from which the model continues.",
     messages: agent.slice(0, 9),
     limit: 130,
   },
   {
-    title: "A last message that is longer than the limit, 60 tokens",
-    about: "Somebody has pasted a log.",
+    title: "A last message over the limit of 60 tokens",
+    about: "The user has pasted a log.",
     messages: [agent[0], agent[1], agent[4], { role: "user", content: `Look at this:\n${log(40)}` }],
     limit: 60,
   },
 ];
 
-/** Each library with options for a chat with tools. `run` gives what the library gives, and its messages in OpenAI's form. */
+/** Each library with its options for a chat with tools. `run` returns the library's result, and its messages in OpenAI's format. */
 const libraries = [
   {
     name: "LangChain",
     of: "@langchain/core",
-    call: '`trimMessages(messages, { strategy: "last", startOn: "human", includeSystem: true, maxTokens, tokenCounter })`, the counter being ours',
+    call: '`trimMessages(messages, { strategy: "last", startOn: "human", includeSystem: true, maxTokens, tokenCounter })`, with our counter',
     async run(messages, maxTokens) {
       const counter = (list) => tokensOf(list.map(fromLangChain));
       const options = { strategy: "last", startOn: "human", includeSystem: true, maxTokens, tokenCounter: counter };
@@ -84,7 +84,7 @@ const libraries = [
   {
     name: "AI SDK",
     of: "ai",
-    call: '`pruneMessages({ messages, reasoning: "all", toolCalls: "before-last-2-messages", emptyMessages: "remove" })`: it has no limit in tokens',
+    call: '`pruneMessages({ messages, reasoning: "all", toolCalls: "before-last-2-messages", emptyMessages: "remove" })`; it has no token limit',
     run(messages) {
       const options = { reasoning: "all", toolCalls: "before-last-2-messages", emptyMessages: "remove" };
       const given = pruneMessages({ messages: messages.flatMap(toAiSdk), ...options });
@@ -94,7 +94,7 @@ const libraries = [
   {
     name: "LlamaIndex",
     of: "@llamaindex/core",
-    call: "`new Memory([], { tokenLimit, shortTermTokenLimitRatio: 1 })`, `add` and `getLLM()`, which counts the texts of messages alone",
+    call: "`new Memory([], { tokenLimit, shortTermTokenLimitRatio: 1 })`, `add` and `getLLM()`; it counts the texts of messages only",
     async run(messages, tokenLimit) {
       const memory = new Memory([], { tokenLimit, shortTermTokenLimitRatio: 1 });
       for (const message of messages) await memory.add(toLlamaIndex(message));
@@ -122,7 +122,7 @@ function toLangChain({ role, content, tool_calls: calls = [], tool_call_id: id }
 }
 
 function fromLangChain(message) {
-  // What it gives where nothing fits is a list with this in it.
+  // If nothing fits it returns a list with this element.
   if (message === undefined) return { role: "`undefined`" };
   const type = message.getType();
   if (type === "system") return { role: "system", content: message.content };
@@ -179,7 +179,7 @@ function fromLlamaIndex({ role, content, options }) {
 const roles = (messages) =>
   messages.map(({ role, tool_calls: calls }) => (calls ? "calls" : role)).join(", ") || "nothing";
 
-/** What a provider would refuse, and what the model would miss. */
+/** Properties of a result that a provider would reject or the model would miss. */
 function facts(before, after, limit) {
   const asked = new Set(after.flatMap(({ tool_calls: calls }) => calls ?? []).map(({ id }) => id));
   const answered = new Set(after.flatMap(({ tool_call_id: id }) => id ?? []));
@@ -199,16 +199,16 @@ function facts(before, after, limit) {
     tokens > limit ? `**${tokens}, over**` : String(tokens),
     after.some(({ role }) => role === "system") ? "yes" : "**no**",
     orphans || lacking
-      ? `**${[orphans && `${orphans} results alone`, lacking && `${lacking} calls alone`].filter(Boolean).join(", ")}**`
-      : "no",
+      ? `**${[orphans && `${orphans} results`, lacking && `${lacking} calls`].filter(Boolean).join(", ")}**`
+      : "none",
     kept === "gone" ? "**gone**" : kept,
   ];
 }
 
-/** What there is beside the messages themselves. */
-function saysOf(given) {
-  if (Array.isArray(given)) return "nothing: a list of messages is all";
-  return `what became of each of ${given.report.messages.length} messages, and why`;
+/** The report next to the messages. */
+function reportOf(given) {
+  if (Array.isArray(given)) return "none";
+  return `fate and reason of ${given.report.messages.length} messages`;
 }
 
 async function table({ messages, limit }) {
@@ -216,7 +216,7 @@ async function table({ messages, limit }) {
     libraries.map(async (library) => {
       try {
         const { given, messages: left } = await library.run(structuredClone(messages), limit);
-        return [library.name, ...facts(messages, left, limit), saysOf(given)];
+        return [library.name, ...facts(messages, left, limit), reportOf(given)];
       } catch (error) {
         return [library.name, `an error: ${String(error.code ?? error.message).split("\n")[0]}`, "", "", "", "", ""];
       }
@@ -224,12 +224,12 @@ async function table({ messages, limit }) {
   );
   const head = [
     "",
-    "what is left",
+    "messages left",
     "tokens",
     "system message",
-    "calls or results alone",
+    "orphaned calls or results",
     "last message",
-    "says of what it left out",
+    "report",
   ];
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
@@ -237,7 +237,7 @@ async function table({ messages, limit }) {
 const require = createRequire(import.meta.url);
 const lock = JSON.parse(readFileSync(new URL("package-lock.json", import.meta.url), "utf8"));
 
-/** Its version, and whether npm says that it is kept no longer. */
+/** The installed version of a package, and whether npm marks it as deprecated. */
 const versionOf = (name) => {
   for (const folder of require.resolve.paths(name)) {
     try {
@@ -252,16 +252,18 @@ const versionOf = (name) => {
 
 const sections = [];
 for (const one of cases) {
-  const given = `Given: ${roles(one.messages)}; ${tokensOf(one.messages)} tokens.`;
-  sections.push(`## ${one.title}\n\n${one.about} ${given}\n\n${await table(one)}\n`);
+  const input = `Input: ${roles(one.messages)}; ${tokensOf(one.messages)} tokens.`;
+  sections.push(`## ${one.title}\n\n${one.about}\n${input}\n\n${await table(one)}\n`);
 }
 
-const text = `# Beside other libraries
+const text = `# Compared with other libraries
 
-The same chats through four libraries. A script, \`site/comparison.mjs\`, runs them and writes this page, and the tests compare: what stands
-here is what these versions give, each with the options that it has for a chat with tools. Tokens are those of \`o200k_base\` by OpenAI's published rules for chats, counted again in what came out;
-a chat without a message is 3.
-How fast each is stands in [benchmarks](benchmarks.md).
+Several libraries shorten a chat to a limit. They differ in which messages survive, whether tool calls keep their results, and how much they
+report. This page fits the same three chats with four of them.
+
+\`node site/comparison.mjs\` runs the libraries and writes this page, and the tests compare it. Each library runs with its options for chats
+with tools. Tokens are counted in the result with \`o200k_base\` by OpenAI's published rules; an empty chat has 3. Speed is in
+[benchmarks](benchmarks.md).
 
 | library | version | call |
 | --- | --- | --- |
