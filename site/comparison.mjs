@@ -222,15 +222,7 @@ async function table({ messages, limit }) {
       }
     }),
   );
-  const head = [
-    "",
-    "messages left",
-    "tokens",
-    "system message",
-    "orphaned calls or results",
-    "last message",
-    "report",
-  ];
+  const head = ["", "messages left", "tokens", "system message", "orphaned calls or results", "last message", "report"];
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 

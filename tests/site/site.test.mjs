@@ -113,7 +113,9 @@ test("the comparison is what the libraries give", () => {
   const program = join(root, "site/comparison.mjs");
   const printed = execFileSync(process.execPath, [program, "--print"], { encoding: "utf8" });
   assert.equal(readFileSync(join(root, "docs/comparison.md"), "utf8"), printed);
-  const rows = printed.split("\n").filter((line) => line.startsWith("| ctxweave |") && line.includes("fate and reason"));
+  const rows = printed
+    .split("\n")
+    .filter((line) => line.startsWith("| ctxweave |") && line.includes("fate and reason"));
   assert.equal(rows.length, 3);
   for (const row of rows) assert.doesNotMatch(row, /\*\*/);
 });
