@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { installed, root } from "../packaging/packed.mjs";
+import { examplesIn, pageOf } from "./command/page.mjs";
 import { chat, playground, tree } from "./command/play.mjs";
 
 const ctxweave = createRequire(join(installed(), "package.json"))("ctxweave");
@@ -15,7 +16,7 @@ before(() => ctxweave.init());
 const play = playground("command");
 const { sh, read, write } = play;
 
-/** Runs it and gives what it printed, the report too; it has to succeed. */
+/** Runs a line that has to succeed; returns its output and report. */
 function done(line, options) {
   const { exit, stdout, stderr } = sh(line, options);
   assert.equal(exit, 0, `${line}\n${stderr}`);
@@ -27,6 +28,12 @@ const names = [...done("ctxweave --help").stdout.matchAll(/^ {2}([a-z]+(?: [a-z]
   ([, name]) => name,
 );
 
+test("no help is wider than 80 columns", () => {
+  for (const help of Object.values(helps)) {
+    for (const line of help.split("\n")) assert.ok(line.length <= 80, line);
+  }
+});
+
 test("the help names every command", () => {
   const wanted = ["chat", "dialogue", "buffer", "body", "tokens", "folders", "workspace", "operators", "vocab"];
   const sessions = ["import", "convert", "show"].map((name) => `session ${name}`);
@@ -36,10 +43,6 @@ test("the help names every command", () => {
 const helps = Object.fromEntries(
   ["", "session", ...names].map((name) => [name, done(`ctxweave ${name} --help`).stdout]),
 );
-
-/** The lines of the examples in a help. */
-const examplesIn = (help) =>
-  help.match(/^ {2}.*npx ctxweave .*$/gm).filter((line) => !/COMMAND|\[options\]/.test(line));
 
 for (const name of names) {
   test(`every example in the help of ${name} works`, () => {
@@ -67,22 +70,22 @@ test("every option in a help is taken, and one that is not known is refused with
   for (const name of names) {
     for (const [, option, value] of helps[name].matchAll(/^ {2}(?:-h, )?(--[a-z-]+)( [A-Z]+)?/gm)) {
       const { stderr } = sh(`ctxweave ${name} ${option}${value ? "=1" : ""} --help`);
-      assert.doesNotMatch(stderr, /there is no option|needs a value|takes no value/, `${name} ${option}`);
+      assert.doesNotMatch(stderr, /unknown option|missing value|takes no value/, `${name} ${option}`);
     }
   }
   for (const [line, message] of [
-    ["chat --maxTokens 5", "there is no option `--maxTokens`: did you mean `--max-tokens`?"],
-    ["folders --fro x", "there is no option `--fro`: did you mean `--for`?"],
-    ["chat --max-tokens", "`--max-tokens` needs a value: `--max-tokens N`"],
-    ["chat --max-tokens --json", "`--max-tokens` needs a value: `--max-tokens N`"],
-    ["chat --max-tokens many", "`--max-tokens` is a number, not `many`"],
+    ["chat --maxTokens 5", "unknown option `--maxTokens`; did you mean `--max-tokens`?"],
+    ["folders --fro x", "unknown option `--fro`; did you mean `--for`?"],
+    ["chat --max-tokens", "missing value of `--max-tokens`; write `--max-tokens N`"],
+    ["chat --max-tokens --json", "missing value of `--max-tokens`; write `--max-tokens N`"],
+    ["chat --max-tokens many", "`--max-tokens` takes a number, not `many`"],
     ["chat --json=yes", "`--json` takes no value"],
-    ["chat --to antropic", "there is no value of `--to` `antropic`: did you mean `anthropic`?"],
-    ["tokens --tokenizer o200kbase notes.md", "there is no tokenizer `o200kbase`: did you mean `o200k_base`?"],
-    ["cht", "there is no command `cht`: did you mean `chat`?"],
-    ["session conv", "there is no command `session conv`: did you mean `session convert`?"],
-    ["chat chat.json", "say the limit: `--model NAME`"],
-    ["chat chat.json tree.json", "one file at a time: `tree.json` is one too many"],
+    ["chat --to antropic", "`--to` does not take `antropic`; did you mean `anthropic`?"],
+    ["tokens --tokenizer o200kbase notes.md", "unknown tokenizer `o200kbase`; did you mean `o200k_base`?"],
+    ["cht", "unknown command `cht`; did you mean `chat`?"],
+    ["session conv", "unknown command `session conv`; did you mean `session convert`?"],
+    ["chat chat.json", "missing limit; give `--model NAME`"],
+    ["chat chat.json tree.json", "unexpected argument `tree.json`; give one file"],
   ]) {
     const { exit, stdout, stderr } = sh(`ctxweave ${line}`);
     assert.equal(exit, 2, line);
@@ -117,7 +120,7 @@ test("the exit code says what kind of failure it is, and `--json` says the rest"
   );
   assert.match(
     sh("ctxweave chat claude.jsonl --max-tokens 9").stderr,
-    /session file \(claude-code-v1\): try `ctxweave session/,
+    /session file \(claude-code-v1\); use `ctxweave session/,
   );
 });
 
@@ -126,7 +129,7 @@ test("a chat is what `fitMessages` gives, from a file and from a pipe", () => {
   const { stdout, stderr } = done("ctxweave chat chat.json --max-tokens 100");
   assert.deepEqual(JSON.parse(stdout), messages);
   assert.match(stderr, /^openai: 6 messages, 5 kept, 1 changed\n/);
-  assert.ok(stderr.includes(`${report.tokens.total} of at most 100 tokens`));
+  assert.ok(stderr.includes(`${report.tokens.total} of 100 tokens`));
   assert.match(stderr, /message 1 changed \(shortened\), 252 tokens before, \d+ after/);
   const piped = done("ctxweave chat --max-tokens 100 --json", { input: read("chat.json") });
   assert.deepEqual(JSON.parse(piped.stdout), JSON.parse(JSON.stringify({ messages, report })));
@@ -199,13 +202,13 @@ test("with `--state` a chat continues its last fit", () => {
       { role: "user", content: "And the next one? ".repeat(6) },
     );
   }
-  // What is no state of a fit begins afresh, and the report states it; what is no object is refused.
+  // An unusable state starts afresh and is reported; a value that is not an object is rejected.
   write("turns.state.json", { version: "from the future" });
   assert.equal(JSON.parse(done(line).stdout).report.prefix.reason, "state_unusable");
   write("turns.state.json", [1]);
   const { exit, stderr } = sh(line.replace(" --json", ""));
   assert.equal(exit, 1, stderr);
-  assert.match(stderr, /turns\.state\.json is no state of a fit/);
+  assert.match(stderr, /turns\.state\.json is not the state of a fit/);
 });
 
 test("a model brings its tokenizer, and a request its model", () => {
@@ -222,14 +225,14 @@ test("a chat is converted, with its system prompt where the vendor has it", () =
   assert.deepEqual(gemini.systemInstruction, { parts: [{ text: "You are a weaver." }] });
 });
 
-test("JSONL is a list of messages, and what is no JSON is told with its line", () => {
+test("JSONL is a list of messages, and a line that is not JSON is reported with its number", () => {
   write("chat.jsonl", chat.map((message) => JSON.stringify(message)).join("\n"));
   assert.deepEqual(
     JSON.parse(done("ctxweave chat chat.jsonl --max-tokens 100").stdout),
     ctxweave.fitMessages(chat, { maxTokens: 100 }).messages,
   );
   write("torn.jsonl", '{"role":"user","content":"a"}\n{"role":"us');
-  assert.match(sh("ctxweave chat torn.jsonl --max-tokens 9").stderr, /torn\.jsonl, line 2 is no JSON/);
+  assert.match(sh("ctxweave chat torn.jsonl --max-tokens 9").stderr, /torn\.jsonl, line 2 is not JSON/);
 });
 
 test("trees: dialogue, buffer and body are what the library gives", () => {
@@ -260,7 +263,7 @@ test("trees: dialogue, buffer and body are what the library gives", () => {
   write("forked.json", forked);
   const { exit, stderr } = sh("ctxweave dialogue forked.json --context-window 4000");
   assert.equal(exit, 2);
-  assert.match(stderr, /the tree has 2 ends: say which with `--tip ID`, as `q2`, `q3`/);
+  assert.match(stderr, /the tree has 2 leaves; select one with `--tip ID`: `q2`, `q3`/);
 });
 
 test("a chat becomes the body of another provider's request", () => {
@@ -324,7 +327,7 @@ test("folders: the chain of a file, the nearest first when it has to be cut", ()
   assert.equal(stdout, ctxweave.renderContextPrompt(chain));
   assert.match(
     stderr,
-    /2 files below .*\n +\d+ {2}AGENTS\.md \(the root, above\)\n +\d+ {2}src\/AGENTS\.md \(chosen\)\n/,
+    /2 files below .*\n +\d+ {2}AGENTS\.md \(root, ancestor\)\n +\d+ {2}src\/AGENTS\.md \(selected\)\n/,
   );
   assert.ok(stderr.includes(`${chain.totalTokens} tokens`));
   // From a folder below, of a folder that is not there yet: the same chain.
@@ -332,10 +335,10 @@ test("folders: the chain of a file, the nearest first when it has to be cut", ()
   const small = done("ctxweave folders --for src/main.rs --max-tokens 20");
   assert.match(small.stdout, /No panics/);
   assert.doesNotMatch(small.stdout, /Run the tests/);
-  assert.match(small.stderr, /AGENTS\.md left out: nothing of it fits/);
-  assert.match(small.stderr, /\d+ of at most 20 tokens/);
+  assert.match(small.stderr, /AGENTS\.md omitted: no line of it fits/);
+  assert.match(small.stderr, /\d+ of 20 tokens/);
   const tight = done("ctxweave folders --for src/main.rs --max-tokens 26");
-  assert.match(tight.stderr, /AGENTS\.md \(the root, above\) cut: only its beginning is there/);
+  assert.match(tight.stderr, /AGENTS\.md \(root, ancestor\) truncated/);
   assert.match(tight.stdout, /\[… \d+ more lines? omitted …\]/);
 });
 
@@ -343,12 +346,12 @@ test("folders: where the chain begins", () => {
   assert.match(done("ctxweave folders --for docs/index.md --root docs").stdout, /Plain English/);
   assert.doesNotMatch(done("ctxweave folders --for docs/index.md --root docs").stdout, /Run the tests/);
   assert.match(done("ctxweave folders --for docs/index.md").stdout, /Run the tests[\s\S]*Plain English/);
-  assert.match(sh("ctxweave folders --for chat.json --root docs").stderr, /is not in .*: say where the chain begins/);
+  assert.match(sh("ctxweave folders --for chat.json --root docs").stderr, /is outside .*; give the root of the chain/);
   // A folder within that is a repository of its own begins its own chain.
   write("vendor/lib/.git/HEAD", "ref: refs/heads/main\n");
   const { exit, stderr } = sh("ctxweave folders --for vendor/lib/a.rs");
   assert.equal(exit, 1);
-  assert.match(stderr, /there is no AGENTS\.md and no CLAUDE\.md from .*lib` up to .*lib`/);
+  assert.match(stderr, /no AGENTS\.md and no CLAUDE\.md between .*lib` and .*lib`/);
 });
 
 test("folders: those that are named, what they watch, who is told, which there are", () => {
@@ -394,18 +397,18 @@ for (const [file, format] of Object.entries(sessions)) {
 test("session: what does not come over is told", () => {
   const { stdout, stderr } = done("ctxweave session convert --to codex claude.jsonl");
   assert.ok(stdout.includes('"type":"session_meta"'));
-  assert.match(stderr, /^claude-code-v1 → codex-v1: 5 messages, turn by turn\nnot all of it came over:\n/);
+  assert.match(stderr, /^claude-code-v1 → codex-v1: 5 messages, turn by turn\nnot converted:\n/);
   assert.match(stderr, /the signature of another vendor's thoughts/);
-  assert.match(stderr, /`--through-compactions` has 8 messages more/);
-  assert.match(stderr, /1 branch that the user left/);
-  assert.match(stderr, /the work of 1 other agent/);
+  assert.match(stderr, /`--through-compactions` adds 8 messages/);
+  assert.match(stderr, /abandoned: 1 branch/);
+  assert.match(stderr, /work of 1 other agent/);
   const { lost } = JSON.parse(done("ctxweave session convert --to codex claude.jsonl --json").stdout);
   assert.equal(lost.length, 4);
   const whole = done("ctxweave session convert --to codex --through-compactions claude.jsonl");
   assert.doesNotMatch(whole.stderr, /--through-compactions/);
   done("ctxweave session convert --to codex claude.jsonl --out there.jsonl");
-  assert.match(done("ctxweave session convert --to claude there.jsonl").stderr, /nothing was lost/);
-  assert.match(done("ctxweave session convert --to codex there.jsonl").stderr, /byte for byte/);
+  assert.match(done("ctxweave session convert --to claude there.jsonl").stderr, /no losses/);
+  assert.match(done("ctxweave session convert --to codex there.jsonl").stderr, /unchanged, already in this format/);
   assert.match(
     done("ctxweave session convert --to codex --narrative claude.jsonl").stderr,
     /as a narrative in one message/,
@@ -436,7 +439,7 @@ test("a workspace's first turn, and a template's findings", () => {
   assert.equal(sh("ctxweave workspace gone").exit, 3);
   assert.match(
     done("ctxweave operators task.xml").stdout,
-    /^operator +parent's context +steps before +memory\ntask \(sequential\)/,
+    /^operator +parent's context +earlier steps +memory\ntask \(sequential\)/,
   );
   write("wrong.xml", read("task.xml").replace("disabled", "off"));
   const { exit, stderr } = sh("ctxweave operators wrong.xml");
@@ -488,7 +491,7 @@ test("progress is for terminals, and goes away", { skip: !hasScript }, () => {
 test("bytes that are no text are not written to a terminal", { skip: !hasScript }, () => {
   const { status, shown } = onTerminal("ctxweave vocab cl100k_base");
   assert.equal(status, 2);
-  assert.match(shown, /the result is no text: give `--out FILE`/);
+  assert.match(shown, /the result is binary; give `--out FILE`/);
 });
 
 test("a reader that has seen enough is no failure", () => {
@@ -520,11 +523,11 @@ for (const [name, start] of [
 
 const doc = join(root, "docs/command.md");
 
-test("docs/command.md has the help of every command as it is", () => {
+test("docs/command.md has the commands and options of the help", () => {
   const text = readFileSync(doc, "utf8");
   const start = "<!-- help:start -->\n";
-  const blocks = ["", ...names].map((name) => `### \`${`ctxweave ${name}`.trim()}\`\n\n\`\`\`\n${helps[name]}\`\`\`\n`);
-  const written = `${text.slice(0, text.indexOf(start) + start.length)}\n${blocks.join("\n")}\n<!-- help:end -->\n`;
+  const page = pageOf(Object.fromEntries(names.map((name) => [name, helps[name]])));
+  const written = `${text.slice(0, text.indexOf(start) + start.length)}\n${page}\n<!-- help:end -->\n`;
   if (process.env.CTXWEAVE_BLESS && text !== written) writeFileSync(doc, written);
   assert.ok(existsSync(doc));
   assert.equal(readFileSync(doc, "utf8"), written, "CTXWEAVE_BLESS=1 writes it");

@@ -1,8 +1,8 @@
-/** The package's own areas, each loaded by the command that needs it, and the tokenizers that commands count with. */
+/** The areas of the package, each loaded on demand, and the tokenizers of the commands. */
 
 import { basename } from "node:path";
 import type { Tokenizer } from "../types/common.js";
-import { notKnown, text } from "./arguments.js";
+import { text, unknownName } from "./arguments.js";
 import { misused } from "./failure.js";
 import { readFile } from "./input.js";
 
@@ -19,38 +19,38 @@ const entries = {
 
 type Entries = { [Name in keyof typeof entries]: Awaited<ReturnType<(typeof entries)[Name]>> };
 
-/** The encodings that come with the package. */
+/** The encodings of the package. */
 export const encodings = {
   o200k_base: () => import("../vocab/o200k_base.js"),
   cl100k_base: () => import("../vocab/cl100k_base.js"),
   o200k_harmony: () => import("../vocab/o200k_harmony.js"),
 };
 
-/** The encodings that every area can count with. */
+/** The encodings that every area accepts. */
 const everywhere = ["o200k_base", "cl100k_base"];
 
-/** The families that are estimated. */
+/** The estimated tokenizers. */
 const families = ["heuristic", "claude", "claude-3", "gemini", "gpt-4"];
 
-/** The option by which a command is told how to count. */
+/** The option that selects the tokenizer. */
 export const tokenizerOption = text(
   "NAME",
-  `how to count: ${[...families, ...Object.keys(encodings)].map((name) => `\`${name}\``).join(", ")}, or a file: an open model's \`tokenizer.json\`, or what \`ctxweave vocab\` made of it; default \`heuristic\`, an estimate`,
+  `tokenizer (default: estimate): ${[...families, ...Object.keys(encodings)].map((name) => `\`${name}\``).join(", ")}, or a file: \`tokenizer.json\` or the output of \`ctxweave vocab\``,
 );
 
-/** Loads an area, and the vocabulary of the tokenizer, so that both can be used. */
+/** Loads an area and the vocabulary of the tokenizer. */
 export async function openArea<Name extends keyof Entries>(
   name: Name,
   tokenizer?: string,
 ): Promise<{ area: Entries[Name]; tokenizer?: Tokenizer }> {
-  // All areas together have what the single ones have, and all vocabularies.
+  // Only the module of all areas accepts all vocabularies.
   const isSmall = tokenizer === undefined || families.includes(tokenizer) || everywhere.includes(tokenizer);
   const area = (await entries[isSmall || name === "tokens" ? name : "all"]()) as Entries[Name];
   await area.init();
   return tokenizer === undefined ? { area } : { area, tokenizer: await loaded(area, tokenizer) };
 }
 
-/** Loads what a tokenizer needs, and gives the name to count by. */
+/** Loads the vocabulary of a tokenizer and returns its name. */
 async function loaded(area: Entries[keyof Entries], tokenizer: string): Promise<Tokenizer> {
   if (families.includes(tokenizer) || tokenizer.startsWith("calibrated:")) return tokenizer;
   if (Object.hasOwn(encodings, tokenizer)) {
@@ -59,7 +59,9 @@ async function loaded(area: Entries[keyof Entries], tokenizer: string): Promise<
     return tokenizer;
   }
   if (!/[./\\]/.test(tokenizer)) {
-    throw misused(notKnown("tokenizer", tokenizer, [...families, ...Object.keys(encodings)]));
+    throw misused(
+      unknownName(`unknown tokenizer \`${tokenizer}\``, tokenizer, [...families, ...Object.keys(encodings)]),
+    );
   }
   const bytes = readFile(tokenizer);
   const name = basename(tokenizer);
@@ -67,18 +69,18 @@ async function loaded(area: Entries[keyof Entries], tokenizer: string): Promise<
   return name;
 }
 
-/** What a `tokenizer.json` becomes. */
+/** The vocabulary asset of a `tokenizer.json`. */
 export async function vocabularyAsset(bytes: Uint8Array): Promise<Uint8Array> {
   const { area } = await openArea("all");
   return area.vocabularyOf(bytes);
 }
 
-/** Whether the bytes are the beginning of a JSON object. */
+/** Whether the bytes begin with a JSON object. */
 export function isJson(bytes: Uint8Array): boolean {
   return /^\uFEFF?\s*\{/.test(new TextDecoder().decode(bytes.subarray(0, 64)));
 }
 
-/** The tokenizer that a model has, where one was not asked for: loaded, so that its counts are exact where they can be. */
+/** The tokenizer of a model, used unless another one is given. */
 export async function tokenizerOf(model: string): Promise<string | undefined> {
   const { area } = await openArea("tokens");
   const info = area.modelInfo(model);

@@ -1,4 +1,4 @@
-/** `ctxweave body`: what a provider is sent. */
+/** `ctxweave body`: the body of a request. */
 
 import type { Target, TargetProvider } from "../types/bodies.js";
 import type { FitReport, FitSettings } from "../types/chat.js";
@@ -24,35 +24,35 @@ const providers = [
 
 export const body = command({
   name: "body",
-  summary: "the body of a request to a provider, of a chat or of a tree, inside the limit",
+  summary: "build a provider's request body from a chat or a tree",
   usage: "[FILE] --provider NAME --model NAME [options]",
-  about: `FILE is JSON: an array of chat messages in any provider's form, or a Loom tree. What comes out are the bytes that
-    the provider is sent. The limit is that of the model, or \`--context-window\`.`,
+  about: `FILE is JSON: an array of chat messages in any provider's format, or a Loom tree. The output is the body of the
+    request. The limit is that of the model, or \`--context-window\`.`,
   options: {
-    provider: choice(providers, "whom it is for"),
+    provider: choice(providers, "provider of the request"),
     ...loomOptions,
     ...shorteningOptions,
-    "answer-tokens": number("N", "the most that the answer may have"),
-    temperature: number("N", "as the provider takes it"),
-    stream: flag("ask for a stream"),
-    tools: text("FILE", "the definitions of the tools"),
-    system: text("TEXT", "the system prompt; `@FILE` reads it from a file"),
+    "answer-tokens": number("N", "limit on the answer"),
+    temperature: number("N", "sampling temperature"),
+    stream: flag("request a stream"),
+    tools: text("FILE", "tool definitions, as JSON"),
+    system: text("TEXT", "system prompt; `@FILE` reads a file"),
   },
   examples: [
     {
-      description: "a chat of OpenAI's, for Anthropic",
-      line: "npx ctxweave body chat.json --provider anthropic --model claude-sonnet-4-5 --answer-tokens 1000",
+      description: "a chat in OpenAI's format, for Anthropic",
+      line: "npx ctxweave body chat.json --provider anthropic --model claude-sonnet-4-5",
     },
     {
-      description: "a path of a tree, for curl",
-      line: "npx ctxweave body tree.json --tip q2 --provider openai --model gpt-4o --out body.json",
+      description: "a path of a tree, to send with curl",
+      line: "npx ctxweave body tree.json --provider openai --model gpt-4o --out body.json",
     },
   ],
   async run(values, operands): Promise<Outcome> {
     const { provider, model } = values;
     if (provider === undefined)
-      throw misused(`say whom it is for: \`--provider NAME\`, one of ${providers.join(", ")}`);
-    if (model === undefined) throw misused("say which model: `--model NAME`");
+      throw misused(`missing provider; give \`--provider NAME\`, one of ${providers.join(", ")}`);
+    if (model === undefined) throw misused("missing model; give `--model NAME`");
     const input = await oneInput(operands);
     const json = jsonOf(input);
     const target = {
@@ -96,14 +96,14 @@ export const body = command({
   },
 });
 
-/** The messages of a chat, or of a request that holds one. */
+/** The messages of a chat, or of a request that contains one. */
 function listOf(chat: unknown): readonly unknown[] {
   const list = isObject(chat) ? (chat["messages"] ?? chat["contents"] ?? chat["input"]) : chat;
-  if (!Array.isArray(list)) throw misused("the file holds neither an array of messages nor a Loom tree");
+  if (!Array.isArray(list)) throw misused("the file contains neither an array of messages nor a Loom tree");
   return list;
 }
 
-/** What else a request says that is part of its prompt. */
+/** The other prompt fields of a request. */
 function containerFields(chat: unknown): Pick<FitSettings, "system" | "tools"> {
   if (!isObject(chat)) return {};
   const system = chat["system"] ?? chat["systemInstruction"] ?? chat["system_instruction"] ?? chat["instructions"];

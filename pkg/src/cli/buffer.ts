@@ -7,19 +7,19 @@ import { assemblyLines, loomOptions, loomRequest } from "./loom.js";
 
 export const buffer = command({
   name: "buffer",
-  summary: "a path through a tree of a text, as one document for a base model",
+  summary: "turn a path through a Loom tree into one document",
   usage: "[FILE] (--model NAME | --context-window N) [options]",
-  about: `FILE is JSON: a Loom tree, \`{ nodes, edges }\`, or a whole request of \`assembleBuffer\`. The texts on the path from
-    the root to the tip are joined as they stand, and cut to the limit.`,
+  about: `FILE is JSON: a Loom tree, \`{ nodes, edges }\`, or a request of \`assembleBuffer\`. The texts on the path from the
+    root to the tip are concatenated, for a base model, and cut to the limit.`,
   options: {
     ...loomOptions,
-    "working-buffer": text("TEXT", "what is typed and not yet a node; `@FILE` reads it from a file"),
+    "working-buffer": text("TEXT", "text after the last node; `@FILE` reads a file"),
   },
   examples: [
-    { description: "the story so far", line: "npx ctxweave buffer tree.json --tip q2 --context-window 4000" },
+    { description: "the document up to a node", line: "npx ctxweave buffer tree.json --tip q2 --context-window 4000" },
     {
-      description: "with what is being typed",
-      line: 'npx ctxweave buffer tree.json --context-window 4000 --working-buffer "And then"',
+      description: "with unsaved text at the end",
+      line: 'npx ctxweave buffer tree.json --model gpt-4o --working-buffer "And then"',
     },
   ],
   async run(values, operands) {

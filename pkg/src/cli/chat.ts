@@ -1,4 +1,4 @@
-/** `ctxweave chat`: an array of chat messages, fitted or converted. */
+/** `ctxweave chat`: fits or converts an array of chat messages. */
 
 import { existsSync } from "node:fs";
 import type { ChatFormat, FitOptions, FitReport, FitSettings, FitState } from "../types/chat.js";
@@ -25,54 +25,54 @@ export const formats = [
   "generic",
 ] as const satisfies readonly ChatFormat[];
 
-/** The options that say how much fits. */
+/** The options that set the limit. */
 export const limitOptions = {
-  model: text("NAME", "the limit is that of this model (less what its answer may take), and its tokenizer counts"),
-  "max-tokens": number("N", "the limit itself"),
-  "context-window": number("N", "what the model takes in; the limit is this less `--token-buffer`"),
-  "token-buffer": number("N", "tokens kept free for the answer; default 1024, of a model its output limit"),
+  model: text("NAME", "use the limit and tokenizer of this model"),
+  "max-tokens": number("N", "the limit"),
+  "context-window": number("N", "context window; the limit is this less `--token-buffer`"),
+  "token-buffer": number("N", "tokens reserved for the answer; default: the model's output limit, else 1024"),
   tokenizer: tokenizerOption,
 };
 
 export const chat = command({
   name: "chat",
-  summary: "fit a chat into its limit, or write it in another format",
-  usage: "[FILE] (--model NAME | --max-tokens N | --context-window N) [options]",
-  about: `FILE is JSON: an array of messages in the form of OpenAI, Anthropic, Gemini, the AI SDK, LangChain or none, or a
-    request that holds one. Old messages are cut until the rest fits; a tool call and its results stay together or go
-    together. The same kind of JSON comes out. With \`--to\` it is written in another format; then a limit is optional.`,
+  summary: "fit a chat to a limit, or convert it to another format",
+  usage: "[FILE] (--model NAME | --max-tokens N | --to NAME) [options]",
+  about: `FILE is JSON: an array of messages in any provider's format, or a request that contains one. Old messages are
+    removed until the rest fits. A tool call and its results are kept or removed together. The output has the format of
+    the input, or that of \`--to\`. A limit is required except with \`--to\`.`,
   options: {
     ...limitOptions,
-    format: choice(formats, "the format, where its shape does not tell"),
-    to: choice(formats, "write it in this format"),
+    format: choice(formats, "format of the input (default: detected)"),
+    to: choice(formats, "format of the output"),
     strategy: choice(
       ["truncateMiddle", "rollingWindow", "keepStart", "stopAtLimit"],
-      "what is cut; default the middle",
+      "truncation strategy (default `truncateMiddle`)",
     ),
-    "keep-first": number("N", "messages at the beginning that stay"),
-    "keep-last": number("N", "messages at the end that `truncateMiddle` protects; default 4"),
-    "start-on": list("ROLE", "where something was cut, the rest begins with a message of this role"),
-    "end-on": list("ROLE", "the chat ends with a message of this role"),
-    marker: text("TEXT", "what stands where messages were cut; `{count}` becomes their number, an empty text is none"),
-    tools: text("FILE", "the definitions of the tools, which cost tokens"),
-    system: text("TEXT", "the system prompt, where it stands beside the messages; `@FILE` reads it from a file"),
+    "keep-first": number("N", "messages to keep at the beginning"),
+    "keep-last": number("N", "messages or nodes protected at the end; default 4"),
+    "start-on": list("ROLE", "role of the first message after a cut"),
+    "end-on": list("ROLE", "role of the last message"),
+    marker: text("TEXT", "text at the gap, with `{count}` for the number removed; empty: no text"),
+    tools: text("FILE", "tool definitions, as JSON"),
+    system: text("TEXT", "system prompt; `@FILE` reads a file"),
     ...shorteningOptions,
-    state: text("FILE", "continue the last fit: FILE has its state, if it exists, and gets that of this one"),
-    "cut-to": number("PART", "above the limit, go down to this part of it; default 0.75 with `--state`"),
-    "keep-tool-results": number("N", "before messages are cut, clear all tool results but the last N; default 3"),
-    "no-edits": flag("clear no tool results"),
-    "keep-images": number("N", "before messages are cut, take out all images but the last N"),
+    state: text("FILE", "continue the last fit: read its state from FILE, then write the new one"),
+    "cut-to": number("PART", "over the limit, cut to this part of it; default 0.75 with `--state`"),
+    "keep-tool-results": number("N", "clear older tool results first, all but N; default 3"),
+    "no-edits": flag("never clear tool results"),
+    "keep-images": number("N", "remove older images first, all but N"),
     "max-images": number("N", "replace the oldest images by a text, down to N"),
-    "max-bytes": number("N", "bytes that the messages may have as JSON; the oldest images are replaced by a text"),
-    "drop-reasoning": flag("before messages are cut, take out what the model thought"),
+    "max-bytes": number("N", "limit on the messages as JSON, met by replacing the oldest images"),
+    "drop-reasoning": flag("remove reasoning first"),
   },
   examples: [
     {
-      description: "the same messages, as many as gpt-4o takes",
+      description: "fit to gpt-4o",
       line: "npx ctxweave chat chat.json --model gpt-4o > fitted.json",
     },
     {
-      description: "at most 300 tokens, counted exactly",
+      description: "fit to 300 tokens, counted exactly",
       line: "npx ctxweave chat chat.json --max-tokens 300 --tokenizer o200k_base",
     },
     {
@@ -80,13 +80,13 @@ export const chat = command({
       line: "npx ctxweave chat run.json --max-tokens 400 --keep-tool-results 1",
     },
     {
-      description: "each turn of an agent begins like the last one, for the provider's cache",
+      description: "keep the prefix of the last turn, for the provider's cache",
       line: "npx ctxweave chat run.json --max-tokens 400 --state run.state.json",
     },
-    { description: "a request of OpenAI's as one for Anthropic", line: "npx ctxweave chat chat.json --to anthropic" },
+    { description: "convert from OpenAI to Anthropic", line: "npx ctxweave chat chat.json --to anthropic" },
     {
-      description: "in a script: the messages to one file, what became of them to another",
-      line: "cat chat.json | npx ctxweave chat --max-tokens 300 --out fitted.json --json > report.json",
+      description: "messages to one file, report to another",
+      line: "npx ctxweave chat --max-tokens 300 --out f.json --json < chat.json > r.json",
     },
   ],
   async run(values, operands): Promise<Outcome> {
@@ -95,7 +95,9 @@ export const chat = command({
     const model = values.model ?? modelOf(messages);
     const hasLimit = (values["max-tokens"] ?? values["context-window"] ?? model) !== undefined;
     if (!hasLimit && values.to === undefined) {
-      throw misused("say the limit: `--model NAME`, `--max-tokens N` or `--context-window N`; or `--to FORMAT` alone");
+      throw misused(
+        "missing limit; give `--model NAME`, `--max-tokens N` or `--context-window N`, or `--to FORMAT` alone",
+      );
     }
     const wanted = values.tokenizer ?? (model === undefined ? undefined : await tokenizerOf(model));
     const { area, tokenizer } = await openArea("chat", wanted);
@@ -103,7 +105,7 @@ export const chat = command({
     const toolResults = values["keep-tool-results"];
     const images = values["keep-images"];
     if (values["no-edits"] && (toolResults ?? images) !== undefined) {
-      throw misused("`--no-edits` contradicts `--keep-tool-results` and `--keep-images`; leave one out");
+      throw misused("`--no-edits` excludes `--keep-tool-results` and `--keep-images`; omit one");
     }
     const isCleared = !values["no-edits"] && (values.strategy !== "stopAtLimit" || toolResults !== undefined);
     const edits = given({
@@ -151,20 +153,20 @@ export const chat = command({
   },
 });
 
-/** The state of the last fit; `null` if there is no such file yet. */
+/** The state of the last fit; `null` if the file does not exist yet. */
 function stateIn(file: string): FitState | null {
   if (!existsSync(file)) return null;
   const state = jsonFile(file);
-  if (!isObject(state)) throw unusable(`${file} is no state of a fit: it is written by \`--state\``);
+  if (!isObject(state)) throw unusable(`${file} is not the state of a fit; give a file that \`--state\` wrote`);
   return state as unknown as FitState;
 }
 
-/** The model that a request names. */
+/** The model of a request. */
 function modelOf(messages: unknown): string | undefined {
   return isObject(messages) && typeof messages["model"] === "string" ? messages["model"] : undefined;
 }
 
-/** Messages and a system prompt, as the vendor has them next to each other. */
+/** The vendor's container of messages and a system prompt. */
 function containerOf(format: string, { messages, system }: { messages: unknown[]; system?: string }): object {
   if (format === "gemini-interactions") return { system_instruction: system, input: messages };
   return format === "gemini"
@@ -172,14 +174,14 @@ function containerOf(format: string, { messages, system }: { messages: unknown[]
     : { system, messages };
 }
 
-/** The error, with what the file seems to be where it is a session of an agent. */
+/** The error, or a hint if the file is a session of an agent. */
 async function hinted(error: unknown, input: Input): Promise<unknown> {
   if (!(error instanceof CtxweaveError && error.code === "invalid_input")) return error;
   const { area } = await openArea("all");
   const found = area.identify(input.bytes);
   if (found.kind !== "session" || found.format === "generic-v1") return error;
   return unusable(
-    `${input.name} is a session file (${found.format}): try \`ctxweave session show\` or \`session convert\``,
+    `${input.name} is a session file (${found.format}); use \`ctxweave session show\` or \`session convert\``,
   );
 }
 

@@ -1,23 +1,23 @@
-/** What a command is: how it is called, what its help says, what it does. */
+/** A command: its name, its help and its function. */
 
 import { type Arguments, flag, type Options, text, type Values } from "./arguments.js";
 import type { Line, Progress } from "./output.js";
 
-/** What every command takes. */
+/** Options of every command. */
 export const common = {
-  json: flag("write result and report as one JSON object to standard output, and errors as JSON"),
-  out: text("FILE", "write the result into FILE in place of standard output"),
+  json: flag("write result and report to stdout as one JSON object, and errors as JSON"),
+  out: text("FILE", "write the result to FILE instead of stdout"),
   quiet: flag("write no report"),
   help: flag("show this help"),
 };
 
-/** What a command gives. Nothing of it has been written yet. */
+/** The outcome of a command, before anything is written. */
 export interface Outcome {
-  /** For standard output, or the file of `--out`. Absent where there is only a report. */
+  /** For standard output, or the file of `--out`. Absent if there is only a report. */
   result?: string | Uint8Array;
-  /** The result by name, as `--json` has it where there is no `--out`. */
+  /** The named result, which `--json` writes unless `--out` is given. */
   named: Readonly<Record<string, unknown>>;
-  /** What `--json` has next to it. */
+  /** The report of `--json`. */
   report: Readonly<Record<string, unknown>>;
   /** The report for people, for standard error. */
   lines: readonly Line[];
@@ -27,39 +27,39 @@ export interface Outcome {
   exit?: number;
 }
 
-/** A line that can be typed. */
+/** A command line for the help. */
 export interface Example {
   description: string;
-  /** For a shell, beginning with `npx ctxweave` or what is piped into it. */
+  /** For a shell: `npx ctxweave …`, or a pipe into it. */
   line: string;
 }
 
-/** What a command needs of the program. */
+/** Services of the program for its commands. */
 export interface Host {
   progress: Progress;
 }
 
-/** A command as it is declared. */
+/** The declaration of a command. */
 export interface Declared<Of extends Options> {
   /** Its words: `chat`, `session convert`. */
   name: string;
   /** One line, without a period. */
   summary: string;
-  /** What stands after the name: `[FILE]`. */
+  /** The usage after the name: `[FILE]`. */
   usage: string;
-  /** A paragraph: what goes in and what comes out. */
+  /** A paragraph about input and output. */
   about: string;
   options: Of;
   examples: readonly Example[];
   run(values: Values<Of>, operands: readonly string[], host: Host): Promise<Outcome>;
 }
 
-/** A command, whatever its options are. */
+/** A command with any options. */
 export interface Command extends Omit<Declared<Options>, "run"> {
   run(args: Arguments<Options>, host: Host): Promise<Outcome>;
 }
 
-/** Makes a command of its declaration; the options that all have are added. */
+/** Creates a command from its declaration and adds the common options. */
 export function command<Of extends Options>({ run, ...declared }: Declared<Of>): Command {
   return {
     ...declared,

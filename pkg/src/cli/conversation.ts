@@ -13,14 +13,14 @@ interface Part {
   value?: unknown;
 }
 
-/** A message of either. */
+/** A message of an assembly or a transcript. */
 interface Message {
   role: string;
   content: string | readonly Part[];
 }
 
-/** More than this of a tool result is cut, unless all is asked for. */
-const RESULT = 600;
+/** Characters of a tool result that are shown unless `--full` is given. */
+const SHOWN_RESULT_CHARS = 600;
 
 /** The system context and each message below a line with its role. */
 export function conversationText(system: string | undefined, messages: readonly Message[], full: boolean): string {
@@ -42,10 +42,10 @@ function partText(
   if (type === "vendor") return `[${vendor}] ${JSON.stringify(value)}`;
   if (type !== "toolResult") return `[${type} ${ref ?? ""}]`;
   const whole = [...contentText(content ?? "", full)];
-  const rest = whole.length - RESULT;
+  const rest = whole.length - SHOWN_RESULT_CHARS;
   const shown =
     full || rest <= 0
       ? whole.join("")
-      : `${whole.slice(0, RESULT).join("")}\n[… ${rest} more characters; \`--full\` has all]`;
+      : `${whole.slice(0, SHOWN_RESULT_CHARS).join("")}\n[… ${rest} more characters; \`--full\` shows all]`;
   return `[${isError ? "error" : "result"}] ${shown}`;
 }

@@ -10,22 +10,22 @@ import { json } from "./report.js";
 
 export const dialogue = command({
   name: "dialogue",
-  summary: "a path through a tree of a conversation, as messages inside the limit",
+  summary: "turn a path through a Loom tree into messages",
   usage: "[FILE] (--model NAME | --context-window N) [options]",
-  about: `FILE is JSON: a Loom tree, \`{ nodes, edges }\`, as a front end with branches keeps it, or a whole request of
-    \`assembleDialogue\`. The path from the root to the tip becomes \`{ system, messages }\`.`,
+  about: `FILE is JSON: a Loom tree, \`{ nodes, edges }\`, or a request of \`assembleDialogue\`. The path from the root to the
+    tip becomes \`{ system, messages }\`, within the limit.`,
   options: {
     ...loomOptions,
     ...shorteningOptions,
-    system: text("TEXT", "the agent's system prompt; `@FILE` reads it from a file"),
-    text: flag("to read, in place of JSON"),
+    system: text("TEXT", "system prompt; `@FILE` reads a file"),
+    text: flag("readable text instead of JSON"),
   },
   examples: [
     {
-      description: "a path of a tree, for a window of 4,000 tokens",
+      description: "a path for a window of 4,000 tokens",
       line: "npx ctxweave dialogue tree.json --tip q2 --context-window 4000",
     },
-    { description: "to read it", line: "npx ctxweave dialogue tree.json --model gpt-4o --text" },
+    { description: "as readable text", line: "npx ctxweave dialogue tree.json --model gpt-4o --text" },
   ],
   async run(values, operands) {
     const input = await oneInput(operands);

@@ -1,19 +1,19 @@
-/** How a command fails, and the exit codes that scripts may rely on. */
+/** Failures of a command, and the stable exit codes. */
 
-/** The exit codes; docs/command.md and `ctxweave --help` have the same list. */
+/** The exit codes, as listed in docs/command.md and `ctxweave --help`. */
 export const exits = {
   done: 0,
-  /** The input cannot be used, or does not pass the check that was asked for. */
+  /** Invalid input, or a failed check. */
   input: 1,
-  /** A command, an option or a value that there is not. */
+  /** An unknown command or option, or an invalid value. */
   usage: 2,
   /** A file that cannot be read or written. */
   file: 3,
-  /** A mistake in this program. */
+  /** An internal error. */
   bug: 4,
 } as const;
 
-/** What stops a command, with the exit code. */
+/** An error that ends a command with an exit code. */
 export class Failure extends Error {
   override readonly name = "Failure";
   readonly exit: number;
@@ -24,8 +24,8 @@ export class Failure extends Error {
   }
 }
 
-/** What was typed makes no sense. */
+/** A failure caused by the arguments. */
 export const misused = (message: string): Failure => new Failure(exits.usage, message);
 
-/** The input cannot be used. */
+/** A failure caused by the input. */
 export const unusable = (message: string): Failure => new Failure(exits.input, message);

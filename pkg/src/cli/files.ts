@@ -9,18 +9,18 @@ import { reason } from "./output.js";
 
 const NAMES = ["AGENTS.md", "CLAUDE.md"];
 
-/** Folders in which nobody's instructions are looked for. */
+/** Folders that are not searched. */
 const SKIPPED = new Set([".git", "node_modules"]);
 
-/** The folder of a file, which need not be there yet; of a folder itself. */
+/** The folder of a file, which need not exist, or the folder itself. */
 export function folderOf(path: string): string {
   const full = resolve(path);
   return statSync(full, { throwIfNoEntry: false })?.isDirectory() ? full : dirname(full);
 }
 
 /**
- * Where the chain of a folder begins: the repository that it is in, the nearest folder above with `.git`. Outside of one the
- * current folder, where that is above; else the folder itself.
+ * The root of a folder's chain: the nearest folder with `.git`. Without one it is the current folder if that is an ancestor, else
+ * the folder itself.
  */
 export function rootOf(folder: string): string {
   for (const above of upwards(folder)) if (existsSync(join(above, ".git"))) return above;
@@ -28,31 +28,31 @@ export function rootOf(folder: string): string {
   return isWithin(folder, here) ? here : folder;
 }
 
-/** The folder and those above it, as far as `top`. */
+/** The folder and its ancestors, up to `top`. */
 export function upwards(folder: string, top?: string): string[] {
   const found = [folder];
   for (let at = folder; at !== top && dirname(at) !== at; at = dirname(at)) found.push(dirname(at));
   return found;
 }
 
-/** Whether a folder is another one or below it. */
+/** Whether a folder is `top` or below it. */
 export function isWithin(folder: string, top: string): boolean {
   const path = relative(top, folder);
   return path !== ".." && !path.startsWith(`..${sep}`) && resolve(top, path) === folder;
 }
 
-/** A path below the root, with `/`. The root itself is the empty text. */
+/** A path relative to the root, with `/`. The root itself is the empty string. */
 export function below(root: string, path: string): string {
   if (!isWithin(path, root))
-    throw misused(`\`${path}\` is not in \`${root}\`: say where the chain begins with \`--root\``);
+    throw misused(`\`${path}\` is outside \`${root}\`; give the root of the chain with \`--root\``);
   return relative(root, path).split(sep).join("/");
 }
 
 /** The context files of one folder. */
 export function filesIn(root: string, folder: string): ContextFile[] {
-  // Not by asking for each: a file system may not care about capitals, and the names are exact.
-  const there = new Set(namesIn(folder));
-  return NAMES.filter((name) => there.has(name)).map((name) => {
+  // Names are exact, and a file system may ignore case: list instead of probing.
+  const names = new Set(namesIn(folder));
+  return NAMES.filter((name) => names.has(name)).map((name) => {
     const path = join(folder, name);
     return { path: below(root, path), content: readFile(path) };
   });
@@ -63,7 +63,7 @@ export function filesBelow(root: string, progress: (what: string) => void): Cont
   const files: ContextFile[] = [];
   const folders = [root];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    progress(`looking for AGENTS.md files: ${folder}`);
+    progress(`searching for AGENTS.md files: ${folder}`);
     files.push(...filesIn(root, folder));
     for (const entry of entriesOf(folder)) {
       if (entry.isDirectory() && !SKIPPED.has(entry.name)) folders.push(join(folder, entry.name));
@@ -78,7 +78,7 @@ function entriesOf(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
-    // The folder of a file that is not there yet.
+    // The folder of a file that does not exist yet.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw new Failure(exits.file, `cannot read the folder \`${folder}\`: ${reason(error)}`, { cause: error });
   }

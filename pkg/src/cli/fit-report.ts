@@ -1,10 +1,10 @@
-/** What became of a chat, for people. */
+/** The report of a fit, as text. */
 
 import type { FitReport } from "../types/chat.js";
 import type { Line } from "./output.js";
 import { counted, diagnosticLines, grouped, shortened, tokensLine } from "./report.js";
 
-/** What became of a chat. */
+/** The lines of a fit's report. */
 export function fitLines({ format, limit, tokens, messages, edits, added, prefix, diagnostics }: FitReport): Line[] {
   const of = (fate: string) => messages.filter((row) => row.fate === fate).length;
   const fates = ["kept", "changed", "cut", "summarized"].filter((fate) => of(fate) > 0);
@@ -17,7 +17,7 @@ export function fitLines({ format, limit, tokens, messages, edits, added, prefix
     tokensLine(tokens, limit),
     ...(prefix
       ? [
-          `  begins with ${counted(prefix.messages, "message")} of the last fit${prefix.reason ? ` (${prefix.reason})` : ""}`,
+          `  prefix: ${counted(prefix.messages, "message")} of the last fit${prefix.reason ? ` (${prefix.reason})` : ""}`,
         ]
       : []),
     ...(edits ?? []).map(({ edit, count, tokens }) => `  ${edit}: ${count} edited, ${grouped(tokens)} tokens freed`),

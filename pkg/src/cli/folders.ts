@@ -1,4 +1,4 @@
-/** `ctxweave folders`: the AGENTS.md and CLAUDE.md files that hold for a file, as one prompt section. */
+/** `ctxweave folders`: the AGENTS.md and CLAUDE.md files that apply to a file, as one prompt section. */
 
 import { resolve } from "node:path";
 import type { ChainRequest, ContextChain, ContextFile } from "../types/folders.js";
@@ -13,39 +13,39 @@ import { counted, diagnosticLines, grouped, tokensLine } from "./report.js";
 
 export const folders = command({
   name: "folders",
-  summary: "the AGENTS.md and CLAUDE.md files that hold for a file, as one prompt section",
-  usage: "--for PATH [options]   or   FOLDER... [options]",
-  about: `With \`--for\` the chain of a file: the AGENTS.md (else CLAUDE.md) of its folder and of each folder above, up to the
-    root of the repository. With FOLDERs what these folders load: their own files, and those that these watch in their front
-    matter. Where \`--max-tokens\` is too little, the file nearest to the work is cut last.`,
+  summary: "load the AGENTS.md and CLAUDE.md files that apply to a file",
+  usage: "(--for PATH | FOLDER... | --list | --changed PATH)",
+  about: `\`--for\` loads the AGENTS.md, or else the CLAUDE.md, of the file's folder and of every folder above, up to the root
+    of the repository. FOLDERs load their own files and the ancestors that these watch. Over \`--max-tokens\`, the file
+    nearest to the work is cut last.`,
   options: {
-    for: list("PATH", "the file or folder that is worked on; it need not be there yet"),
-    root: text("FOLDER", "where the chain begins; default: the nearest folder above with `.git`, else the current one"),
-    "max-tokens": number("N", "the most that the texts of all files may have together"),
+    for: list("PATH", "file or folder to work on; need not exist"),
+    root: text("FOLDER", "root of the chain; default: the nearest folder with `.git`, else the current one"),
+    "max-tokens": number("N", "budget for the contents of all files together"),
     tokenizer: tokenizerOption,
-    watched: choice(["ancestors", "all", "none"], "which files come along when a loaded file watches them"),
-    list: flag("list the folders that have such a file"),
-    changed: list("PATH", "say whose files watch this one, and who watches those"),
+    watched: choice(["ancestors", "all", "none"], "watched files to load as well (default `ancestors`)"),
+    list: flag("list the folders with a context file"),
+    changed: list("PATH", "list the files that watch this one, transitively"),
   },
   examples: [
     {
-      description: "what an agent should know before it touches a file",
+      description: "the context of one file",
       line: "npx ctxweave folders --for src/main.rs",
     },
     { description: "in at most 50 tokens", line: "npx ctxweave folders --for src/main.rs --max-tokens 50" },
     {
-      description: "for a program: the prompt, the files and what each costs",
+      description: "prompt, files and token costs as JSON",
       line: "npx ctxweave folders --for src/main.rs --json > chain.json",
     },
-    { description: "the folders that have such a file", line: "npx ctxweave folders --list" },
-    { description: "what folders load, and what they watch", line: "npx ctxweave folders src docs --watched all" },
-    { description: "whose files may have to follow a change", line: "npx ctxweave folders --changed src/AGENTS.md" },
+    { description: "the folders with a context file", line: "npx ctxweave folders --list" },
+    { description: "folders, and the files that they watch", line: "npx ctxweave folders src docs --watched all" },
+    { description: "the files that depend on a changed one", line: "npx ctxweave folders --changed src/AGENTS.md" },
   ],
   async run(values, operands, { progress }): Promise<Outcome> {
     const wanted = [operands, values.for, values.changed, values.list ? [true] : []].filter((list) => list.length > 0);
-    if (wanted.length !== 1) throw misused("say one of `--for PATH`, FOLDERs, `--list` and `--changed PATH`");
+    if (wanted.length !== 1) throw misused("give exactly one of `--for PATH`, FOLDERs, `--list` and `--changed PATH`");
     if (values.list) return listed(rootFor(values.root, "."), progress);
-    if (values.changed.length > 0) return told(rootFor(values.root, values.changed[0]), values.changed, progress);
+    if (values.changed.length > 0) return notified(rootFor(values.root, values.changed[0]), values.changed, progress);
 
     const { area, tokenizer } = await openArea("folders", values.tokenizer);
     const root = rootFor(values.root, values.for[0] ?? operands[0]);
@@ -74,13 +74,13 @@ export const folders = command({
 const rootFor = (root: string | undefined, path = "."): string =>
   root === undefined ? rootOf(folderOf(path)) : resolve(root);
 
-/** What was chosen, and the files that are enough for it. */
+/** Selected folders, and the files that suffice for them. */
 interface Chosen {
   selected: string[];
   files?: ContextFile[];
 }
 
-/** The chain of each path: of its folder, or the nearest above that has a file. */
+/** The chain of each path, from its folder or the nearest one above with a file. */
 function chainOf(root: string, paths: readonly string[]): Chosen {
   const files = new Map<string, ContextFile>();
   const selected = new Set<string>();
@@ -89,21 +89,21 @@ function chainOf(root: string, paths: readonly string[]): Chosen {
     below(root, folder);
     const chain = upwards(folder, root).map((above) => ({ above, found: filesIn(root, above) }));
     const nearest = chain.find(({ found }) => found.length > 0);
-    if (!nearest) throw unusable(`there is no AGENTS.md and no CLAUDE.md from \`${folder}\` up to \`${root}\``);
+    if (!nearest) throw unusable(`no AGENTS.md and no CLAUDE.md between \`${folder}\` and \`${root}\``);
     selected.add(below(root, nearest.above));
     for (const file of chain.flatMap(({ found }) => found)) files.set(file.path, file);
   }
   return { selected: [...selected], files: [...files.values()] };
 }
 
-/** Folders as they were named; what they watch may be anywhere. */
+/** The folders as given. Their watches may match files anywhere. */
 function selectionOf(root: string, paths: readonly string[]): Chosen {
   return { selected: paths.map((path) => below(root, resolve(path))) };
 }
 
-const reasons = { selected: "chosen", ancestor: "above" };
+const reasons = { selected: "selected", ancestor: "ancestor" };
 
-/** What was loaded, what was cut and what was left out, in the order of the prompt. */
+/** Loaded, truncated and omitted files, in the order of the prompt. */
 function chainLines(root: string, chain: ContextChain, maxTokens: number | undefined): Line[] {
   const { files, omitted, totalTokens: total, tokenizer, tokenizerError, diagnostics } = chain;
   const all = [...files.map(({ tokens }) => tokens), ...omitted.map(({ tokens }) => tokens)];
@@ -113,16 +113,16 @@ function chainLines(root: string, chain: ContextChain, maxTokens: number | undef
     [["strong", `${counted(files.length, "file")} below ${root}`]],
     ...files.map(({ path, level, reason, tokens, truncated, watchedBy, overridden }): Line => {
       const why = reason === "watched" ? `watched by ${(watchedBy ?? []).join(", ")}` : reasons[reason];
-      const gone = overridden?.length ? `, ${counted(overridden.length, "bullet")} said again further down` : "";
+      const repeated = overridden?.length ? `, ${counted(overridden.length, "bullet")} repeated further down` : "";
       return [
         `${tokensOf(tokens)}  ${path} `,
-        ["faint", `(${level === "root" ? "the root, " : ""}${why}${gone})`],
-        truncated ? ["warning", " cut: only its beginning is there"] : "",
+        ["faint", `(${level === "root" ? "root, " : ""}${why}${repeated})`],
+        truncated ? ["warning", " truncated"] : "",
       ];
     }),
     ...omitted.map(({ path, tokens }): Line => [
       `${tokensOf(tokens)}  ${path} `,
-      ["warning", "left out: nothing of it fits"],
+      ["warning", "omitted: no line of it fits"],
     ]),
     tokensLine({ total, tokenizer, ...(tokenizerError === undefined ? {} : { tokenizerError }) }, maxTokens),
     ...diagnosticLines(diagnostics),
@@ -140,13 +140,13 @@ async function listed(root: string, progress: Host["progress"]): Promise<Outcome
   };
 }
 
-async function told(root: string, changed: readonly string[], progress: Host["progress"]): Promise<Outcome> {
+async function notified(root: string, changed: readonly string[], progress: Host["progress"]): Promise<Outcome> {
   const { area } = await openArea("folders");
   const paths = changed.map((path) => below(root, resolve(path)));
   const found = area.bubble(paths, filesBelow(root, progress));
   return {
     result: found.map(({ path, depth }) => `${depth}\t${path}\n`).join(""),
-    named: { told: found },
+    named: { notified: found },
     report: { root },
     lines: found.map(({ path, because }): Line => {
       const why = because.map(({ path, patterns }) => `${path} (${patterns.join(", ")})`).join(", ");

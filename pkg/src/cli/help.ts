@@ -1,31 +1,35 @@
-/** The help, which teaches by examples. */
+/** The help, at most 80 columns wide. */
 
 import type { Command } from "./command.js";
 import { common } from "./command.js";
 import { dashed, type Option, type Options } from "./arguments.js";
 import { painted } from "./output.js";
 
-const exitCodes = `  0  done
-  1  the input cannot be used, or a check that was asked for found something
-  2  a command, an option or a value that there is not
-  3  a file that cannot be read or written
-  4  a mistake in ctxweave: please report it`;
+const HELP_WIDTH = 80;
+
+const exitCodes = `  0  success
+  1  invalid input, or a failed check
+  2  unknown command or option, or an invalid value
+  3  a file cannot be read or written
+  4  internal error: please report it`;
 
 /** The help of the program. */
 export function programHelp(commands: readonly Command[]): string {
   const rows = commands.map(({ name, summary }) => [name, summary] as const);
   const examples = commands.flatMap(({ examples: [first] }) => (first ? [first] : []));
   return [
-    `${strong("ctxweave")}: decide what a language model gets to see, and stay within its budget`,
+    `${strong("ctxweave")}: assemble the context of language models within a token budget`,
     section("usage", "  npx ctxweave COMMAND [FILE] [options]\n  npx ctxweave COMMAND --help"),
     section("commands", table(rows)),
     section(
-      "how it works",
-      `  A command reads a file, or standard input where there is none. The result goes to standard output, or into
-  the file of \`--out\`; the report of what was kept, cut and found goes to standard error.`,
+      "input and output",
+      wrapped(
+        "A command reads a file, or stdin without one. The result goes to stdout or to the file of `--out`. The report of what was kept, removed and found goes to stderr.",
+        2,
+      ),
     ),
     section("exit codes", exitCodes),
-    section("one example of each", examples.map(shown).join("\n")),
+    section("examples", examples.map(shown).join("\n")),
   ].join("\n\n");
 }
 
@@ -71,7 +75,7 @@ function optionRows(options: Options): string {
 
 function helpOf({ help, choices, kind }: Option): string {
   const values = choices ? `: ${choices.map((name) => `\`${name}\``).join(", ")}` : "";
-  return `${help}${values}${kind === "list" ? "; may be given several times" : ""}`;
+  return `${help}${values}${kind === "list" ? "; repeatable" : ""}`;
 }
 
 /** Two columns, the second one wrapped. */
@@ -80,12 +84,13 @@ function table(rows: readonly (readonly [string, string])[]): string {
   return rows.map(([left, right]) => `  ${left}`.padEnd(width) + wrapped(right, width).trimStart()).join("\n");
 }
 
-/** Lines of at most 110 characters, indented. */
+/** Wraps text at the width of the help, indented. */
 function wrapped(text: string, indent: number): string {
   const lines: string[] = [];
-  for (const word of text.split(/\s+/)) {
+  // A span in backticks is not broken.
+  for (const word of text.replaceAll(/\s+/g, " ").match(/(?:`[^`]*`|\S)+/g) ?? []) {
     const line = lines.at(-1);
-    if (line !== undefined && indent + line.length + 1 + word.length <= 110)
+    if (line !== undefined && indent + line.length + 1 + word.length <= HELP_WIDTH)
       lines[lines.length - 1] = `${line} ${word}`;
     else lines.push(word);
   }

@@ -4,23 +4,23 @@ import { readFileSync } from "node:fs";
 import { exits, Failure, misused, unusable } from "./failure.js";
 import { reason } from "./output.js";
 
-/** What was read, and the name that it has in messages. */
+/** The bytes of an input, and its name in messages. */
 export interface Input {
   name: string;
   bytes: Uint8Array;
 }
 
-/** The one file that a command takes; without it, or for `-`, standard input. */
+/** The single input file; standard input without one or for `-`. */
 export async function oneInput(operands: readonly string[]): Promise<Input> {
   const [file = "-", ...others] = operands;
-  if (others.length > 0) throw misused(`one file at a time: \`${others[0]}\` is one too many`);
+  if (others.length > 0) throw misused(`unexpected argument \`${others[0]}\`; give one file`);
   return input(file);
 }
 
 /** A file, or standard input for `-`. */
 export async function input(file: string): Promise<Input> {
   if (file !== "-") return { name: file, bytes: readFile(file) };
-  if (process.stdin.isTTY) throw misused("give a file, or pipe one in; `--help` has examples");
+  if (process.stdin.isTTY) throw misused("no input; give a file or pipe one in (examples: `--help`)");
   const chunks: Uint8Array[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Uint8Array);
   return { name: "standard input", bytes: Buffer.concat(chunks) };
@@ -35,12 +35,12 @@ export function readFile(file: string): Uint8Array {
   }
 }
 
-/** The text of bytes; a byte order mark goes, and what is no UTF-8 becomes U+FFFD. */
+/** Decodes UTF-8. A byte order mark is dropped, invalid bytes become U+FFFD. */
 export function textOf({ bytes }: Input): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** JSON, or JSONL as a list of its lines. */
+/** Parses JSON, or JSONL as a list of its lines. */
 export function jsonOf(input: Input): unknown {
   const text = textOf(input);
   try {
@@ -51,7 +51,7 @@ export function jsonOf(input: Input): unknown {
       return lines.map((line, at) => parsed(line, `${input.name}, line ${at + 1}`));
     }
     if (text.trim() === "") throw unusable(`${input.name} is empty`);
-    throw unusable(`${input.name} is no JSON: ${(error as Error).message}`);
+    throw unusable(`${input.name} is not JSON: ${(error as Error).message}`);
   }
 }
 
@@ -59,31 +59,31 @@ function parsed(text: string, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw unusable(`${name} is no JSON: ${(error as Error).message}`);
+    throw unusable(`${name} is not JSON: ${(error as Error).message}`);
   }
 }
 
-/** The JSON of the file that an option names. */
+/** Parses the file of an option. */
 export function jsonFile(file: string | undefined): unknown {
   return file === undefined ? undefined : jsonOf({ name: file, bytes: readFile(file) });
 }
 
-/** A text that is given as it is, or as `@FILE`. */
+/** The text of an option, read from a file for `@FILE`. */
 export function textOption(given: string | undefined): string | undefined {
   if (!given?.startsWith("@")) return given;
   const file = given.slice(1);
   return textOf({ name: file, bytes: readFile(file) });
 }
 
-/** Whether it is an object with fields. */
+/** Whether a value is an object with fields. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The fields that have a value: an option that was not given is not there. */
+/** The fields with a value. */
 export function given<Fields extends object>(
   fields: Fields,
 ): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
-  const there = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(there) as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 }

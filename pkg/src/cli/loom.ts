@@ -1,4 +1,4 @@
-/** What the commands for Loom trees have in common: the request, and the report of its assembly. */
+/** Shared by the commands for Loom trees: the request, and the report of its assembly. */
 
 import type {
   AssemblyReport,
@@ -18,30 +18,33 @@ import type { Line } from "./output.js";
 import { counted, diagnosticLines, grouped, shortened, tokensLine } from "./report.js";
 
 export const loomOptions = {
-  tip: text("ID", "the node that the path ends at; not needed where the tree has one end"),
-  model: text("NAME", "the context window is that of this model, and its tokenizer counts"),
-  "context-window": number("N", "what the model takes in, its answer included"),
-  "token-buffer": number("N", "tokens kept free for the answer; default 1024, of a model its output limit"),
+  tip: text("ID", "last node of the path; optional if the tree has one leaf"),
+  model: text("NAME", "use the limit and tokenizer of this model"),
+  "context-window": number("N", "context window; the limit is this less `--token-buffer`"),
+  "token-buffer": number("N", "tokens reserved for the answer; default: the model's output limit, else 1024"),
   tokenizer: tokenizerOption,
-  strategy: choice(["truncateMiddle", "rollingWindow", "stopAtLimit"], "what is cut; default the middle"),
-  "keep-last": number("N", "nodes at the end that `truncateMiddle` protects; default 4"),
-  marker: text("TEXT", "what stands where nodes were cut; `{count}` becomes their number"),
-  media: text("FILE", "what the images of the tree stand for: JSON, `{ ref: { data | url } }`"),
+  strategy: choice(
+    ["truncateMiddle", "rollingWindow", "stopAtLimit"],
+    "truncation strategy (default `truncateMiddle`)",
+  ),
+  "keep-last": number("N", "messages or nodes protected at the end; default 4"),
+  marker: text("TEXT", "text at the gap, with `{count}` for the number removed; empty: no text"),
+  media: text("FILE", "media of the tree, as JSON: `{ ref: { data | url } }`"),
 };
 
 type LoomValues = Values<typeof loomOptions> & Partial<Values<typeof shorteningOptions>>;
 
-/** The request that a file and the options make, and the area that takes it. */
+/** Builds the request of a file and the options, and opens the area. */
 export async function loomRequest(json: unknown, name: string, values: LoomValues) {
-  if (!isObject(json)) throw unusable(`${name} is no Loom tree: an object with \`nodes\` and \`edges\` is expected`);
+  if (!isObject(json)) throw unusable(`${name} is not a Loom tree; expected an object with \`nodes\` and \`edges\``);
   const request = ("tree" in json ? json : { tree: json }) as unknown as AssemblyRequest;
   const { area: loom, tokenizer } = await openArea("loom", values.tokenizer ?? (await modelTokenizer(values.model)));
   const info = values.model === undefined ? undefined : loom.modelInfo(values.model);
   if (values.model !== undefined && !info) {
-    throw misused(`the model \`${values.model}\` is not known: say its window with \`--context-window N\``);
+    throw misused(`unknown model \`${values.model}\`; give its window with \`--context-window N\``);
   }
   const contextWindow = values["context-window"] ?? info?.contextWindow ?? request.contextWindow;
-  if (contextWindow === undefined) throw misused("say the limit: `--model NAME` or `--context-window N`");
+  if (contextWindow === undefined) throw misused("missing limit; give `--model NAME` or `--context-window N`");
   const preferences: Preferences = {
     ...request.preferences,
     ...given({
@@ -52,7 +55,8 @@ export async function loomRequest(json: unknown, name: string, values: LoomValue
     }),
     ...shorteningSettings(values),
   };
-  const end = values.tip ?? request.tip ?? (request.path ? undefined : onlyEnd(request.tree.edges, request.tree.nodes));
+  const end =
+    values.tip ?? request.tip ?? (request.path ? undefined : onlyLeaf(request.tree.edges, request.tree.nodes));
   const media = jsonFile(values.media) as Record<string, Media> | undefined;
   return {
     loom,
@@ -67,23 +71,24 @@ export async function loomRequest(json: unknown, name: string, values: LoomValue
 
 const modelTokenizer = async (model: string | undefined) => (model === undefined ? undefined : tokenizerOf(model));
 
-/** The node that none follows, where there is one such. */
-function onlyEnd(edges: readonly LoomEdge[] | undefined, nodes: readonly { id: string }[] | undefined): string {
-  if (!Array.isArray(nodes) || !Array.isArray(edges)) throw unusable("a Loom tree has `nodes` and `edges`");
-  const followed = new Set<string>();
-  const aside = new Set<string>();
+/** The only leaf of a tree. */
+function onlyLeaf(edges: readonly LoomEdge[] | undefined, nodes: readonly { id: string }[] | undefined): string {
+  if (!Array.isArray(nodes) || !Array.isArray(edges))
+    throw unusable("the input is not a Loom tree; expected `nodes` and `edges`");
+  const parents = new Set<string>();
+  const annotations = new Set<string>();
   for (const { sources, targetNodeId, edgeType } of edges as LoomEdge[]) {
-    if (edgeType === "annotation") aside.add(targetNodeId);
-    else for (const { nodeId } of sources) followed.add(nodeId);
+    if (edgeType === "annotation") annotations.add(targetNodeId);
+    else for (const { nodeId } of sources) parents.add(nodeId);
   }
-  const ends = nodes.filter(({ id }) => !followed.has(id) && !aside.has(id));
-  const [end] = ends;
-  if (end && ends.length === 1) return end.id;
-  const some = ends.slice(0, 8).map(({ id }) => `\`${id}\``);
-  throw misused(`the tree has ${counted(ends.length, "end")}: say which with \`--tip ID\`, as ${some.join(", ")}`);
+  const leaves = nodes.filter(({ id }) => !parents.has(id) && !annotations.has(id));
+  const [leaf] = leaves;
+  if (leaf && leaves.length === 1) return leaf.id;
+  const some = leaves.slice(0, 8).map(({ id }) => `\`${id}\``);
+  throw misused(`the tree has ${counted(leaves.length, "leaf")}; select one with \`--tip ID\`: ${some.join(", ")}`);
 }
 
-/** What became of a path. */
+/** The lines of an assembly's report. */
 export function assemblyLines({ strategy, limit, tokens, cut, nodes, notOnPath, diagnostics }: AssemblyReport): Line[] {
   const of = (fate: string) => nodes.filter((node) => node.fate === fate).length;
   const fates = ["kept", "changed", "cut", "excluded", "skipped"].filter((fate) => of(fate) > 0);

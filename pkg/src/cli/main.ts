@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-/** `npx ctxweave`: finds the command, runs it, writes what it gives. */
+/** `npx ctxweave`: finds the command, runs it and writes its outcome. */
 
 import { CtxweaveError } from "../error.js";
 import { version } from "../version.js";
-import { notKnown, readArguments, type Values } from "./arguments.js";
+import { readArguments, unknownName, type Values } from "./arguments.js";
 import { type Command, common, type Outcome } from "./command.js";
 import { commands } from "./commands.js";
 import { exits, Failure, misused } from "./failure.js";
@@ -13,7 +13,7 @@ import { json } from "./report.js";
 
 const args = process.argv.slice(2);
 
-// A reader that has seen enough, as `head`, is no failure.
+// A reader such as `head` may close the pipe early.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(error.code === "EPIPE" ? exits.done : exits.file);
 });
@@ -37,7 +37,7 @@ async function main(): Promise<number> {
   const command = commands.find(({ name }) => name === words);
   if (command) return run(command, args.slice(words.split(" ").length));
   const names = (group.length > 0 ? group : commands).map(({ name }) => name);
-  throw misused(notKnown("command", words, names));
+  throw misused(unknownName(`unknown command \`${words}\``, words, names));
 }
 
 async function shown(text: string): Promise<number> {
@@ -64,7 +64,7 @@ async function run(command: Command, args: readonly string[]): Promise<number> {
   return exit;
 }
 
-/** Says what went wrong, and gives the exit code. */
+/** Reports an error and returns the exit code. */
 function failed(thrown: unknown): number {
   const isOurs = thrown instanceof CtxweaveError;
   const isBug = isOurs ? thrown.code === "internal_error" : !(thrown instanceof Failure);
@@ -78,14 +78,12 @@ function failed(thrown: unknown): number {
   }
   const text = isBug ? (error.stack ?? message) : message;
   process.stderr.write(`${painted(process.stderr, "error", "error")}: ${text}\n`);
-  if (isOurs)
-    report([[["faint", `  code: ${thrown.code}${hasCosts(thrown) ? "; `--json` has what each costs" : ""}`]]]);
-  if (exit === exits.usage)
-    report([[["faint", "  `npx ctxweave --help` lists the commands, `npx ctxweave COMMAND --help` teaches one"]]]);
+  if (isOurs) report([[["faint", `  code: ${thrown.code}${hasCosts(thrown) ? "; `--json` lists all costs" : ""}`]]]);
+  if (exit === exits.usage) report([[["faint", "  see `npx ctxweave --help` or `npx ctxweave COMMAND --help`"]]]);
   return exit;
 }
 
-/** A message of the library, with the names that its options have here: `options.contextWindow` is `--context-window`. */
+/** A message of the library with command-line names: `options.contextWindow` becomes `--context-window`. */
 function asTyped(message: string): string {
   const options = commands.flatMap(({ options }) => Object.keys(options));
   return message.replaceAll(

@@ -1,4 +1,4 @@
-/** `ctxweave operators`: what each step of a task template may see. */
+/** `ctxweave operators`: validates a task template and explains what each operator sees. */
 
 import type { ExplainedOperator } from "../types/operators.js";
 import { openArea } from "./areas.js";
@@ -11,23 +11,22 @@ import { counted, diagnosticLines } from "./report.js";
 
 export const operators = command({
   name: "operators",
-  summary: "check a task template in XML, and say what each of its steps may see",
+  summary: "validate a task template and explain what each step sees",
   usage: "[FILE] [options]",
-  about: `FILE is a task template in XML. What comes out says, for each operator, what it sees of its parent's context, of the
-    steps before it, and of what a memory system finds. Findings have their line and column; an error among them is exit
-    code 1.`,
+  about: `FILE is a task template in XML. The output lists, for each operator, what it sees of its parent's context, of earlier
+    steps and of the memory system. Diagnostics have a line and column. An error among them gives exit code 1.`,
   options: {
-    strict: flag("a required setting that is left out is an error"),
-    exclusive: flag("inherited and fresh context in one block are an error"),
-    write: flag("write the template with all defaults made explicit, in place of the table"),
+    strict: flag("a missing required setting is an error"),
+    exclusive: flag("inherited together with fresh context is an error"),
+    write: flag("write the template with all defaults explicit"),
   },
   examples: [
     { description: "what each step sees", line: "npx ctxweave operators task.xml" },
     {
       description: "a check for a script",
-      line: "npx ctxweave operators task.xml --strict --quiet > table.txt || echo mend it",
+      line: "npx ctxweave operators task.xml --strict --quiet > out.txt || echo invalid",
     },
-    { description: "with all defaults written down", line: "npx ctxweave operators task.xml --write" },
+    { description: "with all defaults explicit", line: "npx ctxweave operators task.xml --write" },
   ],
   async run({ strict, exclusive, write }, operands) {
     const { name, bytes } = await oneInput(operands);
@@ -52,10 +51,10 @@ const summary = (operators: number, isWrong: boolean): Line => [
   isWrong ? ["error", "with errors"] : ["good", "no errors"],
 ];
 
-/** A row for each operator, indented as deep as it is. */
+/** A row for each operator, indented by its level. */
 function table(rows: readonly ExplainedOperator[]): string {
   const cells = [
-    ["operator", "parent's context", "steps before", "memory"],
+    ["operator", "parent's context", "earlier steps", "memory"],
     ...rows.map(({ level, role, type, id, inherited, accumulated, fresh }) => [
       `${"  ".repeat(level)}${id ?? role} (${type})`,
       inherited.sees,

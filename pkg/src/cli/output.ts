@@ -1,12 +1,12 @@
-/** Standard output and standard error: colours and progress on a terminal only. */
+/** Standard output and standard error, with colors and progress on a terminal only. */
 
 import { writeFileSync } from "node:fs";
 import { exits, Failure } from "./failure.js";
 
-/** How a part of a report is meant. */
+/** The meaning of a part of a report. */
 export type Tone = "strong" | "faint" | "good" | "warning" | "error";
 
-/** A line of a report: plain, or of parts with tones. */
+/** A line of a report: plain text, or parts with tones. */
 export type Line = string | readonly (string | readonly [Tone, string])[];
 
 const codes: Record<Tone, readonly [number, number]> = {
@@ -19,15 +19,15 @@ const codes: Record<Tone, readonly [number, number]> = {
 
 type Stream = NodeJS.WriteStream;
 
-/** Whether colours may be written to the stream: see no-color.org. */
-export function hasColours(stream: Stream): boolean {
+/** Whether colors may be written to the stream: see no-color.org. */
+export function hasColors(stream: Stream): boolean {
   const { NO_COLOR, TERM } = process.env;
   return stream.isTTY === true && !NO_COLOR && TERM !== "dumb";
 }
 
-/** A text with the codes of a tone, where the stream shows them. */
+/** A text with the codes of a tone, if the stream shows colors. */
 export function painted(stream: Stream, tone: Tone, text: string): string {
-  if (!hasColours(stream)) return text;
+  if (!hasColors(stream)) return text;
   const [on, off] = codes[tone];
   return `\u001B[${on}m${text}\u001B[${off}m`;
 }
@@ -46,16 +46,16 @@ export function report(lines: readonly Line[]): void {
 export async function write(result: string | Uint8Array, file: string | undefined): Promise<void> {
   if (file !== undefined && file !== "-") return writeFile(file, result);
   if (typeof result !== "string" && process.stdout.isTTY && !isText(result)) {
-    throw new Failure(exits.usage, "the result is no text: give `--out FILE`, or pipe it on");
+    throw new Failure(exits.usage, "the result is binary; give `--out FILE` or pipe it");
   }
-  // On a terminal the prompt comes on a line of its own.
-  const isOpen = process.stdout.isTTY && typeof result === "string" && !result.endsWith("\n");
+  // The shell prompt gets its own line.
+  const needsNewline = process.stdout.isTTY && typeof result === "string" && !result.endsWith("\n");
   await new Promise<void>((done, failed) => {
-    process.stdout.write(isOpen ? `${result}\n` : result, (error) => (error ? failed(error) : done()));
+    process.stdout.write(needsNewline ? `${result}\n` : result, (error) => (error ? failed(error) : done()));
   });
 }
 
-/** Writes a file; its folder has to be there. */
+/** Writes a file into an existing folder. */
 export function writeFile(file: string, content: string | Uint8Array): void {
   try {
     writeFileSync(file, content);
@@ -64,15 +64,15 @@ export function writeFile(file: string, content: string | Uint8Array): void {
   }
 }
 
-/** What the system says of a file, for people. */
+/** The system's error for a file, as text. */
 export function reason(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const known: Record<string, string> = {
-    ENOENT: "there is no such file or folder",
-    EACCES: "it may not be read or written",
-    EPERM: "it may not be read or written",
+    ENOENT: "no such file or folder",
+    EACCES: "permission denied",
+    EPERM: "permission denied",
     EISDIR: "it is a folder",
-    ENOTDIR: "a part of the path is no folder",
+    ENOTDIR: "part of the path is not a folder",
   };
   return known[code ?? ""] ?? message;
 }
@@ -86,24 +86,24 @@ function isText(bytes: Uint8Array): boolean {
   }
 }
 
-/** Says what is going on, where somebody is looking and it takes long. */
+/** Progress of a long command. */
 export interface Progress {
-  /** What is done now; shown once half a second has passed, and at most ten times a second. */
+  /** The current action; shown after half a second, and at most ten times a second. */
   (what: string): void;
-  /** Shows it at once: before what takes long and cannot say so itself. */
+  /** Shows the action at once, before a long blocking call. */
   now(what: string): void;
-  /** Takes the line away. */
+  /** Clears the line. */
   end(): void;
 }
 
-/** Progress on standard error, which is one line that is written over. */
+/** Progress on standard error, as one line that is overwritten. */
 export function progressOn(stream: Stream, isWanted: boolean): Progress {
   const isShown = isWanted && stream.isTTY === true;
-  let [next, isThere] = [Date.now() + 500, false];
+  let [next, isVisible] = [Date.now() + 500, false];
   const now = (what: string): void => {
     if (!isShown) return;
     stream.write(`\r\u001B[K${what.slice(0, (stream.columns || 80) - 1)}`);
-    isThere = true;
+    isVisible = true;
   };
   const progress = (what: string): void => {
     if (!isShown || Date.now() < next) return;
@@ -111,8 +111,8 @@ export function progressOn(stream: Stream, isWanted: boolean): Progress {
     now(what);
   };
   const end = (): void => {
-    if (isThere) stream.write("\r\u001B[K");
-    isThere = false;
+    if (isVisible) stream.write("\r\u001B[K");
+    isVisible = false;
   };
   return Object.assign(progress, { now, end });
 }

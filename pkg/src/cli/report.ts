@@ -1,14 +1,14 @@
-/** What reports have in common. */
+/** Shared parts of reports. */
 
 import type { Diagnostic } from "../types/common.js";
 import type { Line, Tone } from "./output.js";
 
 const tones: Record<Diagnostic["severity"], Tone> = { error: "error", warning: "warning", info: "faint" };
 
-/** So many rows are shown; `--json` has all. */
-const ROWS = 30;
+/** Rows shown of a list; `--json` has all. */
+const MAX_SHOWN_ROWS = 30;
 
-/** Diagnostics, the same ones counted: `warning: 3 × text (chat.json:4)`. */
+/** Diagnostics, with equal ones counted: `warning: 3 × text (chat.json:4)`. */
 export function diagnosticLines(diagnostics: readonly Diagnostic[], file?: string): Line[] {
   const groups = new Map<string, Diagnostic[]>();
   for (const diagnostic of diagnostics) {
@@ -26,20 +26,23 @@ export function diagnosticLines(diagnostics: readonly Diagnostic[], file?: strin
   );
 }
 
-/** The first rows, and how many more there are. */
+/** The first rows and the number of the others. */
 export function shortened(lines: readonly Line[]): Line[] {
-  if (lines.length <= ROWS) return [...lines];
-  return [...lines.slice(0, ROWS), [["faint", `  … ${lines.length - ROWS} more; \`--json\` has all`]]];
+  if (lines.length <= MAX_SHOWN_ROWS) return [...lines];
+  return [
+    ...lines.slice(0, MAX_SHOWN_ROWS),
+    [["faint", `  … ${lines.length - MAX_SHOWN_ROWS} more; \`--json\` lists all`]],
+  ];
 }
 
-/** `92 of at most 100 tokens (heuristic)`. */
+/** `92 of 100 tokens (heuristic)`. */
 export function tokensLine(
   { total, tokenizer, tokenizerError }: { total: number; tokenizer: string; tokenizerError?: number },
   limit?: number,
 ): Line {
-  const most = limit === undefined ? "" : ` of at most ${grouped(limit)}`;
+  const most = limit === undefined ? "" : ` of ${grouped(limit)}`;
   const isEstimate = tokenizer === "heuristic" || tokenizerError !== undefined;
-  const may = tokenizerError === undefined ? "" : `, may be ${tokenizerError} % off`;
+  const may = tokenizerError === undefined ? "" : `, error up to ${tokenizerError} %`;
   const how = isEstimate ? ` (estimated: ${tokenizer}${may})` : ` (${tokenizer})`;
   return [
     ["strong", `${grouped(total)}${most} tokens`],
@@ -54,8 +57,8 @@ export function grouped(number: number): string {
 
 /** `3 messages`, `1 message`, `2 branches`. */
 export function counted(number: number, what: string): string {
-  const plural = what.endsWith("ch") ? "es" : "s";
-  return `${grouped(number)} ${what}${number === 1 ? "" : plural}`;
+  if (number === 1) return `1 ${what}`;
+  return `${grouped(number)} ${what === "leaf" ? "leaves" : `${what}${what.endsWith("ch") ? "es" : "s"}`}`;
 }
 
 /** JSON for a file or a pipe. */

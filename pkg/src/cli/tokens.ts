@@ -1,4 +1,4 @@
-/** `ctxweave tokens`: how many tokens texts and chats have, and what is left of a text within a limit. */
+/** `ctxweave tokens`: counts texts and chats, and cuts or splits a text. */
 
 import type { CountMessagesOptions } from "../types/chat.js";
 import { flag, number, text } from "./arguments.js";
@@ -11,35 +11,35 @@ import { counted, grouped, json } from "./report.js";
 
 export const tokens = command({
   name: "tokens",
-  summary: "count the tokens of texts and chats; cut a text, split it, or show its tokens",
+  summary: "count the tokens of texts and chats; cut or split a text",
   usage: "[FILE...] [options]",
-  about: `The number of tokens of each file, and their sum where there are several. Without an option it is an estimate that
-    needs nothing; with \`--tokenizer o200k_base\` or \`--model gpt-4o\` it is exact.`,
+  about: `The output is the number of tokens of each FILE, and their sum for several. It is an estimate by default, and exact
+    with \`--tokenizer o200k_base\` or \`--model gpt-4o\`.`,
   options: {
     tokenizer: tokenizerOption,
-    model: text("NAME", "count as this model does"),
-    chat: flag("the files are chats in any provider's form: count them with their roles, calls and overhead"),
-    limit: number("N", "exit code 1 where a file has more tokens than this"),
-    truncate: number("N", "write the beginning of the text that has at most N tokens"),
-    split: number("N", "write the text in pieces of at most N tokens, as JSON"),
-    ids: flag("write the tokens themselves, as JSON; by default those of `o200k_base`"),
+    model: text("NAME", "count with the tokenizer of this model"),
+    chat: flag("count chats in any provider's format, with roles, calls and overhead"),
+    limit: number("N", "exit code 1 if a file has more tokens"),
+    truncate: number("N", "write the beginning of the text, at most N tokens"),
+    split: number("N", "write pieces of at most N tokens, as JSON"),
+    ids: flag("write the token ids, as JSON; default tokenizer `o200k_base`"),
   },
   examples: [
-    { description: "an estimate, which needs nothing", line: "npx ctxweave tokens notes.md" },
+    { description: "an estimate", line: "npx ctxweave tokens notes.md" },
     {
-      description: "exact, for several files and their sum",
+      description: "exact counts of several files, and their sum",
       line: "npx ctxweave tokens --tokenizer o200k_base notes.md chat.json",
     },
-    { description: "what a chat costs on gpt-4o", line: "npx ctxweave tokens --chat --model gpt-4o chat.json" },
-    { description: "a check for a script", line: "npx ctxweave tokens --limit 8000 notes.md && echo it fits" },
+    { description: "the cost of a chat for gpt-4o", line: "npx ctxweave tokens --chat --model gpt-4o chat.json" },
+    { description: "a check for a script", line: "npx ctxweave tokens --limit 8000 notes.md && echo fits" },
     { description: "the first 50 tokens", line: "cat notes.md | npx ctxweave tokens --truncate 50" },
-    { description: "pieces for an index", line: "npx ctxweave tokens --split 100 notes.md" },
-    { description: "the tokens", line: "echo hello | npx ctxweave tokens --ids --tokenizer cl100k_base" },
+    { description: "pieces of 100 tokens, for an index", line: "npx ctxweave tokens --split 100 notes.md" },
+    { description: "token ids", line: "echo hello | npx ctxweave tokens --ids --tokenizer cl100k_base" },
   ],
   async run(values, operands, { progress }): Promise<Outcome> {
     const { chat, limit, truncate, split, ids, model } = values;
     const jobs = [truncate, split, ids || undefined].filter((job) => job !== undefined).length;
-    if (jobs > 1) throw misused("`--truncate`, `--split` and `--ids` are different things: one at a time");
+    if (jobs > 1) throw misused("`--truncate`, `--split` and `--ids` exclude each other; give one");
     const files = operands.length > 0 ? operands : ["-"];
     if (jobs === 1 && files.length > 1) throw misused("`--truncate`, `--split` and `--ids` take one file");
     const tokenizer = values.tokenizer ?? (model === undefined ? undefined : await modelTokenizer(model));
@@ -69,7 +69,7 @@ export const tokens = command({
 
 async function modelTokenizer(model: string): Promise<string> {
   const tokenizer = await tokenizerOf(model);
-  if (tokenizer === undefined) throw misused(`the model \`${model}\` is not known: say \`--tokenizer NAME\``);
+  if (tokenizer === undefined) throw misused(`unknown model \`${model}\`; give \`--tokenizer NAME\``);
   return tokenizer;
 }
 
@@ -84,7 +84,7 @@ async function chatCounter(wanted: string | undefined, model?: string): Promise<
   return (input) => area.countChatTokens(jsonOf(input) as object[], options);
 }
 
-/** A number alone for one file; else a column of them, as `wc` has it. */
+/** One number for one file, else a column like that of `wc`. */
 function table(rows: readonly { file: string; tokens: number }[], total: number): string {
   if (rows.length === 1) return `${total}\n`;
   const all = [...rows, { file: "total", tokens: total }];
@@ -107,7 +107,7 @@ async function ofOne(
   const { area, tokenizer } = await openArea("all", wanted);
   if (truncate !== undefined) {
     const cut = area.truncateText(text, truncate, given({ tokenizer }));
-    return outcome(cut.text, cut, `${counted(cut.tokens, "token")}${cut.truncated ? ", cut" : ", all of it"}`);
+    return outcome(cut.text, cut, `${counted(cut.tokens, "token")}${cut.truncated ? ", truncated" : ", complete"}`);
   }
   const markdown = read.name.endsWith(".md");
   const pieces = area.splitText(text, { maxTokens: split ?? 0, markdown, ...given({ tokenizer }) });

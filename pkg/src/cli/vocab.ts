@@ -1,7 +1,7 @@
 /** `ctxweave vocab`: vocabularies for exact counts. */
 
 import { encodings, isJson, openArea, vocabularyAsset } from "./areas.js";
-import { notKnown } from "./arguments.js";
+import { unknownName } from "./arguments.js";
 import { command, type Outcome } from "./command.js";
 import { unusable } from "./failure.js";
 import { input } from "./input.js";
@@ -9,18 +9,18 @@ import { grouped } from "./report.js";
 
 export const vocab = command({
   name: "vocab",
-  summary: "a vocabulary for exact counts: of an open model's `tokenizer.json`, or one that comes along",
+  summary: "build or extract a vocabulary for exact counts",
   usage: "[FILE | NAME] [options]",
-  about: `FILE is the \`tokenizer.json\` of an open model (byte-level byte pair encoding: Llama 3, Qwen, Mistral, DeepSeek and
-    their like). It becomes an asset of a fifth to a tenth of its size for \`loadVocabulary\` and \`--tokenizer\`. NAME is an
-    encoding that comes with the package. Without either, their names are listed.`,
+  about: `FILE is the \`tokenizer.json\` of an open model with byte-level byte pair encoding, such as Llama 3, Qwen, Mistral or
+    DeepSeek. The output is an asset for \`loadVocabulary\` and \`--tokenizer\`, a fifth to a tenth of its size. NAME is an
+    encoding of the package. Without either, the encodings are listed.`,
   options: {},
   examples: [
-    { description: "the encodings that come along", line: "npx ctxweave vocab" },
-    { description: "of an open model", line: "npx ctxweave vocab tokenizer.json --out model.bin" },
-    { description: "and to count with it", line: "npx ctxweave tokens notes.md --tokenizer model.bin" },
+    { description: "the encodings of the package", line: "npx ctxweave vocab" },
+    { description: "the vocabulary of an open model", line: "npx ctxweave vocab tokenizer.json --out model.bin" },
+    { description: "count with it", line: "npx ctxweave tokens notes.md --tokenizer model.bin" },
     {
-      description: "one that comes along, to serve it yourself",
+      description: "an encoding of the package, to serve it yourself",
       line: "npx ctxweave vocab o200k_base --out o200k_base.bin",
     },
   ],
@@ -34,9 +34,11 @@ export const vocab = command({
       const vocabulary = await encodings[given as keyof typeof encodings]();
       return asset(given, await vocabulary.bytes());
     }
-    if (!/[./\\]|^-$/.test(given)) throw unusable(notKnown("encoding", given, Object.keys(encodings)));
+    if (!/[./\\]|^-$/.test(given)) {
+      throw unusable(unknownName(`unknown encoding \`${given}\``, given, Object.keys(encodings)));
+    }
     const { name, bytes } = await input(given);
-    if (!isJson(bytes)) throw unusable(`${name} is no \`tokenizer.json\``);
+    if (!isJson(bytes)) throw unusable(`${name} is not a \`tokenizer.json\``);
     await openArea("all");
     return asset(name, await vocabularyAsset(bytes));
   },

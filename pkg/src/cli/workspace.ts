@@ -1,4 +1,4 @@
-/** `ctxweave workspace`: what an agent reads in its first turn. */
+/** `ctxweave workspace`: the first turn of an agent. */
 
 import { readFile } from "node:fs/promises";
 import { openArea, tokenizerOption } from "./areas.js";
@@ -12,24 +12,24 @@ import { diagnosticLines, grouped, json, tokensLine } from "./report.js";
 
 export const workspace = command({
   name: "workspace",
-  summary: "what an agent reads in its first turn: tastes, brief, notes, log, gaps",
+  summary: "build an agent's first turn from a workspace",
   usage: "FOLDER [options]",
-  about: `FOLDER has \`brief.md\`, \`notes.md\`, \`log.jsonl\` and \`vocabulary_gaps.jsonl\`, each where there is one. The tastes
-    that the brief names are in a folder beside it. What comes out is the response to the agent's \`read_context\`.`,
+  about: `FOLDER can contain \`brief.md\`, \`notes.md\`, \`log.jsonl\` and \`vocabulary_gaps.jsonl\`. The tastes that the brief names
+    are in the folder of \`--tastes\`. The output is the response to the agent's \`read_context\`.`,
   options: {
-    tastes: text("FOLDER", "the folder of the taste files; default `tastes` in FOLDER"),
+    tastes: text("FOLDER", "folder of the taste files; default `tastes` in FOLDER"),
     tokenizer: tokenizerOption,
-    "notes-head": number("N", "lines of long notes that stay at the start; default 10"),
-    "notes-tail": number("N", "lines of long notes that stay at the end; default 30"),
-    "log-entries": number("N", "entries of the log; default 10"),
-    "gap-records": number("N", "records of gaps; default 10"),
+    "notes-head": number("N", "first lines to keep of long notes; default 10"),
+    "notes-tail": number("N", "last lines to keep of long notes; default 30"),
+    "log-entries": number("N", "log entries; default 10"),
+    "gap-records": number("N", "gap records; default 10"),
   },
   examples: [
     { description: "a workspace and its tastes", line: "npx ctxweave workspace manta --tastes tastes" },
-    { description: "what it costs", line: "npx ctxweave workspace manta --tastes tastes --out context.json --json" },
+    { description: "its token cost", line: "npx ctxweave workspace manta --tastes tastes --out context.json --json" },
   ],
   async run(values, [folder, ...others]) {
-    if (folder === undefined || others.length > 0) throw misused("give one folder; `--help` has examples");
+    if (folder === undefined || others.length > 0) throw misused("give one folder (examples: `--help`)");
     try {
       statSync(folder);
     } catch (error) {

@@ -1,4 +1,4 @@
-/** `ctxweave session convert`: the conversation of one agent, in the format of another. */
+/** `ctxweave session convert`: converts a session to another agent's format. */
 
 import type { TranslationTier } from "../../types/transcripts.js";
 import { openArea } from "../areas.js";
@@ -12,52 +12,52 @@ import { leftOut } from "./left-out.js";
 import { fromOption, session } from "./read.js";
 
 const tiers: Record<TranslationTier, string> = {
-  native: "byte for byte: it is that format already",
+  native: "unchanged, already in this format",
   fields: "field by field",
   transcode: "turn by turn",
   rendering: "as a narrative in one message",
-  raw: "as it is, with a description",
+  raw: "unchanged, with a description",
 };
 
-/** Above this size it takes long enough to say what is being done. */
-const LARGE = 4 << 20;
+/** Bytes above which progress is shown. */
+const LARGE_BYTES = 4 << 20;
 
 export const convert = command({
   name: "session convert",
-  summary: "a session of one agent for another: Claude Code, Codex, Gemini CLI",
+  summary: "convert a session of one agent for another",
   usage: "[FILE] --to NAME [options]",
-  about: `FILE is a session file as the agent keeps it; which agent that is, its shape tells. Turns, tool calls, results and
-    reasoning are written as the other agent's own. What the other format cannot say is in the report: nothing is lost
-    without a word. The same file always gives the same bytes.`,
+  about: `FILE is a session file of Claude Code, Codex, Gemini CLI or another agent, detected from its records. Turns, tool
+    calls, results and reasoning become records of the other agent. The report lists everything that its format cannot
+    express. The output is deterministic.`,
   options: {
-    to: choice([...formatChoices, "markdown"], "the format to write"),
+    to: choice([...formatChoices, "markdown"], "format of the output"),
     from: fromOption,
-    narrative: flag("write another vendor's turns as one message that tells them, in place of turns"),
-    "through-compactions": flag("the whole history; by default it begins with its newest summary"),
+    narrative: flag("write the turns of another vendor as one narrative message"),
+    "through-compactions": flag("include the history before the newest compaction"),
   },
   examples: [
     {
-      description: "a session of Claude Code, for Codex",
+      description: "from Claude Code to Codex",
       line: "npx ctxweave session convert --to codex claude.jsonl --out rollout.jsonl",
     },
     {
-      description: "the other way",
+      description: "and back",
       line: "npx ctxweave session convert --to claude rollout.jsonl > claude-again.jsonl",
     },
     {
-      description: "to read, or to paste into an issue",
+      description: "as Markdown, to read or paste",
       line: "npx ctxweave session convert --to markdown claude.jsonl",
     },
     {
-      description: "what would be lost, as JSON",
-      line: "npx ctxweave session convert --to gemini claude.jsonl --out gemini.jsonl --json",
+      description: "result and losses as JSON",
+      line: "npx ctxweave session convert --to gemini claude.jsonl --json > gemini.json",
     },
   ],
   async run({ to, from, narrative, "through-compactions": throughCompactions }, operands, { progress }) {
-    if (to === undefined) throw misused("say which format is wanted: `--to codex`, `--to claude`, `--to gemini`, …");
+    if (to === undefined) throw misused("missing format; give `--to codex`, `--to claude`, `--to gemini`, …");
     const { name, bytes, format } = await session(operands, from);
     const { area } = await openArea("commits");
-    if (bytes.length > LARGE) progress.now(`converting ${grouped(bytes.length)} bytes of ${name} …`);
+    if (bytes.length > LARGE_BYTES) progress.now(`converting ${grouped(bytes.length)} bytes of ${name} …`);
     const wanted = to === "markdown" ? to : fullName(to);
     const { diagnostics, ...translated } = area.translateTranscript({
       parts: [{ format, bytes }],
@@ -65,7 +65,7 @@ export const convert = command({
       crossFamily: narrative ? "render" : "transcode",
       throughCompactions,
     });
-    // Where the target is none of the formats, Markdown is what was asked for, and not a loss.
+    // Markdown was requested, so it is not a loss.
     const found = diagnostics.filter(({ code }) => to !== "markdown" || code !== "unknown_format");
     const left = translated.tier === "native" ? {} : leftOut(area, format, bytes, throughCompactions);
     const losses = [
@@ -80,7 +80,7 @@ export const convert = command({
       report: { from: format, to: wanted, tier, messageCount, tokenCount, lost: losses, diagnostics: found },
       lines: [
         [["strong", `${format} → ${wanted}`], `: ${counted(messageCount, "message")}, ${tiers[tier]}`],
-        losses.length > 0 ? [["warning", "not all of it came over:"]] : [["good", "nothing was lost"]],
+        losses.length > 0 ? [["warning", "not converted:"]] : [["good", "no losses"]],
         ...diagnosticLines(found, name),
         ...Object.values(left).map((what): Line => [["warning", "warning"], `: ${what}`]),
       ],

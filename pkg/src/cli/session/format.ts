@@ -1,8 +1,8 @@
-/** The names of the formats of session files. */
+/** Names of session formats. */
 
 import type { TranscriptFormat } from "../../types/transcripts.js";
 
-/** The names that formats have on the command line, and in the library. */
+/** Short names of the command line, and names of the library. */
 export const formatNames = {
   claude: "claude-code-v1",
   codex: "codex-v1",
@@ -12,7 +12,7 @@ export const formatNames = {
   bureau: "bureau-agent-v1",
 } as const satisfies Record<string, TranscriptFormat>;
 
-/** The names to choose from: the short ones, and those of the library. */
+/** All accepted names. */
 export const formatChoices = [...new Set([...Object.keys(formatNames), ...Object.values(formatNames)])];
 
 /** The library's name of a format. */

@@ -1,4 +1,4 @@
-/** `ctxweave session import`: a session file as commits. */
+/** `ctxweave session import`: converts a session file to commits. */
 
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -13,17 +13,17 @@ import { fromOption, session } from "./read.js";
 
 export const importSession = command({
   name: "session import",
-  summary: "a session file as commits: its records, and the blobs that they name",
+  summary: "turn a session into commits: records and blobs",
   usage: "[FILE] [options]",
-  about: `FILE is a session file of Claude Code, Codex, Gemini CLI or another agent. A commit holds what is new in a turn; a
-    compaction becomes a commit of its own, and branches start where the user left them. The records come out as JSONL, as
-    \`importJsonl\` of a \`CommitGraph\` takes them, and \`--blobs\` writes what they name: every readable line of the file.`,
+  about: `FILE is a session file of Claude Code, Codex, Gemini CLI or another agent. A commit holds the new records of a turn;
+    a compaction is a commit of its own, and abandoned branches are kept. The output is records as JSONL, for
+    \`importJsonl\` of a \`CommitGraph\`. \`--blobs\` writes their blobs: every readable line of the file.`,
   options: {
     from: fromOption,
-    blobs: text("FOLDER", "write each blob into this folder, as `blake3-` and its hash"),
-    "created-at": text("TIME", "for lines without a time of their own (RFC 3339); default: when the file was changed"),
-    principal: text("NAME", "whose session it is"),
-    "every-turns": number("N", "a commit for every N answers; default 1"),
+    blobs: text("FOLDER", "write each blob into this folder, named `blake3-HASH`"),
+    "created-at": text("TIME", "time of lines without one (RFC 3339); default: time of the file"),
+    principal: text("NAME", "principal of the commits"),
+    "every-turns": number("N", "answers per commit; default 1"),
   },
   examples: [
     {
@@ -31,7 +31,7 @@ export const importSession = command({
       line: "npx ctxweave session import claude.jsonl --blobs blobs > commits.jsonl",
     },
     {
-      description: "with the newest commit and the branches as JSON",
+      description: "newest commit and branches as JSON",
       line: "npx ctxweave session import claude.jsonl --out commits.jsonl --json",
     },
   ],
@@ -51,9 +51,9 @@ export const importSession = command({
       report: { format, ...given({ tip }), branches, blobs: blobs.length, diagnostics },
       lines: [
         [["strong", format], `: ${counted(records.length, "commit")}, ${counted(blobs.length, "blob")}`],
-        tip === undefined ? "there is no conversation in it" : `newest: ${tip}`,
+        tip === undefined ? "no conversation found" : `newest: ${tip}`,
         ...branches.map(({ tip, from, sideChain }) => {
-          const what = sideChain ? "another agent's conversation" : "a branch that was left";
+          const what = sideChain ? "side chain" : "abandoned branch";
           return `  ${what}: ${tip}${from === undefined ? "" : `, from ${from}`}`;
         }),
         ...diagnosticLines(diagnostics, name),
@@ -62,7 +62,7 @@ export const importSession = command({
   },
 });
 
-/** When the file was changed; now, for standard input. */
+/** The modification time of the file; the current time for standard input. */
 function changedAt(file: string | undefined): Date {
   return file === undefined || file === "-" ? new Date() : statSync(file).mtime;
 }
@@ -75,7 +75,7 @@ function writeBlobs(
   try {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
-    throw new Failure(exits.file, `cannot make the folder \`${folder}\`: ${reason(error)}`, { cause: error });
+    throw new Failure(exits.file, `cannot create the folder \`${folder}\`: ${reason(error)}`, { cause: error });
   }
   for (const [at, { artifactRef, bytes }] of blobs.entries()) {
     progress(`writing blob ${at + 1} of ${blobs.length} …`);

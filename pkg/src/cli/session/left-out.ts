@@ -1,18 +1,18 @@
-/** What of a session file is no part of the conversation that a model would see. */
+/** Parts of a session file outside the conversation that a model sees. */
 
 import type { TranscriptFormat } from "../../types/transcripts.js";
 import { counted } from "../report.js";
 
 type Commits = typeof import("../../entries/commits.js");
 
-/** What is not in a conversation, a sentence fragment each. */
+/** Omitted parts, a sentence fragment each. */
 export interface LeftOut {
   compacted?: string;
   branches?: string;
   sideChains?: string;
 }
 
-/** What was said before a compaction, on branches that the user left, and by other agents. */
+/** Finds the history before a compaction, abandoned branches and side chains. */
 export function leftOut(
   { importTranscript, transcriptToMessages }: Commits,
   format: TranscriptFormat,
@@ -20,7 +20,7 @@ export function leftOut(
   throughCompactions: boolean,
 ): LeftOut {
   const file = bytes as Uint8Array<ArrayBuffer>;
-  // What lines without a time are given is not looked at.
+  // Only the branches are used, not the times.
   const { branches } = importTranscript(format, file, { createdAt: 0 });
   const messages = (throughCompactions: boolean) =>
     transcriptToMessages(format, file, { throughCompactions }).messages.length;
@@ -29,9 +29,9 @@ export function leftOut(
   const compacted = throughCompactions ? 0 : messages(true) - messages(false);
   return {
     ...(compacted > 0 && {
-      compacted: `what was said before the newest summary is not in it: \`--through-compactions\` has ${counted(compacted, "message")} more`,
+      compacted: `history before the newest compaction: \`--through-compactions\` adds ${counted(compacted, "message")}`,
     }),
-    ...(left > 0 && { branches: `${counted(left, "branch")} that the user left: not in it` }),
-    ...(sideChains > 0 && { sideChains: `the work of ${counted(sideChains, "other agent")}: not in it` }),
+    ...(left > 0 && { branches: `abandoned: ${counted(left, "branch")}` }),
+    ...(sideChains > 0 && { sideChains: `work of ${counted(sideChains, "other agent")}` }),
   };
 }

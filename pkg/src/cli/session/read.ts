@@ -1,4 +1,4 @@
-/** What the commands for session files have in common. */
+/** Shared by the commands for session files. */
 
 import type { TranscriptFormat } from "../../types/transcripts.js";
 import { openArea } from "../areas.js";
@@ -7,7 +7,7 @@ import { unusable } from "../failure.js";
 import { type Input, oneInput } from "../input.js";
 import { formatChoices, fullName } from "./format.js";
 
-export const fromOption = choice(formatChoices, "who wrote it, where the file does not tell");
+export const fromOption = choice(formatChoices, "format of the input (default: detected)");
 
 /** A session file and its format. */
 export async function session(
@@ -19,7 +19,7 @@ export async function session(
   const format = from === undefined ? area.detectFormat(input.bytes as Uint8Array<ArrayBuffer>) : fullName(from);
   if (format === undefined) {
     throw unusable(
-      `${input.name} is no session file that is known: say who wrote it with \`--from NAME\` (\`--help\` has the names)`,
+      `${input.name} is not a known session file; give its format with \`--from NAME\` (names: \`--help\`)`,
     );
   }
   return { ...input, format };

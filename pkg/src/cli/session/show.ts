@@ -1,4 +1,4 @@
-/** `ctxweave session show`: what was said. */
+/** `ctxweave session show`: prints the conversation of a session. */
 
 import { openArea } from "../areas.js";
 import { flag } from "../arguments.js";
@@ -11,20 +11,19 @@ import { fromOption, session } from "./read.js";
 
 export const show = command({
   name: "session show",
-  summary: "what was said in a session file",
+  summary: "print the conversation of a session",
   usage: "[FILE] [options]",
-  about: `FILE is a session file of Claude Code, Codex, Gemini CLI or another agent. What is shown is the conversation that a
-    model would see: no side chains, no branches that were left, and after a compaction its summary. \`--json\` gives it as
-    messages.`,
+  about: `FILE is a session file of Claude Code, Codex, Gemini CLI or another agent. The output is the conversation as a model
+    sees it: without side chains and abandoned branches, and from the newest compaction on. \`--json\` writes messages.`,
   options: {
     from: fromOption,
-    full: flag("long tool results whole"),
-    "through-compactions": flag("the whole history; by default it begins with its newest summary"),
+    full: flag("do not shorten long tool results"),
+    "through-compactions": flag("include the history before the newest compaction"),
   },
   examples: [
-    { description: "read a session", line: "npx ctxweave session show claude.jsonl" },
+    { description: "a session as text", line: "npx ctxweave session show claude.jsonl" },
     {
-      description: "all of it, before its compactions too",
+      description: "complete, with the history before compactions",
       line: "npx ctxweave session show claude.jsonl --full --through-compactions",
     },
     {
