@@ -55,18 +55,18 @@ for (const name of names) {
   });
 }
 
-test("what the examples of all commands together show are theirs", () => {
+test("the general help repeats examples of the commands", () => {
   const all = names.flatMap((name) => examplesIn(helps[name]));
   for (const help of [helps[""], helps.session]) {
     for (const line of examplesIn(help)) assert.ok(all.includes(line), line);
   }
 });
 
-test("`npx` finds it without asking anybody", () => {
+test("`npx` finds the command offline", () => {
   assert.match(done("npx --offline ctxweave --version").stdout, /^\d+\.\d+\.\d+\n$/);
 });
 
-test("every option in a help is taken, and one that is not known is refused with the nearest name", () => {
+test("every option of a help is accepted, and an unknown one is rejected with the nearest name", () => {
   for (const name of names) {
     for (const [, option, value] of helps[name].matchAll(/^ {2}(?:-h, )?(--[a-z-]+)( [A-Z]+)?/gm)) {
       const { stderr } = sh(`ctxweave ${name} ${option}${value ? "=1" : ""} --help`);
@@ -94,7 +94,7 @@ test("every option in a help is taken, and one that is not known is refused with
   }
 });
 
-test("the exit code says what kind of failure it is, and `--json` says the rest", () => {
+test("exit codes and `--json` describe failures", () => {
   for (const [line, exit, code] of [
     ["chat chat.json --max-tokens 3", 1, "system_context_too_long"],
     ["chat notes.md --max-tokens 3", 1],
@@ -124,7 +124,7 @@ test("the exit code says what kind of failure it is, and `--json` says the rest"
   );
 });
 
-test("a chat is what `fitMessages` gives, from a file and from a pipe", () => {
+test("a chat equals the result of `fitMessages`, from a file and from a pipe", () => {
   const { messages, report } = ctxweave.fitMessages(chat, { maxTokens: 100 });
   const { stdout, stderr } = done("ctxweave chat chat.json --max-tokens 100");
   assert.deepEqual(JSON.parse(stdout), messages);
@@ -137,7 +137,7 @@ test("a chat is what `fitMessages` gives, from a file and from a pipe", () => {
   assert.equal(done("ctxweave chat chat.json --max-tokens 100 --quiet").stderr, "");
 });
 
-test("with `--out` the result goes into the file, and `--json` has the report alone", () => {
+test("with `--out` the result is in the file, and `--json` has the report alone", () => {
   const { stdout } = done("ctxweave chat chat.json --max-tokens 100 --out out.json --json");
   assert.deepEqual(Object.keys(JSON.parse(stdout)), ["report"]);
   assert.deepEqual(JSON.parse(read("out.json")), ctxweave.fitMessages(chat, { maxTokens: 100 }).messages);
@@ -211,7 +211,7 @@ test("with `--state` a chat continues its last fit", () => {
   assert.match(stderr, /turns\.state\.json is not the state of a fit/);
 });
 
-test("a model brings its tokenizer, and a request its model", () => {
+test("a model selects its tokenizer, and a request its model", () => {
   write("request.json", { model: "gpt-4o", messages: chat, temperature: 0 });
   const { messages, report } = JSON.parse(done("ctxweave chat request.json --json").stdout);
   assert.equal(report.tokens.tokenizer, "o200k_base");
@@ -235,7 +235,7 @@ test("JSONL is a list of messages, and a line that is not JSON is reported with 
   assert.match(sh("ctxweave chat torn.jsonl --max-tokens 9").stderr, /torn\.jsonl, line 2 is not JSON/);
 });
 
-test("trees: dialogue, buffer and body are what the library gives", () => {
+test("trees: dialogue, buffer and body equal the results of the library", () => {
   const request = { tree, tip: "q2", contextWindow: 4000 };
   const { messages } = ctxweave.assembleDialogue(request);
   assert.deepEqual(
@@ -275,7 +275,7 @@ test("a chat becomes the body of another provider's request", () => {
   assert.equal(body.messages[1].content[0].type, "tool_use");
 });
 
-test("tokens are counted as the library does, and a check fails above its limit", async () => {
+test("tokens equal the counts of the library, and a check fails above its limit", async () => {
   const text = read("notes.md");
   assert.equal(done("ctxweave tokens notes.md").stdout, `${ctxweave.countTokens(text)}\n`);
   await createRequire(join(installed(), "package.json"))("ctxweave/vocab/o200k_base").load();
@@ -320,7 +320,7 @@ test("a vocabulary of an open model counts, as an asset and as its `tokenizer.js
   assert.equal(report.tokens.tokenizer, "model.bin");
 });
 
-test("folders: the chain of a file, the nearest first when it has to be cut", () => {
+test("folders: the chain of a file, in which the nearest file is cut last", () => {
   const files = ["AGENTS.md", "src/AGENTS.md"].map((path) => ({ path, content: read(path) }));
   const chain = ctxweave.buildContextChain({ files, selected: ["src"], parentChain: true });
   const { stdout, stderr } = done("ctxweave folders --for src/main.rs");
@@ -342,7 +342,7 @@ test("folders: the chain of a file, the nearest first when it has to be cut", ()
   assert.match(tight.stdout, /\[… \d+ more lines? omitted …\]/);
 });
 
-test("folders: where the chain begins", () => {
+test("folders: the root of a chain", () => {
   assert.match(done("ctxweave folders --for docs/index.md --root docs").stdout, /Plain English/);
   assert.doesNotMatch(done("ctxweave folders --for docs/index.md --root docs").stdout, /Run the tests/);
   assert.match(done("ctxweave folders --for docs/index.md").stdout, /Run the tests[\s\S]*Plain English/);
@@ -354,7 +354,7 @@ test("folders: where the chain begins", () => {
   assert.match(stderr, /no AGENTS\.md and no CLAUDE\.md between .*lib` and .*lib`/);
 });
 
-test("folders: those that are named, what they watch, who is told, which there are", () => {
+test("folders: named folders, watched files, watchers, the list", () => {
   const { stdout } = done("ctxweave folders src --watched all");
   assert.match(stdout, /No panics[\s\S]*|Plain English/);
   assert.match(stdout, /Plain English/);
@@ -374,7 +374,7 @@ const sessions = {
 };
 
 for (const [file, format] of Object.entries(sessions)) {
-  test(`session: ${file} is known by its shape, and is what the library says`, () => {
+  test(`session: ${file} is detected, and equals the result of the library`, () => {
     const path = join(root, "examples/sessions", file);
     const bytes = readFileSync(path);
     const { report, messages, ...shown } = JSON.parse(done(`ctxweave session show ${path} --json`).stdout);
@@ -394,7 +394,7 @@ for (const [file, format] of Object.entries(sessions)) {
   });
 }
 
-test("session: what does not come over is told", () => {
+test("session: losses are reported", () => {
   const { stdout, stderr } = done("ctxweave session convert --to codex claude.jsonl");
   assert.ok(stdout.includes('"type":"session_meta"'));
   assert.match(stderr, /^claude-code-v1 → codex-v1: 5 messages, turn by turn\nnot converted:\n/);
@@ -415,7 +415,7 @@ test("session: what does not come over is told", () => {
   );
 });
 
-test("session: an import writes records and the blobs that they name", () => {
+test("session: an import writes records and their blobs", () => {
   done("ctxweave session import claude.jsonl --blobs kept --out records.jsonl");
   const records = read("records.jsonl").trim().split("\n").map(JSON.parse);
   const graph = new ctxweave.CommitGraph();
@@ -432,7 +432,7 @@ test("session: an import writes records and the blobs that they name", () => {
   graph.free();
 });
 
-test("a workspace's first turn, and a template's findings", () => {
+test("the first turn of a workspace, and the diagnostics of a template", () => {
   const { context, tokens } = JSON.parse(done("ctxweave workspace manta --tastes tastes --json").stdout);
   assert.match(context.brief.raw, /manta/i);
   assert.ok(tokens.total > 0);
@@ -470,7 +470,7 @@ function onTerminal(line, env = {}) {
 
 const hasScript = spawnSync("script", ["--version"]).status === 0;
 
-test("colours are for terminals, and NO_COLOR turns them off", { skip: !hasScript }, () => {
+test("colors are for terminals, and NO_COLOR turns them off", { skip: !hasScript }, () => {
   const line = "ctxweave chat chat.json --max-tokens 100 > fitted.json";
   assert.match(onTerminal(line).shown, /\u001B\[1m/);
   assert.doesNotMatch(onTerminal(line, { NO_COLOR: "1" }).shown, /\u001B/);
@@ -479,7 +479,7 @@ test("colours are for terminals, and NO_COLOR turns them off", { skip: !hasScrip
   assert.doesNotMatch(done("ctxweave --help").stdout, /\u001B/);
 });
 
-test("progress is for terminals, and goes away", { skip: !hasScript }, () => {
+test("progress is for terminals, and is cleared", { skip: !hasScript }, () => {
   write("long.jsonl", `${JSON.stringify({ role: "user", content: "word ".repeat(1_000_000) })}\n`);
   const line = "ctxweave session convert long.jsonl --to codex --out long.out";
   const { shown } = onTerminal(line);
@@ -488,13 +488,13 @@ test("progress is for terminals, and goes away", { skip: !hasScript }, () => {
   assert.doesNotMatch(done(line).stderr, /converting/);
 });
 
-test("bytes that are no text are not written to a terminal", { skip: !hasScript }, () => {
+test("binary output is not written to a terminal", { skip: !hasScript }, () => {
   const { status, shown } = onTerminal("ctxweave vocab cl100k_base");
   assert.equal(status, 2);
   assert.match(shown, /the result is binary; give `--out FILE`/);
 });
 
-test("a reader that has seen enough is no failure", () => {
+test("a reader that closes the pipe early is not a failure", () => {
   assert.equal(done("ctxweave session convert --to codex long.jsonl 2> /dev/null | head -c 10 > few").stdout, "");
   assert.equal(statSync(join(play.dir, "few")).size, 10);
 });
