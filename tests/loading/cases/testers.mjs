@@ -28,7 +28,7 @@ const jest = (environment) => ({
 const inline = {
   tool: "jest",
   what: "`ctxweave/inline`",
-  line: "`ctxweave` in its place",
+  line: "`ctxweave` instead",
   async run(workspace) {
     const dir = workspace.dir("jest inline", {
       "program.cjs": program({ entries: ["ctxweave/inline"], tokenizers: [] }, { cjs: true }),

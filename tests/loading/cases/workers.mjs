@@ -102,7 +102,7 @@ export const workers = [
   {
     tool: "wrangler",
     what: "`ctxweave/inline`",
-    line: "`ctxweave` in its place: Workers compile no bytes, and the error says so",
+    line: "`ctxweave` instead: Workers cannot compile bytes; the error states it",
     async run(workspace) {
       const of = { entries: ["ctxweave/inline"], tokenizers: [] };
       const dir = workspace.dir("wrangler inline", files(of));
