@@ -43,7 +43,7 @@ export async function openArea<Name extends keyof Entries>(
   name: Name,
   tokenizer?: string,
 ): Promise<{ area: Entries[Name]; tokenizer?: Tokenizer }> {
-  // Only the module of all areas accepts all vocabularies.
+  // Less common vocabularies use the module of all areas.
   const isSmall = tokenizer === undefined || families.includes(tokenizer) || everywhere.includes(tokenizer);
   const area = (await entries[isSmall || name === "tokens" ? name : "all"]()) as Entries[Name];
   await area.init();
