@@ -1,24 +1,26 @@
 /**
- * What is in an npm package besides what cargo makes: `node pkg/build.mjs PACKAGE VOCAB OUT FLAVOR=FOLDER...`, where VOCAB holds
- * `NAME.bin`, and FOLDER `ctxweave.wasm` and `glue.js`. `cargo xtask build` runs it.
+ * Builds an npm package around what cargo built: `node pkg/build.mjs PACKAGE VOCAB OUT FLAVOR=FOLDER...`. VOCAB holds
+ * `NAME.bin`, and each FOLDER holds `ctxweave.wasm` and `glue.js`. `cargo xtask build` runs it.
  *
- * Each flavor has a folder, the first one that of all:
+ * Each flavor gets a folder; the folder of the first flavor is the package root:
  *
- * - `core.js`: what src/entries/FLAVOR.ts exports, with the glue, so that its entry points share one instance;
- * - `index.js`, `node.js`, `workerd.js`, `edge.js`: where the wasm comes from in each kind of runtime. Those of `tokens`, which
- *   is there to count soon, hold the core: each file costs half a millisecond to import;
- * - `core.cjs`, `node.cjs` and `index.cjs`, the same for `require` where that takes no ES module;
- * - `ctxweave.packed.js`: the wasm as base64, which is loaded where a bundler has left the file behind. `inline.js` has it, too.
+ * - `core.js`: the exports of src/entries/FLAVOR.ts and the glue. The entry points of a flavor share this one instance;
+ * - `index.js`, `node.js`, `workerd.js`, `edge.js`: locate the wasm in each kind of runtime. Those of `tokens` contain
+ *   the core, because that flavor has to start fast and each imported file costs half a millisecond;
+ * - `core.cjs`, `node.cjs` and `index.cjs`: the same for `require` in runtimes that cannot require an ES module;
+ * - `ctxweave.packed.js`: the wasm as base64, loaded if a bundler left the wasm file out. `inline.js` contains it as
+ *   well.
  *
- * A vocabulary has the same, and besides `NAME.bin` a `NAME.wasm`, a module with nothing in it but the bytes as a section: Workers
- * import it.
+ * A vocabulary has the same files. In addition to `NAME.bin` it has a `NAME.wasm`, an empty module that carries the
+ * bytes as a section, for Workers, which can import modules only.
  *
- * `dropins/` are entry points for other libraries, which use `ctxweave/chat` as any user would. `cli/main.js` is the command
- * `ctxweave`; it uses the entry points in the same way, each when a command needs it.
+ * `dropins/` are entry points for other libraries; they use the public `ctxweave/chat`. `cli/main.js` is the command
+ * `ctxweave`; it imports the public entry points when a command needs them.
  *
- * `docs` are the pages that the comments of the types name. README.md of the package, next to `dist`, is made from that of the
- * repository (`readme.mjs`). `shared.js` is what all of them have in common with the vocabularies,
- * `types` and `types-cjs` the declarations, bundled, twice because TypeScript tells the module systems apart by the package.json above a file.
+ * `docs` holds the pages that comments of the types refer to. README.md next to `dist` is made from that of the repository
+ * (`readme.mjs`). `shared.js` is the code that the flavors share with the
+ * vocabularies. `types` and `types-cjs` are the bundled declarations, once per module system, because TypeScript tells
+ * these apart by the package.json above a file.
  */
 
 import { execFileSync } from "node:child_process";
@@ -48,33 +50,33 @@ const [main, ...smaller] = modules.keys();
 
 const isWhole = name === "ctxweave";
 
-/** The names of the vocabularies in this package, each with that of its file. */
+/** The vocabularies of this package: name to file. */
 const vocabularies = vocabulariesOf[name] ?? {};
 
-/** What tsc makes the declarations of. */
+/** Inputs of tsc for the declarations. */
 const types = {
   ctxweave: "tsconfig.types.json",
   "ctxweave-tiktoken": "tiktoken/tsconfig.json",
   "ctxweave-vocab": "vocabularies/tsconfig.json",
 }[name];
 
-/** Whether the modules are there packed, too. With tiktoken-rs inside they have several megabytes. */
+/** Whether to ship the modules packed as well. With tiktoken-rs inside they would have several megabytes. */
 const isPacked = isWhole;
 
 /** The modules of src that go into `shared.js`. */
 const shared = ["areas", "coders", "error", "source", "version", "vocabulary"];
 
-/** Classes say `Symbol.dispose`, which not every `lib` has. */
+/** The declarations use `Symbol.dispose`, which not every `lib` has. */
 const disposable = {
   name: "disposable",
   renderChunk: (code) =>
     code.includes("[Symbol.dispose]") ? `/// <reference lib="esnext.disposable" />\n${code}` : undefined,
 };
 
-/** The flavors whose entry points hold their core. */
+/** The flavors whose entry points contain their core. */
 const joined = ["tokens"];
 
-/** How a file is found, where an ES module says so, and where CommonJS does. */
+/** Suffixes of the files that locate the wasm, for ES modules and for CommonJS. */
 const ways = { esm: ["", ".node", ".workerd", ".edge"], cjs: [".require", ".node.require"] };
 
 if (main) {
@@ -128,7 +130,7 @@ if (isWhole) {
   writeFileSync(join(here, "README.md"), packageReadme(readFileSync(join(here, "../README.md"), "utf8")));
 }
 
-/** Writes a module of src, or some text, as an ES module and as CommonJS. */
+/** Bundles a module of src, or a text, as an ES module and as CommonJS. */
 async function bundle({ flavor, stdin, from, to, file, formats = ["esm", "cjs"] }) {
   for (const format of formats) {
     const end = format === "esm" ? ".js" : ".cjs";
@@ -157,7 +159,7 @@ async function bundle({ flavor, stdin, from, to, file, formats = ["esm", "cjs"] 
   }
 }
 
-/** Where each import leads: into the same file, to another one of the package, or to what cargo made. */
+/** Resolves each import: into the same file, to another file of the package, or to the output of cargo. */
 function layout({ onResolve, onLoad }, { flavor, to, end, file, isShared }) {
   const external = (path) => {
     const short = relative(join(out, dirname(to)), join(out, path)).replaceAll("\\", "/");
@@ -190,7 +192,7 @@ function layout({ onResolve, onLoad }, { flavor, to, end, file, isShared }) {
   }));
 }
 
-/** wasm-bindgen makes a decoder and an encoder as soon as its glue is imported, with the classes that are there. */
+/** wasm-bindgen creates a decoder and an encoder when its glue is imported; this makes that lazy. */
 function mended({ onLoad }) {
   onLoad({ filter: /[/\\]glue\.js$/ }, ({ path }) => {
     let glue = readFileSync(path, "utf8");
@@ -203,18 +205,19 @@ function mended({ onLoad }) {
       ["cachedTextEncoder.encodeInto(", "utf8().encodeInto("],
     ]) {
       const changed = glue.replace(from, to);
-      if (changed === glue) throw new Error(`the glue has no ${from} any more: see what wasm-bindgen writes instead`);
+      if (changed === glue)
+        throw new Error(`the glue no longer contains ${from}; adapt pkg/build.mjs to the new output of wasm-bindgen`);
       glue = changed;
     }
     const left = /new Text(De|En)coder|cachedTextEncoder/.exec(glue);
-    if (left) throw new Error(`the glue has another ${left[0]}`);
+    if (left) throw new Error(`the glue still contains ${left[0]}`);
     return { contents: `import { decoderOf, utf8 } from "./coders.js";\n${glue}`, resolveDir: src, loader: "js" };
   });
 }
 
 /**
- * The module of a flavor. One that serves several has the flavor's name in a custom section: a bundler would make one file of
- * modules that are equal.
+ * The module of a flavor. A module that serves several flavors carries the flavor's name in a custom section: bundlers
+ * would merge files that are equal.
  */
 function moduleOf(flavor) {
   const folder = modules.get(flavor);
@@ -223,12 +226,12 @@ function moduleOf(flavor) {
   return isShared ? Buffer.concat([module, section("flavor", Buffer.from(flavor))]) : module;
 }
 
-/** A module with nothing in it but a custom section. */
+/** An empty module that carries `content` as a custom section. */
 function asModule(name, content) {
   return Buffer.concat([Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]), section(name, content)]);
 }
 
-/** A custom section. */
+/** A custom section of a wasm module. */
 function section(name, content) {
   const title = [name.length, ...Buffer.from(name)];
   let rest = title.length + content.length;
@@ -240,15 +243,15 @@ function section(name, content) {
   return Buffer.concat([Buffer.from([0, ...size, ...title]), content]);
 }
 
-/** Puts a file into a JavaScript module beside it. */
+/** Writes a file as a JavaScript module next to it. */
 function pack(file) {
   const base64 = gzipSync(readFileSync(file), { level: 9 }).toString("base64");
   writeFileSync(file.replace(/\.\w+$/, ".packed.js"), `export const packed = "${base64}";\n`);
 }
 
 /**
- * The declarations of each entry point that package.json names, and in `shared/` what several have in common: of all that tsc
- * writes, these few files are what users' compilers read.
+ * Bundles the declarations of each entry point in package.json, with common ones in `shared/`: of all that tsc writes,
+ * users' compilers read only these few files.
  */
 async function declarations() {
   const written = mkdtempSync(join(tmpdir(), "ctxweave-types-"));

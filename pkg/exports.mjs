@@ -1,6 +1,6 @@
 /**
- * What `package.json` of the npm packages says of their entry points, all of it out of the lists below. `node pkg/exports.mjs`
- * writes it, and the folders of old resolvers; tests/packaging compares.
+ * The entry points in `package.json` of the npm packages, derived from the lists below. `node pkg/exports.mjs` writes
+ * them and the folders for old resolvers; tests/packaging compares.
  */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,13 +9,13 @@ import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-/** The areas that have an entry point and a module of their own. */
+/** The areas that have an entry point and a separate module. */
 export const areas = ["chat", "commits", "folders", "import", "loom", "operators", "tokens", "workspace"];
 
 /** Hooks for other libraries. */
 export const dropins = ["ai-sdk", "langchain", "openai-agents"];
 
-/** The vocabularies of each package, each with the file that it has. */
+/** The vocabularies of each package: name to file. */
 export const vocabularies = {
   ctxweave: { o200k_base: "o200k_base", cl100k_base: "cl100k_base", o200k_harmony: "o200k_base" },
   "ctxweave-vocab": { p50k_base: "p50k_base", p50k_edit: "p50k_base", r50k_base: "r50k_base", gpt2: "r50k_base" },
@@ -24,20 +24,20 @@ export const vocabularies = {
 /** The folder of each package. */
 export const folders = { ctxweave: "", "ctxweave-tiktoken": "tiktoken", "ctxweave-vocab": "vocabularies" };
 
-/** The areas where `ctxweave/AREA/vocab/NAME` is another name of `ctxweave/vocab/NAME`, and of which vocabularies. */
+/** The areas that also offer `ctxweave/vocab/NAME` as `ctxweave/AREA/vocab/NAME`, with the vocabularies. */
 const named = {
   chat: ["o200k_base", "cl100k_base"],
   loom: ["o200k_base", "cl100k_base"],
   tokens: ["o200k_base", "cl100k_base", "o200k_harmony"],
 };
 
-/** By `import`, by `require`, and their types. The first condition that a tool knows counts. */
+/** Targets for `import` and `require`, each with its types. A tool takes the first condition that it knows. */
 const dual = (types, esm, cjs) => ({
   import: { types: `./dist/types/${types}.d.ts`, ...esm },
   require: { types: `./dist/types-cjs/${types}.d.ts`, ...cjs },
 });
 
-/** What loads a file: `stem` and an end that says how. */
+/** The conditions of an entry point that loads a file, one target per kind of runtime. */
 function loader(types, stem) {
   const runtimes = {
     workerd: `./dist/${stem("workerd")}.js`,
@@ -48,7 +48,7 @@ function loader(types, stem) {
   return dual(
     types,
     { ...runtimes, node: `./dist/${stem("node")}.js`, default: `./dist/${stem("index")}.js` },
-    // Where `require` takes an ES module, it and `import` have one instance.
+    // Where `require` can load an ES module, `require` and `import` share one instance.
     {
       ...runtimes,
       node: { "module-sync": `./dist/${stem("node")}.js`, default: `./dist/${stem("node")}.cjs` },
@@ -57,7 +57,7 @@ function loader(types, stem) {
   );
 }
 
-/** What is the same code everywhere. */
+/** The same code for every runtime. */
 const plain = (types, stem) =>
   dual(
     types,
@@ -75,7 +75,7 @@ const area = (types, folder = "") => loader(types, (kind) => `${folder}${kind}`)
 const vocabulary = (name, folder = "") =>
   loader(`vocab/${name}`, (kind) => `${folder}${name}${kind === "index" ? "" : `.${kind}`}`);
 
-/** The files of vocabularies, by the name that they are asked for by. */
+/** The files of vocabularies, by their entry point. */
 const bins = (names, folder, prefix) =>
   Object.fromEntries(
     [...new Set(Object.values(names))].map((file) => [`${prefix}${file}.bin`, `./dist/${folder}${file}.bin`]),
@@ -116,7 +116,7 @@ export function exportsOf(name) {
   ]);
 }
 
-/** The files that do something when they are imported: all that say where a module is, and what they share. */
+/** The files with side effects: those that register the location of a module, and the code that they share. */
 function sideEffectsOf(name) {
   const of = (folder, kinds) => kinds.map((kind) => `./dist/${folder}${kind}.js`);
   const entries = ["core", "edge", "index", "node", "workerd"];
@@ -132,8 +132,8 @@ function sideEffectsOf(name) {
 }
 
 /**
- * For resolvers that do not look at `exports`, as Parcel's: a folder for each entry point, with a `package.json` that leads to
- * the files. `folder` → what stands in it.
+ * For resolvers that ignore `exports`, such as Parcel's: a folder per entry point, with a `package.json` that refers to
+ * the files. Maps the folder to that file's content.
  */
 export function stubsOf(name) {
   const stubs = {};
@@ -151,7 +151,7 @@ export function stubsOf(name) {
   return stubs;
 }
 
-/** `package.json` of a package as it has to be, given what it is. */
+/** The complete `package.json` of a package, given the current one. */
 export function manifestOf(name, manifest) {
   const tops = [...new Set(Object.keys(stubsOf(name)).map((folder) => folder.split("/")[0]))];
   const { ".": main } = exportsOf(name);

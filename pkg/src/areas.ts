@@ -1,33 +1,33 @@
 /**
- * The entry points of the package that a program has imported. Each has a module and an instance of its own; a vocabulary is
- * loaded once and goes into all of them.
+ * Registry of the entry points that a program has imported. Each has a separate module and instance; a vocabulary is
+ * loaded once, into all of them.
  */
 
 import { CtxweaveError } from "./error.js";
 import type { InitSource } from "./load.js";
 import type { Standard } from "./source.js";
 
-/** What is known of one of them. */
+/** State of one entry point. */
 export interface Area {
-  /** Where its module is when the caller of `init` does not say. */
+  /** Location of its module if the caller of `init` gives none. */
   standard?: Standard<InitSource>;
-  /** An `init` that is under way. */
+  /** The pending `init`. */
   loading?: Promise<void>;
-  /** Its instance, once there is one. */
+  /** Its instance, once created. */
   instance?: Instance;
 }
 
-/** What a vocabulary is loaded into. */
+/** An instance that can hold vocabularies. */
 export interface Instance {
   /** Whether the vocabulary is loaded. */
   hasVocabulary(name: string): boolean;
-  /** Loads a vocabulary into this instance and into each that takes its place. The asset has to stay as it is. */
+  /** Loads a vocabulary into this instance and its replacements. The asset must not change afterwards. */
   keepVocabulary(name: string, asset: Uint8Array): void;
 }
 
 const areas = new Map<string, Area>();
 
-/** The area of that name. */
+/** Returns the area of this name, creating it if needed. */
 export function area(name: string): Area {
   const known = areas.get(name);
   if (known) return known;
@@ -36,17 +36,17 @@ export function area(name: string): Area {
   return made;
 }
 
-/** The instances that there are. */
+/** All instances created so far. */
 export function instances(): Instance[] {
   return [...areas.values()].flatMap(({ instance }) => instance ?? []);
 }
 
-/** Each `init` that is under way. Those that fail are the business of who called them. */
+/** The pending `init` calls. Their failures are left to those who called them. */
 export function initsUnderWay(): Promise<void>[] {
   return [...areas.values()].flatMap(({ loading }) => loading ?? []);
 }
 
-/** What a call before `init` is answered with. */
+/** The error of a call before `init`. */
 export function notInitialized(): CtxweaveError {
   return new CtxweaveError(
     "not_initialized",

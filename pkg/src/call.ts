@@ -1,18 +1,18 @@
-/** Calls of the wasm module: the one path from a function of the API into it and back. */
+/** Calls into the wasm module: the only path from the API functions to it and back. */
 
 import { type Binary, writeRequest } from "./request.js";
 import { call } from "./runtime.js";
 
-/** What has a table of calls: the module, and each handle in it. */
+/** Anything with a table of calls: the module, and each of its handles. */
 interface Callable {
   call(name: string, json: Uint8Array, bytes: readonly Uint8Array[] | undefined, counter: unknown): unknown;
 }
 
-/** How to call. */
+/** Options of a call. */
 interface CallOptions {
-  /** How binary data is written; by default it crosses next to the JSON. */
+  /** How to write binary data. Default: next to the JSON. */
   binary?: Binary;
-  /** Whose method it is; by default it is a function of the module. */
+  /** The handle whose method is called. Default: the module, whose functions are called. */
   handle?: Callable;
 }
 
@@ -23,8 +23,8 @@ export function callJson(name: string, args: unknown, { binary, handle }: CallOp
 }
 
 /**
- * The result in a response: a small one as it is, JSON text, bytes, or a list of JSON text and the bytes that it refers to as
- * `{ "\0bytes": 0 }`. `null` is undefined.
+ * Reads the result from a response: a small value itself, JSON text, bytes, or a list of JSON text and the bytes that
+ * it refers to as `{ "\0bytes": 0 }`. `null` becomes undefined.
  */
 export function readResponse(response: unknown): unknown {
   if (typeof response === "string") return (JSON.parse(response) as unknown) ?? undefined;
@@ -36,7 +36,7 @@ export function readResponse(response: unknown): unknown {
   }) as unknown;
 }
 
-/** A list of numbers in a result: its bytes, four a number. */
+/** Reads a list of numbers from a result that holds four bytes per number. */
 export function numbersOf(result: unknown): Uint32Array<ArrayBuffer> {
   return new Uint32Array((result as Uint8Array<ArrayBuffer>).buffer);
 }

@@ -1,6 +1,6 @@
 /**
- * Text and its bytes. The classes are looked up when they are first needed, so that importing never throws where they are
- * missing: Jest's jsdom has neither, and Node's own take their place there.
+ * Text encoding. The classes are looked up on first use, so that importing never throws if they are missing: Jest's
+ * jsdom has neither, and Node's replace them.
  */
 
 /** A decoder that keeps a BOM. */
@@ -28,6 +28,6 @@ function ofNode(): Classes {
   const util = globalThis.process?.getBuiltinModule?.("node:util");
   if (util) return util as unknown as Classes;
   throw new TypeError(
-    "this runtime has no `TextDecoder` and no `TextEncoder`: make them global before `init` is called",
+    "this runtime has no `TextDecoder` and no `TextEncoder`; define them globally before `init` is called",
   );
 }

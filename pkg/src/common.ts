@@ -1,4 +1,4 @@
-/** What every entry point exports besides its area. */
+/** What every entry point exports in addition to its area. */
 
 export { CtxweaveError, type CtxweaveErrorConstructor, type CtxweaveErrorOf } from "./error.js";
 export { init, type InitSource, initSync, type SyncInitSource } from "./load.js";

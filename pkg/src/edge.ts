@@ -1,4 +1,4 @@
-/** The edge runtime of Next and Vercel: the same, by the name that a module has there. */
+/** The edge runtime of Next and Vercel, which imports a module under another specifier than workerd. */
 
 import { area } from "./areas.js";
 import module from "./ctxweave.wasm?module";

@@ -1,9 +1,9 @@
 import type { ErrorCode, ErrorDetails } from "./types/common.js";
 
-/** The same in every copy of this module: each flavor of the package has one, as an ES module and as CommonJS. */
+/** Shared by all copies of this module: each flavor of the package has one, as an ES module and as CommonJS. */
 const brand = Symbol.for("ctxweave.error");
 
-/** A {@link CtxweaveError} with this code. */
+/** A {@link CtxweaveError} with the code `Code`. */
 export interface CtxweaveErrorOf<Code extends ErrorCode> extends Error {
   readonly name: "CtxweaveError";
   readonly code: Code;
@@ -11,12 +11,12 @@ export interface CtxweaveErrorOf<Code extends ErrorCode> extends Error {
 }
 
 /**
- * The one error that ctxweave throws.
+ * The only error that ctxweave throws.
  *
- * `code` is stable, so programs may compare it; `message` is for the person who caused it; what a program may want to
- * know beyond the code is in `details`, which is {@link ErrorDetails} of the code.
+ * `code` is stable, so programs may compare it. `message` is for people. `details` holds the data of this code; see
+ * {@link ErrorDetails}. docs/errors.md lists all codes.
  *
- * `instanceof CtxweaveError` holds whichever entry point of the package the error comes from.
+ * `instanceof CtxweaveError` holds for errors of every entry point of the package.
  */
 export type CtxweaveError = { [Code in ErrorCode]: CtxweaveErrorOf<Code> }[ErrorCode];
 
@@ -29,7 +29,7 @@ export interface CtxweaveErrorConstructor {
     options?: ErrorOptions,
   ): CtxweaveErrorOf<Code>;
 
-  /** A class derived from this one means its own. */
+  /** For a subclass, `instanceof` keeps its usual meaning. */
   [Symbol.hasInstance]<Class extends abstract new (...args: never) => unknown>(
     this: Class,
     value: unknown,

@@ -1,24 +1,24 @@
 /**
- * What wasm-bindgen generates from src/wasm as glue.js. Written by hand, so that the types check without a build; every
- * golden that runs through the package proves that the names are really there.
+ * Types of glue.js, which wasm-bindgen generates from src/wasm. Written by hand, so that the types check without a
+ * build; every golden test that runs through the package verifies that the names exist.
  */
 
 import type { WasmModule } from "./types/platform.js";
 
-/** Compiles (bytes) or takes (a module) and instantiates; does nothing when there is an instance already. */
+/** Compiles (bytes) or takes (a module) and instantiates. A no-op if an instance exists. */
 export function initSync(options: { module: WasmModule }): unknown;
 
-/** The same, but that the instance is made aside. */
+/** The same as `initSync`, but creates the instance asynchronously. */
 export function initAsync(options: { module_or_path: WasmModule }): Promise<unknown>;
 
-/** Throws the instance away and makes a new one from the same module. */
+/** Discards the instance and creates a new one from the same module. */
 export function __wbg_reset_state(): void;
 
 export function version(): string;
 
 /**
- * Calls a function of an area by its name, with JSON in UTF-8, the bytes that it refers to and the caller's own tokenizer.
- * Gives JSON text, or `[text, ...bytes]` where bytes belong to the result.
+ * Calls a function of an area by its name, with JSON in UTF-8, the bytes that it refers to and the caller's tokenizer.
+ * Returns JSON text, or `[text, ...bytes]` if the result contains bytes.
  */
 export function call(
   name: string,
@@ -29,7 +29,7 @@ export function call(
 
 export class LoomTree {
   constructor(tree: Uint8Array);
-  /** Calls a method by its name, as {@link call} a function. */
+  /** Calls a method by its name, like {@link call}. */
   call(name: string, request: Uint8Array, bytes: readonly Uint8Array[] | undefined, tokenizer: unknown): unknown;
   packDialogue(
     request: Uint8Array,
@@ -57,7 +57,7 @@ export class Chat {
 export class TokenCounter {
   constructor(request: Uint8Array, tokenizer: unknown);
   append(delta: string, isHalf: boolean): number;
-  /** -1 where it cannot. */
+  /** Returns -1 if the text cannot be appended. */
   appendCharacter(code: number): number;
   reset(): void;
   free(): void;

@@ -1,6 +1,6 @@
 /**
- * The wasm inside the JavaScript, for where a second file cannot be had: compiled only once it is all there, and not for
- * Workers, which may not compile at all.
+ * The wasm inside the JavaScript, for programs that cannot load a second file. It can be compiled only once it is
+ * complete, and not in Workers, which may not compile at all.
  */
 
 import { area } from "./areas.js";

@@ -1,4 +1,4 @@
-/** From whatever the caller has to a compiled module. */
+/** Turns every kind of source into a compiled module. */
 
 import { CtxweaveError } from "./error.js";
 import { here, instantiate, instantiateSync, isReady } from "./runtime.js";
@@ -14,11 +14,11 @@ import {
 } from "./source.js";
 import type { PlatformRequest, PlatformResponse, PlatformUrl, WasmModule } from "./types/platform.js";
 
-/** What {@link initSync} takes: the bytes of `ctxweave.wasm`, or the module compiled from them. */
+/** Sources for {@link initSync}: the bytes of `ctxweave.wasm`, or the module compiled from them. */
 export type SyncInitSource = ArrayBuffer | ArrayBufferView<ArrayBuffer> | WasmModule;
 
 /**
- * What `init` takes: where `ctxweave.wasm` is (an address, resolved as `fetch` does), an answer to a request for it, its
+ * Sources for `init`: the location of `ctxweave.wasm` (an address, resolved as `fetch` does), a response with it, its
  * bytes, the module compiled from them, or a promise of any of these.
  */
 export type InitSource = AsyncSource | PromiseLike<AsyncSource>;
@@ -26,16 +26,16 @@ export type InitSource = AsyncSource | PromiseLike<AsyncSource>;
 type AsyncSource = string | PlatformUrl | PlatformRequest | PlatformResponse | SyncInitSource;
 
 /**
- * Loads the WebAssembly module; await it once before any other call. Calling it again is harmless, also while it loads;
- * after a failure the next call tries again.
+ * Loads the WebAssembly module. Await it once before any other call. Idempotent, also while it loads; after a failure
+ * the next call tries again. docs/loading.md describes each environment.
  *
- * @param source where the module comes from; by default it is the package's own file, or its packed form where a bundler has
- *   left the file behind
+ * @param source where the module comes from; defaults to the package's file, or to its packed form if a bundler left
+ *   the file out
  * @throws {CtxweaveError} `wasm_load_failed`
  */
 export async function init(source?: InitSource): Promise<void> {
   if (isReady()) return;
-  // Whoever comes while it loads waits for the same load, and whoever comes after a failure tries again.
+  // Concurrent calls share one load; a call after a failure tries again.
   here.loading ??= load(source).finally(() => {
     delete here.loading;
   });
@@ -66,7 +66,7 @@ function addressOf(file: () => InitSource): InitSource {
 }
 
 /**
- * Initialises from bytes or a module that you already have, without waiting. Idempotent.
+ * Initializes from bytes or a compiled module, synchronously. Idempotent.
  *
  * @throws {CtxweaveError} `wasm_load_failed`
  */
@@ -102,7 +102,7 @@ async function compileFile(readFile: ReadFile, file: URL): Promise<WebAssembly.M
   let bytes: ReturnType<ReadFile>;
   try {
     bytes = readFile(file);
-    // Not a moment later than it can: the engine's threads are at work while the vocabulary is read.
+    // Awaited as late as possible: meanwhile the engine's threads compile and the vocabulary is read.
     if (bytes instanceof Promise) bytes = await bytes;
   } catch (cause) {
     throw new CtxweaveError(
@@ -171,13 +171,13 @@ function checkMagic(bytes: Uint8Array, url?: string): void {
   if (looksLikeHtml(bytes)) {
     throw new CtxweaveError(
       "wasm_load_failed",
-      `an HTML page came${from} instead of the WebAssembly module: the server does not have it there; with Vite add \`optimizeDeps: { exclude: ["ctxweave"] }\` to its configuration, else pass the address of \`ctxweave.wasm\` to \`init\`, or import \`ctxweave/inline\``,
+      `an HTML page came${from} instead of the WebAssembly module, which the server does not have there; with Vite add \`optimizeDeps: { exclude: ["ctxweave"] }\` to its configuration, otherwise pass the address of \`ctxweave.wasm\` to \`init\`, or import \`ctxweave/inline\``,
       { reason: "html", ...(url && { url }) },
     );
   }
   throw new CtxweaveError(
     "wasm_load_failed",
-    `what came${from} is no WebAssembly module: it does not begin with \`\\0asm\`; pass the bytes or the address of \`ctxweave.wasm\``,
+    `the data${from} is not a WebAssembly module: it does not begin with \`\\0asm\`; pass the bytes or the address of \`ctxweave.wasm\``,
     { reason: "not_wasm", ...(url && { url }) },
   );
 }
@@ -185,7 +185,7 @@ function checkMagic(bytes: Uint8Array, url?: string): void {
 function cannotCompile(cause: unknown, url?: string): CtxweaveError {
   return new CtxweaveError(
     "wasm_load_failed",
-    `the WebAssembly module could not be compiled: ${reasonOf(cause)}; see that the file arrives whole, and that this runtime may compile WebAssembly (a content security policy needs \`wasm-unsafe-eval\`; Workers compile nothing: import \`ctxweave\` there, not \`ctxweave/inline\`)`,
+    `the WebAssembly module could not be compiled: ${reasonOf(cause)}; check that the file is complete and that this runtime may compile WebAssembly (a content security policy needs \`wasm-unsafe-eval\`; Workers compile nothing: import \`ctxweave\` there, not \`ctxweave/inline\`)`,
     { reason: "not_compiled", ...(url && { url }) },
     { cause },
   );
@@ -200,7 +200,7 @@ function toBytes(source: unknown): Uint8Array<ArrayBuffer> {
 function nothingToLoad(): CtxweaveError {
   return new CtxweaveError(
     "wasm_load_failed",
-    "nothing to load the WebAssembly module from: pass its address, its bytes, a `Response` or a `WebAssembly.Module`",
+    "no source for the WebAssembly module; pass its address, its bytes, a `Response` or a `WebAssembly.Module`",
     { reason: "no_source" },
   );
 }

@@ -1,4 +1,4 @@
-/** Node, Bun and Deno: the wasm is read from the file next to this one; what a bundler made of this has the packed form. */
+/** Node, Bun and Deno: the wasm is read from the file next to this one; bundled code falls back to the packed form. */
 
 import { area } from "./areas.js";
 import { readFile } from "./files.js";

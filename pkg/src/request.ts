@@ -1,4 +1,4 @@
-/** Requests to the wasm module: JSON text, and next to it what JSON cannot carry. */
+/** Requests to the wasm module: JSON text, and the values that JSON cannot carry next to it. */
 
 import { utf8 } from "./coders.js";
 import { CtxweaveError } from "./error.js";
@@ -6,71 +6,76 @@ import { asBytes, guarded } from "./source.js";
 
 /** A request as it crosses into the module. */
 export interface Request {
-  /** JSON in UTF-8, with long texts unescaped. Valid until the next request is written: it may be a view of a reused buffer. */
+  /**
+   * JSON in UTF-8, with long texts unescaped. May be a view of a reused buffer: valid until the next request is
+   * written.
+   */
   json: Uint8Array;
-  /** The bytes that the JSON refers to by their index. */
+  /** The bytes that the JSON refers to by index. */
   bytes: Uint8Array[] | undefined;
-  /** The caller's tokenizer, in whose place the JSON has an empty object. */
+  /** The caller's tokenizer; the JSON has an empty object in its place. */
   counter: CustomCounter | undefined;
-  /** Whether the JSON states exactly what the arguments hold, so that a response may refer to them. */
+  /** Whether the JSON represents the arguments exactly, so that a response may refer to them. */
   isExact: boolean;
 }
 
-/** How binary data is written that does not cross next to the JSON. */
+/** How to write binary data that does not cross next to the JSON. */
 export type Binary = "base64" | "sizes";
 
-/** A custom tokenizer, as far as it is used here. */
+/** The part of a custom tokenizer that is used here. */
 interface CustomCounter {
   count(text: string): number;
 }
 
-/** Deeper than any request may be: the wasm refuses what is nested so deep. */
+/** Above the depth limits of the module, which rejects such requests. */
 const MAX_DEPTH = 300;
 
-/** More than any list may have. A `length` costs nothing to claim, and to look at each item of it may take minutes. */
+/** Above the size of any valid list. A `length` costs nothing to claim, and visiting each item may take minutes. */
 const MAX_LIST_ITEMS = 2 ** 24;
 
-/** Texts of this length cross as they are: to escape them, and to read the escapes, would take longer than all else. */
+/** Texts of at least this length cross unescaped: escaping them and reading the escapes would dominate the call. */
 const MIN_RAW_TEXT_UNITS = 64;
 
-/** Begins such a text, and before all else says that there may be some; src/json/tape.rs has the form. */
+/**
+ * Marks such a text. As the first byte it marks a request that may contain some; src/json/tape.rs defines the format.
+ */
 const TEXT = 1;
 
-/** No request is larger than this. */
+/** Maximum size of a request. */
 const MAX_REQUEST_BYTES = 2 ** 29;
 
-/** Most requests are smaller than this. */
+/** Most requests are smaller. */
 const SHORT_REQUEST_BYTES = 2 ** 16;
 
 const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Where short requests are written; they are copied into the wasm before there is a next one. */
+/** Buffer for short requests. The wasm copies a request before the next one is written. */
 let short: Uint8Array | undefined;
 
-/** The length of the last request that was longer, up to 16 MiB: the next one mostly is of about the same. */
+/** Length of the last long request, at most 16 MiB: the next one usually has about the same. */
 let lastLength = 0;
 
-/** Writes a request; what is no JSON it does not take. */
+/** Writes a request; rejects values that are not JSON. */
 class RequestWriter {
   #bytes: Uint8Array;
   #at = 1;
 
   constructor() {
-    // Other requests may be made while this one is written, by a getter say.
+    // A getter may make another request while this one is written.
     this.#bytes = short ?? new Uint8Array(SHORT_REQUEST_BYTES);
     short = undefined;
     this.#bytes[0] = TEXT;
   }
 
-  /** All that was written. */
+  /** The written bytes. */
   close(): Uint8Array {
     if (this.#bytes.length === SHORT_REQUEST_BYTES) short = this.#bytes;
     else lastLength = Math.min(this.#at, 2 ** 24);
     return this.#bytes.subarray(0, this.#at);
   }
 
-  /** Writes a value; false where `JSON.stringify` would not keep all of it. */
+  /** Writes a value; returns false if `JSON.stringify` would not keep all of it. */
   value(value: unknown, depth: number): boolean {
     switch (typeof value) {
       case "string":
@@ -115,7 +120,7 @@ class RequestWriter {
     if (prototype !== Object.prototype && prototype !== null) return false;
     if (typeof object["toJSON"] === "function") return false;
     let before = OPEN_OBJECT;
-    // Twice as quick as a list of the keys. What somebody gave to all objects is dealt with by `writeRequest`.
+    // Twice as fast as a list of the keys. `writeRequest` handles properties that all objects inherit.
     for (const key in object) {
       const value = object[key];
       if (value === undefined) continue;
@@ -131,7 +136,7 @@ class RequestWriter {
   }
 
   #text(text: string): void {
-    // Halves of surrogate pairs are reported, and JSON alone can carry them. Runtimes from before 2023 do not tell.
+    // Only JSON can carry lone surrogates. Runtimes from before 2023 cannot detect them.
     const { isWellFormed } = text as { isWellFormed?: () => boolean };
     if (text.length < MIN_RAW_TEXT_UNITS || isWellFormed?.call(text) !== true) {
       this.#quoted(text);
@@ -145,7 +150,7 @@ class RequestWriter {
     for (let digit = 0; digit < 5; digit += 1) this.#bytes[begin + 1 + digit] = (length >>> (7 * digit)) & 127;
   }
 
-  /** A string in quotes. Most are short and need no escapes. */
+  /** Writes a string in quotes. Most strings are short and need no escapes. */
   #quoted(text: string): void {
     const length = text.length;
     this.#reserve(length + 2);
@@ -173,7 +178,7 @@ class RequestWriter {
     this.#bytes[this.#at++] = byte;
   }
 
-  /** Any text as UTF-8; gives its length. To write it into bytes that are there takes a third of the time of `encode`. */
+  /** Writes a text as UTF-8; returns its length. Writing into existing bytes takes a third of the time of `encode`. */
   #encoded(text: string): number {
     const encoder = utf8();
     const begin = this.#at;
@@ -198,11 +203,11 @@ class RequestWriter {
 }
 
 /**
- * Writes a request. Bytes and a custom tokenizer go next to the JSON; what JSON would lose or turn into something else (NaN,
- * functions, a `Map`) is marked, so that the module can name the field if it needs a value there. With `sizes` bytes do not
- * cross, only their number does; with `base64` they are texts.
+ * Writes a request. Bytes and a custom tokenizer go next to the JSON. Values that JSON would drop or change (NaN,
+ * functions, a `Map`) are marked, so that the module can name the field if it needs a value there. With `sizes` only
+ * the size of binary data crosses; with `base64` it crosses as text.
  *
- * @throws {CtxweaveError} `invalid_input` if the caller's code throws while it is asked for a value
+ * @throws {CtxweaveError} `invalid_input` if reading a value runs the caller's code and that throws
  */
 export function writeRequest(args: unknown, binary?: Binary): Request {
   const [counter, plain] = splitCounter(args);
@@ -212,7 +217,7 @@ export function writeRequest(args: unknown, binary?: Binary): Request {
   try {
     isExact = !allInherit() && writer.value(plain, 0);
   } catch {
-    // The careful way below reports whose getter threw.
+    // The slow path below reports whose getter threw.
   }
   if (!isExact) {
     writer.close();
@@ -220,12 +225,12 @@ export function writeRequest(args: unknown, binary?: Binary): Request {
     writer = new RequestWriter();
     writer.value(copy, 0);
   }
-  // What was read after them may have run code that transferred them.
+  // Values read later may have run code that transferred these buffers.
   const views = bytes.map(({ view, path }) => asBytes(view, path) as Uint8Array);
   return { json: writer.close(), bytes: views.length > 0 ? views : undefined, counter, isExact };
 }
 
-/** The custom tokenizer of a request or of its options, and the request with an empty object in its place. */
+/** Returns the custom tokenizer of a request or of its options, and the request with an empty object in its place. */
 function splitCounter(args: unknown): [CustomCounter | undefined, unknown] {
   const isCustom = (tokenizer: unknown): tokenizer is CustomCounter =>
     typeof tokenizer === "object" && typeof (tokenizer as CustomCounter | null)?.count === "function";
@@ -240,10 +245,10 @@ function splitCounter(args: unknown): [CustomCounter | undefined, unknown] {
   }
 }
 
-/** The bytes that go next to a request, with their places in it. */
+/** The bytes that go next to a request, with their paths in it. */
 type ByteFields = { view: Uint8Array; path: string }[];
 
-/** Whether somebody gave all objects a field that loops see. */
+/** Whether all objects inherit an enumerable property. */
 function allInherit(): boolean {
   for (const _ in Object.prototype) return true;
   return false;
@@ -254,7 +259,7 @@ function tooLarge(place: string, value: number, max: number, options?: ErrorOpti
   return new CtxweaveError("limit_exceeded", message, { limit: "inputBytes", value, max }, options);
 }
 
-/** A copy that `JSON.stringify` keeps all of. */
+/** Returns a copy that `JSON.stringify` keeps completely. */
 function marked(value: unknown, path: string, within: object[], bytes: ByteFields | Binary): unknown {
   const mark = (what: string): object => ({ "\0": what });
   switch (typeof value) {
@@ -281,8 +286,8 @@ function marked(value: unknown, path: string, within: object[], bytes: ByteField
     const head = view && headOf(view);
     if (size !== undefined) return { "\0size": size, ...(head && { "\0head": base64(head) }) };
   } else if (view) return { "\0bytes": bytes.push({ view, path }) - 1 };
-  // A `Proxy`, or an object that has no more of bytes than the class: as a plain object it may have millions of keys.
-  if (!view && guarded(path, () => value instanceof Uint8Array)) return mark("no bytes, although it looks like them");
+  // A `Proxy`, or an object that has only the prototype of bytes. Read as a plain object it may have millions of keys.
+  if (!view && guarded(path, () => value instanceof Uint8Array)) return mark("an object that only looks like bytes");
   if (value instanceof Map) return mark("a Map");
   if (value instanceof Set) return mark("a Set");
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? mark("an invalid Date") : value.toISOString();
@@ -291,7 +296,7 @@ function marked(value: unknown, path: string, within: object[], bytes: ByteField
   const toJson = guarded(path, () => (value as { toJSON?: unknown }).toJSON);
   if (typeof toJson === "function") {
     const plain: unknown = guarded(path, () => toJson.call(value, "") as unknown);
-    return plain === value ? mark("an object whose `toJSON` gives itself") : marked(plain, path, inner, bytes);
+    return plain === value ? mark("an object whose `toJSON` returns itself") : marked(plain, path, inner, bytes);
   }
   if (guarded(path, () => Array.isArray(value))) {
     const list = value as unknown[];
@@ -307,7 +312,7 @@ function marked(value: unknown, path: string, within: object[], bytes: ByteField
       );
     });
   }
-  // Without a prototype, so that a key `__proto__` is one as any other.
+  // Without a prototype, so that `__proto__` is an ordinary key.
   const copy = Object.create(null) as Record<string, unknown>;
   for (const key of guarded(path, () => Object.keys(value))) {
     const at = path === "" ? key : `${path}.${key}`;
@@ -321,13 +326,13 @@ function marked(value: unknown, path: string, within: object[], bytes: ByteField
   return copy;
 }
 
-/** How many bytes a `Blob` has, whatever it says; undefined for anything else. */
+/** The true size of a `Blob`, whatever its properties claim; undefined for anything else. */
 function sizeOfBlob(value: object): number | undefined {
   if (typeof Blob !== "function" || ArrayBuffer.isView(value)) return undefined;
   try {
     return value instanceof Blob ? (sizeGetter(Blob.prototype)?.call(value) as number) : undefined;
   } catch {
-    // A `Proxy`, or an object that has no more of a `Blob` than the class.
+    // A `Proxy`, or an object that has only the prototype of a `Blob`.
     return undefined;
   }
 }
@@ -336,7 +341,7 @@ function sizeGetter(prototype: object): ((this: unknown) => unknown) | undefined
   return Object.getOwnPropertyDescriptor(prototype, "size")?.get;
 }
 
-/** As much of an image as its size is found in: a JPEG has it after its metadata. */
+/** The part of an image that contains its dimensions: a JPEG has them after its metadata. */
 function headOf(bytes: Uint8Array): Uint8Array | undefined {
   const isJpeg = bytes[0] === 0xff && bytes[1] === 0xd8;
   const isOther = ["\x89PNG", "GIF8", "RIFF"].some((magic) =>
@@ -347,7 +352,7 @@ function headOf(bytes: Uint8Array): Uint8Array | undefined {
 
 function base64(bytes: Uint8Array): string {
   let text = "";
-  // A call takes only so many arguments.
+  // The number of arguments of a call is limited.
   for (let at = 0; at < bytes.length; at += 2 ** 13) text += String.fromCharCode(...bytes.subarray(at, at + 2 ** 13));
   return btoa(text);
 }

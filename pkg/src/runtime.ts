@@ -1,6 +1,6 @@
 /**
- * The one loaded instance of an area. Its entry points for different runtimes share this module, and so the instance:
- * whichever of them loads it, all of them are initialised.
+ * The loaded instance of an area. Its entry points for different runtimes share this module and its instance: loading
+ * one initializes all.
  */
 
 import { area, notInitialized } from "./areas.js";
@@ -15,28 +15,28 @@ import { version } from "./version.js";
 /** The functions that the wasm exports. */
 export type Raw = typeof glue;
 
-/** This area. The build puts its name in place of `AREA`. */
+/** This area. The build replaces `AREA` by its name. */
 export const here = area(AREA);
 
 let ready = false;
 
-/** Whether the module counts tokens. `import` is there to read files. */
+/** Whether the module counts tokens; `import` only reads files. */
 const counts = AREA !== "import";
 
-/** How many instances there were: what lived in one does not live in the next. */
+/** Number of instances so far. Handles of an earlier instance are invalid in the current one. */
 let instances = 0;
 
-/** The number of the instance that there is. */
+/** Number of the current instance. */
 export function instance(): number {
   return instances;
 }
 
-/** Whether there is an instance to call. */
+/** Whether an instance exists. */
 export function isReady(): boolean {
   return ready;
 }
 
-/** Makes the instance at once, unless there is one already. Browsers do that on the main thread up to 8 MB only. */
+/** Creates the instance synchronously, unless it exists. On the main thread browsers allow that up to 8 MB only. */
 export function instantiateSync(module: WasmModule): void {
   if (ready) return;
   checkVersion(module);
@@ -48,14 +48,14 @@ export function instantiateSync(module: WasmModule): void {
   begin();
 }
 
-/** Makes the instance, unless there is one already. */
+/** Creates the instance, unless it exists. */
 export async function instantiate(module: WasmModule): Promise<void> {
   if (ready) return;
   checkVersion(module);
   try {
     glue.initSync({ module });
   } catch (cause) {
-    // Browsers make an instance of more than 8 MB of module on the main thread only when they are not waited for.
+    // On the main thread browsers instantiate a module over 8 MB only asynchronously.
     await glue.initAsync({ module_or_path: module }).catch(() => {
       throw notInstantiated(cause);
     });
@@ -80,22 +80,22 @@ function notInstantiated(cause: unknown): CtxweaveError {
 }
 
 /**
- * The assets of the vocabularies that are loaded. They are kept for the case that the instance has to be replaced: the
- * caller may no longer have them, and what could be counted before must be counted the same after.
+ * The loaded vocabularies, kept in case the instance has to be replaced: the caller may have released them, and
+ * counting must continue.
  */
 const vocabularies = new Map<string, Uint8Array>();
 
-/** A module that counts nothing has no such function, and nothing to load either. */
+/** A module that counts no tokens does not have this function. */
 function load(raw: Raw, name: string, asset: Uint8Array): void {
   raw.loadVocabulary(name, asset);
 }
 
-/** Whether `loadVocabulary` was called with this name. */
+/** Whether the vocabulary is loaded. */
 function hasVocabulary(name: string): boolean {
   return vocabularies.has(name);
 }
 
-/** Loads a vocabulary into this instance and into each that comes after it. The asset has to stay as it is. */
+/** Loads a vocabulary into this instance and its replacements. The asset must not change afterwards. */
 export function keepVocabulary(name: string, asset: Uint8Array): void {
   call((raw) => load(raw, name, asset));
   vocabularies.set(name, asset);
@@ -113,22 +113,22 @@ function restoreVocabularies(): void {
     try {
       load(glue, name, asset);
     } catch {
-      // It can be loaded again, and until then counting says that it has to be.
+      // It can be loaded again; until then counting reports it as missing.
       vocabularies.delete(name);
     }
   }
 }
 
 /**
- * The build writes the version into a custom section of the module, so that a stale or foreign file is refused before
- * it is instantiated: the glue keeps the first instance it makes for ever.
+ * The build writes the version into a custom section of the module, so that a stale or foreign file is rejected before
+ * it is instantiated: the glue keeps its first instance forever.
  */
 function checkVersion(module: WasmModule): void {
   const section = WebAssembly.Module.customSections(module, "ctxweave")[0];
   if (section === undefined) {
     throw new CtxweaveError(
       "wasm_load_failed",
-      "this WebAssembly module is not the one of ctxweave; give `init` the file that the package ships as `ctxweave/ctxweave.wasm`",
+      "the WebAssembly module is not ctxweave's; pass `init` the file that the package ships as `ctxweave/ctxweave.wasm`",
       { reason: "not_ctxweave" },
     );
   }
@@ -142,7 +142,7 @@ function checkVersion(module: WasmModule): void {
   }
 }
 
-/** Calls into the wasm; whatever is thrown comes out as a {@link CtxweaveError}. */
+/** Calls into the wasm; converts everything thrown into a {@link CtxweaveError}. */
 export function call<T>(run: (raw: Raw) => T): T {
   if (!ready) throw notInitialized();
   try {
@@ -153,7 +153,7 @@ export function call<T>(run: (raw: Raw) => T): T {
   }
 }
 
-/** What src/wasm throws. */
+/** The shape of errors thrown by src/wasm. */
 interface PlainError {
   code: ErrorCode;
   message: string;
@@ -170,11 +170,11 @@ function isPlainError(thrown: unknown): thrown is PlainError {
 }
 
 /**
- * Anything else is a defect. The call was torn off in the middle, so the memory of the instance may be in any state: it
- * is replaced by a fresh one, and the next call works.
+ * Anything else is a defect. The call was aborted, so the memory of the instance may be in any state: a fresh instance
+ * replaces it, and the next call works.
  */
 function recover(cause: unknown): CtxweaveError {
-  let after = "the module has been started anew";
+  let after = "the module was restarted";
   try {
     instances += 1;
     glue.__wbg_reset_state();
@@ -182,11 +182,11 @@ function recover(cause: unknown): CtxweaveError {
   } catch {
     ready = false;
     delete here.instance;
-    after = "the module could not be started anew: call `init` again";
+    after = "the module could not be restarted, call `init` again";
   }
   return new CtxweaveError(
     "internal_error",
-    `ctxweave failed in a way that it never should: ${reasonOf(cause)}; ${after}; please report it with the input that caused it`,
+    `internal error: ${reasonOf(cause)}; ${after}; please report it with the input that caused it`,
     {},
     { cause },
   );

@@ -1,10 +1,10 @@
-/** What bytes can be had from, for the wasm and for the vocabularies. */
+/** Sources of bytes, for the wasm and for the vocabularies. */
 
 import { decoderOf } from "./coders.js";
 import { CtxweaveError } from "./error.js";
 import type { PlatformRequest, PlatformUrl, WasmModule } from "./types/platform.js";
 
-/** Gives the bytes of a file at a `file:` address, at once where it can; only where there are files. */
+/** Reads the bytes of a file at a `file:` address, synchronously if possible. Only in runtimes with a file system. */
 export type ReadFile = (address: PlatformUrl) => Bytes | Promise<Bytes>;
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -12,28 +12,28 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** A file of the package inside JavaScript. */
 export type Packed = () => Promise<{ packed: string }>;
 
-/** Where a file of the package is when the caller does not say. */
+/** Location of a file of the package if the caller gives none. */
 export interface Standard<Source> {
-  /** The file itself. Throws where the code cannot tell where it is. */
+  /** Returns the file. Throws if its location is unknown. */
   file: () => Source;
-  /** The same inside JavaScript, for where the file does not come. */
+  /** The same file inside JavaScript, as the fallback. */
   packed?: Packed | undefined;
-  /** Reads files; only where there are files. */
+  /** Reads files; only in runtimes with a file system. */
   readFile?: ReadFile | undefined;
 }
 
 /**
- * The address of a file next to the code at `base`. Not `new URL("./name", import.meta.url)`, which bundlers for servers make a
- * public address of, and not before somebody asks: in CommonJS that a bundler wrote, `base` is undefined.
+ * The address of a file next to the code at `base`. Not `new URL("./name", import.meta.url)`, which bundlers for
+ * servers turn into a public address. Evaluated lazily, because `base` is undefined in CommonJS that a bundler wrote.
  */
 export function beside(base: string, name: string): PlatformUrl {
   return new URL(base.slice(0, base.lastIndexOf("/") + 1) + name);
 }
 
-/** What went wrong when there simply was no such file: nobody brought it along, or the code no longer stands next to it. */
+/** Reasons that mean the file is missing: it was not deployed, or the code was moved away from it. */
 const MISSING = ["html", "http_status", "no_address", "not_fetched", "not_readable", "not_wasm"];
 
-/** What `bring` gives; where the file does not come, what `take` makes of the packed bytes. */
+/** Returns the result of `bring`; if the file is missing, the result of `take` with the packed bytes. */
 export async function fromFileOrPacked<T>(
   bring: () => Promise<T>,
   packed: Packed | undefined,
@@ -45,7 +45,7 @@ export async function fromFileOrPacked<T>(
     const isMissing =
       failure instanceof CtxweaveError && MISSING.includes((failure.details as { reason?: string }).reason ?? "");
     if (!packed || !isMissing) throw failure;
-    // Where that cannot be had either, what is wrong with the file says more.
+    // If the packed form is missing as well, the reason for the file is more useful.
     const bytes = await packed().then(
       (module) => unpack(module.packed),
       () => undefined,
@@ -55,10 +55,10 @@ export async function fromFileOrPacked<T>(
   }
 }
 
-/** The bytes that base64 of a gzipped file stands for. */
+/** Unpacks the bytes from base64 of a gzipped file. */
 export async function unpack(base64: string): Promise<Uint8Array<ArrayBuffer>> {
   const packed = bytesOf(base64);
-  // Where it is there, zlib takes half the time, and streams would make Node.js load all of `fetch`.
+  // If available, zlib takes half the time, and streams would make Node.js load all of `fetch`.
   const zlib = globalThis.process?.getBuiltinModule?.("node:zlib");
   if (zlib) return new Uint8Array(zlib.gunzipSync(packed));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -75,25 +75,25 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Whether it is one. Node.js loads all of `fetch` when `Request` or `Response` is only looked at, which takes longer than
- * anything else here: whoever asks rules out first what can be told without them.
+ * Whether `source` is an address. Node.js loads all of `fetch` as soon as `Request` or `Response` is accessed, which
+ * dominates the load time: callers rule out other kinds first.
  */
 export function isAddress(source: unknown): source is string | PlatformUrl | PlatformRequest {
   return typeof source === "string" || isUrl(source) || (typeof Request === "function" && source instanceof Request);
 }
 
-/** Not `instanceof`: in Jest's jsdom a URL of Node's is one of another realm. */
+/** Not `instanceof`: in Jest's jsdom a Node URL belongs to another realm. */
 function isUrl(source: unknown): source is PlatformUrl {
   return Object.prototype.toString.call(source) === "[object URL]";
 }
 
-/** The address, when it is that of a file. */
+/** The URL, if it has the `file:` scheme. */
 export function asFile(source: string | PlatformUrl | PlatformRequest): PlatformUrl | undefined {
   const text = typeof source === "string" ? source : isUrl(source) ? source.href : source.url;
   return text.startsWith("file:") ? new URL(text) : undefined;
 }
 
-// What a value says of itself may be anything, with a subclass, an own property or a `Proxy`: the platform's own getters are asked.
+// A subclass, a property or a `Proxy` can make a value claim anything; only the platform's getters are reliable.
 const ofViews = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
 const nameOfView = getterOf<string | undefined>(ofViews, Symbol.toStringTag);
 const [ofTypedArray, ofDataView] = [ofViews, DataView.prototype].map((prototype) => ({
@@ -113,7 +113,7 @@ interface ViewGetters {
   byteLength: Getter<number>;
 }
 
-/** What a getter of a class says of a value; undefined where the class has none, or the value is none of its own. */
+/** A getter of a class, applied safely: undefined if the class does not have it or the value is not an instance. */
 function getterOf<T>(prototype: object, name: PropertyKey): Getter<T> {
   const getter = Object.getOwnPropertyDescriptor(prototype, name)?.get as ((this: unknown) => T) | undefined;
   return (value) => {
@@ -126,20 +126,20 @@ function getterOf<T>(prototype: object, name: PropertyKey): Getter<T> {
 }
 
 /**
- * The bytes that a buffer or a view holds, as a plain `Uint8Array` over them; undefined for anything else. Memory that is shared or
- * can be resized is copied: it may change while it is read. `path` is what an error calls them.
+ * The bytes of a buffer or a view, as a plain `Uint8Array` over them; undefined for anything else. Shared or resizable
+ * memory is copied, because it may change while it is read. Errors refer to the value as `path`.
  *
- * @throws {CtxweaveError} `invalid_input` for a buffer that was transferred, and a view that its buffer has become too small for
+ * @throws {CtxweaveError} `invalid_input` for a detached buffer, or for a view that exceeds its buffer
  */
 export function asBytes(source: unknown, path: string): Uint8Array<ArrayBuffer> | undefined {
   if (typeof source !== "object" || source === null) return undefined;
   if (!ArrayBuffer.isView(source)) return isBuffer(source) ? bytesIn(source, 0, undefined, path) : undefined;
   const getters = nameOfView(source) === undefined ? ofDataView : ofTypedArray;
-  // A view has a buffer even where that is detached.
+  // A view has a buffer even if that is detached.
   const buffer = getters.buffer(source) as ArrayBuffer;
   const length = getters.byteLength(source);
   if (length === undefined || (length === 0 && getters === ofTypedArray && !canBeRead(source))) {
-    // Of a detached buffer there are no views at all.
+    // A detached buffer has no views.
     bytesIn(buffer, 0, 0, path);
     throw unreadable(path, "is out of bounds: its buffer was made smaller; pass a view of what is left");
   }
@@ -160,7 +160,7 @@ function isBuffer(source: object): source is ArrayBuffer {
     if (tag === "[object ArrayBuffer]") return sizeOfBuffer(source) !== undefined;
     return tag === "[object SharedArrayBuffer]" && isShared(source);
   } catch {
-    // Code of the caller's threw, and does so again for whoever looks into it.
+    // The caller's code threw, and will throw again when the value is read.
     return false;
   }
 }
@@ -170,7 +170,7 @@ function isShared(buffer: unknown): boolean {
   return getterOf(SharedArrayBuffer.prototype, "byteLength")(buffer) !== undefined;
 }
 
-/** Whether an empty view is one of nothing: the methods of a view that is out of bounds all throw. */
+/** Whether an empty view is in bounds: the methods of a view out of bounds throw. */
 function canBeRead(view: unknown): boolean {
   try {
     ofViews.indexOf.call(view as Uint8Array, 0);
@@ -199,8 +199,8 @@ function unreadable(path: string, what: string): CtxweaveError {
 }
 
 /**
- * The compiled module that it is. Next's edge runtime compiles modules in another realm; such a one becomes one of ours, which
- * the glue asks for.
+ * The compiled module, if `source` is one. Next's edge runtime compiles modules in another realm; the glue requires one
+ * of this realm.
  */
 export function asModule(source: unknown): WasmModule | undefined {
   if (source instanceof WebAssembly.Module) return source;
@@ -208,16 +208,16 @@ export function asModule(source: unknown): WasmModule | undefined {
   return Object.setPrototypeOf(source, WebAssembly.Module.prototype) as WasmModule;
 }
 
-/** The commonest mistake of all: a web server that answers every request it does not know with its page. */
+/** The most common mistake: a web server that answers every unknown request with its page. */
 export function looksLikeHtml(bytes: Uint8Array): boolean {
   const start = decoderOf("utf-8").decode(bytes.subarray(0, 64)).trimStart().toLowerCase();
   return start.startsWith("<!do") || start.startsWith("<html") || start.startsWith("<!--");
 }
 
 /**
- * What a read of the caller's data gives. Their code may throw, as getters and proxies do.
+ * Reads the caller's data, which may run their code (getters, proxies).
  *
- * @throws {CtxweaveError} `invalid_input` with the path, and what was thrown as its cause
+ * @throws {CtxweaveError} `invalid_input` with the path, and the thrown value as `cause`
  */
 export function guarded<T>(path: string, read: () => T): T {
   try {
@@ -225,12 +225,12 @@ export function guarded<T>(path: string, read: () => T): T {
   } catch (cause) {
     if (cause instanceof CtxweaveError) throw cause;
     const place = path === "" ? "the request" : `\`${path}\``;
-    const message = `${place} cannot be read: asking for it threw: ${reasonOf(cause)}`;
+    const message = `${place} cannot be read: reading it threw: ${reasonOf(cause)}`;
     throw new CtxweaveError("invalid_input", message, path === "" ? {} : { path }, { cause });
   }
 }
 
-/** What went wrong, in words. */
+/** The reason in an error message. */
 export function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

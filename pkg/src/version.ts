@@ -1,2 +1,2 @@
-/** The version of this package; the module that is loaded must have the same. A test compares it with Cargo.toml. */
+/** The version of this package; the loaded module must have the same. A test compares it with Cargo.toml. */
 export const version = "0.1.0";

@@ -1,4 +1,4 @@
-/** The vocabulary assets: how they are brought, and loaded once. */
+/** The vocabulary assets: fetched from their source, and loaded once. */
 
 import { checkedOptions, invalid } from "./api/checked.js";
 import { type Instance, initsUnderWay, instances, notInitialized } from "./areas.js";
@@ -18,21 +18,21 @@ import type { Encoding } from "./types/common.js";
 import type { PlatformRequest, PlatformResponse, PlatformUrl, WasmModule } from "./types/platform.js";
 
 /**
- * Where an asset is: an address, resolved as `fetch` does, an answer to a request for it, its bytes, the compiled module that has it
- * as its section `vocab`, or a promise of any of these.
+ * Location of an asset: an address, resolved as `fetch` does, a response with it, its bytes, the compiled module that
+ * has it as its section `vocab`, or a promise of any of these.
  */
 export type VocabularySource = AsyncSource | PromiseLike<AsyncSource>;
 
 type AsyncSource =
   string | PlatformUrl | PlatformRequest | PlatformResponse | ArrayBuffer | ArrayBufferView | WasmModule;
 
-/** How to bring an asset. */
+/** How to fetch an asset. */
 export interface VocabularyOptions {
-  /** Where it comes from; by default it is the package's own file, or its packed form where a bundler has left that behind. */
+  /** Where it comes from. Defaults to the package's file, or to its packed form if a bundler left the file out. */
   source?: VocabularySource;
   /**
-   * Called with the bytes that have come so far and with how many there will be, where that is known, as they come over
-   * the network; for what is not streamed once, at the end.
+   * Called as bytes arrive over the network, with the number of bytes so far and the total if known; for other sources
+   * once, at the end.
    */
   onProgress?(loaded: number, total: number | undefined): void;
 }
@@ -40,32 +40,32 @@ export interface VocabularyOptions {
 /** One vocabulary. */
 export interface Vocabulary {
   /**
-   * Loads the vocabulary, so that its name can be given as `tokenizer`, into every entry point of the package that is
-   * initialised and can have it: all can have `o200k_base` and `cl100k_base`. Needs `init`, which may still be under way: `await Promise.all([init(), load()])`. Calling it again is
-   * harmless, also while it loads; after a failure the next call tries again.
+   * Loads the vocabulary, so that its name is valid as `tokenizer`, into every initialized entry point of the package
+   * that supports it; all support `o200k_base` and `cl100k_base`. Needs `init`, which may still be pending:
+   * `await Promise.all([init(), load()])`. Idempotent, also while it loads; after a failure the next call tries again.
    *
-   * @throws {CtxweaveError} `not_initialized`, `vocabulary_not_loaded` when the asset cannot be had, `invalid_vocabulary`
-   *   when what came is something else or damaged
+   * @throws {CtxweaveError} `not_initialized`; `vocabulary_not_loaded` if the asset cannot be fetched;
+   *   `invalid_vocabulary` if it is damaged or not a vocabulary
    */
   load(options?: VocabularyOptions): Promise<void>;
   /**
-   * The bytes of the asset, for `loadVocabulary` elsewhere. They are brought again each time.
+   * The bytes of the asset, for `loadVocabulary` elsewhere. Fetched again on each call.
    *
-   * @throws {CtxweaveError} `vocabulary_not_loaded` when they cannot be had
+   * @throws {CtxweaveError} `vocabulary_not_loaded` if they cannot be fetched
    */
   bytes(options?: VocabularyOptions): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 const OPTIONS = ["source", "onProgress"] as const;
 
-/** The files of the encodings that differ from another one in special tokens alone. */
+/** The files of encodings that differ from another one only in special tokens. */
 const SHARED: Partial<Record<Encoding, Encoding>> = {
   o200k_harmony: "o200k_base",
   p50k_edit: "p50k_base",
   gpt2: "r50k_base",
 };
 
-/** Those of `ctxweave-vocab`. */
+/** The vocabularies of `ctxweave-vocab`. */
 const OLDER: readonly Encoding[] = ["p50k_base", "p50k_edit", "r50k_base", "gpt2"];
 
 const fileOf = (name: Encoding): string => `${SHARED[name] ?? name}.bin`;
@@ -75,11 +75,11 @@ const exportOf = (name: Encoding): string =>
 
 type Progress = NonNullable<VocabularyOptions["onProgress"]>;
 
-/** Makes what one module `ctxweave/vocab/*` exports. `standard` says where the asset is when the caller does not. */
+/** Creates the exports of one module `ctxweave/vocab/*`. `standard` locates the asset if the caller does not. */
 export function createVocabulary(name: Encoding, standard: Standard<VocabularySource>): Vocabulary {
   let pending: Promise<void> | undefined;
   const watching = new Set<Progress>();
-  /** Those of areas that cannot have it. */
+  /** Instances of areas that do not support it. */
   const without = new WeakSet<Instance>();
   const has = (instance: Instance): boolean => instance.hasVocabulary(name);
   const isDone = (): boolean =>
@@ -90,7 +90,7 @@ export function createVocabulary(name: Encoding, standard: Standard<VocabularySo
     return brought(source, onProgress ?? (() => undefined));
   }
 
-  /** The bytes, of the caller's source or of the package's own file. */
+  /** Fetches the bytes from the caller's source or the package's file. */
   async function brought(source: VocabularySource | undefined, progress: Progress): Promise<Uint8Array<ArrayBuffer>> {
     const { file, packed, readFile } = standard;
     if (source !== undefined) return bring(name, await source, progress, readFile);
@@ -104,7 +104,7 @@ export function createVocabulary(name: Encoding, standard: Standard<VocabularySo
     const asset = await brought(from, progress);
     await Promise.allSettled(initsUnderWay());
     if (instances().length === 0) throw notInitialized();
-    // What becomes of a caller's buffer is the caller's business; what was read here is nobody else's.
+    // The caller may change their buffer; bytes that were read here are not shared.
     const kept = asBytes(from, "options.source") ? asset.slice() : asset;
     let refused: unknown;
     for (const instance of instances()) {
@@ -117,7 +117,7 @@ export function createVocabulary(name: Encoding, standard: Standard<VocabularySo
         refused = error;
       }
     }
-    // It is for those of the areas that are initialised that can have it.
+    // Rejected only if no initialized area supports it.
     if (!instances().some(has)) throw refused;
   }
 
@@ -125,7 +125,7 @@ export function createVocabulary(name: Encoding, standard: Standard<VocabularySo
     const { source, onProgress } = checkedOptions(options, OPTIONS);
     if (initsUnderWay().length === 0 && isDone()) return;
     if (onProgress) watching.add(onProgress);
-    // Whoever comes while it loads waits for the same load.
+    // Concurrent calls share one load.
     pending ??= loadNow(source).finally(() => {
       pending = undefined;
       watching.clear();
@@ -149,7 +149,7 @@ function addressOf(name: Encoding, file: () => VocabularySource): VocabularySour
   }
 }
 
-/** The section of a module that is a vocabulary. */
+/** The section of a module that holds a vocabulary. */
 const SECTION = "vocab";
 
 async function bring(
@@ -173,7 +173,7 @@ async function bring(
   if (typeof Response === "function" && source instanceof Response) return body(name, source, progress);
   throw new CtxweaveError(
     "vocabulary_not_loaded",
-    `nothing to load the vocabulary \`${name}\` from: pass the address of its asset, its bytes or a \`Response\``,
+    `no source for the vocabulary \`${name}\`; pass the address of its asset, its bytes or a \`Response\``,
     { tokenizer: name, reason: "no_source" },
   );
 }
@@ -217,13 +217,13 @@ async function body(name: Encoding, response: Response, progress: Progress): Pro
   return streamed(name, response, progress);
 }
 
-/** A part of the body of a response that the caller made. */
+/** Path, in errors, of a chunk from the body of the caller's response. */
 const CHUNK = "options.source.body";
 
 function isPage(name: Encoding, url: string): CtxweaveError {
   return new CtxweaveError(
     "invalid_vocabulary",
-    `an HTML page came from \`${url}\` instead of the vocabulary \`${name}\`: the server does not have it there; with Vite add \`optimizeDeps: { exclude: ["ctxweave"] }\` to its configuration, else pass the address of \`${fileOf(name)}\` as \`source\``,
+    `an HTML page came from \`${url}\` instead of the vocabulary \`${name}\`, which the server does not have there; with Vite add \`optimizeDeps: { exclude: ["ctxweave"] }\` to its configuration, otherwise pass the address of \`${fileOf(name)}\` as \`source\``,
     { tokenizer: name, reason: "html", url },
   );
 }
@@ -241,13 +241,13 @@ async function streamed(name: Encoding, response: Response, progress: Progress):
     const value = asBytes(chunk, CHUNK);
     if (!value) throw invalid(CHUNK, "bytes");
     if (loaded === 0 && looksLikeHtml(value)) {
-      // Nobody waits for the rest.
+      // The rest is not needed.
       void reader.cancel().catch(() => undefined);
       throw isPage(name, response.url);
     }
     chunks.push(value);
     loaded += value.length;
-    // A total that does not hold is none.
+    // A total that turned out wrong is dropped.
     progress(loaded, total !== undefined && loaded <= total ? total : undefined);
   }
   const bytes = new Uint8Array(loaded);
@@ -264,12 +264,12 @@ function readerOf(name: Encoding, response: Response): ReadableStreamDefaultRead
   try {
     return response.body?.getReader();
   } catch (cause) {
-    // The body was read already.
+    // The body was already consumed.
     throw notFetched(name, response.url, cause);
   }
 }
 
-/** The length that the server states, unless it is that of the compressed file. */
+/** The length that the server states, unless the file is compressed. */
 function totalOf({ headers }: Response): number | undefined {
   const encoding = headers.get("content-encoding") ?? "identity";
   const length = Number(headers.get("content-length") ?? Number.NaN);

@@ -1,4 +1,4 @@
-/** What a static import of a wasm file gives where the runtime or the bundler compiles it. */
+/** Type of a static import of a wasm file in runtimes and bundlers that compile it. */
 declare module "*.wasm" {
   const module: WebAssembly.Module;
   export default module;
@@ -10,18 +10,18 @@ declare module "*.wasm?module" {
   export default module;
 }
 
-/** Bytes that the build has packed into JavaScript, once for all that need them: base64 of what gzip made of them. */
+/** Bytes that the build packed into JavaScript: gzip, then base64. */
 declare module "*.packed.js" {
   export const packed: string;
 }
 
-/** The name of the flavor that is built; the build puts it in. */
+/** The name of the flavor; the build replaces it. */
 declare const AREA: string;
 
-/** Whether the file is there packed, too; the build puts it in. */
+/** Whether the packed file is included; the build replaces it. */
 declare const PACKED: boolean;
 
 interface ImportMeta {
-  /** What bundlers say of the build: of which kind it is, and whether it is for a server. */
+  /** The kind of the build and whether it is for a server, as bundlers define it. */
   readonly env?: { readonly PROD?: boolean; readonly SSR?: boolean };
 }

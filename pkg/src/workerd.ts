@@ -1,4 +1,4 @@
-/** Workers may not compile WebAssembly: they are handed the compiled module by a static import. */
+/** Workers may not compile WebAssembly: they receive the compiled module by a static import. */
 
 import { area } from "./areas.js";
 import module from "./ctxweave.wasm";

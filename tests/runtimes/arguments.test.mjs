@@ -222,7 +222,7 @@ test("the error names the place, and what was thrown is its cause", async () => 
   ]) {
     const error = await thrownBy(run);
     assert.deepEqual([error.code, error.details, error.cause], ["invalid_input", { path }, failed], error.message);
-    assert.equal(error.message, `\`${path}\` cannot be read: asking for it threw: asked`);
+    assert.equal(error.message, `\`${path}\` cannot be read: reading it threw: asked`);
   }
   const holes = await thrownBy(() => ctxweave.countTokensBatch(new Array(2)));
   assert.deepEqual([holes.code, holes.details], ["invalid_input", { path: "texts[0]" }]);
