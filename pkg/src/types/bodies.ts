@@ -1,34 +1,40 @@
 import type { FitState, JsonValue } from "./common.js";
 import type { AssemblyReport, AssemblyRequest } from "./loom.js";
 
-/** What both kinds of `requestBody` take: a request of either assembly, and whom it is for. */
+/** Input of both kinds of `requestBody`: an assembly request, and the target of the body. */
 export interface BodyRequest extends AssemblyRequest {
-  /** Whom the body is for. `completion` takes the document of a buffer assembly, all others the messages of a dialogue. */
+  /**
+   * The target of the body. `completion` takes the document of a buffer assembly, all others take the messages of a
+   * dialogue.
+   */
   target: Target;
-  /** For `completion`: stands before the text of the path, in place of the tree's `bufferPrefix`. */
+  /** For `completion`: text before the text of the path. Overrides the tree's `bufferPrefix`. */
   bufferPrefix?: string;
-  /** For `completion`: text that is not yet a node; stands at the end of the document. */
+  /** For `completion`: text that is not yet a node, at the end of the document. */
   workingBuffer?: string;
 }
 
-/** The body with its account. */
+/** A request body with its report. */
 export interface RequestBodyWithReport {
   /** JSON in UTF-8, ready for `fetch`. */
   body: Uint8Array<ArrayBuffer>;
-  /** That of the assembly. Its diagnostics include what the provider cannot express: their codes begin with `body_`. */
+  /**
+   * The report of the assembly. Diagnostics for content that the provider cannot express have codes that begin with
+   * `body_`.
+   */
   report: AssemblyReport;
-  /** With `previous`: what the next dialogue of the series is given as `previous`. */
+  /** With `previous`: the `previous` of the next dialogue in the series. */
   state?: FitState;
 }
 
 /**
- * A provider that has a body. Where one is asked for, any string has the type, since TypeScript makes no more of
- * `const target = { provider: "anthropic" }`; a name that is not known is an error.
+ * A provider for which bodies are written. Fields of this kind accept any string, because TypeScript widens
+ * `const target = { provider: "anthropic" }`; an unknown name throws.
  */
 export type TargetProvider =
   "anthropic" | "openai" | "openai-responses" | "gemini" | "gemini-interactions" | "completion";
 
-/** Whom a body is for, and what shall stand in it. */
+/** The target of a body, with additional fields of the body. */
 export type Target = TargetSettings &
   (
     | { provider: Exclude<TargetProvider, "gemini"> | (string & {}); model: string }
@@ -37,25 +43,26 @@ export type Target = TargetSettings &
   );
 
 /**
- * Settings by one name for all providers. Every other field stands for itself: it is copied into the body as it is, so
- * that all that a provider takes can be said in its own words (`top_p`, `tool_choice`, `safetySettings`).
+ * Settings with one name for all providers. Every other field is copied into the body unchanged, so that all parameters
+ * of a provider are available under its names (`top_p`, `tool_choice`, `safetySettings`). docs/bodies.md has the rules
+ * of each provider.
  */
 export interface TargetSettings {
   /**
    * `max_tokens`, `max_completion_tokens`, `max_output_tokens`, `generationConfig.maxOutputTokens` or
-   * `generation_config.max_output_tokens`. Anthropic requires it; where it is missing, it is `tokenBuffer` there.
+   * `generation_config.max_output_tokens`. Anthropic requires it; there it defaults to `tokenBuffer`.
    */
   maxTokens?: number;
   temperature?: number;
-  /** `gemini` streams by its address, so that it is not in that body. */
+  /** Not part of a `gemini` body: Gemini streams by its address. */
   stream?: boolean;
-  /** Tools in nobody's shape, or in the provider's own. */
+  /** Tools, as {@link ToolDefinition} or in the provider's format. */
   tools?: (ToolDefinition | { [field: string]: JsonValue })[];
-  /** Leaves all reasoning out: no provider takes back what another one's model thought. Default false. */
+  /** Omits all reasoning, because no provider accepts the reasoning of another provider's model. Default false. */
   dropReasoning?: boolean;
   /**
-   * The user message that is put first where the provider requires one and the conversation begins with the model. Default
-   * `[start of the conversation]`.
+   * The user message inserted at the front if the provider requires one and the conversation begins with the model.
+   * Default `[start of the conversation]`.
    */
   openingText?: string;
   /** Cache breakpoints for Anthropic, and for OpenAI Responses from gpt-5.6 on. Default none. */
@@ -67,24 +74,29 @@ export interface TargetSettings {
 export interface ToolDefinition {
   name: string;
   description?: string;
-  /** A JSON Schema; without it the tool takes nothing. */
+  /** A JSON Schema; without it the tool has no parameters. */
   parameters?: { [field: string]: JsonValue };
   [field: string]: JsonValue | undefined;
 }
 
-/** Where cache breakpoints go: four in all. At OpenAI none can stand after the model's messages; there it stands before them. */
+/**
+ * Placement of cache breakpoints, at most four. OpenAI allows none after the model's messages; there the breakpoint
+ * moves before them.
+ */
 export interface CacheSettings {
-  /** One after the system context, or after the tools without a system context. Default true. OpenAI has none there. */
+  /**
+   * One after the system context, or after the tools if there is no system context. Default true. Ignored for OpenAI.
+   */
   system?: boolean;
   /**
-   * Places among the assembled messages, negative ones from the end. `auto`, the default: after the last message, after
-   * what is as it was in the `previous` assembly (without one: after the user message before the last), and after the
-   * last message before a cut.
+   * Indices of assembled messages, negative ones from the end. `auto` (the default): after the last message, after the
+   * part that is unchanged since the `previous` assembly (without `previous`: after the user message before the last),
+   * and after the last message before a cut.
    */
   messages?: "auto" | number[];
   /**
-   * How long it is kept. Without it the provider decides: five minutes, at OpenAI 30. `30m` and `12h` are OpenAI's; there `5m` counts as
-   * `30m`, `1h` as `12h`.
+   * Lifetime. Defaults to the provider's: five minutes, at OpenAI 30. `30m` and `12h` are OpenAI's; there `5m` counts
+   * as `30m` and `1h` as `12h`.
    */
   ttl?: "5m" | "1h" | "30m" | "12h";
 }

@@ -1,7 +1,7 @@
 import type { ChatFormat } from "./chat.js";
 import type { DialogueRequest } from "./loom.js";
 
-/** Which path of a tree becomes a chat, and in which format. */
+/** The path of a tree to convert into a chat, and the format. */
 export interface LoomChatOptions extends Pick<
   DialogueRequest,
   | "agent"

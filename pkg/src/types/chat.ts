@@ -5,7 +5,7 @@ import type { LoomTreeData, Media, TruncationStrategy } from "./loom.js";
 export type { FitPrefix, FitState } from "./common.js";
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What is fitted
+// Input
 // ---------------------------------------------------------------------------------------------------------------------
 
 /** Format of messages; docs/chat-formats.md describes each. `generic` is `{ role, content }` with a text. */
@@ -22,8 +22,9 @@ export type ChatFormat =
   | "openai-responses";
 
 /**
- * A conversation that stands in a field of an object, next to what else a request has: `{ system, messages }`,
- * `{ systemInstruction, contents }`, `{ instructions, input }`, `{ system_instruction, input }`. The same kind of object comes back.
+ * A conversation in a field of an object, next to other fields of a request: `{ system, messages }`,
+ * `{ systemInstruction, contents }`, `{ instructions, input }`, `{ system_instruction, input }`. The result is an
+ * object of the same kind.
  */
 export type ChatContainer =
   | { readonly messages: readonly unknown[] }
@@ -41,7 +42,7 @@ export type MessageOf<Chat> = Chat extends readonly (infer Message)[]
         ? Message
         : unknown;
 
-/** What comes back for a chat: a list of the same messages, or the same container. */
+/** The result for a chat: a list of messages of the same type, or a container of the same type. */
 export type Fitted<Chat> = Chat extends readonly (infer Message)[] ? Message[] : Chat;
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -49,216 +50,232 @@ export type Fitted<Chat> = Chat extends readonly (infer Message)[] ? Message[] :
 // ---------------------------------------------------------------------------------------------------------------------
 
 /**
- * How to fit a chat. The limit is `maxTokens`, or `contextWindow`, or the `model`'s. Next to one of the first two a `model` selects the
- * tokenizer, the prices of media and the vendor's rules.
+ * How to fit a chat. The limit is `maxTokens` or `contextWindow`, otherwise that of `model`. Next to one of the first
+ * two, `model` only selects the tokenizer, the media prices and the vendor's rules.
  */
 export type FitOptions<Message = unknown> = FitSettings<Message> & FitLimit;
 
-/** The limit of a fit: `maxTokens` and `contextWindow` exclude each other, and one of the three is needed. */
+/** The limit of a fit. `maxTokens` and `contextWindow` exclude each other; one of the three is required. */
 export type FitLimit =
   | { maxTokens: number; contextWindow?: undefined }
   | { contextWindow: number; maxTokens?: undefined }
   | { model: string; maxTokens?: undefined; contextWindow?: undefined };
 
-/** All options of a fit, each optional: what a {@link Chat} and hooks add to or take over from elsewhere. */
+/** All options of a fit, each optional. {@link Chat} and the drop-ins extend or restrict them. */
 export interface FitSettings<Message = unknown> {
-  /** Default: found by the shape of the messages. */
+  /** Default: detected from the shape of the messages. */
   format?: ChatFormat;
-  /** The limit itself: nothing is taken off it. */
+  /** The limit in tokens. No buffer is subtracted. */
   maxTokens?: number;
-  /** Tokens that the model takes in; the limit is this less `tokenBuffer`. */
+  /** Context window of the model in tokens; the limit is this less `tokenBuffer`. */
   contextWindow?: number;
-  /** Tokens kept free for the answer. Default 1024; of a `model` its output limit. */
+  /** Tokens reserved for the answer. Default 1024; with the window of a `model`, its output limit. */
   tokenBuffer?: number;
-  /** The context window if `model` is unknown and nothing else sets the limit. */
+  /** Context window if `model` is unknown and nothing else sets the limit. */
   defaultWindow?: number;
   /**
-   * Images that the request may have. The oldest are replaced by `[image]`, those of the last user message and of results that the model has
-   * not read last. With `previous` they go down to `cutTo` times the number.
+   * Maximum number of images in the request. The oldest are replaced by `[image]` first; those of the last user message
+   * and of results that the model has not read come last. With `previous` they are reduced to `cutTo` times the number.
    */
   maxImages?: number;
   /**
-   * Bytes that the messages may have as JSON in UTF-8, with binary data as base64. Images are replaced as with `maxImages`; messages that
-   * are still larger throw `request_too_large`.
+   * Maximum size of the messages as JSON, in UTF-8 bytes, with binary data as base64. Images are replaced as with
+   * `maxImages`; messages that are still larger throw `request_too_large`.
    */
   maxBytes?: number;
   /**
-   * The model: its context window, what images cost there, its vendor's rules, and where `tokenizer` is not given its tokenizer (the
-   * estimate, with a diagnostic, as long as that is not loaded). Without another limit `modelInfo` has to know it.
+   * The model. Determines the context window, image prices, vendor rules and, without `tokenizer`, the tokenizer (the
+   * estimate, with a diagnostic, until its vocabulary is loaded). Must be known to `modelInfo` if no other limit is
+   * given.
    */
   model?: string;
   /** Default `heuristic`. */
   tokenizer?: Tokenizer | OwnTokenizer;
   /**
-   * The definitions of the tools, as the provider is sent them: they cost tokens. A list; for the AI SDK also an object with a tool for
-   * each name. Default: the `tools` of a container.
+   * Tool definitions as sent to the provider; they cost tokens. A list, or for the AI SDK also an object with a tool
+   * per name. Defaults to the `tools` of a container.
    */
   tools?: unknown;
-  /** The system context where it stands next to the messages: a text, a list of parts, or an object with `text`, `parts` or `content`. */
+  /**
+   * The system context, if it is passed outside the messages: a text, a list of parts, or an object with `text`,
+   * `parts` or `content`.
+   */
   system?: unknown;
   /**
-   * Tokens of each message, if you know them: whole numbers, one for each message. They replace counting, and an unchanged message
-   * costs exactly this. Its parts share the cost by their length, so that a part can be removed or replaced; a text that is shortened
-   * is counted with `tokenizer`. Of a {@link Chat} only `fit` and `requestBody` take them.
+   * Token counts per message, if you know them: one whole number for each message. They replace counting; an unchanged
+   * message costs exactly this. The parts of a message share its cost in proportion to their length, so that parts can
+   * be removed or replaced; a shortened text is counted with `tokenizer`. In a {@link Chat} only `fit` and
+   * `requestBody` take them.
    */
   costs?: readonly number[];
-  /** Messages that are never cut, by their indices or by a function that is asked once for each. */
+  /** Messages that are never cut: indices, or a function that is called once for each message. */
   pinned?: readonly number[] | ((message: Message, index: number) => boolean);
   /**
-   * What becomes of a result without its call, and of a call without its results: `drop` (the default) or `off`. `off` is the default where
-   * the provider has stored the beginning: `previous_interaction_id`, `previous_response_id` or `conversation` next to `input`, or in the
-   * target of a {@link Chat}.
+   * Whether a result without its call, or a call without its results, is removed: `drop` (the default) or `off`.
+   * Defaults to `off` if the provider stores the beginning of the conversation: `previous_interaction_id`,
+   * `previous_response_id` or `conversation` next to `input`, or in the target of a {@link Chat}.
    */
   repair?: "drop" | "off";
-  /** Messages at the beginning, after the system messages, that are kept as pinned ones are. Default 0. */
+  /** Number of messages after the system messages that are kept like pinned ones. Default 0. */
   keepFirst?: number;
-  /** Where something was cut, the rest begins with a message of one of these roles. */
+  /** Roles allowed for the first message after a cut. */
   startOn?: string | readonly string[];
-  /** The conversation ends with a message of one of these roles; what comes after the last of them is left out. */
+  /** Roles allowed for the last message; later messages are removed. */
   endOn?: string | readonly string[];
   /** Default `truncateMiddle`. `keepStart` keeps the longest beginning that fits. */
   truncationStrategy?: TruncationStrategy | "keepStart";
   /** Messages at the end that `truncateMiddle` protects. Default 4. */
   keepLast?: number;
   /**
-   * The text of the user message that stands where messages were cut; `{count}` becomes their number. Default
-   * `[… {count} earlier messages omitted …]`; with `""` there is none, unless a turn of the model's would be first.
+   * Text of the user message in the gap; `{count}` becomes the number of removed messages. Default
+   * `[… {count} earlier messages omitted …]`. `""` disables it, unless a message of the model would come first.
    */
   truncationMarker?: string;
-  /** Tokens; what is removed is rounded up to the next multiple, so that the cut stays put over many turns. Default 0. */
+  /**
+   * Step of the cut in tokens: the amount to remove is rounded up to its next multiple, so that the cut stays in place
+   * for many turns. Default 0.
+   */
   cutStep?: number;
   /**
-   * Messages that are shortened rather than removed. Default: `firstUser` and `lastUser` for `truncateMiddle`, `lastUser` for
-   * `rollingWindow`, `firstUser` for `keepStart`. `lastUser` also protects system messages inside the conversation. `[]` disables it.
+   * Messages that are shortened rather than removed. Default: `firstUser` and `lastUser` for `truncateMiddle`,
+   * `lastUser` for `rollingWindow`, `firstUser` for `keepStart`. `lastUser` also protects system messages inside the
+   * conversation. `[]` disables it.
    */
   protect?: readonly ("firstUser" | "lastUser")[];
   /**
-   * Tools of which the latest call stays with its result, shortened if needed. Default with `truncateMiddle`: the plan tools of known
-   * agents (`TodoWrite`, `update_plan`, `write_todos`, …), otherwise none. `[]` disables it.
+   * Tools whose latest call is kept with its result, shortened if needed. With `truncateMiddle` it defaults to the plan
+   * tools of known agents (`TodoWrite`, `update_plan`, `write_todos`, …), otherwise to none. `[]` disables it.
    */
   protectTools?: readonly string[];
   /**
-   * What may be shortened at the edges of the gap, to use the rest of the limit: `all` (the default) shortens results of tools, then
-   * texts; `results` only results; `off` nothing. With a `cutStep` nothing is filled.
+   * What may be shortened at the edges of the gap to use the rest of the limit: `all` (the default) shortens tool
+   * results, then texts; `results` only results; `off` disables it. With a `cutStep` nothing is filled.
    */
   fill?: "all" | "results" | "off";
   /**
-   * Edits to messages, made before whole messages are removed. Default: `{ toolResults: { keepLast: 3 } }`, with `stopAtLimit` none.
-   * `false` disables it.
+   * Edits to messages, made before whole messages are removed. Defaults to `{ toolResults: { keepLast: 3 } }`, with
+   * `stopAtLimit` to none. `false` disables them.
    */
   edits?: FitEdits | false;
   /**
-   * What becomes of signed thinking after the first change, which newer models of Anthropic's refuse. `strip` (the default) leaves it
-   * out; `dropBlock` keeps it and gives in `report.body` the fields by which the provider leaves it out; `keep` keeps and reports it.
+   * How to treat signed thinking after the first change, which newer Anthropic models reject. `strip` (the default)
+   * removes it; `dropBlock` keeps it and returns in `report.body` the fields that make the provider drop it; `keep`
+   * keeps it with a diagnostic. See docs/agents.md.
    */
   preservedThinking?: "strip" | "dropBlock" | "keep";
   /**
-   * The `state` of the last fit of the conversation; `null` for the first of a series. What the last fit did is done again, so that the
-   * result begins with the last one, until the limit is exceeded; `report.prefix` states how much is the same. Without it each fit is
-   * computed from nothing.
+   * The `state` of the conversation's last fit; `null` begins a series. The fit repeats what the last one did, so that
+   * the result begins with the last result, until the limit is exceeded; `report.prefix` measures the common prefix.
+   * Without it each fit is computed from scratch. See docs/agents.md.
    */
   previous?: FitState | null;
   /**
-   * The part of the limit that is left used when a fit in a series exceeds it: above 0, at most 1. Default 0.75 with `previous`; a single
-   * fit uses the whole limit.
+   * Target of a fit in a series that exceeds the limit, as a fraction of the limit: above 0, at most 1. Default 0.75
+   * with `previous`; a single fit uses the whole limit.
    */
   cutTo?: number;
-  /** Asks for a summary in place of what is cut; only {@link planFit} and {@link fitMessagesWith} do. */
+  /** Requests a summary of the removed messages. Only {@link planFit} and {@link fitMessagesWith} support it. */
   summary?: {
     /** Default: a quarter of the limit. */
     maxTokens?: number;
   };
 }
 
-/** How to count a chat. A `model` brings its tokenizer, which must be loaded, and what images cost there. */
+/** How to count a chat. `model` selects its tokenizer, whose vocabulary must be loaded, and its image prices. */
 export type CountMessagesOptions = Pick<FitSettings, "format" | "tokenizer" | "model" | "tools" | "system">;
 
-/** What each part of a chat costs, by `measureMessages`. */
+/** Token cost of each part of a chat, from `measureMessages`. */
 export interface MeasuredMessages {
   format: ChatFormat;
-  /** As `countChatTokens` gives it: `system`, `tools`, all messages, and 3 tokens of the request. */
+  /** As returned by `countChatTokens`: `system`, `tools`, all messages, and 3 tokens for the request. */
   total: number;
-  /** The system context next to the messages. */
+  /** The system context outside the messages. */
   system: number;
-  /** The definitions of the tools. */
+  /** The tool definitions. */
   tools: number;
-  /** A row for each message, in their order. */
+  /** One row for each message, in order. */
   messages: MeasuredMessage[];
 }
 
 export interface MeasuredMessage {
-  /** Who it is from, in one word for all formats; developers are `system`, functions `tool`. */
+  /** The author, with the same names for all formats: developers are `system`, functions `tool`. */
   role: "system" | "user" | "assistant" | "tool";
-  /** Its parts, its role and name, and 3 tokens of being a message. */
+  /** Its parts, its role and name, and 3 tokens of overhead. */
   tokens: number;
   parts: MeasuredPart[];
 }
 
 export interface MeasuredPart {
-  /** `callAndResult` is a call with its result in one, `approval` asks whether a call may be made or answers that, `other` is a file and what is not known. */
+  /**
+   * `callAndResult` is a call together with its result, `approval` a request for approval or its answer, `other` a file
+   * or an unknown part.
+   */
   kind: "text" | "call" | "result" | "callAndResult" | "reasoning" | "image" | "approval" | "other";
   tokens: number;
-  /** Everywhere it stands in the message, as the keys and indices that lead there; `[]` is the whole message. */
+  /** Paths of keys and indices to every occurrence in the message; `[]` is the whole message. */
   paths: (string | number)[][];
-  /** The tool's, of a call and of a result whose call is there. */
+  /** Tool name, of a call and of a result whose call is present. */
   name?: string;
-  /** Of a result: where its call is. */
+  /** Of a result: the position of its call. */
   call?: { index: number; part: number };
 }
 
 /**
- * What is taken out of messages before whole ones are cut, in this order, oldest first, only as far as the limit needs; each
- * is counted in `report.edits`. Results after the model's last message are never edited and do not count in `keepLast`: the model
- * has not read them.
+ * Removals within messages, made before whole messages are cut, in this order, oldest first, only as far as the limit
+ * requires; `report.edits` counts them. Results after the model's last message are never edited and do not count in
+ * `keepLast`: the model has not read them.
  */
 export interface FitEdits {
   /** Tokens above which edits are made. Default: the limit. */
   trigger?: number;
-  /** `always`: all that may be edited is, however few the tokens. Default `needed`. */
+  /** `always`: every possible edit is made, regardless of the tokens. Default `needed`. */
   when?: "needed" | "always";
-  /** Tokens that an edit has to free; one that frees fewer is not made, so that a provider's cache is not lost for little. */
+  /**
+   * Minimum number of tokens that an edit has to free, so that the provider's cache is not invalidated for little.
+   * Smaller edits are not made.
+   */
   minTokensFreed?: number;
-  /** Tokens; the edits free the next multiple of it, so that they are made once for many messages. Default 0. */
+  /** Step in tokens: edits free its next multiple, so that they happen once per many messages. Default 0. */
   step?: number;
-  /** Clears old tool results, or shortens them to `maxTokens`; their calls stay. */
+  /** Clears old tool results, or shortens them to `maxTokens`. Their calls are kept. */
   toolResults?: {
-    /** Results at the end that stay as they are. One of `keepLast` and `keepTokens` is required. */
+    /** Number of results at the end that are kept. One of `keepLast` and `keepTokens` is required. */
     keepLast?: number;
-    /** The last results stay as they are that have at most so many tokens together. */
+    /** Keeps the last results that have at most this many tokens together. */
     keepTokens?: number;
     maxTokens?: number;
-    /** What stands in place of a result. */
+    /** Text that replaces a result. */
     placeholder?: string;
-    /** Tools whose results are cleared; default all. */
+    /** Tools whose results are cleared. Default: all. */
     only?: readonly string[];
-    /** Tools whose results stay as they are. */
+    /** Tools whose results are kept. */
     exclude?: readonly string[];
-    /** Clears the older results of equal calls first, also among the last `keepLast`. */
+    /** Clears the older results of equal calls first, even among the last `keepLast`. */
     duplicates?: boolean;
   };
-  /** Clears the arguments of old calls (`{}`); the calls and their results stay. */
+  /** Clears the arguments of old calls (`{}`). The calls and their results are kept. */
   toolInputs?: {
     keepLast: number;
-    /** Tools whose arguments are cleared; default all. */
+    /** Tools whose arguments are cleared. Default: all. */
     only?: readonly string[];
-    /** Tools whose arguments stay. */
+    /** Tools whose arguments are kept. */
     exclude?: readonly string[];
   };
-  /** Takes out old tool calls with their results. */
+  /** Removes old tool calls with their results. */
   toolCalls?: {
     keepLast: number;
-    /** Tools whose calls are removed; default all. */
+    /** Tools whose calls are removed. Default: all. */
     only?: readonly string[];
-    /** Tools whose calls stay. */
+    /** Tools whose calls are kept. */
     exclude?: readonly string[];
   };
-  /** Takes out what the model thought. */
+  /** Removes the model's reasoning. */
   reasoning?: { remove: "all" | "beforeLastUser" };
-  /** Takes out old images, those in results of tools too. */
+  /** Removes old images, including those in tool results. */
   images?: { keepLast: number };
 }
 
-/** How a {@link Chat} is fitted, and whom its bodies are for. */
+/** How a {@link Chat} is fitted, and the target of its bodies. */
 export interface ChatOptions<Message = unknown> extends FitSettings<Message> {
   /** For {@link Chat.requestBody}. */
   target?: Target;
@@ -268,44 +285,44 @@ export interface ChatOptions<Message = unknown> extends FitSettings<Message> {
 // Results
 // ---------------------------------------------------------------------------------------------------------------------
 
-/** A chat inside its limit. */
+/** A chat within its limit. */
 export interface FitResult<Chat> {
   /**
-   * The kind of thing that was given. A message that is not changed is the very object that came in; one that is changed is
-   * a copy, and what else it holds is the same.
+   * The same kind of value as the input. Unchanged messages are returned by reference; a changed message is a copy with
+   * all other fields unchanged.
    */
   messages: Chat;
   report: FitReport;
-  /** For the next fit of the conversation: `previous`. */
+  /** The `previous` of the conversation's next fit. */
   state: FitState;
 }
 
-/** What became of a chat. */
+/** What a fit did to a chat. */
 export interface FitReport {
-  /** The format that was given, or found. */
+  /** The given or detected format. */
   format: ChatFormat;
   strategy: TruncationStrategy | "keepStart";
-  /** Tokens that there may be. */
+  /** The limit in tokens. */
   limit: number;
   tokens: FitTokens;
-  /** Whether anything was cut, summarised or changed. */
+  /** Whether anything was cut, summarized or changed. */
   truncated: boolean;
-  /** A row for each message that was given, in their order. */
+  /** One row for each input message, in order. */
   messages: FitRow[];
   /** The edits that were made. */
   edits?: FitEdit[];
-  /** The message that stands where some were cut: its index among those that came out, its text and its cost. */
+  /** The message added in the gap: its index in the result, its text and its cost. */
   added?: { kind: "marker" | "summary"; index: number; text: string; tokens: number };
-  /** With `previous`, and of a {@link Chat}: how much of the result equals the last one. */
+  /** With `previous`, and from a {@link Chat}: the part of the result that equals the last one. */
   prefix?: FitPrefix;
-  /** With `preservedThinking: "dropBlock"`: fields of the request by which the provider leaves out thinking that is invalid. */
+  /** With `preservedThinking: "dropBlock"`: request fields that make the provider drop invalid thinking. */
   body?: { [field: string]: unknown };
-  /** The beta headers that these fields need. */
+  /** The beta headers that these fields require. */
   headers?: { [name: string]: string };
   diagnostics: Diagnostic[];
 }
 
-/** What the fitted chat costs: a recount of it gives `total`. */
+/** Token costs of the fitted chat: an independent recount gives `total`. */
 export interface FitTokens {
   system: number;
   messages: number;
@@ -314,63 +331,66 @@ export interface FitTokens {
   total: number;
   /** The name of the tokenizer. */
   tokenizer: string;
-  /** By how many percent the counts may be off: with the estimate for a family without a public tokenizer. */
+  /** Error bound of the counts in percent: for estimates of a family without a public tokenizer. */
   tokenizerError?: number;
 }
 
-/** What became of a message, or of a part of it. */
+/** Outcome for a message, or for a part of one. */
 export type FitFate = "kept" | "changed" | "cut" | "summarized";
 
-/** What became of one message. */
+/** Outcome for one message. */
 export interface FitRow {
-  /** Its index among those that were given. */
+  /** Its index in the input. */
   index: number;
   fate: FitFate;
   reason?: FitReason;
-  /** Its token cost as it was given. */
+  /** Its token cost in the input. */
   tokens: number;
   /** Its token cost in the result, if it is `changed`. */
   tokensAfter?: number;
-  /** Where its parts fare differently: a row for each. */
+  /** One row per part, if the parts have different outcomes. */
   parts?: { index: number; fate: FitFate; reason?: FitReason; tokens: number; tokensAfter?: number }[];
 }
 
-/** Why a message or a part of it is not there, or not as it was. */
+/** Why a message or a part was removed or changed. */
 export type FitReason =
-  /** `edits.toolCalls` took the call with its result. */
+  /** `edits.toolCalls` removed the call with its result. */
   | "callRemoved"
-  /** A compaction of the provider's stands for it. */
+  /** The provider's compaction replaces it. */
   | "compacted"
-  /** It is an empty text, which Anthropic refuses. */
+  /** An empty text, which Anthropic rejects. */
   | "emptyText"
-  /** It stood after the last message of a role that `endOn` names. */
+  /** After the last message with a role that `endOn` names. */
   | "endOn"
-  /** A turn of the model's with which the conversation may not begin. */
+  /** A message of the model with which the conversation must not begin. */
   | "firstTurn"
-  /** `edits.images`, `maxImages` or `maxBytes` put a text in the image's place. */
+  /** `edits.images`, `maxImages` or `maxBytes` replaced the image by a text. */
   | "imageRemoved"
   /** `edits.toolInputs` cleared the arguments of a call. */
   | "inputCleared"
-  /** Nothing of it was left that says anything. */
+  /** None of its content was left. */
   | "nothingLeft"
-  /** The strategy took it. */
+  /** Removed by the strategy. */
   | "overLimit"
-  /** A signed thought after the first change, which its provider would refuse. */
+  /** Signed thinking after the first change, which its provider would reject. */
   | "reasoningPrefixChanged"
-  /** `edits.reasoning` took it. */
+  /** Removed by `edits.reasoning`. */
   | "reasoningRemoved"
-  /** A marker or a summary of an earlier fit, in whose place there is a new one. */
+  /** A marker or summary of an earlier fit, replaced by the new one. */
   | "replaced"
-  /** `edits.toolResults` put the placeholder in its place. */
+  /** `edits.toolResults` replaced it by the placeholder. */
   | "resultCleared"
-  /** `edits.toolResults` shortened it: to `maxTokens`, or as the last one to what the limit leaves. */
+  /** `edits.toolResults` shortened it: to `maxTokens`, or, if it is the last one, to what the limit leaves. */
   | "resultShortened"
-  /** A text of it was shortened: it is protected, stands at the edge of the gap, or not even the newest unit fits. */
+  /**
+   * One of its texts was shortened: the message is protected or at the edge of the gap, or not even the newest unit
+   * fits.
+   */
   | "shortened"
   /** A result without its call, or a call without its results. */
   | "toolPairBroken";
 
-/** What an edit did: how many results, calls, thoughts or images it changed, and the tokens that it freed. */
+/** Effect of an edit: the number of results, calls, reasoning blocks or images changed, and the tokens freed. */
 export interface FitEdit {
   edit: "toolResults" | "toolInputs" | "toolCalls" | "reasoning" | "images";
   count: number;
@@ -381,26 +401,26 @@ export interface FitEdit {
 // Summaries
 // ---------------------------------------------------------------------------------------------------------------------
 
-/** What comes of {@link planFit}: the chat, or what has to be summarised first. */
+/** Result of {@link planFit}: the fitted chat, or what has to be summarized first. */
 export type PlannedFit<Chat> =
   | { status: "ready"; result: FitResult<Fitted<Chat>> }
   | { status: "summarize"; input: SummaryInput<MessageOf<Chat>>; plan: FitPlan<Chat> };
 
-/** What a summary has to be made of. */
+/** Input for a summary. */
 export interface SummaryInput<Message = unknown> {
-  /** The messages that will be cut: the caller's own objects. */
+  /** The messages that will be cut, by reference. */
   messages: Message[];
   /** The same as text, each message with its role. */
   text: string;
-  /** The most that the summary may have; a longer one is cut. */
+  /** Maximum size of the summary; a longer one is cut. */
   maxTokens: number;
-  /** The summary that an earlier one of these messages was made of; the new one takes its place. */
+  /** The summary of earlier messages, which the new one replaces. */
   previousSummary?: string;
 }
 
-/** What {@link finishFit} continues: a handle of the chat and the options that it was planned with, valid in this process. */
+/** Input of {@link finishFit}: the chat and the options of its plan. Valid only in this process. */
 export interface FitPlan<Chat> {
-  /** For the compiler alone: there is nothing to read. */
+  /** Exists only for the type checker. */
   readonly "~chat": Chat;
 }
 
@@ -414,40 +434,49 @@ export type Summarize<Message = unknown> = (
 // Conversion
 // ---------------------------------------------------------------------------------------------------------------------
 
-/** From which format a chat is converted to which. */
+/** Source and target format of a conversion. */
 export interface ConvertOptions {
-  /** Default: found by the shape of the messages. */
+  /** Default: detected from the shape of the messages. */
   from?: ChatFormat;
-  /** `ai-sdk` are `ModelMessage`s, `ai-sdk-ui` `UIMessage`s, `langchain` plain `{ type, content }` that LangChain takes. */
+  /**
+   * `ai-sdk` means `ModelMessage`s, `ai-sdk-ui` `UIMessage`s, `langchain` plain `{ type, content }` as accepted by
+   * LangChain.
+   */
   to: ChatFormat;
   /**
-   * The model that the chat is for. With `to: "openai"`, reasoning is written as `reasoning_content` or `reasoning_details` for models
-   * that require it.
+   * The model that will read the chat. With `to: "openai"`, reasoning is written as `reasoning_content` or
+   * `reasoning_details` for models that require it.
    */
   model?: string;
 }
 
-/** A chat in another format. The type of its messages is that library's or vendor's own, which the caller can name. */
+/** A chat in another format. Pass the message type of the library or vendor as `Message`. */
 export interface ConvertedChat<Message = unknown> {
   messages: Message[];
-  /** The system context where the format has it next to the messages: Anthropic's `system`, Gemini's `systemInstruction`. */
+  /**
+   * The system context, if the format keeps it outside the messages: Anthropic's `system`, Gemini's
+   * `systemInstruction`.
+   */
   system?: string;
-  /** What the format cannot say, and what was changed for its rules. */
+  /** Content that the format cannot express, and changes made for its rules. */
   diagnostics: Diagnostic[];
 }
 
-/** How to read a chat that becomes a tree. */
+/** How to read a chat that is converted into a tree. */
 export interface ChatTreeOptions {
-  /** Default: found by the shape of the messages. */
+  /** Default: detected from the shape of the messages. */
   from?: ChatFormat;
 }
 
-/** A chat as a Loom tree: a node a message, of a run in one message a node for each of its steps and for their results. */
+/**
+ * A chat as a Loom tree: one node per message; for a message that holds a whole run, one node per step and one for its
+ * results.
+ */
 export interface ChatTree {
   tree: LoomTreeData;
-  /** The newest node; absent where the chat is empty. */
+  /** The newest node; absent if the chat is empty. */
   tip?: string;
-  /** What the `ref`s of its images and recordings stand for: the `media` of a request. */
+  /** Media for the `ref`s of its images and recordings: the `media` of a request. */
   media: { [ref: string]: Media };
   diagnostics: Diagnostic[];
 }

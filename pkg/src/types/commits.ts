@@ -1,70 +1,73 @@
 /**
- * Context commits. Requests and records are snake_case, since agents and stored files use them so; plans and results are
- * camelCase, as the rest of the library.
+ * Context commits. Requests and records are snake_case, because agents and stored files use them that way; plans and
+ * results are camelCase like the rest of the library. docs/commits.md describes the model.
  */
 
 import type { Diagnostic, Limits } from "./common.js";
 import type { PlatformAbortSignal, PlatformReadableStream } from "./platform.js";
 
-/** What the artifact of a commit is: what is new since the parent, a summary in its place, or all of it. */
+/**
+ * Content of a commit's artifact: the messages since the parent, a summary that replaces them, or the whole
+ * conversation.
+ */
 export type CommitType = "delta" | "compaction" | "snapshot";
 
 /** Why a commit was made. */
 export type CheckpointTrigger = "turn_boundary" | "tool_call" | "compaction" | "session_end" | "explicit";
 
-/** A format that is known; records may name others. */
+/** A known format. Records may name others. */
 export type CommitFormat =
   "bureau-agent-v1" | "claude-code-v1" | "codex-v0" | "codex-v1" | "gemini-v1" | "generic-v1" | (string & {});
 
-/** The record of a commit. Fields that are not listed stay what they are. */
+/** The record of a commit. Unknown fields are kept unchanged. */
 export interface CommitRecord {
-  /** `ctx-` and 16 hex digits; records from elsewhere have other forms. */
+  /** `ctx-` and 16 hex digits; foreign records have other forms. */
   id: string;
-  /** 1; records of later versions can be read, not changed. */
+  /** 1. Records of later versions can be read but not changed. */
   version: number;
-  /** The commit before it; absent for the root of a conversation. */
+  /** The previous commit; absent for the root of a conversation. */
   parent?: string;
-  /** A later version may have more. */
+  /** Later versions may have more types. */
   commit_type: CommitType | (string & {});
   /** The blob: `blake3:` and 64 hex digits. */
   artifact_ref: string;
   /** The format of the blob. */
   format: CommitFormat;
-  /** What kind of agent it is. */
+  /** The kind of agent. */
   template?: string;
-  /** Who executed it. */
+  /** The user or service that ran it. */
   principal?: string;
-  /** Where it ran. */
+  /** The machine it ran on. */
   machine?: string;
   session_id?: string;
-  /** A later version may have more. */
+  /** Later versions may have more triggers. */
   checkpoint?: CheckpointTrigger | (string & {});
   ticket_id?: string;
   thread_id?: string;
-  /** What the agent understood, for people. May be changed. */
+  /** Summary of the agent's understanding, for people. Mutable. */
   summary?: string;
-  /** Words to find it by. May be changed. */
+  /** Labels for searching. Mutable. */
   tags?: string[];
-  /** Messages in the blob. */
+  /** Number of messages in the blob. */
   message_count?: number;
   /** Tokens of the blob, approximately. */
   token_count?: number;
-  /** When it was made, RFC 3339. */
+  /** Time of creation, RFC 3339. */
   created_at: string;
-  /** Fields of later versions, and of those who have fields of their own. */
+  /** Fields of later versions and custom fields. */
   [field: string]: unknown;
 }
 
-/** What a commit is made of. Its id follows from `parent`, `artifact_ref`, `created_at` and `template`. */
+/** Input of a commit. Its id is derived from `parent`, `artifact_ref`, `created_at` and `template`. */
 export interface CheckpointRequest {
-  /** Only of a record that was made before; it must be the id that follows. */
+  /** Only for a record that already has an id; it must equal the derived one. */
   id?: string;
   version?: number;
   /** Absent, null or empty for the root of a conversation. */
   parent?: string | null;
   /** Default `delta`. */
   commit_type?: CommitType | (string & {});
-  /** The full ref, or the short form of one that the graph knows. */
+  /** The full ref, or the short form of a ref in the graph. */
   artifact_ref: string;
   format: CommitFormat;
   template?: string | null;
@@ -81,31 +84,31 @@ export interface CheckpointRequest {
   token_count?: number | null;
   /** RFC 3339 with an offset or `Z`, a `Date`, or milliseconds as `Date.now()` gives them. */
   created_at: string | number | Date;
-  /** Kept as it is. */
+  /** Stored unchanged. */
   [field: string]: unknown;
 }
 
-/** What `checkpoint` gives. */
+/** Result of `checkpoint`. */
 export interface CheckpointResult {
   id: string;
   record: CommitRecord;
-  /** Where something had to be repaired, or the commit was there already with another summary or other tags. */
+  /** Present if something was repaired, or if the commit already exists with another summary or other tags. */
   diagnostics?: Diagnostic[];
 }
 
-/** What may change of a commit; null takes away. */
+/** Mutable fields of a commit; null removes a field. */
 export interface MetadataUpdate {
   summary?: string | null;
   tags?: readonly string[] | null;
 }
 
-/** How `importJsonl` brings two records of one commit together. */
+/** How `importJsonl` merges two records of one commit. */
 export interface ImportJsonlOptions {
   /**
-   * Which summary and tags stay where they differ, which is `metadata_conflict` in any case. `merge`, the default: what is
-   * there wins over what is not, and of two the one that sorts last, so that the order of imports does not matter. `keep`:
-   * those of the record that was there first. `replace`: those of the record that came last. With these two a record without
-   * a summary has that to say: a summary that was deleted stays deleted (`keep`), or is deleted (`replace`).
+   * Which summary and tags win if they differ; `metadata_conflict` is reported in any case. `merge` (the default): a
+   * value wins over a missing one, and of two values the one that sorts last, so that the order of imports does not
+   * matter. `keep`: those of the record already in the graph. `replace`: those of the imported record. With `keep` and
+   * `replace` a missing summary counts as a value: a deleted summary stays deleted (`keep`), or is deleted (`replace`).
    */
   metadata?: "merge" | "keep" | "replace";
 }
@@ -113,49 +116,49 @@ export interface ImportJsonlOptions {
 /** How `exportJsonl` writes. */
 export interface ExportJsonlOptions {
   /**
-   * Adds a last line, `{ "digest": … }`: the artifact ref of the lines before it. `importJsonl` checks it, whatever was done
-   * to the white space, and `digest_mismatch` says that a record was altered, added or lost. Default false.
+   * Appends a line `{ "digest": … }`: the artifact ref of the lines before it. `importJsonl` verifies it, whatever
+   * happened to the white space, and reports `digest_mismatch` if a record was altered, added or lost. Default false.
    */
   digest?: boolean;
 }
 
-/** What `importJsonl` did. */
+/** Result of `importJsonl`. */
 export interface ImportReport {
-  /** Ids of the commits that are new, sorted. */
+  /** Ids of the new commits, sorted. */
   added: string[];
-  /** Records that were there already. */
+  /** Number of records that already existed. */
   unchanged: number;
-  /** Records whose summary or tags were taken over. */
+  /** Number of records whose summary or tags were taken over. */
   updated: number;
-  /** Records that are what a digest says they were; absent where there was none, or none that agreed. */
+  /** Number of records verified by a digest; absent if the input had none or none matched. */
   verified?: number;
   diagnostics: Diagnostic[];
 }
 
 /**
- * How far back: to the nearest compaction or snapshot, which is the beginning of the result; to the root, with all deltas
- * and without the compactions that summarise them; or to a commit, by its id, which is the beginning of the result.
+ * How far back to go: to the nearest compaction or snapshot, which begins the result; to the root, with all deltas and
+ * without the compactions that summarize them; or to the commit with this id, which begins the result.
  */
 export type Stop = "compaction" | "root" | (string & {});
 
-/** What to materialise. */
+/** What to materialize. */
 export interface MaterializationRequest {
-  /** A tip resumes, any other commit forks, none starts afresh. */
+  /** A tip resumes, any other commit forks; without one the conversation starts fresh. */
   commit?: string | null;
   /** Default `compaction`. */
   stop?: Stop;
-  /** The format of the result. By default that of the commit, and `generic-v1` without one. */
+  /** Format of the result. Defaults to the commit's, without a commit to `generic-v1`. */
   format?: CommitFormat;
-  /** What becomes of the turns of another family of formats: a narrative (default), or turns of the format asked for. */
+  /** How to write turns of another family of formats: as a narrative (default), or as turns of the requested format. */
   crossFamily?: "render" | "transcode";
   /**
-   * Whether the kinds of the records are looked at where blobs are joined as they are, so that those that are not known,
-   * and damaged lines, are diagnostics. Default true; false is faster.
+   * Whether to inspect the records of blobs that are joined unchanged, so that unknown kinds and damaged lines are
+   * reported. Default true; false is faster.
    */
   inspect?: boolean;
 }
 
-/** A commit of the chain, and what becomes of it. */
+/** A commit of the chain, and its role in the plan. */
 export interface PlanStep {
   id: string;
   artifactRef: string;
@@ -164,48 +167,48 @@ export interface PlanStep {
   /** Whether its blob is part of the result. */
   included: boolean;
   /**
-   * Why, or why not: it holds what was new; the result begins with it; the deltas that it summarises, or repeats, are
-   * there themselves.
+   * Why it is included or not: it is a delta; the result starts with it; its deltas are included themselves, so that it
+   * only summarizes or repeats them.
    */
   reason: "delta" | "start" | "summarised" | "repeated";
 }
 
-/** What a materialisation needs, and of what it is made. */
+/** The inputs and steps of a materialization. */
 export interface MaterializationPlan extends MaterializationRequest {
   stop: Stop;
   format: CommitFormat;
-  /** The blobs to fetch, each once, in the order in which they are needed first. */
+  /** The blobs to fetch, each once, in order of first use. */
   refs: string[];
-  /** From the first commit that was looked at to the one that was asked for. */
+  /** From the first visited commit to the requested one. */
   steps: PlanStep[];
-  /** The same for everything that gives the same bytes: a result can be cached under it. */
+  /** Cache key for the result: equal for all requests that give the same bytes. */
   cacheKey: string;
   diagnostics: Diagnostic[];
 }
 
 /**
- * How close a result is to what was stored: joined as it was, mapped to another version, written again as turns (on demand),
+ * Fidelity of a result, best first: joined unchanged, mapped to another version, rewritten as turns (on request),
  * narrated, or as found.
  */
 export type Tier = "native" | "fields" | "transcode" | "rendering" | "raw";
 
-/** A conversation, materialised. */
+/** A materialized conversation. */
 export interface Materialized {
   bytes: Uint8Array<ArrayBuffer>;
   /** The ref of the bytes. */
   artifactRef: string;
   format: CommitFormat;
   tier: Tier;
-  /** As the records say, and counted where one does not say. */
+  /** From the records; counted if one does not state it. */
   messageCount: number;
-  /** Approximately; as the records say, and estimated where one does not say. */
+  /** Approximate. From the records; estimated if one does not state it. */
   tokenCount: number;
   diagnostics: Diagnostic[];
 }
 
-/** What a snapshot has for itself. What it does not say is as in the commit that was materialised. */
+/** Fields of a snapshot. Missing ones are taken from the materialized commit. */
 export interface SnapshotFields {
-  /** When it is: RFC 3339, a `Date`, or milliseconds as `Date.now()` gives them. */
+  /** Time of creation: RFC 3339, a `Date`, or milliseconds as `Date.now()` returns them. */
   created_at: string | number | Date;
   summary?: string;
   tags?: readonly string[];
@@ -217,14 +220,14 @@ export interface SnapshotFields {
   session_id?: string;
   ticket_id?: string;
   thread_id?: string;
-  /** Kept as it is. */
+  /** Stored unchanged. */
   [field: string]: unknown;
 }
 
-/** Bytes, however they are held. */
+/** Bytes in a buffer or a view. */
 export type Bytes = ArrayBuffer | ArrayBufferView;
 
-/** Blobs by their ref, as a plan lists it. */
+/** Blobs by ref, as listed by a plan. */
 export type Blobs = ReadonlyMap<string, Bytes>;
 
 /** Options of a graph. */
@@ -232,69 +235,72 @@ export interface CommitGraphOptions {
   limits?: Limits;
 }
 
-/** How blobs are fetched. */
+/** How to fetch blobs. */
 export interface MaterializeWithOptions {
-  /** How many at a time. Default 8. */
+  /** Maximum number of concurrent fetches. Default 8. */
   concurrency?: number;
-  /** How often a fetch that failed, or whose blob is not the right one, is repeated. Default 1. */
+  /** Number of retries of a fetch that failed or returned the wrong blob. Default 1. */
   retries?: number;
-  /** Told after each blob. */
+  /** Called after each blob. */
   onProgress?: (progress: MaterializeProgress) => void;
-  /** Ends it all. */
+  /** Aborts the materialization. */
   signal?: PlatformAbortSignal;
 }
 
-/** How blobs of a stream are fetched. */
+/** How to fetch the blobs of a stream. */
 export interface MaterializeStreamOptions {
-  /** How many at a time. Default 4. */
+  /** Maximum number of concurrent fetches. Default 4. */
   concurrency?: number;
-  /** How often a fetch that failed, or whose blob is not the right one, is repeated. Default 1. */
+  /** Number of retries of a fetch that failed or returned the wrong blob. Default 1. */
   retries?: number;
-  /** Ends it all. */
+  /** Aborts the stream. */
   signal?: PlatformAbortSignal;
 }
 
 /** A conversation as a stream. */
 export interface MaterializedStream {
-  /** The bytes. It fails where something is missing or damaged. */
+  /** The bytes. Fails if a blob is missing or damaged. */
   stream: PlatformReadableStream;
-  /** What is known of it once it was read to its end. */
+  /** Resolves when the stream has been read to its end. */
   done: Promise<Omit<Materialized, "bytes">>;
 }
 
-/** Which chain to walk. */
+/** The chain to walk. */
 export interface ChainWalkOptions {
-  /** Where it begins; without one there is nothing to walk. */
+  /** First commit; without one the walk is empty. */
   commit?: string | null;
-  /** How far it goes. Default `compaction`. */
+  /** How far to walk. Default `compaction`. */
   stop?: Stop;
-  /** Whether only the records that `push` gives are of interest: then no more than their ids are kept, and nothing can be planned. */
+  /** Keeps only the ids of the records that `push` returns, so that nothing can be planned afterwards. */
   passing?: boolean;
   limits?: Limits;
 }
 
-/** How far it is. */
+/** Progress of a materialization. */
 export interface MaterializeProgress {
-  /** Blobs that are in the result. */
+  /** Blobs already in the result. */
   done: number;
-  /** Blobs that will be. */
+  /** Total number of blobs. */
   total: number;
-  /** Bytes of those that are. */
+  /** Bytes of the blobs already in the result. */
   bytes: number;
 }
 
-/** Brings a blob: bytes, whose buffer must not be transferred afterwards. `undefined` and a failure are tried again. */
+/**
+ * Fetches a blob. The buffer of the returned bytes must not be transferred afterwards. `undefined` and rejections are
+ * retried.
+ */
 export type FetchBlob = (artifactRef: string, options: { signal: PlatformAbortSignal }) => Promise<Bytes> | Bytes;
 
-/** What every commit of a session has in common, and when one is due. */
+/** Fields common to all commits of a session, and when a commit is due. */
 export interface CheckpointerOptions {
   /** The format of the messages. */
   format: CommitFormat;
-  /** The commit that the session continues; none starts afresh. */
+  /** The commit that the session continues; without one it starts fresh. */
   parent?: string | null;
-  /** After how many turns a commit is due. Default 1. */
+  /** Number of turns after which a commit is due. Default 1. */
   every?: number;
-  /** Whether one is due after each tool result too. Default false. */
+  /** Whether a commit is also due after each tool result. Default false. */
   tool_calls?: boolean;
   template?: string;
   principal?: string;
@@ -305,26 +311,29 @@ export interface CheckpointerOptions {
   limits?: Limits;
 }
 
-/** What one checkpoint has for itself. */
+/** Fields of one checkpoint. */
 export interface CheckpointFields {
-  /** When it is: RFC 3339, a `Date`, or milliseconds as `Date.now()` gives them. */
+  /** Time of creation: RFC 3339, a `Date`, or milliseconds as `Date.now()` returns them. */
   created_at: string | number | Date;
   summary?: string;
   tags?: readonly string[];
 }
 
-/** What one compaction has for itself. */
+/** Fields of one compaction. */
 export interface CompactionFields extends CheckpointFields {
-  /** The `position` when the summary was begun. Default: all messages. Later ones stay pending and come after it. */
+  /**
+   * The `position` when the summary was begun. Default: all messages. Later messages stay pending and come after the
+   * compaction.
+   */
   covered?: number;
 }
 
-/** A commit for the host to store: first the blob, then the record. */
+/** A commit for the host to store: the blob first, then the record. */
 export interface OfferedCommit {
   id: string;
   record: CommitRecord;
   artifactRef: string;
   blob: Uint8Array<ArrayBuffer>;
-  /** Where something was found. */
+  /** Present if there are any. */
   diagnostics?: Diagnostic[];
 }

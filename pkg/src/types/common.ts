@@ -1,32 +1,30 @@
 import type { PlatformAbortSignal } from "./platform.js";
 
 declare global {
-  // As `ESNext.Disposable` and `@types/node` have it: a program needs neither for the handles to have their type.
+  // As declared by `ESNext.Disposable` and `@types/node`, so that the types of the handles need neither.
   interface SymbolConstructor {
     readonly dispose: unique symbol;
   }
 }
 
-/**
- * One finding about the input: something damaged, replaced or left out, reported as data and never thrown.
- */
+/** A finding about the input: something damaged, replaced or left out. Reported as data, never thrown. */
 export interface Diagnostic {
-  /** Stable snake_case identifier; the list is in docs/errors.md. */
+  /** Stable snake_case identifier; docs/errors.md lists them. */
   code: DiagnosticCode;
   severity: "error" | "warning" | "info";
-  /** A sentence fragment in lower case that says what was found and what was done about it. */
+  /** A lower-case phrase: the finding, and how it was handled. */
   message: string;
-  /** Where in the request it was found (`tree.nodes[3].content`), or the file it was found in. */
+  /** Path in the request (`tree.nodes[3].content`), or the file. */
   path?: string;
-  /** The node it is about. */
+  /** The node concerned. */
   nodeId?: string;
-  /** Line in the text it is about, from 1. */
+  /** Line in the text concerned, from 1. */
   line?: number;
   /** Column in that line, from 1, in UTF-16 code units. */
   column?: number;
 }
 
-/** Every diagnostic code there is. */
+/** All diagnostic codes. */
 export type DiagnosticCode =
   | "accumulation_not_allowed"
   | "annotation_not_found"
@@ -139,7 +137,7 @@ export type DiagnosticCode =
   | "watch_invalid"
   | "watch_rewritten";
 
-/** What the `details` of an error hold, by its code. */
+/** The `details` of an error, by code. */
 export interface ErrorDetails {
   ambiguous_commit: { principal: string; candidates: string[] };
   ambiguous_path: { nodeId: string; candidates: EdgeCandidate[] };
@@ -168,7 +166,7 @@ export interface ErrorDetails {
   invalid_blob: { format: string; reason: string; commitId?: string; artifactRef?: string };
   invalid_budget: {
     setting: string;
-    /** A text, since it may be no number. */
+    /** A text, because it may not be a number. */
     value: string;
     tokenBuffer?: number;
     path?: string;
@@ -215,23 +213,23 @@ export interface ErrorDetails {
   wasm_load_failed: { reason: string; url?: string; status?: number; found?: string; expected?: string };
 }
 
-/** An edge that a path could take, and the nodes it leads from. */
+/** A candidate edge of a path, and the nodes that it comes from. */
 export interface EdgeCandidate {
   edgeId: string;
   nodeIds: string[];
 }
 
-/** How far something is over the limit, in tokens. */
+/** The excess over a limit, in tokens. */
 export interface TokenExcess {
   limit: number;
   required: number;
   overBy: number;
 }
 
-/** Every error code there is; {@link CtxweaveError.code} is one of these. */
+/** All error codes; {@link CtxweaveError.code} is one of these. */
 export type ErrorCode = keyof ErrorDetails;
 
-/** Bounds on the input, each of which can be overridden. Going past one is the error `limit_exceeded`. */
+/** Limits on the input. Each can be overridden; exceeding one throws `limit_exceeded`. See docs/limits.md. */
 export interface Limits {
   /** Bytes of text in one request, as UTF-8. Default 268435456 (256 MiB). */
   inputBytes?: number;
@@ -249,29 +247,32 @@ export interface Limits {
   cborDepth?: number;
   /** Depth of the JSON of a node's content, tool arguments included. Default 64, at most 100. */
   jsonDepth?: number;
-  /** Lists and objects within each other in a file that is imported. Default 20000. */
+  /** Nesting depth of lists and objects in an imported file. Default 20000. */
   fileDepth?: number;
   /** Commits in one graph. Default 1000000. */
   commits?: number;
-  /** Commits on the way from one to its root. Default 1000000. */
+  /** Commits from one commit to its root. Default 1000000. */
   chainDepth?: number;
   /** Bytes of one blob. Default 268435456 (256 MiB). */
   blobBytes?: number;
-  /** Bytes of a materialised conversation. Default 1073741824 (1 GiB). */
+  /** Bytes of a materialized conversation. Default 1073741824 (1 GiB). */
   materializedBytes?: number;
   /** Context files in one request. Default 100000. */
   contextFiles?: number;
-  /** Folders that a path goes down. Default 256. */
+  /** Depth of folders in a path. Default 256. */
   folderDepth?: number;
-  /** Bytes of the front matter of one file, and of one watch; more of it is a diagnostic of that file. Default 65536. */
+  /**
+   * Bytes of the front matter of one file, and of one watch. Exceeding it is reported as a diagnostic of the file.
+   * Default 65536.
+   */
   frontMatterBytes?: number;
-  /** Alternatives that the braces of one watch make; more of them is a diagnostic of that watch. Default 256. */
+  /** Alternatives from the braces of one watch. Exceeding it is reported as a diagnostic of the watch. Default 256. */
   watchAlternatives?: number;
-  /** Watches of one file; those beyond are left out with a diagnostic. Default 1000. */
+  /** Watches of one file. Watches over the limit are left out with a diagnostic. Default 1000. */
   watchesPerFile?: number;
   /** Bytes of one task template in XML, as UTF-8. Default 16777216 (16 MiB). */
   xmlBytes?: number;
-  /** Elements within elements in a task template. Default 64, at most 100. */
+  /** Nesting depth of elements in a task template. Default 64, at most 100. */
   xmlDepth?: number;
   /** Elements in one task template. Default 1000000. */
   xmlElements?: number;
@@ -290,48 +291,48 @@ export interface Encodings {
   gpt2: true;
 }
 
-/** One of OpenAI's encodings, by the name of its vocabulary, which comes with the package. */
+/** One of OpenAI's encodings, named by its vocabulary, which the package contains. */
 export type Encoding = keyof Encodings;
 
-/** An exact tokenizer: an encoding, or a vocabulary of the caller's by the name that it was loaded under. */
+/** An exact tokenizer: an encoding, or the name under which a custom vocabulary was loaded. */
 export type ExactTokenizer = Encoding | (string & {});
 
-/** How tokens are counted: estimated, or exactly once the vocabulary is loaded. */
+/** How to count tokens: estimated, or exactly once the vocabulary is loaded. */
 export type Tokenizer = "heuristic" | TokenizerFamily | CalibratedTokenizer | ExactTokenizer;
 
 /**
- * Models whose tokenizer is not public: the estimate times a factor by kind of text, never exact. `claude` is for Opus 4.7 and what came
- * later, `claude-3` for Claude 3 up to Opus 4.6. `gpt-4` is the estimate scaled by script to `cl100k_base`, for models that count by it while
- * that is not loaded. docs/estimator.md has the factors, their sources and what is not known.
+ * Models without a public tokenizer: the estimate times a factor per kind of text, never exact. `claude` is for Opus
+ * 4.7 and later, `claude-3` for Claude 3 up to Opus 4.6. `gpt-4` is the estimate scaled per script to `cl100k_base`,
+ * for models of that encoding until it is loaded. docs/estimator.md has the factors, their sources and open questions.
  */
 export type TokenizerFamily = "claude" | "claude-3" | "gemini" | "gpt-4";
 
-/** What `calibrate` fitted: its factors, and by how many percent it may be off. */
+/** Result of `calibrate`: its factors and its error bound in percent. */
 export type CalibratedTokenizer = `calibrated:${number},${number},${number},${number}`;
 
-/** A tokenizer of the caller's. */
+/** A custom tokenizer. */
 export interface OwnTokenizer {
-  /** The name that reports carry. Default `own`. */
+  /** The name used in reports. Default `own`. */
   name?: string;
-  /** Tokens of a text: a whole number, 0 or more, always the same for the same text. */
+  /** Tokens of a text: a whole number of at least 0. Must be deterministic. */
   count(text: string): number;
 }
 
 /** Any JSON value. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
-/** How an asynchronous driver is run: one that calls functions of the caller's and waits for them. */
+/** Options of an asynchronous driver, which awaits functions of the caller. */
 export interface DriverOptions {
   /**
-   * Ends it: the promise rejects with the signal's reason at once, whether or not a function of the caller's ends. These are given the
-   * signal, too. Anything else than an `AbortSignal` throws `invalid_input`.
+   * Aborts the driver: its promise rejects with the signal's reason immediately, even while a function of the caller is
+   * pending. These functions receive the signal as well. Anything other than an `AbortSignal` throws `invalid_input`.
    */
   signal?: PlatformAbortSignal;
 }
 
 /**
- * Data as it may be given: nothing in it is ever changed, so `readonly` lists and objects do as well, and where any JSON value
- * does, so does what TypeScript knows as an interface.
+ * Input data. It is never mutated, so `readonly` lists and objects are accepted, and values of interface types wherever
+ * any JSON value is.
  */
 export type ReadonlyData<T> = unknown extends T
   ? T
@@ -346,27 +347,29 @@ export type ReadonlyData<T> = unknown extends T
           : T;
 
 /**
- * What a fit gives to the next one of the same conversation: JSON data, to be kept and given back as it is. State that is damaged, of
- * another version or of another conversation never throws: the fit starts afresh, and `report.prefix.reason` is `state_unusable`.
+ * State of a fit for the next fit of the same conversation: JSON data, to be stored and passed back unchanged. State
+ * that is damaged, of another version or of another conversation never throws: the fit starts fresh, and
+ * `report.prefix.reason` is `state_unusable`.
  */
 export interface FitState {
   readonly version: number;
   readonly [field: string]: unknown;
 }
 
-/** How much of a result equals the last one of its series. */
+/** The part of a result that equals the last one of its series. */
 export interface FitPrefix {
-  /** Whether each message of the last result stands unchanged at the same index; the last may have more parts. */
+  /** Whether each message of the last result is unchanged at the same index; the last one may have parts appended. */
   stable: boolean;
-  /** How many messages of the result, from its beginning, equal those of the last. */
+  /** Number of messages at the beginning that equal those of the last result. */
   messages: number;
-  /** Tokens of these, with the system context and the tools. */
+  /** Tokens of these messages, including the system context and the tools. */
   tokens: number;
-  /** Indices of messages of the result after which a cache mark pays. */
+  /** Indices of messages after which a cache breakpoint is useful. */
   breakpoints: number[];
   /**
-   * Why the result differs from the last, unless `stable`: the request was over the limit (`step`), messages differ at the end
-   * (`branched`) or earlier (`edited`), options, the system context, the tools or the format differ, or the state is unusable.
+   * Why the result differs from the last one, unless `stable`: the request was over the limit (`step`), messages differ
+   * at the end (`branched`) or earlier (`edited`), options, the system context, the tools or the format differ, or the
+   * state is unusable.
    */
   reason?: "first" | "step" | "branched" | "edited" | "options" | "system" | "tools" | "format" | "state_unusable";
 }

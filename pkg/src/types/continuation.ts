@@ -1,76 +1,76 @@
-/** What a provider answers: what goes in and what comes out. */
+/** Answers of providers: input and output types. */
 
 import type { Diagnostic } from "./common.js";
 import type { LoomEdge, LoomNode, Media } from "./loom.js";
 
 /**
- * An answer: the object that the provider sent, or a list of the events of its stream as SDKs give them, or either as text or bytes
- * (JSON, or server-sent events).
+ * An answer: the provider's object, a list of its stream events as SDKs return them, or either as text or bytes (JSON,
+ * or server-sent events).
  */
 export type ProviderReply = string | Uint8Array | ArrayBuffer | object | readonly object[];
 
-/** How an answer becomes nodes. */
+/** How to turn an answer into nodes. */
 export interface ContinuationOptions {
-  /** Whose answer it is: what `target.provider` was. Any string has the type; a name that is not known is an error. */
+  /** The provider of the answer: the `target.provider` of the request. Accepts any string; an unknown name throws. */
   provider:
     "anthropic" | "openai" | "openai-responses" | "gemini" | "gemini-interactions" | "completion" | (string & {});
-  /** The node that the answers continue; null where they begin a tree. */
+  /** The node that the answers continue; null if they begin a tree. */
   parent: string | null;
-  /** An id for each answer, of which some may be left over; or the text that the ids begin with, before 1, 2 and so on. */
+  /** One id for each answer, possibly more; or a prefix for ids, followed by 1, 2 and so on. */
   ids: string | readonly string[];
-  /** When they were made. */
+  /** Time of creation. */
   createdAt?: string | number | Date;
-  /** Who wrote them. The model, as the provider names it, where this is not given. */
+  /** The author. Defaults to the model, as named by the provider. */
   authorAgentId?: string;
 }
 
 /**
- * Why an answer ends. `refusal` is the model's, `contentFilter` the provider's; `pause` is sent as it is to continue; what is none of
- * these is `other`.
+ * Why an answer ends. `refusal` is the model's, `contentFilter` the provider's; a `pause` is sent back unchanged to
+ * continue; `other` is everything else.
  */
 export type StopReason =
   "end" | "stopSequence" | "length" | "toolCalls" | "refusal" | "contentFilter" | "pause" | "other";
 
-/** An answer as nodes and edges. {@link LoomTree.upsert} takes it as it is. */
+/** An answer as nodes and edges, ready for {@link LoomTree.upsert}. */
 export interface Continuation {
-  /** One for each answer. A call that has no id gets one that is made of the node's. */
+  /** One for each answer. A call without an id gets one derived from the node's. */
   nodes: LoomNode[];
-  /** From the parent to each of them; none without a parent. */
+  /** From the parent to each of them; empty without a parent. */
   edges: LoomEdge[];
-  /** Images and recordings by their `ref`s, as an assembly takes them; absent where there are none. */
+  /** Images and recordings by `ref`, ready for an assembly; absent if the answer has none. */
   media?: Record<string, Media>;
-  /** The model, as the provider names it. */
+  /** The model, as named by the provider. */
   model?: string;
-  /** The tokens, where the provider says them. */
+  /** Token usage, if the provider states it. */
   usage?: Usage;
-  /** Why the first answer ends, or why there is none; absent while it streams. */
+  /** Why the first answer ended, or why the provider returned none; absent while it streams. */
   stopReason?: StopReason;
-  /** Why each answer ends. */
+  /** Why each answer ended. */
   choices: ContinuationChoice[];
-  /** What a node cannot say, and what was damaged or is missing. */
+  /** Content that a node cannot express, and what was damaged or missing. */
   diagnostics: Diagnostic[];
 }
 
-/** One of the answers. */
+/** One answer. */
 export interface ContinuationChoice {
-  /** The node that it became. */
+  /** The node created for it. */
   nodeId: string;
-  /** Why it ends; absent while it streams. */
+  /** Why it ended; absent while it streams. */
   stopReason?: StopReason;
-  /** The same in the provider's own word. */
+  /** The same as named by the provider. */
   providerStopReason?: string;
 }
 
-/** Tokens of a request and all its answers, counted the same for all providers. */
+/** Tokens of a request and all its answers, with the same meaning for all providers. */
 export interface Usage {
-  /** Of the prompt, those from a cache and those that went into one among them. */
+  /** Tokens of the prompt, including those read from and written to the cache. */
   inputTokens?: number;
-  /** Of the answers, reasoning among them. */
+  /** Tokens of the answers, including reasoning. */
   outputTokens?: number;
-  /** Those of the prompt that came from the provider's cache. */
+  /** Tokens of the prompt read from the provider's cache. */
   cachedTokens?: number;
-  /** Those of the prompt that went into the provider's cache. */
+  /** Tokens of the prompt written to the provider's cache. */
   cacheWriteTokens?: number;
-  /** Those of the answers that are reasoning. */
+  /** Reasoning tokens of the answers. */
   reasoningTokens?: number;
 }
