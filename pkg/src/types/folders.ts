@@ -1,4 +1,4 @@
-/** Folders with AGENTS.md files: what goes in and what comes out. */
+/** Folders with AGENTS.md files: input and output types. docs/folders.md has the rules. */
 
 import type { Diagnostic, Limits, OwnTokenizer, Tokenizer } from "./common.js";
 import type { FileContent } from "./workspace.js";
@@ -12,41 +12,41 @@ export interface ContextFile {
 
 /** An item of a bullet list. */
 export interface ContextBullet {
-  /** Without the marker; with the lines that belong to it, joined by LF. */
+  /** Its text without the bullet marker, including continuation lines, joined by LF. */
   text: string;
   /** Its first line in the file, from 1. */
   line: number;
 }
 
-/** A heading and what stands below it, up to the next heading. */
+/** A heading and the text below it, up to the next heading. */
 export interface ContextSection {
   title: string;
   /** 1 to 6. */
   level: number;
   /** The heading's line in the file, from 1. */
   line: number;
-  /** Without blank lines around it. */
+  /** Without surrounding blank lines. */
   text: string;
   bullets: ContextBullet[];
 }
 
-/** A context file, read. */
+/** A parsed context file. */
 export interface ParsedContextFile {
-  /** Normalised. */
+  /** Normalized. */
   path: string;
   /** Empty for the root. */
   folder: string;
-  /** The first heading, where it is of level 1. */
+  /** The first heading, if it is of level 1. */
   title?: string;
-  /** The quote below the title. */
+  /** The block quote below the title. */
   description?: string;
-  /** In order, those within others too. */
+  /** In file order, nested ones included. */
   sections: ContextSection[];
-  /** The patterns that it watches, as written. */
+  /** Its watch patterns, as written. */
   watch: string[];
-  /** The front matter, where there is some that can be read. */
+  /** The front matter, if present and readable. */
   frontMatter?: Record<string, unknown>;
-  /** Everything but the front matter: what goes into a prompt. */
+  /** The file without its front matter: the part that goes into a prompt. */
   body: string;
   /** The body's first line in the file, from 1. */
   bodyLine: number;
@@ -57,58 +57,61 @@ export interface ParsedContextFile {
 export interface ContextFolder {
   /** Empty for the root. */
   path: string;
-  /** Its context file: `AGENTS.md`, else `CLAUDE.md`. */
+  /** Its context file: `AGENTS.md`, otherwise `CLAUDE.md`. */
   file: string;
   hasAgentsMd: boolean;
   hasClaudeMd: boolean;
 }
 
-/** The folders that can be selected, in the order of their paths. */
+/** The folders that can be selected, sorted by path. */
 export interface Discovery {
   folders: ContextFolder[];
   diagnostics: Diagnostic[];
 }
 
-/** Where a file stands: the vault's own, that of an ancestor of another loaded folder, any other. */
+/** Position of a file: the root of the vault, an ancestor of another loaded folder, or any other folder. */
 export type ContextLevel = "root" | "parent" | "direct";
 
-/** Why a file is there: its folder was selected, a loaded file watches it, or `parentChain` added it. */
+/** Why a file was loaded: its folder was selected, a loaded file watches it, or `parentChain` added it. */
 export type ContextReason = "selected" | "watched" | "ancestor";
 
-/** What to load, and how much of it. */
+/** The folders to load, and the budget. */
 export interface ChainRequest {
   files: readonly ContextFile[];
   /** Folders, or their context files; the root is the empty string. */
   selected: readonly string[];
-  /** What the watches of loaded files load: ancestors of loaded folders, everything they match, or nothing. */
+  /** Which watched files to load: ancestors of loaded folders (the default), everything that matches, or none. */
   includeWatched?: "ancestors" | "all" | "none";
-  /** The older mode, which always adds all ancestors and the root, those of watched files too. Default false. */
+  /** The older mode: always adds all ancestors and the root, also those of watched files. Default false. */
   parentChain?: boolean;
   /**
-   * `bullets`: what a file further down repeats under the same headings gives way to that. `none`: nothing does. Default
-   * `bullets`.
+   * `bullets` (the default): a bullet repeated under the same headings in a deeper file overrides this one. `none`
+   * disables overrides.
    */
   overrides?: "bullets" | "none";
-  /** The most tokens that the contents of all files together may have; files that were selected share it first. */
+  /** Token budget for the contents of all files; files that were selected share it first. */
   maxTokens?: number;
   /**
-   * What a file that is cut ends with; `{count}` is how many lines are missing, `{path}` which file it is. Default
+   * The end of a file that was cut; `{count}` is the number of missing lines, `{path}` the file. Default
    * `[… {count} more lines omitted …]`.
    */
   truncationMarker?: string;
   /** Default `heuristic`. */
   tokenizer?: Tokenizer | OwnTokenizer;
   limits?: Limits;
-  /** Whether the result has the prompt section, too, as `renderContextPrompt` writes it; options of that imply true. Default false. */
+  /**
+   * Whether to include the prompt section, as from `renderContextPrompt`; an options object implies true. Default
+   * false.
+   */
   render?: boolean | RenderContextOptions;
 }
 
-/** A bullet that gave way to the same one, under the same headings, in a file further down. */
+/** A bullet overridden by the same bullet, under the same headings, in a deeper file. */
 export interface OverriddenBullet {
   text: string;
   /** Its line in the file, from 1. */
   line: number;
-  /** The file that keeps it. */
+  /** The file whose bullet is kept. */
   by: string;
 }
 
@@ -119,81 +122,81 @@ export interface ChainFile {
   folder: string;
   level: ContextLevel;
   reason: ContextReason;
-  /** The loaded files that watch it, where that is the reason. */
+  /** The loaded files that watch it, if that is the reason. */
   watchedBy?: string[];
   /** Tokens of `content`. */
   tokens: number;
-  /** Whether only its beginning fits. */
+  /** Whether only its beginning fits the budget. */
   truncated: boolean;
-  /** What goes into the prompt. */
+  /** The text for the prompt. */
   content: string;
   overridden?: OverriddenBullet[];
 }
 
-/** A file of which nothing fits. */
+/** A file left out because no part of it fits. */
 export interface OmittedFile {
   path: string;
   level: ContextLevel;
   reason: ContextReason;
-  /** What it would cost. */
+  /** Its token cost. */
   tokens: number;
 }
 
-/** What was loaded. */
+/** The loaded files. */
 export interface ContextChain {
-  /** In the order of the prompt: the root, then by depth, then by path. */
+  /** In prompt order: the root, then by depth, then by path. */
   files: ChainFile[];
   totalTokens: number;
   tokenizer: string;
-  /** By how many percent the counts may be off: with the estimate for a family without a public tokenizer. */
+  /** Error bound of the counts in percent: for estimates of a family without a public tokenizer. */
   tokenizerError?: number;
   omitted: OmittedFile[];
-  /** The prompt section, with `render`; empty if there is nothing to show. */
+  /** The prompt section, with `render`; empty if no file was loaded. */
   prompt?: string;
   diagnostics: Diagnostic[];
 }
 
-/** What was loaded, with the prompt section. */
+/** The loaded files with the prompt section. */
 export interface RenderedContextChain extends ContextChain {
   prompt: string;
 }
 
-/** What can be asked of the prompt. */
+/** Options of the prompt section. */
 export interface RenderContextOptions {
-  /** The working directory's own file; it is not repeated where it is one of the chain's. */
+  /** The context file of the working directory; skipped if the chain already contains it. */
   workingDirectory?: ContextFile;
 }
 
 /** A file that watches another. */
 export interface Watcher {
   path: string;
-  /** Its patterns that match, as written, in the order in which it declares them. */
+  /** Its patterns that match, as written, in declaration order. */
   patterns: string[];
 }
 
 /** A file that is notified of changes. */
 export interface Notified {
   path: string;
-  /** 1 for a watcher of something that changed, 2 for a watcher of such a watcher, and so on. */
+  /** 1 for a watcher of a changed file, 2 for a watcher of such a watcher, and so on. */
   depth: number;
-  /** The changed files, with its patterns that match each. */
+  /** The changed files, each with the patterns that match it. */
   because: Watcher[];
 }
 
-/** The options of `watchersOf`. */
+/** Options of `watchersOf`. */
 export interface WatchOptions {
   limits?: Limits;
 }
 
-/** The options of `bubble`. */
+/** Options of `bubble`. */
 export interface BubbleOptions extends WatchOptions {
-  /** How far to follow. Default: to the end. */
+  /** How far to follow watchers of watchers. Default: without limit. */
   maxDepth?: number;
 }
 
-/** One run of text that was replaced by another. */
+/** A replaced range of text. */
 export interface ContextChange {
-  /** Where, in UTF-16 code units. */
+  /** Offset in UTF-16 code units. */
   at: number;
   removed: string;
   inserted: string;
@@ -202,86 +205,86 @@ export interface ContextChange {
 interface SectionEdit {
   /** The file's name in errors. */
   path?: string;
-  /** The section's heading, in any case. */
+  /** The section's heading, case-insensitive. */
   section: string;
   /** Lines of Markdown. */
   content: string;
-  /** Whether to add the section at the end of the file if missing; else that is an error. */
+  /** Whether to create a missing section at the end of the file; otherwise it throws. */
   createSection?: boolean;
 }
 
-/** What to do with a file. */
+/** An edit of a context file. */
 export type ContextEdit =
-  /** Adds lines at the end of a section's own text. */
+  /** Appends lines to a section, before its subsections. */
   | ({ type: "append" } & SectionEdit)
-  /** Puts other lines in place of all that a section holds; a comment right below the heading stays. */
+  /** Replaces everything in a section, except a comment directly below the heading. */
   | ({ type: "replaceSection" } & SectionEdit)
-  /** Adds an entry with its date at the end of the history. */
+  /** Appends a dated entry to the history. */
   | ({
       type: "addHistory";
-      /** When: RFC 3339, a `Date`, or milliseconds as `Date.now()` gives them. It is written in UTC. */
+      /** RFC 3339, a `Date`, or milliseconds as `Date.now()` returns them. Written in UTC. */
       time: string | number | Date;
-      /** Who. Default `curator`. */
+      /** The author. Default `curator`. */
       author?: string;
       /** Default `History`. */
       section?: string;
     } & Omit<SectionEdit, "section">)
-  /** Takes a change back. */
+  /** Reverts a change. */
   | { type: "undo"; path?: string; change: ContextChange };
 
 /** An edited file. */
 export interface EditedFile {
   text: string;
-  /** What is different; `{ type: "undo", change }` takes it back. */
+  /** The change; `{ type: "undo", change }` reverts it. */
   change: ContextChange;
 }
 
-/** What there is to migrate. */
+/** Input of the migration of legacy contexts. */
 export interface LegacyMigrationInput {
-  /** The legacy files `Chat/contexts/*.md`, and the context files that there are already. */
+  /** The legacy files `Chat/contexts/*.md`, and the existing context files. */
   files?: readonly ContextFile[];
-  /** Folders without a context file, which may be meant too. */
+  /** Folders without a context file, which may be targets as well. */
   folders?: readonly string[];
-  /** Which folder a legacy file belongs to, by its path, where its name does not say. */
+  /** Legacy path to folder, for files whose name does not identify the folder. */
   map?: Record<string, string>;
   /** The legacy files that a session had selected. */
   contexts?: readonly string[];
 }
 
-/** One legacy file and its folder. */
+/** A legacy file and its folder. */
 export interface LegacyMove {
   from: string;
   to: string;
   /** Empty for the root. */
   folder: string;
-  /** It becomes the context file, is added to it, or is there already. */
+  /** Whether it becomes the context file, is added to it, or is already part of it. */
   action: "create" | "merge" | "unchanged";
   /** The text of `to` after all moves up to this one. */
   content: string;
 }
 
-/** What to write, and what sessions select from now on. */
+/** The files to write, and the new selection of sessions. */
 export interface LegacyMigration {
   moves: LegacyMove[];
-  /** Legacy files to ask about; name their folders in `map`. */
+  /** Legacy files with no clear folder; assign them in `map`. */
   unresolved: { from: string; candidates: string[] }[];
-  /** The folders that stand for `contexts`, in order, each once. */
+  /** The folders that replace `contexts`, in order, each once. */
   contextFolders: string[];
   diagnostics: Diagnostic[];
 }
 
-/** A row of `session_contexts`: unique by session and folder. */
+/** A row of `session_contexts`, unique by session and folder. */
 export interface SessionContextRecord {
   sessionId: string;
   folderPath: string;
   addedAt?: string;
 }
 
-/** A row of `context_watches`: unique by watcher and pattern. */
+/** A row of `context_watches`, unique by watcher and pattern. */
 export interface ContextWatchRecord {
   watcherPath: string;
   watchPattern: string;
-  /** The context files that it matches: the table's cache. */
+  /** The matching context files, cached in the table. */
   resolvedPaths?: string[];
 }
 
@@ -291,18 +294,18 @@ export interface ContextWatchRecords {
   diagnostics: Diagnostic[];
 }
 
-/** What has to change in a table. */
+/** The changes to a table. */
 export interface RecordDiff<Row> {
   insert: Row[];
-  /** Rows whose key is there before and after and whose other columns differ, as they are after. */
+  /** Rows whose key exists before and after with other columns changed; the new row. */
   update: Row[];
   delete: Row[];
 }
 
-/** The response to `GET /api/contexts/folders`, in snake_case as its clients know it. */
+/** The response to `GET /api/contexts/folders`, in snake_case for its clients. */
 export type FoldersResponse = { path: string; has_agents_md: boolean; has_claude_md: boolean }[];
 
-/** The response to `GET /api/contexts/chain`, in snake_case as its clients know it. */
+/** The response to `GET /api/contexts/chain`, in snake_case for its clients. */
 export interface ChainResponse {
   files: { path: string; level: ContextLevel; tokens: number }[];
   total_tokens: number;

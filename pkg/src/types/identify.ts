@@ -1,4 +1,4 @@
-/** What files and values are. */
+/** Kinds of files and values. */
 
 import type { ChatFormat } from "./chat.js";
 import type { ImportFormat } from "./import.js";
@@ -6,32 +6,32 @@ import type { TranscriptFormat } from "./transcripts.js";
 
 /** How to identify a file. */
 export interface IdentifyOptions {
-  /** The path or the name of the file: context files and the files of a workspace are known by their names. */
+  /** The path or name of the file: context files and workspace files are identified by name. */
   path?: string;
 }
 
-/** Something that speaks for an identification. */
+/** Evidence for an identification. */
 export interface Evidence {
-  /** What was found, for people. */
+  /** The finding, for people. */
   found: string;
-  /** Where in the value, or in which file. */
+  /** Path in the value, or the file. */
   path?: string;
-  /** In which line of the file. */
+  /** Line of the file. */
   line?: number;
 }
 
 /** A list of messages, or an object with one. */
 export interface ChatIdentification {
   kind: "chat";
-  /** The format that it is taken for. */
+  /** The most likely format. */
   format: ChatFormat;
-  /** All formats that its messages can be in. */
+  /** All formats that match the messages. */
   formats: ChatFormat[];
-  /** The field that has the messages; empty for a list of them. */
+  /** The field with the messages; empty for a list of messages. */
   field: "" | "messages" | "contents" | "input";
-  /** How many messages there are. */
+  /** Number of messages. */
   count: number;
-  /** Whose request body it is, if it is one. */
+  /** The provider of the request body, if it is one. */
   body?: "anthropic" | "gemini" | "gemini-interactions" | "openai" | "openai-responses";
   evidence: Evidence[];
 }
@@ -53,25 +53,25 @@ export interface LoomFileIdentification {
 /** A Loom tree. */
 export interface TreeIdentification {
   kind: "tree";
-  /** The field that has it, as in a request; empty for the tree itself. */
+  /** The field with the tree, as in a request; empty for the tree itself. */
   field: "" | "tree";
   evidence: Evidence[];
 }
 
-/** The vocabulary of a tokenizer: a `tokenizer.json` for `vocabularyOf`, or an asset for `loadVocabulary`. */
+/** A tokenizer's vocabulary: a `tokenizer.json` for `vocabularyOf`, or an asset for `loadVocabulary`. */
 export interface TokenizerIdentification {
   kind: "tokenizer";
   format: "huggingface" | "ctxweave";
   evidence: Evidence[];
 }
 
-/** Something without formats. Of `unknown` the evidence tells why. */
+/** A kind without formats. For `unknown`, the evidence is the reason. */
 export interface PlainIdentification {
   kind: "template" | "contextFile" | "workspace" | "text" | "unknown";
   evidence: Evidence[];
 }
 
-/** What a file or a value is. */
+/** Kind of a file or a value. */
 export type Identification =
   | ChatIdentification
   | SessionIdentification

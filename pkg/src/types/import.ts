@@ -1,12 +1,12 @@
-/** Files of other looms and of chats: what goes in and what comes out. */
+/** Files of other looms and chat exports: input and output types. */
 
 import type { Diagnostic, JsonValue, Limits } from "./common.js";
 import type { LoomNode, LoomTreeData, Media, NodeMetadata } from "./loom.js";
 
-/** A file: its bytes, its text, or the object or list that its JSON is. */
+/** A file: its bytes, its text, or its parsed JSON. */
 export type LoomFile = string | Uint8Array | ArrayBuffer | object;
 
-/** What a file is of. `messages` is a list of messages as a vendor takes them, or the body of a request. */
+/** Format of a file. `messages` is a list of messages as vendors accept it, or a request body. */
 export type ImportFormat =
   | "athanor"
   | "chatbot-ui"
@@ -24,64 +24,69 @@ export type ImportFormat =
   | "pyloom"
   | "sillytavern";
 
-/** How a file is read. */
+/** How to read a file. */
 export interface ImportLoomOptions {
-  /** What it is of. Found by its shape where this is not given. */
+  /** Its format. Default: detected from its shape. */
   format?: ImportFormat;
-  /** Which of its trees are wanted: by their place in the file (from 0), their id or their title. All of them where this is not given. */
+  /** The trees to import: by position in the file (from 0), id or title. Default: all. */
   select?: number | string | (number | string)[];
-  /** What times without a zone are in: `Z`, the default, or an offset such as `+02:00`. */
+  /** Offset of times without a zone: `Z` (the default), or for example `+02:00`. */
   utcOffset?: string;
-  /** Whose place is the tip, in a file of coloom's with several cursors. The one that moved last where this is not given. */
+  /**
+   * In a coloom file with several cursors, the cursor whose node becomes the tip. Defaults to the one that moved last.
+   */
   cursor?: string;
   limits?: Limits;
 }
 
-/** What a file holds. */
+/** The contents of a file. */
 export interface ImportedFile {
-  /** In the order of the file. */
+  /** In file order. */
   trees: ImportedTree[];
   format: ImportFormat;
-  /** What a Loom tree cannot say, what was damaged, and what was assumed. */
+  /** Content that a Loom tree cannot express, damage, and assumptions. */
   diagnostics: Diagnostic[];
 }
 
-/** A tree of a file. */
+/** One tree of a file. */
 export interface ImportedTree {
-  /** The id that the file gives it; of one of Loomsidian's the path of its note. */
+  /** The id from the file; for Loomsidian the path of its note. */
   id?: string;
   title?: string;
-  /** Ready for `new LoomTree(tree)`, `assembleDialogue` and `assembleBuffer`. */
+  /** Input for `new LoomTree(tree)`, `assembleDialogue` and `assembleBuffer`. */
   tree: ImportedTreeData;
-  /** The current node, where the file says which that is, else the newest leaf. Absent where there are no nodes. */
+  /** The current node if the file records one, otherwise the newest leaf. Absent if the tree has no nodes. */
   tip?: string;
-  /** Images whose bytes or addresses the file holds, by their `ref`s, as an assembly takes them. */
+  /** Images whose bytes or addresses the file contains, by `ref`, ready for an assembly. */
   media?: Record<string, Media>;
 }
 
-/** A tree with what the file says of it beyond that. */
+/** A tree, with the other fields of the file. */
 export interface ImportedTreeData extends LoomTreeData {
-  /** Stands before the document of a buffer, unjoined and untrimmed: the memory of pyloom and KoboldAI. */
+  /** Text before the document of a buffer, neither joined nor trimmed: the memory of pyloom and KoboldAI. */
   bufferPrefix?: string;
-  /** The fields of the file that a Loom tree has no place for, as they stand there. */
+  /** Fields of the file that have no place in a Loom tree, unchanged. */
   imported?: { format: ImportFormat; fields: Record<string, JsonValue> };
   nodes: ImportedNode[];
 }
 
-/** A node with what the file says of it beyond that. */
+/** A node, with its other fields from the file. */
 export interface ImportedNode extends LoomNode {
   metadata?: NodeMetadata & {
-    /** The fields of the file that a node has no place for, as they stand there. */
+    /** Fields that have no place in a node, unchanged. */
     imported?: Record<string, JsonValue>;
   };
 }
 
-/** What a tree can be written as. */
+/** Format for export. */
 export type ExportFormat = "pyloom" | "loomsidian" | "markdown";
 
-/** How a tree is written. */
+/** How to write a tree. */
 export interface ExportOptions {
-  /** The current node. Markdown has the path to it alone; without it the whole tree, with a heading for each branch. */
+  /**
+   * The current node. Markdown then contains only the path to it; without it the whole tree, with a heading for each
+   * branch.
+   */
   tip?: string;
   limits?: Limits;
 }

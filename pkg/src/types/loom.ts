@@ -7,52 +7,52 @@ export type { FitPrefix, FitState } from "./common.js";
 // The tree
 // ---------------------------------------------------------------------------------------------------------------------
 
-/** A tree of writing or of conversation: nodes, and the edges that lead from one to the next. Unknown fields are ignored. */
+/** A tree of texts or messages: nodes, and the edges between them. Unknown fields are ignored. */
 export interface LoomTreeData {
   id?: string;
   title?: string;
   mode?: "dialogue" | "buffer";
   rootNodeId?: string;
-  /** Applies to every interaction within this tree; comes after the agent's system prompt. */
+  /** System context for every request on this tree; follows the agent's system prompt. */
   systemContext?: string;
   /** Whether a buffer assembly includes the system context. Default false. */
   bufferModeSystemContext?: boolean;
-  /** Stands at the beginning of a document, before the text of the path: as it is, counted, and never cut. */
+  /** Text at the beginning of a document, before the text of the path: unchanged, counted, and never cut. */
   bufferPrefix?: string;
-  /** The tree's own settings; see {@link Preferences}. */
+  /** Preferences of the tree; see {@link Preferences}. */
   preferences?: Preferences;
   nodes: LoomNode[];
   edges: LoomEdge[];
 }
 
-/** One piece of writing by a human or a model. */
+/** A text written by a human or a model. */
 export interface LoomNode {
   /** Unique in the tree. */
   id: string;
-  /** What a loom-aware agent calls it; unique in the tree. Without it a prefix of the id. */
+  /** Name of the node for a loom-aware agent, unique in the tree. Defaults to a prefix of the id. */
   localId?: string;
   content: NodeContent;
   authorType: "human" | "model";
   authorAgentId?: string;
-  /** RFC 3339. Decides between two edits of one node when nothing else does, and gives the age in headers. */
+  /** RFC 3339. Breaks ties between edits of one node, and gives the age in headers. */
   createdAt?: string | number | Date;
-  /** The id of the node that this one is an edit of. */
+  /** The node that this one is an edit of. */
   editedFrom?: string;
   summary?: string;
   metadata?: NodeMetadata;
 }
 
-/** What the front end notes about a node. */
+/** The front end's marks on a node. */
 export interface NodeMetadata {
-  /** Left out of every context. */
+  /** Leaves the node out of every context. */
   excluded?: boolean;
-  /** Deleted, softly: left out of every context. */
+  /** Soft deletion: leaves the node out of every context. */
   pruned?: boolean;
   bookmarked?: boolean;
   bookmarkLabel?: string;
 }
 
-/** What a node says: plain text, or one block. */
+/** Content of a node: plain text, or one block. */
 export type NodeContent = string | ContentBlock;
 
 /** One block of content. `mixed` holds several. */
@@ -91,17 +91,17 @@ export interface MixedBlock {
   blocks: NodeContent[];
 }
 
-/** A call that the model made. */
+/** A tool call of the model. */
 export interface ToolCallBlock {
   type: "toolCall";
-  /** Pairs the call with its result. */
+  /** Links the call to its result. */
   id: string;
   name: string;
-  /** Any JSON value; a string is taken to be the JSON text of the arguments, as some providers give it. */
+  /** Any JSON value; a string is read as JSON text of the arguments, as some providers return it. */
   arguments: JsonValue;
 }
 
-/** What a tool answered. */
+/** The result of a tool call. */
 export interface ToolResultBlock {
   type: "toolResult";
   toolCallId: string;
@@ -109,31 +109,31 @@ export interface ToolResultBlock {
   isError?: boolean;
 }
 
-/** What the model thought before it answered or called. */
+/** Reasoning of the model before it answered or called a tool. */
 export interface ReasoningBlock {
   type: "reasoning";
   text: string;
   /**
-   * The signature of the provider, handed back to it unchanged and sent to no other. As JSON text of the provider's block it names its
-   * vendor (`{"type":"thinking","signature":"…"}`), and so it comes from `continuation`, transcripts and chats. A bare signature goes to
-   * the vendor whose shape it has, or to any if it has none.
+   * The provider's signature, sent back unchanged, and only to that provider. JSON text of the provider's block names
+   * its vendor (`{"type":"thinking","signature":"…"}`); `continuation`, transcripts and chats return this form. A bare
+   * signature belongs to the vendor whose format it matches; without a match it is sent to any.
    */
   signature?: string;
 }
 
 /**
- * A block that only its vendor knows: a content block of Anthropic's, an item of OpenAI's Responses, a part of Gemini's contents or a step
- * of its Interactions, such as a compaction. It goes back to that vendor as it is. Another provider gets the summary of a compaction as a text, and nothing of other
- * blocks (`not_expressible`).
+ * A block that only its vendor understands, such as a compaction: a content block of Anthropic's, an item of OpenAI's
+ * Responses, a part of Gemini's contents or a step of its Interactions. It is sent back to that vendor unchanged. Other
+ * providers receive the summary of a compaction as text, and other blocks are left out (`not_expressible`).
  */
 export interface VendorBlock {
   type: "vendor";
   vendor: "anthropic" | "openai" | "google";
-  /** The block as its vendor wrote it. */
+  /** The block in its vendor's format. */
   value: Record<string, JsonValue>;
 }
 
-/** Leads from its sources to the node that follows them. */
+/** Links its sources to the node that follows them. */
 export interface LoomEdge {
   /** Unique in the tree. */
   id: string;
@@ -143,12 +143,12 @@ export interface LoomEdge {
   edgeType?: "continuation" | "annotation";
 }
 
-/** One node that an edge starts from. */
+/** One source of an edge. */
 export interface EdgeSource {
   nodeId: string;
   /**
-   * `primary` (the default): the predecessor. `context`: reference material, placed before the primary.
-   * `instruction`: appended to the system context. Several primaries are versions of one node.
+   * `primary` (the default): the predecessor. `context`: reference material, placed before the primary. `instruction`:
+   * appended to the system context. Several primaries are versions of one node.
    */
   role?: "primary" | "context" | "instruction";
 }
@@ -157,39 +157,42 @@ export interface EdgeSource {
 // The request
 // ---------------------------------------------------------------------------------------------------------------------
 
-/** What happens when the context is over the limit. */
+/** What to do if the context is over the limit. */
 export type TruncationStrategy = "truncateMiddle" | "rollingWindow" | "stopAtLimit";
 
-/** Settings, resolved field by field: the request's over the tree's over the app's over the defaults. */
+/** Settings, resolved field by field: request, then tree, then app, then defaults. */
 export interface Preferences {
   /** Default `truncateMiddle`. */
   truncationStrategy?: TruncationStrategy;
-  /** Nodes at the end that `truncateMiddle` protects. Default 4. */
+  /** Number of nodes at the end that `truncateMiddle` protects. Default 4. */
   minimumRecentNodes?: number;
-  /** Tokens kept free for the answer. Default 1024. */
+  /** Tokens reserved for the answer. Default 1024. */
   tokenBuffer?: number;
   /**
-   * Stands where something was removed; `{count}` becomes the number of nodes left out.
-   * Default `[… {count} earlier nodes omitted …]`, for one `1 earlier node`; for a document and inside a text, `\n\n[…]\n\n`.
+   * Text in the gap; `{count}` becomes the number of removed nodes. Default `[… {count} earlier nodes omitted …]`, for
+   * one node `1 earlier node`; in documents and inside texts `\n\n[…]\n\n`.
    */
   truncationMarker?: string;
-  /** Tokens; what is removed is rounded up to the next multiple, so that the cut stays put over many turns. Default 0. */
+  /**
+   * Step of the cut in tokens: the amount to remove is rounded up to its next multiple, so that the cut stays in place
+   * for many turns. Default 0.
+   */
   cutStep?: number;
   /**
-   * Messages that are shortened rather than removed. Default: both for `truncateMiddle`, none for `rollingWindow`. `[]` disables it.
-   * Dialogues only.
+   * Messages that are shortened rather than removed. Default: both for `truncateMiddle`, none for `rollingWindow`. `[]`
+   * disables it. Dialogues only.
    */
   protect?: readonly ("firstUser" | "lastUser")[];
   /**
-   * What may be shortened at the edges of the gap, to use the rest of the limit: `all` (the default) shortens results of tools, then
-   * texts; `results` only results; `off` nothing. With a `cutStep` nothing is filled. Dialogues only.
+   * What may be shortened at the edges of the gap to use the rest of the limit: `all` (the default) shortens tool
+   * results, then texts; `results` only results; `off` disables it. With a `cutStep` nothing is filled. Dialogues only.
    */
   fill?: "all" | "results" | "off";
   /** `user`: a rolling window never begins with an assistant message. Default `any`. */
   startOn?: "any" | "user";
 }
 
-/** A provider by name, or what matters of it. Any string has the type; a name that is not known is an error. */
+/** A provider by name, or the property of it that matters. Accepts any string; an unknown name throws. */
 export type Provider =
   | "anthropic"
   | "openai"
@@ -200,19 +203,19 @@ export type Provider =
   | (string & {})
   | { nativeSystemPrompt: boolean };
 
-/** What one agent brings to every request. */
+/** The agent's part of every request. */
 export interface Agent {
   id?: string;
   name?: string;
   configuration?: { systemPrompt?: string };
-  /** What it may do, for the loom block; `loomAware.permissions` outranks it. */
+  /** Its permissions, for the loom block; `loomAware.permissions` overrides them. */
   permissions?: Record<string, boolean> | string[];
 }
 
-/** The bytes after a `ref`, as base64, or the address where the provider finds them. */
+/** The data of a `ref`: base64, or an address that the provider can fetch. */
 export type Media = { data: string } | { url: string };
 
-/** Tokens that a provider adds around what is said. */
+/** Tokens that a provider adds to the content. */
 export interface Overhead {
   /** Default 4. */
   perMessage?: number;
@@ -220,103 +223,113 @@ export interface Overhead {
   perRequest?: number;
 }
 
-/** What media costs. */
+/** Prices of media. */
 export interface MediaCosts {
-  /** Tokens of one image, whatever its size. Without it the provider's rule holds, and 4,784 if the provider has none. */
+  /**
+   * Tokens per image, regardless of its size. Defaults to the provider's rule, or to 4,784 if the provider has none.
+   */
   image?: number;
-  /** Tokens of one second of audio. Default 32. */
+  /** Tokens per second of audio. Default 32. */
   audioSecond?: number;
 }
 
 /**
- * What a loom-aware agent is told next to the conversation: an addendum to the system prompt, an operational memory before
- * the conversation, a header on each message, and a loom block at the end. All of it counts against the budget, and none of
- * it is truncated.
+ * Additions for a loom-aware agent: an addendum to the system prompt, an operational memory before the conversation, a
+ * header on each message, and a loom block at the end. They count against the budget and are never truncated. See
+ * docs/loom.md.
  */
 export interface LoomAware {
   /**
-   * What ages are counted up to: RFC 3339, or milliseconds as `Date.now()` gives them. Without it there are no ages, and a
-   * conversation's beginning stays the same from turn to turn.
+   * Reference time for ages: RFC 3339, or milliseconds as `Date.now()` returns them. Without it headers have no ages,
+   * and the beginning of the conversation stays the same from turn to turn.
    */
   now?: string | number | Date;
-  /** What is added to the system prompt: a description of the parts (`true`, the default), nothing, or a text of your own. */
+  /**
+   * The addition to the system prompt: a description of the parts (`true`, the default), none (`false`), or a custom
+   * text.
+   */
   addendum?: boolean | string;
-  /** `[localId] author · age · connections` before the words of each node. Default true. */
+  /** `[localId] author · age · connections` before the text of each node. Default true. */
   headers?: boolean;
-  /** Which tree this is, where in it the path ends, and what the agent may do. Default true. */
+  /** The tree, the position of the path's end in it, and the agent's permissions. Default true. */
   loomBlock?: boolean;
-  /** What is always in view, in this order. */
+  /** Content that is always shown, in this order. */
   pinned?: Pinned[];
-  /** What was called back from storage. */
+  /** Content recalled from storage. */
   stashes?: Stash[];
-  /** What was done lately, oldest first; a line for each. */
+  /** Recent actions, oldest first, one line each. */
   trace?: string[];
-  /** What the agent may do; without it, what the agent's own `permissions` say. */
+  /** The agent's permissions. Defaults to the `permissions` of the agent. */
   permissions?: string[];
-  /** Names of agents by their ids, for nodes with an `authorAgentId`. */
+  /** Names of agents by id, for nodes with an `authorAgentId`. */
   authors?: Record<string, string>;
 }
 
-/** A node of the tree, on the path or not, or a text from elsewhere. */
+/** A node of the tree, on the path or not, or a custom text. */
 export type Pinned = { nodeId: string } | { label?: string; text: string };
 
-/** Something called back from storage. */
+/** Content recalled from storage. */
 export interface Stash {
   label: string;
   text: string;
 }
 
-/** What both kinds of assembly take. */
+/** Input of both kinds of assembly. Pass either `tip` or `path`. See docs/loom.md. */
 export interface AssemblyRequest {
   tree: LoomTreeData;
-  /** Walk back from this node. Give this or `path`. */
+  /** The last node: the path leads back from it. */
   tip?: string;
-  /** The node ids themselves, oldest first. Give this or `tip`. */
+  /** The ids of all nodes, oldest first. */
   path?: string[];
-  /** For a node with several incoming continuation edges: node id → edge id, or id of the predecessor. */
+  /** For nodes with several incoming continuation edges: node id to edge id, or to the id of the predecessor. */
   choices?: Record<string, string>;
-  /** Any version of a node → the version to use. Without it the latest edit is used. */
+  /** Any version of a node to the version to use. Default: the latest edit. */
   versionSelections?: Record<string, string>;
-  /** Annotations to include, each after the node it is about, in its author's role. */
+  /** Annotations to include, each after its node, in the role of its author. */
   includeAnnotations?: string[] | "all";
-  /** Sources of the edge that is about to be created from the tip. */
+  /** Sources of the edge that the next generation will create from the tip. */
   pendingSources?: EdgeSource[];
-  /** Whose instructions count: only the tip's and the pending ones (the default), or those of every edge on the path. */
+  /**
+   * Which instructions apply: only those of the tip and the pending ones (the default), or those of every edge on the
+   * path.
+   */
   instructionScope?: "path" | "generation";
   agent?: Agent;
-  /** Tokens that the model can take in, its answer included. */
+  /** Context window of the model in tokens, including the answer. */
   contextWindow: number;
-  /** The request's own settings. */
+  /** Preferences of the request. */
   preferences?: Preferences;
-  /** The application's settings, below the tree's. */
+  /** Preferences of the application, overridden by the tree's. */
   appPreferences?: Preferences;
   /** Default `heuristic`. */
   tokenizer?: Tokenizer | OwnTokenizer;
   provider?: Provider;
-  /** Whom the prompt is for. Where `provider` is missing it is the target's; a report says what the body for it would leave out. */
+  /** The target of the prompt. `provider` defaults to the target's; the report lists what the body would leave out. */
   target?: Target;
-  /** Role of a system message, where the system context is a message. Default `system`. */
+  /** Role of the system context, if it is a message. Default `system`. */
   systemRole?: "system" | "developer";
-  /** What each `ref` in the tree stands for. */
+  /** Media by `ref`. */
   media?: Record<string, Media>;
   overhead?: Overhead;
   mediaCosts?: MediaCosts;
   /**
-   * The `state` of the dialogue that this one continues, or `null` for the first. What was done for it is done again, so that the result
-   * begins with the last one, until the limit is exceeded. Dialogues only.
+   * The `state` of the dialogue that this one continues; `null` begins a series. The assembly repeats what the last one
+   * did, so that the result begins with the last result, until the limit is exceeded. Dialogues only. See
+   * docs/agents.md.
    */
   previous?: FitState | null;
   /**
-   * The part of the limit that is left used when a dialogue in a series exceeds it: above 0, at most 1. Default 0.75 with `previous`; a
-   * single assembly uses the whole limit.
+   * Target of a dialogue in a series that exceeds the limit, as a fraction of the limit: above 0, at most 1. Default
+   * 0.75 with `previous`; a single assembly uses the whole limit.
    */
   cutTo?: number;
   /**
-   * What happens to signed thinking after a cut. Anthropic's models from 5.1 on bind its signature to every message before it. `strip`
-   * (default) removes it, `dropBlock` tells the provider to drop what does not hold, `keep` leaves it. Dialogues only.
+   * How to treat signed thinking after a cut; Anthropic models from 5.1 on bind signatures to all earlier messages.
+   * `strip` (the default) removes it, `dropBlock` makes the provider drop invalid blocks, `keep` keeps it. Dialogues
+   * only. See docs/agents.md.
    */
   preservedThinking?: "strip" | "dropBlock" | "keep";
-  /** For an agent that shall know where in the tree it is. Dialogues only; `true` is all defaults. */
+  /** Adds the agent's position in the tree; `true` uses all defaults. Dialogues only. */
   loomAware?: boolean | LoomAware;
   limits?: Limits;
 }
@@ -326,9 +339,9 @@ export interface DialogueRequest extends AssemblyRequest {}
 
 /** Input of {@link assembleBuffer}. */
 export interface BufferRequest extends AssemblyRequest {
-  /** Stands before the text of the path, in place of the tree's `bufferPrefix`; an empty one takes that away. */
+  /** Text before the text of the path. Overrides the tree's `bufferPrefix`; `""` removes it. */
   bufferPrefix?: string;
-  /** Text that is not yet a node; stands at the end of the document. */
+  /** Text that is not yet a node, at the end of the document. */
   workingBuffer?: string;
 }
 
@@ -339,23 +352,26 @@ export interface BufferRequest extends AssemblyRequest {
 /** One message of a dialogue. */
 export interface Message {
   role: "system" | "developer" | "user" | "assistant";
-  /** A string whenever it is text only. */
+  /** A string if it is text only. */
   content: string | Part[];
-  /** The nodes it holds, in order; empty where it is none of theirs: a system message, a truncation marker, a loom-aware block. */
+  /**
+   * The nodes in this message, in order; empty for a message without nodes: a system message, a truncation marker, a
+   * loom-aware block.
+   */
   nodeIds: string[];
-  /** Where each of its nodes stands in the content, in order and without its header. Frozen where a `LoomTree` gives it. */
+  /** Position of each node in the content, in order and without its header. Frozen if returned by a `LoomTree`. */
   spans: readonly MessageSpan[];
 }
 
 /**
- * Where a node stands in the content of its message, in UTF-16 code units. What no span covers is a separator, the truncation
- * marker, a header or a block of a loom-aware agent.
+ * Range of a node in the content of its message, in UTF-16 code units. Text outside all spans is a separator, the
+ * truncation marker, a header or a block for a loom-aware agent.
  */
 export interface MessageSpan {
   readonly nodeId: string;
   /**
-   * Index of the part, where the content is a list of parts. The offsets are then into the text of that part; both are 0 where
-   * it is neither text nor reasoning: such a part is its node's as a whole.
+   * Index of the part, if the content is a list of parts. The offsets then refer to the text of that part. Both are 0
+   * for a part that is neither text nor reasoning; such a part belongs to the node as a whole.
    */
   readonly part?: number;
   readonly start: number;
@@ -365,13 +381,13 @@ export interface MessageSpan {
 /** One part of a message. */
 export type Part = TextBlock | ImagePart | AudioPart | ToolCallBlock | ToolResultPart | ReasoningBlock | VendorBlock;
 
-/** An image with what its `ref` stands for. */
+/** An image with its media. */
 export type ImagePart = ImageBlock & Media;
 
-/** A recording with what its `ref` stands for. */
+/** A recording with its media. */
 export type AudioPart = AudioBlock & Media;
 
-/** What a tool answered: text, or text and media. */
+/** The result of a tool call: text, or text and media. */
 export interface ToolResultPart {
   type: "toolResult";
   toolCallId: string;
@@ -379,40 +395,40 @@ export interface ToolResultPart {
   isError?: boolean;
 }
 
-/** A dialogue ready to be sent. */
+/** A dialogue, ready to send. */
 export interface DialogueAssembly {
-  /** The combined system context; absent when empty, and when it stands in `messages`. */
+  /** The combined system context; absent if empty or part of `messages`. */
   system?: string;
   messages: Message[];
   report: AssemblyReport;
-  /** With `previous`: what the next dialogue of the series is given as `previous`. */
+  /** With `previous`: the `previous` of the next dialogue in the series. */
   state?: FitState;
 }
 
-/** A document ready to be sent. */
+/** A document, ready to send. */
 export interface BufferAssembly {
-  /** The combined system context; absent unless the tree asks for it. */
+  /** The combined system context; absent unless the tree enables it. */
   system?: string;
   document: string;
-  /** Where each node stands in the document, in order. A node cut in its middle has two spans, one cut whole has none. */
+  /** Range of each node in the document, in order. A node cut in its middle has two spans, a removed node none. */
   spans: NodeSpan[];
-  /** Where the working buffer stands; absent without one. */
+  /** Range of the working buffer; absent without one. */
   workingBufferSpan?: Span;
   report: AssemblyReport;
 }
 
-/** From `start` up to, not including, `end`, in UTF-16 code units. */
+/** A range from `start` to `end` (exclusive), in UTF-16 code units. */
 export interface Span {
   start: number;
   end: number;
 }
 
-/** The span of one node. */
+/** The range of one node. */
 export interface NodeSpan extends Span {
   nodeId: string;
 }
 
-/** What was done, and why. */
+/** Token totals, the cut, and the outcome for each node. */
 export interface AssemblyReport {
   strategy: TruncationStrategy;
   /** `contextWindow − tokenBuffer`. */
@@ -420,30 +436,30 @@ export interface AssemblyReport {
   tokens: TokenTotals;
   /** Whether anything was removed or shortened. */
   truncated: boolean;
-  /** The removed and shortened nodes; absent if the whole path is sent. */
+  /** The removed and shortened nodes; absent if the whole path is kept. */
   cut?: Cut;
-  /** With `previous`: how much of the dialogue equals the last one. */
+  /** With `previous`: the part of the dialogue that equals the last one. */
   prefix?: FitPrefix;
-  /** Whether the protected recent nodes are all there. */
+  /** Whether all protected recent nodes were kept. */
   minimumRecentNodesMet: boolean;
   /** The ids of the path, oldest first, before exclusion. */
   path: string[];
   /** One row for each node on the path, its sources, annotations and other versions. */
   nodes: NodeReport[];
-  /** Nodes of the tree that have nothing to do with the path. With `nodes.length` that is every node of the tree. */
+  /** Number of nodes of the tree unrelated to the path. Added to `nodes.length` it gives the size of the tree. */
   notOnPath: number;
-  /** Loom-aware: what each node of `nodes` is called, so that what the model says about one can be told. */
+  /** Loom-aware: the local id of each node in `nodes`, to resolve the names that the model uses. */
   localIds?: LocalId[];
-  /** The settings in force. */
+  /** The effective settings. */
   preferences: Required<Omit<Preferences, "truncationMarker">> & { truncationMarker: string };
   diagnostics: Diagnostic[];
-  /** Fields that the body of the request needs; `requestBody` has them in it. */
+  /** Fields required in the body of the request; `requestBody` adds them. */
   body?: { [field: string]: JsonValue };
-  /** Headers that the request needs, such as those of a vendor's beta. */
+  /** Headers required by the request, such as a vendor's beta headers. */
   headers?: { [name: string]: string };
 }
 
-/** Token totals by part. `total` never exceeds the limit, and an independent recount gives the same. */
+/** Token totals by part. `total` never exceeds the limit, and an independent recount gives the same number. */
 export interface TokenTotals {
   /** The system context, as a field or as a message. */
   system: number;
@@ -451,27 +467,27 @@ export interface TokenTotals {
   messages: number;
   /** Per-message and per-request overhead. */
   overhead: number;
-  /** The sum of the three. */
+  /** Sum of the three. */
   total: number;
   /** Name of the tokenizer. */
   tokenizer: string;
-  /** By how many percent the counts may be off: with the estimate for a family without a public tokenizer. */
+  /** Error bound of the counts in percent: for estimates of a family without a public tokenizer. */
   tokenizerError?: number;
-  /** Loom-aware: what was added for it, which `system` and `messages` contain. */
+  /** Loom-aware: cost of the additions, which `system` and `messages` include. */
   loomAware?: LoomAwareTokens;
 }
 
-/** Tokens of what a loom-aware agent is told, each text counted alone. */
+/** Tokens of the additions for a loom-aware agent, each text counted alone. */
 export interface LoomAwareTokens {
   addendum: number;
   /** The operational memory block. */
   memory: number;
-  /** The headers of the nodes that were kept. */
+  /** The headers of the kept nodes. */
   headers: number;
   loomBlock: number;
 }
 
-/** What a node is called. */
+/** The local id of a node. */
 export interface LocalId {
   localId: string;
   nodeId: string;
@@ -479,41 +495,41 @@ export interface LocalId {
 
 /** The removed run, and the nodes that were shortened. */
 export interface Cut {
-  /** The nodes of which nothing is left (fate `cut`), oldest first. */
+  /** Nodes that were removed (fate `cut`), oldest first. */
   nodeIds: string[];
-  /** The nodes of which a part is left (fate `changed`). */
+  /** Nodes that were shortened (fate `changed`). */
   partialNodeIds: string[];
   /** Tokens removed, each node counted alone. */
   tokens: number;
-  /** How many nodes of the conversation come before the cut. */
+  /** Number of nodes of the conversation before the cut. */
   position: number;
-  /** The marker in the gap, if it has one. */
+  /** The marker in the gap, unless disabled. */
   marker?: string;
 }
 
-/** What became of one node. */
+/** Outcome for one node. */
 export interface NodeReport {
   nodeId: string;
-  /** What the node is to the path. */
+  /** Relation of the node to the path. */
   as: "path" | "context" | "instruction" | "annotation" | "version" | "pinned";
   /**
-   * `kept`: all of it is in the result. `changed`: it is in the result, shortened. `cut`: truncation removed it. `excluded`: a rule
-   * left it out. `skipped`: it was not asked for.
+   * `kept`: included whole. `changed`: included, shortened. `cut`: removed by truncation. `excluded`: left out by a
+   * rule. `skipped`: not requested.
    */
   fate: "kept" | "changed" | "cut" | "excluded" | "skipped";
-  /** Why it is not there, or not whole. */
+  /** Why it was left out or shortened. */
   reason?: NodeReason;
-  /** Tokens of its content, counted alone; for a `changed` node, before the change. */
+  /** Token cost of its content, counted alone; of a `changed` node, before the change. */
   tokens: number;
-  /** Tokens of what is sent of it, counted alone, if it is `changed`. */
+  /** Token cost of its remaining content, counted alone, if it is `changed`. */
   tokensAfter?: number;
-  /** Index into `messages` of the message that holds it. */
+  /** Index of its message in `messages`. */
   message?: number;
-  /** Loom-aware: its text stands in the operational memory, too. */
+  /** Loom-aware: its text is also in the operational memory. */
   pinned?: true;
 }
 
-/** Why a node is not in the result, or not whole. */
+/** Why a node was left out or shortened. */
 export type NodeReason =
   /** `metadata.excluded` */
   | "excluded"
@@ -521,19 +537,19 @@ export type NodeReason =
   | "pruned"
   /** reached through an annotation edge and not included */
   | "annotation"
-  /** nothing but white space */
+  /** only white space */
   | "blank"
   /** a tool call without its result, or the reverse */
   | "toolPairBroken"
   /** another version of this node is on the path */
   | "otherVersion"
-  /** an instruction of an earlier generation */
+  /** an instruction for an earlier generation */
   | "instructionScope"
-  /** nothing but media, in a document */
+  /** only media, in a document */
   | "nonText"
-  /** the system context is left out of documents */
+  /** documents do not include the system context */
   | "systemContextOff"
-  /** removed whole to stay under the limit */
+  /** removed to stay under the limit */
   | "overLimit"
   /** shortened to stay under the limit */
   | "shortened"

@@ -4,36 +4,34 @@ import type { Diagnostic, DriverOptions, Limits, OwnTokenizer, Tokenizer } from 
 // Tasks
 // ---------------------------------------------------------------------------------------------------------------------
 
-/** What a task does with what is in it. Another name is a type that is not known: it is kept, and has no defaults. */
+/** Type of a task. Unknown names are kept and have no defaults. */
 export type TaskType = "atomic" | "sequential" | "reduce" | (string & Record<never, never>);
 
-/**
- * What a task is to the one around it. `task` is the root, or the task that an inner or reduction task consists of.
- */
+/** Role of a task in its parent. `task` is the root, or the task inside an inner or reduction task. */
 export type TaskRole = "task" | "step" | "innerTask" | "reductionTask";
 
 /**
- * The settings in force of one operator. A field is absent where the operator has no such setting, or where its type is
- * not known and the template does not say it.
+ * The effective settings of an operator. A field is absent if the operator does not have the setting, or if its type is
+ * unknown and the template does not set it.
  */
 export interface ContextManagement {
-  /** What becomes of the parent's context: all of it, nothing, or what the memory system gives back of it. */
+  /** Whether to inherit the parent's context: all of it, none, or the subset that the memory system returns. */
   inheritContext?: "full" | "none" | "subset";
-  /** Whether what the steps give is kept for those after them. */
+  /** Whether the outputs of steps are passed to later steps. */
   accumulateData?: boolean;
-  /** What is kept of them. */
+  /** Which part of the outputs is passed. */
   accumulationFormat?: "notes_only" | "full_output";
-  /** Whether the memory system is asked for new context. */
+  /** Whether to ask the memory system for new context. */
   freshContext?: "enabled" | "disabled";
 }
 
 /**
- * Where a value in force came from: the template, the table of defaults, or an invalid value of the template, which counts
- * as the narrowest one of its setting.
+ * Origin of an effective value: the template, the defaults, or an invalid value in the template, which is replaced by
+ * the most restrictive value.
  */
 export type Origin = "explicit" | "default" | "invalid";
 
-/** Where each value in force came from; the fields that are there are those of the settings, and the type. */
+/** Origin of each effective value, for the settings present and the type. */
 export interface Origins {
   type?: Origin;
   inheritContext?: Origin;
@@ -42,59 +40,59 @@ export interface Origins {
   freshContext?: Origin;
 }
 
-/** One operator by itself: what the assembly of its context needs. */
+/** One operator, with all that the assembly of its context needs. */
 export interface Operator {
   type: TaskType;
   role: TaskRole;
   /** The template's `id` attribute. */
   id?: string;
-  /** The text of the template's `<description>`, without the white space around it. */
+  /** The text of the template's `<description>`, trimmed. */
   description?: string;
   contextManagement: ContextManagement;
   origins: Origins;
 }
 
-/** An operator as functions take it: a {@link Task}, or one made by hand. What is left out is the default. */
+/** An operator as input: a {@link Task}, or a plain object. Missing fields have their defaults. */
 export type OperatorInput = Partial<Operator>;
 
-/** Part of a text, in UTF-16 code units. */
+/** A range of a text, in UTF-16 code units. */
 export interface SourceSpan {
   start: number;
   end: number;
 }
 
-/** An element that means nothing here, kept as it stands in the template. */
+/** An unknown element, kept unchanged. */
 export interface TaskElement {
   name: string;
-  /** All of it, its tags included. */
+  /** Its source, including its tags. */
   xml: string;
   line: number;
   column: number;
 }
 
-/** A task and all that is in it, deeply frozen: settings are fixed when the template is parsed. */
+/** A task and its subtasks, deeply frozen: settings are fixed when the template is parsed. */
 export interface Task extends Operator {
-  /** The tasks in `<steps>`; always there in a sequential task. */
+  /** The tasks in `<steps>`; always present in a sequential task. */
   steps?: Task[];
-  /** What a reduce task does with each input. */
+  /** The task of a reduce task for each input. */
   innerTask?: Task;
-  /** What a reduce task does with the results. */
+  /** The task of a reduce task for the results. */
   reductionTask?: Task;
-  /** The task that an inner or reduction task consists of. */
+  /** The task inside an inner or reduction task. */
   task?: Task;
-  /** The elements that mean nothing here, in order. */
+  /** Unknown elements, in order. */
   elements?: TaskElement[];
   /** Line of the start tag, from 1. */
   line: number;
   /** Column of the start tag, from 1, in UTF-16 code units. */
   column: number;
-  /** Where the task stands in the template: `source.slice(span.start, span.end)` is its XML. */
+  /** Range of the task in the template: `source.slice(span.start, span.end)` is its XML. */
   span: SourceSpan;
-  /** The whole template; of the root only. */
+  /** The whole template; only on the root. */
   source?: string;
 }
 
-/** A task as `explainTask` takes it: parsed, or made by hand. */
+/** Input of `explainTask`: a parsed task, or a plain object. */
 export interface TaskInput extends OperatorInput {
   steps?: TaskInput[];
   innerTask?: TaskInput;
@@ -102,26 +100,26 @@ export interface TaskInput extends OperatorInput {
   task?: TaskInput;
   line?: number;
   column?: number;
-  /** Not looked at, like the two below: a parsed task has them. */
+  /** Ignored, like the two fields below; parsed tasks have them. */
   span?: SourceSpan;
   elements?: TaskElement[];
   source?: string;
 }
 
-/** How strictly a template is read. */
+/** How strictly to read a template. */
 export interface ParseTaskOptions {
-  /** `strict`: a required field that a block leaves out is an error, not a warning. Default `compat`. */
+  /** `strict`: a missing required field in a block is an error instead of a warning. Default `compat`. */
   mode?: "compat" | "strict";
-  /** Refuse `inherit_context` `full` or `subset` together with `fresh_context` `enabled`. Default false. */
+  /** Rejects `inherit_context` `full` or `subset` combined with `fresh_context` `enabled`. Default false. */
   exclusive?: boolean;
   limits?: Limits;
 }
 
 /**
- * A task, and what was found: first about the options, then about the template in its order, each with `line` and `column`.
+ * A task with diagnostics: those for the options first, then those for the template in order, with `line` and `column`.
  */
 export interface ParsedTask {
-  /** There also with diagnostics of severity `error`, with defaults in place of what is wrong. */
+  /** Present even if there are diagnostics of severity `error`, with defaults for invalid values. */
   task: Task;
   diagnostics: Diagnostic[];
 }
@@ -130,35 +128,35 @@ export interface ParsedTask {
 // Explaining
 // ---------------------------------------------------------------------------------------------------------------------
 
-/** What is seen, in one word, and why. */
+/** What an operator sees, as one word, and why. */
 export interface Look<Sees extends string> {
   sees: Sees;
-  /** A sentence fragment for people. */
+  /** A phrase for people. */
   why: string;
 }
 
 /** What one operator of a template will see. */
 export interface ExplainedOperator {
-  /** Where it is: `task.steps[0].innerTask`. */
+  /** Its path: `task.steps[0].innerTask`. */
   path: string;
-  /** How many operators it is within. */
+  /** Its nesting depth. */
   level: number;
   role: TaskRole;
   type: TaskType;
-  /** Its own id, or the one that a step is given: `step-1`. */
+  /** Its id, or the generated id of a step: `step-1`. */
   id?: string;
   description?: string;
   line: number;
   column: number;
   contextManagement: ContextManagement;
   origins: Origins;
-  /** When the memory system is asked; absent where the template does not say enough. */
+  /** When the memory system is asked; absent if the template does not determine it. */
   asksMemory?: "always" | "withParentContext" | "never";
-  /** What it sees of the context around it. */
+  /** Visible part of the parent's context. */
   inherited: Look<"all" | "part" | "nothing" | "unknown">;
-  /** What it sees of the steps before it. */
+  /** Visible part of the outputs of earlier steps. */
   accumulated: Look<"notes" | "outputs" | "nothing">;
-  /** What it sees of what the memory system finds. */
+  /** Visible part of the memory system's matches. */
   fresh: Look<"matched" | "nothing" | "unknown">;
 }
 
@@ -166,16 +164,16 @@ export interface ExplainedOperator {
 // Assembly
 // ---------------------------------------------------------------------------------------------------------------------
 
-/** What one step gave. */
+/** The output of one step. */
 export interface StepOutput {
   /** The step's id. */
   step: string;
   output: string;
-  /** What is worth knowing of it; what `notes_only` keeps. */
+  /** Notes on the output, which `notes_only` keeps. */
   notes?: string;
 }
 
-/** The headings of the memory system's input as one text. */
+/** Headings for the input of the memory system as one text. */
 export interface ContextHeadings {
   /** Default `## Task`. */
   task?: string;
@@ -185,76 +183,74 @@ export interface ContextHeadings {
   previousOutputs?: string;
 }
 
-/** What is to be assembled. */
+/** Input of an assembly. */
 export interface ContextAssemblyRequest {
   task: OperatorInput;
-  /** What the task is about. Default: the task's description. */
+  /** Description of the task for the memory system. Defaults to the task's description. */
   taskText?: string;
-  /** The context of the task around it. */
+  /** The parent's context. */
   parentContext?: string;
-  /** What the steps before gave, in order. */
+  /** The outputs of earlier steps, in order. */
   previousOutputs?: StepOutput[];
   /**
-   * How `previousOutputs` reach the task, where not its own settings say it but those of the sequence that it is a step
-   * of. {@link nextRequest} sets it.
+   * How `previousOutputs` reach the task if the settings of the enclosing sequence decide it instead of the task's. Set
+   * by {@link nextRequest}.
    */
   accumulation?: "off" | "notes_only" | "full_output";
   headings?: ContextHeadings;
-  /** Above this many tokens the result carries a warning; nothing else changes. */
+  /** Number of tokens above which the result carries a warning; it has no other effect. */
   warnTokens?: number;
-  /** Above this many tokens the assembly fails with `context_too_long`. */
+  /** Number of tokens above which the assembly throws `context_too_long`. */
   maxTokens?: number;
-  /** How tokens are counted. Default `heuristic`. */
+  /** How to count tokens. Default `heuristic`. */
   tokenizer?: Tokenizer | OwnTokenizer;
   limits?: Limits;
 }
 
-/** What the memory system is given. */
+/** Input of the memory system. */
 export interface ContextGenerationInput {
   taskText: string;
-  /** The parent's context, unless the task inherits none. */
+  /** The parent's context, if the task inherits it. */
   inheritedContext?: string;
-  /** What was accumulated, where the task accumulates. */
+  /** The accumulated outputs, if the task accumulates. */
   previousOutputs?: string;
 }
 
-/**
- * What the memory system is asked for: new context, what matters of the parent's context and nothing new, or both.
- */
+/** The request to the memory system: new context, the relevant part of the parent's context, or both. */
 export type MatchPurpose = "match" | "filter" | "filterAndMatch";
 
-/** What a memory system found: a path, and whatever it says of it. */
+/** A match of the memory system: a path and its metadata. */
 export type ContextMatch = [path: string, metadata: unknown];
 
-/** What the memory system answers. */
+/** Answer of the memory system. */
 export interface MemoryAnswer {
-  /** What it has to say. Asked for a filter, what matters of the parent's context. */
+  /** The context found; for a filter, the relevant part of the parent's context. */
   context: string;
-  /** In an order that nothing here changes. */
+  /** In an order that is kept unchanged. */
   matches: ContextMatch[];
-  /** What matters of the parent's context, where the memory system tells it apart from what is new. */
+  /** The relevant part of the parent's context, if the memory system separates it from new context. */
   inherited?: string;
 }
 
-/** A context, in its parts and as one text. */
+/** A context, in parts and as one text. */
 export interface ContextAssembly {
-  /** The parts that are there, with a blank line between them: inherited, accumulated, fresh. */
+  /** The parts that are present, joined by a blank line: inherited, accumulated, fresh. */
   context: string;
-  /** What comes from the parent: all of it, unchanged, or what the memory system gave back. */
+  /** From the parent: all of it, unchanged, or the part returned by the memory system. */
   inherited?: string;
-  /** What comes from the steps before. */
+  /** From earlier steps. */
   accumulated?: string;
-  /** What the memory system has found. */
+  /** From the memory system. */
   fresh?: string;
-  /** Its matches, as they came. */
+  /** Its matches, unchanged. */
   matches: ContextMatch[];
-  /** Tokens of `context`, where the request named a tokenizer or a size. */
+  /** Tokens of `context`, if the request has a tokenizer or a size. */
   tokens?: number;
-  /** What was found on the way. */
+  /** Present if there are any. */
   diagnostics?: Diagnostic[];
 }
 
-/** An assembly that waits for the memory system: plain data, only for `finishContextAssembly`. */
+/** An assembly waiting for the memory system: plain data for `finishContextAssembly`. */
 export interface ContextAssemblyState {
   pending: {
     purpose: MatchPurpose;
@@ -263,7 +259,7 @@ export interface ContextAssemblyState {
     diagnostics?: Diagnostic[];
   };
   sizes?: {
-    /** A name, or that of one of the caller's, which {@link FinishContextOptions} have to bring once more. */
+    /** A tokenizer's name. A custom tokenizer must be passed again in {@link FinishContextOptions}. */
     tokenizer?: string | { name: string };
     warnTokens?: number;
     maxTokens?: number;
@@ -272,27 +268,24 @@ export interface ContextAssemblyState {
 
 /** The options of `finishContextAssembly`. */
 export interface FinishContextOptions {
-  /** The tokenizer of the caller's that the assembly was begun with: the state cannot carry it. */
+  /** The custom tokenizer of the request: the state cannot carry it. */
   tokenizer?: Tokenizer | OwnTokenizer;
 }
 
-/** The memory system has to be asked. */
+/** A pending question to the memory system. */
 export interface ContextMatchRequest {
   status: "match";
   input: ContextGenerationInput;
-  /** The same as one text, under headings. */
+  /** The input as one text with headings. */
   text: string;
   purpose: MatchPurpose;
   state: ContextAssemblyState;
 }
 
-/** What becomes of a request: a context, or a question to the memory system. */
+/** Result of a request: a context, or a question to the memory system. */
 export type BegunContextAssembly = { status: "ready"; result: ContextAssembly } | ContextMatchRequest;
 
-/**
- * Answers a question. It throws, or its promise rejects, when it fails; it is then asked once more. What it is told
- * besides the input is there for those who want it.
- */
+/** Answers a question. If it throws or rejects, it is asked once more. The second argument is optional information. */
 export type MemorySystem = (
   input: ContextGenerationInput,
   about: { text: string; purpose: MatchPurpose } & DriverOptions,
@@ -302,59 +295,59 @@ export type MemorySystem = (
 // Failures
 // ---------------------------------------------------------------------------------------------------------------------
 
-/** What is known when a step has failed. */
+/** Input for the failure of a step. */
 export interface SequentialFailureInput {
   /** The sequential task; its settings decide whether notes or whole outputs are kept. */
   task: TaskInput;
-  /** What the steps before gave, in order. */
+  /** The outputs of earlier steps, in order. */
   outputs?: StepOutput[];
   /** The id of the step that failed. */
   failedStep: string;
-  /** How many steps there are. Default: as many as the task has. */
+  /** Number of steps. Defaults to the steps of the task. */
   totalSteps?: number;
   /** Default `subtask_failure`. */
   reason?: string;
   message?: string;
 }
 
-/** The result of a sequential task of which a step has failed. */
+/** Result of a sequential task with a failed step. */
 export interface SequentialFailure {
   type: "TASK_FAILURE";
   reason: string;
   message: string;
-  /** Absent when the sequence's own context could not be assembled. */
+  /** Absent if the assembly of the sequence's context failed. */
   failedStep?: string;
   totalSteps: number;
   notes: {
     /**
-     * One for each completed step, in order: its notes, or its output if it has no notes or the sequence accumulates whole
-     * outputs.
+     * One for each completed step, in order: its notes, or its output if it has no notes or the sequence accumulates
+     * whole outputs.
      */
     partialResults: { step: string; output?: string; notes?: string }[];
   };
 }
 
-/** What is known when an inner task or the reduction has failed. */
+/** Input for the failure of an inner task or the reduction. */
 export interface ReduceFailureInput {
-  /** The id of the input that was being processed; absent when the reduction over all results failed. */
+  /** Id of the input being processed; absent if the reduction over all results failed. */
   failedInput?: string;
-  /** What the inner task gave for the inputs before, in order. */
+  /** The outputs of the inner task for earlier inputs, in order. */
   outputs?: { input: string; output: string; notes?: string }[];
   totalInputs?: number;
-  /** What the reduction has given so far. */
+  /** The reduction's output so far. */
   accumulator?: string;
   /** Default `subtask_failure`. */
   reason?: string;
   message?: string;
 }
 
-/** The result of a reduce task in which something has failed. */
+/** Result of a reduce task with a failed part. */
 export interface ReduceFailure {
   type: "TASK_FAILURE";
   reason: string;
   message: string;
   failedInput?: string;
-  /** The ids of the inputs that the inner task is done with, in order. */
+  /** Ids of the inputs that the inner task completed, in order. */
   processedInputs: string[];
   totalInputs?: number;
   accumulator?: string;
@@ -368,39 +361,39 @@ export interface ReduceFailure {
 // Runs
 // ---------------------------------------------------------------------------------------------------------------------
 
-/** What a run begins with. */
+/** Input of a run. */
 export interface RunInput {
   /** A sequential or reduce task. */
   task: TaskInput;
-  /** The inputs of a reduce task; one without an id is `input-1` and so on. */
+  /** The inputs of a reduce task; missing ids become `input-1` and so on. */
   inputs?: (string | { id?: string; text: string })[];
   /** Whether the reduction runs once, after all results, or after each. Default `all`. */
   reduction?: "all" | "each";
-  /** The context of the task around it. */
+  /** The parent's context. */
   parentContext?: string;
   /** The headings of every request. */
   headings?: ContextHeadings;
 }
 
-/** The state of a run: plain data, to be kept as one likes. */
+/** The state of a run: plain data that can be stored anywhere. */
 export interface Run {
   task: Operator & { steps?: Operator[]; innerTask?: Operator; reductionTask?: Operator };
   inputs?: { id: string; text: string }[];
   reduction?: "each";
   parentContext?: string;
   headings?: Required<ContextHeadings>;
-  /** The task's own context, once it is recorded. */
+  /** The task's context, once recorded. */
   context?: string;
-  /** What the steps, or the inner task for each input, have given. */
+  /** The outputs of the steps, or of the inner task for each input. */
   outputs: StepOutput[];
-  /** How many of them the reduction has taken in. */
+  /** Number of outputs that the reduction has processed. */
   reduced: number;
-  /** What the reduction has given. */
+  /** The reduction's output so far. */
   accumulator?: string;
   failure?: { message: string; reason?: string };
 }
 
-/** A run as functions take it: also one that was kept as JSON, or made by hand. */
+/** A run as input: returned by `startRun`, restored from JSON, or a plain object. */
 export interface RunState extends RunInput {
   context?: string;
   outputs?: StepOutput[];
@@ -409,26 +402,26 @@ export interface RunState extends RunInput {
   failure?: { message: string; reason?: string };
 }
 
-/** What comes next in a run. */
+/** The next action of a run. */
 export type RunNext =
-  /** The task's own context: assemble it and record `{ context }`. */
+  /** The task's context: assemble it and record `{ context }`. */
   | { status: "context"; request: ContextAssemblyRequest }
   /** A step: assemble its context, run it and record `{ output, notes? }`. */
   | { status: "step"; id: string; index: number; total: number; request: ContextAssemblyRequest }
-  /** The inner task, on an input. */
+  /** The inner task, for one input. */
   | { status: "inner"; id: string; index: number; total: number; input: string; request: ContextAssemblyRequest }
-  /** The reduction, over the results that it has not yet taken in. */
+  /** The reduction, over results that it has not processed yet. */
   | {
       status: "reduction";
       request: ContextAssemblyRequest;
       accumulator?: string;
       results: { input: string; output: string; notes?: string }[];
     }
-  /** All is done. */
+  /** The run is complete. */
   | { status: "done"; output?: string; outputs: StepOutput[] }
-  /** Something has failed. */
+  /** A part has failed. */
   | { status: "failed"; failure: SequentialFailure | ReduceFailure };
 
-/** What came of what came next. */
+/** The outcome of an action. */
 export type RunResult =
   { context: string } | { output: string; notes?: string } | { error: { message: string; reason?: string } };

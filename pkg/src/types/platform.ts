@@ -1,6 +1,6 @@
 /**
- * Types of the platform, as the program that uses the package has them: from the library `DOM`, from `@types/node` or from
- * another one. Where it has none, its code cannot have such a value either.
+ * Types of the platform as declared in the program that uses the package: by the library `DOM`, by `@types/node` or
+ * another one. If a type is undeclared, the program cannot have such a value.
  */
 
 type Global<Name extends string> = typeof globalThis extends { [name in Name]: { prototype: infer Type } }
@@ -13,10 +13,10 @@ export type PlatformResponse = Global<"Response">;
 
 export type PlatformAbortSignal = Global<"AbortSignal">;
 
-/** A stream of bytes, of the type that the body of a response has: the platform says there what its chunks are. */
+/** A stream of bytes, of the same type as the body of a response. */
 export type PlatformReadableStream = PlatformResponse extends { body: infer Body } ? NonNullable<Body> : never;
 
-/** A module that is compiled. */
+/** A compiled WebAssembly module. */
 export type WasmModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer Type } } }
   ? Type
   : never;

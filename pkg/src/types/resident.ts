@@ -14,11 +14,9 @@ import type {
   TokenTotals,
 } from "./loom.js";
 
-/**
- * What is asked of a {@link LoomTree}: a request without its tree. What was given to `configure` need not be given again.
- */
+/** Options of a {@link LoomTree}: a request without its tree. Settings passed to `configure` can be omitted. */
 export type TreeOptions<Request extends AssemblyRequest = AssemblyRequest> = Omit<Request, "tree" | "contextWindow"> & {
-  /** Tokens that the model can take in, its answer included. Required, here or in `configure`. */
+  /** Context window of the model in tokens, including the answer. Required here or in `configure`. */
   contextWindow?: number;
 };
 
@@ -29,255 +27,253 @@ export interface TreeDialogueOptions extends TreeOptions<DialogueRequest> {}
 export interface TreeBufferOptions extends TreeOptions<BufferRequest> {}
 
 /**
- * Options of {@link LoomTree.preview} and {@link LoomTree.compare}. The prompt is a document for the provider `completion`, and a
- * dialogue for the others; without a provider the tree's `mode` says which.
+ * Options of {@link LoomTree.preview} and {@link LoomTree.compare}. The prompt is a document for the provider
+ * `completion` and a dialogue for others; without a provider it depends on the tree's `mode`.
  */
 export interface TreePromptOptions extends TreeOptions<DialogueRequest & BufferRequest> {}
 
 /** Options of {@link LoomTree.requestBody}. */
 export interface TreeBodyOptions extends TreeOptions<BufferRequest> {
-  /** Whom the body is for. */
+  /** The target of the body. */
   target?: Target;
 }
 
 /**
- * Nodes and edges to add, or to put in the place of those with their ids. Edges may name nodes of the same call. What else a
- * continuation has means nothing here.
+ * Nodes and edges to add or, if their ids exist, to replace. Edges may refer to nodes of the same call. Other fields of
+ * a continuation are ignored.
  */
 export interface TreeChange {
   nodes?: LoomNode[];
   edges?: LoomEdge[];
 }
 
-/** Ids of what is to go. */
+/** Ids to remove. */
 export interface TreeRemoval {
   nodes?: string[];
   edges?: string[];
 }
 
-/** What went with the nodes that were removed. */
+/** Side effects of removed nodes. */
 export interface RemovalReport {
-  /** Edges that led to a removed node, or that lost every node they could come from. */
+  /** Removed edges: those to a removed node, and those that lost all sources. */
   edges: string[];
-  /** Edges that lost a source and stay. */
+  /** Edges that lost a source but remain. */
   shortened: string[];
-  /** What takes it back: see {@link LoomTree.apply}. */
+  /** The inverse change; see {@link LoomTree.apply}. */
   inverse: ChangeSet;
 }
 
-/** What an edit did next to what it was asked for. */
+/** Result of an edit. */
 export interface ChangeReport {
-  /** What had to be repaired in what came. */
+  /** Repairs made to the input. */
   diagnostics: Diagnostic[];
-  /** What takes it back: see {@link LoomTree.apply}. */
+  /** The inverse change; see {@link LoomTree.apply}. */
   inverse: ChangeSet;
 }
 
-/**
- * A change of a tree as data: first what is to go goes, then what is to come is put. {@link LoomTree.apply} makes it, whole or not
- * at all.
- */
+/** A change of a tree as data: removals first, then additions. {@link LoomTree.apply} applies it atomically. */
 export interface ChangeSet {
-  /** Nodes and edges to add, or to put in the place of those with their ids. */
+  /** Nodes and edges to add or to replace. */
   upsert?: TreeChange;
-  /** Ids of what goes; what is not there is gone already. With a node go its edges, as {@link LoomTree.remove} says. */
+  /** Ids to remove; missing ones are ignored. Removing a node removes its edges, as {@link LoomTree.remove} does. */
   remove?: TreeRemoval;
   /**
-   * Where what is put stands in the order of nodes and of edges: before which id, or at the end for null. What is not named stays
-   * where it is; what is new comes last.
+   * New positions in the order of nodes and edges: the id to insert before, or null for the end. Others keep their
+   * position; new ones come last.
    */
   before?: { nodes?: Record<string, string | null>; edges?: Record<string, string | null> };
-  /** Other endings of texts. */
+  /** Changes to the ends of texts. */
   endings?: TextEnding[];
-  /** What the tree then says about itself. What is absent stays as it is; null takes it away. */
+  /** Changed settings. Absent fields are unchanged; null removes one. */
   settings?: ChangedSettings;
-  /** Whether everything goes that is not put, so that the tree has these nodes and edges alone, in this order. */
+  /**
+   * Whether to remove everything that is not in `upsert`, so that the tree has exactly these nodes and edges, in this
+   * order.
+   */
   replace?: boolean;
 }
 
-/** Another ending of the text that is the last block of a node, or all of its content. */
+/** A change to the end of the text that is the last block of a node, or all of its content. */
 export interface TextEnding {
   nodeId: string;
-  /** How many UTF-16 code units go from its end; none where absent. */
+  /** Number of UTF-16 code units to remove from the end. Default 0. */
   cut?: number;
-  /** What then comes there. */
+  /** Text to append then. */
   text?: string;
 }
 
-/** Settings that are part of the tree, and what it has besides. */
+/** Settings that belong to the tree, and its other fields. */
 export type ChangedSettings = {
   [Key in TreeSetting]?: LoomTreeData[Key] | null;
 } & {
-  /** All fields of the tree that ctxweave does not know, as `id` and your own. */
+  /** All fields of the tree unknown to ctxweave, such as `id` and custom ones. */
   fields?: Record<string, JsonValue> | null;
 };
 
 type TreeSetting = "title" | "mode" | "systemContext" | "bufferModeSystemContext" | "bufferPrefix" | "preferences";
 
-/** What changed since a revision: a {@link ChangeSet} that makes the tree as it is of the tree as it was. */
+/** The changes since a revision: a {@link ChangeSet} that turns the old tree into the current one. */
 export interface ChangesSince extends ChangeSet {
-  /** The revision that the tree is at; for the next time. */
+  /** The current revision; pass it next time. */
   revision: number;
   upsert: { nodes: LoomNode[]; edges: LoomEdge[] };
   remove: { nodes: string[]; edges: string[] };
 }
 
-/** What is tried by {@link LoomTree.preview}: a change, other options, or both. */
+/** Input of {@link LoomTree.preview}: a change, other options, or both. */
 export interface TreePreview extends ChangeSet {
-  /** Options of the second prompt, over those of the first. */
+  /** Options of the second prompt, merged over those of the first. */
   options?: TreePromptOptions;
 }
 
-/** Two prompts next to each other. */
+/** Comparison of two prompts. */
 export interface PromptComparison {
-  /** Tokens of the first. */
+  /** Tokens of the first prompt. */
   before: TokenTotals;
-  /** Tokens of the second. */
+  /** Tokens of the second prompt. */
   after: TokenTotals;
-  /** What the second has more. */
+  /** `after` minus `before`. */
   difference: { system: number; messages: number; overhead: number; total: number };
-  /** Nodes that only the second has, or that say something else in it, in its order. */
+  /** Nodes that are only in the second prompt, or that differ in it, in its order. */
   added: PromptNode[];
-  /** Nodes that only the first has, or that say something else in it, in its order. */
+  /** Nodes that are only in the first prompt, or that differ in it, in its order. */
   removed: PromptNode[];
-  /** What is cut from the first. */
+  /** The cut of the first prompt. */
   cutBefore?: CutSummary;
-  /** What is cut from the second. */
+  /** The cut of the second prompt. */
   cutAfter?: CutSummary;
-  /** Whether the cut begins or ends at another node, or there is one in only one of them. */
+  /** Whether the cut begins or ends at another node, or exists in only one of them. */
   cutMoved: boolean;
-  /** Tokens at the beginning that are the same in both, so that the provider's prompt cache knows them again. */
+  /** Tokens of the common prefix, which the provider's prompt cache can reuse. */
   cachedTokens: number;
-  /** The last node that both paths share from their beginning; absent where they share none. */
+  /** The last node of the common beginning of both paths; absent without one. */
   partsAfter?: string;
 }
 
 /** A node of a prompt. */
 export interface PromptNode {
   nodeId: string;
-  /** Tokens of its content, counted alone. */
+  /** Token cost of its content, counted alone. */
   tokens: number;
 }
 
 /** Options of {@link LoomTree.search}. */
 export interface SearchOptions {
-  /** Small and capital letters are the same. Default false. */
+  /** Ignores case. Default false. */
   ignoreCase?: boolean;
-  /** Letters are the same with and without accents, Hebrew with and without points, Arabic with and without vowels. Default false. */
+  /** Ignores accents, Hebrew points and Arabic vowel signs. Default false. */
   ignoreAccents?: boolean;
-  /** Where to look. Default: everywhere. */
+  /** The fields to search. Default: all. */
   fields?: SearchField[];
-  /** How many matches at most. */
+  /** Maximum number of matches. */
   limit?: number;
 }
 
 /**
- * What of a node is searched: the texts of its content, results of tools and reasoning among them; `summary`;
+ * Searchable fields of a node: the texts of its content, including tool results and reasoning; `summary`;
  * `metadata.bookmarkLabel`; `authorAgentId`.
  */
 export type SearchField = "text" | "summary" | "bookmarkLabel" | "author";
 
-/** A place where the query stands. */
+/** A match of the query. */
 export interface SearchMatch {
   nodeId: string;
   field: SearchField;
-  /** Which block of the content, where it has several. */
+  /** Index of the content block, if there are several. */
   block?: number;
   /** The range in that text, in UTF-16 code units. */
   start: number;
   end: number;
 }
 
-/**
- * Settings of a tree, and defaults for the options of its methods. What is absent stays as it is; null takes it away.
- */
+/** Settings of a tree, and defaults for the options of its methods. Absent fields are unchanged; null removes one. */
 export type TreeSettings = {
   [Key in keyof TreeOwnSettings]?: TreeOwnSettings[Key] | null;
 } & {
   [Key in Exclude<keyof TreeBodyOptions, keyof TreeOwnSettings>]?: TreeBodyOptions[Key] | null;
 };
 
-/** What a tree says about itself. */
+/** The tree's part of the settings. */
 export interface TreeOwnSettings extends Pick<
   LoomTreeData,
   "title" | "mode" | "systemContext" | "bufferModeSystemContext" | "bufferPrefix"
 > {
-  /** The tree's own preferences, all of them: what is absent is the default again. Those of a call come before them. */
+  /** All preferences of the tree: absent ones return to their defaults. Those of a call override them. */
   preferences?: Preferences;
-  /** Bounds on edits, and on what is asked. */
+  /** Limits for edits and queries. */
   limits?: Limits;
-  /** What each `ref` stands for, where a call does not say. Given here it crosses into the wasm once. */
+  /** Media by `ref`, unless a call overrides them. Passed here they cross into the wasm once. */
   media?: Record<string, Media>;
 }
 
-/** A dialogue with the short account of it. */
+/** A dialogue with a short report. */
 export interface DialogueSummary {
-  /** The combined system context; absent when empty, and when it stands in `messages`. */
+  /** The combined system context; absent if empty or part of `messages`. */
   system?: string;
   messages: Message[];
   report: ReportSummary;
-  /** With `previous`: what the next dialogue of the series is given as `previous`. */
+  /** With `previous`: the `previous` of the next dialogue in the series. */
   state?: FitState;
 }
 
 /** A report without its lists of nodes. */
 export interface ReportSummary extends Omit<AssemblyReport, "cut" | "path" | "nodes" | "notOnPath" | "localIds"> {
-  /** The removed and shortened nodes; absent if the whole path is sent. */
+  /** The removed and shortened nodes; absent if the whole path is kept. */
   cut?: CutSummary;
-  /** How many nodes the path has, before exclusion. */
+  /** Number of nodes on the path, before exclusion. */
   pathLength: number;
 }
 
-/** The removed run and the shortened nodes, in numbers. */
+/** Numbers of removed and shortened nodes. */
 export interface CutSummary {
-  /** How many nodes nothing is left of. */
+  /** Number of removed nodes. */
   nodes: number;
-  /** How many nodes a part is left of. */
+  /** Number of shortened nodes. */
   partialNodes: number;
   /** Tokens removed, each node counted alone. */
   tokens: number;
-  /** How many nodes of the conversation come before the cut. */
+  /** Number of nodes of the conversation before the cut. */
   position: number;
-  /** The marker in the gap, if it has one. */
+  /** The marker in the gap, unless disabled. */
   marker?: string;
 }
 
-/** A body with the short account of it. */
+/** A body with a short report. */
 export interface SummarizedBody {
   /** JSON in UTF-8. */
   body: Uint8Array<ArrayBuffer>;
   report: ReportSummary;
-  /** With `previous`: what the next dialogue of the series is given as `previous`. */
+  /** With `previous`: the `previous` of the next dialogue in the series. */
   state?: FitState;
 }
 
-/** What a whole path costs as a dialogue, before anything is cut. */
+/** Cost of a whole path as a dialogue, before any cut. */
 export interface PathMeasure {
   /** `contextWindow − tokenBuffer`. */
   limit: number;
-  /** What the request would cost if all of the path were sent. */
+  /** Cost of the request if the whole path were sent. */
   tokens: TokenTotals;
-  /** Tokens that are still free; negative by as much as the path is over the limit. */
+  /** Tokens below the limit; negative if the path is over it. */
   remaining: number;
-  /** Nodes of the conversation: those of the path and its sources that no rule leaves out. */
+  /** Number of nodes of the conversation: on the path or a source, and not excluded by a rule. */
   nodes: number;
-  /** How many nodes the path has, before exclusion. */
+  /** Number of nodes on the path, before exclusion. */
   pathLength: number;
 }
 
-/** The id of a node, or several of them in one call. */
+/** The id of a node, or several ids. */
 export type NodeIds = string | readonly string[];
 
-/** What is said of one node, or for a list of ids a list of what is said of each. */
+/** One result for an id, or a list of results for a list of ids. */
 export type EachOf<Ids extends NodeIds, Said> = Ids extends string ? Said : Said[];
 
-/** A node as it is come to from another. What contexts leave out says so. */
+/** A node reached from another one, with marks for nodes that contexts leave out. */
 export interface TreeRelative {
   /** The node. */
   id: string;
-  /** The edge that it was come to by; absent for a node that no edge leads to. */
+  /** The edge that leads to it; absent for a node without incoming edges. */
   edge?: string;
-  /** That is an annotation edge: one of the two is a remark about the other, which contexts leave out unless it is asked for. */
+  /** The edge is an annotation: contexts leave the annotation out unless it is requested. */
   annotation?: true;
   /** The node is excluded. */
   excluded?: true;
@@ -285,14 +281,14 @@ export interface TreeRelative {
   pruned?: true;
 }
 
-/** How large a tree is. */
+/** Size of a tree. */
 export interface TreeSize {
   nodes: number;
   edges: number;
   /** Bytes of text in its nodes, as UTF-8. */
   textBytes: number;
-  /** Texts of which something may be remembered, in all trees together. */
+  /** Texts with cached counts, over all trees. */
   texts: number;
-  /** Counts that are remembered, in all trees together. */
+  /** Cached counts, over all trees. */
   counts: number;
 }

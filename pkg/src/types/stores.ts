@@ -1,30 +1,30 @@
-/** Stores of commits: what a host brings, and what is made of it. */
+/** Stores of commits: the host's interface, and the types built on it. */
 
 import type { CheckpointRequest, CommitRecord, MaterializationPlan, MaterializedStream } from "./commits.js";
 import type { Diagnostic, Limits } from "./common.js";
 
 /**
- * Where blobs, records and heads are kept. A call that has ended is seen by every later one. A call may fail, or be carried out
- * though it failed; it is then made again.
+ * Storage for blobs, records and heads. A completed call is visible to every later one. A call may fail, possibly after
+ * it took effect; it is then retried. docs/stores.md has the contract.
  *
- * Keys are ASCII, of at most about 1000 characters, and sort as JavaScript's `<` does. Those of blobs begin with `blobs/`; a blob
- * has any size, other values are small texts.
+ * Keys are ASCII, at most about 1000 characters, and sort as by JavaScript's `<`. Keys of blobs begin with `blobs/`; a
+ * blob has any size, other values are short texts.
  */
 export interface Store {
   /** The value of a key: the bytes that were put, or the UTF-8 of the text that was set. */
   get(key: string): Promise<Uint8Array | undefined>;
-  /** Sets bytes, whatever there was. What is put is never compared. */
+  /** Sets bytes unconditionally. Such a value is never compared. */
   put(key: string, bytes: Uint8Array): Promise<void>;
-  /** Sets a text if the value is the one expected, undefined for none, and says whether it was. No other call comes between. */
+  /** Sets a text if the current value is `expected` (undefined if missing); returns whether it did. Must be atomic. */
   compareAndSet(key: string, expected: string | undefined, next: string): Promise<boolean>;
   /**
-   * Keys with a prefix, in their order, beginning after `cursor`, which is any text that begins with the prefix. A page at a
-   * time: `cursor` in the answer is the last key, or absent at the end. No more than `limit` keys are of use.
+   * Keys with a prefix, sorted, after `cursor`, which is any text that begins with the prefix. Returns one page: its
+   * `cursor` is the last key, or absent at the end. More than `limit` keys are not used.
    */
   list(prefix: string, cursor?: string, limit?: number): Promise<StorePage>;
   /**
-   * The record of a commit and of those before it, newest first, up to `limit` of them, a record on each line: what
-   * `get("records/…")` gives one by one, in one call. Without it a chain costs a call for each commit.
+   * The record of a commit and its ancestors, newest first, at most `limit`, one record per line: the values of
+   * `get("records/…")` in one call. Without it a chain costs one call per commit.
    */
   ancestors?(id: string, limit: number): Promise<string>;
 }
@@ -37,45 +37,46 @@ export interface StorePage {
 
 /** A store that can be cleaned up. */
 export interface DeletingStore extends Store {
-  /** Takes a key away; one that is not there is fine. */
+  /** Deletes a key. A missing key is not an error. */
   delete(key: string): Promise<void>;
 }
 
-/** How a store is used. */
+/** Options of a store. */
 export interface CommitStoreOptions {
-  /** How often a call that failed is made again. Default 3. */
+  /** Number of retries of a failed call. Default 3. */
   retries?: number;
-  /** Milliseconds before the first of them; each later one waits twice as long, a little more or less. Default 20. */
+  /** Milliseconds before the first retry; each later one waits about twice as long, with jitter. Default 20. */
   delay?: number;
-  /** Milliseconds after which a call that has not answered counts as failed. Default 30,000. */
+  /** Milliseconds after which a pending call counts as failed. Default 30,000. */
   timeout?: number;
-  /** How many records of a chain are asked for at a time, where the store has `ancestors`. Default 256. */
+  /** Number of records of a chain per request, if the store has `ancestors`. Default 256. */
   pageSize?: number;
   limits?: Limits;
 }
 
-/** What is to be stored; the ref follows from the blob. */
+/** A checkpoint to store; its ref is derived from the blob. */
 export type StoreCheckpoint = Omit<CheckpointRequest, "artifact_ref"> & { artifact_ref?: string };
 
-/** How one checkpoint is stored. */
+/** Options of one checkpoint. */
 export interface StoreCheckpointOptions {
   /**
-   * What becomes of a delta when another writer was faster: it is stored after what that one wrote (`rebase`, the default), or
-   * that is `head_conflict`. Compactions and snapshots are never moved, since they would hide what they do not know.
+   * How to handle a delta if another writer was faster: store it after the other's commit (`rebase`, the default), or
+   * throw `head_conflict`. Compactions and snapshots are never rebased, because they would hide commits that they do
+   * not cover.
    */
   onConflict?: "rebase" | "error";
 }
 
-/** A commit that is stored: its head leads to it. */
+/** A stored commit that a head leads to. */
 export interface StoredCommit {
   id: string;
   record: CommitRecord;
-  /** Another writer was faster: it comes after what that one wrote, and so its id is not the one that was to be expected. */
+  /** Another writer was faster: the commit follows the other's, so its id differs from the expected one. */
   rebased?: true;
   diagnostics?: Diagnostic[];
 }
 
-/** A name for a commit, which moves as commits are added. */
+/** A name for a commit, moved as commits are added. */
 export interface StoreHead {
   name: string;
   commit: string;
@@ -86,10 +87,10 @@ export interface StoredStream extends MaterializedStream {
   plan: MaterializationPlan;
 }
 
-/** How garbage is listed. */
+/** Options for listing garbage. */
 export interface GarbageOptions {
-  /** How many keys at a time. Default 500. */
+  /** Number of keys per page. Default 500. */
   batch?: number;
-  /** Milliseconds after which a collection that was begun and not ended is taken over. Default an hour. */
+  /** Milliseconds after which an unfinished collection is taken over. Default: one hour. */
   patience?: number;
 }

@@ -1,49 +1,48 @@
-/** An agent's first turn: what goes in and what comes out. */
+/** An agent's first turn: input and output types. docs/workspace.md has the rules. */
 
 import type { Diagnostic, DriverOptions, OwnTokenizer, Tokenizer } from "./common.js";
 
 /**
- * A file's content: text, or bytes that should be UTF-8, or the reason why the host could not read it. Missing
- * (`undefined`, `null`) and empty ones are not an error; bytes that are not UTF-8 and what could not be read are empty and a
- * diagnostic.
+ * Content of a file: text, bytes in UTF-8, or the reason why the host could not read it. Missing (`undefined`, `null`)
+ * and empty files are valid; invalid UTF-8 and unreadable files count as empty and are reported.
  */
 export type FileContent = string | Uint8Array | ArrayBuffer | { unreadable: string };
 
-/** Where a workspace's files are, for the plan and for diagnostics. */
+/** Location of a workspace's files, for the plan and for diagnostics. */
 export interface WorkspacePlace {
-  /** The folder of the taste files, which all workspaces share. Default `tastes`. */
+  /** The folder of the taste files, shared by all workspaces. Default `tastes`. */
   tastesDir?: string;
   /** The folder of the workspace. Default: none. */
   workspaceDir?: string;
 }
 
-/** What the plan depends on: the brief alone, since it names the genre files. */
+/** Input of the plan: the brief, because it names the genre files. */
 export interface PlanInput extends WorkspacePlace {
   brief?: FileContent | null;
 }
 
-/** A file that the first turn needs. */
+/** A file needed for the first turn. */
 export interface PlannedFile {
   role: "default" | "genre" | "brief" | "notes" | "log" | "gaps";
-  /** The name of the genre, as `readContext` takes it under `tastes.genres`. */
+  /** The name of the genre, as in `tastes.genres` of `readContext`. */
   genre?: string;
   path: string;
 }
 
-/** The files that are wanted, in loading order: tastes, brief, notes, log, gaps. */
+/** The files to read, in loading order: tastes, brief, notes, log, gaps. */
 export interface LoadingPlan {
   files: PlannedFile[];
   diagnostics: Diagnostic[];
 }
 
-/** The files of a workspace, as far as they are there. */
+/** The files of a workspace; each is optional. */
 export interface WorkspaceInput extends WorkspacePlace {
   tastes?: {
-    /** `_default.md`, which always loads. */
+    /** `_default.md`, which is always loaded. */
     default?: FileContent | null;
     /**
-     * The genre files by name. Those that the brief names are taken, in its order; without a brief, all of them in the
-     * order given.
+     * The genre files by name. Those in the brief are used, in its order; without a brief all of them, in the given
+     * order.
      */
     genres?: Record<string, FileContent | null | undefined>;
   };
@@ -54,15 +53,17 @@ export interface WorkspaceInput extends WorkspacePlace {
   /** JSONL. */
   gaps?: FileContent | null;
   limits?: WorkspaceLimits;
-  /** How to count. Default `heuristic`. */
+  /** How to count tokens. Default `heuristic`. */
   tokenizer?: Tokenizer | OwnTokenizer;
 }
 
-/** How much of the notes, the log and the gaps is shown. */
+/** Limits for the notes, the log and the gaps. */
 export interface WorkspaceLimits {
-  /** Lines of long notes that stay at the start. Default 10. */
+  /** Lines kept at the start of long notes. Default 10. */
   notesHeadLines?: number;
-  /** Lines of long notes that stay at the end. Default 30. Notes of no more lines than both together come back whole. */
+  /**
+   * Lines kept at the end of long notes. Default 30. Notes with no more lines than both together are returned whole.
+   */
   notesTailLines?: number;
   /** Entries of the log. Default 10. */
   logEntries?: number;
@@ -74,48 +75,48 @@ export interface WorkspaceLimits {
 
 /** A brief. */
 export interface Brief {
-  /** The text as it came. */
+  /** The text, unchanged. */
   raw: string;
-  /** Everything but the Tastes lines, without white space around it. */
+  /** The text without its Tastes lines, trimmed. */
   intent: string;
-  /** The names that the Tastes lines declare, each once, first mention first. */
+  /** The names in the Tastes lines, each once, in order of first mention. */
   tastes: string[];
 }
 
-/** A brief and what was wrong with it. */
+/** A brief with diagnostics. */
 export interface ParsedBrief extends Brief {
   diagnostics: Diagnostic[];
 }
 
-/** A line that stands in several genre files; the agent has to ask which is meant. */
+/** A line in several genre files; the agent has to ask which applies. */
 export interface TasteConflict {
   /** The line, trimmed. */
   point: string;
-  /** The genres that have it, in declared order. */
+  /** The genres that contain it, in declared order. */
   files: string[];
 }
 
 /** One entry of the log. */
 export interface LogEntry {
-  /** Empty where the entry does not say. */
+  /** Empty if the entry has none. */
   timestamp: string;
-  /** Empty where the entry does not say. */
+  /** Empty if the entry has none. */
   op: string;
   /** Every other key, in order. */
   details: Record<string, unknown>;
 }
 
-/** One vocabulary-gap record, with its defaults filled in. */
+/** One vocabulary-gap record, with defaults for missing fields. */
 export interface GapRecord {
   timestamp: string;
   image_id: string;
   description: string;
   workaround: string;
-  /** A string in every file that chemigram writes; whatever was there comes through. */
+  /** A string in every file written by chemigram; any value is kept. */
   session_id: unknown;
   snapshot_hash: unknown;
   intent: unknown;
-  /** `uncategorized` where the record has none. */
+  /** `uncategorized` if the record has none. */
   intent_category: string;
   missing_capability: unknown;
   operations_involved: unknown[];
@@ -124,7 +125,7 @@ export interface GapRecord {
   notes: string;
 }
 
-/** The response to `read_context`, in snake_case as agents know it, its keys in this order. */
+/** The response to `read_context`, in snake_case for agents, its keys in this order. */
 export interface WorkspaceContext {
   tastes: { default: string; genres: Record<string, string>; conflicts: TasteConflict[] };
   brief: Brief;
@@ -135,7 +136,7 @@ export interface WorkspaceContext {
   recent_gaps: GapRecord[];
 }
 
-/** What the response costs: tokens of `JSON.stringify` of each section, and their sum. */
+/** Token cost of the response: of `JSON.stringify` of each section, and their sum. */
 export interface ContextTokens {
   tastes: number;
   brief: number;
@@ -144,21 +145,21 @@ export interface ContextTokens {
   recentGaps: number;
   total: number;
   tokenizer: string;
-  /** By how many percent the counts may be off: with the estimate for a family without a public tokenizer. */
+  /** Error bound of the counts in percent: for estimates of a family without a public tokenizer. */
   tokenizerError?: number;
 }
 
-/** The response, and what travels next to it. */
+/** The response, with token costs and diagnostics. */
 export interface ReadContext {
   context: WorkspaceContext;
   tokens: ContextTokens;
   diagnostics: Diagnostic[];
 }
 
-/** Reads a file by its path: its content, or nothing if missing. */
+/** Reads a file by its path; resolves to its content, or to null or undefined if missing. */
 export type ReadFile = (path: string, options?: DriverOptions) => Promise<string | Uint8Array | null | undefined>;
 
-/** What `loadContext` needs to know next to the files. */
+/** Options of `loadContext`. */
 export interface LoadContextOptions extends WorkspacePlace, DriverOptions {
   limits?: WorkspaceLimits;
   tokenizer?: Tokenizer | OwnTokenizer;
