@@ -48,7 +48,7 @@ function loader(types, stem) {
   return dual(
     types,
     { ...runtimes, node: `./dist/${stem("node")}.js`, default: `./dist/${stem("index")}.js` },
-    // Where `require` can load an ES module, `require` and `import` share one instance.
+    // If `require` can load an ES module, it shares one instance with `import`.
     {
       ...runtimes,
       node: { "module-sync": `./dist/${stem("node")}.js`, default: `./dist/${stem("node")}.cjs` },

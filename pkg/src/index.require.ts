@@ -1,6 +1,6 @@
 /**
- * `require` where no runtime is known by name: bundlers for browsers, which have the packed form, and test runners that are in
- * Node and play a browser, where the file is read.
+ * `require` in environments without a named runtime: bundlers for browsers, which use the packed form, and test runners
+ * that simulate a browser in Node, where the file is read.
  */
 
 import { area } from "./areas.js";

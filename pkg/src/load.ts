@@ -58,7 +58,7 @@ function addressOf(file: () => InitSource): InitSource {
   } catch (cause) {
     throw new CtxweaveError(
       "wasm_load_failed",
-      `the code cannot tell where its WebAssembly module is: ${reasonOf(cause)}; pass the bytes or the address of \`ctxweave.wasm\` to \`init\``,
+      `the location of the WebAssembly module is unknown: ${reasonOf(cause)}; pass the bytes or the address of \`ctxweave.wasm\` to \`init\``,
       { reason: "no_address" },
       { cause },
     );

@@ -142,7 +142,7 @@ function addressOf(name: Encoding, file: () => VocabularySource): VocabularySour
   } catch (cause) {
     throw new CtxweaveError(
       "vocabulary_not_loaded",
-      `the code cannot tell where the vocabulary \`${name}\` is: ${reasonOf(cause)}; pass the bytes or the address of \`${fileOf(name)}\` as \`source\``,
+      `the location of the vocabulary \`${name}\` is unknown: ${reasonOf(cause)}; pass the bytes or the address of \`${fileOf(name)}\` as \`source\``,
       { tokenizer: name, reason: "no_address" },
       { cause },
     );

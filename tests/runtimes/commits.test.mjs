@@ -217,7 +217,8 @@ describe("materializeWith", () => {
       ctxweave.materializeWith(graph, { commit: "x" }, () => undefined, { concurency: 3 }),
       {
         code: "invalid_input",
-        message: "`options.concurency` is no option; there are `concurrency`, `retries`, `onProgress`, `signal`",
+        message:
+          "`options.concurency` is not an option; the options are `concurrency`, `retries`, `onProgress`, `signal`",
       },
     );
     graph.free();

@@ -1,13 +1,13 @@
-/** Work of the caller's that may be given up. */
+/** Cancellation of asynchronous work. */
 
 import type { PlatformAbortSignal } from "../types/platform.js";
 import { invalid } from "./checked.js";
 
 /**
- * Checks the `signal` of an option, before anything runs. Any object that behaves as an `AbortSignal` will do: it may come from
- * another realm.
+ * Validates the `signal` of an option, before anything runs. Any object with the interface of an `AbortSignal` is
+ * accepted, because it may come from another realm.
  *
- * @throws the signal's reason if it is aborted; {@link CtxweaveError} `invalid_input` for anything else than a signal
+ * @throws the signal's reason if it is aborted; {@link CtxweaveError} `invalid_input` for anything other than a signal
  */
 export function checkedSignal(signal: unknown, path = "options.signal"): PlatformAbortSignal | undefined {
   if (signal === undefined || signal === null) return undefined;
@@ -31,8 +31,8 @@ function isSignal(value: unknown): value is PlatformAbortSignal {
 }
 
 /**
- * Settles as the work does, or rejects with the signal's reason as soon as that is aborted, whether or not the work ever ends. What
- * comes of it later is handed to `discard`; a late failure is ignored.
+ * Settles like `work`, or rejects with the signal's reason when it is aborted, even if `work` never settles. A later
+ * result is passed to `discard`; a later rejection is ignored.
  */
 export function raceAbort<T>(
   work: T | PromiseLike<T>,

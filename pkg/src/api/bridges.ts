@@ -1,4 +1,4 @@
-/** What takes two areas. */
+/** Functions that involve two areas. */
 
 import { callJson } from "../call.js";
 import type { ConvertedChat } from "../types/chat.js";
@@ -7,7 +7,7 @@ import type { ReadonlyData } from "../types/common.js";
 import type { LoomTreeData } from "../types/loom.js";
 
 /**
- * A path of a Loom tree as a chat in any format: what `assembleDialogue` gives of it where there is no limit.
+ * Converts a path of a Loom tree into a chat in any format: the result of `assembleDialogue` without a limit.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */

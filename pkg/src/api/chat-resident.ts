@@ -36,13 +36,13 @@ import {
 } from "./messages.js";
 
 /**
- * A stateful chat. Each message is read and counted once, when it comes: a turn costs what is new. Each fit continues the last one, as
- * `fitMessages` does with `previous`. The messages are your own and come back as they are; do not change one that was given, but `replace`
- * it.
+ * A stateful chat. Each message is read and counted once, when it is added, so that a turn costs only its new messages.
+ * Each fit continues the last one, like `fitMessages` with `previous`; see docs/agents.md. Messages are kept and
+ * returned by reference: `replace` a message instead of changing it.
  *
- * A call that throws leaves it as it was. Call `free` when it is done with (or say `using`); else the garbage collector
- * frees it some time. After that, and after the module had to be restarted, its methods throw `handle_freed` and
- * `handle_lost`.
+ * A call that throws leaves the chat unchanged. Call `free` when done, or declare it with `using`; otherwise the
+ * garbage collector frees it eventually. Methods of a freed chat throw `handle_freed`; after a restart of the module
+ * they throw `handle_lost`.
  */
 export class Chat<Message = unknown> {
   /** @throws {CtxweaveError} with one of the codes in docs/errors.md */
@@ -68,12 +68,12 @@ export class Chat<Message = unknown> {
     });
   }
 
-  /** How many messages there are. */
+  /** Number of messages. */
   get length(): number {
     return handles.use(this, ({ messages }) => messages.length);
   }
 
-  /** Tokens of the whole request as it is, with nothing taken out. */
+  /** Tokens of the whole request, before any cut. */
   get tokens(): number {
     return handles.use(this, (handle) => {
       settle(handle);
@@ -83,9 +83,10 @@ export class Chat<Message = unknown> {
   }
 
   /**
-   * Adds messages at the end.
+   * Appends messages.
    *
-   * @throws {CtxweaveError} `invalid_input` for one that is in no format, or in another one than those before it
+   * @throws {CtxweaveError} `invalid_input` for a message without a known format, or in another format than the earlier
+   *   ones
    */
   append(...messages: readonly Message[]): void {
     handles.use(this, (handle) => {
@@ -95,28 +96,29 @@ export class Chat<Message = unknown> {
   }
 
   /**
-   * Adds to the text at the end of the last message, while a reply streams; where its content is empty, that becomes the text.
-   * It costs what the delta costs. The message that you gave stays as it is: a copy has the longer text.
+   * Appends to the text at the end of the last message, while a reply streams; empty content becomes the text. The cost
+   * is proportional to the delta. The message passed earlier is unchanged: a copy has the longer text.
    *
-   * @throws {CtxweaveError} `invalid_input` where there is no message, or none that takes a text
+   * @throws {CtxweaveError} `invalid_input` if there is no message, or the last one cannot hold a text
    */
   appendText(delta: string): void {
     handles.use(this, (handle) => appendText(handle, checkedText(delta, "delta")));
   }
 
-  /** Puts a message in the place of another. */
+  /** Replaces a message. */
   replace(index: number, message: Message): void {
     handles.use(this, (handle) => {
       settle(handle);
       const kept = handle.messages;
-      if (!Number.isInteger(index) || index < 0 || index >= kept.length) throw invalid("index", "that of a message");
-      // What answers Gemini's calls is found by the order of all.
+      if (!Number.isInteger(index) || index < 0 || index >= kept.length)
+        throw invalid("index", "the index of a message");
+      // Gemini's results are matched to calls by the order of all messages.
       const rest = handle.format === "gemini" ? kept.slice(index + 1) : [];
       splice(handle, index, 1 + rest.length, [message, ...rest], 1);
     });
   }
 
-  /** Leaves so many messages, and takes out those after them. */
+  /** Removes the messages after the first `length`. */
   truncate(length: number): void {
     handles.use(this, (handle) => {
       settle(handle);
@@ -127,29 +129,30 @@ export class Chat<Message = unknown> {
   }
 
   /**
-   * The messages within the limit, with the report. It continues the last fit: its result begins with the last one until the limit is
-   * exceeded. With `options`, over those of the chat, it shows what they would do, and the next fit does not continue from it; with
-   * another `format`, `tokenizer`, `model`, `system` or other `tools` all is recounted.
+   * Fits the messages into the limit. Continues the last fit: the result begins with the last result until the limit is
+   * exceeded. Passing `options`, merged over those of the chat, makes it a preview that the next fit does not continue
+   * from; another `format`, `tokenizer`, `model`, `system` or `tools` recounts everything.
    */
   fit(options?: ReadonlyData<ChatOptions<Message>>): Omit<FitResult<Message[]>, "state"> {
     const given = options === undefined ? undefined : copied(options as ChatOptions);
     return handles.use(this, (handle) => fit(handle, given)) as FitResult<Message[]>;
   }
 
-  /** The state after the last `fit` or `requestBody`, with which another chat, or `fitMessages`, may continue: `previous`. */
+  /** The state after the last `fit` or `requestBody`; pass it as `previous` to another chat or to `fitMessages`. */
   get state(): FitState | undefined {
     return handles.use(this, (handle) => stateOf(handle));
   }
 
   /**
-   * The body that the target's provider is sent, with the messages inside the limit: JSON in UTF-8. Where the provider takes another
-   * format, what `convertMessages` makes of them; what that says stands in the report of {@link Chat.requestBodyWithReport}.
+   * Writes the request body for the target, with the fitted messages: JSON in UTF-8. If the provider requires another
+   * format, the messages are converted by `convertMessages`, whose diagnostics are in the report of
+   * {@link Chat.requestBodyWithReport}.
    */
   requestBody(options?: ReadonlyData<ChatOptions<Message>>): Uint8Array<ArrayBuffer> {
     return this.requestBodyWithReport(options).body;
   }
 
-  /** The same with the report of the fit, and in its diagnostics what the provider cannot say. */
+  /** The same, with the report of the fit; its diagnostics include content that the provider cannot express. */
   requestBodyWithReport(options?: ReadonlyData<ChatOptions<Message>>): {
     body: Uint8Array<ArrayBuffer>;
     report: FitReport;
@@ -158,7 +161,7 @@ export class Chat<Message = unknown> {
     return handles.use(this, (handle) => {
       const target = given.target ?? handle.target;
       if (typeof target !== "object" || target === null)
-        throw invalid("target", "an object, here or in the chat's options");
+        throw invalid("target", "an object, in this call or in the options of the chat");
       const { messages, report } = fit(handle, given);
       const [body, found] = bodyOf(target, handle, given, messages);
       report.diagnostics.push(...found);
@@ -167,7 +170,7 @@ export class Chat<Message = unknown> {
     });
   }
 
-  /** The chat as a Loom tree, a node a message: what `chatToLoomTree` makes of all of it. */
+  /** Converts the whole chat into a Loom tree with one node per message, like `chatToLoomTree`. */
   toTree(): ChatTree {
     return handles.use(this, (handle) => {
       settle(handle);
@@ -175,7 +178,7 @@ export class Chat<Message = unknown> {
     });
   }
 
-  /** Gives the memory back. To free it again is harmless. */
+  /** Frees the memory. Idempotent. */
   free(): void {
     handles.free(this);
   }
@@ -189,34 +192,34 @@ interface Handle extends AnyHandle {
   raw: glue.Chat;
   options: Record<string, unknown>;
   target: Target | undefined;
-  /** The caller's function, and which messages it said are pinned. */
+  /** The caller's function, and the messages that it pinned. */
   pinned: Pinned | undefined;
   pins: boolean[];
   format: ChatFormat;
   messages: unknown[];
-  /** Tokens of each message as it came; a report whose rows were not read yet may look at them. */
+  /** Tokens of each message as added. Shared with reports whose rows were not read yet. */
   tokens: number[];
   areTokensShared: boolean;
   total: number | undefined;
   text: GrowingText | undefined;
-  /** Whether text was added to the last message since it was given to the module. */
+  /** Whether text was appended to the last message since the module received it. */
   hasGrown: boolean;
 }
 
-/** The text at the end of the last message. */
+/** The text at the end of the last message, while it streams. */
 interface GrowingText {
   path: Path;
-  /** With all that was added. */
+  /** Including all appended text. */
   text: string;
   /** Whether the messages contain it. */
   isWritten: boolean;
-  /** The first half of a surrogate pair, which waits for the second. */
+  /** A high surrogate that waits for its low surrogate. */
   waiting: string;
 }
 
 const handles = new Handles<Handle>("chat", "messages");
 
-/** The options, each read once. */
+/** Copies the options, reading each once. */
 function copied(options: ChatOptions): ChatOptions {
   checkedObject(options, "options");
   return guarded("options", () => ({ ...options }));
@@ -226,7 +229,10 @@ function callMethod({ raw }: Handle, name: string, request: unknown): unknown {
   return callJson(name, request, { binary: "sizes", handle: raw });
 }
 
-/** Puts messages in the place of others. Whether they are pinned is asked of so many of them; the others were there before. */
+/**
+ * Replaces messages. The pin function is called for the first `fresh` added messages; the others were in the chat
+ * before.
+ */
 function splice(handle: Handle, at: number, remove: number, added: readonly unknown[], fresh = added.length): void {
   let pins: boolean[] = [];
   if (handle.pinned) {
@@ -261,7 +267,7 @@ function recount(
   };
   let spliced = send(at, remove, added, pins);
   if (spliced.again) {
-    // They are in another format together than apart.
+    // Together they have another format than separately.
     const { length } = handle.messages;
     spliced = send(0, length, replaced(handle.messages, at, remove, added), replaced(handle.pins, at, remove, pins));
     handle.tokens = spliced.tokens;
@@ -276,7 +282,7 @@ function recount(
   handle.hasGrown = false;
 }
 
-/** Takes the costs of messages that cost more or less because of others. */
+/** Updates the costs of messages that changed because of other messages. */
 function reprice(handle: Handle, { repriced = [] }: Pick<Spliced, "repriced">): void {
   if (repriced.length > 0) ownTokens(handle);
   for (const [index, tokens] of repriced) handle.tokens[index] = tokens;
@@ -292,25 +298,25 @@ function insert<T>(list: T[], at: number, remove: number, items: readonly T[]): 
   else list.splice(at, remove, ...items);
 }
 
-/** Before a number is changed that a report may still look at. */
+/** Copies the numbers before one is changed, if a report still refers to them. */
 function ownTokens(handle: Handle): void {
   if (handle.areTokensShared) handle.tokens = handle.tokens.slice();
   handle.areTokensShared = false;
 }
 
-/** Half of a surrogate pair without the other. */
+/** A lone surrogate. */
 const LONE = /[\ud800-\udfff]/u;
 
 function appendText(handle: Handle, delta: string): void {
   const last = handle.messages.at(-1);
   if (last === undefined)
-    throw new CtxweaveError("invalid_input", "there is no message to add text to; append one first");
+    throw new CtxweaveError("invalid_input", "the chat has no message to append text to; append one first");
   const growing = handle.text;
   let more = (growing?.waiting ?? "") + delta;
   const waiting = /[\ud800-\udbff]$/.test(more) ? more.slice(-1) : "";
   if (waiting) more = more.slice(0, -1);
   if (LONE.test(more) || (growing && LONE.test(growing.text))) {
-    // What is read of it depends on what comes before: all of it is read again.
+    // Its interpretation depends on earlier text: the whole message is read again.
     settle(handle);
     if (growing) return withText(handle, [growing.path, growing.text + more + waiting], growing.path);
     return withText(handle, ...addition(handle, more + waiting));
@@ -330,7 +336,7 @@ function appendText(handle: Handle, delta: string): void {
   handle.total = total;
 }
 
-/** The last message with a change of a text, read again. */
+/** Reads the last message again, with a changed text. */
 function withText(handle: Handle, change: Change, path: Path): void {
   const at = handle.messages.length - 1;
   splice(handle, at, 1, [copyWith(handle.messages[at], [change])], 0);
@@ -338,7 +344,7 @@ function withText(handle: Handle, change: Change, path: Path): void {
   if (LONE.test(text)) handle.text = { path, text, isWritten: true, waiting: "" };
 }
 
-/** Writes the text that has grown into a copy of the last message. */
+/** Writes the streamed text into a copy of the last message. */
 function settle(handle: Handle): void {
   const growing = handle.text;
   if (!growing || growing.isWritten) return;
@@ -353,7 +359,7 @@ function valueAt(message: unknown, path: Path): string {
   return path.reduce((value, key) => (value as Record<string | number, unknown>)[key], message) as string;
 }
 
-/** How a text is appended to the last message, and where it is then. */
+/** How to append a text to the last message, and the path of the text afterwards. */
 function addition({ messages, format }: Handle, text: string): [change: Change, path: Path] {
   const message = messages.at(-1) as Record<string, unknown>;
   const base = isLangChain(message) ? [] : ["kwargs", "data"].filter((key) => format === "langchain" && key in message);
@@ -382,13 +388,13 @@ function addition({ messages, format }: Handle, text: string): [change: Change, 
         ]
       : [[path, text], path];
   }
-  throw new CtxweaveError("invalid_input", "the last message takes no text; append one that does");
+  throw new CtxweaveError("invalid_input", "the last message cannot hold a text; append one that can");
 }
 
-/** Options that determine the costs and sizes of messages: with others everything is recounted. */
+/** Options that determine the costs and sizes of messages: changing one recounts everything. */
 const COUNTING = ["costs", "format", "tokenizer", "model", "system", "tools", "maxBytes"];
 
-/** Options that exclude each other. */
+/** Mutually exclusive options. */
 const EXCLUSIVE_LIMITS = [
   ["maxTokens", "contextWindow"],
   ["contextWindow", "maxTokens"],
@@ -400,7 +406,7 @@ function stateOf(handle: Handle): FitState | undefined {
   return (callMethod(handle, "state", null) as FitState | null) ?? undefined;
 }
 
-/** The last message, if the module has to be given it again. */
+/** The last message, if the module needs its current text. */
 function grown(handle: Handle): { last?: unknown } {
   if (!handle.hasGrown) return {};
   handle.hasGrown = false;
@@ -415,7 +421,7 @@ function fit(handle: Handle, given: ChatOptions | undefined): ChatFit {
   const isOwnTarget = JSON.stringify(rules) === JSON.stringify(rulesOf(handle.target));
   if (own.length === 0 && isOwnTarget) return resultOf(handle, callMethod(handle, "fit", grown(handle)) as FitResponse);
   const options: Record<string, unknown> = { ...handle.options, ...Object.fromEntries(own) };
-  // The limit of this fit replaces the chat's.
+  // The limit of this fit overrides the chat's.
   for (const [name, other] of EXCLUSIVE_LIMITS)
     if (rest[name] !== undefined && rest[other] === undefined) delete options[other];
   const pinned = options["pinned"] as Pinned | undefined;
@@ -433,14 +439,14 @@ function fit(handle: Handle, given: ChatOptions | undefined): ChatFit {
   return resultOf(handle, callMethod(handle, "fit", { options, target: rules, ...grown(handle) }) as FitResponse);
 }
 
-/** A fit as the module returns it. */
+/** A fit as returned by the module. */
 interface FitResponse {
   messages?: (Entry | Run)[];
   rows?: (FitRow | [...Run, FitRow["fate"], FitRow["reason"] | null])[];
   report: FitReport;
 }
 
-/** From one index to another. */
+/** A range of indices. */
 type Run = [from: number, to: number];
 
 function resultOf(handle: Handle, { messages: entries, rows, report }: FitResponse): ChatFit {
@@ -452,7 +458,8 @@ function resultOf(handle: Handle, { messages: entries, rows, report }: FitRespon
       else fitted.push(messageAt(entry, messages));
     }
   } else fitted = messages.slice();
-  // Ten thousand rows take longer to make than all the rest, and few callers look at them.
+  // Creating ten thousand rows takes longer than the rest of the fit, and few callers read them: rows are created
+  // lazily.
   handle.areTokensShared = true;
   const put = (value: unknown): void => {
     Object.defineProperty(report, "messages", { value, writable: true, enumerable: true, configurable: true });
@@ -485,13 +492,16 @@ function rowsOf(row: NonNullable<FitResponse["rows"]>[number], tokens: readonly 
 interface Takes {
   list: string;
   system: string;
-  /** The field with the settings, if they are not fields of the body. */
+  /** The field with the settings, unless they are fields of the body. */
   config?: string;
   limit?: string;
   formats: readonly ChatFormat[];
 }
 
-/** The formats that a provider takes as they are, and what the list, the system context and the limit of the answer are called there. */
+/**
+ * The formats that a provider accepts unchanged, and its names for the list of messages, the system context and the
+ * limit of the answer.
+ */
 const TAKES: Record<string, Takes> = {
   anthropic: { list: "messages", system: "system", limit: "max_tokens", formats: ["anthropic"] },
   openai: { list: "messages", system: "messages", formats: ["openai", "generic"] },
@@ -517,10 +527,10 @@ const TAKES: Record<string, Takes> = {
   },
 };
 
-/** The names that providers have for the limit of the answer. */
+/** All names for the limit of the answer. */
 const LIMITS = ["max_completion_tokens", "max_output_tokens", "maxOutputTokens", "max_tokens"];
 
-/** The fields of a target that the vendor's rules depend on. */
+/** The fields of a target that affect the vendor's rules. */
 function rulesOf(target: Target | undefined): Record<string, unknown> | undefined {
   if (typeof target !== "object" || target === null) return undefined;
   const { provider, model, reasoning, tool_choice, temperature, top_p, top_k, ...fields } = target as Target &
@@ -538,13 +548,13 @@ const RULE_FIELDS: Record<string, readonly string[]> = {
   "gemini-interactions": ["previous_interaction_id"],
 };
 
-/** The field of a provider's body that limits the answer of a model, and another one that the model takes as well. */
+/** The field in a provider's body that limits the answer of a model, and an alternative that the model accepts. */
 function limitFieldsOf(provider: string, model: unknown): [name: string, also: string] {
   if (provider !== "openai") return [TAKES[provider]?.limit ?? "", ""];
   return callJson("limitFields", { model: String(model ?? "") }) as [string, string];
 }
 
-/** Whether OpenAI takes messages of our own format as they are: if they are texts. */
+/** Whether OpenAI accepts `generic` messages unchanged: if they are texts. */
 function isPlain(messages: readonly unknown[]): boolean {
   return messages.every((message) => typeof (message as Record<string, unknown>)["content"] === "string");
 }
@@ -575,8 +585,8 @@ function bodyOf(target: Target, handle: Handle, given: ChatOptions, fitted: unkn
     if (limit === undefined && name === also) continue;
     if (limit === undefined) {
       limit = fields[name];
-      tell("body_field_renamed", "info", name, `is \`${limitName}\` in the body, as \`${provider}\` has it`);
-    } else tell("body_field_unused", "warning", name, "says again what is said of the limit; it was left out");
+      tell("body_field_renamed", "info", name, `was renamed to \`${limitName}\`, the name that \`${provider}\` uses`);
+    } else tell("body_field_unused", "warning", name, "repeats the limit of the answer; it was left out");
     delete fields[name];
   }
   const all = { ...handle.options, ...given } as ChatOptions;
@@ -584,7 +594,7 @@ function bodyOf(target: Target, handle: Handle, given: ChatOptions, fitted: unkn
   const system = texts.length < 2 ? texts[0] : texts.join("\n\n");
   for (const name of system === undefined ? [list] : new Set([list, takes.system])) {
     if (!(name in fields)) continue;
-    tell("body_field_unused", "warning", name, "would replace what the chat says; it was left out");
+    tell("body_field_unused", "warning", name, "would override a field of the chat; it was left out");
     delete fields[name];
   }
 

@@ -1,4 +1,4 @@
-/** Chats: fitted to their limits, measured, and converted. */
+/** Chats: fitting, measuring, conversion. */
 
 import { callJson } from "../call.js";
 import { CtxweaveError } from "../error.js";
@@ -38,9 +38,9 @@ import {
 import { type ChatCountOptions, type ChatMessage, countChatTokens as countTexts } from "./tokens.js";
 
 /**
- * Fits a chat into its limit: what does not fit is cut, in whole units of calls, their results and their reasoning, and the
- * report says what became of each message. What comes back is of the same kind as what was given; a message that is not
- * changed is the very object. Nothing that is given is ever changed.
+ * Fits a chat into its limit. Content over the limit is cut in whole units of calls, their results and their reasoning;
+ * the report has the outcome for each message. The result is of the same kind as the input; unchanged messages are
+ * returned by reference. The input is never mutated. See docs/chats.md.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
@@ -52,8 +52,8 @@ export function fitMessages<Chat extends AnyChat>(
 }
 
 /**
- * The same with a summary in the place of removed messages: either it fits, or `input` has to be summarized and {@link finishFit} takes
- * the `plan` and the summary.
+ * Plans a fit with a summary in place of the removed messages: either the result is ready, or `input` has to be
+ * summarized and the `plan` is passed to {@link finishFit} with the summary.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
@@ -67,7 +67,7 @@ export function planFit<Chat extends AnyChat>(
   const { indices, ...rest } = response.summarize;
   const messages = messagesOf(chat).slice() as MessageOf<Chat>[];
   const plan = {} as FitPlan<Chat>;
-  // While the summary is made the conversation may continue in the caller's array.
+  // The caller may append to the array while the summary is made.
   planned.set(plan, [withMessages(chat, messages) as AnyChat, args]);
   return {
     status: "summarize",
@@ -77,8 +77,8 @@ export function planFit<Chat extends AnyChat>(
 }
 
 /**
- * Finishes what {@link planFit} began: the summary stands where messages were cut, in a message of its own that a later fit
- * knows again. One that is too long is cut. Where it could not be made, the strategy cuts without it and a diagnostic says so.
+ * Completes a {@link planFit}: the summary is inserted in the gap, as a separate message that later fits recognize. A
+ * summary that is too long is cut. If it could not be made, the strategy cuts without it, with a diagnostic.
  *
  * @throws {CtxweaveError} `invalid_input` for an empty summary
  */
@@ -97,8 +97,8 @@ export function finishFit<Chat extends AnyChat>(
 }
 
 /**
- * Fits a chat and has what is cut summarised. Where the summariser throws, the strategy cuts without it and the diagnostic
- * `summary_failed` says why.
+ * Fits a chat with a summary of the removed messages. If `summarize` throws, the strategy cuts without a summary, with
+ * the diagnostic `summary_failed`.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md; the signal's reason when it is aborted
  */
@@ -116,10 +116,10 @@ export async function fitMessagesWith<Chat extends AnyChat>(
 }
 
 /**
- * How many tokens a chat is as it stands, in any format: the total that {@link fitMessages} reports where it changes nothing.
- * With `perMessage`, `perName` or `perRequest` it is a chat of OpenAI's that is nothing but texts and calls.
+ * Counts the tokens of a chat in any format: the total that {@link fitMessages} reports if it changes nothing. With
+ * `perMessage`, `perName` or `perRequest` the chat must be OpenAI's and contain only texts and calls.
  *
- * @throws {CtxweaveError} `vocabulary_not_loaded` where the `model` is counted by a vocabulary that is not loaded
+ * @throws {CtxweaveError} `vocabulary_not_loaded` if the vocabulary of `model` is not loaded
  */
 export function countChatTokens<Chat extends AnyChat>(
   chat: Chat,
@@ -133,10 +133,10 @@ export function countChatTokens<Chat extends AnyChat>(
 }
 
 /**
- * What a chat costs, message by message and part by part: each text, call, result, thought and image with its tokens, where it
- * stands, and of a result its call. Together it is what {@link countChatTokens} gives.
+ * Measures a chat by message and part: each text, call, result, reasoning block and image with its tokens and position,
+ * and for a result its call. The sum is {@link countChatTokens}.
  *
- * @throws {CtxweaveError} `vocabulary_not_loaded` where the `model` is counted by a vocabulary that is not loaded
+ * @throws {CtxweaveError} `vocabulary_not_loaded` if the vocabulary of `model` is not loaded
  */
 export function measureMessages<Chat extends AnyChat>(
   chat: Chat,
@@ -146,8 +146,9 @@ export function measureMessages<Chat extends AnyChat>(
 }
 
 /**
- * The same chat in another format. What the target cannot say is a diagnostic, and stands there as a text where that is
- * possible. Where the format is the same, these are the very messages. Bytes become base64. The chat is never changed.
+ * Converts a chat into another format. Content that the target cannot express is reported, and kept as text if
+ * possible. If the format is the same, messages are returned by reference. Bytes become base64. The input is never
+ * mutated.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
@@ -161,7 +162,7 @@ export function convertMessages<Message = unknown, Chat extends AnyChat = AnyCha
 }
 
 /**
- * A chat as a Loom tree, a node a message, to be assembled under a budget, branched, or kept.
+ * Converts a chat into a Loom tree with one node per message, for assembly under a budget, branching, or storage.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
@@ -182,12 +183,12 @@ async function summaryOf<Message>(
   }
 }
 
-/** The chat and the options of a plan; kept apart, so that changing the plan has no effect. */
+/** The chat and the options of a plan, stored separately, so that mutating the plan has no effect. */
 const planned = new WeakMap<object, [chat: AnyChat, args: object]>();
 
-/** A fit as the module returns it. */
+/** A fit as returned by the module. */
 interface FitResponse {
-  /** Missing if all messages are unchanged. */
+  /** Absent if all messages are unchanged. */
   messages?: Entry[];
   report: FitReport;
   state: FitState;
@@ -198,12 +199,12 @@ function fit(chat: AnyChat, args: object): FitResponse {
   return callChat("fitMessages", chat, args) as FitResponse;
 }
 
-/** Calls a function that takes a chat. Its binary data stays outside the module, unless it is to be converted. */
+/** Calls a function that takes a chat. Binary data stays outside the module, unless it is to be converted. */
 function callChat(name: string, chat: AnyChat, args: object, binary: Binary = "sizes"): unknown {
   return callJson(name, { messages: plainChat(chat), ...args }, { binary });
 }
 
-/** The options, with the indices of the messages that the caller's function pins. */
+/** Replaces the caller's pin function by the indices of the pinned messages. */
 function withPinned(chat: AnyChat, options: object): object {
   if (typeof options !== "object" || options === null) throw invalid("options", "an object");
   try {

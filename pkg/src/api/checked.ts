@@ -1,21 +1,21 @@
-/** Checks of arguments that cross into the wasm as they are. */
+/** Validation of arguments that are passed into the wasm directly. */
 
 import { CtxweaveError } from "../error.js";
 import { guarded } from "../source.js";
 
-/** The value, which must be a string; `path` is its name in the error. */
+/** Returns the value, which must be a string; `path` is its name in the error. */
 export function checkedText(value: unknown, path: string): string {
   if (typeof value !== "string") throw invalid(path, "a string");
   return value;
 }
 
-/** The value, which must be an object; `path` is its name in the error. */
+/** Returns the value, which must be an object; `path` is its name in the error. */
 export function checkedObject<T extends object>(value: T, path: string): T {
   if (typeof value !== "object" || value === null) throw invalid(path, "an object");
   return value;
 }
 
-/** A copy of the options, each read once: an object, none of which may be unknown. */
+/** Copies the options, reading each once. They must be an object without unknown options. */
 export function checkedOptions<Options extends object>(
   options: Options,
   known: readonly (keyof Options & string)[],
@@ -30,18 +30,18 @@ export function checkedOptions<Options extends object>(
     return Object.fromEntries(read.filter(([, value]) => value !== undefined)) as Options;
   }
   const place = placeOf(unknown);
-  const message = `\`${place}\` is no option; there are \`${known.join("`, `")}\``;
+  const message = `\`${place}\` is not an option; the options are \`${known.join("`, `")}\``;
   throw new CtxweaveError("invalid_input", message, { path: place });
 }
 
-/** The JSON text of the caller's object; `path` is its name in the error. */
+/** Returns the JSON text of the caller's object; `path` is its name in the error. */
 export function jsonOf(value: object, path: string): string {
   const text: unknown = guarded(path, () => JSON.stringify(value));
-  if (typeof text !== "string") throw invalid(path, "an object that JSON can hold");
+  if (typeof text !== "string") throw invalid(path, "an object that JSON can represent");
   return text;
 }
 
-/** The error for an argument that is not what it must be. */
+/** The error for an invalid argument. */
 export function invalid(path: string, expected: string): CtxweaveError {
   return new CtxweaveError("invalid_input", `\`${path}\` must be ${expected}`, { path });
 }

@@ -1,4 +1,4 @@
-/** Texts cut and split by their tokens. */
+/** Cutting and splitting texts by tokens. */
 
 import { callJson, numbersOf } from "../call.js";
 import type { ReadonlyData } from "../types/common.js";
@@ -6,43 +6,46 @@ import { checkedText } from "./checked.js";
 import type { CountOptions } from "./tokens.js";
 
 /**
- * Where a text may be cut, never inside a grapheme cluster, as an emoji or a letter with its marks:
+ * Where a text may be cut. Never inside a grapheme cluster, such as an emoji or a letter with its marks.
  *
- * - `token`: between tokens of the text as a whole; `grapheme` where the tokenizer has no tokens
+ * - `token`: between tokens of the whole text; `grapheme` if the tokenizer has no tokens
  * - `grapheme`: between any two clusters
- * - `word`: not between two letters or digits, but in scripts that put no spaces between words
+ * - `word`: not between two letters or digits, except in scripts without spaces between words
  * - `line`: after a line end
- * - `sentence`: after `.`, `!`, `?`, `…` and their like with the white space that follows, and after a blank line
+ * - `sentence`: after `.`, `!`, `?`, `…` and similar signs, with the white space that follows, and after a blank line
  */
 export type TextBoundary = "token" | "grapheme" | "word" | "line" | "sentence";
 
 /** How to cut a text. */
 export interface TruncateOptions extends CountOptions {
-  /** Which side goes: the `end`, the `start`, or the `middle`, so that about as much stays of both ends. Default `end`. */
+  /**
+   * The part to remove: the `end`, the `start`, or the `middle`, which keeps about as much of both ends. Default `end`.
+   */
   side?: "end" | "start" | "middle";
   /** Where it may be cut. Default `token`. */
   boundary?: TextBoundary;
-  /** Stands where something was cut out, and is counted. Default none. */
+  /** Text that replaces the removed part; it is counted. Default none. */
   marker?: string;
 }
 
-/** What is left of a text. */
+/** A truncated text. */
 export interface TruncatedText {
-  /** The beginning of the text, the marker and its end; or the text as it was. */
+  /** The kept beginning, the marker and the kept end; or the text unchanged. */
   text: string;
-  /** How many tokens that has. */
+  /** Tokens of `text`. */
   tokens: number;
-  /** Whether something was cut out. */
+  /** Whether something was removed. */
   truncated: boolean;
-  /** How many UTF-16 code units of the beginning of the text are left: all of them where nothing was cut out. */
+  /** UTF-16 code units kept at the beginning: all of them if nothing was removed. */
   head: number;
-  /** How many of its end are left, after the marker: 0 where nothing was cut out. */
+  /** UTF-16 code units kept at the end, after the marker: 0 if nothing was removed. */
   tail: number;
 }
 
 /**
- * The text with at most so many tokens: as it is where it fits, else as much of it as fits, so that with what stands up to the
- * next place where it could be cut it would not. Where nothing of it fits, the marker; where not even that does, nothing.
+ * Truncates a text to a number of tokens. The result is maximal: extended to the next allowed boundary it would be over
+ * the limit. If no part of the text fits, the result is the marker; if that does not fit either, it is empty. See
+ * docs/tokens.md.
  */
 export function truncateText(text: string, maxTokens: number, options?: ReadonlyData<TruncateOptions>): TruncatedText {
   const request = { text: checkedText(text, "text"), maxTokens, options };
@@ -61,18 +64,21 @@ export function truncateText(text: string, maxTokens: number, options?: Readonly
 
 /** How to split a text. */
 export interface SplitOptions extends CountOptions {
-  /** Tokens that a piece has at most; at least 1. */
+  /** Maximum tokens of a piece; at least 1. */
   maxTokens: number;
-  /** Tokens of the end of a piece that come again at the beginning of the next, at most: up to half of `maxTokens`. Default 0. */
+  /**
+   * Maximum tokens repeated from the end of a piece at the beginning of the next: at most half of `maxTokens`. Default
+   * 0.
+   */
   overlap?: number;
   /**
-   * Where to cut. What has no such place within a piece is cut between words, and that between grapheme clusters. Default `token`,
-   * for Markdown `line`.
+   * Where to cut. A stretch without such a boundary is cut between words, and a long word between grapheme clusters.
+   * Default `token`, for Markdown `line`.
    */
   boundary?: TextBoundary;
   /**
-   * Whether the text is Markdown: a piece ends with a section, or else with a block, where it can. Blocks are paragraphs, lists, tables
-   * and fenced code; a heading stays with what follows it. Default false.
+   * Whether the text is Markdown: a piece ends with a section, otherwise with a block, if possible. Blocks are
+   * paragraphs, lists, tables and fenced code; a heading stays with the text after it. Default false.
    */
   markdown?: boolean;
 }
@@ -80,18 +86,18 @@ export interface SplitOptions extends CountOptions {
 /** A piece of a text. */
 export interface TextPiece {
   text: string;
-  /** Where it begins, in UTF-16 code units. */
+  /** Start, in UTF-16 code units. */
   start: number;
-  /** Where it ends. */
+  /** End, exclusive. */
   end: number;
-  /** How many tokens it has. */
+  /** Its tokens. */
   tokens: number;
 }
 
 /**
- * The pieces of a text with at most so many tokens each, in order: together they are the text, but for what comes again.
+ * Splits a text into pieces of at most `maxTokens` tokens. Without the overlaps the pieces are the text.
  *
- * @throws {CtxweaveError} `invalid_input` where one grapheme cluster alone has more tokens than a piece may have
+ * @throws {CtxweaveError} `invalid_input` if one grapheme cluster has more tokens than a piece may have
  */
 export function splitText(text: string, options: ReadonlyData<SplitOptions>): TextPiece[] {
   const rows = numbersOf(callJson("splitText", { text: checkedText(text, "text"), options }));

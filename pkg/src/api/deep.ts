@@ -1,8 +1,8 @@
-/** Values that are nested deeper than requests may be. */
+/** Values nested deeper than requests may be. */
 
 import { CtxweaveError } from "../error.js";
 
-/** Calls with a value; if its nesting is too deep for a request, with its JSON text, which may be as deep as `fileDepth` allows. */
+/** Calls with a value; if it is nested too deep for a request, with its JSON text, whose limit is `fileDepth`. */
 export function asTextIfDeep<Result>(value: unknown, call: (value: unknown) => Result): Result {
   try {
     return call(value);
@@ -13,7 +13,7 @@ export function asTextIfDeep<Result>(value: unknown, call: (value: unknown) => R
     try {
       text = JSON.stringify(value);
     } catch {
-      // Its nesting is too much for JavaScript, too.
+      // Too deep for JavaScript as well.
       throw error;
     }
     return call(text);

@@ -28,7 +28,7 @@ import type { FileContent } from "../types/workspace.js";
 import type { ReadonlyData } from "../types/common.js";
 
 /**
- * Reads a context file: front matter, title, description, sections, bullets.
+ * Parses a context file: front matter, title, description, sections, bullets.
  *
  * @throws {CtxweaveError} `path_outside_vault` for a path that leaves the vault
  */
@@ -36,14 +36,14 @@ export function parseContextFile(path: string, text: FileContent): ParsedContext
   return callJson("parseContextFile", { path, text }) as ParsedContextFile;
 }
 
-/** Finds the folders that have a context file among the paths of a vault's files. */
+/** Finds the folders with a context file among the paths of a vault. */
 export function discoverContextFolders(paths: readonly string[]): Discovery {
   return callJson("discoverContextFolders", { paths }) as Discovery;
 }
 
 /**
- * Loads the files of the selected folders and those that come with them, under a budget that protects the most specific
- * file. With `render` the result has the prompt section, too. The request is never changed.
+ * Loads the files of the selected folders and those that they watch, under a budget that protects the most specific
+ * files. With `render` the result includes the prompt section. The request is never mutated. See docs/folders.md.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
@@ -55,7 +55,10 @@ export function buildContextChain(request: ReadonlyData<ChainRequest>): ContextC
   return callJson("buildContextChain", request) as ContextChain;
 }
 
-/** Writes the prompt section of a chain; empty if there is nothing to show. `render` of {@link buildContextChain} saves the call. */
+/**
+ * Writes the prompt section of a chain; empty if no file was loaded. `render` of {@link buildContextChain} saves this
+ * call.
+ */
 export function renderContextPrompt(
   chain: Pick<ContextChain, "files">,
   options?: ReadonlyData<RenderContextOptions>,
@@ -64,8 +67,8 @@ export function renderContextPrompt(
 }
 
 /**
- * Who watches a path, in path order. The path is that of a context file or of a folder. What watches is given as files, or
- * as rows of `context_watches`.
+ * Returns the watchers of a path, sorted by path. The path is that of a context file or a folder. Watches are passed as
+ * files, or as rows of `context_watches`.
  */
 export function watchersOf(
   changedPath: string,
@@ -75,7 +78,10 @@ export function watchersOf(
   return callJson("watchersOf", { changedPath, files, options }) as Watcher[];
 }
 
-/** Who is told of changes, and who of what these will change: each file once, so that cycles end. By depth, then path. */
+/**
+ * Returns the files to notify of changes, and their watchers in turn: each file once, so that cycles end. Sorted by
+ * depth, then path.
+ */
 export function bubble(
   changedPaths: readonly string[],
   files: readonly ContextFile[] | readonly ContextWatchRecord[],
@@ -85,7 +91,7 @@ export function bubble(
 }
 
 /**
- * Edits a file as a curator does, and touches nothing else, byte for byte.
+ * Edits a file as a curator; the rest stays the same, byte for byte.
  *
  * @throws {CtxweaveError} `section_not_found`, `invalid_edit`
  */
@@ -93,7 +99,7 @@ export function editContextFile(text: string | Uint8Array, edit: ReadonlyData<Co
   return callJson("editContextFile", { text, edit }) as EditedFile;
 }
 
-/** Plans the migration of `Chat/contexts/*.md` into folders. Nothing is written; the host writes what the moves say. */
+/** Plans the migration of `Chat/contexts/*.md` into folders. The host writes the files of the plan. */
 export function migrateLegacyContexts(input: ReadonlyData<LegacyMigrationInput>): LegacyMigration {
   return callJson("migrateLegacyContexts", input) as LegacyMigration;
 }
@@ -113,9 +119,9 @@ export function sessionContextRecords(session: {
 }
 
 /**
- * The rows to insert, to update and to delete, so that one of the two tables goes from `before` to `after`.
+ * Compares two versions of one of these tables: the rows to insert, to update and to delete.
  *
- * @throws {CtxweaveError} `invalid_input` for two rows with one key, and for rows of both tables
+ * @throws {CtxweaveError} `invalid_input` for two rows with one key, and for a mix of rows of both tables
  */
 export function diffRecords<Row extends SessionContextRecord | ContextWatchRecord>(
   before: readonly Row[],
@@ -124,12 +130,12 @@ export function diffRecords<Row extends SessionContextRecord | ContextWatchRecor
   return callJson("diffRecords", { before, after }) as RecordDiff<Row>;
 }
 
-/** The response to `GET /api/contexts/folders`. */
+/** Converts to the response to `GET /api/contexts/folders`. */
 export function foldersResponse(discovery: Pick<Discovery, "folders">): FoldersResponse {
   return callJson("foldersResponse", discovery) as FoldersResponse;
 }
 
-/** The response to `GET /api/contexts/chain`. */
+/** Converts to the response to `GET /api/contexts/chain`. */
 export function chainResponse(chain: Pick<ContextChain, "files" | "totalTokens">): ChainResponse {
   return callJson("chainResponse", chain) as ChainResponse;
 }

@@ -1,26 +1,26 @@
-/** Handles: what lives in the module for as long as its owner. */
+/** Handles: objects in the module whose lifetime is that of a JavaScript object, their owner. */
 
 import { CtxweaveError } from "../error.js";
 import { call, instance } from "../runtime.js";
 
-/** What lives in the module. */
+/** An object in the module. */
 export interface Handle {
   raw: { free(): void };
-  /** The instance of the module that it lives in. */
+  /** Number of the instance that contains it. */
   instance: number;
-  /** Calls that have not returned yet. */
+  /** Number of active calls. */
   calls: number;
 }
 
 /**
- * The handles of one class by their owners; kept apart from these, so that an owner's type is the same in every flavor.
+ * The handles of one class, by owner. Stored outside the owners, so that an owner's type is the same in every flavor.
  */
 export class Handles<Kind extends Handle> {
   readonly #known = new WeakMap<object, Kind>();
   readonly #name: string;
   readonly #source: string;
 
-  /** `name` is what errors call a handle, `source` what the caller makes a new one from. */
+  /** `name` is the kind of handle in errors, `source` the data from which the caller can create a new one. */
   constructor(name: string, source: string) {
     this.#name = name;
     this.#source = source;
@@ -30,7 +30,7 @@ export class Handles<Kind extends Handle> {
     this.#known.set(owner, { ...handle, instance: instance(), calls: 0 } as Kind);
   }
 
-  /** Calls a function with the owner's handle, unless it is freed, lost or in use. */
+  /** Calls a function with the owner's handle. Throws if it was freed, is lost or in use. */
   use<T>(owner: object, use: (handle: Kind) => T): T {
     const handle = this.#known.get(owner);
     if (!handle) throw new CtxweaveError("handle_freed", `the ${this.#name} was freed; make a new one`);
@@ -44,7 +44,7 @@ export class Handles<Kind extends Handle> {
     }
   }
 
-  /** Frees the memory. Freeing it again is a no-op. */
+  /** Frees the memory. Idempotent. */
   free(owner: object): void {
     const handle = this.#known.get(owner);
     if (!handle) return;
@@ -55,12 +55,12 @@ export class Handles<Kind extends Handle> {
 
   /** The error for a handle of an earlier instance. */
   lost(): CtxweaveError {
-    const message = `the ${this.#name} was lost when the module had to be started anew; make a new one from your own ${this.#source}`;
+    const message = `the ${this.#name} was lost when the module was restarted; make a new one from your ${this.#source}`;
     return new CtxweaveError("handle_lost", message);
   }
 
   #busy(): CtxweaveError {
-    const message = `the ${this.#name} is in the middle of another call; a tokenizer of one's own must not use the ${this.#name} that it counts for`;
+    const message = `re-entrant call: the ${this.#name} is in use; a custom tokenizer must not use the ${this.#name} that it counts for`;
     return new CtxweaveError("handle_busy", message);
   }
 }

@@ -1,4 +1,4 @@
-/** What a file or a value is. */
+/** Identification of files and values. */
 
 import { callJson } from "../call.js";
 import { asBytes } from "../source.js";
@@ -8,12 +8,12 @@ import { asTextIfDeep } from "./deep.js";
 import { plainChat } from "./messages.js";
 
 /**
- * Returns what a file or a value is, with evidence. A file is its bytes or its text; a value is what `JSON.parse` gives, a chat as a
- * library has it, or a list of paths. Nothing is imported, and the input is never changed.
+ * Identifies a file or a value, with evidence. A file is passed as bytes or text; a value is parsed JSON, a chat of a
+ * library, or a list of paths. Nothing is imported, and the input is never mutated.
  *
- * The detectors are those by which `fitMessages`, `importTranscript` and `importLoom` read.
+ * `fitMessages`, `importTranscript` and `importLoom` use the same detectors. See docs/identify.md.
  *
- * @throws {CtxweaveError} `limit_exceeded` for a file that is too large; `invalid_input` for a buffer that was transferred
+ * @throws {CtxweaveError} `limit_exceeded` for a file that is too large; `invalid_input` for a detached buffer
  */
 export function identify(input: unknown, options?: ReadonlyData<IdentifyOptions>): Identification {
   const bytes = asBytes(input, "input");

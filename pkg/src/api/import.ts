@@ -1,4 +1,4 @@
-/** Files of other looms, and of chats. */
+/** Files of other looms and chat exports. */
 
 import { callJson } from "../call.js";
 import type { ReadonlyData } from "../types/common.js";
@@ -14,12 +14,12 @@ import type { LoomTreeData } from "../types/loom.js";
 import { asTextIfDeep } from "./deep.js";
 
 /**
- * Reads a file of another loom, or an export of chats: its bytes, its text, or the object that its JSON is. The format is found by
- * its shape. What a Loom tree has no field for stays under `imported`, and is told; keys to services are left out. The input is
- * never changed.
+ * Imports a file of another loom or a chat export: its bytes, its text, or its parsed JSON. The format is detected from
+ * its shape. Fields without a place in a Loom tree are kept under `imported`, with a diagnostic; API keys are left out.
+ * The input is never mutated. See docs/import.md.
  *
- * @throws {CtxweaveError} `unsupported_format` for a shape that is not known, `invalid_input` for what is no JSON and for a `select`
- * that is not there, `limit_exceeded`
+ * @throws {CtxweaveError} `unsupported_format` for an unknown shape, `invalid_input` for invalid JSON and for a
+ *   `select` without a match, `limit_exceeded`
  */
 export function importLoom(file: LoomFile, options?: ReadonlyData<ImportLoomOptions>): ImportedFile {
   // Some looms nest children deeper than requests may be.
@@ -27,10 +27,10 @@ export function importLoom(file: LoomFile, options?: ReadonlyData<ImportLoomOpti
 }
 
 /**
- * Writes a tree as the text of a file of another loom, or as Markdown. What the format has no place for stands under `ctxweave` in
- * it, so that `importLoom` gives the same tree again.
+ * Exports a tree as a file of another loom, or as Markdown. Fields without a place in the format are written under
+ * `ctxweave`, so that `importLoom` restores the same tree.
  *
- * @throws {CtxweaveError} `invalid_input` for what is no tree, `node_not_found` for a `tip` that is not there
+ * @throws {CtxweaveError} `invalid_input` for an invalid tree, `node_not_found` for a missing `tip`
  */
 export function exportLoom(
   tree: ReadonlyData<LoomTreeData | ImportedTreeData>,

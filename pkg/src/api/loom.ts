@@ -1,4 +1,4 @@
-/** Loom trees: assembly, request bodies and providers' replies. */
+/** Loom trees: assembly, request bodies and answers of providers. */
 
 import { callJson, readResponse } from "../call.js";
 import { writeRequest } from "../request.js";
@@ -11,8 +11,8 @@ import type { BufferAssembly, BufferRequest, DialogueAssembly, DialogueRequest }
 import { unpackAssembly } from "./packed.js";
 
 /**
- * Turns a path through a tree into messages that stay under the token limit, with a report of what was kept, cut and
- * left out. The request is never changed.
+ * Assembles a path of a tree into messages within the token limit, with a report of what was kept, cut and left out.
+ * The request is never mutated. See docs/loom.md.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
@@ -24,8 +24,8 @@ export function assembleDialogue(request: ReadonlyData<DialogueRequest>): Dialog
 }
 
 /**
- * Turns a path through a tree into one document that stays under the token limit, with a report of what was kept, cut
- * and left out. The request is never changed.
+ * Assembles a path of a tree into one document within the token limit, with a report of what was kept, cut and left
+ * out. The request is never mutated. See docs/loom.md.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
@@ -34,10 +34,10 @@ export function assembleBuffer(request: ReadonlyData<BufferRequest>): BufferAsse
 }
 
 /**
- * Assembles the path and writes the body that the target's provider is sent: JSON in UTF-8, ready for `fetch`. The request
- * is an object, or the bytes of its JSON; then no JavaScript object is made in between. The request is never changed.
+ * Assembles a path and writes the target's request body: JSON in UTF-8, ready for `fetch`. The request is an object, or
+ * the bytes of its JSON, which saves parsing it in JavaScript. It is never mutated. See docs/bodies.md.
  *
- * What was cut, and what the provider cannot express, is in the report of {@link requestBodyWithReport}.
+ * {@link requestBodyWithReport} also returns what was cut and what the provider cannot express.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
@@ -48,7 +48,7 @@ export function requestBody(
 }
 
 /**
- * The same body, with the report of the assembly.
+ * Writes the same body, with the report of the assembly.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
@@ -65,14 +65,14 @@ function callBody(name: string, request: object): unknown {
 }
 
 /**
- * Makes nodes and edges of a provider's answer, ready for `LoomTree.upsert`: of a whole one, or of the events of its stream, with
- * reasoning and tool calls. A truncated or unfinished stream gives the nodes so far. Where several answers were
- * asked for, they are siblings.
+ * Converts a provider's answer into nodes and edges, ready for `LoomTree.upsert`, with reasoning and tool calls. Takes
+ * a whole answer or the events of its stream; a truncated or unfinished stream gives the nodes so far. Several answers
+ * become siblings.
  *
- * What `requestBody` then sends of them is what the provider takes as its own turn, with ids of calls and signatures of reasoning.
+ * `requestBody` writes such nodes as the provider's own turn, with call ids and signatures of reasoning.
  *
- * @throws {CtxweaveError} `provider_error` where the answer is an error, or an event of it; `invalid_input` for what is no answer of
- * this provider, and for too few ids
+ * @throws {CtxweaveError} `provider_error` if the answer or an event is an error; `invalid_input` for something other
+ *   than an answer of this provider, and for too few ids
  */
 export function continuation(
   response: ReadonlyData<ProviderReply>,

@@ -1,29 +1,29 @@
-/** Messages of a chat, as they cross and as they come back. */
+/** Messages of a chat, converted on their way in and out. */
 
 import { CtxweaveError } from "../error.js";
 import { reasonOf } from "../source.js";
 import type { ChatContainer } from "../types/chat.js";
 
-/** A chat as it may be given. */
+/** A chat as input. */
 export type AnyChat = readonly unknown[] | ChatContainer;
 
-/** A message of the result: one by its index, one with changes, or an added one. */
+/** A message of the result: its index in the input, its index with changes, or an added message. */
 export type Entry = number | [index: number, changes: Change[]] | object;
 
-/** What becomes of the value at a path within a message: another value, or with none it is removed. */
+/** Change of the value at a path within a message: a new value, or removal if it is missing. */
 export type Change = [path: Path] | [path: Path, value: unknown];
 
 export type Path = readonly (string | number)[];
 
 const langChain = Symbol.for("langchain.message");
 
-/** Whether it is an instance of a message class of LangChain. */
+/** Whether `message` is an instance of a LangChain message class. */
 export function isLangChain(message: unknown): message is object {
   if (typeof message !== "object" || message === null) return false;
   return langChain in message || typeof (message as { getType?: unknown }).getType === "function";
 }
 
-/** The fields of an instance that say what it is. */
+/** The relevant fields of an instance. */
 const FIELDS = [
   "content",
   "name",
@@ -38,7 +38,7 @@ const FIELDS = [
   "response_metadata",
 ];
 
-/** An instance as plain data, with its fields in their places; anything else is what it is. */
+/** Converts an instance into plain data; returns anything else as it is. */
 export function plainMessage(message: unknown): Record<string, unknown> {
   const given = message as Record<string, unknown> & { getType?: () => unknown };
   if (!isLangChain(message)) return given;
@@ -47,7 +47,7 @@ export function plainMessage(message: unknown): Record<string, unknown> {
   return plain;
 }
 
-/** The messages, with instances as plain data. */
+/** Converts instances into plain data. */
 export function plainMessages(messages: readonly unknown[]): readonly unknown[] {
   try {
     return messages.some(isLangChain) ? messages.map(plainMessage) : messages;
@@ -59,7 +59,7 @@ export function plainMessages(messages: readonly unknown[]): readonly unknown[] 
 
 export type Pinned = (message: unknown, index: number) => unknown;
 
-/** The indices of the messages that the caller's function names; the first has the index `from`. */
+/** The indices of the messages for which the caller's function returns true; the first message has the index `from`. */
 export function pinnedBy(pinned: Pinned, messages: readonly unknown[], from = 0): number[] {
   const indices = Array.from(messages.keys(), (at) => from + at);
   return indices.filter((index) => {
@@ -72,13 +72,16 @@ export function pinnedBy(pinned: Pinned, messages: readonly unknown[], from = 0)
   });
 }
 
-/** The message of an entry. */
+/** Resolves an entry to a message. */
 export function messageAt(entry: Entry, messages: readonly unknown[]): unknown {
   if (typeof entry === "number") return messages[entry];
   return Array.isArray(entry) ? copyWith(messages[entry[0]], entry[1]) : addedMessage(entry, messages);
 }
 
-/** A marker or a summary. Next to instances it is one too, made of another message of a human; otherwise a plain object. */
+/**
+ * Creates a marker or a summary. Among instances it becomes an instance too, copied from a human message; otherwise it
+ * is a plain object.
+ */
 function addedMessage(message: object, messages: readonly unknown[]): unknown {
   const human = messages.find((it) => isLangChain(it) && plainMessage(it)["type"] === "human");
   if (human === undefined) return message;
@@ -88,8 +91,8 @@ function addedMessage(message: object, messages: readonly unknown[]): unknown {
 }
 
 /**
- * A copy with changes. Only what is on the way to a change is copied, with its prototype and its properties as they are;
- * everything else is the very same.
+ * Copies a value with changes. Only objects on the path to a change are copied, with prototype and properties; all
+ * others are shared.
  */
 export function copyWith<T>(original: T, changes: readonly Change[]): T {
   const fresh = new Set<unknown>();
@@ -109,9 +112,9 @@ export function copyWith<T>(original: T, changes: readonly Change[]): T {
   };
   const copy = within(top, "original");
   for (const [path, ...value] of changes) if (value.length > 0) put(...place(path), value[0]);
-  // What an instance was made with it is written to JSON from, and a host may set its id there.
+  // LangChain serializes an instance from its constructor arguments, and a host may set its id there.
   if (isLangChain(copy) && "lc_kwargs" in copy) within(copy, "lc_kwargs");
-  // From the back: what is before it keeps its index.
+  // Backwards, so that earlier indices stay valid.
   for (const [path, ...value] of changes.slice().reverse()) {
     if (value.length > 0) continue;
     const [holder, key] = place(path);
@@ -135,12 +138,12 @@ function copied(value: Holder): Holder {
   return Object.create(Object.getPrototypeOf(value) as object | null, properties) as Holder;
 }
 
-/** Not an assignment: there may be an accessor, and `__proto__` is a key as any other. */
+/** Not an assignment: the property may be an accessor, and `__proto__` is an ordinary key. */
 function put(holder: Holder, key: string | number, value: unknown): void {
   Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** The messages of a chat: itself, or those of the container. */
+/** The messages of a chat: the list, or the list in the container. */
 export function messagesOf(chat: AnyChat): readonly unknown[] {
   const messages: unknown = Array.isArray(chat) ? chat : (chat as Record<string, unknown> | null)?.[keyOf(chat)];
   return Array.isArray(messages) ? messages : [];
@@ -151,7 +154,7 @@ function keyOf(chat: AnyChat): string {
   return ["contents", "messages", "input"].find((field) => field in fields) ?? "messages";
 }
 
-/** The chat with other messages in it. */
+/** The chat with other messages. */
 export function withMessages(chat: AnyChat, messages: readonly unknown[]): unknown {
   if (Array.isArray(chat)) return messages;
   return typeof chat === "object" && chat !== null ? copyWith(chat, [[[keyOf(chat)], messages]]) : chat;

@@ -6,21 +6,21 @@ import { asBytes } from "../source.js";
 import type { ReadonlyData } from "../types/common.js";
 import { invalid, jsonOf } from "./checked.js";
 
-/** A `tokenizer.json` of Hugging Face, as `JSON.parse` gives it. */
+/** A `tokenizer.json` of Hugging Face, parsed. */
 export interface TokenizerJson {
   model: object;
   [field: string]: unknown;
 }
 
 /**
- * The vocabulary asset of a `tokenizer.json` of Hugging Face, given as text, as bytes or parsed: for `loadVocabulary`, here or
- * elsewhere, under a name of your own. It can be kept in a file; it is a fifth to a tenth as large.
+ * Converts a `tokenizer.json` of Hugging Face (text, bytes or parsed) into a vocabulary asset for `loadVocabulary`,
+ * under a name of your choice. The asset can be stored; it has a tenth to a fifth of the size.
  *
- * The model has to be byte-level byte pair encoding with one of the patterns that are known; docs/vocabularies.md has the list. Tokens
- * that are added to the model are special tokens of the vocabulary. What is put before and after a text (`post_processor`) is left out.
+ * The model must be byte-level byte pair encoding with a known pattern; docs/vocabularies.md lists them. Added tokens
+ * become special tokens. The `post_processor` is ignored.
  *
- * @throws {CtxweaveError} `invalid_input` with the place in the file for what is no such file and for what cannot be converted, as a
- *   tokenizer of SentencePiece; `invalid_vocabulary` where its merges are none that can be counted exactly
+ * @throws {CtxweaveError} `invalid_input` with the path in the file if it is malformed or cannot be converted, like a
+ *   SentencePiece tokenizer; `invalid_vocabulary` if its merges cannot be counted exactly
  */
 export function vocabularyOf(
   tokenizerJson: string | ArrayBuffer | ArrayBufferView | ReadonlyData<TokenizerJson>,

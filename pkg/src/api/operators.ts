@@ -32,9 +32,10 @@ import { checkedOptions, invalid } from "./checked.js";
 import type { DriverOptions, ReadonlyData } from "../types/common.js";
 
 /**
- * Reads a task template: every operator with its settings in force and where each came from. The task is frozen.
+ * Parses a task template: every operator with its effective settings and their origins. The task is frozen. See
+ * docs/operators.md.
  *
- * @param xml the template; bytes have to be UTF-8
+ * @param xml the template; bytes must be UTF-8
  * @throws {CtxweaveError} `invalid_xml` and `limit_exceeded`, with `line` and `column` in the details
  */
 export function parseTask(
@@ -47,20 +48,20 @@ export function parseTask(
 }
 
 /**
- * Writes a task as its template with all defaults made explicit; nothing else changes, comments and unknown elements
- * included.
+ * Writes a task as its template with all defaults made explicit; everything else, such as comments and unknown
+ * elements, is unchanged.
  *
- * @param task a whole task as `parseTask` gave it: only the root has its `source`
+ * @param task a whole task from `parseTask`: only the root has its `source`
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
 export function writeTask(task: Pick<Task, "source">): string {
-  // A task knows its template; what was read of it does not have to cross again.
+  // The source is enough; the parsed fields do not have to cross.
   const { source } = guarded("task", () => ({ source: (Object(task) as Pick<Task, "source">).source }));
   return callJson("writeTask", { source }) as string;
 }
 
 /**
- * Says of each operator, in the order of the template, what it will see and why.
+ * Explains for each operator, in template order, what it will see and why.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
@@ -69,8 +70,8 @@ export function explainTask(task: ReadonlyData<TaskInput>): ExplainedOperator[] 
 }
 
 /**
- * Begins to assemble the context of a task: it is ready, or the memory system has to be asked `input` and
- * {@link finishContextAssembly} be given the `state` and the answer.
+ * Begins the assembly of a task's context. Either it is ready, or the memory system has to be asked for `input`, and
+ * its answer is passed to {@link finishContextAssembly} with the `state`.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
@@ -79,8 +80,7 @@ export function beginContextAssembly(request: ReadonlyData<ContextAssemblyReques
 }
 
 /**
- * Finishes an assembly with what the memory system answered. One that counts by a tokenizer of the caller's is given that once
- * more, in `options`.
+ * Completes an assembly with the memory system's answer. A custom tokenizer must be passed again in `options`.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
@@ -93,10 +93,10 @@ export function finishContextAssembly(
 }
 
 /**
- * Assembles the context of a task, and asks the memory system where the rules say so. One that fails is asked once more.
+ * Assembles the context of a task, asking the memory system if the rules require it; a failed request is retried once.
  *
- * @throws {CtxweaveError} `context_retrieval_failure` when it fails again, with its error as the cause; the signal's reason when it
- * is aborted
+ * @throws {CtxweaveError} `context_retrieval_failure` after the second failure, with its error as the cause; the
+ *   signal's reason when it is aborted
  */
 export async function assembleContextForTask(
   request: ReadonlyData<ContextAssemblyRequest>,
@@ -122,7 +122,7 @@ async function ask(
   let cause: unknown;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     try {
-      // Its own copy each time: what it does to its input does not reach the next attempt.
+      // A copy per attempt: changes to the input do not reach the next attempt.
       return await raceAbort(memorySystem({ ...input }, { text, purpose, ...(signal && { signal }) }), signal);
     } catch (thrown) {
       checkedSignal(signal);
@@ -132,24 +132,24 @@ async function ask(
   const reason = reasonOf(cause);
   throw new CtxweaveError(
     "context_retrieval_failure",
-    `the memory system failed ${ATTEMPTS} times: ${reason}; see that it can be reached and answers`,
+    `the memory system failed ${ATTEMPTS} times: ${reason}; check that it is reachable and answers`,
     { attempts: ATTEMPTS, reason },
     { cause },
   );
 }
 
-/** The result of a sequential task of which a step has failed, with what the steps before gave. */
+/** The result of a sequential task with a failed step, including the outputs of earlier steps. */
 export function sequentialFailure(input: ReadonlyData<SequentialFailureInput>): SequentialFailure {
   return callJson("sequentialFailure", input) as SequentialFailure;
 }
 
-/** The result of a reduce task in which an inner task or the reduction has failed, with what was done before. */
+/** The result of a reduce task in which an inner task or the reduction failed, including earlier outputs. */
 export function reduceFailure(input: ReadonlyData<ReduceFailureInput>): ReduceFailure {
   return callJson("reduceFailure", input) as ReduceFailure;
 }
 
 /**
- * Begins to run a sequential or reduce task. The run is plain data; ask {@link nextRequest} what comes next.
+ * Starts a run of a sequential or reduce task. The run is plain data; {@link nextRequest} returns the next action.
  *
  * @throws {CtxweaveError} `invalid_input` for a task that is neither
  */
@@ -157,21 +157,21 @@ export function startRun(input: ReadonlyData<RunInput>): Run {
   return callJson("startRun", input) as Run;
 }
 
-/** What comes next in a run. */
+/** The next action of a run. */
 export function nextRequest(run: ReadonlyData<RunState>): RunNext {
   return callJson("nextRequest", run) as RunNext;
 }
 
 /**
- * The run after what came of what came next; the run that is given stays as it is.
+ * Returns the run after the outcome of its next action; the input is unchanged.
  *
- * @throws {CtxweaveError} `run_out_of_order` when it waits for something else
+ * @throws {CtxweaveError} `run_out_of_order` if the run waits for another action
  */
 export function recordResult(run: ReadonlyData<RunState>, result: ReadonlyData<RunResult>): Run {
   return callJson("recordResult", { run, result }) as Run;
 }
 
-/** Freezes plain data as deep as it goes; no template goes deeper than the limit `xmlDepth`. */
+/** Freezes plain data recursively; the limit `xmlDepth` bounds the depth. */
 function freeze(value: unknown): void {
   if (typeof value !== "object" || value === null) return;
   Object.freeze(value);

@@ -1,4 +1,4 @@
-/** What src/loom/packed.rs gives, made into the objects that it stands for. The layout is documented there. */
+/** Decodes the responses of src/loom/packed.rs, which documents their layout. */
 
 import { decoderOf } from "../coders.js";
 import type { Diagnostic, FitPrefix, FitState, ReadonlyData } from "../types/common.js";
@@ -14,11 +14,11 @@ import type {
 } from "../types/loom.js";
 import type { DialogueSummary, ReportSummary } from "../types/resident.js";
 
-/** The messages of the last dialogue that came, for the next one to say which of them are the same. */
+/** The messages of the last dialogue, which the next response may refer to. */
 export interface KeptMessages {
-  /** The number of that dialogue; 0 before the first. */
+  /** Number of that dialogue; 0 before the first. */
   number: number;
-  /** A text and ids; undefined for a message that is sent again each time. Only their frozen spans are handed out. */
+  /** Text and ids; undefined for a message that is sent each time. Only their frozen spans are shared with callers. */
   messages: (Message | undefined)[];
 }
 
@@ -26,17 +26,17 @@ const STRATEGIES = ["truncateMiddle", "rollingWindow", "stopAtLimit"] as const;
 const STARTS = ["any", "user"] as const;
 const FILLS = ["all", "results", "off"] as const;
 
-/** The protected messages, of which each has a bit. */
+/** The protected messages, one bit each. */
 function protectedMessages(bits: number): ("firstUser" | "lastUser")[] {
   return (["firstUser", "lastUser"] as const).filter((_, at) => (bits >> at) & 1);
 }
 const ROLES = ["system", "developer", "user", "assistant"] as const;
 
-/** Goes through the numbers and the list next to them, from their beginnings. */
+/** A cursor over the numbers and the list next to them. */
 class Packed {
   at = 0;
   readonly numbers: ArrayLike<number>;
-  /** The ids of rows, one after the other. */
+  /** The ids of rows, concatenated. */
   readonly ids: string;
   readonly #values: unknown[];
   #value = 2;
@@ -44,7 +44,7 @@ class Packed {
   /** The state for the next dialogue of a series. */
   state?: FitState;
 
-  /** Those that places of nodes refer to, where nodes are given as places. */
+  /** The nodes that positions refer to, if nodes are given as positions. */
   nodes?: ReadonlyData<LoomNode[]>;
 
   constructor(answer: unknown) {
@@ -62,7 +62,7 @@ class Packed {
     return this.numbers[this.at++] as number;
   }
 
-  /** A number, or undefined where a −1 says that this and what belongs to it is absent. */
+  /** Reads a number; −1 means that it and the fields that depend on it are absent. */
   optional(): number | undefined {
     const number = this.number();
     return number < 0 ? undefined : number;
@@ -73,7 +73,7 @@ class Packed {
   }
 }
 
-/** A report of numbers, in a series with the state for the next dialogue. */
+/** Decodes a report of numbers, in a series with the state for the next dialogue. */
 export function unpackReport(answer: unknown): { report: ReportSummary; state?: FitState } {
   const packed = new Packed(answer);
   return { report: report(packed), ...(packed.state && { state: packed.state }) };
@@ -100,7 +100,7 @@ function report(packed: Packed): ReportSummary {
       loomBlock: packed.number(),
     };
   }
-  // The fields come in this order, of which two may be absent.
+  // Fields in wire order; two are optional.
   const report = { strategy, limit, tokens, truncated: packed.number() === 1 } as ReportSummary;
   const nodes = packed.optional();
   if (nodes !== undefined) {
@@ -132,14 +132,14 @@ function report(packed: Packed): ReportSummary {
   return report;
 }
 
-/** A dialogue, made of what came and what was kept. What is kept serves this dialogue once all of it is there. */
+/** Decodes a dialogue, using the kept messages, which are updated once it is complete. */
 export function unpackDialogue(answer: unknown, kept: KeptMessages): DialogueSummary {
   const packed = new Packed(answer);
   const summary = report(packed);
   return dialogue(packed, kept, summary);
 }
 
-/** The same with the whole report; or made of the nodes of the caller's own tree. */
+/** The same with the whole report; or with texts from the nodes of the caller's tree. */
 export function unpackAssembly(answer: unknown, from: KeptMessages | ReadonlyData<LoomNode[]>): DialogueAssembly {
   const packed = new Packed(answer);
   const {
@@ -218,7 +218,7 @@ function row(
   const fate = FATES[(what >> 3) & 7]!;
   const pinned = ((what >> 6) & 1) === 1;
   const reason = REASONS[what >> 7];
-  // Most rows are of these two shapes.
+  // Fast path for the shapes of most rows.
   if (reason === undefined && message >= 0 && !pinned) return { nodeId, as, fate, tokens, message };
   if (reason !== undefined && message < 0 && !pinned) return { nodeId, as, fate, reason, tokens };
   return {
@@ -261,7 +261,7 @@ function dialogue<R>(packed: Packed, kept: KeptMessages, report: R): Dialogue<R>
     const count = packed.number();
     if (from >= 0) {
       const same = kept.messages.slice(from, from + count);
-      // Mostly one run is nearly all of it.
+      // Usually one run covers almost all messages.
       keep = keep.length === 0 ? same : keep.concat(same);
       for (let at = 0; at < same.length; at += 1) messages.push(copy(same[at]!));
       continue;
@@ -282,7 +282,7 @@ function dialogue<R>(packed: Packed, kept: KeptMessages, report: R): Dialogue<R>
   return system === undefined ? { messages, report, ...state } : { system, messages, report, ...state };
 }
 
-/** A content, or texts one after the other; those of nodes are the caller's own strings. */
+/** Reads a content: a value, or concatenated texts; those of nodes are the caller's strings. */
 function content(packed: Packed): Message["content"] {
   let pieces = packed.number();
   if (pieces === 0) return packed.value() as Message["content"];
@@ -294,14 +294,16 @@ function content(packed: Packed): Message["content"] {
   return text;
 }
 
-/** The text of a node whose content is one text, though lists of blocks may stand around it and empty ones next to it. */
+/**
+ * The text of a node whose content is a single text, possibly nested in lists of blocks with empty texts next to it.
+ */
 function textOf(content: ReadonlyData<NodeContent>): string {
   if (typeof content === "string") return content;
   if (content.type === "mixed") return content.blocks.map(textOf).join("");
   return (content as { text: string }).text;
 }
 
-/** Those of a message that is kept are frozen, so that they need not be copied for each dialogue that has it. */
+/** Spans of a kept message are frozen, so that dialogues can share them. */
 function spans(packed: Packed, nodeIds: readonly string[], freeze: boolean): readonly MessageSpan[] {
   const spans: MessageSpan[] = [];
   for (let count = packed.number(); count > 0; count -= 1) {
@@ -315,8 +317,7 @@ function spans(packed: Packed, nodeIds: readonly string[], freeze: boolean): rea
 }
 
 /**
- * A message of the caller's own: what he does to it must not come back. The content is a text, which nobody can change,
- * and the spans are frozen.
+ * A message for the caller, whose changes must not reach the kept one. The text is immutable and the spans are frozen.
  */
 function copy({ role, content, nodeIds, spans }: Message): Message {
   return { role, content, nodeIds: nodeIds.length === 1 ? [nodeIds[0]!] : nodeIds.slice(), spans };

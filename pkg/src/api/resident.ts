@@ -39,13 +39,13 @@ import { type Handle as AnyHandle, Handles } from "./handles.js";
 import { type KeptMessages, unpackAssembly, unpackDialogue, unpackReport } from "./packed.js";
 
 /**
- * A tree that lives in the wasm: changed in place, and assembled again and again. It gives what `assembleDialogue`,
- * `assembleBuffer` and `requestBody` give for the same nodes and edges, but no text is counted twice, and a keystroke costs
- * what is in the window.
+ * A tree that lives in the wasm: changed in place, and assembled repeatedly. Returns the same results as
+ * `assembleDialogue`, `assembleBuffer` and `requestBody` for the same nodes and edges, but counts each text once, so
+ * that a keystroke costs only what is in the window. See docs/resident.md.
  *
- * A call that throws leaves it as it was. Call `free` when it is done with (or say `using`); else the garbage collector
- * frees it some time. After that, and after the module had to be restarted, its methods throw `handle_freed` and
- * `handle_lost`.
+ * A call that throws leaves the tree unchanged. Call `free` when done, or declare it with `using`; otherwise the
+ * garbage collector frees it eventually. Methods of a freed tree throw `handle_freed`; after a restart of the module
+ * they throw `handle_lost`.
  */
 export class LoomTree {
   /** @param tree the tree, or the bytes of its JSON */
@@ -55,25 +55,25 @@ export class LoomTree {
     handles.set(this, { raw, defaults: {}, kept: { number: 0, messages: [] } });
   }
 
-  /** What had to be repaired in the tree when it was made. */
+  /** Repairs made to the tree when it was created. */
   get diagnostics(): Diagnostic[] {
     return ask(this, "diagnostics", () => null) as Diagnostic[];
   }
 
-  /** How large it is, and how much is remembered. */
+  /** Size of the tree, and of its caches. */
   get size(): TreeSize {
     return ask(this, "size", () => null) as TreeSize;
   }
 
-  /** Adds nodes and edges; one whose id is in the tree is put in its place, and an edge keeps its order. */
+  /** Adds nodes and edges, or replaces those with the same id; a replaced edge keeps its position. */
   upsert(change: ReadonlyData<TreeChange>): ChangeReport {
     return ask(this, "upsert", () => change) as ChangeReport;
   }
 
   /**
-   * Adds to the text of a node, while a reply streams: to its last block where that is a text, else as a block after it. It
-   * costs what is added, and so does what is counted next. A character whose halves come in two texts is whole when both are
-   * there.
+   * Appends to the text of a node, while a reply streams: to its last block if that is a text, otherwise as a new
+   * block. Its cost, and that of the next count, is proportional to the appended text. The halves of a surrogate pair
+   * may come in two calls.
    *
    * @throws {CtxweaveError} `node_not_found`
    */
@@ -82,8 +82,8 @@ export class LoomTree {
   }
 
   /**
-   * Removes nodes and edges. With a node go the edges that lead to it; an edge that starts from it loses that source, and
-   * goes too when no source is left that it could come from.
+   * Removes nodes and edges. Removing a node also removes the edges to it; an edge from it loses this source, and is
+   * removed if no possible predecessor is left.
    *
    * @throws {CtxweaveError} `node_not_found`, `edge_not_found`
    */
@@ -92,8 +92,8 @@ export class LoomTree {
   }
 
   /**
-   * Makes a change that is given as data: what an edit gave as its `inverse`, or what {@link changesSince} gave. After an inverse the
-   * tree is as it was before the edit, with the order of nodes and edges.
+   * Applies a change given as data: the `inverse` of an edit, or a result of {@link changesSince}. An inverse restores
+   * the tree before the edit, including the order of nodes and edges.
    *
    * @throws {CtxweaveError} `duplicate_id`, `edge_node_not_found`, `limit_exceeded`, `invalid_edit`
    */
@@ -101,34 +101,34 @@ export class LoomTree {
     return ask(this, "apply", () => change) as RemovalReport;
   }
 
-  /** How many edits there were that changed something. */
+  /** Number of edits that changed something. */
   get revision(): number {
     return ask(this, "revision", () => null) as number;
   }
 
-  /** The tree as it was given, in order, with the fields that the model does not name. */
+  /** The tree as given, in order, including unknown fields. */
   toJSON(): LoomTreeData {
     return ask(this, "toJSON", () => null) as LoomTreeData;
   }
 
-  /** The same as bytes of JSON, which `new LoomTree` takes. */
+  /** The same as JSON bytes, which `new LoomTree` accepts. */
   snapshot(): Uint8Array<ArrayBuffer> {
     return ask(this, "snapshot", () => null) as Uint8Array<ArrayBuffer>;
   }
 
   /**
-   * What changed since a revision of this tree: for storing little, and for a copy of it elsewhere, which `apply` brings up to date.
-   * Without a revision, and where it is too long ago or none of this tree, it is all of the tree, with `replace`.
+   * The changes since a revision of this tree, to store little, or to update a copy with `apply`. Without a revision,
+   * or if it is too old or unknown, the whole tree with `replace`.
    */
   changesSince(revision?: number): ChangesSince {
     return ask(this, "changesSince", () => ({ revision })) as ChangesSince;
   }
 
   /**
-   * What the prompt would gain and lose by a change, by other options, or by both, without making it: what `apply` and two
-   * assemblies would show. Tree and revision stay as they are.
+   * Compares the prompt before and after a change, other options, or both, without applying them: as two assemblies
+   * around `apply` would. The tree and its revision are unchanged.
    *
-   * @throws {CtxweaveError} what the change and the two assemblies would throw
+   * @throws {CtxweaveError} those of the change and of the two assemblies
    */
   preview(change: ReadonlyData<TreePreview>, options?: ReadonlyData<TreePromptOptions>): PromptComparison {
     return handles.use(this, (handle) => {
@@ -139,7 +139,7 @@ export class LoomTree {
     });
   }
 
-  /** The prompts of two branches, or of one with two settings, next to each other. */
+  /** Compares the prompts of two branches, or of one branch with two sets of options. */
   compare(optionsA: ReadonlyData<TreePromptOptions>, optionsB: ReadonlyData<TreePromptOptions>): PromptComparison {
     return handles.use(this, (handle) =>
       compared(handle, "compare", withDefaults(handle, optionsA), withDefaults(handle, optionsB), {}),
@@ -147,14 +147,13 @@ export class LoomTree {
   }
 
   /**
-   * Where a text stands: in path order, each node before its children, a branch to its end before the next. Matches do not
-   * overlap.
+   * Finds a text, in path order: each node before its children, a whole branch before the next. Matches do not overlap.
    */
   search(query: string, options?: ReadonlyData<SearchOptions>): SearchMatch[] {
     return ask(this, "search", () => ({ query, options })) as SearchMatch[];
   }
 
-  /** Changes what the tree says about itself, and the defaults of the options. */
+  /** Changes the settings of the tree, and the defaults of the options. */
   configure(settings: ReadonlyData<TreeSettings>): void {
     handles.use(this, (handle) => {
       if (typeof settings !== "object" || settings === null) throw invalid("settings", "an object");
@@ -171,18 +170,18 @@ export class LoomTree {
     });
   }
 
-  /** The ids of the path that ends at a node, oldest first. */
+  /** The ids of the path to a node, oldest first. */
   path(tip: string, options?: ReadonlyData<TreeOptions>): string[] {
     return ask(this, "path", (handle) => ({ tip, options: withDefaults(handle, options) })) as string[];
   }
 
-  /** The ids of all nodes, in the order in which they were given: that of costs that are asked for without ids. */
+  /** The ids of all nodes, in the order in which they were added: the order of costs that are requested without ids. */
   nodeIds(): string[] {
     return ask(this, "nodeIds", () => null) as string[];
   }
 
   /**
-   * A node as it was given, with the fields that the model does not name; for a list of ids a list of nodes.
+   * A node as given, including unknown fields; for a list of ids, a list of nodes.
    *
    * @throws {CtxweaveError} `node_not_found`
    */
@@ -190,19 +189,19 @@ export class LoomTree {
     return askEach(this, "node", nodeId) as EachOf<Ids, LoomNode>;
   }
 
-  /** The nodes where paths begin, in the order in which they were given. */
+  /** The nodes without a predecessor, in the order in which they were added. */
   roots(): TreeRelative[] {
     return ask(this, "roots", () => null) as TreeRelative[];
   }
 
-  /** The leaves, in the order in which they were given. */
+  /** The leaves, in the order in which they were added. */
   leaves(): TreeRelative[] {
     return ask(this, "leaves", () => null) as TreeRelative[];
   }
 
   /**
-   * The children of a node, and the remarks about it, in the order of their edges. This and what follows is for one id,
-   * or for a list of them at once.
+   * The children of a node and its annotations, in the order of their edges. This query and the following ones take one
+   * id, or a list of ids.
    *
    * @throws {CtxweaveError} `node_not_found`
    */
@@ -211,33 +210,33 @@ export class LoomTree {
   }
 
   /**
-   * The parents of a node, and the nodes that it is a remark about, in the order of its edges. An edit without an edge of its own stands
-   * where the node stands that it is an edit of.
+   * The parents of a node, and the nodes that it annotates, in the order of its edges. An edit without edges has the
+   * parents of the node that it is an edit of.
    */
   parents<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, TreeRelative[]> {
     return askEach(this, "parents", nodeId) as EachOf<Ids, TreeRelative[]>;
   }
 
-  /** The children of the node's parents, itself among them where an edge leads to it; for a root the roots. */
+  /** The children of the node's parents, including the node if an edge leads to it; for a root the roots. */
   siblings<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, TreeRelative[]> {
     return askEach(this, "siblings", nodeId) as EachOf<Ids, TreeRelative[]>;
   }
 
-  /** The node's children and all of theirs, each after the one that it was come to from, and once. */
+  /** The children of a node and their descendants, each once, after the node that it was reached from. */
   descendants<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, TreeRelative[]> {
     return askEach(this, "descendants", nodeId) as EachOf<Ids, TreeRelative[]>;
   }
 
   /**
-   * The node, what it is an edit of, and the other edits of that, each after what it is an edit of; then those that an edge names as
-   * its predecessor next to it.
+   * The node, its original and the other edits of that, each after the node that it is an edit of; then the nodes that
+   * share an edge with it as predecessors.
    */
   versions<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, TreeRelative[]> {
     return askEach(this, "versions", nodeId) as EachOf<Ids, TreeRelative[]>;
   }
 
   /**
-   * How many nodes the path to a node has before it. Where several edges lead to a node, it takes the first.
+   * Number of nodes before a node on its path. If several edges lead to a node, the first one counts.
    *
    * @throws {CtxweaveError} `node_not_found`, `path_cycle`
    */
@@ -245,15 +244,14 @@ export class LoomTree {
     return askEach(this, "depth", nodeId) as EachOf<Ids, number>;
   }
 
-  /** The last node that is on the paths to both, which may be one of them; undefined where they have none in common. */
+  /** The last node that is on the paths to both, possibly one of them; undefined if the paths share none. */
   commonAncestor(a: string, b: string): string | undefined {
     return ask(this, "commonAncestor", () => ({ a, b })) as string | undefined;
   }
 
   /**
-   * The node after the last one of a path, among the children of its parent; undefined if missing. Pruned ones
-   * are passed over unless the node is pruned itself, and the siblings of a remark are the other remarks. Where several edges lead to
-   * the node, `choices` say which.
+   * The next sibling of the last node of a path; undefined if missing. Skips pruned nodes unless the node is pruned;
+   * the siblings of an annotation are the other annotations. If several edges lead to the node, `choices` selects one.
    *
    * @throws {CtxweaveError} `node_not_found`, `ambiguous_path`
    */
@@ -262,75 +260,78 @@ export class LoomTree {
       TreeRelative | undefined;
   }
 
-  /** The same on the other side. */
+  /** The previous sibling, by the same rules. */
   previousSibling(nodeId: string, options?: ReadonlyData<TreeOptions>): TreeRelative | undefined {
     return ask(this, "previousSibling", (handle) => ({ nodeId, options: withDefaults(handle, options) })) as
       TreeRelative | undefined;
   }
 
-  /** Tokens of the content of each of these nodes, or of all of them as `nodeIds` has them, counted alone. */
+  /** Tokens of the content of each of these nodes, or of all in the order of `nodeIds`, counted alone. */
   tokensOf(nodeIds?: readonly string[], options?: ReadonlyData<TreeOptions>): Uint32Array<ArrayBuffer> {
     const { buffer } = costs(this, "tokensOf", nodeIds, options);
     return new Uint32Array(buffer);
   }
 
   /**
-   * Tokens of the path to each of these nodes, or to all of them: the sum of what its nodes are alone, the node among them, without
-   * those that are excluded or pruned. Where several edges lead to a node and `choices` say nothing, the path takes the first; of one
-   * that goes in a circle nothing is known (NaN). What a request costs says {@link LoomTree.measurePath}.
+   * Tokens of the path to each of these nodes, or to all: the sum over its nodes, the node included, each counted
+   * alone, without excluded and pruned ones. If several edges lead to a node and `choices` selects none, the first one
+   * counts; a cyclic path gives NaN. {@link LoomTree.measurePath} returns the cost of a request.
    */
   pathTokens(nodeIds?: readonly string[], options?: ReadonlyData<TreeOptions>): Float64Array<ArrayBuffer> {
     const { buffer } = costs(this, "pathTokens", nodeIds, options);
     return new Float64Array(buffer);
   }
 
-  /** The same of each node and its descendants. A node with several edges to it is counted where its path comes from. */
+  /**
+   * Tokens of each node and its descendants. A node with several incoming edges is counted under the one that its path
+   * takes.
+   */
   subtreeTokens(nodeIds?: readonly string[], options?: ReadonlyData<TreeOptions>): Float64Array<ArrayBuffer> {
     const { buffer } = costs(this, "subtreeTokens", nodeIds, options);
     return new Float64Array(buffer);
   }
 
-  /** What `measurePath` gives for each of these tips. */
+  /** The result of `measurePath` for each of these tips. */
   measurePaths(tips: readonly string[], options?: ReadonlyData<TreeOptions>): PathMeasure[] {
     return ask(this, "measurePaths", (handle) => ({ tips, options: withDefaults(handle, options) })) as PathMeasure[];
   }
 
-  /** What a whole path costs as a dialogue, and how far that is from the limit. Nothing is rendered. */
+  /** Measures a whole path as a dialogue, and compares it with the limit. Nothing is rendered. */
   measurePath(options: ReadonlyData<TreeOptions>): PathMeasure {
     return ask(this, "measurePath", (handle) => withDefaults(handle, options)) as PathMeasure;
   }
 
-  /** What would be cut from a path as a dialogue, as reports have it; undefined where all of it fits. */
+  /** The cut of a path as a dialogue, as in reports; undefined if the whole path fits. */
   wouldCut(options: ReadonlyData<TreeOptions>): Cut | undefined {
     return ask(this, "wouldCut", (handle) => withDefaults(handle, options)) as Cut | undefined;
   }
 
-  /** Messages, as the function `assembleDialogue` gives them. */
+  /** Assembles messages, like the function `assembleDialogue`. */
   assembleDialogue(options: ReadonlyData<TreeDialogueOptions>): DialogueAssembly {
     return handles.use(this, (handle) => unpackAssembly(packed(handle, options, true), handle.kept));
   }
 
   /**
-   * The same messages with a report of numbers only, so that what it costs does not grow with the part of the path that is
-   * cut: for every keystroke.
+   * Assembles the same messages with a report of numbers only, whose cost does not depend on the part of the path that
+   * is cut: fast enough for every keystroke.
    */
   summarizeDialogue(options: ReadonlyData<TreeDialogueOptions>): DialogueSummary {
     return handles.use(this, (handle) => unpackDialogue(packed(handle, options, false), handle.kept));
   }
 
-  /** A document, as the function `assembleBuffer` gives it. */
+  /** Assembles a document, like the function `assembleBuffer`. */
   assembleBuffer(options: ReadonlyData<TreeBufferOptions>): BufferAssembly {
     return ask(this, "assembleBuffer", (handle) => withDefaults(handle, options)) as BufferAssembly;
   }
 
-  /** The body that the target's provider is sent, as the function `requestBody` gives it: JSON in UTF-8. */
+  /** Writes the target's request body, like the function `requestBody`: JSON in UTF-8. */
   requestBody(options: ReadonlyData<TreeBodyOptions>): Uint8Array<ArrayBuffer> {
     return bodyOf(this, options, false) as Uint8Array<ArrayBuffer>;
   }
 
   /**
-   * Bodies for `n` answers to one prompt: one that asks for all of them where the provider takes that (`openai`, `gemini`,
-   * `completion`), else the same one `n` times.
+   * Writes bodies for `n` answers to one prompt: a single one if the provider supports it (`openai`, `gemini`,
+   * `completion`), otherwise the same body `n` times.
    */
   requestBodies(options: ReadonlyData<TreeBodyOptions> & { readonly n: number }): Uint8Array<ArrayBuffer>[] {
     const { n, ...rest } = given(options);
@@ -342,13 +343,13 @@ export class LoomTree {
     return together ? [body] : Array.from({ length: count }, (_, at) => (at === 0 ? body : body.slice()));
   }
 
-  /** The same body, with the short report of it. */
+  /** Writes the same body, with a short report. */
   requestBodyWithReport(options: ReadonlyData<TreeBodyOptions>): SummarizedBody {
     const [body, report] = bodyOf(this, options, true) as [Uint8Array<ArrayBuffer>, unknown];
     return { body, ...unpackReport(report) };
   }
 
-  /** Gives the memory back. To free it again is harmless. */
+  /** Frees the memory. Idempotent. */
   free(): void {
     handles.free(this);
   }
@@ -358,7 +359,7 @@ export class LoomTree {
   }
 }
 
-/** A text, apart from the half of a surrogate pair that it begins or ends with: JSON does not have these. */
+/** A text without the lone surrogates at its ends, which JSON cannot carry. */
 function withHalves(text: string): { text: string; low?: number; high?: number } {
   const low = /^[\udc00-\udfff]/.test(text) ? text.charCodeAt(0) : undefined;
   const high = /[\ud800-\udbff]$/.test(text) ? text.charCodeAt(text.length - 1) : undefined;
@@ -367,7 +368,7 @@ function withHalves(text: string): { text: string; low?: number; high?: number }
   return { text: inside, ...(low !== undefined && { low }), ...(high !== undefined && { high }) };
 }
 
-/** What the tree itself keeps; all other settings are defaults of what is asked. */
+/** Settings stored in the tree; all others are defaults of options. */
 const OWN = new Set([
   "title",
   "mode",
@@ -382,7 +383,7 @@ const OWN = new Set([
 interface Handle extends AnyHandle {
   raw: glue.LoomTree;
   defaults: Record<string, unknown>;
-  /** What came out of the wasm, so that it need not come again. */
+  /** Messages from the wasm, kept so that they do not have to cross again. */
   kept: KeptMessages;
 }
 
@@ -393,12 +394,12 @@ function ask(tree: LoomTree, name: string, request: (handle: Handle) => unknown)
   return handles.use(tree, (handle) => callMethod(handle, name, request(handle)));
 }
 
-/** The same about one id or a list of them. */
+/** The same for one id or a list of ids. */
 function askEach(tree: LoomTree, name: string, nodeId: NodeIds): unknown {
   return ask(tree, name, () => ({ nodeId }));
 }
 
-/** Costs of nodes, as the bytes of their numbers. */
+/** Costs of nodes, as the bytes of numbers. */
 function costs(
   tree: LoomTree,
   name: string,
@@ -425,7 +426,7 @@ function bodyOf(tree: LoomTree, options: ReadonlyData<TreeBodyOptions>, withRepo
   });
 }
 
-/** What two sets of options ask for, next to each other. A tokenizer of the caller's counts both. */
+/** Builds the request of a comparison from two sets of options. A custom tokenizer counts both. */
 function compared(
   handle: Handle,
   name: string,
@@ -436,12 +437,12 @@ function compared(
   const then = { ...others };
   if (then["tokenizer"] === options["tokenizer"]) delete then["tokenizer"];
   if (typeof then["tokenizer"] === "object" && then["tokenizer"] !== null) {
-    throw invalid("tokenizer", "a name where it is another than that of the first prompt");
+    throw invalid("tokenizer", "a name if it differs from that of the first prompt");
   }
   return callMethod(handle, name, { ...request, options, then }) as PromptComparison;
 }
 
-/** The target that asks for so many answers, where one body can. */
+/** The target that requests `n` answers, if one body can. */
 function askingFor(n: number, target: unknown): [together: boolean, target: unknown] {
   if (typeof target !== "object" || target === null) return [false, target];
   const fields = target as { provider?: unknown; generationConfig?: object };
@@ -459,12 +460,12 @@ function askingFor(n: number, target: unknown): [together: boolean, target: unkn
   }
 }
 
-/** The options, over the defaults. */
+/** Merges the options over the defaults. */
 function withDefaults(handle: Handle, options: object | undefined): Record<string, unknown> {
   return over(handle.defaults, options);
 }
 
-/** Options over others. */
+/** Merges options over others. */
 function over(below: Record<string, unknown>, options: object | undefined): Record<string, unknown> {
   if (options === undefined || options === null) return below;
   if (typeof options !== "object") throw invalid("options", "an object");
@@ -474,19 +475,19 @@ function over(below: Record<string, unknown>, options: object | undefined): Reco
   return all;
 }
 
-/** The fields that are set: those that are undefined are left out. */
+/** The fields with a value other than undefined. */
 function given(options: object): Record<string, unknown> {
   try {
     const own: Record<string, unknown> = { ...options };
     for (const key in own) if (own[key] === undefined) delete own[key];
     return own;
   } catch (cause) {
-    const message = `the options cannot be read: asking for one threw: ${reasonOf(cause)}`;
+    const message = `the options cannot be read: reading one threw: ${reasonOf(cause)}`;
     throw new CtxweaveError("invalid_input", message, {}, { cause });
   }
 }
 
-/** Path and tip are two ways to say one thing: the one that is asked for takes the place of the other in the defaults. */
+/** `path` and `tip` are alternatives: the one in the options replaces the other in the defaults. */
 function keepOnePosition(all: Record<string, unknown>, given: Record<string, unknown>): void {
   const has = (name: string): boolean => (given[name] ?? undefined) !== undefined;
   if (has("path") && !has("tip")) delete all["tip"];

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" />
-/** Texts as tokens and back, and counted while they grow. */
+/** Encoding, decoding and incremental counting. */
 
 import { callJson, numbersOf } from "../call.js";
 import { decoderOf } from "../coders.js";
@@ -12,41 +12,43 @@ import { checkedText, invalid } from "./checked.js";
 import { type Handle, Handles } from "./handles.js";
 import { type CountOptions, countTokensUpTo, onlyTokenizer } from "./tokens.js";
 
-/** Which tokens. */
+/** Which tokenizer to use. */
 export interface TokenOptions {
-  /** An exact tokenizer: the estimate and counters of the caller's have no tokens. Its vocabulary has to be loaded. */
+  /** An exact tokenizer, with its vocabulary loaded: the estimate and custom counters have no tokens. */
   tokenizer: ExactTokenizer;
 }
 
-/** How to make tokens of a text. */
+/** How to encode a text. */
 export interface EncodeOptions extends TokenOptions {
   /**
-   * Special tokens, such as `<|endoftext|>`, that stand for themselves: all of the vocabulary's, or those named. All others are the
-   * plain text that they are. Default: none.
+   * Special tokens, such as `<|endoftext|>`, to encode as such: all of the vocabulary's, or those listed. All others
+   * are plain text. Default none.
    */
   allowedSpecial?: "all" | readonly string[];
 }
 
 /**
- * The tokens of a text, by number, as tiktoken gives them, or what made the vocabulary.
+ * Encodes a text into token ids, equal to those of tiktoken or of the vocabulary's origin.
  *
- * @throws {CtxweaveError} `unknown_value` for a tokenizer without tokens and for a special token that the encoding does not have
+ * @throws {CtxweaveError} `unknown_value` for a tokenizer without tokens, and for a special token unknown to the
+ *   encoding
  */
 export function encodeTokens(text: string, options: ReadonlyData<EncodeOptions>): Uint32Array<ArrayBuffer> {
   const checked = checkedText(text, "text");
   const tokenizer = checked.length < MIN_UNITS_FOR_REQUEST ? onlyTokenizer(options) : undefined;
   const ids = tokenizer === undefined ? undefined : call((wasm) => wasm.encodeTokens(checked, tokenizer));
-  // The wasm says what is wrong with the options only if it gets all of them.
+  // The wasm can report invalid options only if it receives all of them.
   return ids ?? numbersOf(callJson("encodeTokens", { text: checked, options }));
 }
 
-/** Texts of fewer UTF-16 code units cross by themselves, longer ones as part of a request, where each costs less. */
+/** Shorter texts cross separately, longer ones as part of a request, where they cost less. In UTF-16 code units. */
 const MIN_UNITS_FOR_REQUEST = 2048;
 
 /**
- * The text that tokens stand for, special ones for their own text. What is no UTF-8, as where a character is torn, becomes U+FFFD.
+ * Decodes token ids into text; special tokens become their text. Invalid UTF-8, such as a split character, becomes
+ * U+FFFD.
  *
- * @throws {CtxweaveError} `invalid_input` with the place in `ids` of a number that is no token of the encoding
+ * @throws {CtxweaveError} `invalid_input` with the index in `ids` of a number that is not a token of the encoding
  */
 export function decodeTokens(ids: Uint32Array | readonly number[], options: ReadonlyData<TokenOptions>): string {
   // A getter of the options may transfer the buffer of the tokens.
@@ -62,13 +64,13 @@ let decoder: TextDecoder | undefined;
 
 let decoder16: TextDecoder | undefined;
 
-/** So few characters are put together faster than a decoder begins. */
+/** Up to this length joining characters is faster than a decoder. */
 const MAX_CHARACTERS_TO_JOIN = 64;
 
-/** The text of these code units: bytes, all of them ASCII, or UTF-16. */
+/** Decodes code units: ASCII bytes, or UTF-16. */
 function textOf(units: Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer>): string {
   if (units.length < MAX_CHARACTERS_TO_JOIN) return String.fromCharCode.apply(null, units as unknown as number[]);
-  // Where there is Node's `Buffer`, it is three times as fast as a decoder.
+  // Node's `Buffer` is three times as fast as a decoder.
   const bytes = (globalThis as { Buffer?: BufferLike }).Buffer?.from?.(
     units.buffer,
     units.byteOffset,
@@ -81,7 +83,7 @@ function textOf(units: Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer>): stri
   return (decoder16 ??= decoderOf("utf-16le")).decode(units);
 }
 
-/** What of Node's `Buffer` is used. */
+/** The used part of Node's `Buffer`. */
 interface BufferLike {
   from?(
     bytes: ArrayBuffer,
@@ -94,9 +96,9 @@ interface BufferLike {
 }
 
 /**
- * The bytes that tokens stand for: UTF-8, but for characters that are torn.
+ * Decodes token ids into bytes: UTF-8, except for split characters.
  *
- * @throws {CtxweaveError} `invalid_input` with the place in `ids` of a number that is no token of the encoding
+ * @throws {CtxweaveError} `invalid_input` with the index in `ids` of a number that is not a token of the encoding
  */
 export function decodeTokenBytes(
   ids: Uint32Array | readonly number[],
@@ -119,20 +121,21 @@ function tokensOf(ids: Uint32Array | readonly number[]): Uint32Array {
 
 /** Where the tokens of a text end. */
 export interface TokenSpans {
-  /** The tokens, by number. */
+  /** The token ids. */
   ids: Uint32Array<ArrayBuffer>;
   /**
-   * Where each of them ends, in UTF-16 code units: it begins where the one before ends, and the last ends with the text. A token that
-   * ends inside a character ends where that character begins; the one that ends the character has all of it. What the vocabulary
-   * normalizes, as a letter with its accent after it, is as one character.
+   * The end of each token, in UTF-16 code units: a token begins where the previous one ends, and the last one ends with
+   * the text. A token that ends inside a character ends at the beginning of that character, and the token that
+   * completes the character covers all of it. A sequence that the vocabulary normalizes, such as a letter and its
+   * combining accent, counts as one character.
    */
   ends: Uint32Array<ArrayBuffer>;
-  /** Which tokens end inside a character: their indices, in order. */
+  /** Indices of the tokens that end inside a character, in order. */
   splits: Uint32Array<ArrayBuffer>;
 }
 
 /**
- * The tokens of a text and where they end, for display.
+ * Encodes a text and returns the end of each token, for display.
  *
  * @throws {CtxweaveError} as {@link encodeTokens}
  */
@@ -146,29 +149,29 @@ export function tokenSpans(text: string, options: ReadonlyData<EncodeOptions>): 
   };
 }
 
-/** What `calibrate` found: plain data to keep. */
+/** Result of `calibrate`: plain data. */
 export interface Calibration {
-  /** What to give as `tokenizer`, wherever one is taken. */
+  /** Valid as `tokenizer` in all functions. */
   tokenizer: CalibratedTokenizer;
-  /** By how many percent its counts may be off: the largest error on the samples, and 5 at least. Other texts may be further off. */
+  /** Error bound in percent: the largest error on the samples, and at least 5. Other texts may exceed it. */
   error: number;
-  /** How many samples it was fitted to. */
+  /** Number of samples. */
   samples: number;
 }
 
 /**
- * Fits a tokenizer to what a provider counted: its own count of each text by itself, from an endpoint that counts or from `usage`, less
- * what the request costs next to the text. A dozen texts of some thousand characters each, of the kinds that will be counted,
- * are enough. It is the estimate times three factors, of Latin letters, of digits, signs and white space, and of
- * other scripts, and never exact.
+ * Fits a tokenizer to a provider's counts: the count of each text alone, from a counting endpoint or from `usage`,
+ * minus the overhead of the request. A dozen texts of a few thousand characters each, of the kinds to be counted, are
+ * enough. The result is the estimate times three factors, for Latin letters, for digits, signs and white space, and for
+ * other scripts. It is never exact.
  *
- * @throws {CtxweaveError} `invalid_input` with the place in `samples` of what is no sample, and for no samples
+ * @throws {CtxweaveError} `invalid_input` with the path in `samples` of an invalid sample, and for an empty list
  */
 export function calibrate(samples: readonly { readonly text: string; readonly tokens: number }[]): Calibration {
   return callJson("calibrate", { samples }) as Calibration;
 }
 
-/** How many tokens the text has, or false when it has more than `limit`; reads no more of it than that takes. */
+/** Counts the tokens of a text, or returns false if it has more than `limit`. Stops reading at the limit. */
 export function isWithinTokenLimit(text: string, limit: number, options?: CountOptions): number | false {
   return countTokensUpTo(text, limit, options) ?? false;
 }
@@ -176,13 +179,13 @@ export function isWithinTokenLimit(text: string, limit: number, options?: CountO
 interface StreamHandle extends Handle {
   raw: glue.TokenCounter;
   count: number;
-  /** The first half of a character whose second half is still to come. */
+  /** A high surrogate that waits for its low surrogate. */
   half: string;
 }
 
 const handles = new Handles<StreamHandle>("token counter", "text");
 
-/** The code point of a text that is one character; -1 for any other text. */
+/** The code point of a text of one character; -1 for any other text. */
 function onlyCharacter(text: string): number {
   const code = text.codePointAt(0) ?? -1;
   const isCharacter = text.length === (code > 0xffff ? 2 : 1) && (code < 0xd800 || code > 0xdfff);
@@ -190,12 +193,13 @@ function onlyCharacter(text: string): number {
 }
 
 /**
- * Counts a text that grows, as a reply that streams. The count is that of the whole text after each delta, and a delta costs what it is
- * long: of an exact tokenizer's text the last words are kept and looked at again, of the estimate's a few characters. A
- * counter of the caller's counts all of it again each time, which is kept.
+ * Counts a streaming text. After each delta the count is that of the whole text. The cost is proportional to the delta:
+ * exact tokenizers count the last words again, the estimate a few characters. A custom counter counts the whole text
+ * each time, which is kept in memory.
  *
- * A call that throws leaves it as it was. Call `free` when it is done with (or say `using`); else the garbage collector frees it some
- * time. After that, and after the module had to be restarted, its methods throw `handle_freed` and `handle_lost`.
+ * A call that throws leaves the counter unchanged. Call `free` when done, or declare it with `using`; otherwise the
+ * garbage collector frees it eventually. Methods of a freed counter throw `handle_freed`; after a restart of the module
+ * they throw `handle_lost`.
  */
 export class TokenCounter {
   /** @throws {CtxweaveError} as {@link countTokens} */
@@ -204,7 +208,7 @@ export class TokenCounter {
     handles.set(this, { raw: call((wasm) => new wasm.TokenCounter(json, counter)), count: 0, half: "" });
   }
 
-  /** Adds to the text, and says how many tokens it has now. Halves of a surrogate pair may come one after the other. */
+  /** Appends to the text; returns its tokens. The halves of a surrogate pair may come in two calls. */
   append(delta: string): number {
     const text = checkedText(delta, "delta");
     return handles.use(this, (handle) => {
@@ -221,12 +225,12 @@ export class TokenCounter {
     });
   }
 
-  /** How many tokens the text so far has. */
+  /** Tokens of the text so far. */
   get count(): number {
     return handles.use(this, ({ count }) => count);
   }
 
-  /** Begins again, without a text. */
+  /** Clears the text. */
   reset(): void {
     handles.use(this, (handle) => {
       call(() => handle.raw.reset());
@@ -235,7 +239,7 @@ export class TokenCounter {
     });
   }
 
-  /** Gives its memory back. To free it again is harmless. */
+  /** Frees the memory. Idempotent. */
   free(): void {
     handles.free(this);
   }

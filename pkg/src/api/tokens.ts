@@ -6,13 +6,13 @@ import { asBytes, guarded } from "../source.js";
 import type { ExactTokenizer, OwnTokenizer, Tokenizer } from "../types/common.js";
 import { checkedText, invalid } from "./checked.js";
 
-/** How to count. */
+/** How to count tokens. */
 export interface CountOptions {
   /** Default `heuristic`. */
   tokenizer?: Tokenizer | OwnTokenizer;
 }
 
-/** How many tokens the text has. */
+/** Counts the tokens of a text. */
 export function countTokens(text: string, options?: CountOptions): number {
   const tokenizer = tokenizerOf(options);
   const checked = checkedText(text, "text");
@@ -20,21 +20,21 @@ export function countTokens(text: string, options?: CountOptions): number {
   return call((wasm) => wasm.countTokens(checked, tokenizer));
 }
 
-/** How many tokens each of the texts has, in one crossing. */
+/** Counts the tokens of each text, in one crossing into the wasm. */
 export function countTokensBatch(texts: readonly string[], options?: CountOptions): Uint32Array {
   const tokenizer = tokenizerOf(options);
   if (!guarded("texts", () => Array.isArray(texts))) throw invalid("texts", "a list of strings");
-  // Not `map`, which leaves holes as they are.
+  // Not `map`, which skips holes.
   const checked = guarded("texts", () => Array.from(texts, (text, at) => checkedText(text, `texts[${at}]`)));
   if (isCustom(options)) return Uint32Array.from(checked, (text) => countTokens(text, options));
   return call((wasm) => wasm.countTokensBatch(checked, tokenizer));
 }
 
-/** How many tokens the text has, or null when it has more than `limit`; reads no more of it than that takes. */
+/** Counts the tokens of a text, or returns null if it has more than `limit`. Stops reading at the limit. */
 export function countTokensUpTo(text: string, limit: number, options?: CountOptions): number | null {
   const tokenizer = tokenizerOf(options);
   if (!(typeof limit === "number" && limit >= 0)) throw invalid("limit", "a number of tokens, 0 or more");
-  // More than a u32 holds is more than any text has; Infinity is a way to say so.
+  // No text has more tokens than a u32 can hold; Infinity means no limit.
   const most = Math.min(Math.floor(limit), 0xffff_ffff);
   const checked = checkedText(text, "text");
   if (isCustom(options))
@@ -43,22 +43,22 @@ export function countTokensUpTo(text: string, limit: number, options?: CountOpti
 }
 
 /**
- * The name of the tokenizer that the options ask for. Where they have only that to say it is seen here: to send them to the
- * wasm takes longer than to count a short text.
+ * The tokenizer's name, if the options contain nothing else. Checked here, because sending options to the wasm takes
+ * longer than counting a short text.
  */
 function tokenizerOf(options: CountOptions | undefined): string | undefined {
   if (options === undefined) return undefined;
   return onlyTokenizer(options) ?? (callJson("tokenizerName", { options }) as string);
 }
 
-/** The name of a tokenizer, where the options are nothing else. */
+/** The tokenizer's name, if the options contain nothing else. */
 export function onlyTokenizer(options: unknown): string | undefined {
   try {
     const keys = Object.keys(options as object);
     const { tokenizer } = options as { tokenizer?: unknown };
     if (typeof tokenizer === "string" && keys.length === 1) return tokenizer;
   } catch {
-    // The wasm is told what is wrong with them, and says it.
+    // The wasm reports invalid options.
   }
   return undefined;
 }
@@ -68,26 +68,26 @@ function isCustom(options: CountOptions | undefined): boolean {
   return typeof options?.tokenizer === "object";
 }
 
-/** A call of a tool, as OpenAI writes it. */
+/** A tool call in OpenAI's format. */
 export interface ChatToolCall {
   type?: "function" | "custom";
   function?: { name: string; arguments: string };
   custom?: { name: string; input: string };
 }
 
-/** A part of a message, as OpenAI writes it. */
+/** A part of a message in OpenAI's format. */
 export type ChatPart =
   | { type: "text"; text: string }
   | { type: "refusal"; refusal: string }
   | { type: "image_url"; image_url: string | { url: string; detail?: string } };
 
 /**
- * One message of a chat: OpenAI's, or any with a `role` and a text. It may hold other fields, as ids, which cost nothing.
- * What cannot be counted, as a recording, is refused.
+ * One message of a chat in OpenAI's format, or any with a `role` and a text. Other fields, such as ids, cost nothing.
+ * Content that cannot be counted, such as a recording, throws.
  */
 export interface ChatMessage {
   role: string;
-  /** Text, or parts of it; `null` where the message is nothing but calls. */
+  /** Text, or parts of it; `null` for a message with only calls. */
   content?: string | null | readonly ChatPart[];
   name?: string;
   refusal?: string | null;
@@ -96,37 +96,41 @@ export interface ChatMessage {
   function_call?: { name: string; arguments: string } | null;
 }
 
-/** How to count a chat, and what its messages cost besides their texts. */
+/** How to count a chat: its tokenizer and overheads. */
 export interface ChatCountOptions extends CountOptions {
-  /** These two are read alike. `ctxweave` and `ctxweave/chat` have all formats. */
+  /** Both are read in the same way. `ctxweave` and `ctxweave/chat` support all formats. */
   format?: "openai" | "generic";
-  /** What is counted by this model's tokenizer, where no other is given, and images as it takes them. */
+  /** Selects the tokenizer, unless one is given, and the image prices. */
   model?: string;
-  /** Tokens for each message. Default 3. */
+  /** Tokens per message. Default 3. */
   perMessage?: number;
-  /** Tokens for each name, but for that of a `function`. Default 1. */
+  /** Tokens per name, except that of a `function`. Default 1. */
   perName?: number;
-  /** Tokens for the request. Default 3. */
+  /** Tokens per request. Default 3. */
   perRequest?: number;
-  /** The definitions of tools, a list: their JSON, 10 tokens each and 12 for all of them, which is measured and not published. */
+  /**
+   * Tool definitions, as a list. They cost their JSON, 10 tokens each and 12 for all of them; this rule is measured,
+   * not published.
+   */
   tools?: unknown;
 }
 
 /**
- * How many tokens a chat is, as OpenAI's cookbook counts it: roles, contents, names and the overhead; and of calls, which it
- * says nothing about, the name, the arguments and 3 tokens more. Images cost what OpenAI's documentation says for their size, at the
- * highest detail, by the `model` or else the dearest of its models; the size is read from a `data:` address, and an image after another one costs 4,784.
+ * Counts the tokens of a chat by the rules of OpenAI's cookbook: roles, contents, names and overheads. For tool calls,
+ * which the cookbook leaves out: the name, the arguments and 3 tokens. Images have the price in OpenAI's documentation
+ * for their size at the highest detail, for the `model` or else its most expensive model. The size is read from a
+ * `data:` address; an image at another address costs 4,784. See docs/tokens.md.
  *
- * @throws {CtxweaveError} `unknown_value` for a model that is not known, `vocabulary_not_loaded` where it is counted by a vocabulary that is not
- *   loaded, `invalid_input` for what cannot be counted
+ * @throws {CtxweaveError} `unknown_value` for an unknown model, `vocabulary_not_loaded` if its vocabulary is not
+ *   loaded, `invalid_input` for content that cannot be counted
  */
 export function countChatTokens(messages: readonly ChatMessage[], options?: ChatCountOptions): number {
   return callJson("countChatTokens", { messages, options }) as number;
 }
 
-/** What is known of a model. */
+/** Properties of a model. */
 export interface ModelInfo {
-  /** Whose it is. */
+  /** The vendor's family. */
   family:
     | "openai"
     | "claude"
@@ -143,18 +147,19 @@ export interface ModelInfo {
     | "nova"
     | "xiaomi";
   /**
-   * What to give as `tokenizer`: an encoding, whose counts are exact, or where the vendor publishes none the family's multiple of the
-   * estimate, or the estimate.
+   * A valid `tokenizer`: an exact encoding; if the vendor publishes none, the family's multiple of the estimate, or the
+   * estimate.
    */
   tokenizer: "o200k_base" | "cl100k_base" | "claude" | "claude-3" | "gemini" | "heuristic";
-  /** Tokens that the model can take in, its answer included. */
+  /** Context window in tokens, including the answer. */
   contextWindow: number;
-  /** The most that a request may have, where that is less than the window. */
+  /** Maximum tokens of a request, if less than the window. */
   inputLimit?: number;
-  /** The most that an answer can have, where that is known. */
+  /** Maximum tokens of an answer, if known. */
   outputLimit?: number;
   /**
-   * Whether the vendor binds the model's signed thinking to everything before it: after a change of an earlier message it is refused.
+   * Whether signed thinking is bound to everything before it, so that the vendor rejects it after a change of an
+   * earlier message.
    */
   preservedThinking: boolean;
   /** The known model whose properties these are, if the name is an unknown member of a known line. */
@@ -162,26 +167,27 @@ export interface ModelInfo {
 }
 
 /**
- * What is known of the model of that name, a snapshot's, a fine-tuned one's or one with a provider before it (`openai/gpt-4o`) too;
- * undefined for a name that is not known. An unknown member of a known line (`claude-opus-9`) has the properties of the newest model of
- * the line, which `countsAs` names. The table is LiteLLM's: docs/tokens.md.
+ * Looks up a model by name, also by the name of a snapshot or a fine-tuned model, or with a provider prefix
+ * (`openai/gpt-4o`); undefined for an unknown name. An unknown member of a known line (`claude-opus-9`) has the
+ * properties of the line's newest model, which `countsAs` names. The table is LiteLLM's: docs/tokens.md.
  */
 export function modelInfo(name: string): ModelInfo | undefined {
   return callJson("modelInfo", { name }) as ModelInfo | undefined;
 }
 
 /**
- * Loads the vocabulary of an exact tokenizer from the bytes of its asset, which are checked: `ctxweave/vocab/<name>.bin`, or what
- * `vocabularyOf` has made, under any name that no encoding has. The modules `ctxweave/vocab/<name>` bring the bytes by themselves.
- * Loading it again is harmless. Every entry point that counts takes every vocabulary.
+ * Loads the vocabulary of an exact tokenizer from the bytes of its asset, which are validated:
+ * `ctxweave/vocab/<name>.bin`, or a result of `vocabularyOf` under any name that is not an encoding's. The modules
+ * `ctxweave/vocab/<name>` fetch the bytes themselves. Idempotent. Every entry point that counts takes
+ * every vocabulary.
  *
- * @throws {CtxweaveError} `invalid_vocabulary` when the bytes are not that asset, or are damaged, or another one has the name;
- *   `unknown_value` for a name that the entry point cannot have
+ * @throws {CtxweaveError} `invalid_vocabulary` if the bytes are damaged or another asset, or if another vocabulary has
+ *   the name; `unknown_value` for a name that the entry point does not support
  */
 export function loadVocabulary(name: ExactTokenizer, asset: ArrayBuffer | ArrayBufferView): void {
   if (typeof name !== "string") throw invalid("name", "the name of a vocabulary");
   const bytes = asBytes(asset, "asset");
   if (!bytes) throw invalid("asset", "the bytes of a vocabulary asset");
-  // A copy: what becomes of the caller's buffer is the caller's business.
+  // A copy, because the caller may change the buffer.
   keepVocabulary(name, bytes.slice());
 }

@@ -16,11 +16,11 @@ import type {
 import type { ReadonlyData } from "../types/common.js";
 
 /**
- * Makes commits of a session file: deltas, compaction commits where it was compacted, and branches. Every line is in one of
- * the blobs, byte for byte. With `growing` and `resume` a file is imported as it grows.
+ * Imports a session file as commits: deltas, compaction commits, and branches. Every line is in one of the blobs, byte
+ * for byte. With `growing` and `resume` a file is imported incrementally. See docs/sessions.md.
  *
- * @throws {CtxweaveError} `unknown_value` for a format that is not known, `invalid_input` where nothing says when it was,
- * `resume_mismatch` for a file that was rewritten or truncated, `resume_incomplete` where the whole file is needed
+ * @throws {CtxweaveError} `unknown_value` for an unknown format, `invalid_input` if no time is known, `resume_mismatch`
+ *   for a file that was rewritten or truncated, `resume_incomplete` if the whole file is needed
  */
 export function importTranscript(
   format: TranscriptFormat,
@@ -32,10 +32,10 @@ export function importTranscript(
     ImportedTranscript,
     "blobs"
   > & {
-    // For each record: its blob, from where to where that is in the bytes, or null where it was there before.
+    // For each record: its blob, as bytes or as its position in the input, or null if it existed before.
     blobs: (Uint8Array | number | null)[];
   };
-  // A tokenizer of the caller may have transferred the buffer.
+  // A custom tokenizer may have transferred the buffer.
   const source = asBytes(bytes, "bytes");
   const places = imported.blobs;
   const blobs: ImportedTranscript["blobs"] = [];
@@ -50,17 +50,17 @@ export function importTranscript(
 }
 
 /**
- * Returns the format of a session file: that of its first record with a message; undefined if it has none.
- * The beginning of a file is enough if it has such a record.
+ * Detects the format of a session file from its first record with a message; undefined if it has none. A prefix of the
+ * file is enough if it contains such a record.
  */
 export function detectFormat(bytes: TranscriptBytes): TranscriptFormat | undefined {
   return callJson("detectFormat", { bytes }) as TranscriptFormat | undefined;
 }
 
 /**
- * Translates the deltas of a chain, whatever their formats, into one conversation in the format asked for.
+ * Translates the deltas of a chain, in any formats, into one conversation in the target format.
  *
- * @throws {CtxweaveError} `invalid_blob` for a blob that cannot be read at all
+ * @throws {CtxweaveError} `invalid_blob` for an unreadable blob
  */
 export function translateTranscript(request: ReadonlyData<TranslateRequest>): TranslatedTranscript {
   return callJson("translateTranscript", request) as TranslatedTranscript;
@@ -69,7 +69,7 @@ export function translateTranscript(request: ReadonlyData<TranslateRequest>): Tr
 /**
  * Reads a conversation as messages.
  *
- * @throws {CtxweaveError} `unknown_value` for a format that is not known, `invalid_blob`
+ * @throws {CtxweaveError} `unknown_value` for an unknown format, `invalid_blob`
  */
 export function transcriptToMessages(
   format: TranscriptFormat,
@@ -80,9 +80,9 @@ export function transcriptToMessages(
 }
 
 /**
- * Reads a conversation as a Loom tree, to be assembled under a budget or sent as a request body.
+ * Reads a conversation as a Loom tree, for assembly under a budget or a request body.
  *
- * @throws {CtxweaveError} `unknown_value` for a format that is not known, `invalid_blob`
+ * @throws {CtxweaveError} `unknown_value` for an unknown format, `invalid_blob`
  */
 export function transcriptToLoomTree(
   format: TranscriptFormat,

@@ -16,19 +16,19 @@ import type {
 } from "../types/workspace.js";
 import type { ReadonlyData } from "../types/common.js";
 
-/** Reads a brief: the tastes it declares, and its intent. One that is missing or cannot be read is empty. */
+/** Parses a brief: its tastes and its intent. A missing or unreadable brief is empty. */
 export function parseBrief(text?: FileContent | null): ParsedBrief {
   return callJson("parseBrief", text) as ParsedBrief;
 }
 
-/** Which files the first turn needs, in loading order, given the brief. */
+/** Plans the files to read for the first turn, in loading order, from the brief. */
 export function planContextLoading(input: ReadonlyData<PlanInput>): LoadingPlan {
   return callJson("planContextLoading", input) as LoadingPlan;
 }
 
 /**
- * Makes the response to `read_context` out of a workspace's files, with its cost and what was wrong with them next to it.
- * The input is never changed.
+ * Builds the response to `read_context` from a workspace's files, with its token cost and diagnostics next to it. The
+ * input is never mutated. See docs/workspace.md.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
@@ -36,15 +36,15 @@ export function readContext(input: WorkspaceInput): ReadContext {
   return callJson("readContext", input) as ReadContext;
 }
 
-/** The whole text of the notes; empty when they are missing or cannot be read, which `readContext` reports. */
+/** The full text of the notes; empty if they are missing or unreadable, which `readContext` reports. */
 export function readFullNotes(input: Pick<WorkspaceInput, "notes">): string {
   return callJson("readFullNotes", input) as string;
 }
 
 /**
- * Loads a workspace with a function that reads a file: the brief, then what it asks for. A file that is not there is one
- * that the function gives nothing for, or throws `ENOENT` or `NotFoundError` for; one that it throws anything else for is
- * taken as empty, with a diagnostic.
+ * Loads a workspace with a function that reads a file: the brief, then the files that it requires. A file is missing if
+ * the function returns nothing or throws `ENOENT` or `NotFoundError`; after any other error it counts as empty, with a
+ * diagnostic.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md; the signal's reason when it is aborted
  */

@@ -1,4 +1,4 @@
-/** `ctxweave/ai-sdk`: messages of the AI SDK, fitted, and hooks that fit them. Nothing of the SDK is imported. */
+/** `ctxweave/ai-sdk`: fits messages of the AI SDK, directly or in hooks. Imports nothing from the SDK. */
 
 import { checkedObject, checkedOptions, invalid } from "../api/checked.js";
 import { type FitEdits, type FitOptions, type FitResult, fitMessages } from "../entries/chat.js";
@@ -10,7 +10,7 @@ export type * from "../types/chat.js";
 export type { FitStates } from "./conversations.js";
 export type { HookOptions };
 
-/** `fitMessages` for a list of `ModelMessage`. Call `init` before. */
+/** `fitMessages` for a list of `ModelMessage`. Call `init` first. */
 export function fitModelMessages<Message>(
   messages: readonly Message[],
   options: FitOptions<Message>,
@@ -18,7 +18,9 @@ export function fitModelMessages<Message>(
   return fitMessages(messages, withFormat("ai-sdk", options as FitOptions)) as FitResult<Message[]>;
 }
 
-/** `fitMessages` for a list of `UIMessage`: a run of several steps that is one message is cut between its steps. */
+/**
+ * `fitMessages` for a list of `UIMessage`: a message with several steps is cut between its steps. Call `init` first.
+ */
 export function fitUIMessages<Message>(
   messages: readonly Message[],
   options: FitOptions<Message>,
@@ -33,21 +35,22 @@ function withFormat(format: "ai-sdk" | "ai-sdk-ui", options: FitOptions): FitOpt
 
 type PrunedCalls = "all" | "before-last-message" | `before-last-${number}-messages`;
 
-/** What the AI SDK's `pruneMessages` takes. Messages of which nothing is left go: every provider refuses them. */
+/** Options of the AI SDK's `pruneMessages`. Emptied messages are removed, because every provider rejects them. */
 export interface PruneOptions<Message> {
   messages: readonly Message[];
   /** Default `none`. */
   reasoning?: "all" | "before-last-message" | "none";
-  /** Which calls go, with their results. Default: none. */
+  /** The calls to remove, with their results. Default: none. */
   toolCalls?: PrunedCalls | "none" | readonly { type: PrunedCalls; tools?: readonly string[] }[];
   emptyMessages?: "remove";
 }
 
 /**
- * `pruneMessages` of the AI SDK, by the edits of `fitMessages`: a call never parts from its result, an open call at the end
- * and a result that the model has not read stay, and messages that stay are the very objects. Call `init` before.
+ * `pruneMessages` of the AI SDK, implemented by the edits of `fitMessages`: calls and results stay together, an open
+ * call at the end and results that the model has not read are kept, and kept messages are returned by reference. Call
+ * `init` first.
  *
- * @throws {CtxweaveError} `invalid_input` for values that are not known
+ * @throws {CtxweaveError} `invalid_input` for unknown values
  */
 export function pruneMessages<Message>(options: PruneOptions<Message>): Message[] {
   const known = ["messages", "reasoning", "toolCalls", "emptyMessages"] as const;
@@ -60,7 +63,7 @@ export function pruneMessages<Message>(options: PruneOptions<Message>): Message[
   if (emptyMessages !== "remove") throw invalid("emptyMessages", "`remove`");
   if (!guarded("messages", () => Array.isArray(messages))) throw invalid("messages", "a list of messages");
   let list = guarded("messages", () => [...messages]);
-  // Which of those that were given each is: the last ones are counted with those that are gone.
+  // Index of each remaining message in the input: the last N messages include those already removed.
   let indices = Array.from(list.keys());
   const prune = (kept: number, edits: FitEdits): void => {
     const pinned = Array.from(list.keys()).filter((at) => (indices[at] as number) >= messages.length - kept);
@@ -79,7 +82,7 @@ export function pruneMessages<Message>(options: PruneOptions<Message>): Message[
   return list;
 }
 
-/** How many messages at the end are left as they are. */
+/** Number of messages at the end that are kept. */
 function keptBy(option: string, type: string): number {
   const [, count] = /^before-last-(\d+)-messages$/.exec(type) ?? [];
   const kept = { all: 0, "before-last-message": 1 }[type] ?? Number(count);
@@ -94,9 +97,9 @@ function namesOfTools(messages: readonly unknown[]): string[] {
   return parts.flatMap((part) => (part as { toolName?: string } | undefined)?.toolName ?? []);
 }
 
-/** What `wrapLanguageModel` takes, of each version of the SDK that has middleware. */
+/** The type that `wrapLanguageModel` takes, for each version of the SDK with middleware. */
 export interface FitMiddleware {
-  /** Each version of the SDK has another one in its types, and none looks at it. */
+  /** The SDK's versions have different types for it, and none reads it. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly specificationVersion: any;
   transformParams<Params extends { prompt: unknown[]; tools?: unknown }>(call: {
@@ -106,8 +109,8 @@ export interface FitMiddleware {
 }
 
 /**
- * Middleware for `wrapLanguageModel`: each prompt is fitted before it goes to the model, with the definitions of the tools
- * counted. What the application keeps stays whole.
+ * Middleware for `wrapLanguageModel`: fits each prompt before it goes to the model, counting the tool definitions. The
+ * application's messages are unchanged. See docs/agents.md.
  */
 export function fitMiddleware(options: HookOptions = {}): FitMiddleware {
   const fit = fitter(options);
@@ -121,7 +124,7 @@ export function fitMiddleware(options: HookOptions = {}): FitMiddleware {
   };
 }
 
-/** In a prompt a user's message is a list of parts, also a marker or a summary. */
+/** In a prompt the content of a user message is a list of parts, including that of a marker or a summary. */
 function asPromptMessage(message: unknown): unknown {
   const { role, content } = message as { role?: unknown; content?: unknown };
   return role === "user" && typeof content === "string"
@@ -129,7 +132,7 @@ function asPromptMessage(message: unknown): unknown {
     : message;
 }
 
-/** What `generateText`, `streamText` and agents take as `prepareStep`. */
+/** The type that `generateText`, `streamText` and agents take as `prepareStep`. */
 export type FitPrepareStep = <Message>(step: {
   messages: Message[];
   model?: unknown;
@@ -137,8 +140,8 @@ export type FitPrepareStep = <Message>(step: {
 }) => Promise<{ messages: Message[] } | undefined>;
 
 /**
- * A `prepareStep` that fits the messages of each step. It gives nothing where they fit as they are. In version 7 what it gives
- * is what the later steps begin with: a marker or a summary that it put there is known again and not stacked.
+ * A `prepareStep` that fits the messages of each step; returns nothing if they fit unchanged. In version 7 later steps
+ * begin with its result: its marker or summary is recognized and replaced. See docs/agents.md.
  */
 export function fitPrepareStep(options: HookOptions = {}): FitPrepareStep {
   const fit = fitter(options);

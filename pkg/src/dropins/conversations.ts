@@ -1,20 +1,20 @@
-/** The conversations of a hook: the state of each, and the chats of the newest. */
+/** The conversations of a hook: the state of each, and chats for the newest. */
 
 import { plainMessage } from "../api/messages.js";
 import type { Chat } from "../entries/chat.js";
 import type { FitState } from "../types/chat.js";
 
-/** Keeps the states of conversations. A key is a hash of messages; what is not there begins afresh. */
+/** Stores the states of conversations. A key is a hash of messages; without a state the fit starts fresh. */
 export interface FitStates {
   get(key: string): FitState | undefined | Promise<FitState | undefined>;
   set(key: string, state: FitState): void | Promise<void>;
 }
 
-/** States in memory. */
+/** Maximum number of states in memory. */
 const MAX_STATES = 1_000;
-/** Chats that are kept in the module's memory. */
+/** Maximum number of chats in the module's memory. */
 const MAX_CHATS = 16;
-/** How many messages may be new since the last fit, in a store of the host's: each length is a question. */
+/** Maximum number of new messages since the last fit, for a host's store: each length is a lookup. */
 const MAX_QUESTIONS = 32;
 
 interface KnownChat {
@@ -33,7 +33,7 @@ export class Conversations {
     this.#questions = states ? MAX_QUESTIONS : Infinity;
   }
 
-  /** The state of the longest beginning of these messages that is known. */
+  /** The state of the longest known prefix of these messages. */
   async state(keys: readonly string[]): Promise<FitState | undefined> {
     for (let length = keys.length, asked = 0; length > 0 && asked < this.#questions; length -= 1, asked += 1) {
       const state = await this.#states.get(keys[length - 1] as string);
@@ -47,7 +47,7 @@ export class Conversations {
     if (key !== undefined) await this.#states.set(key, state);
   }
 
-  /** The chat that has the longest beginning of these messages. It is nobody else's until it is put back. */
+  /** Takes the chat with the longest prefix of these messages. It is exclusive until it is put back. */
   takeChat(keys: readonly string[], options: string): KnownChat | undefined {
     for (let length = keys.length; length > 0; length -= 1) {
       const known = this.#chats.take(`${keys[length - 1]} ${options}`);
@@ -63,7 +63,7 @@ export class Conversations {
   }
 }
 
-/** A map that forgets what was not used for longest. */
+/** A map that evicts the least recently used entries. */
 class Newest<T> {
   readonly #entries = new Map<string, T>();
   readonly #most: number;
@@ -97,12 +97,12 @@ class Newest<T> {
   }
 }
 
-/** Marks for caches, and what hosts note about a message: a message is the same with others. */
+/** Cache marks and the hosts' notes on messages: they do not affect the identity of a message. */
 const IGNORED = new Set(["cache_control", "cacheControl", "cachePoint", "response_metadata", "usage_metadata"]);
 
 const hashes = new WeakMap<object, string>();
 
-/** A key for each beginning of the messages. */
+/** One key for each prefix of the messages. */
 export function conversationKeys(messages: readonly unknown[]): string[] {
   let key = "";
   return messages.map((message) => {
@@ -120,7 +120,7 @@ function messageHash(message: unknown): string {
   return hash;
 }
 
-/** 64 bits of a text, as two multiplicative hashes. */
+/** A 64-bit hash of a text, as two multiplicative hashes. */
 function hashOf(text: string): string {
   let [one, other] = [0x9e3779b9, 0x85ebca6b];
   for (let at = 0; at < text.length; at += 1) {

@@ -1,4 +1,4 @@
-/** What the hooks of all hosts have in common. */
+/** Common code of the hooks for all hosts. */
 
 import { checkedObject } from "../api/checked.js";
 import { CtxweaveError } from "../error.js";
@@ -17,8 +17,8 @@ import {
 import { conversationKeys, Conversations, type FitStates } from "./conversations.js";
 
 /**
- * How a hook fits messages. If none of `maxTokens`, `contextWindow` and `model` is given, the limit is that of the model that the host
- * is about to call, which `modelInfo` then has to know.
+ * How a hook fits messages. Without `maxTokens`, `contextWindow` and `model`, the limit is that of the model that the
+ * host calls, which `modelInfo` then has to know.
  */
 export interface HookOptions<Message = unknown> extends Omit<FitSettings<Message>, "format" | "previous" | "costs"> {
   /** Gets the report of each fit. */
@@ -31,15 +31,15 @@ export interface HookOptions<Message = unknown> extends Omit<FitSettings<Message
   states?: FitStates;
 }
 
-/** What the host knows. */
+/** Fields known to the host. */
 export type HostFields = Pick<FitSettings, "format" | "model" | "system" | "tools">;
 
 /** Fits the messages of a model call. */
 export type Fitter<Message> = (messages: readonly Message[], host: HostFields) => Promise<Message[]>;
 
 /**
- * A function that fits messages by the options, and by the host's fields for missing options. It continues the last fit of each
- * conversation, so that only new messages are read. It loads the module by itself.
+ * Returns a function that fits messages with these options; the host's fields replace missing ones. It continues the
+ * last fit of each conversation, so that only new messages are read, and loads the module itself.
  */
 export function fitter<Message>(options: HookOptions<Message>): Fitter<Message> {
   checkedObject(options, "options");
@@ -47,7 +47,7 @@ export function fitter<Message>(options: HookOptions<Message>): Fitter<Message> 
   const conversations = new Conversations(states);
   return async (messages, { model, ...host }) => {
     await init();
-    // Next to a limit the host's model selects the vendor's rules.
+    // In addition to a limit, the host's model selects the vendor's rules.
     const all = { ...host, ...(model === undefined ? {} : { model }), ...settings } as FitSettings;
     try {
       const fitted = summarize
@@ -95,7 +95,7 @@ async function continued(
     return fitted;
   } catch (error) {
     chat.free();
-    // After a restart of the module the state is still there.
+    // The state survives a restart of the module.
     if (known && error instanceof CtxweaveError && error.code === "handle_lost") {
       return continued(messages, settings, conversations);
     }
@@ -115,7 +115,7 @@ async function keep(
   if (!isSame) await conversations.keep(conversationKeys(fitted), state);
 }
 
-/** The name of a model, where the host has it. */
+/** The name of a model, if the host has it. */
 export function modelName(model: unknown): string | undefined {
   if (typeof model === "string") return model;
   const { modelId, model: name, modelName } = (model ?? {}) as Partial<Record<string, unknown>>;

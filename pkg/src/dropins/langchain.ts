@@ -1,4 +1,7 @@
-/** `ctxweave/langchain`: LangChain's messages, fitted; its `trimMessages` that tears no pair; hooks for its agents. */
+/**
+ * `ctxweave/langchain`: fits LangChain's messages, with a `trimMessages` that keeps pairs together, and hooks for
+ * agents.
+ */
 
 import type { BaseLanguageModel } from "@langchain/core/language_models/base";
 import { type BaseMessage, HumanMessage, type MessageContent, type TrimMessagesFields } from "@langchain/core/messages";
@@ -18,10 +21,10 @@ export type { HookOptions, TrimMessagesFields };
 // ---------------------------------------------------------------------------------------------------------------------
 
 /**
- * LangChain's `trimMessages`, with its parameters, by which calls and their results stay together or go together. The
- * messages that stay are the very instances. With the fields alone it gives a runnable.
+ * LangChain's `trimMessages`, with the same parameters, but calls and their results are kept or removed together. Kept
+ * messages are returned by reference. With only the fields it returns a runnable.
  *
- * @throws {CtxweaveError} `context_too_long` where nothing fits
+ * @throws {CtxweaveError} `context_too_long` if nothing fits
  */
 export function trimMessages(fields: TrimMessagesFields): Runnable<BaseMessage[], BaseMessage[]>;
 export function trimMessages(messages: BaseMessage[], fields: TrimMessagesFields): Promise<BaseMessage[]>;
@@ -61,8 +64,8 @@ function checked(fields: TrimMessagesFields | undefined): TrimMessagesFields {
     throw invalid("tokenCounter", "a function of a list of messages, or a model");
   }
   if (strategy !== "first" && strategy !== "last") throw invalid("strategy", "`first` or `last`");
-  if (strategy === "first" && startOn !== undefined) throw invalid("startOn", "left out where `strategy` is `first`");
-  if (strategy === "first" && includeSystem) throw invalid("includeSystem", "left out where `strategy` is `first`");
+  if (strategy === "first" && startOn !== undefined) throw invalid("startOn", "left out if `strategy` is `first`");
+  if (strategy === "first" && includeSystem) throw invalid("includeSystem", "left out if `strategy` is `first`");
   return fields;
 }
 
@@ -78,17 +81,17 @@ async function trimmed(messages: BaseMessage[], fields: TrimMessagesFields): Pro
       : async (list) => sum(await Promise.all(list.map(({ content }) => contentTokens(tokenCounter, content))));
   const startOn = given({ startOn: types(fields.startOn) });
   const endOn = given({ endOn: types(fields.endOn) });
-  // What stands after the last of these goes in any case.
+  // Messages after the last of these are always removed.
   const ended = strategy === "last" && endOn.endOn ? fitted(messages, undefined, endOn) : messages;
   const all = await count(ended);
   if (all <= maxTokens) return fitted(ended, undefined, { ...startOn, ...endOn });
 
   const each = await Promise.all(ended.map((message) => count([message])));
-  // What the counter adds to every list, however long.
+  // The counter's constant overhead per list.
   const perList = ended.length > 1 ? (sum(each) - all) / (ended.length - 1) : 0;
   const costs = new Map(ended.map((message, at) => [message, Math.max(0, (each[at] ?? 0) - perList)]));
   const systems = ended.findIndex((message) => message.getType() !== "system");
-  // They are the oldest: a window that moves on leaves them behind first.
+  // They are the oldest: a moving window drops them first.
   const list = strategy === "last" && !includeSystem && systems > 0 ? ended.slice(systems) : ended;
   const cut: Omit<FitSettings, "maxTokens" | "contextWindow"> =
     strategy === "last" ? { truncationStrategy: "rollingWindow", ...startOn } : { truncationStrategy: "keepStart" };
@@ -115,13 +118,16 @@ async function trimmed(messages: BaseMessage[], fields: TrimMessagesFields): Pro
   }
 }
 
-/** LangChain's trimming removes messages, and nothing else. */
+/** LangChain's trimming only removes messages. */
 const plain = { edits: false, protect: [], protectTools: [], fill: "off", truncationMarker: "" } as const;
 
-/** Costs and limit are multiplied by this: costs may be fractions, and a request costs 3 units besides its messages. */
+/** Factor for costs and limit: costs may be fractions, and a request costs 3 units in addition to its messages. */
 const SCALE = 4096;
 
-/** Returns the messages that fit, by reference. Without a budget all fit, and only broken pairs and ends are removed. */
+/**
+ * Returns the messages that fit, by reference. Without a budget all fit, and only broken pairs and invalid ends are
+ * removed.
+ */
 function fitted(
   messages: readonly BaseMessage[],
   budget: { costs: Map<BaseMessage, number>; limit: number } | undefined,
@@ -138,13 +144,13 @@ function fitted(
     tokenizer: { count: (text) => Number(text !== "") },
     ...plain,
   });
-  // LangChain's trimming neither shortens a text by itself nor adds a message: what it may begin with is for `startOn` to say.
+  // LangChain's trimming neither shortens texts nor adds messages: `startOn` decides which message comes first.
   const isShortened = ({ reason, parts = [] }: FitRow): boolean =>
     reason === "shortened" || parts.some((part) => part.reason === "shortened");
   if (costs && report.messages.some(isShortened)) {
     const [limit, required] = [report.limit, sum(costs)];
     const details = { limit, required, overBy: required - limit };
-    throw new CtxweaveError("context_too_long", "the last message is over the limit by itself", details);
+    throw new CtxweaveError("context_too_long", "the last message alone is over the limit", details);
   }
   return kept.filter((_, at) => at !== report.added?.index);
 }
@@ -155,12 +161,15 @@ function tooLong(thrown: unknown, limit: number): unknown {
   if (thrown !== undefined && !(isOurs && /^(system_)?context_too_long$/.test(thrown.code))) return thrown;
   const scaled = isOurs ? Number((thrown.details as { required?: number }).required) : Number.NaN;
   const required = Number.isNaN(scaled) ? limit + 1 : Math.ceil(scaled / SCALE);
-  const message = `not even what has to stay fits into \`maxTokens\`, which is ${limit}; give more, or \`allowPartial\``;
+  const message = `the messages to keep are over \`maxTokens\` of ${limit}; raise it, or set \`allowPartial\``;
   const details = { limit, required, overBy: required - limit };
   return new CtxweaveError("context_too_long", message, details, { cause: thrown });
 }
 
-/** With as much of the message at the edge as fits: of its blocks, or of its text in lines or words. One with calls stays out. */
+/**
+ * Adds as much as fits of the message at the edge: some of its blocks, or of its text in lines or words. A message with
+ * calls is left out.
+ */
 async function withPartial(
   kept: BaseMessage[],
   list: readonly BaseMessage[],
@@ -186,7 +195,7 @@ async function withPartial(
     copyWith(edge, [[["content"], content]]),
     ...kept.slice(at),
   ];
-  /** The most of the pieces, from the side that is kept, that fit. */
+  /** The largest number of pieces, from the kept side, that fits. */
   const most = async <Piece>(
     pieces: Piece[],
     joined: (some: Piece[]) => unknown,
@@ -201,7 +210,7 @@ async function withPartial(
     }
     return fits > 0 ? some(fits) : undefined;
   };
-  /** Of a text its pieces; of the only message, if not one of them fits, its words. */
+  /** The pieces of a text that fit; of an only message without a fitting piece, its words. */
   const mostOfText = async (text: string, joined: (some: string[]) => unknown): Promise<BaseMessage[] | undefined> => {
     const some = await most(await split(text, textSplitter), joined);
     const isOnly = kept.every((message) => message.getType() === "system");
@@ -219,7 +228,7 @@ async function withPartial(
 
 async function split(text: string, splitter: TrimMessagesFields["textSplitter"]): Promise<string[]> {
   if (typeof splitter === "function") return splitter(text);
-  // Lines, with their ends.
+  // Lines, including their ends.
   return splitter ? splitter.splitText(text) : (text.match(/[^\n]*\n|[^\n]+/g) ?? []);
 }
 
@@ -231,7 +240,7 @@ function contentTokens(model: BaseLanguageModel, content: MessageContent): Promi
   return model.getNumTokens(content);
 }
 
-/** The names of types that are given as names or as classes. */
+/** Type names from names or classes. */
 function types(given: TrimMessagesFields["startOn"]): string[] | undefined {
   if (given === undefined) return undefined;
   return [given]
@@ -243,7 +252,7 @@ function types(given: TrimMessagesFields["startOn"]): string[] | undefined {
 // Hooks
 // ---------------------------------------------------------------------------------------------------------------------
 
-/** What `createAgent` takes as middleware, and `createMiddleware` too. */
+/** The type that `createAgent` and `createMiddleware` take as middleware. */
 export interface FitMiddleware {
   name: string;
   wrapModelCall<Request extends { messages: BaseMessage[] }, Reply>(
@@ -253,8 +262,8 @@ export interface FitMiddleware {
 }
 
 /**
- * Middleware for `createAgent`: the messages of each call of the model are fitted, with the system prompt and the tools counted.
- * The agent's state keeps all messages.
+ * Middleware for `createAgent`: fits the messages of each model call, counting the system prompt and the tools. The
+ * agent's state keeps all messages. See docs/agents.md.
  */
 export function fitMiddleware(options: HookOptions<BaseMessage> = {}): FitMiddleware {
   const fit = fitter(options);
@@ -273,7 +282,7 @@ export function fitMiddleware(options: HookOptions<BaseMessage> = {}): FitMiddle
   };
 }
 
-/** A `preModelHook` for LangGraph's `createReactAgent`: what the model gets is fitted, the state stays whole. */
+/** A `preModelHook` for LangGraph's `createReactAgent`: fits the input of the model; the state keeps all messages. */
 export function preModelHook(
   options: HookOptions<BaseMessage>,
 ): (state: { messages: BaseMessage[] }) => Promise<{ llmInputMessages: BaseMessage[] }> {
@@ -281,7 +290,7 @@ export function preModelHook(
   return async ({ messages }) => ({ llmInputMessages: await fitInstances(messages, fit, {}) });
 }
 
-/** Markers and summaries are instances as well. */
+/** Converts markers and summaries into instances as well. */
 async function fitInstances(
   messages: BaseMessage[],
   fit: Fitter<BaseMessage>,
@@ -293,7 +302,7 @@ async function fitInstances(
   );
 }
 
-/** What the model is told of tools. */
+/** The tool definitions sent to the model. */
 function definitions(tools: unknown): unknown[] | undefined {
   if (!Array.isArray(tools) || tools.length === 0) return undefined;
   return (tools as unknown[]).map((tool) => (isLangChainTool(tool) ? convertToOpenAITool(tool as never) : tool));

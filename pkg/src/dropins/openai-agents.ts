@@ -1,4 +1,4 @@
-/** `ctxweave/openai-agents`: the input of each model call of an agent, fitted. Nothing of the SDK is imported. */
+/** `ctxweave/openai-agents`: fits the input of each model call of an agent. Imports nothing from the SDK. */
 
 import { fitter, given, type HookOptions, modelName } from "./hook.js";
 
@@ -7,16 +7,17 @@ export type * from "../types/chat.js";
 export type { FitStates } from "./conversations.js";
 export type { HookOptions };
 
-/** What `run` takes as `callModelInputFilter`. */
+/** The type that `run` takes as `callModelInputFilter`. */
 export interface FitModelInput {
   <Data extends { input: unknown[]; instructions?: string }>(call: { modelData: Data; agent?: unknown }): Promise<Data>;
-  /** The items reach the filter as they are, and none of them is ever changed. */
+  /** Passes the items to the filter by reference; they are never mutated. */
   preserveInputIdentity: true;
 }
 
 /**
- * A `callModelInputFilter` that fits the input of each call. The session keeps all items. With `conversationId` or
- * `previousResponseId` only what is new passes here, and the endpoint has the rest: do not fit there.
+ * A `callModelInputFilter` that fits the input of each call. The session keeps all items. Do not use it with
+ * `conversationId` or `previousResponseId`: the filter then receives only new items, and the endpoint has the others.
+ * See docs/agents.md.
  */
 export function fitModelInput(options: HookOptions = {}): FitModelInput {
   const fit = fitter(options);
@@ -36,7 +37,7 @@ export function fitModelInput(options: HookOptions = {}): FitModelInput {
   return Object.assign(filter, { preserveInputIdentity: true as const });
 }
 
-/** What the endpoint is told of an agent's tools. */
+/** The tool definitions sent to the endpoint. */
 function definitions(tools: unknown): object[] | undefined {
   if (!Array.isArray(tools) || tools.length === 0) return undefined;
   return (tools as Partial<Record<string, unknown>>[]).map(({ type, name, description, parameters }) =>

@@ -3,7 +3,7 @@
 export * from "../api/chat.js";
 export * from "../api/chat-resident.js";
 export * from "../api/tokens.js";
-// Of every format, instead of OpenAI's alone.
+// For all formats, not only OpenAI's.
 export { countChatTokens } from "../api/chat.js";
 export * from "../common.js";
 export type * from "../types/chat.js";

@@ -13,5 +13,5 @@ export * from "./folders.js";
 export * from "./loom.js";
 export * from "./operators.js";
 export * from "./workspace.js";
-// Of every format, instead of OpenAI's alone.
+// For all formats, not only OpenAI's.
 export { countChatTokens } from "../api/chat.js";

@@ -1,4 +1,4 @@
-/** `ctxweave/import`: files of other looms and exports of chats as Loom trees, Loom trees as such files. */
+/** `ctxweave/import`: imports files of other looms and chat exports as Loom trees, and exports Loom trees. */
 
 export * from "../api/import.js";
 export * from "../common.js";

@@ -1,4 +1,4 @@
-/** `ctxweave/tokens`: tokens alone. */
+/** `ctxweave/tokens`: tokens only. */
 
 export * from "../api/cut.js";
 export * from "../api/open-models.js";

@@ -1,4 +1,4 @@
-/** Calls of a store, made again where they fail. */
+/** Calls of a store, with retries. */
 
 import { checkedBytes } from "../api/commits/bytes.js";
 import { CtxweaveError } from "../error.js";
@@ -7,7 +7,7 @@ import type { Store, StorePage } from "../types/stores.js";
 
 const decoder = new TextDecoder();
 
-/** The calls of a host's store, with retries. What fails each time is `store_failed`. */
+/** The calls of a host's store, with retries. Repeated failure throws `store_failed`. */
 export class StoreCalls {
   constructor(
     readonly store: Store,
@@ -21,7 +21,7 @@ export class StoreCalls {
     });
   }
 
-  /** A value that is a text. */
+  /** The value of a key as text. */
   async text(key: string): Promise<string | undefined> {
     const bytes = await this.get(key);
     return bytes && decoder.decode(bytes);
@@ -52,8 +52,8 @@ export class StoreCalls {
   }
 
   /**
-   * Sets a text if the value is the expected one. A try that failed may have been carried out, so that a later one finds its own
-   * work; where others have gone on from there already it says no, and the caller looks what became of it.
+   * Sets a text if the current value is the expected one. A failed attempt may have taken effect, so that a retry finds
+   * its own value. If other writers have changed it since, this returns false, and the caller has to check.
    */
   async compareAndSet(key: string, expected: string | undefined, next: string): Promise<boolean> {
     let tries = 0;
@@ -64,7 +64,9 @@ export class StoreCalls {
     return done || (tries > 1 && (await this.text(key)) === next);
   }
 
-  /** Sets a text from what it is, until nobody comes between. `change` gives undefined to leave it. */
+  /**
+   * Reads, changes and sets a text, until no other writer interferes. `change` returns undefined to leave it unchanged.
+   */
   async update(key: string, change: (text: string | undefined) => string | undefined): Promise<string | undefined> {
     for (let tries = 0; ; tries += 1) {
       const text = await this.text(key);
@@ -75,7 +77,7 @@ export class StoreCalls {
     }
   }
 
-  /** Waits: longer each time, and not as long as others. */
+  /** Exponential backoff with jitter. */
   pause(tries: number): Promise<void> {
     const most = this.options.delay * 2 ** Math.min(tries, 6);
     return new Promise((resolve) => setTimeout(resolve, most * (0.5 + Math.random() / 2)));
@@ -88,7 +90,7 @@ export class StoreCalls {
         return await withinTime(action, timeout);
       } catch (cause) {
         if (tries >= retries) {
-          const message = `\`${operation}\` of \`${key}\` failed, the last time with: ${reasonOf(cause)}`;
+          const message = `\`${operation}\` of \`${key}\` failed after retries, the last error is: ${reasonOf(cause)}`;
           throw new CtxweaveError("store_failed", message, { operation, key }, { cause });
         }
         await this.pause(tries);

@@ -4,7 +4,7 @@ import type { DeletingStore } from "../types/stores.js";
 import { BLOBS, COLLECTIONS, RECORDS } from "./keys.js";
 import { page } from "./memory.js";
 
-/** What is used of an R2 bucket. */
+/** The used part of an R2 bucket. */
 export interface R2BucketLike {
   get(key: string): Promise<{ arrayBuffer(): Promise<ArrayBuffer> } | null>;
   put(key: string, value: Uint8Array): Promise<unknown>;
@@ -15,7 +15,7 @@ export interface R2BucketLike {
   }>;
 }
 
-/** What is used of a D1 database. */
+/** The used part of a D1 database. */
 export interface D1DatabaseLike {
   prepare(query: string): D1StatementLike;
 }
@@ -27,15 +27,15 @@ export interface D1StatementLike {
   all<Row>(): Promise<{ results: Row[] }>;
 }
 
-/** The table that D1 needs; it is a migration of yours, or runs once. */
+/** The table that D1 needs; run it once, or as a migration. */
 export const D1_SCHEMA =
   "CREATE TABLE IF NOT EXISTS ctxweave (key TEXT PRIMARY KEY, value TEXT NOT NULL, parent TEXT AS (CASE WHEN key >= 'records/' AND key < 'records0' THEN json_extract(value, '$.parent') END)) WITHOUT ROWID";
 
 const encoder = new TextEncoder();
 
 /**
- * A store on Cloudflare: blobs in R2, which takes any size; records, heads and lists in the table `ctxweave` of D1 (`D1_SCHEMA`), which
- * sets a value only if it is the expected one, and gives a whole page of a chain in one query.
+ * A store on Cloudflare. R2 holds blobs, of any size. The table `ctxweave` of D1 (`D1_SCHEMA`) holds records, heads and
+ * lists; D1 supports conditional updates, and returns a page of a chain in one query.
  */
 export function cloudflareStore(bucket: R2BucketLike, database: D1DatabaseLike): DeletingStore {
   const changed = async (query: string, ...values: unknown[]): Promise<boolean> => {
@@ -52,7 +52,7 @@ export function cloudflareStore(bucket: R2BucketLike, database: D1DatabaseLike):
       .all<Row>();
     return results;
   };
-  // Lists of keys can be larger than what D1 takes.
+  // Lists of keys can exceed the limits of D1.
   const isLarge = (key: string): boolean => key.startsWith(BLOBS) || key.startsWith(COLLECTIONS);
   return {
     async get(key) {

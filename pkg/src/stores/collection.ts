@@ -1,10 +1,11 @@
 /**
- * Garbage, listed so that nobody deletes what somebody is about to need.
+ * Garbage collection that never deletes keys that a writer is about to need.
  *
- * What is to go is announced first: a list of keys, and a value that says that it counts. A writer looks at it after it has read
- * its head and before it writes, and waits where the list has a key of its own. Whoever read the head before has not seen the
- * list; so every head is set again, and such a writer finds that its head has changed and begins again. What heads lead to by
- * then is taken off the list, and the rest can go.
+ * A collection first announces its candidates: it stores a list of keys, then a value that refers to the list. A writer
+ * reads that value after its head and before it writes, and waits if one of its keys is on the list. A writer that read
+ * its head before the announcement has not seen the list. Therefore the collection sets every head again, so that such
+ * a writer finds its head changed and starts over. Keys that heads lead to by then are taken off the list; the others
+ * can be deleted.
  */
 
 import { CtxweaveError } from "../error.js";
@@ -27,13 +28,13 @@ import type { Records } from "./records.js";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** What is being collected: the value that says so, and the keys. */
+/** The keys being collected, and the value that announces them. */
 export interface Condemned {
   value: string | undefined;
   keys: ReadonlySet<string>;
 }
 
-/** The value: how often it was set, and while a collection is under way its list and when it began. */
+/** The value: a counter, and during a collection its list and when it began. */
 interface CollectionValue {
   count: number;
   list: string | undefined;
@@ -45,7 +46,7 @@ function collectionValue(text: string | undefined): CollectionValue {
   return { count: Number(count), list, began: Number(began) };
 }
 
-/** What is being collected now. */
+/** Reads the current collection. */
 export async function condemned(calls: StoreCalls): Promise<Condemned> {
   for (;;) {
     const value = await calls.text(COLLECTION);
@@ -53,17 +54,21 @@ export async function condemned(calls: StoreCalls): Promise<Condemned> {
     if (list === undefined) return { value, keys: new Set() };
     const bytes = await calls.get(COLLECTIONS + list);
     if (bytes) return { value, keys: new Set(JSON.parse(decoder.decode(bytes)) as string[]) };
-    // It ended in the meantime, and its list is gone; else it is not to be trusted.
+    // If the value changed, the collection has ended and its list is gone; otherwise the store is damaged.
     if ((await calls.text(COLLECTION)) === value) {
-      throw new CtxweaveError("store_failed", `\`${COLLECTIONS}${list}\` is not there, and the collection needs it`, {
-        operation: "get",
-        key: COLLECTIONS + list,
-      });
+      throw new CtxweaveError(
+        "store_failed",
+        `\`${COLLECTIONS}${list}\` is missing, but the garbage collection needs it`,
+        {
+          operation: "get",
+          key: COLLECTIONS + list,
+        },
+      );
     }
   }
 }
 
-/** What the heads lead to. It grows: what was reachable once counts as such until the collection is over. */
+/** Keys that the heads lead to. Only grows: keys reachable at any time count as reachable until the collection ends. */
 class Reachable {
   readonly ids = new Set<string>();
   readonly blobs = new Set<string>();
@@ -73,7 +78,7 @@ class Reachable {
     private readonly records: Records,
   ) {}
 
-  /** Follows all heads, as far as they lead to something new; `touch` sets each again first. */
+  /** Follows all heads to commits that are not yet included; `touch` sets each head again first. */
   async look(touch: boolean): Promise<void> {
     for await (const keys of this.calls.keys(HEADS)) {
       for (const key of keys) {
@@ -101,7 +106,7 @@ class Reachable {
     }
   }
 
-  /** Notes that a blob is needed. A short ref keeps all that begin so. */
+  /** Marks a blob as needed. A short ref marks all that it can stand for. */
   keep(ref: string): void {
     this.blobs.add(ref.startsWith("art-") ? ref.slice("art-".length) : blobKey(ref));
   }
@@ -111,13 +116,13 @@ class Reachable {
   }
 }
 
-/** Lists what no head leads to, some keys at a time: see `CommitStore.garbage`. */
+/** Lists keys that no head leads to, one batch at a time; see `CommitStore.garbage`. */
 export async function* garbage(
   calls: StoreCalls,
   records: Records,
   { batch, patience }: { batch: number; patience: number },
 ): AsyncGenerator<string[], void, undefined> {
-  // One that was begun and never ended is over.
+  // Takes over an unfinished collection.
   const before = await calls.text(COLLECTION);
   const { count, list, began } = collectionValue(before);
   if (list !== undefined) {
@@ -145,14 +150,14 @@ export async function* garbage(
     }
     if (found.length > 0) yield* announced(calls, reachable, found, isGarbage[prefix]);
   };
-  // Records before what they are listed under, and before their blobs: what is still there is whole.
+  // Records come before the lists and blobs that they refer to, so that a remaining record is complete.
   yield* listed(RECORDS);
   yield* listed(PRINCIPALS);
   for await (const keys of calls.keys(RECORDS)) {
     for (const key of keys) {
       const id = idOf(key);
       if (reachable.ids.has(id)) continue;
-      // One that is damaged keeps nothing: nothing could be made of it.
+      // A damaged record keeps nothing, because it cannot be used.
       const there = await records.find(id).catch(() => undefined);
       if (there) reachable.keep(there.record.artifact_ref);
     }
@@ -165,7 +170,7 @@ export async function* garbage(
   }
 }
 
-/** Announces keys, sees which of them are garbage still, gives these, and says when it is over. */
+/** Announces keys, finds those that are still garbage, yields these, and ends the collection. */
 async function* announced(
   calls: StoreCalls,
   reachable: Reachable,
@@ -189,11 +194,11 @@ async function* announced(
 }
 
 function underWay(): CtxweaveError {
-  const message = "garbage is being collected already; go on when that is over";
+  const message = "another garbage collection is running; try again when it has ended";
   return new CtxweaveError("store_busy", message, { keys: [COLLECTION] });
 }
 
-/** The keys of a commit that a collection may have on its list. */
+/** The keys of a commit that a collection may list. */
 export function keysOf(record: CommitRecord, records: Records): string[] {
   return [blobKey(record.artifact_ref), recordKey(record.id), ...records.listKey(record)];
 }

@@ -1,4 +1,4 @@
-/** Commits in a store: what is written in which order, and read back. */
+/** Commits in a store: the order of writes, and reading them back. */
 
 import { checkedOptions, invalid } from "../api/checked.js";
 import { checkedBytes, checkWhole } from "../api/commits/bytes.js";
@@ -32,15 +32,16 @@ import { allHeads, headValue, madeHead, nextValue } from "./heads.js";
 import { blobKey, headKey } from "./keys.js";
 import { Records, refOf, type Sealed } from "./records.js";
 
-/** How often a head is tried while others are faster, or while what is written is being collected. */
+/** Number of attempts to move a head while other writers are faster or its keys are being collected. */
 const TRIES = 200;
 const TRIES_WHILE_COLLECTED = 12;
 
 /**
- * Commits in a store that the host brings. A checkpoint is stored in this order: its blob, its record, its head; once the head
- * leads to it, it is stored, and all that it needs is there. Whatever fails before that has changed nothing, and can be done again.
+ * Commits in a store of the host. A checkpoint writes its blob, its record, then its head. It is stored once the head
+ * leads to it, and by then everything that it needs is stored. A failure before that changes nothing and can be
+ * retried. See docs/stores.md.
  *
- * Call `init` before.
+ * Call `init` first.
  */
 export class CommitStore {
   readonly #calls: StoreCalls;
@@ -62,7 +63,7 @@ export class CommitStore {
     this.#records = new Records(this.#calls, { pageSize, limits });
   }
 
-  /** The commit that a head is at; undefined for one that is not there. */
+  /** The commit of a head; undefined for a missing head. */
   async head(name: string): Promise<string | undefined> {
     return headValue((await this.#calls.text(headKey(name))) ?? "0").commit;
   }
@@ -73,14 +74,15 @@ export class CommitStore {
   }
 
   /**
-   * Stores a commit and moves the head to it. Without `parent` it comes after the commit that the head is at, and a head that is
-   * not there is made. With `parent` it may be asked for as often as one likes: what is stored already is given back.
+   * Stores a commit and moves the head to it. Without `parent` it follows the head's commit, and a missing head is
+   * created. With `parent` the call is idempotent: a commit that is already stored is returned.
    *
-   * When another writer was faster, a delta is stored after what that one wrote; see `onConflict`.
+   * If another writer was faster, a delta is stored after that writer's commit; see `onConflict`.
    *
-   * @throws {CtxweaveError} `head_conflict` for a compaction or a snapshot when another writer was faster, with `onConflict: "error"`
-   * for a delta too, and for a `parent` that the head does not come from; `store_failed`, `store_busy`, and those of
-   * `CommitGraph.checkpoint`. Then the head does not lead to it, unless the store could not say whether it does
+   * @throws {CtxweaveError} `head_conflict` if another writer was faster, for a compaction or a snapshot and, with
+   *   `onConflict: "error"`, for a delta, and for a `parent` that is not an ancestor of the head; `store_failed`,
+   *   `store_busy`, and those of `CommitGraph.checkpoint`. The head then does not lead to the commit, unless the store
+   *   could not report whether it does
    */
   async checkpoint(
     head: string,
@@ -92,17 +94,17 @@ export class CommitStore {
     if (onConflict !== "rebase" && onConflict !== "error") throw invalid("options.onConflict", "`rebase` or `error`");
     if (typeof request !== "object" || request === null) throw invalid("request", "an object");
     const key = headKey(head);
-    // A copy: it is stored later, and what becomes of the caller's buffer is the caller's business.
+    // A copy: it is stored later, and the caller may change the buffer.
     const bytes = checkedBytes(blob, "blob").slice();
     const asked = { ...request, artifact_ref: refOf(bytes, request.artifact_ref) } as CheckpointRequest;
     let first: { parent: string | undefined; id: string } | undefined;
     let sealed: Sealed | undefined;
-    // The commit that the last try came after: what it stored, if it did, is not before that.
+    // The parent of the last attempt: a commit that it stored comes after this one.
     let until: string | undefined;
     let written: string | undefined | null = null;
     for (let tries = 0, collected = 0; tries < TRIES; tries += 1) {
       if (tries > 0) await this.#calls.pause(Math.min(tries, 4));
-      // The head first, then what is being collected: see collection.ts.
+      // Reads the head before the collection: see collection.ts.
       const at = await madeHead(this.#calls, key);
       const collection = await condemned(this.#calls);
       const from = first ? first.parent : asked.parent === undefined ? at.commit : asked.parent || undefined;
@@ -131,7 +133,7 @@ export class CommitStore {
         if ((collected += 1) > TRIES_WHILE_COLLECTED) throw beingCollected(head, keys);
         continue;
       }
-      // A collection in between may have taken what was written before.
+      // A collection in between may have deleted the keys written before.
       if (written !== collection.value) {
         await Promise.all([
           this.#calls.put(blobKey(asked.artifact_ref), bytes),
@@ -146,10 +148,10 @@ export class CommitStore {
   }
 
   /**
-   * Makes a head at a commit that is there, after its whole chain was looked at. Doing it again is harmless.
+   * Creates a head at an existing commit, after checking its whole chain. Idempotent.
    *
-   * @throws {CtxweaveError} `commit_not_found` also for one on the way to the root, `blob_missing` without its blob,
-   * `head_conflict` where the head is at another commit, `store_busy`, `store_failed`
+   * @throws {CtxweaveError} `commit_not_found` for the commit or one of its ancestors, `blob_missing` if its blob is
+   *   missing, `head_conflict` if the head is at another commit, `store_busy`, `store_failed`
    */
   async fork(commit: string, head: string): Promise<void> {
     const key = headKey(head);
@@ -178,7 +180,7 @@ export class CommitStore {
     throw headConflict(head, await this.head(head), commit);
   }
 
-  /** Takes a head away. Its commits stay until they are collected, unless another head leads to them. */
+  /** Deletes a head. Its commits remain until they are collected, unless another head leads to them. */
   async dropHead(head: string): Promise<void> {
     await this.#calls.update(headKey(head), (text) => {
       if (text === undefined) return undefined;
@@ -197,8 +199,8 @@ export class CommitStore {
   }
 
   /**
-   * The records from a commit towards its root, or the first `depth` of them. A page is held at a time; `parent` of the last one
-   * is where to continue.
+   * The records from a commit towards its root, or the first `depth` of them. One page is in memory at a time; the
+   * `parent` of the last one is where to continue.
    *
    * @throws {CtxweaveError} those of `CommitGraph.history`, `record_mismatch`, `store_failed`
    */
@@ -215,7 +217,7 @@ export class CommitStore {
   }
 
   /**
-   * The commit that a principal had made last at a time, as in a graph.
+   * The latest commit of a principal at or before a time, as in a graph.
    *
    * @throws {CtxweaveError} `ambiguous_commit`, `store_failed`
    */
@@ -223,13 +225,13 @@ export class CommitStore {
     return this.#records.resolve(principal, time);
   }
 
-  /** Changes the summary or the tags of a commit, and gives its record. */
+  /** Changes the summary or the tags of a commit; returns its record. */
   updateMetadata(id: string, fields: MetadataUpdate): Promise<CommitRecord> {
     return this.#records.update(id, (graph) => graph.updateMetadata(id, fields));
   }
 
   /**
-   * Plans a materialisation, with no records in memory but those of the chain.
+   * Plans a materialization, with only the records of the chain in memory.
    *
    * @throws {CtxweaveError} those of `CommitGraph.planMaterialization`, `record_mismatch`, `store_failed`
    */
@@ -243,9 +245,10 @@ export class CommitStore {
   }
 
   /**
-   * Materialises; see `materializeWith`.
+   * Materializes a conversation; see `materializeWith`.
    *
-   * @throws {CtxweaveError} those of `planMaterialization`, `blob_missing`, `blob_mismatch`; the signal's reason when it is aborted
+   * @throws {CtxweaveError} those of `planMaterialization`, `blob_missing`, `blob_mismatch`; the signal's reason when
+   *   it is aborted
    */
   async materialize(request: MaterializationRequest, options: MaterializeWithOptions = {}): Promise<Materialized> {
     const checked = checkedOptions(options, ["concurrency", "retries", "onProgress", "signal"]);
@@ -258,7 +261,7 @@ export class CommitStore {
   }
 
   /**
-   * Materialises as a stream, and says first what is planned; see `materializeStream`.
+   * Materializes a conversation as a stream, and returns its plan; see `materializeStream`.
    *
    * @throws {CtxweaveError} those of `planMaterialization`; later, from the stream, `blob_missing`, `blob_mismatch`
    */
@@ -277,7 +280,7 @@ export class CommitStore {
   }
 
   /**
-   * The blob of a commit, checked.
+   * The blob of a commit, validated.
    *
    * @throws {CtxweaveError} `blob_missing`, `blob_mismatch`, `commit_not_found`, `store_failed`
    */
@@ -286,11 +289,11 @@ export class CommitStore {
   }
 
   /**
-   * Lists the keys of what no head leads to: records, what lists them, blobs. Delete what it gives before you ask for more: until
-   * then whoever needs one of these keys waits. One collection is under way at a time.
+   * Lists the keys that no head leads to: records, their list entries, blobs. Delete each batch before requesting the
+   * next: until then writers that need one of its keys wait. Only one collection can run at a time.
    *
-   * @throws {CtxweaveError} `store_busy` while another one is under way; those of `history` where a chain is damaged, since then it
-   * cannot be known what is garbage
+   * @throws {CtxweaveError} `store_busy` while another one runs; those of `history` if a chain is damaged, because then
+   *   garbage cannot be determined
    */
   async *garbage(options: GarbageOptions = {}): AsyncGenerator<string[], void, undefined> {
     const { batch = 500, patience = 3_600_000 } = checkedOptions(options, ["batch", "patience"]);
@@ -300,8 +303,8 @@ export class CommitStore {
   }
 
   /**
-   * Looks for a commit on the way from one to another that says what this one says, but for its parent: it was stored by an earlier
-   * try. `elsewhere` if the other is not on the way.
+   * Searches the chain from `commit` back to `until` for a commit that equals `like` except for its parent: an earlier
+   * attempt stored it. Returns `elsewhere` if `until` is not in the chain.
    */
   async #since(
     commit: string | undefined,
@@ -327,19 +330,19 @@ export class CommitStore {
       const actualRef = refOf(blob, undefined);
       if (actualRef === artifact_ref || artifact_ref.startsWith("art-")) return blob;
       if (tries > 0) {
-        const message = `the blob for commit \`${id}\` is \`${actualRef}\` and not \`${artifact_ref}\`: it was damaged, or it is another one`;
+        const message = `the blob for commit \`${id}\` is \`${actualRef}\` and not \`${artifact_ref}\`: it was damaged, or it is another blob`;
         throw new CtxweaveError("blob_mismatch", message, { commitId: id, artifactRef: artifact_ref, actualRef });
       }
     }
   }
 }
 
-/** Whether a commit may be stored after what another writer wrote. */
+/** Whether a commit may be stored after another writer's commit. */
 function canFollow(record: CommitRecord, onConflict: "rebase" | "error"): boolean {
   return onConflict === "rebase" && record.commit_type === "delta";
 }
 
-/** All that a commit says, but for what may change and where it stands. */
+/** The content of a commit, without mutable fields and its position. */
 function said(record: CommitRecord): string {
   const changing = ["id", "parent", "summary", "tags"];
   return JSON.stringify(Object.entries(record).filter(([name]) => !changing.includes(name)));
@@ -355,12 +358,12 @@ function stored({ id, record, diagnostics }: Sealed, from: string | undefined): 
 }
 
 function headConflict(head: string, actual: string | undefined, commitId: string): CtxweaveError {
-  const place = actual === undefined ? "at no commit" : `at \`${actual}\``;
-  const message = `the head \`${head}\` is ${place}, and \`${commitId}\` does not follow from that; read what is there and try again, or fork`;
+  const place = actual === undefined ? "without a commit" : `at \`${actual}\``;
+  const message = `the head \`${head}\` is ${place}, and \`${commitId}\` is not based on it; read the head and try again, or fork`;
   return new CtxweaveError("head_conflict", message, { head, commitId, ...(actual !== undefined && { actual }) });
 }
 
 function beingCollected(head: string, keys: string[]): CtxweaveError {
-  const message = `what \`${head}\` needs is being collected as garbage; try again when that is over`;
+  const message = `commits of \`${head}\` are being collected as garbage; try again when the collection has ended`;
   return new CtxweaveError("store_busy", message, { head, keys });
 }

@@ -3,7 +3,7 @@
 import type { DeletingStore } from "../types/stores.js";
 import { page } from "./memory.js";
 
-/** What is used of `Deno.Kv`. */
+/** The used part of `Deno.Kv`. */
 export interface DenoKvLike {
   get(key: readonly (string | number)[]): Promise<{ value: unknown; versionstamp: string | null }>;
   set(key: readonly (string | number)[], value: unknown): Promise<unknown>;
@@ -16,22 +16,22 @@ export interface DenoKvLike {
   atomic(): DenoAtomicLike;
 }
 
-/** What is used of `Deno.AtomicOperation`. */
+/** The used part of `Deno.AtomicOperation`. */
 export interface DenoAtomicLike {
   check(entry: { key: readonly (string | number)[]; versionstamp: string | null }): DenoAtomicLike;
   set(key: readonly (string | number)[], value: unknown): DenoAtomicLike;
   commit(): Promise<{ ok: boolean }>;
 }
 
-/** Bytes of a piece, and how many are asked for at a time. */
+/** Bytes of a piece, and number of pieces per request. */
 const PIECE = 60_000;
 const AT_A_TIME = 10;
 
 const encoder = new TextEncoder();
 
 /**
- * A store in Deno KV, as `await Deno.openKv()` gives it, under `prefix` (default `["ctxweave"]`). Records have to fit into 64 KiB,
- * which they do unless a summary is very long; blobs may have any size.
+ * A store in Deno KV, as opened by `await Deno.openKv()`, under `prefix` (default `["ctxweave"]`). Records have to fit
+ * into 64 KiB, which only very long summaries exceed; blobs may have any size.
  */
 export function denoKvStore(kv: DenoKvLike, prefix: readonly string[] = ["ctxweave"]): DeletingStore {
   const place = (key: string): string[] => [...prefix, "keys", key];
@@ -42,7 +42,7 @@ export function denoKvStore(kv: DenoKvLike, prefix: readonly string[] = ["ctxwea
     for (let from = 0; from < count; from += AT_A_TIME) {
       const wanted = Array.from({ length: Math.min(AT_A_TIME, count - from) }, (_, at) => piece(key, from + at));
       for (const [at, { value }] of (await kv.getMany(wanted)).entries()) {
-        // One that is not there is as good as a blob that is not there.
+        // A blob with a missing piece is missing.
         if (!(value instanceof Uint8Array)) return undefined;
         bytes.set(value.subarray(0, length - (from + at) * PIECE), (from + at) * PIECE);
       }
@@ -59,7 +59,7 @@ export function denoKvStore(kv: DenoKvLike, prefix: readonly string[] = ["ctxwea
       for (let at = 0; at * PIECE < bytes.length; at += 1) {
         await kv.set(piece(key, at), bytes.slice(at * PIECE, (at + 1) * PIECE));
       }
-      // The pieces count once their length is there.
+      // The pieces are valid once their length is stored.
       await kv.set(place(key), bytes.length);
     },
     async compareAndSet(key, expected, next) {

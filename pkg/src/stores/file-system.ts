@@ -4,7 +4,7 @@ import type { DeletingStore } from "../types/stores.js";
 import { BLOBS, COLLECTIONS } from "./keys.js";
 import { page } from "./memory.js";
 
-/** What is used of `node:fs/promises`. */
+/** The used part of `node:fs/promises`. */
 export interface FileSystemLike {
   readFile(path: string): Promise<Uint8Array>;
   writeFile(path: string, bytes: Uint8Array): Promise<void>;
@@ -15,22 +15,22 @@ export interface FileSystemLike {
   rm(path: string, options: { recursive?: boolean; force: true }): Promise<void>;
 }
 
-/** How many of its last values a key keeps, so that one who was about to set it finds that others did. */
+/** Number of earlier values that a key keeps, so that a slow writer detects that others have set it. */
 const KEPT = 16;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * A store in a folder, for one or several processes of one machine; `fs` is `node:fs/promises`. A file appears whole or not at all: it
- * is written aside first. A value that is compared is a folder of numbered files, of which the last one counts; to set it is to
- * make the file with the next number, which only one can.
+ * A store in a folder, for any number of processes of one machine; `fs` is `node:fs/promises`. Files appear atomically:
+ * they are written to a temporary name first. A value that is compared is a folder of numbered files, of which the last
+ * one is valid; setting it creates the next number, which only one writer can.
  */
 export function fileSystemStore(fs: FileSystemLike, folder: string): DeletingStore {
   const isBlob = (key: string): boolean => key.startsWith(BLOBS) || key.startsWith(COLLECTIONS);
   const path = (key: string): string => {
     const names = key.split("/").map(fileName);
-    // A folder with all blobs in it would be too large for some tools.
+    // A folder with all blobs would be too large for some tools.
     if (key.startsWith(BLOBS)) names.splice(1, 0, key.slice(BLOBS.length, BLOBS.length + 2));
     return [folder, ...names].join("/");
   };
@@ -53,7 +53,7 @@ export function fileSystemStore(fs: FileSystemLike, folder: string): DeletingSto
       const number = (await versions(key)).at(-1) ?? 0;
       if (number === 0) return { number, bytes: undefined };
       const bytes = await orElse(fs.readFile(`${path(key)}/${number}`), undefined);
-      // It may have been deleted in between.
+      // It may have been deleted since.
       if (bytes) return { number, bytes };
     }
   };
@@ -68,7 +68,7 @@ export function fileSystemStore(fs: FileSystemLike, folder: string): DeletingSto
     } finally {
       await fs.rm(file, { force: true });
     }
-    // Files go from the first on. While the one before is there, nobody was here before.
+    // Files are deleted from the first on. While the previous one exists, no other writer was here.
     const there = await versions(key);
     const isOurs = number === 0 ? (there.at(-1) ?? 0) <= KEPT : there.includes(number);
     if (!isOurs) await fs.rm(`${path(key)}/${number + 1}`, { force: true });
@@ -106,7 +106,7 @@ export function fileSystemStore(fs: FileSystemLike, folder: string): DeletingSto
   };
 }
 
-/** The keys in the folder that a prefix names as a whole: `records/`, or `principals/somebody/`. */
+/** The keys in the folder of a prefix: `records/`, or `principals/somebody/`. */
 async function keysUnder(fs: FileSystemLike, folder: string, prefix: string): Promise<string[]> {
   const names = prefix.split("/").slice(0, -1);
   const there = (path: string): Promise<string[]> => orElse(fs.readdir(path), []);
@@ -118,7 +118,7 @@ async function keysUnder(fs: FileSystemLike, folder: string, prefix: string): Pr
     const pairs = below.filter((pair) => pair.startsWith(start));
     return (await Promise.all(pairs.map((pair) => there(`${base}/${pair}`)))).flat().map((name) => under([name]));
   }
-  // What lists the commits of all principals is two levels deeper, that of one of them one.
+  // The list of all principals' commits is two levels deeper, that of one principal one level.
   const depth = names[0] === "principals" ? 3 - names.length : 0;
   let found = below.map((name) => [name]);
   for (let level = 0; level < depth; level += 1) {
@@ -131,7 +131,7 @@ async function keysUnder(fs: FileSystemLike, folder: string, prefix: string): Pr
   return found.map(under);
 }
 
-/** Keys have `%` for what is unusual; what file systems make of `*`, of dots at an end and of large letters is not known. */
+/** Keys encode unusual characters with `%`; file systems differ in `*`, trailing dots and capital letters. */
 function fileName(part: string): string {
   return part.replace(/[^a-z0-9_%-]/g, (character) => `=${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }
@@ -144,7 +144,7 @@ function codeOf(error: unknown): string | undefined {
   return (error as { code?: string } | undefined)?.code;
 }
 
-/** What is read, or something else where there is no such file. */
+/** The result of a read, or a fallback if the file is missing. */
 async function orElse<T, Else>(reading: Promise<T>, otherwise: Else): Promise<T | Else> {
   try {
     return await reading;

@@ -1,4 +1,4 @@
-/** Heads: names of commits. The value counts how often it was set, so that no value ever comes back. */
+/** Heads: names for commits. The value counts how often it was set, so that no value recurs. */
 
 import type { StoreHead } from "../types/stores.js";
 import type { StoreCalls } from "./calls.js";
@@ -21,8 +21,8 @@ export function nextValue({ count }: HeadValue, commit: string | undefined): str
 }
 
 /**
- * The value of a head. One that is not there yet is made without a commit first, so that whoever collects garbage knows of it
- * before anything depends on it.
+ * The value of a head. A missing head is first created without a commit, so that a garbage collection knows it before
+ * anything depends on it.
  */
 export async function madeHead(calls: StoreCalls, key: string): Promise<HeadValue> {
   return headValue((await calls.update(key, (text) => text ?? "0")) ?? "0");

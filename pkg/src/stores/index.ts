@@ -1,4 +1,4 @@
-/** `ctxweave/stores`: commits in a store of the host's. What is asked of the records is answered by `ctxweave/commits`. */
+/** `ctxweave/stores`: commits in a store of the host. Operations on records use `ctxweave/commits`. */
 
 export {
   cloudflareStore,

@@ -1,4 +1,4 @@
-/** IndexedDB: one object store, whose keys are the keys. */
+/** IndexedDB: one object store, with the store's keys. */
 
 import type { DeletingStore } from "../types/stores.js";
 import { page } from "./memory.js";
@@ -7,12 +7,12 @@ const STORE = "ctxweave";
 
 const encoder = new TextEncoder();
 
-/** A store in a browser's IndexedDB, in a database of its own. */
+/** A store in a browser's IndexedDB, in a separate database. */
 export async function indexedDbStore(name = "ctxweave"): Promise<DeletingStore & { close(): void }> {
   const opening = indexedDB.open(name, 1);
   opening.onupgradeneeded = () => opening.result.createObjectStore(STORE);
   const database = await answer(opening);
-  // Another page wants to delete it, or brings a later version.
+  // Another page wants to delete or upgrade it.
   database.onversionchange = () => database.close();
   const write = async (work: (store: IDBObjectStore) => void): Promise<void> => {
     const transaction = database.transaction(STORE, "readwrite");

@@ -6,17 +6,17 @@ export const BLOBS = "blobs/";
 export const RECORDS = "records/";
 export const HEADS = "heads/";
 export const PRINCIPALS = "principals/";
-/** Lists of keys that are being collected. */
+/** Lists of keys being collected. */
 export const COLLECTIONS = "collections/";
-/** Says which of them counts. */
+/** The value that refers to the current list. */
 export const COLLECTION = "collection";
 
-/** The key of a blob, by its full ref. */
+/** The key of a blob, by full ref. */
 export function blobKey(ref: string): string {
   return BLOBS + ref.slice(ref.indexOf(":") + 1);
 }
 
-/** What the keys of the blobs begin with that a short ref, `art-…`, can stand for. */
+/** The prefix of the keys of all blobs that a short ref, `art-…`, can stand for. */
 export function blobPrefix(shortRef: string): string {
   return BLOBS + shortRef.slice(shortRef.indexOf("-") + 1);
 }
@@ -36,7 +36,7 @@ export function headName(key: string): string {
   return decodeURIComponent(key.slice(HEADS.length));
 }
 
-/** Where the commits of a principal are listed, the latest first. */
+/** Prefix of the list of a principal's commits, latest first. */
 export function principalPrefix(principal: string): string {
   return `${PRINCIPALS}${encoded(principal, "principal")}/`;
 }
@@ -45,7 +45,7 @@ export function principalKey(principal: string, timeKey: string, id: string): st
   return `${principalPrefix(principal)}${timeKey}/${encoded(id, "id")}`;
 }
 
-/** The moment and the commit of such a key. */
+/** The time and the commit of such a key. */
 export function principalEntry(key: string): { moment: string; id: string } {
   const [id = "", moment = ""] = key.split("/").reverse();
   return { moment, id: decodeURIComponent(id) };
@@ -55,6 +55,6 @@ function encoded(text: string, path: string): string {
   try {
     return encodeURIComponent(text);
   } catch {
-    throw invalid(path, "text without halves of surrogate pairs");
+    throw invalid(path, "text without lone surrogates");
   }
 }

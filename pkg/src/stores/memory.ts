@@ -1,4 +1,4 @@
-/** A store in memory, for tests and for what is small. */
+/** A store in memory, for tests and small data. */
 
 import type { DeletingStore } from "../types/stores.js";
 import { RECORDS } from "./keys.js";
@@ -6,7 +6,7 @@ import { RECORDS } from "./keys.js";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** A store that lives as long as the process. `entries` are its keys and values, which another one may begin with. */
+/** A store in the memory of the process. `entries` holds its keys and values, and can be passed to another store. */
 export function memoryStore(entries: Map<string, Uint8Array> = new Map()): DeletingStore {
   let sorted: string[] | undefined;
   const set = (key: string, bytes: Uint8Array): void => {
@@ -50,13 +50,13 @@ export function memoryStore(entries: Map<string, Uint8Array> = new Map()): Delet
   };
 }
 
-/** A page of so many keys at most: where it is full there may be more. */
+/** A page of at most `limit` keys; if it is full there may be more. */
 export function page(keys: string[], limit: number): { keys: string[]; cursor?: string } {
   const last = keys.length >= limit ? keys.at(-1) : undefined;
   return { keys, ...(last !== undefined && { cursor: last }) };
 }
 
-/** The parent that a record names; whoever reads the record finds out if it is damaged. */
+/** The parent named in a record; a damaged record is detected when it is read. */
 function parentOf(text: string): string | undefined {
   try {
     return (JSON.parse(text) as { parent?: string }).parent;

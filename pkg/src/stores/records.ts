@@ -1,4 +1,4 @@
-/** Records in a store: found, followed towards the root, made. */
+/** Records in a store: lookup, chains, creation. */
 
 import { checkedSignal, raceAbort } from "../api/abort.js";
 import { checkedObject } from "../api/checked.js";
@@ -11,18 +11,18 @@ import type { PlatformAbortSignal } from "../types/platform.js";
 import type { StoreCalls } from "./calls.js";
 import { blobKey, blobPrefix, BLOBS, principalEntry, principalKey, principalPrefix, recordKey } from "./keys.js";
 
-/** A commit that is made and not stored yet. */
+/** A commit that is created but not stored yet. */
 export interface Sealed {
   id: string;
   record: CommitRecord;
-  /** The record as it is stored: numbers are as they were given. */
+  /** The record as stored, with numbers unchanged. */
   text: string;
   diagnostics: Diagnostic[];
 }
 
 const decoder = new TextDecoder();
 
-/** The limits of a graph or a walk, where there are any. */
+/** The limits of a graph or a walk, if any. */
 function limited(limits: Limits | undefined): { limits?: Limits } {
   return limits ? { limits } : {};
 }
@@ -33,7 +33,7 @@ export class Records {
     private readonly options: { pageSize: number; limits: Limits | undefined },
   ) {}
 
-  /** The text of a record that was checked, with what it says. */
+  /** The text of a validated record, and the record. */
   async read(id: string): Promise<{ text: string; record: CommitRecord }> {
     const walk = new ChainWalk({ commit: id, passing: true, ...limited(this.options.limits) });
     try {
@@ -42,7 +42,7 @@ export class Records {
         try {
           return { text, record: walk.push(text)[0] as CommitRecord };
         } catch (error) {
-          // Damaged on its way, perhaps.
+          // Possibly damaged in transit: read again.
           if (tries > 0 || !isMismatch(error)) throw error;
         }
       }
@@ -61,7 +61,7 @@ export class Records {
     }
   }
 
-  /** The records from a commit towards its root. No more than a page of them is held. */
+  /** The records from a commit towards its root. At most one page is in memory. */
   async *history(id: string): AsyncGenerator<CommitRecord> {
     const walk = new ChainWalk({ commit: id, stop: "root", passing: true, ...limited(this.options.limits) });
     try {
@@ -71,7 +71,7 @@ export class Records {
     }
   }
 
-  /** A walk over all records that a request needs; the caller frees it. */
+  /** Walks all records that a request needs; the caller frees the walk. */
   async walked(request: MaterializationRequest, given?: PlatformAbortSignal): Promise<ChainWalk> {
     const signal = checkedSignal(given);
     checkedObject(request, "request");
@@ -90,7 +90,7 @@ export class Records {
     }
   }
 
-  /** Gives a walk its next records. */
+  /** Passes a walk its next records. */
   private async page(walk: ChainWalk): Promise<CommitRecord[]> {
     const id = walk.wanted as string;
     const { pageSize } = this.options;
@@ -106,7 +106,7 @@ export class Records {
     return (limit > 1 && this.calls.ancestors(id, limit)) || this.calls.text(recordKey(id));
   }
 
-  /** Makes the record of a commit; `parent` is the text of the one before it. */
+  /** Creates the record of a commit; `parent` is the text of its parent's record. */
   seal(request: CheckpointRequest, parent: string | undefined): Sealed {
     return this.withGraph((graph) => {
       if (parent !== undefined) graph.importJsonl(parent);
@@ -116,7 +116,7 @@ export class Records {
     });
   }
 
-  /** Stores a record. One that is there already is given back, with its own summary and tags. */
+  /** Stores a record. An existing one is returned with its stored summary and tags. */
   async store(sealed: Sealed, request: CheckpointRequest): Promise<Sealed> {
     if (await this.calls.compareAndSet(recordKey(sealed.id), undefined, sealed.text)) return sealed;
     const { text } = await this.read(sealed.id);
@@ -128,7 +128,7 @@ export class Records {
     });
   }
 
-  /** Lists a commit with its principal, or says that no head leads to it after all. */
+  /** Lists a commit with its principal, or records that no head leads to it after all. */
   async list({ id, principal, created_at }: CommitRecord, listed: "+" | "-"): Promise<void> {
     if (principal === undefined) return;
     const key = principalKey(principal, timeKey(created_at), id);
@@ -136,7 +136,7 @@ export class Records {
     await this.calls.update(key, () => listed);
   }
 
-  /** The key under which it is listed. */
+  /** The key of its list entry. */
   listKey({ id, principal, created_at }: CommitRecord): string[] {
     return principal === undefined ? [] : [principalKey(principal, timeKey(created_at), id)];
   }
@@ -162,7 +162,7 @@ export class Records {
     return this.lastOf(principal, time, found);
   }
 
-  /** The one of several commits of one moment that the others led to. */
+  /** Of several commits at one time, the one that descends from the others. */
   private async lastOf(
     principal: string,
     time: string | number | Date,
@@ -187,7 +187,7 @@ export class Records {
     }
   }
 
-  /** Changes what may change of a record. */
+  /** Changes the mutable fields of a record. */
   async update(id: string, change: (graph: CommitGraph) => CommitRecord): Promise<CommitRecord> {
     for (let tries = 0; ; tries += 1) {
       const { text } = await this.read(id);
@@ -200,7 +200,7 @@ export class Records {
     }
   }
 
-  /** A blob, which nobody has checked; a short ref is looked up. */
+  /** A blob, not validated; a short ref is resolved. */
   async blob(ref: string): Promise<Uint8Array> {
     const key = ref.startsWith("art-") ? await this.fullKey(ref) : blobKey(ref);
     const blob = await this.calls.get(key);
@@ -228,11 +228,11 @@ export class Records {
   }
 }
 
-/** The full ref of a blob; a ref that was given has to be its own. */
+/** The full ref of a blob; a given ref must match it. */
 export function refOf(blob: Uint8Array, given: string | undefined): string {
   const ref = artifactRef(blob);
   if (given !== undefined && given !== ref && given !== shortRef(ref)) {
-    const message = `\`artifact_ref\` is \`${given}\`, and the blob is \`${ref}\`; leave it out, or give the blob that it names`;
+    const message = `\`artifact_ref\` is \`${given}\`, but the ref of the blob is \`${ref}\`; omit it, or pass the matching blob`;
     throw new CtxweaveError("invalid_input", message, { path: "artifact_ref", artifactRef: given });
   }
   return ref;

@@ -1,4 +1,4 @@
-/** As src/edge.ts. */
+/** Like src/edge.ts. */
 
 import type { Standard } from "../source.js";
 import type { VocabularySource } from "../vocabulary.js";

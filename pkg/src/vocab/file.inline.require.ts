@@ -1,4 +1,4 @@
-/** The same for `require`. The bytes are those of the ES module, since there is one copy of them. */
+/** The same for `require`, with the bytes of the ES module, so that there is only one copy. */
 
 import type { Standard } from "../source.js";
 import type { VocabularySource } from "../vocabulary.js";

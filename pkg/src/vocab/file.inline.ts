@@ -1,4 +1,4 @@
-/** Inside the JavaScript, for where a second file cannot be had. */
+/** Inside the JavaScript, for programs that cannot load a second file. */
 
 import type { Standard } from "../source.js";
 import type { VocabularySource } from "../vocabulary.js";

@@ -1,4 +1,4 @@
-/** As src/node.require.ts. */
+/** Like src/node.require.ts. */
 
 import type { Standard } from "../source.js";
 import type { VocabularySource } from "../vocabulary.js";

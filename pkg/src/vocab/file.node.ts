@@ -1,4 +1,4 @@
-/** As src/node.ts. */
+/** Like src/node.ts. */
 
 import type { Standard } from "../source.js";
 import type { VocabularySource } from "../vocabulary.js";

@@ -1,4 +1,4 @@
-/** As src/index.require.ts. */
+/** Like src/index.require.ts. */
 
 import type { Standard } from "../source.js";
 import type { VocabularySource } from "../vocabulary.js";

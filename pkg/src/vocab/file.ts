@@ -1,4 +1,7 @@
-/** Browsers and bundlers: a file next to this one, or its packed form; src/index.ts says when. The build puts other names in place of `o200k_base`. */
+/**
+ * Browsers and bundlers: a file next to this one, or its packed form, as in src/index.ts. The build replaces
+ * `o200k_base` by other names.
+ */
 
 import type { Standard } from "../source.js";
 import type { VocabularySource } from "../vocabulary.js";

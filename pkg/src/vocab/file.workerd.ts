@@ -1,4 +1,4 @@
-/** Workers: a module that has the vocabulary as a custom section, since every tool takes a module. */
+/** Workers: a module with the vocabulary as a custom section, because every tool can import a module. */
 
 import type { Standard } from "../source.js";
 import type { VocabularySource } from "../vocabulary.js";

@@ -5,7 +5,7 @@ import { standard } from "./file.js";
 
 export type { Vocabulary, VocabularyOptions, VocabularySource } from "../vocabulary.js";
 
-/** The name to give as `tokenizer`. */
+/** The value for `tokenizer`. */
 export const name = "o200k_harmony";
 
 const vocabulary = /* @__PURE__ */ createVocabulary(name, standard);

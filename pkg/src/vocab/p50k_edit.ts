@@ -1,11 +1,11 @@
-/** The vocabulary of `p50k_edit` (GPT-3's models that edit; the file is that of `p50k_base`). */
+/** The vocabulary of `p50k_edit` (GPT-3's edit models; the file is that of `p50k_base`). */
 
 import { createVocabulary, type Vocabulary } from "../vocabulary.js";
 import { standard } from "./file.js";
 
 export type { Vocabulary, VocabularyOptions, VocabularySource } from "../vocabulary.js";
 
-/** The name to give as `tokenizer`. */
+/** The value for `tokenizer`. */
 export const name = "p50k_edit";
 
 const vocabulary = /* @__PURE__ */ createVocabulary(name, standard);

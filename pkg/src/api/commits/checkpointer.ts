@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** Checkpoints as an agent works. */
+/** Checkpoints of a running session. */
 
 import { callJson } from "../../call.js";
 import type * as glue from "../../glue.js";
@@ -20,8 +20,8 @@ import type { ReadonlyData } from "../../types/common.js";
 const checkpointers = new Handles<AnyHandle & { raw: glue.Checkpointer }>("checkpointer", "head");
 
 /**
- * Turns the messages of a session into commits. What it offers is the host's to store, and counts once `stored` says so:
- * until then nothing has changed, and the next offer holds the same messages again.
+ * Turns the messages of a session into commits. The host stores each offered commit and confirms it with `stored`.
+ * Until then nothing changes, and the next offer contains the same messages. See docs/commits.md.
  */
 export class Checkpointer {
   constructor(options: CheckpointerOptions) {
@@ -34,34 +34,34 @@ export class Checkpointer {
     return checkpointers.use(this, ({ raw }) => call(() => raw.head));
   }
 
-  /** Messages that went in so far: what a compaction that begins now covers. */
+  /** Number of messages so far: those that a compaction beginning now covers. */
   get position(): number {
     return checkpointers.use(this, ({ raw }) => call(() => raw.position));
   }
 
-  /** Messages that no stored commit holds. */
+  /** Number of messages that are in no stored commit. */
   get pending(): number {
     return checkpointers.use(this, ({ raw }) => call(() => raw.pending));
   }
 
   /**
-   * Takes a message: for the formats that have lines one line of JSON, as text or as the object itself; for
-   * `bureau-agent-v1` an item in CBOR, or an array of them.
+   * Adds a message. Formats with lines take one line of JSON, as text or as the object; `bureau-agent-v1` takes an item
+   * in CBOR, or an array of items.
    */
   push(message: string | object | Bytes): void {
     const bytes = messageBytes(message, "message");
     checkpointers.use(this, ({ raw }) => call(() => raw.push(bytes)));
   }
 
-  /** Says that something happened, and gives the commit that is due because of it, if one is. */
+  /** Records an event; returns the commits that are due because of it. */
   checkpoint(trigger: CheckpointTrigger, fields: ReadonlyData<CheckpointFields>): OfferedCommit[] {
     return callMethod(this, "checkpoint", { trigger, fields }) as OfferedCommit[];
   }
 
   /**
-   * Compacts: first the commit with what came before, if there is anything new, then the one with the summary.
+   * Compacts: returns a commit with earlier messages, if any are pending, and one with the summary.
    *
-   * @throws {CtxweaveError} `compaction_stale` when messages that the summary does not cover are stored already
+   * @throws {CtxweaveError} `compaction_stale` if messages that the summary does not cover are already stored
    */
   compact(summary: string | object | Bytes, fields: ReadonlyData<CompactionFields>): OfferedCommit[] {
     return callMethod(this, "compact", {
@@ -71,22 +71,21 @@ export class Checkpointer {
   }
 
   /**
-   * Says that the host has stored a commit that it was given, and those that lead to it. The head goes there, unless it is
-   * further on already: stores may end in any order. `storedAs` is the id under which it was stored, where it had to be given
-   * another parent.
+   * Confirms that the host has stored an offered commit and its ancestors. Moves the head there, unless it is already
+   * past it: stores may finish in any order. `storedAs` is its stored id, if it was given another parent.
    *
-   * @throws {CtxweaveError} `commit_not_found` for one that was not given
+   * @throws {CtxweaveError} `commit_not_found` for a commit that was not offered
    */
   stored(id: string, storedAs?: string): void {
     callMethod(this, "stored", { id, storedAs });
   }
 
-  /** Gives the memory back; nothing can be asked any more. */
+  /** Frees the memory; no method can be called afterwards. */
   free(): void {
     checkpointers.free(this);
   }
 
-  /** The same, at the end of a `using` block. */
+  /** Frees the memory at the end of a `using` block. */
   [Symbol.dispose](): void {
     checkpointers.free(this);
   }

@@ -1,11 +1,11 @@
-/** Fetching blobs ahead of their use. */
+/** Prefetching of blobs. */
 
 import type { FetchBlob } from "../../types/commits.js";
 
-/** The unchecked result of the caller's function, or the reason for a missing blob. */
+/** The unvalidated result of the caller's function, or the reason for a missing blob. */
 type Fetched = { answer: unknown } | { failure: unknown };
 
-/** Fetches ahead: never more than `concurrency` at a time, nor many more than are needed next. */
+/** Prefetches blobs: at most `concurrency` at a time, and not far beyond the next ones needed. */
 export class Fetches {
   private readonly started = new Map<string, Promise<Fetched>>();
   private readonly lastUse = new Map<string, number>();
@@ -21,14 +21,14 @@ export class Fetches {
     for (const [at, ref] of order.entries()) this.lastUse.set(ref, at);
   }
 
-  /** The next blob, once it is there. */
+  /** The next blob, once fetched. */
   take(ref: string, again: boolean): Promise<Fetched> {
     if (again) this.started.set(ref, this.fetch(ref, 0));
     this.ahead();
     return this.started.get(ref) ?? Promise.resolve({ failure: undefined });
   }
 
-  /** A blob is in the result; it is forgotten unless it comes again. */
+  /** Releases a blob that is in the result, unless it occurs again. */
   used(ref: string, at: number): void {
     if (this.lastUse.get(ref) !== at) return;
     this.started.delete(ref);
@@ -51,7 +51,7 @@ export class Fetches {
     }
   }
 
-  /** Never rejects: whoever fails early leaves nobody to hear of it. */
+  /** Never rejects: an early failure would be an unhandled rejection. */
   private async fetch(ref: string, retries: number): Promise<Fetched> {
     const { signal } = this.options;
     for (let tries = 0; ; tries += 1) {

@@ -31,8 +31,8 @@ import type { ReadonlyData } from "../../types/common.js";
 export const graphs = new Handles<AnyHandle & { raw: glue.CommitGraph }>("graph", "records");
 
 /**
- * The records of commits, and what can be asked of them. It lives in the wasm: call `free` when it is done with, or leave
- * that to the garbage collector.
+ * The records of commits, and queries over them. Lives in the wasm: call `free` when done, or leave it to the garbage
+ * collector. See docs/commits.md.
  */
 export class CommitGraph {
   constructor(options?: CommitGraphOptions) {
@@ -40,17 +40,17 @@ export class CommitGraph {
     graphs.set(this, { raw: call((wasm) => new wasm.CommitGraph(json)) });
   }
 
-  /** How many commits there are. */
+  /** Number of commits. */
   get size(): number {
     return graphs.use(this, ({ raw }) => call(() => raw.size));
   }
 
   /**
-   * Adds a commit. Asking twice is harmless: what is there already is given back, with its own summary and tags. Where others
-   * were asked for, a diagnostic says so; `updateMetadata` changes them.
+   * Adds a commit. Idempotent: an existing commit is returned with its stored summary and tags; if the request has
+   * others, a diagnostic is reported. `updateMetadata` changes them.
    *
-   * @throws {CtxweaveError} `id_collision` when the id is that of a commit that says something else, `commit_not_found` for
-   * a parent that is not there, `invalid_input`, `unsupported_version`
+   * @throws {CtxweaveError} `id_collision` if the id belongs to a commit with other content, `commit_not_found` for a
+   *   missing parent, `invalid_input`, `unsupported_version`
    */
   checkpoint(request: ReadonlyData<CheckpointRequest>): CheckpointResult {
     return callMethod(this, "checkpoint", request) as CheckpointResult;
@@ -62,30 +62,30 @@ export class CommitGraph {
   }
 
   /**
-   * The chain of a commit, from it towards the root.
+   * The chain of a commit, from the commit towards its root.
    *
-   * @throws {CtxweaveError} `commit_not_found` for it or for the parent of one on the way, `chain_cycle`
+   * @throws {CtxweaveError} `commit_not_found` for the commit or one of its ancestors, `chain_cycle`
    */
   history(id: string, options?: { depth?: number }): CommitRecord[] {
     return callMethod(this, "history", { id, options }) as CommitRecord[];
   }
 
-  /** The commit that a principal had made last at a time, RFC 3339, a date or milliseconds: the latest at or before it. */
+  /** The latest commit of a principal at or before a time: RFC 3339, a `Date`, or milliseconds. */
   resolve(principal: string, time: string | number | Date): CommitRecord | undefined {
     return callMethod(this, "resolve", { principal, time }) as CommitRecord | undefined;
   }
 
-  /** Changes the summary or the tags of a commit, and gives its record. Nothing else ever changes. */
+  /** Changes the summary or the tags of a commit; returns its record. Everything else is immutable. */
   updateMetadata(id: string, fields: ReadonlyData<MetadataUpdate>): CommitRecord {
     return callMethod(this, "updateMetadata", { id, fields }) as CommitRecord;
   }
 
-  /** All commits: parents before children, and otherwise by time. */
+  /** All commits: parents before children, otherwise by time. */
   commits(): CommitRecord[] {
     return callMethod(this, "commits") as CommitRecord[];
   }
 
-  /** The commits that were made for a ticket. */
+  /** The commits of a ticket. */
   byTicket(ticketId: string): CommitRecord[] {
     return callMethod(this, "byTicket", { ticketId }) as CommitRecord[];
   }
@@ -100,12 +100,12 @@ export class CommitGraph {
     return callMethod(this, "bySession", { sessionId }) as CommitRecord[];
   }
 
-  /** The commits that come right after one. */
+  /** The children of a commit. */
   children(id: string): CommitRecord[] {
     return callMethod(this, "children", { id }) as CommitRecord[];
   }
 
-  /** The ends of the branches. */
+  /** The commits without children. */
   tips(): CommitRecord[] {
     return callMethod(this, "tips") as CommitRecord[];
   }
@@ -115,46 +115,46 @@ export class CommitGraph {
     return callMethod(this, "lackingSummary") as CommitRecord[];
   }
 
-  /** The last commit that the chains of two commits share, if there is one. */
+  /** The last common ancestor of two commits, or undefined. */
   commonAncestor(one: string, other: string): CommitRecord | undefined {
     return callMethod(this, "commonAncestor", { one, other }) as CommitRecord | undefined;
   }
 
-  /** The refs of all artifacts that the chains of these commits need, sorted: what must not be collected. */
+  /** The refs of all artifacts in the chains of these commits, sorted. They must not be garbage-collected. */
   reachableArtifacts(tips: readonly string[]): string[] {
     return callMethod(this, "reachableArtifacts", { tips }) as string[];
   }
 
-  /** The full ref that a ref stands for: itself, or for a short one that of the artifact that begins so. */
+  /** The full form of a ref: the ref itself, or for a short one the ref of the artifact that it abbreviates. */
   resolveArtifact(artifactRef: string): string {
     return callMethod(this, "resolveArtifact", { artifactRef }) as string;
   }
 
   /**
-   * Adds the records of a JSONL text, whatever their order. What is damaged is a diagnostic with its line.
+   * Adds the records of a JSONL text, in any order. Damaged records are reported with their line.
    *
-   * @throws {CtxweaveError} `id_collision` when two records of one id contradict each other; nothing is added then
+   * @throws {CtxweaveError} `id_collision` if two records of one id contradict each other; nothing is added then
    */
   importJsonl(text: string | Bytes, options?: ImportJsonlOptions): ImportReport {
     return callMethod(this, "importJsonl", { text: textBytes(text, "text"), options }) as ImportReport;
   }
 
-  /** All records as JSONL, parents before children; with `digest`, and a last line that tells of changes to them. */
+  /** All records as JSONL, parents before children. With `digest`, a last line detects changes to them. */
   exportJsonl(options?: ExportJsonlOptions): Uint8Array<ArrayBuffer> {
     return callMethod(this, "exportJsonl", { options }) as Uint8Array<ArrayBuffer>;
   }
 
   /**
-   * Plans a materialisation: which blobs, in which order, and why.
+   * Plans a materialization: the blobs, their order, and the reasons.
    *
-   * @throws {CtxweaveError} `commit_not_found`, `chain_cycle`, `stop_not_in_chain`; never a shorter history
+   * @throws {CtxweaveError} `commit_not_found`, `chain_cycle`, `stop_not_in_chain`; never plans a shorter history
    */
   planMaterialization(request: MaterializationRequest): MaterializationPlan {
     return callMethod(this, "planMaterialization", request) as MaterializationPlan;
   }
 
   /**
-   * Materialises a plan, or what would be planned for a request, from its blobs. Each is hashed before it is used.
+   * Materializes a plan, or the plan of a request, from its blobs. Each blob is hashed before use.
    *
    * @throws {CtxweaveError} `blob_missing`, `blob_mismatch`, `plan_mismatch`, and those of `planMaterialization`
    */
@@ -165,7 +165,7 @@ export class CommitGraph {
     const work = graphs.use(this, ({ raw }) => call(() => raw.begin(json)));
     try {
       const pieces: Uint8Array[] = [];
-      // A caller's `get` may reuse its buffer, or transfer it.
+      // The caller's `get` may reuse or transfer its buffer.
       const isMap = get === Map.prototype.get;
       for (const ref of call(() => work.order() as string[])) {
         const blob = blobs.get(ref);
@@ -181,7 +181,7 @@ export class CommitGraph {
     }
   }
 
-  /** Adds a snapshot commit that holds the result of a plan. The caller stores its bytes. */
+  /** Adds a snapshot commit of a plan's result. The caller stores its bytes. */
   snapshot(
     plan: MaterializationPlan | MaterializationRequest,
     result: Pick<Materialized, "artifactRef" | "format" | "messageCount" | "tokenCount">,
@@ -195,12 +195,12 @@ export class CommitGraph {
     return callMethod(this, "snapshot", request) as CheckpointResult;
   }
 
-  /** Gives the memory back; nothing can be asked any more. */
+  /** Frees the memory; no method can be called afterwards. */
   free(): void {
     graphs.free(this);
   }
 
-  /** The same, at the end of a `using` block. */
+  /** Frees the memory at the end of a `using` block. */
   [Symbol.dispose](): void {
     graphs.free(this);
   }

@@ -1,4 +1,4 @@
-/** One materialisation: what is asked of the wasm, and the result that is put together from the blobs. */
+/** One materialization: requests to the wasm, and the result assembled from the blobs. */
 
 import { readResponse } from "../../call.js";
 import type * as glue from "../../glue.js";
@@ -8,26 +8,29 @@ import { guarded } from "../../source.js";
 import type { MaterializationPlan, MaterializationRequest, Materialized } from "../../types/commits.js";
 import { invalid } from "../checked.js";
 
-/** What a plan was made from, and the key of what it gives: the steps need not cross again. */
+/** The request and the cache key of a plan: its steps do not have to cross again. */
 export function asked(plan: MaterializationRequest & Partial<MaterializationPlan>): Uint8Array {
   if (typeof plan !== "object" || plan === null) throw invalid("plan", "a plan or a request");
   const given = guarded("plan", () => ({ ...plan }));
   return writeRequest({ ...given, refs: undefined, steps: undefined, diagnostics: undefined }).json;
 }
 
-/** Checks a blob and appends it where it belongs to the result as it is. */
+/** Validates a blob and appends it, if the result contains it unchanged. */
 export function appendBlob(work: glue.Materialization, blob: Uint8Array, append: (bytes: Uint8Array) => unknown): void {
   const action = call(() => work.push(blob));
   if (action === AFTER_NEWLINE) append(NEWLINE);
   if (action !== CONSUMED) append(blob);
 }
 
-/** What `push` says: the blob was consumed, or it comes after a newline; else it comes next. */
+/**
+ * Results of `push`: the blob was consumed, or it must be appended after a newline; otherwise it must be appended
+ * directly.
+ */
 const CONSUMED = 2;
 const AFTER_NEWLINE = 1;
 const NEWLINE = Uint8Array.of(10);
 
-/** The result, with the pieces where the bytes are not in it already. */
+/** The result, from the pieces if its bytes are not in it already. */
 export function finished(work: glue.Materialization, pieces: readonly Uint8Array[]): Materialized {
   const { bytes, ...rest } = readResponse(call(() => work.finish())) as Omit<Materialized, "bytes"> &
     Partial<Materialized>;
@@ -44,7 +47,7 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Bytes that grow, in blocks that are never copied to make room. */
+/** A growable list of bytes, in blocks that are never copied. */
 export class Blocks {
   private readonly full: Uint8Array[] = [];
   private last = new Uint8Array(0);

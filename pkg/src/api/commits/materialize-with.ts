@@ -1,4 +1,4 @@
-/** Materialising with blobs that are fetched. */
+/** Materialization from fetched blobs. */
 
 import { CtxweaveError } from "../../error.js";
 import { call, instance } from "../../runtime.js";
@@ -20,12 +20,12 @@ import { appendBlob, asked, Blocks, finished } from "./materialization.js";
 import { ChainWalk, walks } from "./walk.js";
 
 /**
- * Plans, fetches and materialises, from the records of a graph or of a walk that is over. Blobs are fetched in parallel, a few
- * at a time, checked and appended in their order, so that no more of them are held than that takes. A fetch that fails is
- * repeated once.
+ * Plans, fetches and materializes, from the records of a graph or of a completed walk. Blobs are fetched in parallel,
+ * at most `concurrency` at a time, then validated and appended in order, so that few are in memory. A failed fetch is
+ * retried, once unless `retries` is set.
  *
- * @throws {CtxweaveError} `blob_missing` (with the failure as `cause`), `blob_mismatch`, and those of `planMaterialization`;
- * the signal's reason when it is aborted
+ * @throws {CtxweaveError} `blob_missing` (with the failure as `cause`), `blob_mismatch`, and those of
+ *   `planMaterialization`; the signal's reason when it is aborted
  */
 export async function materializeWith(
   source: CommitGraph | ChainWalk,
@@ -40,11 +40,12 @@ export async function materializeWith(
 }
 
 /**
- * The same as a stream, for results that are larger than what may be held: a few blobs are held at a time, and more are fetched
- * when those were read. Each is checked before any of it is passed on. What fails ends the stream with the error, never with
- * a shorter conversation. In formats that are not joined by appending, and in translations, all comes at the end.
+ * The same as a stream, for results that do not fit into memory: a few blobs are held at a time, and more are fetched
+ * when these have been read. Each blob is validated before any of it is passed on. A failure ends the stream with the
+ * error, never with a shorter conversation. In translations, and in formats that are not joined by appending,
+ * everything comes at the end.
  *
- * @throws {CtxweaveError} at once those of `planMaterialization`; later, from the stream, those of `materializeWith`
+ * @throws {CtxweaveError} those of `planMaterialization` immediately; those of `materializeWith` from the stream
  */
 export function materializeStream(
   source: CommitGraph | ChainWalk,
@@ -80,7 +81,7 @@ export function materializeStream(
       const { bytes, ...rest } = await work.run({
         append: (bytes) => {
           if (used + bytes.length > chunk.length) pass(controller);
-          // What a host does with its buffer afterwards is its own business.
+          // The host may reuse its buffer.
           if (bytes.length > chunk.length) controller.enqueue(bytes.slice());
           else {
             chunk.set(bytes, used);
@@ -126,17 +127,17 @@ export function materializeStream(
   return { stream: stream as MaterializedStream["stream"], done };
 }
 
-/** Where the bytes of a result go. */
+/** Destination of a result's bytes. */
 interface Sink {
-  /** Takes bytes, at once. */
+  /** Appends bytes synchronously. */
   append(bytes: Uint8Array): void;
-  /** Waits until there is room for more. */
+  /** Waits for the consumer. */
   ready?(): Promise<void>;
-  /** What was appended, if it is to be joined. */
+  /** The appended bytes, if they have to be joined. */
   pieces(): Uint8Array[];
 }
 
-/** A materialisation that has begun: everything that can be wrong with the request is an error at once. */
+/** Begins a materialization; an invalid request throws immediately. */
 function begun(
   source: CommitGraph | ChainWalk,
   request: MaterializationPlan | MaterializationRequest,
@@ -144,7 +145,7 @@ function begun(
   { concurrency = 8, retries = 1, onProgress, signal: given }: MaterializeWithOptions,
 ): { run(sink: Sink): Promise<Materialized>; free(): void } {
   const signal = checkedSignal(given);
-  if (typeof fetchBlob !== "function") throw invalid("fetchBlob", "a function that brings a blob");
+  if (typeof fetchBlob !== "function") throw invalid("fetchBlob", "a function that fetches a blob");
   if (onProgress !== undefined && typeof onProgress !== "function") throw invalid("options.onProgress", "a function");
   checkWhole(concurrency, "concurrency", 1);
   checkWhole(retries, "retries", 0);
@@ -189,7 +190,7 @@ function begun(
               const { code, message, details } = error;
               throw new CtxweaveError(code, message, { ...details }, { cause: failure });
             }
-            // Damaged on its way, perhaps: it is fetched again.
+            // Possibly damaged in transit: fetched again.
             if (error.code !== "blob_mismatch" || tries >= retries) throw error;
           }
         }
@@ -199,7 +200,7 @@ function begun(
       return finished(work, sink.pieces());
     } finally {
       signal?.removeEventListener("abort", abort);
-      stop.abort(new CtxweaveError("blob_missing", "the materialisation is over"));
+      stop.abort(new CtxweaveError("blob_missing", "the materialization has ended"));
       free();
     }
   };

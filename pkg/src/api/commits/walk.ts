@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** A walk along a chain whose records the host brings. */
+/** A walk along a chain whose records the host supplies. */
 
 import { callJson } from "../../call.js";
 import type * as glue from "../../glue.js";
@@ -18,9 +18,8 @@ import { type Handle as AnyHandle, Handles } from "../handles.js";
 export const walks = new Handles<AnyHandle & { raw: glue.ChainWalk }>("walk", "commit");
 
 /**
- * A walk from a commit towards its root, over records that are elsewhere: it says which one it needs next, and takes that and as
- * many of its ancestors as come along. It can be planned and materialised as a graph can, and holds no records but those of
- * its chain.
+ * A walk from a commit towards its root, over records stored elsewhere. It requests one record at a time and also takes
+ * the ancestors that come with it. Plans and materializes like a graph, but holds only the records of its chain.
  */
 export class ChainWalk {
   constructor(options: ChainWalkOptions) {
@@ -28,37 +27,37 @@ export class ChainWalk {
     walks.set(this, { raw: call((wasm) => new wasm.ChainWalk(json)) });
   }
 
-  /** The id of the record that is needed next; undefined where the walk is over. */
+  /** The id of the record needed next; undefined when the walk is complete. */
   get wanted(): string | undefined {
     return walks.use(this, ({ raw }) => call(() => raw.wanted));
   }
 
   /**
-   * Takes a page, a record on each line: the one that is wanted and those that are wanted after it. Gives these, newest first;
-   * other records are left out.
+   * Takes a page with one record per line: the wanted one and those wanted after it. Returns these, newest first; other
+   * records are ignored.
    *
-   * @throws {CtxweaveError} `commit_not_found` for a page without the record, `record_mismatch` for one that has something else
-   * in its place, `chain_cycle`, `stop_not_in_chain`; the walk is then where it was
+   * @throws {CtxweaveError} `commit_not_found` for a page without the record, `record_mismatch` if it contains
+   *   something else, `chain_cycle`, `stop_not_in_chain`; the walk is unchanged then
    */
   push(records: string | Bytes): CommitRecord[] {
     return callMethod(this, "push", { records: textBytes(records, "records") }) as CommitRecord[];
   }
 
   /**
-   * Plans a materialisation of the chain, when no record is wanted any more.
+   * Plans a materialization of the chain, once the walk is complete.
    *
-   * @throws {CtxweaveError} `invalid_input` before that, or for another `commit` or `stop` than those of the walk
+   * @throws {CtxweaveError} `invalid_input` before that, or for a `commit` or `stop` other than the walk's
    */
   planMaterialization(request: MaterializationRequest): MaterializationPlan {
     return callMethod(this, "planMaterialization", request) as MaterializationPlan;
   }
 
-  /** Gives the memory back; nothing can be asked any more. */
+  /** Frees the memory; no method can be called afterwards. */
   free(): void {
     walks.free(this);
   }
 
-  /** The same, at the end of a `using` block. */
+  /** Frees the memory at the end of a `using` block. */
   [Symbol.dispose](): void {
     walks.free(this);
   }
