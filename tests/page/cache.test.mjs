@@ -134,7 +134,7 @@ describe("turn by turn", () => {
       const moved = async () => Number(await page.locator("[data-moved]").getAttribute("data-moved"));
       const [often, low] = [await moved(), await share(page)];
       assert.ok(often > 0 && often < 8 && low > 70, `${often} times, ${low} %`);
-      await page.getByLabel("Cut in steps of so many tokens").fill("1000");
+      await page.getByLabel("Cut step in tokens").fill("1000");
       await eventually(async () => {
         const [seldom, high] = [await moved(), await share(page)];
         assert.ok(seldom <= often && high > 70, `${seldom} times, ${high} %`);
@@ -148,14 +148,14 @@ describe("turn by turn", () => {
   it("where a breakpoint pays, in money", async () => {
     await on(anthropic(), async (page) => {
       const rows = page.locator("[data-turn]");
-      await eventually(async () => assert.match(await rows.nth(0).textContent(), /is not read again/));
+      await eventually(async () => assert.match(await rows.nth(0).textContent(), /not read again/));
       const [, total, cached] = (await turns(page))[6];
       const saved = (total * (3 - 0.3) - (total - cached) * (3.75 - 3)) / 1e6;
       await eventually(async () =>
         assert.ok((await rows.nth(6).textContent()).includes(`pays: $${saved.toPrecision(3)}`)),
       );
       await page.getByLabel("Model").selectOption("");
-      await page.getByText("Choose a model to see what it costs.").waitFor();
+      await page.getByText("Choose a model to see the price.").waitFor();
     });
   });
 });
@@ -182,7 +182,7 @@ describe("a change in the middle", () => {
       await eventually(async () => {
         assert.match(
           await page.locator("[data-edit-pays]").textContent(),
-          /begin at message 6 .* pay after \d+ requests?/,
+          /begin at message 6 .* pay off after \d+ requests?/,
         );
         assert.equal(await slider.inputValue(), "6");
       });
@@ -198,7 +198,7 @@ describe("how it looks", () => {
         async (page) => {
           await showPane(page, "Chat and settings");
           await limit(page).fill("2600");
-          await showPane(page, "What is sent");
+          await showPane(page, "Fitted chat");
           await page.locator("[data-moved]").waitFor();
           await fitsAcross(page);
           assert.deepEqual(await findings(page), []);

@@ -220,7 +220,7 @@ describe("a chat", () => {
       await eventually(async () => assert.match(await code.textContent(), /context_too_long/));
       await page.getByRole("button", { name: "Reset: Limit in tokens" }).click();
       await paste(page, "[]");
-      await page.getByText("There are no messages.").waitFor();
+      await page.getByText("No messages.").waitFor();
     });
   });
 
@@ -253,7 +253,7 @@ describe("a link", () => {
       strategy: await page.getByLabel("Strategy", { exact: true }).inputValue(),
       model: await page.getByLabel("Model", { exact: true }).inputValue(),
       results: await page.getByLabel("Old tool results").inputValue(),
-      always: await page.getByLabel("Under the limit, too").isChecked(),
+      always: await page.getByLabel("Even under the limit").isChecked(),
       messages: await shown(page),
     });
     let before;
@@ -262,11 +262,11 @@ describe("a link", () => {
       await page.getByLabel("Model", { exact: true }).selectOption("gpt-4o");
       await page.getByLabel("Strategy").selectOption("keepStart");
       await page.getByLabel("Old tool results").selectOption("2");
-      await page.getByLabel("Under the limit, too").check();
+      await page.getByLabel("Even under the limit").check();
       await limitField(page).fill("450");
       await page.locator('[data-counts="exact"]').waitFor();
       await chooseTab(page, "Cache");
-      await page.getByLabel("Cut in steps of so many tokens").fill("100");
+      await page.getByLabel("Cut step in tokens").fill("100");
       await chooseTab(page, "JSON");
       await page.getByLabel("Result as").selectOption("gemini");
       await chooseTab(page, "Messages");
@@ -336,7 +336,7 @@ describe("how it looks", () => {
             await page.getByLabel("Old tool results").selectOption("2");
             await limitField(page).fill("420");
             assert.deepEqual(await findings(page), []);
-            await showPane(page, "What is sent");
+            await showPane(page, "Fitted chat");
             await page.locator('[data-fate="changed"]').first().waitFor();
             await picture("fitted");
             assert.deepEqual(await findings(page), []);
@@ -346,7 +346,7 @@ describe("how it looks", () => {
             await fitsAcross(page);
             await showPane(page, "Chat and settings");
             await field(page).fill('[{ "role": "user", "content": "Hi." }, { "rle": "user" }]');
-            await showPane(page, "What is sent");
+            await showPane(page, "Fitted chat");
             await page.locator(".problem-panel").waitFor();
             await picture("broken");
             assert.deepEqual(await findings(page), []);

@@ -102,7 +102,7 @@ describe("copy as code", () => {
       await tab(page, "Cut").click();
       await page.getByLabel("Where to cut").selectOption("sentence");
       const { text } = JSON.parse(await run(page, "tokens-cut"));
-      await page.getByRole("button", { name: "Copy what stays" }).click();
+      await page.getByRole("button", { name: "Copy result" }).click();
       await eventually(async () => assert.equal(await page.evaluate(() => navigator.clipboard.readText()), text));
       await tab(page, "Split").click();
       await page.getByLabel("Overlap").fill("5");
@@ -114,7 +114,7 @@ describe("copy as code", () => {
       );
       await tab(page, "Tokens").click();
       await page.getByLabel("Tokenizer", { exact: true }).selectOption("gemini");
-      await page.getByText("An estimate knows no tokens").waitFor();
+      await page.getByText("Estimates have no tokens").waitFor();
       const total = await page.locator('[data-figure="total"]').textContent();
       assert.equal(Number(await run(page, "tokens-estimate")), Number(total.replaceAll(",", "")));
     });
@@ -156,7 +156,7 @@ describe("copy as code", () => {
   it("Commits: a fork of the sample, for another agent; CBOR", async () => {
     await on("#/commits", async (page) => {
       await page.locator("[data-commit]").nth(2).click();
-      await page.getByLabel("Go on from here with").fill('Once "more"');
+      await page.getByLabel("Continue from here with").fill('Once "more"');
       await page.getByRole("button", { name: "Fork" }).click();
       await page.locator('[aria-selected="true"]').filter({ hasText: "Once" }).waitFor();
       await page.getByLabel("As", { exact: true }).selectOption("codex-v1");

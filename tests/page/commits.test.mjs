@@ -191,7 +191,7 @@ describe("commits", () => {
     await on(async (page) => {
       const from = imported.records[1].id;
       await commit(page, from).click();
-      await page.getByLabel("Go on from here with").fill("What if it were the other way round?");
+      await page.getByLabel("Continue from here with").fill("What if it were the other way round?");
       await page.getByRole("button", { name: "Fork" }).click();
       const made = page.locator('[data-commit][aria-selected="true"]').filter({ hasText: "What if" });
       await made.waitFor();
@@ -222,7 +222,7 @@ describe("commits", () => {
     let bytes;
     await on(async (page) => {
       await commit(page, imported.records[3].id).click();
-      await page.getByLabel("Go on from here with").fill("Once more, with feeling");
+      await page.getByLabel("Continue from here with").fill("Once more, with feeling");
       await page.getByRole("button", { name: "Fork" }).click();
       await page.locator('[data-commit][aria-selected="true"]').filter({ hasText: "Once more" }).waitFor();
       await page.getByLabel("As", { exact: true }).selectOption("codex-v1");

@@ -45,7 +45,7 @@ describe("two beside each other", () => {
         assert.deepEqual(await counts(page), { changed: 0, left: 0, right: 0, same: 1 + 3 + 21 }),
       );
       await eventually(async () => assert.equal(await page.locator("[data-difference]").count(), 0));
-      await page.getByLabel("Only what differs").uncheck();
+      await page.getByLabel("Only differences").uncheck();
       await eventually(async () => assert.equal(await differences(page, "same").count(), 25));
     });
   });
@@ -146,7 +146,7 @@ describe("how it looks", () => {
           await showPane(page, "Chat and settings");
           await page.getByLabel("Old tool results").selectOption("2");
           await limit(page).fill("2400");
-          await showPane(page, "What is sent");
+          await showPane(page, "Fitted chat");
           await differences(page, "changed").first().waitFor();
           await fitsAcross(page);
           assert.deepEqual(await findings(page), []);

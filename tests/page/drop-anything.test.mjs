@@ -72,7 +72,7 @@ const THINGS = [
     ["codex-v0.jsonl", /a session of Codex/],
     ["gemini-lines.jsonl", /a session of Gemini CLI/],
     ["gemini-object.json", /a session of Gemini CLI/],
-    ["generic.jsonl", /a session: a message a line/],
+    ["generic.jsonl", /a session, one message per line/],
   ].map(([name, said]) => ({
     name,
     content: () => text("examples", "sessions", name),
@@ -297,7 +297,7 @@ describe("wherever it comes", () => {
       await drop(page, "odd.json", '{"hello":"world"}');
       await page
         .getByRole("alert")
-        .getByText(/odd\.json is nothing that is known/)
+        .getByText(/odd\.json is an unknown format/)
         .waitFor();
       await eventually(async () => assert.equal(await view(page), undefined));
       await page.getByLabel("Open as").selectOption("tokens");

@@ -77,7 +77,7 @@ describe("the sample vault", () => {
   it("cuts and omits under a budget, and says so", async () => {
     await on("#/folders?select=&select=Projects%2Fparachute&parents=1", async (page) => {
       const selected = ["", "Projects/parachute"];
-      await page.getByLabel("Most tokens").fill("150");
+      await page.getByLabel("Maximum tokens").fill("150");
       const chain = await shows(page, { selected, parentChain: true, maxTokens: 150 });
       assert.ok(
         chain.files.some(({ truncated }) => truncated) && chain.omitted.length > 0,
@@ -105,12 +105,12 @@ describe("the sample vault", () => {
       assert.ok(expected.length > 0);
       await eventually(async () => assert.deepEqual(await told(), expected));
       await page.getByLabel(path, { exact: true }).fill("---\nwatch: ../\n---\n# Changed\n\n- New fact\n");
-      await page.getByRole("heading", { name: "Told of this change" }).waitFor();
+      await page.getByRole("heading", { name: "Notified of this change" }).waitFor();
       await page.getByLabel("Find a folder").fill("");
       await eventually(async () => assert.equal(await page.locator(".tag.told").count(), expected.length));
       await folder(page, "Projects/parachute/base/db").check();
       await eventually(async () => assert.match(await prompt(page), /# Changed\n\n- New fact/));
-      await page.getByRole("button", { name: "Take the changes back" }).click();
+      await page.getByRole("button", { name: "Undo changes" }).click();
       await eventually(async () => assert.match(await prompt(page), /One migration, one file/));
     });
   });

@@ -275,7 +275,7 @@ export async function copied(page, label) {
 export async function ownLink(page) {
   await page.getByRole("button", { name: "Copy link" }).click();
   await page
-    .getByText(/what is yours is in the link/)
+    .getByText(/the link contains your document/)
     .first()
     .waitFor();
   return page.evaluate(() => navigator.clipboard.readText());
@@ -309,7 +309,7 @@ export async function showPane(page, name) {
 
 /** Lets everything be replaced that is one's own, as somebody who says yes each time. */
 export function agreeing(page) {
-  const yes = page.getByRole("button", { name: "Replace it" });
+  const yes = page.getByRole("button", { name: "Replace" });
   return page.addLocatorHandler(yes, () => yes.click());
 }
 

@@ -57,7 +57,7 @@ const VIEWS = [
     hash: "#/loom?tree=sources",
     steps: async (page) => {
       await page.getByRole("tab", { name: "JSON" }).click();
-      await page.getByText("What the marks mean").click();
+      await page.getByText("Legend", { exact: true }).click();
     },
   },
   {
@@ -132,7 +132,7 @@ const VIEWS = [
       const path = "Projects/parachute/base/db/CLAUDE.md";
       await page.locator(`[data-file="${path}"]`).click();
       await page.getByLabel(path, { exact: true }).fill("# Changed\n");
-      await page.getByRole("heading", { name: "Told of this change" }).waitFor();
+      await page.getByRole("heading", { name: "Notified of this change" }).waitFor();
       await chooseTab(page, "JSON");
     },
   },
@@ -159,7 +159,7 @@ const VIEWS = [
     hash: "#/commits",
     steps: async (page) => {
       await page.locator(".said [data-role]").first().waitFor();
-      await page.getByLabel("Go on from here with").fill("What if it were the other way round?");
+      await page.getByLabel("Continue from here with").fill("What if it were the other way round?");
       await page.getByRole("button", { name: "Fork" }).click();
       await page.locator(".said").getByText("What if it were the other way round?").waitFor();
     },

@@ -90,7 +90,7 @@ describe("what is one's own", () => {
         await page.getByRole("button", { name: "Keep mine" }).click();
         await shown(page).waitFor();
         await sample(page);
-        await page.getByRole("button", { name: "Replace it" }).click();
+        await page.getByRole("button", { name: "Replace" }).click();
         await isSample(page).waitFor();
         await page.getByRole("button", { name: "Undo" }).click();
         await shown(page).waitFor();
@@ -125,7 +125,7 @@ describe("what is one's own", () => {
       await page.locator('[data-item="0.0"]').waitFor();
       await page.getByRole("button", { name: "Copy link" }).click();
       await page
-        .getByText(/Too much for a link: .* 30 kB is the most/)
+        .getByText(/Too large for a link: .* the limit is 30 kB/)
         .first()
         .waitFor();
     });
@@ -175,7 +175,7 @@ describe("addresses", () => {
       await eventually(async () => {
         assert.equal(await page.locator('[data-folder="Projects/parachute"]').isChecked(), true);
         assert.equal(await page.locator('[data-folder="Areas/taiji"]').isChecked(), false);
-        assert.equal(await page.getByLabel("Most tokens").inputValue(), "150");
+        assert.equal(await page.getByLabel("Maximum tokens").inputValue(), "150");
       });
     });
   });
@@ -236,7 +236,7 @@ describe("sessions", () => {
       .getByRole("alert")
       .getByText(/the sample could not be fetched/)
       .waitFor();
-    await page.getByText("Nothing is open.").waitFor();
+    await page.getByText("No document is open.").waitFor();
     await page.close();
   });
 

@@ -24,7 +24,7 @@ describe("the start view", () => {
       await eventually(async () => {
         assert.ok((await cut(page)) > 0);
         assert.equal(await page.locator('[data-message][data-fate="cut"]').count(), await cut(page));
-        assert.match(await page.locator("[data-money]").textContent(), /\$0\.0\d+ in place of \$0\.0\d+ a request/);
+        assert.match(await page.locator("[data-money]").textContent(), /\$0\.0\d+ instead of \$0\.0\d+ a request/);
       });
     });
   });
@@ -40,7 +40,7 @@ describe("the start view", () => {
       await eventually(async () => assert.equal(await cut(page), 0));
       await eventually(async () => assert.ok((await page.locator('[data-fate="changed"]').count()) > 0));
       await page.keyboard.press("Tab");
-      await page.getByRole("link", { name: "See what fills it, and change it" }).press("Enter");
+      await page.getByRole("link", { name: "Inspect and change it" }).press("Enter");
       await page.locator("[data-item]").first().waitFor();
       const limit = page.getByLabel("Limit in tokens", { exact: true });
       await eventually(async () => assert.equal(await limit.inputValue(), "7500"));

@@ -156,7 +156,7 @@ const STATES = {
     async (page) => {
       await field(page, "Chat messages, JSON").fill("[]");
       await chooseTab(page, "Messages");
-      await page.getByText("There are no messages.").waitFor();
+      await page.getByText("No messages.").waitFor();
     },
   ],
   "chats, a result pinned and compared": [
@@ -175,7 +175,7 @@ const STATES = {
     async (page) => {
       await chat(page, anthropic(), "Compare");
       await page.locator("[data-differences]").waitFor();
-      await page.getByLabel("Only what differs").uncheck();
+      await page.getByLabel("Only differences").uncheck();
       await page.locator('[data-difference="same"]').first().waitFor();
     },
   ],
@@ -198,7 +198,7 @@ const STATES = {
       await chat(page, [{ role: "user", content: noise }], "Window");
       await page.getByRole("button", { name: "Copy link" }).click();
       await page
-        .getByText(/Too much for a link/)
+        .getByText(/Too large for a link/)
         .first()
         .waitFor();
     },
@@ -218,13 +218,10 @@ const STATES = {
       // Before the view has begun it is empty, and what is emptied then is filled.
       await eventually(async () => assert.notEqual(await text.inputValue(), ""));
       await text.fill("");
-      await page.getByText("There is no text.").waitFor();
+      await page.getByText("No text.").waitFor();
     },
   ],
-  "tokens, an estimate": [
-    "#/tokens?tokenizer=claude",
-    (page) => page.getByText("An estimate knows no tokens").waitFor(),
-  ],
+  "tokens, an estimate": ["#/tokens?tokenizer=claude", (page) => page.getByText("Estimates have no tokens").waitFor()],
   "tokens, a tokenizer that this browser does not have": [
     "#/tokens?tokenizer=somebody-elses",
     (page) => page.getByText("This browser does not have somebody-elses").waitFor(),
@@ -249,7 +246,7 @@ const STATES = {
     "#/tokens",
     async (page) => {
       await drop(page, "mine.json", JSON.stringify(tokenizerFile));
-      await page.getByRole("button", { name: "Forget it" }).waitFor();
+      await page.getByRole("button", { name: "Remove", exact: true }).waitFor();
       const { model, ...rest } = tokenizerFile;
       await drop(page, "unigram.json", JSON.stringify({ ...rest, model: { ...model, type: "Unigram" } }));
       await page
@@ -291,7 +288,7 @@ const STATES = {
       await nowhere(page, /workspace-[^/]+\.json$/);
       await goTo(page, "#/workspace");
       await page.getByRole("alert").first().waitFor();
-      await page.getByText("Nothing is open.").waitFor();
+      await page.getByText("No document is open.").waitFor();
     },
     "noisy",
   ],
@@ -320,7 +317,7 @@ const STATES = {
       await nowhere(page, /vault-[^/]+\.json$/);
       await goTo(page, "#/folders");
       await page.getByRole("alert").first().waitFor();
-      await page.getByText("Nothing is open.").waitFor();
+      await page.getByText("No document is open.").waitFor();
     },
     "noisy",
   ],
@@ -420,7 +417,7 @@ const STATES = {
     async (page) => {
       await nowhere(page, /claude-code.*\.jsonl/);
       await goTo(page, "#/commits");
-      await page.getByText("Nothing is open.").waitFor();
+      await page.getByText("No document is open.").waitFor();
     },
     "noisy",
   ],

@@ -108,7 +108,7 @@ describe("tokens", () => {
         );
       }
       await page.getByLabel("Tokenizer", { exact: true }).selectOption("claude");
-      await page.getByText("An estimate knows no tokens").waitFor();
+      await page.getByText("Estimates have no tokens").waitFor();
     });
   });
 
@@ -135,7 +135,7 @@ describe("tokens", () => {
         .getByRole("alert")
         .getByText(/Unigram/)
         .waitFor();
-      await page.getByRole("button", { name: "Forget it" }).click();
+      await page.getByRole("button", { name: "Remove", exact: true }).click();
       await eventually(async () => assert.deepEqual(await drawn(page), boxes("the the abc", "o200k_base")));
     });
   });
@@ -218,9 +218,9 @@ describe("tokens", () => {
       const text = await written(page).inputValue();
       for (const side of ["end", "start", "middle"]) {
         for (const boundary of ["token", "word", "sentence"]) {
-          await page.getByLabel("What goes").selectOption(side);
+          await page.getByLabel("Remove").selectOption(side);
           await page.getByLabel("Where to cut").selectOption(boundary);
-          await page.getByLabel("Tokens that stay", { exact: true }).fill("50");
+          await page.getByLabel("Tokens to keep", { exact: true }).fill("50");
           const options = { tokenizer: "o200k_base", side, boundary, marker: "[…]" };
           const left = truncateText(text, 50, options);
           await eventually(async () => {
@@ -248,7 +248,7 @@ describe("tokens", () => {
   it("pieces are marked where they begin, and what stands in two of them", async () => {
     await on("#/tokens?shown=split&piece=40", async (page) => {
       await page.getByRole("radio", { name: "Markdown" }).click({ force: true });
-      await page.getByLabel("Tokens of a piece", { exact: true }).fill("40");
+      await page.getByLabel("Tokens per piece", { exact: true }).fill("40");
       for (const [overlap, markdown] of [
         [0, false],
         [10, false],
@@ -301,14 +301,14 @@ describe("tokens", () => {
       await eventually(async () => assert.match(await written(page).inputValue(), /^export function/));
       await page.getByRole("button", { name: "Undo" }).click();
       await eventually(async () => assert.equal(await written(page).inputValue(), "A text of mine, to be cut"));
-      await page.getByLabel("Tokens that stay", { exact: true }).fill("3");
+      await page.getByLabel("Tokens to keep", { exact: true }).fill("3");
       link = await ownLink(page);
     });
     const { page, close } = await openPage(site, link.slice(link.indexOf("#")));
     await eventually(async () => assert.equal(await written(page).inputValue(), "A text of mine, to be cut"));
     await eventually(async () => {
       assert.equal(await page.getByLabel("Tokenizer", { exact: true }).inputValue(), "cl100k_base");
-      assert.equal(await page.getByLabel("Tokens that stay", { exact: true }).inputValue(), "3");
+      assert.equal(await page.getByLabel("Tokens to keep", { exact: true }).inputValue(), "3");
     });
     await close();
   });
@@ -345,7 +345,7 @@ describe("tokens", () => {
     await on("#/tokens", async (page) => {
       await page.getByRole("tab", { name: "Tokens" }).focus();
       await page.keyboard.press("ArrowRight");
-      await page.getByLabel("What goes").waitFor();
+      await page.getByLabel("Remove").waitFor();
       await page.keyboard.press("ArrowRight");
       await page.getByLabel("Overlap").waitFor();
       for (let key = 0; key < 20; key++) {

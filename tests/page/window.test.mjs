@@ -149,7 +149,7 @@ describe("what is done with a part", () => {
       assert.notDeepEqual(cleared.messages[1], chat[3]);
       assert.deepEqual((await fitted(page)).messages[3], cleared.messages[1]);
       await press(page, "3.0", "Shorten");
-      await item(page, "3.0").getByLabel("Tokens that stay").fill("50");
+      await item(page, "3.0").getByLabel("Tokens to keep").fill("50");
       await page.keyboard.press("Tab");
       await eventually(async () => {
         const { content } = (await fitted(page)).messages[3];
@@ -209,7 +209,7 @@ describe("what is done with a part", () => {
     await on(anthropic(), async (page) => {
       await page.getByLabel("Old tool results").selectOption("1");
       await eventually(async () => assert.equal(await page.locator("[data-edit]").count(), 0));
-      await page.getByLabel("Under the limit, too").check();
+      await page.getByLabel("Even under the limit").check();
       await page.locator('[data-edit="toolResults"]').waitFor();
       await eventually(async () => assert.ok((await saved(page)) > 1000));
     });

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Plugin } from "vite";
 
-/** Not kept in advance: vocabularies are large and kept once they were asked for, previews are for others. */
+/** Not precached: vocabularies are large and cached on first use; previews are for other sites. */
 const LATER = /\.bin$|^preview\//u;
 
-/** Beside the page: `service-worker.js`, which keeps all of its files, so that it works without a connection. */
+/** Emits `service-worker.js`, which caches the files of the page so that it works offline. */
 export function offline(): Plugin {
   let publicDir = "";
   return {

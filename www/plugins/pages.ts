@@ -2,15 +2,15 @@ import type { Plugin, Rolldown } from "vite";
 import { VIEW_LIST, type ViewEntry } from "../src/shell/view-list.js";
 import { contentSecurityPolicy } from "./policy.js";
 
-/** Where the page will stand, for those who show a preview of a link: they want whole addresses. */
+/** The public address of the page: link previews need absolute addresses. */
 const ADDRESS = process.env["PAGE_URL"]?.replace(/\/*$/u, "/") ?? "";
 
 const HEAD = "<!-- head -->";
 const FRAME = "<!-- frame -->";
 
 /**
- * The page, ready to be seen before any code has come: with its frame, its style and the hints what to fetch, and once more
- * for each view, `chats.html`, with a title, a description and a preview of its own for those who link there.
+ * Renders the page so that it can be shown before any code is loaded: with its frame, its style and preload hints. Also
+ * writes a page per view, such as `chats.html`, with a title, a description and a preview for links to it.
  */
 export function pages(): Plugin {
   let building = false;
@@ -64,7 +64,7 @@ function headOf({ id, title, description }: ViewEntry): string {
   ].join("\n    ");
 }
 
-/** What App draws around every view, so that nothing moves when it takes over. */
+/** The frame that App renders around every view, so that nothing moves when App takes over. */
 function frame(): string {
   const links = VIEW_LIST.map(({ id, name }) => `<li><a href="#/${id}" data-name="${name}">${name}</a></li>`).join("");
   return (
@@ -74,7 +74,7 @@ function frame(): string {
   );
 }
 
-/** The style stands in the page: one request less before anything is seen. */
+/** Inlines the style: one request less before the first paint. */
 function withStyle(html: string, bundle: Rolldown.OutputBundle): string {
   return html.replace(/ *<link rel="stylesheet"[^>]*href="\.\/([^"]+)"[^>]*>\n?/gu, (tag, name: string) => {
     const style = bundle[name];
@@ -84,15 +84,15 @@ function withStyle(html: string, bundle: Rolldown.OutputBundle): string {
   });
 }
 
-/** What a view needs, known before its code has said so. */
+/** The files that a view needs, known before its code is loaded. */
 interface Needs {
   modules: string[];
   wasm: string[];
 }
 
 /**
- * Runs before anything else: the theme that was chosen, and the files of the view that the address names, all at once instead of
- * one after the other.
+ * The inline script that runs first: it sets the chosen theme and fetches the files of the view in the address in
+ * parallel instead of one after another.
  */
 function startScript(bundle: Rolldown.OutputBundle): string {
   const needs = Object.fromEntries(VIEW_LIST.map(({ id }) => [id, needsOf(id, bundle)]));
@@ -105,7 +105,7 @@ function start(needs: Record<string, Needs>): void {
   try {
     root.dataset["theme"] = localStorage.getItem("ctxweave.theme") ?? "system";
   } catch {
-    // Without storage it is the device's.
+    // Without storage the device's theme applies.
   }
   const view = /^#\/([a-z-]+)/u.exec(location.hash)?.[1] ?? root.dataset["view"] ?? "";
   const { modules, wasm } = needs[view] ?? { modules: [], wasm: [] };
@@ -113,7 +113,7 @@ function start(needs: Record<string, Needs>): void {
   for (const file of wasm) {
     const url = new URL(file, document.baseURI).href;
     early[url] = fetch(url);
-    // Whoever waits for it is told.
+    // The rejection is reported to those who await it.
     early[url].catch(() => undefined);
   }
   for (const href of modules) {

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 
 /**
- * A policy that lets the built page talk to nobody but the server it came from. The one script that stands in the page itself is
- * named by its hash.
+ * A content security policy that lets the built page connect only to its server. The hash allows its one inline script.
  */
 export function contentSecurityPolicy(script: string): string {
   const hash = createHash("sha256").update(script).digest("base64");

@@ -5,8 +5,8 @@ import type { Plugin } from "vite";
 const QUERY = "?folder";
 
 /**
- * `import url from "./some/folder?folder"`: the address of one JSON file that has every file of the folder, by path. A file that
- * is UTF-8 is its text, any other `{ base64 }`.
+ * `import url from "./some/folder?folder"`: the address of a JSON file with all files of the folder, by path. UTF-8
+ * files are strings, others `{ base64 }`.
  */
 export function sampleFolder(): Plugin {
   let building = false;

@@ -1,8 +1,8 @@
-// Keeps the files of the page, so that it works without a connection after the first visit. The build puts in what they are.
+// Caches the files of the page, so that it works offline after the first visit. The build inserts their names.
 
 const FILES = ["FILES"];
 const KEPT = `ctxweave page ${"VERSION"}`;
-/** Vocabularies, once somebody has asked for one. Their names change with what is in them. */
+/** Vocabularies, cached on first use. Their names change with their content. */
 const ASKED_FOR = "ctxweave vocabularies";
 
 self.addEventListener("install", (event) => event.waitUntil(keep()));
@@ -13,7 +13,10 @@ self.addEventListener("fetch", (event) => {
   event.respondWith(request.mode === "navigate" ? page(request) : file(request));
 });
 
-/** What an earlier version has under the same name is not fetched again: names in assets/ change with what is in them. */
+/**
+ * Files cached by an earlier version under the same name are not fetched again: names in assets/ change with their
+ * content.
+ */
 async function keep() {
   const cache = await caches.open(KEPT);
   await Promise.all(
@@ -28,14 +31,14 @@ async function keep() {
   );
 }
 
-/** The pages that were open with the version before are closed by now. */
+/** Pages that were open with the earlier version are closed by now. */
 async function forget() {
   for (const name of await caches.keys()) {
     if (name.startsWith("ctxweave page ") && name !== KEPT) await caches.delete(name);
   }
 }
 
-/** The newest page there is; without a connection, the one that was kept. */
+/** The page from the network; offline, the cached one. */
 async function page(request) {
   try {
     return await fetch(request);

@@ -16,7 +16,7 @@ function viewNow(): View {
   return VIEWS.find((view) => view.id === id) ?? VIEWS[0];
 }
 
-/** The frame around every view: the name, the way from one view to the next, and the theme. */
+/** The frame around every view: the name, the navigation, and the theme. */
 export function App() {
   const [view, setView] = useState(viewNow);
   useEffect(() => {
@@ -60,13 +60,13 @@ export function App() {
   );
 }
 
-/** The address belongs to the views, so the skip link moves the focus itself. */
+/** Views use the hash of the address, so the skip link moves the focus itself. */
 function skipToResult(event: Event): void {
   event.preventDefault();
   dispatchEvent(new Event(SHOW_RESULT));
-  // On a small screen it is shown first.
+  // On a small screen the result pane has to be shown first.
   requestAnimationFrame(() => {
-    // What failed or is on its way has none.
+    // A view that failed or is loading has no result.
     const place = document.getElementById("result") ?? document.getElementById("main");
     if (!place) return;
     place.tabIndex = -1;

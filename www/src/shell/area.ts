@@ -9,10 +9,10 @@ import tokens from "ctxweave/tokens/ctxweave.wasm?url";
 import workspace from "ctxweave/workspace/ctxweave.wasm?url";
 import { loadIntoNewArea } from "../ui/vocabularies.js";
 
-/** An area of the package that a view can need. */
+/** An area of the package that a view needs. */
 export type Area = "chat" | "commits" | "folders" | "import" | "loom" | "operators" | "tokens" | "workspace";
 
-/** Where the module of each area is, and the code that starts it. */
+/** The module of each area, and the code that starts it. */
 const AREAS: Record<Area, { wasm: string; start: (module: Promise<Response>) => Promise<void> }> = {
   chat: { wasm: chat, start: async (module) => (await import("ctxweave/chat")).init(module) },
   commits: { wasm: commits, start: async (module) => (await import("ctxweave/commits")).init(module) },
@@ -27,8 +27,8 @@ const AREAS: Record<Area, { wasm: string; start: (module: Promise<Response>) => 
 const loads = new Map<Area, Promise<void>>();
 
 /**
- * Brings an area of the package: its code and its module at the same time, and the module is compiled while it comes.
- * Calling it again is harmless; after a failure the next call tries again.
+ * Loads an area of the package: its code and its module in parallel, compiling the module while it downloads.
+ * Idempotent; after a failure the next call tries again.
  */
 export function loadArea(name: Area): Promise<void> {
   let load = loads.get(name);

@@ -5,10 +5,10 @@ import { loadArea } from "./area.js";
 import { currentView } from "./route.js";
 import { VIEW_LIST } from "./view-list.js";
 
-/** What a view does with what comes to it: it takes one file, or a folder. */
+/** How a view opens incoming files: as one file, or as a folder. */
 export type Opener = {
   hint: string;
-  /** Whether it shows something already: what comes before that would be replaced by its sample. Default true. */
+  /** Whether its sample is shown already: files that come earlier would be replaced by it. Default true. */
   ready?: boolean;
 } & (
   | { onFile: (file: File) => void }
@@ -19,16 +19,16 @@ export type Opener = {
     }
 );
 
-/** The view that is open, and what it does with what comes. */
+/** The open view, and how it opens files. */
 export const opener = signal<(Opener & { view: string }) | undefined>(undefined);
 
-/** What came last, what it was taken for, and where it was opened. */
+/** The last incoming item, its detected kind, and the view that opened it. */
 interface DroppedItem {
   name: string;
   guess: Guess;
   view: Target | undefined;
   found: readonly FoundFile[];
-  /** The titles of the trees that a file of another loom holds, and which of them is open. */
+  /** The titles of the trees in a file of another loom, and the index of the open one. */
   trees?: { titles: readonly string[]; open: number };
   problem?: string;
 }
@@ -37,7 +37,7 @@ export const arrival = signal<DroppedItem | undefined>(undefined);
 
 const waiting = signal<{ view: Target; name: string; found: readonly FoundFile[] } | undefined>(undefined);
 
-/** Takes what was dropped or pasted anywhere: finds out what it is, and opens it in the view for that. */
+/** Opens a dropped or pasted item: detects its kind and passes it to the view for that kind. */
 export async function arrive(name: string, found: readonly FoundFile[]): Promise<void> {
   const [first] = found;
   if (!first) {
@@ -45,7 +45,7 @@ export async function arrive(name: string, found: readonly FoundFile[]): Promise
     return;
   }
   const now = opener.peek();
-  // The view that is open takes what it wants, whatever else it could be.
+  // The open view takes files that it wants, even if they match another kind.
   const isWanted = now && "wants" in now && found.some(({ path }) => now.wants(path));
   const guess =
     (isWanted ? undefined : await detectFiles(found.map(({ path }) => path))) ??
@@ -55,25 +55,25 @@ export async function arrive(name: string, found: readonly FoundFile[]): Promise
     const files = (await detectFiles(found.map(({ path }) => path))) ?? guess;
     await open({ name, found, guess: { ...files, view: here }, view: here });
   } else {
-    // Of what is not known the view that is open says what is wrong with it.
+    // Unknown files go to the open view, which reports what is wrong with them.
     const shows = here && now && "onFile" in now ? here : undefined;
     await open({ name, found, guess, view: guess.view ?? shows });
   }
 }
 
-/** A text that was pasted. */
+/** Opens a pasted text. */
 export function arriveText(text: string): Promise<void> {
   const file = new File([text], "Pasted", { type: "text/plain" });
   return arrive(file.name, [{ path: file.name, file: async () => file }]);
 }
 
-/** Opens what came as something else than it was taken for. */
+/** Opens the last item as another kind. */
 export async function openAs(view: Target): Promise<void> {
   const now = arrival.peek();
   if (now) await open({ name: now.name, found: now.found, guess: now.guess, view });
 }
 
-/** Opens another one of the trees that a file of another loom holds. */
+/** Opens another tree from a file of another loom. */
 export async function openTree(place: number): Promise<void> {
   const now = arrival.peek();
   if (now?.trees) await open({ ...now, trees: { ...now.trees, open: place } });
@@ -96,11 +96,11 @@ async function open(next: DroppedItem): Promise<void> {
         ...(titles.length > 1 ? { trees: { titles, open: next.trees?.open ?? 0 } } : {}),
       };
     } catch (error) {
-      // Its own view says what is wrong with it, where that is open.
+      // If its view is open, that view reports what is wrong with it.
       const isHere = opener.peek()?.view === "loom";
       arrival.value = {
         ...next,
-        guess: { view: undefined, what: "nothing that is known" },
+        guess: { view: undefined, what: "an unknown format" },
         view: isHere ? "loom" : undefined,
         problem: (error as Error).message,
       };
@@ -113,7 +113,7 @@ async function open(next: DroppedItem): Promise<void> {
 
 const FORMATS: Record<string, string> = { chatgpt: "ChatGPT", "open-webui": "Open WebUI", claude: "Claude" };
 
-/** A file of another loom as a Loom tree, as the view of those reads it. */
+/** Imports a file of another loom as a Loom tree for the Loom view. */
 async function importTree(
   name: string,
   first: FoundFile,
@@ -122,7 +122,7 @@ async function importTree(
   const [{ importLoom }] = await Promise.all([import("ctxweave/import"), loadArea("import")]);
   const { trees, format } = importLoom(new Uint8Array(await (await first.file()).arrayBuffer()));
   const tree = trees[place];
-  if (!tree) throw new Error("there is no tree in it");
+  if (!tree) throw new Error("it contains no tree");
   const titles = trees.map(({ title, id }, at) => title || id || `Tree ${at + 1}`);
   const json = JSON.stringify({ tree: tree.tree, ...(tree.media ? { media: tree.media } : {}) });
   const file = new File([json], trees.length > 1 ? (titles[place] ?? name) : name);
@@ -133,7 +133,7 @@ async function importTree(
   };
 }
 
-// What came is given to its view once that is open.
+// Passes an incoming item to its view once that is open.
 effect(() => {
   const next = waiting.value;
   const to = opener.value;
@@ -148,7 +148,7 @@ async function give(to: Opener, { name, found }: { name: string; found: readonly
     if (file) to.onFile(file);
     return;
   }
-  // A single file that is opened as one of a folder is the one that each of these has.
+  // A single file opened as part of a folder gets the name that this folder requires.
   const [only, ...others] = found;
   const named = ["AGENTS.md", "brief.md"].find(to.wants);
   const wanted = found.filter(({ path }) => to.wants(path));
@@ -160,7 +160,7 @@ async function give(to: Opener, { name, found }: { name: string; found: readonly
   }
 }
 
-/** The views that open what comes, by name. */
+/** The views that open files, by name. */
 export const TARGETS = VIEW_LIST.flatMap(({ id, name }) =>
   id === "start" ? [] : [{ value: id satisfies Target as Target, name: name as string }],
 );

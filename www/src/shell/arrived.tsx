@@ -4,7 +4,7 @@ import { MessageText } from "../ui/message.js";
 import type { Target } from "../ui/detect.js";
 import { arrival, openAs, openTree, TARGETS } from "./arrivals.js";
 
-/** What was dropped or pasted last: what it was taken for, and a way to say that it is something else. */
+/** Shows the last incoming item with its detected kind, and lets the user open it as another kind. */
 export function Arrived() {
   const now = arrival.value;
   if (!now) return null;

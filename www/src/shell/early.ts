@@ -1,16 +1,16 @@
-/** What is on its way already: some of it was asked for by the start of the page, before any code was there (plugins/pages.ts). */
+/** Pending requests; some were started by the inline script, before any code was loaded (plugins/pages.ts). */
 const begun: Record<string, Promise<Response>> = (globalThis as { early?: Record<string, Promise<Response>> }).early ??
 {};
 
-/** Begins to fetch what will be asked for soon. */
+/** Starts to fetch a file that will be needed soon. */
 export function fetchEarly(url: string): void {
   if (begun[url]) return;
   begun[url] = fetch(url);
-  // Whoever asks for it is told.
+  // The rejection is reported to those who await it.
   begun[url].catch(() => undefined);
 }
 
-/** Fetches a file, or takes what is on its way. A response is read once, so the next call asks anew. */
+/** Fetches a file, or takes a pending request. A response can be read only once, so the next call fetches again. */
 export function fetchFile(url: string): Promise<Response> {
   const response = begun[url];
   delete begun[url];

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { keepOffline } from "./offline.js";
 import { loadView, type View } from "./views.js";
 
-/** A view, once its code is there. Until then the frame stands, and says that something is on its way. */
+/** A view whose code is loaded on demand. Until then a status shows that it is loading. */
 export function LazyView({ view }: { view: View }) {
   const [loaded, setLoaded] = useState<{ view: View; component: ComponentType } | undefined>(undefined);
   const [problem, setProblem] = useState<string | undefined>(undefined);
@@ -12,7 +12,7 @@ export function LazyView({ view }: { view: View }) {
     setProblem(undefined);
     loadView(view).then(
       (component) => {
-        // A function in the place of a state would be called for it.
+        // Wrapped, because a state setter would call a function.
         if (!left) setLoaded({ view, component });
         keepOffline();
       },
@@ -27,7 +27,7 @@ export function LazyView({ view }: { view: View }) {
   useEffect(load, [view]);
   useEffect(() => {
     document.title = `${view.title} · ctxweave`;
-    // On a narrow screen the names of the views are a strip to scroll; the one that is shown stays in sight there.
+    // On a narrow screen the navigation scrolls; the current view must be visible in it.
     const names = document.querySelector(".top nav") as HTMLElement;
     const observer = new ResizeObserver(() =>
       names.querySelector("[aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" }),

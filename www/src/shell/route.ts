@@ -1,23 +1,23 @@
 import { effect } from "@preact/signals";
 
 /**
- * The address says which view is open and what it shows: `#/loom?tree=story&tip=…`. The part after the question mark
- * belongs to the view, and no view reads or writes another's.
+ * The address holds the open view and its state: `#/loom?tree=story&tip=…`. Each view reads and writes only its part
+ * after the question mark.
  */
 export function currentView(): string {
-  // Each view has a page of its own, too, for those who link there.
+  // Each view also has a separate page for links to it.
   return /^#\/([a-z-]+)/u.exec(location.hash)?.[1] ?? document.documentElement.dataset["view"] ?? "start";
 }
 
-/** What the address says to a view; nothing where it is another's. */
+/** The parameters in the address for a view; empty if another view is open. */
 export function linkParams(view: string): URLSearchParams {
   const at = location.hash.indexOf("?");
   return new URLSearchParams(at < 0 || currentView() !== view ? "" : location.hash.slice(at + 1));
 }
 
 /**
- * Writes the view's part of the address. What is a step to go back to is pushed, all else replaced: a drag of a slider is not
- * a hundred steps.
+ * Writes the view's part of the address. Navigation steps are pushed, everything else replaces the entry, so that
+ * dragging a slider does not add a hundred entries to the history.
  */
 export function writeAddress(view: string, params: URLSearchParams, push = false): void {
   if (currentView() !== view) return;
@@ -28,7 +28,7 @@ export function writeAddress(view: string, params: URLSearchParams, push = false
   else history.replaceState(null, "", hash);
 }
 
-/** Calls when the address changes and is still this view's; gives back the way to stop. */
+/** Calls `follow` when the address changes within this view; returns a function that stops it. */
 export function onAddress(view: string, follow: () => void): () => void {
   const listener = (): void => {
     if (currentView() === view) follow();
@@ -37,19 +37,19 @@ export function onAddress(view: string, follow: () => void): () => void {
   return () => removeEventListener("hashchange", listener);
 }
 
-/** Writes what is set into the address for as long as the view is open; gives back the way to stop. */
+/** Writes the settings into the address while the view is open; returns a function that stops it. */
 export function keepAddress(view: string, write: () => URLSearchParams | undefined): () => void {
   return effect(() => {
     const params = write();
     if (!params) return;
-    // What of one's own a link carries is taken out by what reads it.
+    // The reader of a document in a link removes this parameter.
     const packed = linkParams(view).get("own");
     if (packed !== null) params.set("own", packed);
     writeAddress(view, params);
   });
 }
 
-/** Settings as parameters: those that are not the default. */
+/** Settings as parameters, without those that equal the default. */
 export function paramsOf<Settings extends object>(settings: Settings, defaults: Settings): URLSearchParams {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(settings)) {
@@ -58,7 +58,7 @@ export function paramsOf<Settings extends object>(settings: Settings, defaults: 
   return params;
 }
 
-/** A parameter that is one of several words. Anybody may have written an address: what cannot be is not there. */
+/** A parameter that is one of several words. The address is untrusted: an invalid value counts as missing. */
 export function wordIn<Word extends string>(
   params: URLSearchParams,
   name: string,
@@ -67,7 +67,7 @@ export function wordIn<Word extends string>(
   return words.find((word) => word === params.get(name));
 }
 
-/** A parameter that is a whole number, and not too small. */
+/** A parameter that is a whole number of at least `least`. */
 export function numberIn(params: URLSearchParams, name: string, least: number): number | undefined {
   const value = Number(params.get(name) ?? Number.NaN);
   return Number.isInteger(value) && value >= least ? value : undefined;

@@ -15,7 +15,7 @@ function stored(): Theme {
 
 export const theme = signal<Theme>(stored());
 
-/** Shows a theme and remembers it; `system` follows the device again. */
+/** Applies a theme and stores it; `system` follows the device. */
 export function setTheme(next: Theme): void {
   theme.value = next;
   applyTheme();
@@ -23,7 +23,7 @@ export function setTheme(next: Theme): void {
     if (next === "system") localStorage.removeItem(KEY);
     else localStorage.setItem(KEY, next);
   } catch {
-    // Without storage the choice holds until the page is left.
+    // Without storage the choice lasts until the page is closed.
   }
 }
 

@@ -1,9 +1,9 @@
-/** The views by name, in the order in which they are offered. Plain data: the build reads it, too. */
+/** The views in the order of the navigation. Plain data, because the build reads it as well. */
 export interface ViewEntry {
-  /** Stands in the address. */
+  /** Part of the address. */
   id: string;
   name: string;
-  /** What the window is called, and what a page that links here shows. */
+  /** The title of the window and of links to the page. */
   title: string;
   description: string;
 }
@@ -27,7 +27,7 @@ export const VIEW_LIST = [
     id: "chats",
     name: "Chats",
     title: "Chats",
-    description: "Paste a chat of any provider, turn the limit, and see what becomes of each message.",
+    description: "Paste a chat of any provider, turn the limit, and see which messages are kept, changed or cut.",
   },
   {
     id: "tokens",
@@ -41,7 +41,7 @@ export const VIEW_LIST = [
     name: "Workspace",
     title: "Workspace",
     description:
-      "See what an agent is given in its first turn: the brief, the notes, the log and the gaps of a workspace.",
+      "See what an agent receives in its first turn: the brief, the notes, the log and the gaps of a workspace.",
   },
   {
     id: "folders",
@@ -53,14 +53,14 @@ export const VIEW_LIST = [
     id: "operators",
     name: "Operators",
     title: "Context rules of tasks",
-    description: "Write a task template and see what context each of its operators is given.",
+    description: "Write a task template and see the context of each operator.",
   },
   {
     id: "commits",
     name: "Commits",
     title: "Sessions as commits",
     description:
-      "Open a session of a coding agent, see its branches, go on from any turn, and convert it to another format.",
+      "Open a session of a coding agent, see its branches, continue from any turn, and convert it to another format.",
   },
 ] as const satisfies readonly ViewEntry[];
 

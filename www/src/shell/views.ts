@@ -2,9 +2,9 @@ import type { ComponentType } from "preact";
 import { loadArea, type Area } from "./area.js";
 import { VIEW_LIST, type ViewEntry, type ViewId } from "./view-list.js";
 
-/** One page of the demo. A new one is an entry in view-list.ts, a line here, and a folder under views/. */
+/** One view of the page. A new one is an entry in view-list.ts, a line here, and a folder under views/. */
 export interface View extends ViewEntry {
-  /** The areas of the package that have to be there before it is shown. */
+  /** The areas of the package that must be loaded before it is shown. */
   areas: readonly Area[];
   component: () => Promise<ComponentType>;
 }
@@ -31,7 +31,7 @@ export const VIEWS = VIEW_LIST.map((entry) => ({ ...entry, ...PARTS[entry.id] })
   ...View[],
 ];
 
-/** Brings the code of a view and what it needs of the package. */
+/** Loads the code of a view and the areas that it needs. */
 export async function loadView({ areas, component }: View): Promise<ComponentType> {
   const [loaded] = await Promise.all([component(), ...areas.map(loadArea)]);
   return loaded;

@@ -3,13 +3,13 @@ import { useEffect, useRef } from "preact/hooks";
 
 const question = signal<{ text: string; yes: string; answer: (yes: boolean) => void } | undefined>(undefined);
 
-/** Asks before something of one's own is replaced. */
+/** Asks before the user's document is replaced. */
 export function ask(text: string, yes: string): Promise<boolean> {
   question.peek()?.answer(false);
   return new Promise((answer) => (question.value = { text, yes, answer }));
 }
 
-/** Where the question stands; once on the page. */
+/** The dialog; rendered once on the page. */
 export function AskDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
   const now = question.value;

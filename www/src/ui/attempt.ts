@@ -1,6 +1,6 @@
 import type { CtxweaveError } from "ctxweave/loom";
 
-/** What a call gave, or why it threw. */
+/** The result of a call, or the error that it threw. */
 export type Attempt<T> = { ok: true; value: T } | { ok: false; code: string; message: string };
 
 export function attempt<T>(action: () => T): Attempt<T> {

@@ -1,7 +1,7 @@
 import { plain } from "./share.js";
 import { isEncoding } from "./vocabularies.js";
 
-/** What a view does, as programs, and the files that they read. */
+/** A view's operation as programs, and the files that they read. */
 export interface Code {
   javascript: string;
   rust: string;
@@ -13,10 +13,10 @@ export interface CodeFile {
   content: string | Uint8Array<ArrayBuffer>;
 }
 
-/** So long may content be that stands in the program itself. */
+/** Maximum length of content inlined in the program. */
 const INLINE = 2000;
 
-/** Content of a program: in it, or in a file that it reads. */
+/** Content of a program: inlined, or in a file that it reads. */
 export interface Content {
   javascript: string;
   /** A `&str`, or for bytes a `&[u8]`. */
@@ -43,7 +43,7 @@ export function bytesContent(name: string, content: Uint8Array<ArrayBuffer>): Co
   };
 }
 
-/** A value that is written as JSON. Bytes that are text are text; others are lists of numbers until they are read. */
+/** A value written as JSON. Bytes that are text become text; others are lists of numbers until they are read. */
 export function jsonContent(name: string, value: unknown): Content {
   const json = JSON.stringify(value, plain, 2);
   const isPlain = !json.includes('"$bytes"');
@@ -53,7 +53,7 @@ export function jsonContent(name: string, value: unknown): Content {
   return { ...read, javascript: `JSON.parse(${read.javascript}${reviver})` };
 }
 
-/** A text as Rust has it: nothing in it is escaped, but where a raw one cannot have it. */
+/** A Rust string literal: raw, or escaped if a raw one cannot hold the text. */
 export function raw(text: string): string {
   if (text.includes("\r")) {
     const escaped = text.replace(/[\\"]/g, "\\$&").replaceAll("\r", "\\r").replaceAll("\n", "\\n");
@@ -64,7 +64,7 @@ export function raw(text: string): string {
   return `r${marks}"${text}"${marks}`;
 }
 
-/** The files of contents. */
+/** The files of several contents. */
 export function filesOf(...contents: readonly (Content | undefined)[]): readonly CodeFile[] {
   return contents.flatMap((content) => content?.file ?? []);
 }
@@ -72,13 +72,13 @@ export function filesOf(...contents: readonly (Content | undefined)[]): readonly
 const moduleOf = (encoding: string): string =>
   /^(p50k|r50k|gpt2)/.test(encoding) ? `ctxweave-vocab/${encoding}` : `ctxweave/vocab/${encoding}`;
 
-/** A program of JavaScript that begins with what it needs. */
+/** A JavaScript program with its imports and initialization. */
 export function javascript(program: {
   /** The entry point. */
   area: string;
-  /** What is imported beside `init`. */
+  /** Imports in addition to `init`. */
   uses: readonly string[];
-  /** The tokenizer that it counts by: an encoding is loaded, one of one's own is read from its `tokenizer.json`. */
+  /** The tokenizer: an encoding is loaded, a custom one is read from its `tokenizer.json`. */
   tokenizer?: string | undefined;
   isOwnTokenizer?: boolean;
   lines: readonly string[];
@@ -101,15 +101,15 @@ export function javascript(program: {
   ].join("\n");
 }
 
-/** A program of Rust that makes one of the crate's calls, by its name, with JSON. */
+/** A Rust program that makes one of the crate's calls, by name, with JSON. */
 export function rustCall(call: {
   name: string;
-  /** JSON of the request, as Rust. */
+  /** JSON of the request, as a Rust expression. */
   request: string;
   /** Bytes that the request refers to. */
   bytes?: readonly Uint8Array[];
   tokenizer?: string | undefined;
-  /** A call that is given the answer of the first, as this argument. */
+  /** A second call that receives the answer of the first as this argument. */
   then?: { name: string; argument: string };
 }): string {
   const { name, request, bytes = [], tokenizer, then } = call;
@@ -137,7 +137,7 @@ export function rustCall(call: {
   ].join("\n");
 }
 
-/** Lines that load a vocabulary from the file of the npm package. */
+/** Lines that load a vocabulary from the file in the npm package. */
 export function loading(encoding: string, tokenizers: string): string[] {
   return [
     `    // The file \`vocab/*.bin\` of the npm package.`,
@@ -145,7 +145,7 @@ export function loading(encoding: string, tokenizers: string): string[] {
   ];
 }
 
-/** A request as Rust has it: bytes are referred to by their place in a list. */
+/** A request as a Rust expression: bytes are referred to by index. */
 export function rustRequest(name: string, value: unknown): { content: Content; bytes: Uint8Array[] } {
   const bytes: Uint8Array[] = [];
   const json = JSON.stringify(
@@ -160,6 +160,6 @@ export function rustRequest(name: string, value: unknown): { content: Content; b
   return { content: textContent(name, json), bytes };
 }
 
-/** Options as they are written in a program. */
+/** Options as an object literal in a program. */
 export const literal = (value: unknown): string =>
   JSON.stringify(value, null, 2).replace(/^( *)"([A-Za-z_]\w*)":/gm, "$1$2:");

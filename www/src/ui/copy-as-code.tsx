@@ -14,7 +14,7 @@ const LANGUAGES = [
   { id: "rust", name: "Rust" },
 ] as const;
 
-/** Shows what the view does as a program that does exactly this with the package, to be copied. */
+/** Shows and copies a program that does with the package what the view shows. */
 export function CopyAsCode({ code }: { code: () => Code | undefined }) {
   const shown = useSignal<Code | undefined>(undefined);
   return (

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Icon, type IconName } from "./icons.js";
 
-/** What a button says in the place of its name, for a while. */
+/** A message that temporarily replaces the label of a button. */
 export function useSaid(milliseconds: number): [said: string, say: (text: string) => void] {
   const [said, setSaid] = useState("");
   useEffect(() => {
@@ -12,7 +12,7 @@ export function useSaid(milliseconds: number): [said: string, say: (text: string
   return [said, setSaid];
 }
 
-/** Copies a text that is made only when asked for, and says so, to the eye and to a screen reader. */
+/** Copies a text that is created on demand, and announces it, also to screen readers. */
 export function CopyButton({ text, label, icon = "copy" }: { text: () => string; label: string; icon?: IconName }) {
   const [said, setSaid] = useSaid(2000);
   const copy = (): void => {

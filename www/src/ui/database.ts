@@ -1,4 +1,4 @@
-/** This browser's database. Nothing in it leaves the browser. */
+/** The browser's database. Nothing in it leaves the browser. */
 
 const NAME = "ctxweave";
 const STORES = ["views"] as const;
@@ -18,13 +18,13 @@ function database(): Promise<IDBDatabase> {
     const request = indexedDB.open(NAME, 2);
     request.onupgradeneeded = () => {
       const { objectStoreNames: before } = request.result;
-      // Of an earlier version of the page.
+      // Stores of an earlier version of the page.
       for (const store of [...before])
         if (!STORES.includes(store as StoreName)) request.result.deleteObjectStore(store);
       for (const store of STORES) if (!before.contains(store)) request.result.createObjectStore(store);
     };
     const found = await done(request);
-    // A newer page in another tab is not to wait for this one.
+    // A newer page in another tab must not wait for this one.
     found.onversionchange = () => found.close();
     return found;
   })();
@@ -36,7 +36,7 @@ export async function read<T>(name: StoreName, question: (store: IDBObjectStore)
   return done(question((await database()).transaction(name).objectStore(name)));
 }
 
-/** Changes stores; resolves once the change is really there. */
+/** Changes stores; resolves once the change is committed. */
 export async function write(
   names: readonly StoreName[],
   change: (store: IDBObjectStore, name: StoreName) => void,

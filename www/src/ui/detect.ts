@@ -1,22 +1,22 @@
-/** What somebody dropped or pasted, and which view opens it. What is guessed wrong can be opened as something else. */
+/** Detects the kind of a dropped or pasted item, and the view for it. The user can open it as another kind. */
 
 import type { Identification } from "ctxweave/commits";
 import { loadArea } from "../shell/area.js";
 import { plural } from "./format.js";
 
-/** A view that opens things that are dropped. */
+/** A view that opens dropped items. */
 export type Target = "chats" | "commits" | "loom" | "folders" | "workspace" | "operators" | "tokens";
 
 export interface Guess {
-  /** The view that it is for; undefined where it is not known. */
+  /** The view for it; undefined for an unknown kind. */
   view: Target | undefined;
-  /** What it is, in words: it follows "this is". */
+  /** Its kind, in words that complete "this is". */
   what: string;
-  /** A file of another loom, which is imported first. */
+  /** A file of another loom, which has to be imported first. */
   imported?: true;
 }
 
-/** What several files, or a folder, are by their paths. */
+/** Detects the kind of several files, or a folder, by their paths. */
 export async function detectFiles(paths: readonly string[]): Promise<Guess | undefined> {
   const found = await identified(paths);
   const isOne = paths.length === 1;
@@ -26,7 +26,7 @@ export async function detectFiles(paths: readonly string[]): Promise<Guess | und
   return undefined;
 }
 
-/** What a file is, by its name and its content. */
+/** Detects the kind of a file, by name and content. */
 export async function detect(name: string, bytes: Uint8Array): Promise<Guess> {
   return (await detectFiles([name])) ?? guessOf(await identified(bytes));
 }
@@ -47,10 +47,10 @@ const BODIES = {
 const SESSIONS = {
   "bureau-agent-v1": "a session (CBOR)",
   "claude-code-v1": "a session of Claude Code",
-  "codex-v0": "a session of Codex (an older one)",
+  "codex-v0": "an older session of Codex",
   "codex-v1": "a session of Codex",
   "gemini-v1": "a session of Gemini CLI",
-  "generic-v1": "a session: a message a line",
+  "generic-v1": "a session, one message per line",
 };
 
 function guessOf(found: Identification): Guess {
@@ -76,6 +76,6 @@ function guessOf(found: Identification): Guess {
     case "text":
       return { view: "tokens", what: "a text" };
     default:
-      return { view: undefined, what: `nothing that is known (${found.evidence[0]?.found})` };
+      return { view: undefined, what: `an unknown format (${found.evidence[0]?.found})` };
   }
 }

@@ -3,9 +3,9 @@ import { arrive, arriveText, opener, type Opener } from "../shell/arrivals.js";
 import { currentView } from "../shell/route.js";
 import type { FoundFile } from "./open-folder.js";
 
-/** Says what the view that is open does with what comes. */
+/** Registers how the open view opens incoming items. */
 export function useOpener(mine: Opener): void {
-  // The address may be another view's already when this one is drawn for the last time.
+  // During the last render the address may already be that of another view.
   const [view] = useState(currentView);
   useEffect(() => {
     opener.value = { ...mine, view };
@@ -18,11 +18,11 @@ export function useOpener(mine: Opener): void {
   );
 }
 
-/** Whether it is written into; what is pasted there is the field's. */
+/** Whether the target is an editable field, which handles pasting itself. */
 const isField = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest("textarea, input, select, [contenteditable]") !== null;
 
-/** Anything may be dropped or pasted anywhere, and nothing makes the browser leave the page. */
+/** Accepts anything dropped or pasted on the page, and keeps the browser from navigating to it. */
 export function Drop() {
   const [over, setOver] = useState(false);
   useEffect(() => {
@@ -73,7 +73,7 @@ export function Drop() {
     <div class="drop" aria-hidden="true">
       <p>
         {opener.value?.hint ?? "Drop it to open it"}
-        <span class="quiet-text">What is for another view opens there.</span>
+        <span class="quiet-text">Files for another view open there.</span>
       </p>
     </div>
   ) : null;
@@ -86,7 +86,7 @@ function take(data: DataTransfer): void {
     if (text.trim() !== "") void arriveText(text);
     return;
   }
-  // Both lists are empty once the event is over.
+  // Both lists are emptied after the event.
   const entries = [...items].flatMap((item) => item.webkitGetAsEntry?.() ?? []);
   const single = [...files].map((file): FoundFile => ({ path: file.name, file: async () => file }));
   void (async () => {
@@ -94,7 +94,7 @@ function take(data: DataTransfer): void {
     const [only] = entries;
     const folder = entries.length === 1 && only?.isDirectory ? only : undefined;
     for (const entry of entries) await walk(entry, folder ? "" : entry.name, found);
-    const name = folder?.name ?? files[0]?.name ?? "what was dropped";
+    const name = folder?.name ?? files[0]?.name ?? "dropped items";
     await arrive(name, entries.length > 0 ? found : single);
   })();
 }

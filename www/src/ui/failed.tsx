@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { MessageText } from "./message.js";
 import { useReachable } from "./reachable.js";
 
-/** What stands in the place of a result when the call threw. */
+/** Shown instead of a result if the call threw. */
 export function Failed(props: { label: string; code: string; message: string; children?: ComponentChildren }) {
   const { label, code, message, children } = props;
   const part = useReachable<HTMLDivElement>();

@@ -1,7 +1,7 @@
 import { fetchFile } from "../shell/early.js";
 import type { OpenedFile } from "./open-folder.js";
 
-/** Fetches the files of a sample, which come as one: the address as `import … from "…?folder"` gives it. */
+/** Fetches the files of a sample, which are one file at the address of `import … from "…?folder"`. */
 export async function fetchFiles(url: string): Promise<OpenedFile[]> {
   const response = await fetchFile(url);
   if (!response.ok) throw new Error(`the sample could not be fetched (${response.status} ${response.statusText})`);

@@ -2,16 +2,16 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
 import { Icon } from "./icons.js";
 
-/** Where a value comes from that nobody set on the page. */
+/** Origin of a value that the user did not set. */
 export type Origin = "set" | "tree" | "default";
 
-/** A labelled control with a word on where its value comes from and a way back to it. */
+/** A labelled control with the origin of its value and a button that resets it. */
 export function Field(props: {
   label: string;
   hint?: ComponentChildren;
   origin?: Origin;
   onReset?: () => void;
-  /** The control is small and stands beside its label. */
+  /** The control is small and placed next to its label. */
   beside?: boolean;
   children: (ids: { id: string; describedBy: string | undefined }) => ComponentChildren;
 }) {
@@ -46,7 +46,7 @@ export function Field(props: {
   );
 }
 
-/** A number that may be half typed: what is not a number yet stays in the field and goes no further. */
+/** A number field. An incomplete number stays in the field and is not reported. */
 export function NumberInput(props: {
   id: string;
   value: number;
@@ -81,7 +81,7 @@ export function NumberInput(props: {
   );
 }
 
-/** One of a few, all of them in sight. */
+/** A choice among few options, all visible. */
 export function Segmented<Value extends string>(props: {
   label: string;
   options: readonly { value: Value; name: string }[];
@@ -89,7 +89,7 @@ export function Segmented<Value extends string>(props: {
   onValue: (value: Value) => void;
 }) {
   const name = useId();
-  // What was chosen may be refused; then the one that holds is marked again.
+  // If a choice is rejected, the current value is marked again.
   const [, again] = useState(0);
   return (
     <fieldset class="segmented">
@@ -113,7 +113,7 @@ export function Segmented<Value extends string>(props: {
   );
 }
 
-/** One of several, folded away. */
+/** A choice among several options, in a menu. */
 export function Select<Value extends string>(props: {
   id: string;
   options: readonly { value: Value; name: string }[];

@@ -1,7 +1,7 @@
 import type { Diagnostic } from "ctxweave/loom";
 import { MessageText } from "./message.js";
 
-/** What the library found in files and what it did about it, with file and line. */
+/** The library's diagnostics for files, with file and line. */
 export function Findings({ list }: { list: readonly Diagnostic[] }) {
   if (list.length === 0) return null;
   return (

@@ -2,8 +2,8 @@ import { useState } from "preact/hooks";
 import { count } from "./format.js";
 
 /**
- * The first of a long list, and a button for as many more, which is undefined where there are none: for lists that are part of
- * a page that scrolls as a whole (windowed.tsx is for the others).
+ * The first items of a long list, and a button that shows more, undefined if all are shown. For lists in a page that
+ * scrolls as a whole; see windowed.tsx for others.
  */
 export function useFirstOf<T>(items: readonly T[], step: number) {
   const [most, setMost] = useState(step);

@@ -5,16 +5,16 @@ import { MessageText } from "./message.js";
 import { OpenFolder, type OpenedFolder } from "./open-folder.js";
 import { WhatIsOpen } from "./what-is-open.js";
 
-/** Where the files of a view come from: its sample, or a folder from the disk. The children say what is open. */
+/** Source of a view's files: its sample, or a folder from the disk. The children describe the open one. */
 export function FolderSource(props: {
-  /** What the button of the sample says. */
+  /** The label of the sample's button. */
   sample: string;
   onSample: () => Promise<void>;
-  /** Which files of a folder are read. */
+  /** Which files of a folder to read. */
   wants: (path: string) => boolean;
   onOpen: (folder: OpenedFolder) => void | Promise<void>;
   problem: Signal<string | undefined>;
-  /** What can be done with what is open. */
+  /** Actions on the open folder. */
   tools?: ComponentChildren;
   children?: ComponentChildren;
 }) {

@@ -18,7 +18,7 @@ const short = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
 /** `2.3` and `2`, with a real minus sign. */
 export function decimal(value: number): string {
-  // What is shown as nothing has no sign.
+  // A value shown as 0 has no sign.
   return short.format(Math.abs(value) < 0.05 ? 0 : value).replace("-", "−");
 }
 

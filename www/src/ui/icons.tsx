@@ -1,4 +1,7 @@
-/** Line icons on a 16-pixel grid, drawn for this page. They are decoration: what they stand for is always said in words. */
+/**
+ * Line icons on a 16-pixel grid, drawn for this page. They are decoration: their meaning is always given in words as
+ * well.
+ */
 const PATHS = {
   weave: "M4 2v3c0 3.500 8 2.500 8 6v3M12 2v3c0 1.300-1.100 2-2.500 2.600M6.500 8.400C5.100 9 4 9.700 4 11v3",
   auto: "M8 2.500a5.500 5.500 0 1 0 0 11zM8 2.500a5.500 5.500 0 0 1 0 11",

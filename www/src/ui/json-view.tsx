@@ -1,6 +1,6 @@
 import { CopyButton } from "./copy-button.js";
 
-/** A value as it is. */
+/** A value as JSON. */
 export function JsonView({ name, label, value }: { name: string; label: string; value: unknown }) {
   const text = JSON.stringify(value, null, 2);
   return (

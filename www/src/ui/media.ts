@@ -9,7 +9,7 @@ function media(query: string): ReadonlySignal<boolean> {
   return matches;
 }
 
-/** Room for one pane; the style sheets know the same widths. */
+/** Wide enough for one pane; the style sheets use the same widths. */
 export const narrow = media("(max-width: 820px)");
-/** Room for two beside each other. */
+/** Wide enough for two panes. */
 export const middling = media("(min-width: 821px) and (max-width: 1180px)");

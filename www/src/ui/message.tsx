@@ -1,4 +1,4 @@
-/** A message of the library, in which what the user wrote stands between backticks. */
+/** A message of the library, in which user input is in backticks. */
 export function MessageText({ text, sentence = false }: { text: string; sentence?: boolean }) {
   // Messages begin in lower case and end without a period; as a heading they begin with a capital.
   const shown = sentence ? text.charAt(0).toUpperCase() + text.slice(1) : text;

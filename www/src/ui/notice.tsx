@@ -1,7 +1,7 @@
 import { Icon } from "./icons.js";
 import { MessageText } from "./message.js";
 
-/** Why something could not be opened, and what to do about it; what was open stays. */
+/** Why something could not be opened, and what to do; the open document is unchanged. */
 export function ProblemNotice(props: {
   problem: { name: string; message: string; hint?: string };
   onDismiss: () => void;

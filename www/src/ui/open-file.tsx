@@ -4,11 +4,11 @@ import { Icon } from "./icons.js";
 /** A button that opens a file from the disk. Nothing leaves the page. */
 export function OpenFile(props: {
   label: string;
-  /** Of the field behind the button. */
+  /** Id of the file input. */
   id: string;
-  /** Which files it takes, as the field's `accept`. */
+  /** Accepted files, as the input's `accept`. */
   accept: string;
-  /** What the file is, for those who cannot see the button. */
+  /** Description of the file for screen readers. */
   about: string;
   onFile: (file: File) => void;
 }) {

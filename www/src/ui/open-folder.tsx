@@ -1,27 +1,27 @@
 import { useRef } from "preact/hooks";
 import { Icon } from "./icons.js";
 
-/** A file of a folder that was opened, with its path below it. */
+/** A file of an opened folder, with its path relative to the folder. */
 export interface OpenedFile {
   path: string;
   bytes: Uint8Array;
 }
 
-/** A folder that was opened; `skipped` files were too many or too large to be read. */
+/** An opened folder; `skipped` counts files that were too many or too large to read. */
 export interface OpenedFolder {
   name: string;
   files: OpenedFile[];
   skipped: number;
 }
 
-/** More than this is not read: a page is no place for it. */
+/** Maximum number of files. */
 const MAX_FILES = 20_000;
 const MAX_FILE_BYTES = 4_000_000;
 
-/** Hidden in every file manager, and full of files that are nobody's notes. */
+/** Folders without user files, hidden in most file managers. */
 const PASSED_OVER = new Set([".git", "node_modules"]);
 
-/** A file that was found, not yet read. */
+/** A file that was found but not read yet. */
 export interface FoundFile {
   path: string;
   file: () => Promise<File>;
@@ -37,12 +37,12 @@ interface DirectoryHandle {
 type Picker = () => Promise<DirectoryHandle>;
 
 /**
- * A button that opens a folder from the disk, for reading only: with the picker of the browser where it has one, else with
- * a field for folders. Nothing leaves the page.
+ * A button that opens a folder from the disk, read-only: with the browser's picker if it has one, otherwise with a file
+ * input for folders. Nothing leaves the page.
  */
 export function OpenFolder(props: {
   label: string;
-  /** Which files are read. */
+  /** Which files to read. */
   wants: (path: string) => boolean;
   onOpen: (folder: OpenedFolder) => void;
   onProblem: (message: string) => void;
@@ -84,7 +84,7 @@ export function OpenFolder(props: {
       <input
         ref={(element) => {
           input.current = element;
-          // Not a property that every type knows, so it is set by hand.
+          // Not in all type declarations, so it is set as an attribute.
           element?.setAttribute("webkitdirectory", "");
         }}
         type="file"
@@ -120,7 +120,7 @@ async function walk(
   }
 }
 
-/** Reads what was found, as far as it is not too much. */
+/** Reads the files that were found, up to the limits. */
 export async function readFolder(name: string, found: FoundFile[]): Promise<OpenedFolder> {
   const files: OpenedFile[] = [];
   let skipped = 0;

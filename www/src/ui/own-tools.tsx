@@ -8,16 +8,16 @@ import { MessageText } from "./message.js";
 import type { PersistedDocument } from "./own.js";
 import { LONGEST_LINK, pack } from "./share.js";
 
-/** What can be done with what is open in a view: take steps back, and hand it on as a link. */
+/** Actions on the open document of a view: undo and redo, and a link to it. */
 export function OwnTools<T>(props: {
   view: string;
   own: PersistedDocument<T>;
-  /** What of it a link carries. */
+  /** The part of the document that a link carries. */
   content: () => unknown;
   onUndo?: () => void;
 }) {
   const { own, view } = props;
-  // At once, so that nobody sees what is there again at the place where one was in the other.
+  // Instant, so that the view does not scroll from the old position to the restored one.
   const move = (step: () => void): void =>
     batch(() => {
       step();
@@ -31,7 +31,7 @@ export function OwnTools<T>(props: {
       "keydown",
       (event) => {
         if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z") return;
-        // A field has an undo of its own.
+        // Fields have their native undo.
         if ((event.target as Element).closest?.("textarea, input, [contenteditable]")) return;
         event.preventDefault();
         if (event.shiftKey) forth();
@@ -67,7 +67,7 @@ export function OwnTools<T>(props: {
   );
 }
 
-/** A link that opens the same elsewhere: what is one's own is in it, as long as it is not too long. */
+/** A link that opens the document elsewhere: the user's document is part of it unless it is too large. */
 function CopyLink({ view, own, content }: { view: string; own: boolean; content: () => unknown }) {
   const [said, setSaid] = useSaid(4000);
   const copy = async (): Promise<void> => {
@@ -77,18 +77,18 @@ function CopyLink({ view, own, content }: { view: string; own: boolean; content:
     const link = `${location.href.split("#")[0]}#/${view}${query ? `?${query}` : ""}`;
     const size = `${count(Math.ceil(link.length / 1000))} kB`;
     if (link.length > LONGEST_LINK) {
-      setSaid(`Too much for a link: ${size}, and ${LONGEST_LINK / 1000} kB is the most`);
+      setSaid(`Too large for a link: ${size}, the limit is ${LONGEST_LINK / 1000} kB`);
       return;
     }
     await navigator.clipboard.writeText(link);
-    setSaid(own ? `Copied: what is yours is in the link, ${size}` : "Copied");
+    setSaid(own ? `Copied: the link contains your document, ${size}` : "Copied");
   };
   return (
     <>
       <button
         type="button"
         class="quiet"
-        title={own ? "The link holds what is open here" : undefined}
+        title={own ? "The link contains the open document" : undefined}
         onClick={() => void copy().catch(() => setSaid("Copying was refused"))}
       >
         <Icon name={said.startsWith("Copied") ? "check" : "link"} />

@@ -6,18 +6,18 @@ import { unpack } from "./share.js";
 
 interface State<T> {
   value: T;
-  /** Whether somebody made or brought it; a sample is nobody's own. */
+  /** Whether the user made or opened it; false for a sample. */
   own: boolean;
 }
 
-/** So many steps can be taken back. */
+/** Maximum number of undo steps. */
 const MAX_UNDO_STEPS = 100;
-/** What is typed within this time is one step. */
+/** Milliseconds within which edits are merged into one step. */
 const ONE_STEP = 1000;
 
 /**
- * What is open in a view. It keeps itself in this browser's database as long as it is one's own, asks before it is replaced,
- * and can be taken back.
+ * The open document of a view. A document of the user's is stored in the browser's database, is replaced only after
+ * confirmation, and has undo.
  */
 export class PersistedDocument<T> {
   readonly #view: string;
@@ -30,11 +30,11 @@ export class PersistedDocument<T> {
 
   readonly value = computed(() => this.#now.value?.value);
   readonly isOwn = computed(() => this.#now.value?.own ?? false);
-  /** Whether what is one's own is in the browser's database as it is now. */
+  /** Whether the database has the current state of the user's document. */
   readonly isKept = signal(false);
   readonly canUndo = computed(() => this.#past.value.length > 0);
   readonly canRedo = computed(() => this.#future.value.length > 0);
-  /** What went wrong in keeping it, or in reading a link. */
+  /** Why the document could not be stored, or a link not read. */
   readonly problem = signal<string | undefined>(undefined);
 
   constructor(view: string) {
@@ -42,8 +42,8 @@ export class PersistedDocument<T> {
   }
 
   /**
-   * Opens what the link in the address carries, else, at the start, what was open when the page was left, if that was one's
-   * own. Gives whether it opened anything.
+   * Opens the document in the address, otherwise, at the start, the user's last document. Returns whether it opened
+   * one.
    */
   async begin(open: (content: unknown) => T): Promise<boolean> {
     const link = linkParams(this.#view);
@@ -56,7 +56,7 @@ export class PersistedDocument<T> {
       try {
         return await this.offer(open(await unpack(packed)), true);
       } catch (error) {
-        this.problem.value = `what this link carries cannot be read: ${(error as Error).message}`;
+        this.problem.value = `the document in this link cannot be read: ${(error as Error).message}`;
       }
     }
     return first && this.#now.peek() !== undefined;
@@ -70,36 +70,36 @@ export class PersistedDocument<T> {
       this.#now.value = found;
       this.isKept.value = true;
     } catch (error) {
-      this.problem.value = `what was kept cannot be read: ${(error as Error).message}`;
+      this.problem.value = `the stored document cannot be read: ${(error as Error).message}`;
     }
   }
 
-  /** A change of what is open, which makes it one's own. */
+  /** Changes the document, which makes it the user's. */
   edit(value: T): void {
     const now = Date.now();
     this.#step({ value, own: true }, now - this.#typed < ONE_STEP);
     this.#typed = now;
   }
 
-  /** Opens something in the place of what is open. What was of one's own is a step back. */
+  /** Replaces the document. A user's document can be restored by undo. */
   show(value: T, own: boolean): void {
     this.#typed = 0;
     this.#step({ value, own }, false);
   }
 
-  /** The same, once it was agreed to where something is lost that is one's own. */
+  /** The same, after confirmation if a user's document would be replaced. */
   async offer(value: T, own: boolean): Promise<boolean> {
     if (!(await this.mayReplace())) return false;
     this.show(value, own);
     return true;
   }
 
-  /** Whether something else may be opened. */
+  /** Whether the document may be replaced. */
   async mayReplace(): Promise<boolean> {
-    return !this.isOwn.peek() || ask("What is open here is yours. Replace it? Undo brings it back.", "Replace it");
+    return !this.isOwn.peek() || ask("Replace your document? You can undo this.", "Replace");
   }
 
-  /** Notes where in it one is, which is no step. */
+  /** Records the position in the document without an undo step. */
   note(value: T): void {
     const now = this.#now.peek();
     if (now) this.#now.value = { ...now, value };
@@ -138,7 +138,7 @@ export class PersistedDocument<T> {
     this.#save();
   }
 
-  /** Writes the newest state; what changes meanwhile is written after it. */
+  /** Stores the newest state; changes made meanwhile are stored afterwards. */
   #save(): void {
     this.isKept.value = false;
     if (this.#saving) return;
@@ -146,7 +146,7 @@ export class PersistedDocument<T> {
       let written: State<T> | undefined;
       while (written !== this.#now.peek()) {
         written = this.#now.peek();
-        // A sample is not kept: it can be fetched again.
+        // A sample is not stored: it can be fetched again.
         if (!written?.own && !this.#stored) continue;
         const kept = written;
         await write(["views"], (store) => {
@@ -159,7 +159,7 @@ export class PersistedDocument<T> {
       this.isKept.value = this.#stored;
     })()
       .catch((error: unknown) => {
-        this.problem.value = `not kept in this browser: ${(error as Error).message}`;
+        this.problem.value = `not stored in this browser: ${(error as Error).message}`;
       })
       .finally(() => {
         this.#saving = undefined;

@@ -6,17 +6,18 @@ import { middling, narrow } from "./media.js";
 
 const RESULT = "result";
 
-/** Is sent before the result gets the focus, so that it is there to get it. */
+/** Sent before the result receives the focus, so that its pane is shown first. */
 export const SHOW_RESULT = "show-result";
 
 /**
- * The panes of a view, beside each other. Where there is room for one it is chosen by name, and the page is as high as the screen; where
- * there is room for two and there are three, the result stays and the others take turns. Each pane has the class `NAME-pane`.
+ * The panes of a view, next to each other. If only one fits, it is chosen by name, and the page is as high as the
+ * screen; if two of three fit, the result is always shown and the others alternate. Each pane has the class
+ * `NAME-pane`.
  */
 export function Panes<Id extends string>(props: {
   panes: readonly { id: Id | typeof RESULT; name: string }[];
   class?: string;
-  /** Whether three take turns where there is room for two; else the style sheet finds them room. */
+  /** Whether three panes alternate if only two fit; otherwise the style sheet arranges them. */
   turns?: boolean;
   children: ComponentChildren;
 }) {

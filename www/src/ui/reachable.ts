@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 
 const TAKES_FOCUS = "a[href], button:not([disabled]), input, select, textarea, summary, [tabindex='0']";
 
-/** For a part that scrolls: where it holds nothing that takes the focus, it takes it itself, so that keys can scroll it. */
+/** Makes a scrolling part focusable if nothing inside it is, so that it can be scrolled by keyboard. */
 export function useReachable<Part extends HTMLElement>(): RefObject<Part | null> {
   const part = useRef<Part>(null);
   const standard = useRef<string | null | undefined>(undefined);

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** What came of it: the part of a view that the skip link leads to. */
+/** The result: the pane that the skip link leads to. */
 export function ResultPane({ label, children }: { label: string; children: ComponentChildren }) {
   return (
     <section class="pane result-pane" id="result" tabIndex={-1} aria-labelledby="result-title">

@@ -1,4 +1,4 @@
-/** Offers bytes as a file to save. */
+/** Downloads bytes as a file. */
 export function saveFile(name: string, bytes: Uint8Array<ArrayBuffer>): void {
   const url = URL.createObjectURL(new Blob([bytes]));
   const link = document.createElement("a");

@@ -1,9 +1,9 @@
-/** Content in a link: JSON, compressed, in the letters that an address takes. */
+/** Documents in links: JSON, compressed, encoded for an address. */
 
-/** A longer link is refused by too many programs that it would go through. */
+/** Many programs reject longer links. */
 export const LONGEST_LINK = 30_000;
 
-/** Bytes that are text are written as text, which is read as the same; others in a list of their own. */
+/** Writes bytes that are text as text, which is equivalent to read; others as a marked list. */
 export function plain(_: string, value: unknown): unknown {
   if (!(value instanceof Uint8Array)) return value;
   try {
@@ -29,7 +29,7 @@ export async function pack(content: unknown): Promise<string> {
   return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** What `pack` was given. Throws where it is not whole. */
+/** Restores the value given to `pack`. Throws if the text is incomplete. */
 export async function unpack(text: string): Promise<unknown> {
   const letters = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));

@@ -5,7 +5,7 @@ import { useReachable } from "./reachable.js";
 export interface Tab<Id extends string> {
   id: Id;
   name: string;
-  /** A number worth showing beside the name. */
+  /** A number shown next to the name. */
   count?: number;
 }
 
@@ -16,7 +16,7 @@ export function Tabs<Id extends string>(props: {
   chosen: Id;
   onChoose: (id: Id) => void;
   children: ComponentChildren;
-  /** Whether the panel scrolls, and so has to be reached by the keyboard itself. */
+  /** Whether the panel scrolls and therefore must be focusable. */
   scrolls?: boolean;
 }) {
   const base = useId();

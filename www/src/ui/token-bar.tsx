@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { count } from "./format.js";
 
-/** What the tokens of a chat go to, as its report has them. */
+/** The shares of a chat's tokens, as in its report. */
 export const CHAT_SHARES = [
   { id: "system", name: "System", tone: 3 },
   { id: "messages", name: "Messages", tone: 1 },
@@ -9,7 +9,7 @@ export const CHAT_SHARES = [
   { id: "overhead", name: "Overhead", tone: 2 },
 ] as const;
 
-/** A part of a whole, in tokens. `tone` 0 is what is free. */
+/** A part of a whole, in tokens. `tone` 0 is the free part. */
 export interface Share {
   id: string;
   name: string;
@@ -17,15 +17,15 @@ export interface Share {
   tone: number;
 }
 
-/** How many tones there are; further parts begin again. */
+/** Number of tones; further parts start over. */
 const TONES = 6;
 
-/** The tone of the part at this place. */
+/** The tone of the part at this index. */
 export function toneAt(place: number): number {
   return (place % TONES) + 1;
 }
 
-/** Where the tokens are: a bar, and the same in numbers. */
+/** The distribution of tokens: a bar, and the same in numbers. */
 export function TokenBar({ shares, children }: { shares: readonly Share[]; children?: ComponentChildren }) {
   const shown = shares.filter(({ tokens }) => tokens > 0);
   const inNumbers = shown.map(({ name, tokens }) => `${name} ${count(tokens)}`).join(", ");

@@ -2,8 +2,8 @@ import { useEffect } from "preact/hooks";
 import { onAddress } from "../shell/route.js";
 
 /**
- * Begins a view with what the address says, and follows the address for as long as the view is open. What `follow` starts, once
- * something is open, is stopped with it.
+ * Begins a view from the address, and follows the address while the view is open. `follow` runs once a document is
+ * open, and is stopped with the view.
  */
 export function useAddress(view: string, begin: () => Promise<void>, follow?: () => () => void): void {
   useEffect(() => {

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { Encoding } from "ctxweave/tokens";
 
-/** How far a vocabulary has come. One that nobody asked for has no state and costs nothing. */
+/** Progress of a vocabulary. One that was never requested has no state and costs nothing. */
 export type VocabularyState =
   | { kind: "loading"; loaded: number; total: number | undefined }
   | { kind: "loaded" }
@@ -9,7 +9,7 @@ export type VocabularyState =
 
 const states = signal<Partial<Record<Encoding, VocabularyState>>>({});
 
-/** Each is a piece of code and a file of its own, fetched when it is first asked for. */
+/** Each is a separate chunk with a separate file, fetched on first use. */
 const MODULES: Record<Encoding, () => Promise<Pick<typeof import("ctxweave/vocab/o200k_base"), "load">>> = {
   o200k_base: () => import("ctxweave/vocab/o200k_base"),
   o200k_harmony: () => import("ctxweave/vocab/o200k_harmony"),
@@ -20,7 +20,7 @@ const MODULES: Record<Encoding, () => Promise<Pick<typeof import("ctxweave/vocab
   gpt2: () => import("ctxweave-vocab/gpt2"),
 };
 
-/** The vocabularies that ship. */
+/** The vocabularies of the package. */
 export const ENCODINGS = Object.keys(MODULES) as readonly Encoding[];
 
 export function isEncoding(name: string): name is Encoding {
@@ -35,16 +35,16 @@ export function isLoaded(name: Encoding): boolean {
   return states.value[name]?.kind === "loaded";
 }
 
-/** Brings the vocabularies that are there into an area that was initialised after them. */
+/** Loads the available vocabularies into an area that was initialized after them. */
 export async function loadIntoNewArea(): Promise<void> {
   const loaded = ENCODINGS.filter(isLoaded);
-  // One that the area cannot have is refused, and stays where it is.
+  // A vocabulary that the area does not support is rejected there; others are unaffected.
   await Promise.allSettled(loaded.map(async (name) => (await MODULES[name]()).load()));
 }
 
 /**
- * Loads a vocabulary into every area of the package that is initialised, unless it is there or on its way; after a failure it
- * tries again. Gives whether it is there.
+ * Loads a vocabulary into every initialized area of the package, unless it is loaded or loading; after a failure it
+ * tries again. Returns whether it is loaded.
  */
 export async function loadVocabulary(name: Encoding): Promise<boolean> {
   const become = (state: VocabularyState): void => {
@@ -59,7 +59,7 @@ export async function loadVocabulary(name: Encoding): Promise<boolean> {
     become({ kind: "loaded" });
     return true;
   } catch (error) {
-    // What stands after the semicolon is advice for whoever builds the page.
+    // The part after the semicolon is advice for developers of the page.
     become({ kind: "failed", message: (error as Error).message.split("; ")[0] ?? "" });
     return false;
   }

@@ -3,7 +3,7 @@ import { decimal } from "./format.js";
 import { MessageText } from "./message.js";
 import { loadVocabulary, vocabularyState } from "./vocabularies.js";
 
-/** How far a vocabulary has come, as long as that is worth saying. */
+/** Progress of a vocabulary, while it is loading or failed. */
 export function VocabularyLoading({ name }: { name: Encoding }) {
   const state = vocabularyState(name);
   switch (state?.kind) {
@@ -11,7 +11,7 @@ export function VocabularyLoading({ name }: { name: Encoding }) {
       const { loaded, total } = state;
       return (
         <div class="vocabulary" role="status">
-          {/* Without a total, as when the server compresses, the bar only says that something is under way. */}
+          {/* Without a total, as when the server compresses, the bar is indeterminate. */}
           <progress aria-label={`Loading ${name}`} max={total ?? 1} {...(total ? { value: loaded } : {})} />
           <p class="hint">
             Loading {name}
@@ -24,8 +24,7 @@ export function VocabularyLoading({ name }: { name: Encoding }) {
       return (
         <div class="vocabulary failed" role="alert">
           <p>
-            <strong>{name} could not be loaded</strong>: <MessageText text={state.message} />. The counts stay
-            estimates.
+            <strong>{name} could not be loaded</strong>: <MessageText text={state.message} />. Counts remain estimates.
           </p>
           <button type="button" class="small" onClick={() => void loadVocabulary(name)}>
             Try again

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** Says what is open in a view, and as long as nothing is whether something comes. */
+/** Describes the open document, or whether one is loading. */
 export function WhatIsOpen({ failed, children }: { failed: boolean; children?: ComponentChildren }) {
-  return <p class="about">{children ?? (failed ? "Nothing is open." : "Loading…")}</p>;
+  return <p class="about">{children ?? (failed ? "No document is open." : "Loading…")}</p>;
 }

@@ -10,32 +10,32 @@ import type { ComponentChildren, HTMLAttributes } from "preact";
 import { useCallback, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 import "../styles/windowed.css";
 
-/** What the element around an item has. */
+/** Props of the element around an item. */
 export type ItemProps = Omit<HTMLAttributes<HTMLDivElement>, "children" | "ref" | "key">;
 
 /**
- * A long list of which only what is in sight is drawn. Items are as high as they are; until one was seen it is taken to be as
- * high as `estimate` says. Give it another `key` for another list.
+ * A long list that renders only its visible items. Items have their natural height; until one was rendered, `estimate`
+ * is used. Give another list another `key`.
  */
 export function Windowed(props: {
   count: number;
   estimate: (at: number) => number;
   item: (at: number) => ComponentChildren;
   itemProps?: (at: number) => ItemProps;
-  /** An item to bring into sight, when it becomes another. */
+  /** An item to scroll into view when it changes. */
   inSight?: number | undefined;
-  /** So many items beyond what is in sight are there, for the next key: more where each of them takes the focus. */
+  /** Number of items rendered beyond the visible ones, for the next key: more if each item is focusable. */
   overscan?: number;
   label: string;
   class?: string;
   role?: "region" | "list" | "listbox";
-  /** Of the element that scrolls. */
+  /** Props of the scrolling element. */
   outer?: HTMLAttributes<HTMLDivElement>;
 }) {
   const outer = useRef<HTMLDivElement>(null);
   const [, redraw] = useReducer((times: number) => times + 1, 0);
   const [focused, setFocused] = useState<number>();
-  // Keys come faster than frames: what is beyond the item with the focus is there before the list was seen to scroll.
+  // Keys can repeat faster than frames: the items after the focused one are rendered before the list has scrolled.
   const rangeExtractor = useCallback((range: Range) => withNeighbours(range, focused), [focused]);
   const options = {
     count: props.count,
@@ -66,7 +66,7 @@ export function Windowed(props: {
       aria-label={props.label}
       tabIndex={0}
       {...props.outer}
-      // Where somebody scrolled away from it, there is no such element.
+      // If the user scrolled away from the item, its element does not exist.
       aria-activedescendant={isDrawn ? props.outer?.["aria-activedescendant"] : undefined}
     >
       <div
@@ -85,10 +85,10 @@ export function Windowed(props: {
   );
 }
 
-/** The focus is at most so many items ahead of what the list was last seen to show. */
+/** Maximum distance of the focus from the last rendered items. */
 const NEAR = 200;
 
-/** The items in sight, with those around the one that has the focus if it is near: an unbroken run. */
+/** The visible items and those around the focused one if it is near, as one contiguous range. */
 function withNeighbours(range: Range, focused: number | undefined): number[] {
   const { startIndex, endIndex } = range;
   const isNear = focused !== undefined && focused >= startIndex - NEAR && focused <= endIndex + NEAR;
@@ -100,7 +100,7 @@ function withNeighbours(range: Range, focused: number | undefined): number[] {
   });
 }
 
-/** The item that an element is in. */
+/** The index of the item that contains an element. */
 function indexOf(element: EventTarget | null): number | undefined {
   const index = element instanceof Element && element.closest<HTMLElement>("[data-index]")?.dataset["index"];
   return index ? Number(index) : undefined;

@@ -1,6 +1,6 @@
 import type { NodeReason, NodeReport, TruncationStrategy } from "ctxweave/loom";
 
-/** Each fate and reason of the report, in words. */
+/** Each fate and reason of a report, in words. */
 export const FATES: Record<NodeReport["fate"], string> = {
   kept: "Kept",
   changed: "Changed",
@@ -40,7 +40,7 @@ export const STRATEGY_NAMES: Record<TruncationStrategy, string> = {
 };
 
 export const STRATEGY_HINTS: Record<TruncationStrategy, string> = {
-  truncateMiddle: "Keeps the beginning and the end; one run in the middle goes.",
+  truncateMiddle: "Keeps the beginning and the end; removes one run in the middle.",
   rollingWindow: "Keeps the most recent run that fits.",
-  stopAtLimit: "Cuts nothing: over the limit it is an error that lists what each node costs.",
+  stopAtLimit: "Cuts nothing: over the limit it reports an error with the cost of each node.",
 };

@@ -7,13 +7,13 @@ import { dollars, money, priceOf, type Price } from "./prices.js";
 import { change, model, settings, whole, type Fitted } from "./state.js";
 import "../../styles/cache.css";
 
-/** What of the prompt stays the same from turn to turn, and what that is worth. */
+/** The part of the prompt that stays the same from turn to turn, and its value. */
 export function CachePanel({ now }: { now: Fitted }) {
   const found = turns.value;
   if ("problem" in found) {
     return (
       <p class="hint" role="alert">
-        The turns cannot be followed: <MessageText text={found.problem} />.
+        The turns cannot be computed: <MessageText text={found.problem} />.
       </p>
     );
   }
@@ -22,8 +22,8 @@ export function CachePanel({ now }: { now: Fitted }) {
     <div class="cache">
       <Sums price={price} many={found.list.length} />
       <Field
-        label="Cut in steps of so many tokens"
-        hint="A cut that moves with each turn is another prompt each time. In steps it stays put for many turns (cutStep)."
+        label="Cut step in tokens"
+        hint="A cut that moves on each turn changes the prompt each time. In steps it stays in place for many turns (cutStep)."
       >
         {({ id, describedBy }) => (
           <NumberInput
@@ -42,7 +42,7 @@ export function CachePanel({ now }: { now: Fitted }) {
   );
 }
 
-/** What a turn costs where the provider keeps what is the same, and what is new is written into its cache. */
+/** The cost of a turn if the provider caches the common prefix and writes the rest into the cache. */
 const withCache = ({ total, cached }: Turn, price: Price): number =>
   dollars(cached, price.cached) + dollars(total - cached, price.write);
 
@@ -55,24 +55,24 @@ function Sums({ price, many }: { price: Price | undefined; many: number }) {
       <p class="saved" role="status">
         <span data-turns={many}>{plural(many, "request")}</span>
         <strong data-cached={cached}>
-          {total > 0 ? ((100 * cached) / total).toFixed(0) : 0} % of {tokens(total)} the same as in the one before
+          {total > 0 ? ((100 * cached) / total).toFixed(0) : 0} % of {tokens(total)} shared with the previous request
         </strong>
         {price && paid !== undefined ? (
           <span data-paid>
             {money(paid)} with a cache, {money(dollars(total, price.input))} without
           </span>
         ) : (
-          <span class="quiet-text">Choose a model to see what it costs.</span>
+          <span class="quiet-text">Choose a model to see the price.</span>
         )}
         {moved > 0 ? (
           <span class="warn" data-moved={moved}>
-            what was sent before changed {plural(moved, "time")}
+            earlier messages changed {plural(moved, "time")}
           </span>
         ) : null}
       </p>
       <p class="hint">
-        Each answer was a request; each is fitted as it is set now and continues the one before (previous). Providers
-        keep beginnings of {count(SHORTEST)} tokens and more, some models only longer ones.
+        Each answer was a request. Each request is fitted with the current settings and continues the previous one
+        (previous). Providers cache prefixes of at least {count(SHORTEST)} tokens, some models only longer ones.
       </p>
     </>
   );
@@ -91,11 +91,11 @@ function Turns({ list, skipped, price }: { list: readonly Turn[]; skipped: numbe
             <tr>
               <th scope="col">Messages</th>
               <th scope="col" class="turn-bar">
-                <span class="swatch turn-cached" aria-hidden="true" /> as before{" "}
+                <span class="swatch turn-cached" aria-hidden="true" /> cached{" "}
                 <span class="swatch turn-new" aria-hidden="true" /> new
               </th>
               <th scope="col" class="number">
-                As before
+                Cached
               </th>
               <th scope="col" class="number">
                 New
@@ -125,10 +125,10 @@ function Turns({ list, skipped, price }: { list: readonly Turn[]; skipped: numbe
   );
 }
 
-/** Whether it pays to have what was sent up to here kept: the next request reads it, or it does not. */
+/** Whether a cache breakpoint at the end of a turn pays: the next request reads it, or it does not. */
 function Breakpoint({ turn, next, price }: { turn: Turn; next: Turn | undefined; price: Price | undefined }) {
-  if (!next) return <span class="quiet-text">if it goes on</span>;
-  if (next.cached === 0) return <span class="warn">is not read again</span>;
+  if (!next) return <span class="quiet-text">if the chat continues</span>;
+  if (next.cached === 0) return <span class="warn">not read again</span>;
   const kept = Math.min(turn.total, next.cached);
   if (!price) return <span>pays: {tokens(kept)} read</span>;
   const extra = dollars(turn.total - turn.cached, price.write - price.input);
@@ -136,7 +136,7 @@ function Breakpoint({ turn, next, price }: { turn: Turn; next: Turn | undefined;
   return saved > 0 ? <span data-pays>pays: {money(saved)}</span> : <span class="warn">costs {money(-saved)} more</span>;
 }
 
-/** What it costs to change something in the middle: all behind it is sent as new once. */
+/** The cost of a change in the middle: everything after it is sent as new once. */
 function EditCost({ now, price }: { now: Fitted; price: Price | undefined }) {
   const last = Math.max(now.rows.filter(({ kind }) => kind === "message").length - 1, 0);
   const chosen = useSignal<number | undefined>(undefined);
@@ -147,7 +147,7 @@ function EditCost({ now, price }: { now: Fitted; price: Price | undefined }) {
   const each = price && dollars(saved, price.cached);
   return (
     <section class="edit-cost" aria-labelledby="edit-cost-title">
-      <h3 id="edit-cost-title">What a change in the middle costs</h3>
+      <h3 id="edit-cost-title">Cost of a change in the middle</h3>
       <label class="slider">
         <span>At message</span>
         <input
@@ -161,14 +161,14 @@ function EditCost({ now, price }: { now: Fitted; price: Price | undefined }) {
         <output>{place}</output>
       </label>
       <p data-edit-before={before} data-edit-after={after}>
-        {tokens(before)} before it stay in the cache; {tokens(after)} behind it are sent as new once
-        {once === undefined ? "" : `, ${money(once)} more than if they were read from it`}.
+        {tokens(before)} before it stay in the cache; {tokens(after)} after it are sent as new once
+        {once === undefined ? "" : `, which costs ${money(once)} more than reading them from it`}.
       </p>
       {now.firstChanged !== undefined && saved > 0 ? (
         <p data-edit-pays>
           Your changes begin at message {now.firstChanged} and make each request {tokens(saved)} shorter
           {once !== undefined && each
-            ? `, ${money(each)} where they would be cached: they pay after ${plural(Math.ceil(dollars(behind(now.firstChanged).after, (price?.write ?? 0) - (price?.cached ?? 0)) / each), "request")}`
+            ? `, ${money(each)} each if cached: they pay off after ${plural(Math.ceil(dollars(behind(now.firstChanged).after, (price?.write ?? 0) - (price?.cached ?? 0)) / each), "request")}`
             : ""}
           .
         </p>

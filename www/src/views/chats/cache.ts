@@ -5,27 +5,27 @@ import type { Read } from "./parts.js";
 import { chatOf, messagesOf, systemOf, toolList } from "./request.js";
 import { counting, given, marked, marks, options, outcome } from "./state.js";
 
-/** Providers keep nothing shorter than this; some models begin at twice or four times as much. */
+/** Providers cache no shorter prefix; some models require two or four times as much. */
 export const SHORTEST = 1024;
 
-/** More turns than this are not followed: the last ones are. */
+/** Maximum number of turns; of longer conversations the last ones are shown. */
 const MAX_TURNS = 400;
 
 /** A request of the conversation: each answer of the model was one. */
 export interface Turn {
-  /** So many messages had been said. */
+  /** Number of messages before the answer. */
   length: number;
   /** Tokens of the request. */
   total: number;
-  /** Tokens at its beginning that are those of the request before it, so that a cache has them. */
+  /** Tokens at its beginning shared with the previous request, so that they are cached. */
   cached: number;
-  /** Whether the cut moved, so that what comes behind it is another prompt. */
+  /** Whether the cut moved, so that everything after it differs. */
   moved: boolean;
 }
 
 const isModels = ({ role }: Read): boolean => role === "assistant";
 
-/** Where the requests of the conversation end: before each answer, and at the end unless an answer is there. */
+/** The length of each request: before each answer, and at the end unless that is an answer. */
 function ends(messages: readonly Read[]): number[] {
   const found: number[] = [];
   for (const [place, read] of messages.entries()) {
@@ -37,7 +37,7 @@ function ends(messages: readonly Read[]): number[] {
   return found;
 }
 
-/** The conversation turn by turn, each fitted as it is now, and what of it the one before had already. */
+/** The conversation turn by turn, each request fitted with the current settings and compared with the previous one. */
 export const turns = computed((): { list: readonly Turn[]; skipped: number } | { problem: string } => {
   const all = given.value;
   if (all.kind === "error" || !marked.value) return { list: [], skipped: 0 };
@@ -94,20 +94,20 @@ function follow(
   return { list, skipped };
 }
 
-/** What each message that came out costs. */
+/** Token costs of the resulting messages. */
 function costsOf(fitted: readonly unknown[], report: FitReport, count: (message: unknown) => number): number[] {
   const costs: number[] = [];
   for (const { fate, tokens } of report.messages) {
     if (costs.length === report.added?.index) costs.push(report.added.tokens);
     if (fate === "kept") costs.push(tokens);
-    // A request costs 3 tokens beside its messages.
+    // A request costs 3 tokens in addition to its messages.
     else if (fate === "changed") costs.push(count(fitted[costs.length]) - 3);
   }
   if (costs.length === report.added?.index) costs.push(report.added.tokens);
   return costs;
 }
 
-/** How many messages both begin with. */
+/** Number of messages that both begin with. */
 function sharedLength(before: readonly unknown[], after: readonly unknown[]): number {
   const same = (one: unknown, other: unknown): boolean =>
     one === other || JSON.stringify(one) === JSON.stringify(other);
@@ -116,7 +116,7 @@ function sharedLength(before: readonly unknown[], after: readonly unknown[]): nu
   return most;
 }
 
-/** All turns together. */
+/** Sums over all turns. */
 export const sums = computed(() => {
   const now = turns.value;
   const list = "list" in now ? now.list : [];
@@ -125,7 +125,7 @@ export const sums = computed(() => {
   return { total, cached, moved: list.filter(({ moved }) => moved).length };
 });
 
-/** What is sent again where the conversation is changed at a message: all that comes from there on. */
+/** Tokens before and after a change at a message: everything after it is sent again. */
 export function behind(place: number): { before: number; after: number } {
   const now = outcome.value;
   if (now.kind === "error") return { before: 0, after: 0 };

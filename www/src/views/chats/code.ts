@@ -1,7 +1,7 @@
 import { filesOf, javascript, jsonContent, literal, rustCall, rustRequest, type Code } from "../../ui/code.js";
 import { fitCall, model, outcome, settings } from "./state.js";
 
-/** The fit, as code: the request with what was left out or changed, and the options of what is shown. */
+/** The fit, as code: the request after the user's edits, and the options shown. */
 export function codeOfChat(): Code | undefined {
   const now = outcome.value;
   const call = fitCall.value;

@@ -10,11 +10,11 @@ import { dollars, money, priceOf } from "./prices.js";
 import { FormatPicker } from "./settings.js";
 import "../../styles/compare.css";
 
-/** So much of a text is shown, and so many differences at first. */
+/** Maximum length of a shown text, and number of differences shown at first. */
 const MAX_SHOWN_LETTERS = 1200;
 const MAX_SHOWN_ROWS = 200;
 
-/** Two results beside each other, with what differs marked in the text. */
+/** Two results next to each other, with the differences marked in the text. */
 export function ComparePanel() {
   const diff = useSignal<typeof import("diff") | undefined>(undefined);
   const problem = useSignal<string | undefined>(undefined);
@@ -40,7 +40,7 @@ export function ComparePanel() {
         </button>
         <p class="hint">
           {pins.value.length === 0
-            ? "Pin it, change the strategy, the limit, the model, the format or the text, and see what differs."
+            ? "Pin it, then change the strategy, the limit, the model, the format or the text to see the differences."
             : `${plural(pins.value.length, "result")} pinned, as long as this page is open.`}
         </p>
         {pins.value.length > 0 ? (
@@ -57,7 +57,7 @@ export function ComparePanel() {
       {one && other ? <Facts one={one} other={other} /> : null}
       <div class="compare-tools">
         <Segmented
-          label="What is compared"
+          label="Compared content"
           options={[
             { value: "text", name: "Text" },
             { value: "json", name: "JSON" },
@@ -71,7 +71,7 @@ export function ComparePanel() {
             checked={onlyChanges.value}
             onChange={(event) => (onlyChanges.value = event.currentTarget.checked)}
           />
-          Only what differs
+          Only differences
         </label>
         <p class="summary" role="status" data-differences>
           {list.value === undefined
@@ -99,7 +99,7 @@ function Side({ side, label, now }: { side: "left" | "right"; label: string; now
   );
 }
 
-/** What both cost, and what became of their messages. */
+/** The costs of both, and the fates of their messages. */
 function Facts({ one, other }: { one: Snapshot; other: Snapshot }) {
   const facts = ({ report, model }: Snapshot): Record<string, string> => {
     const price = priceOf(model);
@@ -211,7 +211,7 @@ function DifferenceRow({ row }: { row: Difference }) {
 
 const cut = (text: string): string => (text.length > MAX_SHOWN_LETTERS ? `${text.slice(0, MAX_SHOWN_LETTERS)}…` : text);
 
-/** What is the same on both sides, around what is not. */
+/** Shortens text that is the same on both sides, around the differences. */
 function short(text: string): string {
   return text.length > 600 ? `${text.slice(0, 280)}\n…\n${text.slice(-280)}` : text;
 }

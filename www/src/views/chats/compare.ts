@@ -9,23 +9,23 @@ import { STRATEGIES } from "./words.js";
 
 type Diff = typeof import("diff");
 
-/** A result as it was, to be compared with others. */
+/** An earlier result, to compare with others. */
 export interface Snapshot {
   id: string;
   name: string;
   request: unknown;
   report: FitReport;
-  /** The model that it was for. */
+  /** The model of its settings. */
   model: string | undefined;
 }
 
-/** What was pinned; it lasts as long as the page is open. */
+/** Pinned results; kept until the page is closed. */
 export const pins = signal<readonly Snapshot[]>([]);
 
 const GIVEN = "given";
 const NOW = "now";
 
-/** What can be chosen for either side: the request as given, the result now, and what was pinned. */
+/** The choices for either side: the original request, the current result, and pinned ones. */
 export const candidates = computed<readonly Snapshot[]>(() => {
   const all = given.value;
   const result = outcome.value;
@@ -49,7 +49,7 @@ export const candidates = computed<readonly Snapshot[]>(() => {
   ];
 });
 
-/** What is set now, in a few words. */
+/** The current settings, in a few words. */
 const setting = computed(() => {
   const result = outcome.value;
   const done = Object.keys(marks.value.edits).length + marks.value.pinned.length;
@@ -58,7 +58,7 @@ const setting = computed(() => {
     model.value?.name,
     result.kind === "fitted" ? tokens(result.report.limit) : undefined,
     STRATEGIES[strategy],
-    results === "all" ? undefined : `old results cleared but ${results}`,
+    results === "all" ? undefined : `old results cleared except ${results}`,
     as && `as ${as}`,
     done > 0 ? plural(done, "change") : undefined,
   ]
@@ -68,7 +68,7 @@ const setting = computed(() => {
 
 let pinned = 0;
 
-/** Keeps the result as it is now. */
+/** Pins the current result. */
 export function pinResult(): void {
   const now = candidates.peek().find(({ id }) => id === NOW);
   if (!now) return;
@@ -81,7 +81,7 @@ const chosenRight = signal<string>(NOW);
 
 const found = (id: string | undefined): Snapshot | undefined => candidates.value.find((one) => one.id === id);
 
-/** What stands on the left: what was chosen, else what was pinned last, else the request as given. */
+/** The left side: the chosen result, otherwise the last pinned one, otherwise the original request. */
 export const left = computed(() => found(chosenLeft.value) ?? pins.value.at(-1) ?? found(GIVEN));
 export const right = computed(() => found(chosenRight.value) ?? found(NOW));
 
@@ -90,10 +90,10 @@ export function choose(side: "left" | "right", id: string): void {
   else chosenRight.value = id;
 }
 
-/** Whether the texts are compared as they are read, or the JSON that is sent. */
+/** Whether to compare the JSON instead of the readable texts. */
 export const asJson = signal(false);
 
-/** A part of a request that is compared as one. */
+/** A part of a request that is compared as a unit. */
 interface Block {
   head: string;
   text: string;
@@ -123,14 +123,14 @@ export interface Difference {
   kind: "same" | "left" | "right" | "changed";
   left?: Block;
   right?: Block;
-  /** Of what is changed, where. */
+  /** For a changed text: its pieces. */
   pieces?: readonly Piece[];
 }
 
-/** Longer than this a comparison is given up: what differs is then shown as a whole. */
+/** Milliseconds after which a comparison is aborted; the texts are then shown as wholly different. */
 const TIMEOUT = 400;
 
-/** What differs between two requests, block by block, and in those that changed word by word. */
+/** The differences between two requests, by block, and within changed blocks by word. */
 export function differences({ diffArrays, diffWordsWithSpace }: Diff, before: unknown, after: unknown): Difference[] {
   const [a, b] = [blocksOf(before, asJson.value), blocksOf(after, asJson.value)];
   const same = (one: Block, other: Block): boolean => one.head === other.head && one.text === other.text;
@@ -150,7 +150,7 @@ export function differences({ diffArrays, diffWordsWithSpace }: Diff, before: un
       continue;
     }
     for (const block of value) {
-      // What was there with the same head and has a like text is the same block, changed.
+      // An earlier block with the same head and a similar text is the same block, changed.
       const at = added ? gone.findIndex((other) => isLike(other, block)) : -1;
       const before = gone[at];
       if (before) {
@@ -172,7 +172,7 @@ export function differences({ diffArrays, diffWordsWithSpace }: Diff, before: un
       (sum, { value, removed, added }) => sum + (removed || added ? 0 : value.trim().length),
       0,
     );
-    // What has only a few words in common is another text.
+    // Texts with few common words count as different texts.
     if (!words || (common ?? 0) < 0.3 * Math.min(one.length, other.length))
       return [
         { text: one, side: "left" },
@@ -185,7 +185,7 @@ export function differences({ diffArrays, diffWordsWithSpace }: Diff, before: un
   }
 }
 
-/** Whether one block can be what the other became: both begin alike, or a result was cleared. */
+/** Whether one block may be a changed version of the other: both begin alike, or a result was cleared. */
 function isLike(one: Block, other: Block): boolean {
   if (one.head !== other.head) return false;
   const start = 24;

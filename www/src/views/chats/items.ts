@@ -3,15 +3,15 @@ import type { ChatFormat, CountMessagesOptions, FitReport } from "ctxweave/chat"
 import { at, readParts, textOf, type Kind, type Read } from "./parts.js";
 import { chatOf, messagesOf, systemOf, toolsOf } from "./request.js";
 
-/** One of the things that fill the window: a part of a message, the system context, or the definition of a tool. */
+/** Something that occupies the window: a part of a message, the system context, or a tool definition. */
 export interface Item {
   id: string;
   kind: Kind;
-  /** Who says it, or the tool that it is of. */
+  /** The author, or the tool. */
   name: string;
   tokens: number;
   text: string;
-  /** The message that it is of. */
+  /** The message that it belongs to. */
   message?: number;
 }
 
@@ -19,16 +19,19 @@ export const SYSTEM = "system";
 export const toolId = (place: number): string => `tool-${place}`;
 export const partId = (message: number, part: number): string => `${message}.${part}`;
 
-/** What is counted once: by the format that was found and the tokenizer that is set. */
+/** Options for counting single items: the detected format and the current tokenizer. */
 type Counting = CountMessagesOptions & { format: ChatFormat };
 
-/** The messages of a request, each with its parts and what they cost. */
+/** The messages of a request, each with its parts and their costs. */
 export function readMessages(request: unknown, options: Counting): Read[] {
   const measured = measureMessages(chatOf(request).chat, options);
   return readParts(messagesOf(request), measured);
 }
 
-/** Everything that costs tokens in a request, with its cost. What the parts of a message have in common, as its role, is overhead. */
+/**
+ * Everything in a request that costs tokens, with its cost. Costs shared by the parts of a message, such as its role,
+ * are overhead.
+ */
 export function itemsOf(request: unknown, messages: readonly Read[], report: FitReport, options: Counting): Item[] {
   const items: Item[] = [];
   const system = systemOf(request);
@@ -41,7 +44,7 @@ export function itemsOf(request: unknown, messages: readonly Read[], report: Fit
   const alone = tools.map((tool) => toolCost(tool.alone, options));
   const sum = alone.reduce((all, tokens) => all + tokens, 0) || 1;
   for (const [place, { name, value }] of tools.entries()) {
-    // What the vendor adds for tools as such is shared out among them.
+    // The vendor's fixed cost for tools is divided among them.
     const tokens = Math.round(((alone[place] ?? 0) / sum) * report.tokens.tools);
     items.push({ id: toolId(place), kind: "tool", name, tokens, text: JSON.stringify(value, null, 1) });
   }
@@ -60,7 +63,7 @@ function toolCost(tools: unknown[], options: Counting): number {
   return countChatTokens([], { ...options, tools }) - countChatTokens([], options);
 }
 
-/** The whole request, counted: nothing is cut. */
+/** Counts a whole request, without a cut. */
 export function countRequest(request: unknown, options: CountMessagesOptions): FitReport {
   const { chat, others } = chatOf(request);
   return fitMessages(chat as unknown[], { maxTokens: 1e9, repair: "off", ...options, ...others }).report;

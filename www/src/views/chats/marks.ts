@@ -4,10 +4,10 @@ import { partId, SYSTEM, toolId } from "./items.js";
 import { at, only, pathAlone, put, without, type Part, type Read } from "./parts.js";
 import { messagesOf, withMessages, withoutSystem, withTools, toolsOf } from "./request.js";
 
-/** What somebody did to one thing in the window: left it out, cleared a result, or shortened it to so many tokens. */
+/** A user's edit of an item: excluded, its result cleared, or shortened to a number of tokens. */
 export type Edit = "exclude" | "clear" | { shorten: number };
 
-/** What was done to a request, by the ids of its items; and which of its messages are to stay. */
+/** The user's edits of a request, by item id, and the pinned messages. */
 export interface Marks {
   edits: Readonly<Record<string, Edit>>;
   pinned: readonly number[];
@@ -17,13 +17,13 @@ export const NO_MARKS: Marks = { edits: {}, pinned: [] };
 
 export interface Marked {
   request: unknown;
-  /** The place among the given messages of each that is left. */
+  /** The index of each remaining message among the original ones. */
   places: readonly number[];
-  /** What in the given messages was changed first; undefined where all are as they were. */
+  /** Index of the first changed message among the original ones; undefined if none was changed. */
   firstChanged?: number;
 }
 
-/** The request as it is with what was done to it. Halves of calls that this leaves are taken out by the fit. */
+/** Applies the edits to the request. The fit then removes halves of calls. */
 export function applyMarks(
   request: unknown,
   messages: readonly Read[],
@@ -45,7 +45,7 @@ export function applyMarks(
   if (edits[SYSTEM] === "exclude") marked = withoutSystem(marked);
   if (toolsOf(request).some((_, place) => edits[toolId(place)] === "exclude"))
     marked = withTools(marked, (place) => edits[toolId(place)] !== "exclude");
-  // What stands before the messages changes all of the prompt.
+  // Anything before the messages changes the whole prompt.
   if (edits[SYSTEM] || Object.keys(edits).some((id) => id.startsWith("tool-"))) firstChanged = 0;
   return { request: marked, places, ...(firstChanged === undefined ? {} : { firstChanged }) };
 }
@@ -70,7 +70,7 @@ function edited(
   return gone.length === parts.length ? undefined : without(next, gone);
 }
 
-/** A part as the package shortens it, or where no length is given clears it, in a message of its own. */
+/** A part shortened by the package, or cleared if no length is given, in a separate message. */
 function smaller(
   messages: readonly Read[],
   place: number,
@@ -81,12 +81,12 @@ function smaller(
   const { message, parts } = messages[place] as Read;
   const alone = only(message, parts, part);
   try {
-    // Only a result that has a call is old.
+    // Only a result with a call can be edited as an old one.
     const call = part.call && messages[part.call.index];
     const called = call?.parts[part.call?.part ?? 0];
-    // Some vendors refuse a chat that begins with the model's turn: the package would repair it.
+    // Some vendors reject a chat that begins with the model's turn, and the package would repair it.
     const begin = call && called ? [turn("user", options.format), only(call.message, call.parts, called)] : [];
-    // Only a result that the model has read is edited.
+    // The package edits only results that the model has read.
     const end = part.kind === "result" ? [turn("assistant", options.format)] : [];
     const list = [...begin, alone, ...end];
     const toolResults = { keepLast: 0, ...(maxTokens === undefined ? {} : { maxTokens }) };
@@ -94,12 +94,12 @@ function smaller(
       list,
       part.kind === "result"
         ? { ...options, repair: "off", maxTokens: 1e9, edits: { when: "always", toolResults } }
-        : // Beside its text a message costs 3 tokens and its role, a request 3.
+        : // In addition to its text a message costs 3 tokens and its role, a request 3.
           { ...options, repair: "off", maxTokens: (maxTokens ?? 0) + 7 },
     );
     if (shorter.length === list.length) return at(shorter[begin.length], pathAlone(part));
   } catch {
-    // What cannot be shortened, as a system message, stays.
+    // Content that cannot be shortened, such as a system message, is kept.
   }
   return at(message, part.path);
 }
@@ -109,7 +109,7 @@ function turn(role: "assistant" | "user", format: ChatFormat): unknown {
   return convertMessages([{ role, content: "." }], { from: "generic", to: format }).messages.at(-1);
 }
 
-/** The marks that still say something of a request whose text was changed: those of messages that are as they were. */
+/** The marks that still apply after the request's text was changed: those of unchanged messages. */
 export function keptMarks({ edits, pinned }: Marks, before: readonly unknown[], after: readonly unknown[]): Marks {
   const same = (place: number): boolean =>
     place < after.length && JSON.stringify(before[place]) === JSON.stringify(after[place]);

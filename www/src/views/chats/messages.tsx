@@ -5,7 +5,7 @@ import { systemOf } from "./request.js";
 import type { Fitted, Row } from "./state.js";
 import { FATES, REASONS } from "./words.js";
 
-/** A chat of a long day has thousands. */
+/** Maximum number of rows: long sessions have thousands of messages. */
 const MAX_SHOWN_ROWS = 300;
 
 /** Each message with its fate. */
@@ -26,7 +26,7 @@ export function Messages({ now }: { now: Fitted }) {
         {shown.map((row, at) => (
           <MessageRow key={at} row={row} />
         ))}
-        {now.rows.length === 0 ? <li class="empty">There are no messages.</li> : null}
+        {now.rows.length === 0 ? <li class="empty">No messages.</li> : null}
       </ol>
       {more}
     </>
@@ -72,7 +72,7 @@ function MessageRow({ row }: { row: Row }) {
   );
 }
 
-/** The beginning of what may be long. */
+/** The beginning of a possibly long text. */
 function excerpt(text: string): string {
   return text.length > 420 ? `${text.slice(0, 400)}…` : text;
 }

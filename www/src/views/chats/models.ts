@@ -3,7 +3,7 @@ import { fitMessages, modelInfo } from "ctxweave/chat";
 import type { Encoding, ModelInfo } from "ctxweave/chat";
 import { isEncoding, isLoaded } from "../../ui/vocabularies.js";
 
-/** Models to choose from; what is known of them is the package's (`modelInfo`). */
+/** Models to choose from; their properties come from the package (`modelInfo`). */
 export const MODELS: readonly { vendor: string; names: readonly string[] }[] = [
   {
     vendor: "Anthropic",
@@ -19,13 +19,13 @@ export const MODELS: readonly { vendor: string; names: readonly string[] }[] = [
 
 export interface KnownModel extends ModelInfo {
   name: string;
-  /** Tokens that a request may have. */
+  /** Maximum tokens of a request. */
   limit: number;
-  /** The vocabulary of its exact counts, where there is one. */
+  /** The vocabulary for exact counts, if published. */
   vocabulary?: Encoding;
 }
 
-/** What the package knows of a model. */
+/** The package's properties of a model. */
 export function knownModel(name: string | undefined): KnownModel | undefined {
   const info = name === undefined ? undefined : modelInfo(name);
   if (!name || !info) return undefined;
@@ -33,10 +33,10 @@ export function knownModel(name: string | undefined): KnownModel | undefined {
   return { ...info, name, limit, ...(isEncoding(info.tokenizer) ? { vocabulary: info.tokenizer } : {}) };
 }
 
-/** Whether the counts of a model are exact now: its vocabulary is published, and is there. */
+/** Whether the counts of a model are exact: its vocabulary is published and loaded. */
 export const isExact = (model: KnownModel): boolean => model.vocabulary !== undefined && isLoaded(model.vocabulary);
 
-/** All that can be chosen, with what is known of them. */
+/** All models to choose from, with their properties. */
 export const choices = computed(() =>
   MODELS.map(({ vendor, names }) => ({
     vendor,

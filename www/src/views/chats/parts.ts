@@ -1,17 +1,17 @@
 import type { MeasuredMessage, MeasuredMessages, MeasuredPart } from "ctxweave/chat";
 import { fieldsOf } from "./request.js";
 
-/** What fills a window. */
+/** Kinds of content in a window. */
 export type Kind = "system" | "user" | "assistant" | "reasoning" | "call" | "result" | "image" | "file" | "tool";
 
 type Path = readonly (string | number)[];
 
-/** A part of a message, as the package measures it: where it stands, and what it is. */
+/** A part of a message, as measured by the package: its position and kind. */
 export interface Part extends Pick<MeasuredPart, "tokens" | "paths" | "call"> {
-  /** The first of its places. */
+  /** The first of its paths. */
   path: Path;
   kind: Kind;
-  /** Of a call or a result the tool, of a file its name, else who says it. */
+  /** The tool of a call or result, the name of a file, otherwise the author. */
   name: string;
 }
 
@@ -29,7 +29,7 @@ const ROLES: Record<string, string> = {
   "model output": "assistant",
 };
 
-/** Who speaks, in the words of the message. */
+/** The author, as named in the message. */
 export function roleOf(message: unknown): string {
   const { role, type, id } = fieldsOf(message);
   const last = Array.isArray(id) ? String(id.at(-1)).replace(/Message(Chunk)?$/u, "") : undefined;
@@ -39,7 +39,7 @@ export function roleOf(message: unknown): string {
   return ROLES[name] ?? name;
 }
 
-/** Messages with what was measured of them. */
+/** Joins messages with their measurements. */
 export const readParts = (messages: readonly unknown[], { messages: rows }: MeasuredMessages): Read[] =>
   rows.map(({ role, tokens, parts }, place) => {
     const message = messages[place];
@@ -75,12 +75,12 @@ function kindOf(
   return { kind: "file", name: String(filename ?? title ?? speaker) };
 }
 
-/** What stands at a path. */
+/** The value at a path. */
 export function at(value: unknown, path: Path): unknown {
   return path.reduce((inner, key) => fieldsOf(inner)[key], value);
 }
 
-/** A copy with something else at a path; nothing takes an element out of its list, and a field out of its object. */
+/** A copy with another value at a path; undefined removes the element or the field. */
 export function put(value: unknown, path: Path, next: unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return next;
@@ -92,7 +92,7 @@ export function put(value: unknown, path: Path, next: unknown): unknown {
   const inner = rest.length > 0 ? put(fields[key], rest, next) : next;
   if (inner !== undefined && !(Array.isArray(inner) && inner.length === 0 && key === "tool_calls"))
     return { ...fields, [key]: inner };
-  // A message without a text still has the field for it.
+  // A message without text keeps the field for it.
   if (key === "content") return { ...fields, content: null };
   const { [key]: _, ...others } = fields;
   return others;
@@ -101,12 +101,12 @@ export function put(value: unknown, path: Path, next: unknown): unknown {
 /** A message without some of its parts. */
 export function without(message: unknown, parts: readonly Part[]): unknown {
   const place = (path: Path): number => (typeof path.at(-1) === "number" ? (path.at(-1) as number) : 0);
-  // Of a list from its end, so that the places of the others hold.
+  // Backwards within a list, so that earlier indices stay valid.
   const paths = parts.flatMap((part) => part.paths).toSorted((one, other) => place(other) - place(one));
   return paths.reduce((rest: unknown, path) => put(rest, path, undefined), message);
 }
 
-/** A message with one of its parts alone. */
+/** A message with only one of its parts. */
 export function only(message: unknown, parts: readonly Part[], part: Part): unknown {
   return without(
     message,
@@ -114,16 +114,16 @@ export function only(message: unknown, parts: readonly Part[], part: Part): unkn
   );
 }
 
-/** Where the part stands in what `only` gives: the first of its list. */
+/** The path of the part in the result of `only`: the first of its list. */
 export const pathAlone = ({ path }: Part): Path => (typeof path.at(-1) === "number" ? [...path.slice(0, -1), 0] : path);
 
-/** Where the formats have what a message says, in the order in which it is read. */
+/** The fields that hold text in the formats, in reading order. */
 const TEXTS = (
   "text thinking reasoning refusal content parts summary output value result response arguments args input " +
   "data kwargs tool_calls functionCall functionResponse function"
 ).split(" ");
 
-/** What a message says, whatever its format: its texts, and its calls by name. */
+/** The text of a message in any format: its texts, and its calls by name. */
 export function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).filter(Boolean).join("\n");
   if (typeof value !== "object" || value === null) return String(value ?? "");

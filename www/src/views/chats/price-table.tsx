@@ -9,7 +9,7 @@ const COLUMNS: readonly { field: keyof Price; name: string }[] = [
   { field: "write", name: "Cache write" },
 ];
 
-/** What tokens cost. Somebody pays other prices than those of the list: they can be changed, and are kept in this browser. */
+/** Prices of tokens. Users may have other prices than the list: they can be edited, and are stored in this browser. */
 export function PriceTable() {
   const own = ownPrices.value.value ?? {};
   const listed = choices.value.flatMap(({ models }) => models.map(({ name }) => name));
@@ -56,7 +56,7 @@ export function PriceTable() {
                       type="button"
                       class="reset"
                       aria-label={`Reset: ${name}`}
-                      title={name in LIST_PRICES ? "The price of the list again" : "No price again"}
+                      title={name in LIST_PRICES ? "Restore the list price" : "Remove the price"}
                       onClick={() => resetPrice(name)}
                     >
                       <Icon name="reset" />
@@ -69,7 +69,8 @@ export function PriceTable() {
         </table>
       </div>
       <p class="hint">
-        From LiteLLM's table. Yours stay in this browser. Long prompts, batches and priority can cost more or less.
+        From LiteLLM's table. Your changes stay in this browser. Prices for long prompts, batches and priority can
+        differ.
       </p>
     </details>
   );

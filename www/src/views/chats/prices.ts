@@ -4,15 +4,15 @@ import { PersistedDocument } from "../../ui/own.js";
 export interface Price {
   /** Of the prompt. */
   input: number;
-  /** Of what the provider's cache has. */
+  /** Of tokens read from the cache. */
   cached: number;
-  /** Of what is written into the cache; where the provider takes nothing for that, as the prompt. */
+  /** Of tokens written to the cache; equal to `input` if the provider charges nothing extra. */
   write: number;
 }
 
 export type Prices = Readonly<Record<string, Price>>;
 
-/** The day of the list prices below, which are those of LiteLLM's table. */
+/** The date of the list prices below, from LiteLLM's table. */
 export const PRICES_OF = "2026-11-24";
 
 const price = (input: number, cached: number, write = input): Price => ({ input, cached, write });
@@ -37,7 +37,7 @@ export const LIST_PRICES: Prices = {
   "deepseek-v4-pro": price(1.32, 0.044),
 };
 
-/** The prices that somebody changed, in the place of those of the list. */
+/** The user's prices, which override those of the list. */
 export const ownPrices = new PersistedDocument<Prices>("prices");
 
 export function priceOf(model: string | undefined): Price | undefined {
@@ -49,7 +49,7 @@ export function setPrice(model: string, changed: Partial<Price>): void {
   ownPrices.edit({ ...ownPrices.value.peek(), [model]: { ...before, ...changed } });
 }
 
-/** The price of the list again. */
+/** Restores the list price. */
 export function resetPrice(model: string): void {
   const { [model]: _, ...rest } = ownPrices.value.peek() ?? {};
   ownPrices.edit(rest);

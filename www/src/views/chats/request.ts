@@ -1,11 +1,11 @@
 /**
- * A request as somebody has it: a list of messages, or a body that has one beside its system context and its tools. What the package
- * reads by itself is left as it is; OpenAI's Responses and Gemini's Interactions have their messages in `input`, which is read here.
+ * A request: a list of messages, or a body with messages, system context and tools. Formats that the package reads are
+ * passed unchanged; OpenAI Responses and Gemini Interactions have their messages in `input`, which is read here.
  */
 
-/** The fields in which bodies have their messages. */
+/** Fields of a body that can hold the messages. */
 const LISTS = ["messages", "contents", "input"] as const;
-/** The fields in which they have the system context. */
+/** Fields that can hold the system context. */
 const SYSTEMS = ["system", "systemInstruction", "system_instruction", "instructions"] as const;
 
 type Fields = Record<string, unknown>;
@@ -16,14 +16,14 @@ export const fieldsOf = (value: unknown): Fields =>
 const listField = (value: unknown): (typeof LISTS)[number] | undefined =>
   Array.isArray(value) ? undefined : LISTS.find((field) => field in fieldsOf(value));
 
-/** The JSON of a request. Throws where it is none. */
+/** Parses the JSON of a request. Throws if it is not a request. */
 export function readRequest(text: string): unknown {
   const value = JSON.parse(text.replace(/^\uFEFF/u, "")) as unknown;
   const { input } = fieldsOf(value);
   return typeof input === "string" ? { ...fieldsOf(value), input: [{ role: "user", content: input }] } : value;
 }
 
-/** The messages of a request; none where it has no list. */
+/** The messages of a request; empty if it has no list. */
 export function messagesOf(request: unknown): readonly unknown[] {
   if (Array.isArray(request)) return request;
   const field = listField(request);
@@ -42,7 +42,7 @@ export interface OtherFields {
   tools?: unknown;
 }
 
-/** What `fitMessages` is given for a request: the chat, and what stands beside it where the package does not look. */
+/** The arguments for `fitMessages`: the chat, and fields outside it that the package does not read. */
 export function chatOf(request: unknown): { chat: readonly unknown[]; others: OtherFields } {
   const field = listField(request);
   if (field !== "input") return { chat: request as readonly unknown[], others: {} };
@@ -57,11 +57,11 @@ export function chatOf(request: unknown): { chat: readonly unknown[]; others: Ot
   };
 }
 
-/** The request again, of the chat that came back. */
+/** The request with the resulting chat. */
 export const requestOf = (request: unknown, chat: unknown): unknown =>
   listField(request) === "input" ? withMessages(request, chat as unknown[]) : chat;
 
-/** The system context that stands beside the messages. */
+/** The system context outside the messages. */
 export function systemOf(request: unknown): unknown {
   if (Array.isArray(request)) return undefined;
   const fields = fieldsOf(request);
@@ -69,26 +69,26 @@ export function systemOf(request: unknown): unknown {
   return field && fields[field];
 }
 
-/** The same request without the system context beside its messages. */
+/** The same request without the system context outside its messages. */
 export function withoutSystem(request: unknown): unknown {
   if (Array.isArray(request)) return request;
   return Object.fromEntries(Object.entries(fieldsOf(request)).filter(([name]) => !SYSTEMS.includes(name as "system")));
 }
 
-/** The model that a body names. */
+/** The model named in a body. */
 export function modelOf(request: unknown): string | undefined {
   const { model } = Array.isArray(request) ? {} : (fieldsOf(request) as { model?: unknown });
   return typeof model === "string" ? model : undefined;
 }
 
-/** A definition of a tool, and the list that has it alone. */
+/** A tool definition, and the list with only this definition. */
 export interface ToolDefinition {
   name: string;
   value: unknown;
   alone: unknown[];
 }
 
-/** Gemini has a list of functions in each of its tools; all others a list of tools. */
+/** Gemini has a list of functions in each of its tools; all others have a list of tools. */
 const DECLARATIONS = ["functionDeclarations", "function_declarations"] as const;
 
 export const toolList = (request: unknown): readonly unknown[] => {
@@ -107,7 +107,7 @@ function nameOf(tool: unknown): string {
   return String(inner ?? name ?? type ?? Object.keys(fieldsOf(tool))[0] ?? "tool");
 }
 
-/** The tools of a request, one by one. */
+/** The tools of a request, as single definitions. */
 export function toolsOf(request: unknown): ToolDefinition[] {
   return toolList(request).flatMap((tool) => {
     const found = declarations(tool);
@@ -116,7 +116,7 @@ export function toolsOf(request: unknown): ToolDefinition[] {
   });
 }
 
-/** The same request with those of its tools that stay, by their place in `toolsOf`. */
+/** The same request with some of its tools, by index in `toolsOf`. */
 export function withTools(request: unknown, stays: (place: number) => boolean): unknown {
   let place = 0;
   const tools = toolList(request).flatMap((tool) => {

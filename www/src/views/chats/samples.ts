@@ -1,4 +1,4 @@
-/** Chats to begin with: one conversation of an agent with tools, in the form of three providers. */
+/** Sample chats: one conversation of an agent with tools, in the formats of three providers. */
 export interface Sample {
   id: string;
   name: string;
@@ -64,7 +64,7 @@ const aiSdk = [
   { role: "user", content: LAST },
 ];
 
-/** The turns of a coding agent: what it reads and runs fills its window, not what it says. */
+/** The turns of a coding agent: tool results fill its window. */
 const AGENT_TURNS = [
   [
     "The build fails since this morning. Find out why.",
@@ -147,7 +147,7 @@ const agentTool = (name: string, description: string, of: string) => ({
   input_schema: { type: "object", properties: { [of]: { type: "string" } }, required: [of] },
 });
 
-/** What a coding agent sends at its eleventh turn: more than the window of a small model has. */
+/** The request of a coding agent at its eleventh turn: over the window of a small model. */
 const agent = {
   system:
     "You are a coding agent in a repository for weaving software. Read before you write. Run the tests after each change.",

@@ -10,7 +10,7 @@ import { FORMATS, STRATEGIES } from "./words.js";
 
 const KEPT_RESULTS = ["all", "0", "1", "2", "3", "5", "10"] as const;
 
-/** Whom the chat is for, how much of it there may be, and what goes first. */
+/** The target model, the limit, and what to cut first. */
 export function Settings() {
   const most = Math.max(whole.value ?? limit.value, 1);
   const { limit: chosen, strategy, results, always } = settings.value;
@@ -71,7 +71,7 @@ export function Settings() {
               checked={always}
               onChange={(event) => change({ always: event.currentTarget.checked })}
             />
-            Under the limit, too
+            Even under the limit
           </label>
         )}
       </div>
@@ -86,7 +86,7 @@ export function FormatPicker() {
       {({ id }) => (
         <Select<ChatFormat | "">
           id={id}
-          options={[{ value: "", name: "Its own format" }, ...FORMATS]}
+          options={[{ value: "", name: "Same format" }, ...FORMATS]}
           value={settings.value.as ?? ""}
           onValue={(value) => change({ as: value === "" ? undefined : value })}
         />
@@ -95,7 +95,7 @@ export function FormatPicker() {
   );
 }
 
-/** Which model the chat is for: its window, and how its tokens are counted. */
+/** The model: its window, and its tokenizer. */
 function ModelPicker() {
   const now = given.value;
   const named = now.kind === "chat" ? modelOf(now.request) : undefined;
@@ -137,7 +137,7 @@ function ModelHint({ known, named }: { known: KnownModel | undefined; named: str
   if (!known) {
     return named ? (
       <span data-counts="unknown">
-        <code>{named}</code> is not known: choose the model that is nearest.
+        <code>{named}</code> is unknown; choose a similar model.
       </span>
     ) : (
       <span data-counts="estimate">Counts are estimates.</span>
@@ -145,7 +145,7 @@ function ModelHint({ known, named }: { known: KnownModel | undefined; named: str
   }
   return (
     <span data-counts={isExact(known) ? "exact" : "estimate"}>
-      Window {window(known.contextWindow)}, at most {count(known.limit)} in. <Counts known={known} />
+      Window {window(known.contextWindow)}, at most {count(known.limit)} of input. <Counts known={known} />
     </span>
   );
 }
@@ -161,7 +161,7 @@ function Counts({ known }: { known: KnownModel }) {
   }
   const state = vocabularyState(vocabulary);
   if (state?.kind === "loaded") return <>Counts are exact ({vocabulary}).</>;
-  if (state?.kind !== "failed") return <>Estimates, until {vocabulary} is loaded…</>;
+  if (state?.kind !== "failed") return <>Estimates until {vocabulary} is loaded…</>;
   return (
     <>
       Estimates: {vocabulary} could not be loaded (<MessageText text={state.message} />

@@ -13,7 +13,7 @@ import { FORMATS, STRATEGIES } from "./words.js";
 
 type Strategy = NonNullable<FitOptions["truncationStrategy"]>;
 
-/** The request as JSON, and what was done to it. */
+/** The request as JSON, and the user's edits. */
 export interface OpenChat {
   text: string;
   marks: Marks;
@@ -25,20 +25,20 @@ const opened = computed<OpenChat>(() => own.value.value ?? chatOfText(SAMPLES[0]
 export const text = computed(() => opened.value.text);
 export const marks = computed(() => opened.value.marks);
 
-/** What is asked of the chat, under the names that the address has for it. What is absent is the default. */
+/** Settings of the fit, by their names in the address. Absent ones have their defaults. */
 export interface Settings {
-  /** In tokens. Without one it is the model's; without a model, of a sample half of what it costs, else all. */
+  /** In tokens. Defaults to the model's limit; without a model, to half of a sample's cost, or to no limit. */
   limit?: number | undefined;
   strategy: Strategy;
-  /** How many tool results are never cleared. */
+  /** Number of tool results that are never cleared. */
   results: number | "all";
-  /** Whether old results are cleared however few the tokens. */
+  /** Whether old results are cleared even under the limit. */
   always: boolean;
-  /** What is cut is rounded up to multiples of so many tokens, so that a prompt cache holds for many turns. */
+  /** Step of the cut in tokens, so that the prompt cache is valid for many turns. */
   step: number;
-  /** `""` for none; undefined for the one that the request names. */
+  /** `""` for none; undefined for the model named in the request. */
   model?: string | undefined;
-  /** The format that the result is wanted in; undefined for its own. */
+  /** The format of the result; undefined for that of the request. */
   as?: ChatFormat | undefined;
 }
 
@@ -63,27 +63,27 @@ const fromParams = (params: URLSearchParams): Settings => ({
   ),
 });
 
-/** The sample that is open. */
+/** The open sample. */
 export const sample = computed(() => SAMPLES.find(({ json }) => json === text.value));
 
 const chatOfText = (json: string): OpenChat => ({ text: json, marks: NO_MARKS });
 
-/** What a link carries: the text alone, as links did before there were marks, or both. */
+/** The document of a link: only the text in older links, or the text and its marks. */
 export function linked(content: unknown): OpenChat {
   const { text: json, marks: done } = fieldsOf(content) as Partial<OpenChat>;
   return typeof json === "string" ? { text: json, marks: done ?? NO_MARKS } : chatOfText(String(content));
 }
 
-/** A sample replaces what is one's own only when that was agreed to. */
+/** A sample replaces the user's document only after confirmation. */
 export async function open(json: string, isOwn: boolean): Promise<void> {
   if (!(await own.offer(chatOfText(json), isOwn))) return;
   change({ limit: undefined, model: undefined });
 }
 
-/** What a link carries, the sample that it names, what was open last, or the first sample. */
+/** Opens the document of the link, the sample that it names, the last document, or the first sample. */
 export async function begin(): Promise<void> {
   const link = linkParams("chats");
-  // An address that says nothing, as in the link to this view, leaves what is set.
+  // An address without parameters, such as a link to this view, keeps the settings.
   const before = settings.peek();
   if (link.size > 0) settings.value = fromParams(link);
   await own.begin(linked);
@@ -91,11 +91,11 @@ export async function begin(): Promise<void> {
   if (asked && asked !== sample.peek() && !(await own.offer(chatOfText(asked.json), false))) settings.value = before;
   const now = own.value.peek();
   if (now === undefined) own.show(chatOfText(SAMPLES[0].json), false);
-  // Before there were marks, what was kept was the text alone.
+  // Earlier versions of the page stored only the text.
   else if (typeof now === "string") own.note(chatOfText(now));
 }
 
-/** Writes what is set into the address, and which sample is open; gives back the way to stop. */
+/** Writes the settings and the open sample into the address; returns a function that stops it. */
 export const follow = (): (() => void) =>
   keepAddress("chats", () => {
     const params = paramsOf(settings.value, DEFAULTS);
@@ -112,13 +112,13 @@ export function edit(json: string): void {
     try {
       kept = keptMarks(before, messagesOf(readRequest(text.peek())), messagesOf(readRequest(json)));
     } catch {
-      // Half typed: which messages are the same is seen when it is whole again.
+      // Incomplete JSON: unchanged messages are determined when it is complete.
     }
   }
   own.edit({ text: json, marks: kept });
 }
 
-/** Does something to one of the things in the window, or, given nothing, takes it back. */
+/** Edits an item in the window, or, with undefined, reverts the edit. */
 export function mark(id: string, what: Edit | undefined): void {
   const { [id]: _, ...rest } = marks.peek().edits;
   const edits = what === undefined ? rest : { ...rest, [id]: what };
@@ -154,20 +154,20 @@ const parsed = computed<{ kind: "request"; request: unknown } | Problem>(() => {
   }
 });
 
-/** The model whose window, counts and prices hold. */
+/** The model that determines the window, counts and prices. */
 export const model = computed(() => {
   const now = parsed.value;
   return knownModel(settings.value.model ?? (now.kind === "request" ? modelOf(now.request) : undefined));
 });
 
-/** How is counted: by the model's tokenizer, where that needs no vocabulary, or the vocabulary is there. */
+/** How tokens are counted: by the model's tokenizer, if it needs no vocabulary or that is loaded. */
 export const counting = computed<Pick<FitOptions, "model" | "tokenizer">>(() => {
   const known = model.value;
   if (!known) return {};
   return known.vocabulary && !isExact(known) ? { model: known.name, tokenizer: "heuristic" } : { model: known.name };
 });
 
-/** The request, with what all of it costs. */
+/** The request, with its token costs. */
 export const given = computed<{ kind: "chat"; request: unknown; read: Read[]; report: FitReport } | Problem>(() => {
   const now = parsed.value;
   if (now.kind === "error") return now;
@@ -180,7 +180,7 @@ export const given = computed<{ kind: "chat"; request: unknown; read: Read[]; re
   }
 });
 
-/** What fills the window. */
+/** The items in the window. */
 export const items = computed(() => {
   const now = given.value;
   if (now.kind === "error") return [];
@@ -201,13 +201,13 @@ export interface Fitted {
   fitted: unknown;
   report: FitReport;
   rows: readonly Row[];
-  /** The first message that is not as it was given, because somebody changed it. */
+  /** The first message changed by the user's edits. */
   firstChanged?: number;
 }
 
 export type Outcome = Fitted | Problem;
 
-/** The options of the fit, but for what is pinned. */
+/** The options of the fit, without pins. */
 export const options = computed((): FitOptions => {
   const { strategy, results, always, step } = settings.value;
   return {
@@ -219,21 +219,21 @@ export const options = computed((): FitOptions => {
   };
 });
 
-/** The edits that are set, unless they are the library's default. */
+/** The edits that are set, unless they equal the library's default. */
 function editsOf(results: Settings["results"], always: boolean): Pick<FitOptions, "edits"> {
   if (results === "all") return { edits: false };
   if (results === 3 && !always) return {};
   return { edits: { ...(always ? { when: "always" } : {}), toolResults: { keepLast: results } } };
 }
 
-/** The request with what was done to it, before it is fitted. */
+/** The request after the user's edits, before it is fitted. */
 export const marked = computed(() => {
   const now = given.value;
   if (now.kind === "error") return undefined;
   return applyMarks(now.request, now.read, marks.value, { ...counting.value, format: now.report.format });
 });
 
-/** What `fitMessages` is given. */
+/** The arguments of `fitMessages`. */
 export const fitCall = computed<{ chat: unknown[]; options: FitOptions } | undefined>(() => {
   const now = given.value;
   if (now.kind === "error") return undefined;
@@ -273,7 +273,7 @@ export const outcome = computed<Outcome>(() => {
   }
 });
 
-/** The result as it would be sent: in its own format, or in the one that is wanted. */
+/** The result as sent: in its format, or converted. */
 export const sent = computed<{ request: unknown; diagnostics: readonly Diagnostic[] } | undefined>(() => {
   const now = outcome.value;
   if (now.kind === "error") return undefined;
@@ -288,7 +288,7 @@ export const sent = computed<{ request: unknown; diagnostics: readonly Diagnosti
   }
 });
 
-/** Messages next to a system context, as the vendor has them. */
+/** Messages next to a system context, in the vendor's format. */
 function withSystem(to: ChatFormat, system: string, messages: unknown[]): object {
   switch (to) {
     case "gemini":
@@ -300,7 +300,7 @@ function withSystem(to: ChatFormat, system: string, messages: unknown[]): object
   }
 }
 
-/** What `convertMessages` reads: the messages with the system context beside them. */
+/** The input of `convertMessages`: the messages with the system context. */
 function containerOf(request: unknown): unknown[] {
   const { chat } = chatOf(request);
   const system = systemOf(request);
@@ -308,12 +308,12 @@ function containerOf(request: unknown): unknown[] {
   return { system, messages: chat } as unknown as unknown[];
 }
 
-/** What is shown: a message with its fate, what somebody left out, or what was added. */
+/** A row: a message with its fate, a message excluded by the user, or an added message. */
 export type Row =
   | { kind: "message"; role: string; text: string; row: FitReport["messages"][number]; excluded?: true }
   | { kind: "added"; added: NonNullable<FitReport["added"]> };
 
-/** The messages in the order in which they were given, and what was added before the first of those that made room for it. */
+/** The messages in input order; an added message comes before the first of those that it replaces. */
 function rowsOf(
   read: readonly Read[],
   places: readonly number[],

@@ -2,7 +2,7 @@ import { hierarchy, treemap } from "d3-hierarchy";
 import { count, tokens } from "../../ui/format.js";
 import type { Item } from "./items.js";
 
-/** More are too small to be seen: what is left is one tile for each kind. */
+/** Maximum number of tiles; the remaining items are combined in one tile per kind. */
 const MAX_TILES = 160;
 const [WIDTH, HEIGHT] = [1000, 380];
 
@@ -31,11 +31,11 @@ function tilesOf(items: readonly Item[]): Tile {
   return { kind: "", name: "", tokens: 0, children };
 }
 
-/** The same as the list beside it, as areas. It is for the pointer; the keyboard has the list. */
+/** The list next to it as areas. For the pointer; keyboard users have the list. */
 export function Treemap(props: {
   items: readonly Item[];
   chosen: string | undefined;
-  /** Whether it is left out. */
+  /** Whether the item is excluded. */
   isGone: (item: Item) => boolean;
   onChoose: (id: string) => void;
 }) {

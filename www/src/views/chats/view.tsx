@@ -29,13 +29,13 @@ import "../../styles/files.css";
 import "../../styles/chats.css";
 import "../../styles/window.css";
 
-/** Where there is room for one, what fills the window comes first. */
+/** If only one pane fits, the contents of the window come first. */
 const PANES = [
-  { id: "result", name: "What is sent" },
+  { id: "result", name: "Fitted chat" },
   { id: "edit", name: "Chat and settings" },
 ] as const;
 
-/** A chat as somebody has it on one side, what fills its window and what of it fits on the other. */
+/** A chat on one side, the contents of its window and the fitted chat on the other. */
 export function ChatsView() {
   const read = (file: File): void => void file.text().then((json) => open(json, true));
   useAddress("chats", begin, follow);
@@ -50,7 +50,7 @@ export function ChatsView() {
   useOpener({ hint: "Drop the chat to open it", ready: own.value.value !== undefined, onFile: read });
   return (
     <div class="loom">
-      <h1 class="visually-hidden">What fills the window of a chat, and what fits</h1>
+      <h1 class="visually-hidden">Contents of a chat's window, and the fitted chat</h1>
       <div class="source">
         <Segmented
           label="Sample"
@@ -62,7 +62,7 @@ export function ChatsView() {
           label="Open a file…"
           id="chat-file"
           accept=".json,application/json"
-          about="A chat of your own, as a JSON file"
+          about="Your chat as a JSON file"
           onFile={read}
         />
         <p class="about">Paste any chat. Nothing leaves this page.</p>

@@ -36,7 +36,7 @@ const ONE: Record<Kind, string> = {
   file: "File",
 };
 
-/** So many rows at first, and so many more each time. */
+/** Number of rows shown at first, and added each time. */
 const ROWS = 40;
 
 export function nameOf({ kind, name }: Item): string {
@@ -44,7 +44,7 @@ export function nameOf({ kind, name }: Item): string {
   return same.charAt(0).toUpperCase() + same.slice(1);
 }
 
-/** What fills the window, largest first; and what can be done with each of it. */
+/** The contents of the window, largest first, with actions for each item. */
 export function WindowPanel({ now }: { now: Fitted }) {
   const shown = useSignal<Kind | "all">("all");
   const order = useSignal<"size" | "place">("size");
@@ -71,7 +71,7 @@ export function WindowPanel({ now }: { now: Fitted }) {
     <div class="window">
       <Saved now={now} />
       <Segmented
-        label="What is shown"
+        label="Window or messages"
         options={[
           { value: "all", name: `All ${count(sum(all))}` },
           ...kinds.map((value) => ({
@@ -131,7 +131,7 @@ export function WindowPanel({ now }: { now: Fitted }) {
 
 const isGone = ({ id }: Item): boolean => marks.value.edits[id] === "exclude";
 
-/** What was done frees so many tokens, and so much money for each request. */
+/** Tokens and money saved per request by the user's edits. */
 function Saved({ now }: { now: Fitted }) {
   const before = whole.value ?? 0;
   const after = now.report.tokens.total;
@@ -152,17 +152,17 @@ function Saved({ now }: { now: Fitted }) {
         {before === after ? "" : `saves ${tokens(before - after)}`}
         {price && before !== after ? ` and ${money(dollars(before - after, price.input))} a request` : ""}
       </strong>
-      {price ? null : <span class="quiet-text">Choose a model to see what it costs.</span>}
+      {price ? null : <span class="quiet-text">Choose a model to see the price.</span>}
       {done > 0 ? (
         <button type="button" class="small" onClick={clearMarks}>
-          Take all {plural(done, "change")} back
+          Undo all {plural(done, "change")} back
         </button>
       ) : null}
     </p>
   );
 }
 
-/** What is left of a text that is shortened, where nothing else was said. */
+/** Tokens to keep of a shortened text, unless set. */
 const SHORT = 200;
 
 function ItemRow(props: { item: Item; fate: string | undefined; chosen: boolean; whole: number }) {
@@ -249,7 +249,7 @@ function Actions(props: { item: Item; label: string; edit: Edit | undefined; isP
             type="number"
             min={1}
             value={shortened}
-            aria-label={`Tokens that stay of ${label}`}
+            aria-label={`Tokens to keep of ${label}`}
             onChange={(event) => {
               const to = Math.round(event.currentTarget.valueAsNumber);
               if (to >= 1) mark(item.id, { shorten: to });

@@ -1,7 +1,7 @@
 import type { ChatFormat, FitFate, FitReason } from "ctxweave/chat";
 import { STRATEGY_NAMES } from "../../ui/words.js";
 
-/** The words of the package's reports and options, as the view shows them. */
+/** The terms of the package's reports and options, as shown in the view. */
 
 export const STRATEGIES = { ...STRATEGY_NAMES, keepStart: "Keep start" };
 
@@ -27,12 +27,12 @@ export const FATES: Record<FitFate, string> = {
 export const REASONS: Record<FitReason, string> = {
   callRemoved: "an old call",
   compacted: "a compaction replaces it",
-  emptyText: "an empty text, which the provider refuses",
-  endOn: "after the end",
-  firstTurn: "the user must speak first",
+  emptyText: "an empty text, which the provider rejects",
+  endOn: "after the last allowed message",
+  firstTurn: "the first message must be the user's",
   imageRemoved: "an old image",
   inputCleared: "old arguments were cleared",
-  nothingLeft: "nothing is left of it",
+  nothingLeft: "no content left",
   overLimit: "over the limit",
   reasoningPrefixChanged: "its signature is no longer valid",
   reasoningRemoved: "old reasoning",

@@ -8,7 +8,7 @@ const capital = (format: string): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join("");
 
-/** What is materialised, as code: the file becomes commits, what was said to it is added, and one of them is the end. */
+/** The materialization, as code: imports the file, adds the user's messages, and materializes the chosen commit. */
 export function codeOfCommits(): Code | undefined {
   const session = own.value.value;
   const commit = chosen.value;

@@ -2,19 +2,19 @@ import { transcriptToMessages } from "ctxweave/commits";
 import type { CommitRecord, TranscriptFormat, TranscriptPart } from "ctxweave/commits";
 import type { OpenSession } from "./session.js";
 
-/** What a commit is about, at a glance. */
+/** A summary of a commit for the list. */
 export interface Details {
-  /** The first words that are said in it. */
+  /** Its first words. */
   words: string;
-  /** Who says them. */
+  /** Their author. */
   by: "user" | "assistant" | "tool" | "summary";
-  /** The tools that are called, with how often. */
+  /** The tools called, with the number of calls. */
   tools: readonly [name: string, times: number][];
 }
 
 const known = new WeakMap<OpenSession, Map<string, Details>>();
 
-/** Reads a commit's own blob, when it is asked for, and once. */
+/** Reads the blob of a commit, on demand and once. */
 export function detailsOf(session: OpenSession, record: CommitRecord): Details {
   let all = known.get(session);
   if (!all) known.set(session, (all = new Map()));
@@ -25,14 +25,14 @@ export function detailsOf(session: OpenSession, record: CommitRecord): Details {
 
 function read({ blobs }: OpenSession, record: CommitRecord): Details {
   if (record.commit_type === "compaction") {
-    return { words: oneLine(record.summary ?? "A summary of what came before"), by: "summary", tools: [] };
+    return { words: oneLine(record.summary ?? "A summary of earlier messages"), by: "summary", tools: [] };
   }
   const blob = blobs.get(record.artifact_ref);
   let messages: ReturnType<typeof transcriptToMessages>["messages"] = [];
   try {
     if (blob) messages = transcriptToMessages(record.format as TranscriptFormat, blob).messages;
   } catch {
-    // What cannot be read says so where it is materialised.
+    // Unreadable blobs are reported when the commit is materialized.
   }
   const said: { by: "user" | "assistant"; text: string }[] = [];
   const tools = new Map<string, number>();
@@ -42,7 +42,7 @@ function read({ blobs }: OpenSession, record: CommitRecord): Details {
       if (part.type === "toolCall") tools.set(part.name, (tools.get(part.name) ?? 0) + 1);
     }
   }
-  // What agents put before the user's words stands in tags.
+  // Agents put generated text before the user's words in tags.
   const first =
     said.find(({ by, text }) => by === "user" && text !== "" && !text.startsWith("<")) ??
     said.find(({ text }) => text !== "");
@@ -50,7 +50,7 @@ function read({ blobs }: OpenSession, record: CommitRecord): Details {
     ? undefined
     : firstResult(messages.flatMap(({ content }) => (typeof content === "string" ? [] : content)));
   return {
-    words: first?.text ?? result ?? [...tools.keys()][0] ?? "nothing that is said",
+    words: first?.text ?? result ?? [...tools.keys()][0] ?? "no text",
     by: first?.by ?? "tool",
     tools: [...tools],
   };
@@ -75,7 +75,7 @@ function oneLine(text: string): string {
     .slice(0, MAX_LABEL_LETTERS);
 }
 
-/** What a commit is called in a list: the first words, and when they were said. */
+/** The label of a commit in a list: its first words and its time. */
 export function nameOf(session: OpenSession, record: CommitRecord): string {
   const { words } = detailsOf(session, record);
   const short = words.length > 60 ? `${words.slice(0, 58).trimEnd()}…` : words;
@@ -83,7 +83,7 @@ export function nameOf(session: OpenSession, record: CommitRecord): string {
   return time ? `${short} (${time})` : short;
 }
 
-/** When a commit was made; nothing where that is not known. */
+/** The time of a commit; empty if unknown. */
 export function timeOf({ created_at }: CommitRecord): string {
   const time = new Date(created_at);
   if (time.getTime() === 0 || Number.isNaN(time.getTime())) return "";

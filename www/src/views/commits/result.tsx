@@ -32,7 +32,7 @@ const CROSS_FAMILY = [
   { value: "render", name: "a narrative of one message" },
 ] as const;
 
-/** What is materialised from the commit that is chosen: to be read, copied, converted, and resumed from as a file. */
+/** The conversation materialized from the chosen commit: to read, copy, convert, and save as a file to resume. */
 export function ResultPane() {
   const shown = useSignal<Shown>("conversation");
   const planned = plan.value;
@@ -105,7 +105,7 @@ export function ResultPane() {
   );
 }
 
-/** What the result is, and the file that an agent goes on from. */
+/** Facts about the result, and the file from which an agent continues. */
 function Resume({ made }: { made: Materialized }) {
   const { name, where } = resumeFile(made, chosen.value ?? "session");
   const notes = made.diagnostics;
@@ -145,7 +145,7 @@ function Resume({ made }: { made: Materialized }) {
 /** All formats are lines of JSON but one, which is CBOR. */
 const isText = ({ format }: Materialized): boolean => format !== "bureau-agent-v1";
 
-/** So much is shown of a long file: all of it is in what is saved and copied. */
+/** Maximum size of a shown text; saving and copying use all of it. */
 const MAX_SHOWN_TEXT_BYTES = 200_000;
 
 function beginningOf({ bytes }: Materialized): string {
@@ -154,10 +154,10 @@ function beginningOf({ bytes }: Materialized): string {
   return rest > 0 ? `${text}\n… ${plural(rest, "byte")} more` : text;
 }
 
-/** So many bytes are shown of what is no text. */
+/** Number of bytes shown of binary content. */
 const MAX_SHOWN_BYTES = 4096;
 
-/** Bytes that are no text, sixteen in a line. */
+/** Bytes as hex, sixteen per line. */
 function hexOf(bytes: Uint8Array): string {
   const lines: string[] = [];
   for (let at = 0; at < Math.min(bytes.length, MAX_SHOWN_BYTES); at += 16) {
@@ -170,7 +170,7 @@ function hexOf(bytes: Uint8Array): string {
   return `${lines.join("\n")}\n${rest > 0 ? `… ${plural(rest, "byte")} more` : ""}`;
 }
 
-/** So many of the nearest commits are offered to go back to; of those further back the ones where something begins. */
+/** Number of nearest commits offered as a stop; further back only the beginnings of segments. */
 const NEAREST = 30;
 
 function stops(): { value: string; name: string }[] {
@@ -186,7 +186,7 @@ function stops(): { value: string; name: string }[] {
     { value: "root", name: "the root, all deltas" },
   ];
   const ancestors = offered.map((one) => ({ value: one.id, name: open ? nameOf(open, one) : one.id }));
-  // A stop of another branch stays to be seen, with the error that it is.
+  // A stop of another branch stays in the list, with its error.
   const other =
     stop.value.startsWith("ctx-") && !offered.some(({ id }) => id === stop.value)
       ? [{ value: stop.value, name: stop.value }]
@@ -204,9 +204,9 @@ function chain(id: string): ReturnType<NonNullable<typeof session.value>["graph"
 
 const REASONS = {
   start: "the result begins with it",
-  delta: "what was new",
-  summarised: "left out: what it summarises is there itself",
-  repeated: "left out: what it repeats is there itself",
+  delta: "new messages",
+  summarised: "left out: the messages it summarizes are included",
+  repeated: "left out: the messages it repeats are included",
 } as const;
 
 /** Which commits are part of the result, and why. */
@@ -246,7 +246,7 @@ function Conversation({ made }: { made: Materialized }) {
   if (!said) return null;
   if (!said.ok) return <p class="empty">{said.message}</p>;
   const read = said.value;
-  if (read.length === 0) return <p class="empty">Nobody says anything.</p>;
+  if (read.length === 0) return <p class="empty">No messages.</p>;
   return (
     <Windowed
       key={made.artifactRef}

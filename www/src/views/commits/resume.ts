@@ -1,13 +1,13 @@
 import type { Materialized } from "ctxweave/commits";
 
-/** A file that an agent goes on from: what it is called, and where that agent looks for it. */
+/** A file from which an agent continues: its name, and the folder where that agent looks for it. */
 export interface ResumeFile {
   name: string;
   /** Markdown-like, with code between backticks. */
   where: string;
 }
 
-/** What an agent needs of a conversation to find it again stands in its first lines. */
+/** The metadata that an agent needs to find a conversation is in its first lines. */
 export function resumeFile({ format, bytes }: Materialized, fallback: string): ResumeFile {
   const start = new TextDecoder().decode(bytes.subarray(0, 16_384));
   const field = (name: string): string | undefined => new RegExp(`"${name}":"([^"]+)"`).exec(start)?.[1];
@@ -36,6 +36,6 @@ export function resumeFile({ format, bytes }: Materialized, fallback: string): R
     case "bureau-agent-v1":
       return { name: `${fallback}.cbor`, where: "A CBOR array of messages" };
     default:
-      return { name: `${fallback}.jsonl`, where: "A line of JSON for each message" };
+      return { name: `${fallback}.jsonl`, where: "One line of JSON per message" };
   }
 }

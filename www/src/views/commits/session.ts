@@ -1,18 +1,18 @@
 import { artifactRef, CommitGraph, detectFormat, importTranscript } from "ctxweave/commits";
 import type { CommitRecord, ImportedTranscript, TranscriptFormat } from "ctxweave/commits";
 
-/** A session as it is kept and carried by a link: the file as it was opened, and what was said to it on the page. */
+/** A session as stored and as carried by a link: the opened file, and messages added on the page. */
 export interface Session {
   name: string;
   file: Uint8Array<ArrayBuffer>;
   forks: readonly Fork[];
 }
 
-/** A message that goes on from a commit. */
+/** A message that continues a commit. */
 interface Fork {
   parent: string;
   text: string;
-  /** When it was said. */
+  /** Its time. */
   at: string;
   /** The message, as a line of the session's format. */
   line: string;
@@ -26,12 +26,12 @@ export const FORMATS: readonly { value: TranscriptFormat; name: string }[] = [
   { value: "bureau-agent-v1", name: "Bureau (CBOR)" },
 ];
 
-/** Reads what a link carries, where text has become text. Throws where that is no session. */
+/** Reads the document of a link, in which text bytes are text. Throws if it is not a session. */
 export function sessionOf(content: unknown): Session {
   const { name, file, forks } = (content ?? {}) as Record<string, unknown>;
   const bytes = typeof file === "string" ? new TextEncoder().encode(file) : file;
   if (typeof name !== "string" || !(bytes instanceof Uint8Array) || !Array.isArray(forks)) {
-    throw new Error("this is no session");
+    throw new Error("this is not a session");
   }
   const session = { name, file: bytes as Uint8Array<ArrayBuffer>, forks: forks as Fork[] };
   importOf(session);
@@ -40,7 +40,7 @@ export function sessionOf(content: unknown): Session {
 
 export const formatOf = ({ file }: Pick<Session, "file">): TranscriptFormat => detectFormat(file) ?? "generic-v1";
 
-/** A tree opened as a session would be one without a message. */
+/** Opened as a session, a tree would be one without messages. */
 function isLoomTree(bytes: Uint8Array): boolean {
   try {
     const value = JSON.parse(new TextDecoder().decode(bytes)) as { tree?: object } | null;
@@ -51,10 +51,10 @@ function isLoomTree(bytes: Uint8Array): boolean {
   }
 }
 
-/** A file is imported once, however often it is gone back to. */
+/** A file is imported once, regardless of undo and redo. */
 const imports = new WeakMap<Uint8Array, ImportedTranscript>();
 
-/** The commits of a file. Throws where it holds no conversation. */
+/** The commits of a file. Throws if it contains no conversation. */
 export function importOf({ file }: Pick<Session, "file">): ImportedTranscript {
   const known = imports.get(file);
   if (known) return known;
@@ -64,7 +64,7 @@ export function importOf({ file }: Pick<Session, "file">): ImportedTranscript {
     principal: "page",
   });
   if (!imported.records.some(({ message_count: messages }) => messages !== 0)) {
-    throw new Error("there is no conversation in this file");
+    throw new Error("this file contains no conversation");
   }
   imports.set(file, imported);
   return imported;
@@ -104,13 +104,13 @@ export function opened(session: Session): OpenSession {
   return { graph, records, blobs, imported };
 }
 
-/** A message of the user that goes on from a commit, in the format of what it goes on from. */
+/** A message of the user that continues a commit, in that commit's format. */
 export function forkFrom(from: CommitRecord, text: string): Fork {
   const at = new Date().toISOString();
   return { parent: from.id, text, at, line: JSON.stringify(messageIn(from, text, at)) };
 }
 
-/** One message of the user in a format; what it hangs on in a Claude Code session is the record before it. */
+/** One message of the user in a format. In a Claude Code session it refers to the previous record. */
 function messageIn({ format, id }: CommitRecord, text: string, timestamp: string): Record<string, unknown> {
   switch (format) {
     case "claude-code-v1":

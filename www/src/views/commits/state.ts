@@ -8,24 +8,24 @@ import { PersistedDocument } from "../../ui/own.js";
 import { forkFrom, importOf, opened, sessionOf, type OpenSession, type Session } from "./session.js";
 import { timelineOf } from "./timeline.js";
 
-/** The session that is open: its file, and what was said to it here. */
+/** The open session: its file, and messages added here. */
 export const own = new PersistedDocument<Session>("commits");
 export const problem = signal<{ name: string; message: string } | undefined>(undefined);
 export const busy = signal(false);
 
-/** What is in the address only where it is something else. */
+/** Written into the address only if changed. */
 const DEFAULTS: { commit?: string | undefined; stop: string; as: string; how: string } = {
   stop: "compaction",
   as: "",
   how: "transcode",
 };
 
-/** The commit that was chosen; without one it is the newest of the conversation. */
+/** The chosen commit; defaults to the newest of the conversation. */
 const wanted = signal<string | undefined>(undefined);
 export const stop = signal(DEFAULTS.stop);
 /** The format of the result; empty for that of the commit. */
 export const format = signal(DEFAULTS.as);
-/** What is done where a conversation is wanted in another agent's format. */
+/** How a conversation is converted into another agent's format. */
 export const crossFamily = signal<"render" | "transcode">("transcode");
 
 export const session = computed<OpenSession | undefined>(() => {
@@ -33,7 +33,7 @@ export const session = computed<OpenSession | undefined>(() => {
   return now && opened(now);
 });
 
-// A graph lives in the module until it is freed.
+// A graph occupies the module's memory until it is freed.
 effect(() => {
   const open = session.value;
   return () => open?.graph.free();
@@ -47,7 +47,10 @@ export const chosen = computed<string | undefined>(() => {
   return session.value?.imported.tip ?? rows.at(-1)?.record.id;
 });
 
-/** Of a long session it takes a moment to materialise a commit: who goes through it waits for none but the last. */
+/**
+ * Number of messages above which materialization is delayed: while the user moves through a long session only the last
+ * commit is materialized.
+ */
 const LONG = 500;
 const PAUSE = 120;
 const settled = signal<string | undefined>(undefined);
@@ -65,7 +68,7 @@ effect(() => {
 
 export const record = computed(() => timeline.value.find(({ record: { id } }) => id === chosen.value)?.record);
 
-/** What would be materialised, and why. */
+/** The plan of the materialization. */
 export const plan = computed<Attempt<MaterializationPlan> | undefined>(() => {
   const open = session.value;
   const commit = settled.value;
@@ -99,7 +102,7 @@ export function choose(id: string): void {
   wanted.value = id;
 }
 
-/** What was chosen in the session before is nothing to this one. */
+/** Choices in the previous session do not apply to this one. */
 function startAnew(): void {
   wanted.value = undefined;
   stop.value = DEFAULTS.stop;
@@ -121,7 +124,7 @@ async function open(session: Session, isOwn: boolean): Promise<void> {
   });
 }
 
-/** Does something that takes a while, and says so. */
+/** Runs an action that takes a while, with a status. */
 async function whileBusy(action: () => Promise<void>): Promise<void> {
   busy.value = true;
   try {
@@ -153,7 +156,7 @@ export function openSample(): Promise<void> {
   });
 }
 
-/** What a link carries, what was open when the page was left, else the sample. */
+/** Opens the document of the link, the last session, or the sample. */
 export async function begin(): Promise<void> {
   const params = linkParams("commits");
   batch(() => {
@@ -166,13 +169,13 @@ export async function begin(): Promise<void> {
   if (!there) await openSample();
 }
 
-/** Writes what is chosen into the address; gives back the way to stop. */
+/** Writes the choices into the address; returns a function that stops it. */
 export const follow = (): (() => void) =>
   keepAddress("commits", () =>
     paramsOf({ commit: wanted.value, stop: stop.value, as: format.value, how: crossFamily.value }, DEFAULTS),
   );
 
-/** A branch from the chosen commit: one message, in the format of what it goes on from. */
+/** Adds a branch after the chosen commit: one message, in its format. */
 export function fork(text: string): void {
   const from = record.value;
   const now = own.value.peek();

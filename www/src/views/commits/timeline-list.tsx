@@ -21,7 +21,7 @@ const BEGINS = {
   conversation: "Conversation",
 } as const;
 
-/** The session from its first commit to its last. One is chosen with a click or the arrow keys. */
+/** The session from its first commit to its last. Choose a commit by click or arrow keys. */
 export function TimelineList() {
   const open = session.value;
   const rows = timeline.value;

@@ -1,35 +1,35 @@
 import type { CommitRecord } from "ctxweave/commits";
 import type { OpenSession } from "./session.js";
 
-/** A line of the timeline: a commit, and the lines that run beside it. */
+/** A row of the timeline: a commit, and the lines next to it. */
 export interface Row {
   record: CommitRecord;
   lane: number;
-  /** Whether it begins a branch: what was said beside what came first, or another agent's conversation. */
+  /** Whether it begins a branch: an alternative continuation, or another agent's conversation. */
   begins?: "branch" | "agent" | "conversation";
   edges: readonly Edge[];
 }
 
-/** What is drawn in one row: a line down a lane, its upper or lower half, or the bend from one lane to another. */
+/** An edge drawn in one row: a line down a lane, its upper or lower half, or a bend between two lanes. */
 export interface Edge {
   lane: number;
   part: "all" | "above" | "below" | "bend";
-  /** Of a bend: the lane that it comes from. */
+  /** For a bend: the lane where it starts. */
   from?: number;
 }
 
-/** Further branches are not drawn beside each other. */
+/** Maximum number of lanes; further branches share the last. */
 const MAX_LANES = 8;
 
 interface Branch {
-  /** Row of the commit that it leaves; none of a root. */
+  /** Row of the parent commit; undefined for a root. */
   from: number | undefined;
   first: number;
   last: number;
   lane: number;
 }
 
-/** The commits from the first to the last, branches beside the way to the tip. */
+/** The commits from the first to the last, with branches next to the path to the tip. */
 export function timelineOf({ records, graph, imported }: OpenSession): readonly Row[] {
   const ordered = inTime(records);
   const rowOf = new Map(ordered.map(({ id }, row) => [id, row]));
@@ -69,18 +69,18 @@ export function timelineOf({ records, graph, imported }: OpenSession): readonly 
   });
 }
 
-/** The commit that one goes on from; of another agent's conversation, the one that it was started from. */
+/** The commit that this one continues; for another agent's conversation, the one that started it. */
 function originOf(record: CommitRecord): string | undefined {
   const started = record["side_chain_of"];
   return record.parent ?? (typeof started === "string" ? started : undefined);
 }
 
-/** Of the commits that go on from one, those on the way to the tip keep the lane; elsewhere the first does. */
+/** Of the children of a commit, the one on the path to the tip keeps the lane; otherwise the first. */
 function isFirst(record: CommitRecord, main: ReadonlySet<string>): boolean {
   return main.has(record.id) || !main.has(record.parent as string);
 }
 
-/** By time, but none before the one that it goes on from. */
+/** By time, but each commit after the one that it continues. */
 function inTime(records: readonly CommitRecord[]): readonly CommitRecord[] {
   const times = new Map<string, number>();
   for (const record of records) {
@@ -90,7 +90,7 @@ function inTime(records: readonly CommitRecord[]): readonly CommitRecord[] {
   return [...records].sort((a, b) => (times.get(a.id) ?? 0) - (times.get(b.id) ?? 0));
 }
 
-/** The way to the tip has the first lane; each branch the first that is free as long as it runs. */
+/** The path to the tip has the first lane; each branch has the first lane that is free over its length. */
 function placeLanes(branches: readonly Branch[], main: Branch | undefined): void {
   const takenTo: number[] = [Infinity];
   for (const branch of branches) {

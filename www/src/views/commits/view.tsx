@@ -23,10 +23,11 @@ const PANES = [
   { id: "result", name: "Result" },
 ] as const;
 
-/** A session from its first commit to its last on one side, what is materialised from a commit beside it. */
+/** A session from its first commit to its last, next to the conversation materialized from a commit. */
 export function CommitsView() {
   useAddress("commits", begin);
-  // Once the address was read, and not only when all has begun: what is set meanwhile is in the address, which may be read again.
+  // Runs once the address is read, without waiting for everything to load: settings made meanwhile are in the address,
+  // which may be read again.
   useEffect(follow, []);
   return (
     <div class="loom commits">
@@ -94,12 +95,12 @@ function SessionBar() {
 const MAX_SHOWN_NOTES = 100;
 
 const KINDS: Record<string, string> = {
-  delta: "what was new",
-  compaction: "a summary in place of what came before",
-  snapshot: "everything up to there",
+  delta: "new messages",
+  compaction: "a summary of earlier messages",
+  snapshot: "all messages so far",
 };
 
-/** The commit that is chosen, and a way to go on from it. */
+/** The chosen commit, and a way to continue from it. */
 function Chosen() {
   const text = useSignal("");
   const at = record.value;
@@ -107,10 +108,7 @@ function Chosen() {
   const facts: [string, string | undefined][] = [
     ["Commit", at.id],
     ["Kind", `${at.commit_type}, ${KINDS[at.commit_type] ?? ""}`],
-    [
-      "Made",
-      `${timeOf(at) || "at a time that is not known"}${at.checkpoint ? ` (${at.checkpoint.replaceAll("_", " ")})` : ""}`,
-    ],
+    ["Made", `${timeOf(at) || "at an unknown time"}${at.checkpoint ? ` (${at.checkpoint.replaceAll("_", " ")})` : ""}`],
     ["Format", at.format],
     ["Artifact", at.artifact_ref],
     ["Summary", at.summary],
@@ -125,12 +123,12 @@ function Chosen() {
           text.value = "";
         }}
       >
-        <label for="fork-text">Go on from here with</label>
+        <label for="fork-text">Continue from here with</label>
         <input
           id="fork-text"
           type="text"
           value={text.value}
-          placeholder="a message of yours"
+          placeholder="your message"
           onInput={(event) => (text.value = event.currentTarget.value)}
         />
         <button type="submit" class="quiet" disabled={text.value.trim() === ""}>

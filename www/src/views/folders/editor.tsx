@@ -4,7 +4,7 @@ import { Findings } from "../../ui/findings.js";
 import { parseContextFile } from "ctxweave/folders";
 import { change, file, open, restore, settings, textOf, told, type } from "./state.js";
 
-/** What is loaded beside the selection, and the file that somebody looks at, with those who are told when it changes. */
+/** Which watched files are loaded, and the selected file with the watchers to notify when it changes. */
 export function SidePane() {
   return (
     <aside class="pane settings-pane file-pane" aria-labelledby="side-title">
@@ -13,7 +13,7 @@ export function SidePane() {
       </h2>
       <div class="controls">
         <fieldset>
-          <legend>What comes with it</legend>
+          <legend>Watched files to load</legend>
           <Segmented
             label="Watched files"
             options={[
@@ -32,7 +32,7 @@ export function SidePane() {
             />
             <span>Always add all ancestors (the older mode)</span>
           </label>
-          <Field label="Most tokens" hint="0 for as many as there are." beside>
+          <Field label="Maximum tokens" hint="0 for no limit." beside>
             {({ id, describedBy }) => (
               <NumberInput
                 id={id}
@@ -72,21 +72,21 @@ function FileEditor() {
       />
       {news?.changed ? (
         <button type="button" class="small" onClick={() => restore(path)}>
-          Take the changes back
+          Undo changes
         </button>
       ) : null}
       <Findings list={diagnostics} />
       <p class="hint">
         {watch.length === 0 ? (
-          "Watches nothing."
+          "No watches."
         ) : (
           <>
             Watches <MessageText text={`\`${watch.join("`, `")}\``} />
           </>
         )}
       </p>
-      <section class="told-list" aria-label="Who is told" aria-live="polite">
-        <h3>{news?.changed ? "Told of this change" : "Told when it changes"}</h3>
+      <section class="told-list" aria-label="Watchers to notify" aria-live="polite">
+        <h3>{news?.changed ? "Notified of this change" : "Notified when it changes"}</h3>
         {news && news.list.length > 0 ? (
           <ol>
             {news.list.map(({ path: watcher, depth, because }) => (
@@ -103,7 +103,7 @@ function FileEditor() {
             ))}
           </ol>
         ) : (
-          <p class="quiet-text">Nobody watches it.</p>
+          <p class="quiet-text">No watchers.</p>
         )}
       </section>
     </fieldset>

@@ -4,7 +4,7 @@ import { currentView } from "../../shell/route.js";
 import { fetchFiles } from "../../ui/fetch-files.js";
 import type { OpenedFile } from "../../ui/open-folder.js";
 
-// While the module of the area is on its way.
+// In parallel with the module of the area.
 if (currentView() === "folders") fetchEarly(vault);
 
 /** The files of the sample vault. */

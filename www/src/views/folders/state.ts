@@ -21,17 +21,17 @@ import { fetchSample } from "./samples.js";
 
 export interface OpenVault {
   name: string;
-  /** Whether it is the sample, which a link can stand for. */
+  /** Whether it is the sample, which a link only has to name. */
   sample: boolean;
   files: ContextFile[];
-  /** Files as they were before somebody typed. */
+  /** Contents of edited files before the edit. */
   before: Record<string, ContextFile["content"]>;
 }
 
 export interface Settings {
   includeWatched: NonNullable<ChainRequest["includeWatched"]>;
   parentChain: boolean;
-  /** 0 for none. */
+  /** 0 for no limit. */
   maxTokens: number;
 }
 
@@ -43,21 +43,21 @@ export const open = own.value;
 export const problem = signal<string | undefined>(undefined);
 export const selected = signal<readonly string[]>([]);
 export const settings = signal<Settings>(START);
-/** The file that is shown for editing. */
+/** The file in the editor. */
 export const file = signal<string | undefined>(undefined);
 
-/** A folder of the tree: one with a context file, or one on the way to such. */
+/** A folder of the tree: with a context file, or an ancestor of such a folder. */
 export interface TreeFolder {
   path: string;
   name: string;
-  /** Its context file, where it has one. */
+  /** Its context file, if it has one. */
   file?: string;
   parsed?: ParsedContextFile;
   tokens: number;
   children: TreeFolder[];
 }
 
-/** The files that are a folder's context file, by path. */
+/** The context files of folders, by path. */
 const byPath = computed(() => new Map(open.value?.files.map((one) => [one.path, one]) ?? []));
 
 export const tree = computed<TreeFolder | undefined>(() => {
@@ -110,7 +110,7 @@ export const outcome = computed<Outcome | undefined>(() => {
   }
 });
 
-/** Who would be told if the shown file changed, and whether it has. */
+/** The watchers to notify if the shown file changed, and whether it has. */
 export const told = computed<{ changed: boolean; list: Notified[] } | undefined>(() => {
   const at = open.value;
   if (!at || file.value === undefined) return undefined;
@@ -134,7 +134,7 @@ export function type(path: string, text: string): void {
   });
 }
 
-/** Gives the shown file back its text. */
+/** Reverts the shown file. */
 export function restore(path: string): void {
   const at = open.value;
   if (!at) return;
@@ -153,7 +153,7 @@ export function change(fields: Partial<Settings>): void {
   settings.value = { ...settings.value, ...fields };
 }
 
-/** Which files of a folder are read. */
+/** Which files of a folder to read. */
 export function wants(path: string): boolean {
   return /(^|\/)(AGENTS|CLAUDE)\.md$/.test(path);
 }
@@ -188,20 +188,20 @@ export async function openSample(): Promise<void> {
 
 const VIEW = "folders";
 
-/** What a link carries, what was open last, or the sample; and of it what the address says. */
+/** Opens the document of the link, the last vault, or the sample, with the selection in the address. */
 export async function begin(): Promise<void> {
   if (!(await own.begin(linked)) && open.peek() === undefined) await openSample();
   else if (linkParams(VIEW).size > 0 || file.peek() === undefined) look(linkParams(VIEW));
 }
 
-/** A vault that a link carries. */
+/** The vault in a link. */
 function linked(content: unknown): OpenVault {
   const { name, files, before = {} } = content as OpenVault;
-  if (!Array.isArray(files)) throw new Error("it is no list of files");
+  if (!Array.isArray(files)) throw new Error("it is not a list of files");
   return { name: String(name), sample: false, files, before };
 }
 
-/** Selects and sets what the address says; where it says nothing, what there is to begin with. */
+/** Applies the selection and settings of the address, otherwise the initial ones. */
 function look(link: URLSearchParams): void {
   const at = open.peek();
   if (!at) return;
@@ -221,7 +221,7 @@ function look(link: URLSearchParams): void {
   });
 }
 
-/** Writes what is selected into the address; gives back the way to stop. */
+/** Writes the selection into the address; returns a function that stops it. */
 export function keepLink(): () => void {
   return keepAddress(VIEW, () => {
     if (!open.value) return undefined;

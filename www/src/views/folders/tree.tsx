@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { count } from "../../ui/format.js";
 import { file, outcome, selected, told, toggle, tree, type TreeFolder } from "./state.js";
 
-/** The folders of the vault: those with a context file can be picked. */
+/** The folders of the vault. Those with a context file can be selected. */
 export function FolderTree() {
   const wanted = useSignal("");
   const root = tree.value;
@@ -47,7 +47,7 @@ export function FolderTree() {
                   {one && one.reason !== "selected" ? <span class="tag">{one.reason}</span> : null}
                   {omitted.has(folder.file) ? <span class="tag cut">omitted</span> : null}
                   {one?.truncated ? <span class="tag cut">cut</span> : null}
-                  {news.has(folder.file) ? <span class="tag told">told</span> : null}
+                  {news.has(folder.file) ? <span class="tag notified">told</span> : null}
                   <button
                     type="button"
                     class="file-link"

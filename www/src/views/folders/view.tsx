@@ -25,7 +25,7 @@ const PANES = [
   { id: "result", name: "Prompt" },
 ] as const;
 
-/** Folders with AGENTS.md files on one side, what of them goes into the prompt beside it, and who is told of a change. */
+/** Folders with AGENTS.md files on one side, their prompt next to them, and the watchers to notify of a change. */
 export function FoldersView() {
   useAddress("folders", begin, keepLink);
   const at = open.value;
@@ -112,14 +112,14 @@ function Result() {
             </pre>
           </>
         ) : (
-          <p class="empty">Nothing is loaded. Tick a folder.</p>
+          <p class="empty">No file is loaded. Select a folder.</p>
         )}
       </Tabs>
     </ResultPane>
   );
 }
 
-/** The legend would not hold more. */
+/** Maximum entries of the legend. */
 const MAX_SHARES = 8;
 
 function shares(chain: ContextChain): Share[] {

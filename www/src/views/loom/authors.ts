@@ -1,6 +1,6 @@
 import type { TreeIndex } from "./tree-index.js";
 
-/** Which of the authors' looks a node has: a human, or one of the first three agents; further ones share the last. */
+/** The look of a node's author: a human, or one of the first three agents; further agents share the last. */
 export type Author = "human" | "model-0" | "model-1" | "model-2";
 
 const MODELS = ["model-0", "model-1", "model-2"] as const;

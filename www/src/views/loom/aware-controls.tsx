@@ -4,7 +4,7 @@ import { freshAware, sampleMemory, type AwareSettings } from "./aware.js";
 import { index, setOrClear, settings } from "./state.js";
 import { nodeName, snippet } from "./tree-index.js";
 
-/** What a loom-aware agent is told beside the conversation. */
+/** The additions for a loom-aware agent. */
 export function AwareControls({ tree }: { tree: LoomTreeData }) {
   const { aware, mode } = settings.value;
   return (
@@ -18,9 +18,7 @@ export function AwareControls({ tree }: { tree: LoomTreeData }) {
         />
         <span>The agent knows the tree</span>
       </label>
-      {aware && mode === "buffer" ? (
-        <p class="hint">For dialogues only: a document is one continuous text and has none of it.</p>
-      ) : null}
+      {aware && mode === "buffer" ? <p class="hint">For dialogues only: a document is one continuous text.</p> : null}
       {aware && mode === "dialogue" ? <Parts aware={aware} tree={tree} /> : null}
     </fieldset>
   );
@@ -46,7 +44,7 @@ function Parts({ aware, tree }: { aware: AwareSettings; tree: LoomTreeData }) {
           <span>{name}</span>
         </label>
       ))}
-      <Field label="Now" hint="Ages are counted up to it; without it there are none.">
+      <Field label="Now" hint="Reference time for ages; without it headers have no ages.">
         {({ id, describedBy }) => (
           <input
             type="text"
@@ -69,7 +67,7 @@ function Parts({ aware, tree }: { aware: AwareSettings; tree: LoomTreeData }) {
   );
 }
 
-/** How many nodes the list of what can be pinned shows. */
+/** Maximum number of nodes in the list of nodes to pin. */
 const PINNABLE = 60;
 
 function PinnedNode(props: { aware: AwareSettings; tree: LoomTreeData; onPin: (id: string) => void }) {

@@ -1,6 +1,6 @@
 import type { LoomAware, LoomTreeData, Pinned } from "ctxweave/loom";
 
-/** What the page lets one decide about a loom-aware agent; texts that are empty add nothing. */
+/** Settings of a loom-aware agent; empty texts add nothing. */
 export interface AwareSettings {
   now: string;
   addendum: boolean;
@@ -12,11 +12,11 @@ export interface AwareSettings {
   note: string;
   /** A recalled text. */
   stash: string;
-  /** What was done lately, a line for each. */
+  /** Recent actions, one per line. */
   trace: string;
 }
 
-/** Five minutes after the newest node: a tree looks the same whenever the page is opened. */
+/** Five minutes after the newest node, so that a tree looks the same whenever the page is opened. */
 function nowFor(tree: LoomTreeData): string {
   const times = tree.nodes
     .map((node) => new Date(node.createdAt ?? "").getTime())
@@ -29,7 +29,7 @@ export function freshAware(tree: LoomTreeData): AwareSettings {
   return { now: nowFor(tree), addendum: true, headers: true, loomBlock: true, pin: "", note: "", stash: "", trace: "" };
 }
 
-/** Something to remember, made from the tree that is open. */
+/** Sample memory, from the open tree. */
 export function sampleMemory(tree: LoomTreeData): Pick<AwareSettings, "pin" | "note" | "stash" | "trace"> {
   const marked = tree.nodes.find((node) => node.metadata?.bookmarked && typeof node.content === "string");
   const root = tree.nodes.find((node) => node.id === tree.rootNodeId) ?? tree.nodes[0];
@@ -42,7 +42,7 @@ export function sampleMemory(tree: LoomTreeData): Pick<AwareSettings, "pin" | "n
   };
 }
 
-/** The request's `loomAware`, without what is as it is by default. */
+/** The request's `loomAware`, without defaults. */
 export function loomAwareOf(aware: AwareSettings): LoomAware {
   const pinned: Pinned[] = [];
   if (aware.pin !== "") pinned.push({ nodeId: aware.pin });
@@ -62,7 +62,7 @@ export function loomAwareOf(aware: AwareSettings): LoomAware {
 const PARTS = ["addendum", "headers", "loomBlock"] as const;
 const TEXTS = ["now", "pin", "note", "stash", "trace"] as const;
 
-/** Writes it into a link: `aware` holds the parts that are on, and each text has a key of its own. */
+/** Writes the settings into a link: `aware` lists the enabled parts, and each text has a separate key. */
 export function writeAware(p: URLSearchParams, aware: AwareSettings): void {
   p.set("aware", PARTS.filter((part) => aware[part]).join(" "));
   for (const key of TEXTS) if (aware[key] !== "") p.set(key, aware[key]);

@@ -12,10 +12,10 @@ interface Piece {
   title: string;
 }
 
-/** What goes beyond the window takes at most this share of the bar, so that the window itself stays readable. */
+/** Maximum share of the bar for the excess, so that the window remains readable. */
 const BEYOND = 0.4;
 
-/** Where the budget went: inside the context window, and what had to stay outside it. */
+/** The use of the budget: inside the context window, and outside it. */
 export function BudgetBar() {
   const made = outcome.value;
   const tree = open.value?.tree;
@@ -88,10 +88,10 @@ function piecesOfReport(
       id: "overhead",
       name: "Overhead",
       tokens: tokens.overhead,
-      title: "What a provider adds around each message and each request",
+      title: "Tokens that a provider adds to each message and each request",
     },
-    { id: "free", name: "Free", tokens: limit - tokens.total, title: "Under the limit and not used" },
-    { id: "reserve", name: "Token buffer", tokens: tokenBuffer, title: "Kept free for the answer" },
+    { id: "free", name: "Free", tokens: limit - tokens.total, title: "Unused tokens below the limit" },
+    { id: "reserve", name: "Token buffer", tokens: tokenBuffer, title: "Reserved for the answer" },
   ];
   return cut
     ? {
@@ -100,7 +100,7 @@ function piecesOfReport(
           id: "beyond",
           name: "Cut",
           tokens: cut.tokens,
-          title: "What was cut to stay under the limit, each node counted alone",
+          title: "Cut to stay under the limit, each node counted alone",
         },
       }
     : { pieces };
@@ -115,15 +115,15 @@ function piecesOfError(
   if (typeof limit !== "number" || typeof overBy !== "number") return { pieces: [] };
   return {
     pieces: [
-      { id: "over", name: "Limit", tokens: limit, title: "All of it is needed, and it is not enough" },
+      { id: "over", name: "Limit", tokens: limit, title: "All of it is needed, and more" },
       {
         id: "reserve",
         name: "Token buffer",
         tokens: Math.min(tokenBuffer, contextWindow),
-        title: "Kept free for the answer",
+        title: "Reserved for the answer",
       },
     ],
-    beyond: { id: "beyond", name: "Over by", tokens: overBy, title: "What would have to go" },
+    beyond: { id: "beyond", name: "Over by", tokens: overBy, title: "Would have to be removed" },
   };
 }
 
@@ -143,7 +143,7 @@ function Summary() {
         <>
           <span>
             <strong data-total>{count(total)}</strong> exact ·{" "}
-            <span title="What the heuristic says of the same messages">
+            <span title="The estimate for the same messages">
               estimate <span data-estimate>{count(estimated)}</span> ({difference(estimated, total)})
             </span>
           </span>
@@ -156,7 +156,7 @@ function Summary() {
           ? `${plural(report.cut.nodeIds.length, "node")} cut${report.cut.partialNodeIds.length > 0 ? `, ${count(report.cut.partialNodeIds.length)} shortened` : ""}`
           : "nothing cut"}
       </span>
-      {report.minimumRecentNodesMet ? null : <span class="warn">fewer recent nodes than asked for</span>}
+      {report.minimumRecentNodesMet ? null : <span class="warn">fewer recent nodes than requested</span>}
       <span class="quiet-text">
         {tokenizer} count · {speedOf(made)}
       </span>
@@ -164,7 +164,7 @@ function Summary() {
   );
 }
 
-/** The settings may be folded, so that a count that is not the one asked for is said here, too. */
+/** The settings may be collapsed, so that a count by another tokenizer than the selected one is shown here as well. */
 function Unloaded() {
   const asked = settings.value.tokenizer;
   if (!asked) return null;
@@ -178,12 +178,12 @@ function Unloaded() {
   }
 }
 
-/** By how much one number is above another, in percent: `+2.3 %`. */
+/** The difference between two numbers in percent: `+2.3 %`. */
 function difference(value: number, from: number): string {
   return change(from > 0 ? (100 * (value - from)) / from : 0);
 }
 
-/** What an assembly takes. What is read and compiled the first time is not that. */
+/** The duration of an assembly. The first one also includes reading and compiling. */
 function speedOf({ milliseconds: took, first }: Exclude<Outcome, { kind: "error" }>): string {
   const warm = warmTime.value;
   if (!first) return milliseconds(took);

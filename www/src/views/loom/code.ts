@@ -1,7 +1,7 @@
 import { filesOf, javascript, jsonContent, rustCall, rustRequest, type Code } from "../../ui/code.js";
 import { request, settings, tokenizer } from "./state.js";
 
-/** The assembly, as code: the request as it goes to the package. */
+/** The assembly, as code: the request to the package. */
 export function codeOfLoom(): Code | undefined {
   const input = request.value;
   if (!input) return undefined;

@@ -25,7 +25,7 @@ import {
 import { change, open, pendingCost, setMode, setOrClear, setPreference, setProvider, settings } from "./state.js";
 import { TokenizerPicker } from "./tokenizer-picker.js";
 
-/** Everything that shapes the assembly; each change assembles again at once. */
+/** The settings of the assembly; each change assembles immediately. */
 export function Controls() {
   const now = settings.value;
   const tree = open.value?.tree;
@@ -49,10 +49,10 @@ export function Controls() {
       <fieldset>
         <legend>Budget</legend>
         <ContextWindow />
-        <NumberPreference name="tokenBuffer" label="Token buffer" hint="Kept free for the answer." tree={tree} />
+        <NumberPreference name="tokenBuffer" label="Token buffer" hint="Reserved for the answer." tree={tree} />
         <TokenizerPicker />
       </fieldset>
-      {/* On a small screen the slider stands near the bar that it moves. */}
+      {/* On a small screen the slider is near the bar that it changes. */}
       {narrow.value ? <Drafts buffer={buffer} /> : null}
 
       <fieldset>
@@ -91,7 +91,7 @@ export function Controls() {
             <NumberPreference
               name="cutStep"
               label="Cut step"
-              hint="Rounds the cut up to a multiple of so many tokens, so that it stays put over many turns."
+              hint="Rounds the cut up to a multiple of this many tokens, so that it stays in place for many turns."
               step={64}
               tree={tree}
             />
@@ -104,7 +104,7 @@ export function Controls() {
       <VersionPickers />
 
       <fieldset>
-        <legend>What goes in</legend>
+        <legend>Content</legend>
         <AnnotationPicker />
         <Field label="Instructions of">
           {({ id }) => (
@@ -142,14 +142,14 @@ export function Controls() {
         </Field>
         <Field
           label="Provider"
-          hint="Whom the prompt is for. It decides where the system context stands, what is sent and what that costs."
+          hint="The target of the prompt. It determines the place of the system context, the request and its cost."
         >
           {({ id, describedBy }) => (
             <Select<ProviderName | "">
               id={id}
               describedBy={describedBy}
               options={[
-                { value: "", name: "None in particular" },
+                { value: "", name: "None" },
                 ...PROVIDERS.map((value) => ({ value, name: PROVIDER_NAMES[value] })),
               ]}
               value={now.provider ?? ""}
@@ -210,7 +210,7 @@ const MIN_WINDOW_TOKENS = 256;
 const MAX_WINDOW_TOKENS = 200_000;
 const STEPS = 400;
 
-/** Windows differ by orders of magnitude, so the slider is logarithmic; the field beside it takes any number. */
+/** Windows differ by orders of magnitude, so the slider is logarithmic; the field next to it takes any number. */
 function toStep(tokens: number): number {
   return Math.round(
     (Math.log(Math.min(MAX_WINDOW_TOKENS, Math.max(MIN_WINDOW_TOKENS, tokens)) / MIN_WINDOW_TOKENS) /
@@ -231,7 +231,7 @@ function ContextWindow() {
   const pending = useRef(0);
   useEffect(() => setStep(toStep(value)), [value]);
   useEffect(() => () => cancelAnimationFrame(pending.current), []);
-  // A slider may report faster than the page is drawn; one assembly for each frame is enough.
+  // A slider can report faster than the page is drawn; one assembly per frame is enough.
   const slide = (to: number): void => {
     setStep(to);
     cancelAnimationFrame(pending.current);
@@ -280,11 +280,7 @@ function Shortening({ tree }: { tree: LoomTreeData }) {
       </Field>
       <Field
         label="Fill"
-        hint={
-          hasStep
-            ? "With a cut step nothing is filled."
-            : "What is shortened at the edges of the gap, to use the whole limit."
-        }
+        hint={hasStep ? "Not available with a cut step." : "Shortened at the edges of the gap, to use the whole limit."}
         {...originOf("fill", tree)}
       >
         {({ id, describedBy }) => (
@@ -304,14 +300,14 @@ function Shortening({ tree }: { tree: LoomTreeData }) {
 function Marker({ tree }: { tree: LoomTreeData }) {
   const { mode, preferences } = settings.value;
   const set = preferences.truncationMarker;
-  // A one-line field cannot hold a line break, so one is written \n here.
+  // A one-line field cannot contain a line break, so it is written as \n.
   const show = (text: string): string => text.replaceAll("\n", "\\n");
   return (
     <Field
       label="Marker"
       hint={
         <>
-          <code>{"{count}"}</code> becomes the number of nodes left out, <code>\n</code> a line break.
+          <code>{"{count}"}</code> becomes the number of removed nodes, <code>\n</code> a line break.
         </>
       }
       {...originOf("truncationMarker", tree)}
@@ -329,21 +325,21 @@ function Marker({ tree }: { tree: LoomTreeData }) {
   );
 }
 
-/** What is being written and is no node yet. */
+/** Text being written that is not a node yet. */
 function Drafts({ buffer }: { buffer: boolean }) {
   return buffer ? (
     <Draft
       name="workingBuffer"
       label="Working buffer"
-      hint="Text that is not yet a node; it stands at the end of the document."
-      placeholder="Write on…"
+      hint="Text that is not yet a node, at the end of the document."
+      placeholder="Continue the text…"
     />
   ) : (
     <Draft name="pendingMessage" label="Pending message" hint={<PendingHint />} placeholder="Write the next message…" />
   );
 }
 
-/** Text that is being written and is in no node yet. */
+/** A field for text being written that is not a node yet. */
 function Draft(props: {
   name: "workingBuffer" | "pendingMessage";
   label: string;
@@ -367,10 +363,10 @@ function Draft(props: {
   );
 }
 
-/** What the message costs, and whether all of the path still fits with it. */
+/** The cost of the message, and whether the whole path still fits with it. */
 function PendingHint() {
   const cost = pendingCost.value;
-  if (!cost) return <>A message that is not sent yet; it stands after the tip.</>;
+  if (!cost) return <>A message that is not sent yet, after the tip.</>;
   const { tokens: own, remaining } = cost;
   return (
     <span data-pending-tokens={own} data-remaining={remaining}>

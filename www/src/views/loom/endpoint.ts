@@ -1,4 +1,4 @@
-/** Where a body goes, and what goes with it. */
+/** The endpoints of bodies, and their headers. */
 
 import type { Target, TargetProvider } from "ctxweave/loom";
 
@@ -27,13 +27,16 @@ const ENDPOINTS: Record<TargetProvider, (model: string) => { url: string; header
   completion: () => ({ url: "https://api.openai.com/v1/completions", headers: [BEARER] }),
 };
 
-/** The address and the headers for a target; the key is the shell's to fill in. */
+/** The address and the headers for a target; the shell fills in the key. */
 export function endpoint(target: To): { url: string; headers: [string, string][] } {
   const { url, headers } = ENDPOINTS[target.provider as TargetProvider](target.model);
   return { url, headers: [...headers, ["content-type", "application/json"]] };
 }
 
-/** The request as a command. The body stands in a here-document, where the shell leaves every character as it is. */
+/**
+ * The request as a curl command. The body is a quoted here-document, in which the shell leaves every character
+ * unchanged.
+ */
 export function curl(target: To, body: string): string {
   const { url, headers } = endpoint(target);
   const lines = [`curl '${url}'`, ...headers.map(([name, value]) => `  -H "${name}: ${value}"`)];

@@ -2,8 +2,8 @@ import { countTokensBatch } from "ctxweave/loom";
 import type { BufferAssembly, DialogueAssembly, Encoding, Part } from "ctxweave/loom";
 
 /**
- * What the heuristic would have made of an assembly that was counted exactly: the same texts counted both ways. What
- * media and overhead cost is no question of the tokenizer, so the total differs by what the texts differ by.
+ * The heuristic's total for an assembly that was counted exactly: the same texts are counted both ways. Media and
+ * overhead do not depend on the tokenizer, so the totals differ by the texts alone.
  */
 export function estimateOf(assembly: DialogueAssembly | BufferAssembly, exact: Encoding): number {
   const texts = textsOf(assembly);
@@ -15,7 +15,7 @@ export function estimateOf(assembly: DialogueAssembly | BufferAssembly, exact: E
   );
 }
 
-/** Every text that is sent, as the library counts it. */
+/** All texts that are sent, as counted by the library. */
 function textsOf(assembly: DialogueAssembly | BufferAssembly): string[] {
   const said =
     "document" in assembly

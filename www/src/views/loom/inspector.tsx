@@ -4,7 +4,10 @@ import { cursor, hovered, index, pickTip, rows, tip, toggleExcluded } from "./st
 import { fullText, nodeName } from "./tree-index.js";
 import { authorClass } from "./authors.js";
 
-/** The node under the pointer or the keyboard, with its text. Its size is fixed, so that nothing jumps as one looks around. */
+/**
+ * The node under the pointer or the keyboard cursor, with its text. Its size is fixed, so that nothing jumps when the
+ * node changes.
+ */
 export function Inspector() {
   const tree = index.value;
   const id = hovered.value ?? cursor.value;

@@ -6,20 +6,20 @@ export interface Point {
   y: number;
 }
 
-/** A node at its place in the drawing. */
+/** A node with its position in the drawing. */
 export interface Placed extends Point {
   id: string;
-  /** Its place in its level, from the left. */
+  /** Its index in its level, from the left. */
   slot: number;
-  /** The node above it, whose line leads here. */
+  /** The parent in the drawing. */
   parent: Placed | undefined;
-  /** What kind of line leads here from there. */
+  /** The kind of line from the parent. */
   kind: TreeLink["kind"];
-  /** Room for a label to the right of it, in pixels. */
+  /** Width available for a label to its right, in pixels. */
   room: number;
 }
 
-/** A line that is no part of the tree's own shape. */
+/** A line outside the layout of the tree. */
 export interface Bow {
   link: TreeLink;
   from: Placed;
@@ -28,7 +28,7 @@ export interface Bow {
 
 export interface TreeLayout {
   at: Map<string, Placed>;
-  /** The nodes of each level, from left to right: what is in sight is found in them by halving. */
+  /** The nodes of each level, from left to right; visible ones are found by binary search. */
   levels: Placed[][];
   bows: Bow[];
   bounds: { left: number; top: number; right: number; bottom: number };
@@ -36,13 +36,13 @@ export interface TreeLayout {
 
 const COLUMN = 30;
 export const ROW = 34;
-/** Lines that bow to the side go so far. */
+/** Distance by which lines outside the layout bow to the side. */
 export const SIDE = 60;
 const WIDEST_LABEL = 230;
 const NARROWEST_LABEL = 110;
 const LABEL_GAP = 14;
 
-/** A tidy drawing from the top down; several roots stand side by side. */
+/** A tidy drawing from the top down; several roots are placed side by side. */
 export function layoutTree(index: TreeIndex): TreeLayout {
   const root = hierarchy<string | undefined>(undefined, (id) =>
     id === undefined ? index.roots : index.children.get(id),
@@ -53,13 +53,13 @@ export function layoutTree(index: TreeIndex): TreeLayout {
 
   const isShape = ({ from, to }: TreeLink): boolean => index.parent.get(to) === from;
   const kinds = new Map<string, TreeLink["kind"]>();
-  // The first line decides, as it does where a node is drawn.
+  // The first link decides, as for the position of a node.
   for (const link of index.links) if (isShape(link) && !kinds.has(link.to)) kinds.set(link.to, link.kind);
 
   const at = new Map<string, Placed>();
   const levels: Placed[][] = [];
   const bounds = { left: 0, top: 0, right: 0, bottom: 0 };
-  // Level by level from the top, and in each from left to right: the parents are there before their children.
+  // Level by level from the top, each from left to right: parents come before their children.
   drawn.each((node) => {
     if (node.data === undefined) return;
     const level = (levels[node.depth - 1] ??= []);
@@ -84,7 +84,7 @@ export function layoutTree(index: TreeIndex): TreeLayout {
     for (const placed of level) {
       const next = level[placed.slot + 1]?.x ?? Number.POSITIVE_INFINITY;
       placed.room = Math.min(WIDEST_LABEL, next - placed.x - 2 * LABEL_GAP);
-      // Room for at least the beginning of each label at the right edge.
+      // Space for at least the beginning of each label at the right edge.
       bounds.right = Math.max(bounds.right, placed.x + Math.min(NARROWEST_LABEL, next - placed.x));
     }
   }
@@ -97,7 +97,7 @@ export function layoutTree(index: TreeIndex): TreeLayout {
   return { at, levels, bows, bounds };
 }
 
-/** The first place in a level of which this holds, where it holds for all that come after it, too. */
+/** Binary search for the first position in a level for which a monotonic predicate holds. */
 export function firstWhere(level: readonly Placed[], holds: (placed: Placed) => boolean, from = 0): number {
   let low = from;
   let high = level.length;
@@ -109,7 +109,7 @@ export function firstWhere(level: readonly Placed[], holds: (placed: Placed) => 
   return low;
 }
 
-/** A part of the drawing. */
+/** A rectangle of the drawing. */
 export interface Box {
   left: number;
   top: number;
@@ -117,13 +117,13 @@ export interface Box {
   bottom: number;
 }
 
-/** The levels that a part of the drawing has, the first and the one after the last. */
+/** The range of levels in a rectangle, end exclusive. */
 export function levelsIn({ levels }: TreeLayout, { top, bottom }: Box): [number, number] {
   const within = (row: number): number => Math.min(levels.length, Math.max(0, row));
   return [within(Math.ceil(top / ROW)), within(Math.floor(bottom / ROW) + 1)];
 }
 
-/** The node at a point, or with its label there. */
+/** The node at a point, by its mark or its label. */
 export function nodeAt(
   layout: TreeLayout,
   point: Point,

@@ -11,7 +11,7 @@ const FATES = { kept: "kept", cut: "cut or changed", excluded: "excluded", skipp
 const KINDS = ["annotation", "context", "instruction", "version"] as const;
 const HUMAN = { ...PLAIN, author: "human" } as const;
 
-/** What the marks in the drawing mean. */
+/** The meaning of the marks in the drawing. */
 export function Legend() {
   const agents = index.value?.agents ?? [];
   const models = agents.length > 0 ? agents.slice(0, 3) : ["model"];
@@ -42,7 +42,7 @@ export function Legend() {
   ];
   return (
     <details class="legend">
-      <summary>What the marks mean</summary>
+      <summary>Legend</summary>
       <ul>
         {samples.map(({ name, paint }) => (
           <li key={name}>

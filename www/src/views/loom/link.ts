@@ -12,14 +12,14 @@ import {
   type Settings,
 } from "./settings.js";
 
-/** What a shared link says: which tree, where in it, and what is set. */
+/** The state in a shared link: the tree, the position in it, and the settings. */
 export interface LinkState {
   source: string;
   tip?: string;
   settings: Settings;
 }
 
-/** Keys are short, since a link is read by people; only what differs from the start is written. */
+/** Keys are short, because people read links; only differences from the start are written. */
 export function writeLink(state: LinkState, start: Settings): URLSearchParams {
   const { settings } = state;
   const p = new URLSearchParams();
@@ -55,7 +55,10 @@ export function writeLink(state: LinkState, start: Settings): URLSearchParams {
   return p;
 }
 
-/** Reads a link over the settings a tree starts with. What it cannot read it passes over: a link is typed by hand, too. */
+/**
+ * Reads the settings of a link over those that the tree starts with. Unreadable values are ignored, because links can
+ * be typed by hand.
+ */
 export function readLink(p: URLSearchParams, start: Settings): Settings {
   const settings = freshSettings(start.contextWindow, start.mode);
   const mode = p.get("mode");
@@ -120,7 +123,7 @@ function pairs(p: URLSearchParams, key: string): Record<string, string> {
       const pair: unknown = JSON.parse(text);
       if (Array.isArray(pair) && typeof pair[0] === "string" && typeof pair[1] === "string") found[pair[0]] = pair[1];
     } catch {
-      // Not one of ours.
+      // Another program's parameter.
     }
   }
   return found;

@@ -1,28 +1,28 @@
 import type { Message, MessageSpan, Part } from "ctxweave/loom";
 
-/** A stretch of a message: a node's, the marker's, a loom-aware block, or text that is of none of these. */
+/** A stretch of a message: a node's, the marker's, a loom-aware block, or other text. */
 export interface Segment {
   kind: "node" | "marker" | "memory" | "loom" | "plain";
-  /** The node; none for a marker or a block. */
+  /** Its nodes; empty for a marker or a block. */
   nodeIds: string[];
-  /** Loom-aware: the line above the node's text. */
+  /** Loom-aware: the header before the node's text. */
   header?: string;
   parts: Part[];
 }
 
-/** What a message may hold beside its nodes. */
+/** Additions to a message other than its nodes. */
 export interface Surroundings {
   marker: string | undefined;
-  /** The operational memory stands at the beginning. */
+  /** Whether it begins with the operational memory. */
   memory: boolean;
-  /** The loom block stands at the end. */
+  /** Whether it ends with the loom block. */
   loom: boolean;
 }
 
 const MEMORY = "=== Operational Memory ===\n";
 const LOOM = "=== Loom Context ===\n";
 
-/** Takes a message apart into its nodes, by the spans that the library gives. */
+/** Splits a message into its nodes, by the spans from the library. */
 export function segmentsOf(message: Message, around: Surroundings): Segment[] {
   const { content } = message;
   const parts: readonly Part[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
@@ -52,7 +52,7 @@ export function segmentsOf(message: Message, around: Surroundings): Segment[] {
     return taken;
   }
 
-  /** The text between two nodes: blocks, the marker, the header of the node that follows. */
+  /** Splits the text between two nodes: blocks, the marker, the header of the next node. */
   function between(text: string, first: boolean, last: boolean): void {
     let rest = text.trim();
     if (first && around.memory && rest.startsWith(MEMORY)) {

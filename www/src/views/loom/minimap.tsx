@@ -8,7 +8,7 @@ import type { Size, Transform } from "./viewport.js";
 const WIDTH = 48;
 const PAD = 6;
 
-/** Of the dots that fall on one another the first is painted. */
+/** Draws dots; of overlapping ones only the first. */
 function dots(
   context: CanvasRenderingContext2D,
   layout: TreeLayout,
@@ -31,8 +31,8 @@ function dots(
 }
 
 /**
- * The whole tree in a strip, with the part in sight framed. For the pointer only: keys have better ways to move. The
- * dots are painted when the tree or its fates change; moving about moves only the frame.
+ * The whole tree in a strip, with a frame around the visible part. For the pointer only; keyboard users have other
+ * navigation. The dots are painted when the tree or its fates change; panning only moves the frame.
  */
 export function Minimap(props: {
   layout: TreeLayout;
@@ -67,7 +67,7 @@ export function Minimap(props: {
     element.style.height = `${height}px`;
     context.scale(ratio, ratio);
     const at = { k, x, y };
-    // All nodes are many, and the same for every assembly.
+    // The dots of unaffected nodes are many, and the same for every assembly.
     if (others.current?.layout !== layout || others.current.colours !== colours || others.current.height !== height) {
       const kept = document.createElement("canvas");
       kept.width = element.width;
@@ -97,7 +97,7 @@ export function Minimap(props: {
     element.style.height = `${Math.max(4, bottom - top)}px`;
   };
 
-  // The effects stay, and draw what there is by then.
+  // Effects run once and draw the current state.
   const drawing = useRef(draw);
   drawing.current = draw;
   useSignalEffect(place);

@@ -7,11 +7,11 @@ import { cursor, index, path, pickTip, rows, tip } from "./state.js";
 import { fullText, nodeName, snippet } from "./tree-index.js";
 import { authorClass } from "./authors.js";
 
-/** Of a row, in pixels. */
+/** Height of a row in pixels. */
 const HEIGHT = 31;
 type Which = "tips" | "path" | "all";
 
-/** The tree as a list that can be searched: the way to a node without the drawing. */
+/** The tree as a searchable list, as an alternative to the drawing. */
 export function NodeList() {
   const query = useSignal("");
   const which = useSignal<Which>("tips");

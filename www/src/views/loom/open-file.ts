@@ -1,10 +1,10 @@
 import { assembleDialogue, type CtxweaveError, type LoomTreeData, type Media } from "ctxweave/loom";
 
-/** A file that became a tree, or the reason why it did not. */
+/** A tree read from a file, or the reason for failure. */
 export type Opened =
   { ok: true; tree: LoomTreeData; media: Record<string, Media> } | { ok: false; message: string; hint: string };
 
-/** Errors that lie in the request and not in the tree: with these a tree can be opened, and the page shows them. */
+/** Errors of the request rather than the tree: the tree can be opened, and the page shows them. */
 const NOT_THE_TREE = new Set([
   "ambiguous_path",
   "context_too_long",
@@ -16,7 +16,7 @@ const NOT_THE_TREE = new Set([
 ]);
 
 const SHAPE =
-  "A tree is a JSON object with the arrays `nodes` and `edges`. It may also be given as { tree, media }, where media holds what each image stands for.";
+  "A tree is a JSON object with the arrays `nodes` and `edges`. The file may also be { tree, media }, with the media of each ref.";
 
 export function openText(text: string): Opened {
   let value: unknown;
@@ -26,13 +26,13 @@ export function openText(text: string): Opened {
     return { ok: false, message: `this is not JSON: ${(error as Error).message}`, hint: SHAPE };
   }
   if (!isObject(value))
-    return { ok: false, message: `this is JSON, but ${nameOf(value)} and not an object`, hint: SHAPE };
+    return { ok: false, message: `this is JSON, but ${nameOf(value)} instead of an object`, hint: SHAPE };
   const tree = isObject(value["tree"]) ? value["tree"] : value;
   const media = isObject(value["media"]) ? (value["media"] as Record<string, Media>) : {};
   for (const key of ["nodes", "edges"]) {
     if (!Array.isArray(tree[key])) {
       const found = key in tree ? `\`${key}\` is ${nameOf(tree[key])}` : `\`${key}\` is missing`;
-      return { ok: false, message: `this is no Loom tree: ${found}`, hint: SHAPE };
+      return { ok: false, message: `this is not a Loom tree: ${found}`, hint: SHAPE };
     }
   }
   const problem = firstProblem(tree as unknown as LoomTreeData);
@@ -40,12 +40,12 @@ export function openText(text: string): Opened {
     return {
       ok: false,
       message: `${problem.message} (${problem.code})`,
-      hint: "Nothing was changed: the tree that was open is still here.",
+      hint: "Nothing was changed: the previous tree is still open.",
     };
   return { ok: true, tree: tree as unknown as LoomTreeData, media };
 }
 
-/** Lets the library judge the tree, since only it knows every rule. An empty tree has nothing to judge. */
+/** Validates the tree with the library, which knows every rule. An empty tree is valid. */
 function firstProblem(tree: LoomTreeData): { code: string; message: string } | undefined {
   const first: unknown = tree.nodes[0];
   const tip = isObject(first) && typeof first["id"] === "string" ? { tip: first["id"] } : { path: [] };

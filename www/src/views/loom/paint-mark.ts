@@ -5,7 +5,7 @@ import type { Palette } from "./palette.js";
 
 export type Fate = NodeReport["fate"];
 
-/** What a node looks like by itself: humans are round and models square, so that nobody needs the colour. */
+/** The look of a node: humans are round and models square, so that colour is not needed. */
 export interface Look {
   author: Author;
   annotation: boolean;
@@ -56,7 +56,7 @@ function lines(context: Context, x: number, y: number, ...segments: [number, num
   }
 }
 
-/** A node that no assembly has looked at. */
+/** Paints a node that is not part of the assembly. */
 export function paintMark(context: Context, colours: Palette, look: Look, x: number, y: number): void {
   const by = colours[look.author];
   if (look.edit) {
@@ -89,7 +89,7 @@ function paintNotes(context: Context, colours: Palette, look: Look, x: number, y
   }
 }
 
-/** A node on the path, and what became of it; where the assembly failed, nothing did. */
+/** Paints a node on the path with its fate; none if the assembly failed. */
 export function paintFate(
   context: Context,
   colours: Palette,
@@ -134,7 +134,7 @@ const DASHES: Record<LinkKind, number[]> = {
   version: [8, 3, 2, 3],
 };
 
-/** Lines of one kind. Those that the assembly went along are stronger. */
+/** Paints lines of one kind. Those on the path are stronger. */
 export function paintLink(
   context: Context,
   colours: Palette,

@@ -6,21 +6,21 @@ import type { Palette } from "./palette.js";
 import { snippet, type TreeLink, type TreeIndex } from "./tree-index.js";
 import type { Size, Transform } from "./viewport.js";
 
-/** Below this zoom a node is a dot, and its label would not be read. */
+/** Below this zoom nodes are dots without labels. */
 export const FAR = 0.55;
-/** Shorter than this a label says nothing. */
+/** Shorter labels are left out. */
 const MIN_LABEL_LETTERS = 8;
 const LETTER = 6;
-/** Where the letters of a label begin, to the right of the middle of its node. */
+/** Offset of a label from the middle of its node. */
 const LABEL = 14;
-/** What is nearer to one another on the screen than this is one dot. */
+/** Distance on the screen below which nodes share one dot. */
 const APART = 1.5;
 
 export interface Scene {
   index: TreeIndex;
   layout: TreeLayout;
   colours: Palette;
-  /** The nodes of the path, in its order. */
+  /** The nodes of the path, in order. */
   path: ReadonlySet<string>;
   rows: ReadonlyMap<string, NodeReport>;
   failed: boolean;
@@ -30,7 +30,7 @@ export interface Scene {
   focused: boolean;
 }
 
-/** What is in sight of the drawing. */
+/** The visible rectangle of the drawing. */
 function boxOf({ x, y, k }: Transform, { width, height }: Size, margin: number): Box {
   return {
     left: -x / k - margin,
@@ -40,7 +40,7 @@ function boxOf({ x, y, k }: Transform, { width, height }: Size, margin: number):
   };
 }
 
-/** Paints what is in sight, and nothing else: the time it takes depends on that, and not on the size of the tree. */
+/** Paints only the visible part: the time depends on that, not on the size of the tree. */
 export function paintTree(
   context: CanvasRenderingContext2D,
   scene: Scene,
@@ -61,7 +61,7 @@ export function paintTree(
   paintRings(context, scene);
 }
 
-/** The lines of the tree's own shape. Those of a level begin and end in the order of its nodes. */
+/** Paints the lines of the layout. Those of a level begin and end in the order of its nodes. */
 function paintLines(context: CanvasRenderingContext2D, { layout, colours }: Scene, box: Box, k: number): void {
   const [first, after] = levelsIn(layout, box);
   const apart = k < FAR ? APART / k : 0;
@@ -83,7 +83,7 @@ function paintLines(context: CanvasRenderingContext2D, { layout, colours }: Scen
   lines.paint(context, colours, false, k < FAR ? Math.min(2, FAR / k) : 1);
 }
 
-/** The lines from nodes down to the next, by kind, so that each kind is painted at once. */
+/** Collects lines from nodes to their children by kind, so that each kind is painted in one stroke. */
 class Lines {
   readonly #paths = new Map<TreeLink["kind"], Path2D>();
 
@@ -101,7 +101,7 @@ class Lines {
   }
 }
 
-/** Lines that are no part of the tree's own shape bow to the side, so that they are not taken for one. */
+/** Paints lines outside the layout as bows, to distinguish them. */
 function paintBows(context: CanvasRenderingContext2D, { layout, colours }: Scene, box: Box): void {
   for (const { link, from, to } of layout.bows) {
     if (Math.min(from.x, to.x) - SIDE > box.right || Math.max(from.x, to.x) < box.left) continue;
@@ -120,13 +120,13 @@ function bow(from: Placed, to: Placed): Path2D {
   return path;
 }
 
-/** The nodes of a level that lie within a part of the drawing. */
+/** The range of a level's nodes within a rectangle. */
 function within(level: readonly Placed[], { left, right }: Box): [number, number] {
   const start = firstWhere(level, ({ x }) => x >= left);
   return [start, firstWhere(level, ({ x }) => x > right, start)];
 }
 
-/** From far away nodes are dots, and of those that would lie on one another one is painted. */
+/** At low zoom nodes are dots; of overlapping ones only one is painted. */
 function paintDots(context: CanvasRenderingContext2D, { index, layout, colours }: Scene, box: Box, k: number): void {
   const apart = APART / k;
   const r = Math.max(8, 0.9 / k);
@@ -159,7 +159,7 @@ function paintDots(context: CanvasRenderingContext2D, { index, layout, colours }
   }
 }
 
-/** How a node looks by itself. */
+/** The look of a node. */
 function lookOf(index: TreeIndex, id: string): Look {
   const { editedFrom, metadata } = index.node.get(id) ?? {};
   return {
@@ -174,7 +174,7 @@ function lookOf(index: TreeIndex, id: string): Look {
 
 const labels = new WeakMap<Placed, string>();
 
-/** The beginning of a node's text, as much of it as there is room for beside it. */
+/** The beginning of a node's text that fits next to it. */
 function labelOf(index: TreeIndex, placed: Placed): string {
   let label = labels.get(placed);
   if (label === undefined) {
@@ -185,7 +185,7 @@ function labelOf(index: TreeIndex, placed: Placed): string {
   return label;
 }
 
-/** How far a node's label reaches to the right of it. */
+/** The width of a node's label. */
 export function labelReach(index: TreeIndex, placed: Placed): number {
   const { length } = labelOf(index, placed);
   return length === 0 ? 0 : LABEL + Math.min(placed.room, length * LETTER);
@@ -202,7 +202,7 @@ function paintMarks(context: CanvasRenderingContext2D, scene: Scene, box: Box): 
       const placed = level[slot] as Placed;
       if (!scene.rows.has(placed.id)) paintMark(context, colours, lookOf(index, placed.id), placed.x, placed.y);
     }
-    // A label is seen before its node is, where that is on the left of what is in sight.
+    // A label can be visible while its node is to the left of the visible part.
     context.fillStyle = colours.ink2;
     for (let slot = Math.max(0, start - 1); slot < end; slot++) {
       const placed = level[slot] as Placed;
@@ -212,7 +212,7 @@ function paintMarks(context: CanvasRenderingContext2D, scene: Scene, box: Box): 
   }
 }
 
-/** What an assembly says about the tree: the path and the fate of each node. */
+/** Paints the result of the assembly: the path and the fate of each node. */
 function paintPath(context: CanvasRenderingContext2D, scene: Scene, box: Box, k: number): void {
   const { index, layout, colours, path, rows } = scene;
   const far = k < FAR;
@@ -247,7 +247,7 @@ function paintPath(context: CanvasRenderingContext2D, scene: Scene, box: Box, k:
   }
 }
 
-/** Where one is. */
+/** Paints the rings around the current nodes. */
 function paintRings(context: CanvasRenderingContext2D, scene: Scene): void {
   const { layout, colours, tip, cursor, hovered, focused } = scene;
   const ring = (id: string | undefined, r: number, colour: string, width: number, dash: number[]): void => {

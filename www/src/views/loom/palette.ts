@@ -1,7 +1,7 @@
 import { effect, signal } from "@preact/signals";
 import { theme } from "../../shell/theme.js";
 
-/** What the drawing is painted with, as the style sheet would write it. */
+/** The colours of the drawing, as CSS values. */
 const COLOURS = {
   surface: "var(--surface)",
   ink: "var(--ink)",
@@ -32,7 +32,7 @@ const COLOURS = {
 export type Colour = keyof typeof COLOURS;
 export type Palette = Record<Colour, string> & { font: string };
 
-/** The colours as they are now, and the letters of labels; a canvas takes no variables. */
+/** Resolves the colours and the font of labels, because a canvas takes no variables. */
 function read(): Palette {
   const probe = document.createElement("span");
   probe.hidden = true;
@@ -49,7 +49,7 @@ function read(): Palette {
 
 export const palette = signal<Palette | undefined>(undefined);
 
-/** Reads the colours, and again when the theme changes; gives back the way to stop. */
+/** Reads the colours, and again when the theme changes; returns a function that stops it. */
 export function keepPalette(): () => void {
   const again = (): void => {
     palette.value = read();

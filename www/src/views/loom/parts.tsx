@@ -2,7 +2,7 @@ import type { AudioPart, ImagePart, JsonValue, Part } from "ctxweave/loom";
 import { decimal } from "../../ui/format.js";
 import { Icon } from "../../ui/icons.js";
 
-/** One part of a message, as what it is. */
+/** One part of a message, by kind. */
 export function PartView({ part }: { part: Part }) {
   switch (part.type) {
     case "text":
@@ -61,7 +61,7 @@ export function PartView({ part }: { part: Part }) {
   }
 }
 
-/** An image that came along is shown; one that lies elsewhere is named and never fetched. */
+/** An inline image is shown; one at another address is named and never fetched. */
 function Picture({ part }: { part: ImagePart }) {
   const alt = part.altText ?? part.ref;
   return (

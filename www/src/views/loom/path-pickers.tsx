@@ -2,7 +2,7 @@ import { Field, Select } from "../../ui/fields.js";
 import { change, choose, index, outcome, path, rows, settings } from "./state.js";
 import { choicePoints, nodeName, snippet, versionSets, type TreeIndex } from "./tree-index.js";
 
-/** Where several edges arrive at one node, the person says which way the path came. */
+/** If several edges lead to a node, the user chooses one. */
 export function ChoicePickers() {
   const tree = index.value;
   const made = outcome.value;
@@ -40,7 +40,7 @@ export function ChoicePickers() {
   );
 }
 
-/** Where an edge comes from several versions of one node, one of them is on the path. */
+/** If an edge starts from several versions of one node, the user chooses one. */
 export function VersionPickers() {
   const tree = index.value;
   if (!tree) return null;
@@ -83,7 +83,7 @@ function pickVersion(versions: string[], chosen: string | undefined): void {
   change({ versions: selections });
 }
 
-/** Annotations of the path: none, all, or the ones that are ticked. */
+/** Annotations of the path to include: none, all, or the selected ones. */
 export function AnnotationPicker() {
   const tree = index.value;
   const { annotations } = settings.value;
@@ -92,7 +92,7 @@ export function AnnotationPicker() {
   const kind = Array.isArray(annotations) ? "some" : annotations;
   return (
     <>
-      <Field label="Annotations" hint={here.length === 0 ? "There are none on this path." : undefined}>
+      <Field label="Annotations" hint={here.length === 0 ? "No annotations on this path." : undefined}>
         {({ id, describedBy }) => (
           <Select<"none" | "all" | "some">
             id={id}

@@ -6,16 +6,16 @@ export interface Gestures {
   /** The node at a point of the element. */
   nodeAt: (point: Point) => string | undefined;
   onHover: (id: string | undefined) => void;
-  /** `look` where one only looks at it, with Shift. */
+  /** `look` with Shift: inspects the node without picking it. */
   onPick: (id: string, look: boolean) => void;
 }
 
-/** So far a pointer may move and its click is still one. */
+/** Distance that a pointer may move during a click. */
 const STILL = 4;
 
 /**
- * Drag to pan, wheel to pan, pinch or Ctrl and wheel to zoom, click to pick. Where the page itself scrolls, the wheel and one
- * finger up or down are the page's. Gives back the way to stop.
+ * Drag to pan, wheel to pan, pinch or Ctrl and wheel to zoom, click to pick. If the page scrolls, the wheel and
+ * vertical swipes scroll the page. Returns a function that stops it.
  */
 export function followPointer(element: HTMLElement, { transform, nodeAt, onHover, onPick }: Gestures): () => void {
   const pointers = new Map<number, Point>();

@@ -10,10 +10,10 @@ interface Cost {
   tokens: number;
 }
 
-/** An error, for the person who can do something about it: what, why, and with which means. */
+/** An error with its cause and ways to resolve it. */
 export function Problem({ error }: { error: Extract<Outcome, { kind: "error" }> }) {
   const costs = costsOf(error.details["nodes"]);
-  // What is shown better elsewhere is not shown twice.
+  // Details that are shown below in another form.
   const shown = costs.length > 0 ? ["nodes"] : error.code === "ambiguous_path" ? ["candidates"] : [];
   const rest = Object.entries(error.details).filter(([key]) => !shown.includes(key));
   return (
@@ -48,7 +48,7 @@ export function Problem({ error }: { error: Extract<Outcome, { kind: "error" }> 
   );
 }
 
-/** The ways into a node at which several edges arrive: one click says which is meant. */
+/** The edges that lead to a node, as buttons that choose one. */
 function Ways({ nodeId }: { nodeId: string }) {
   const tree = index.value;
   const point = tree && choicePoints(tree, [nodeId])[0];
@@ -66,12 +66,12 @@ function Ways({ nodeId }: { nodeId: string }) {
   );
 }
 
-/** What each node costs, the dearest first, with the means to leave it out. */
+/** The cost of each node, most expensive first, with a button to exclude it. */
 function Costs({ costs }: { costs: Cost[] }) {
   const most = Math.max(1, ...costs.map((cost) => cost.tokens));
   return (
     <table class="costs">
-      <caption>What each of {plural(costs.length, "node")} costs. Exclude some, or make the window larger.</caption>
+      <caption>Cost of {plural(costs.length, "node")}. Exclude some, or enlarge the window.</caption>
       <thead>
         <tr>
           <th scope="col">Node</th>
@@ -124,7 +124,7 @@ function costsOf(value: unknown): Cost[] {
   });
 }
 
-/** What the library found in the input and what it did about it. */
+/** The library's diagnostics for the input. */
 export function Diagnostics({ list }: { list: Diagnostic[] }) {
   if (list.length === 0) return null;
   return (

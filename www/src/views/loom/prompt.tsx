@@ -9,7 +9,7 @@ import { bufferTimeline, dialogueTimeline, type Gap, type MessageEntry } from ".
 import { nodeName, snippet } from "./tree-index.js";
 import { authorClass } from "./authors.js";
 
-/** The messages, with what is missing shown in its place. */
+/** The messages, with removed nodes at their position. */
 export function DialoguePrompt({ assembly }: { assembly: DialogueAssembly }) {
   const entries = dialogueTimeline(assembly);
   return (
@@ -24,7 +24,7 @@ export function DialoguePrompt({ assembly }: { assembly: DialogueAssembly }) {
           </li>
         ),
       )}
-      {entries.length === 0 ? <li class="empty">There are no messages.</li> : null}
+      {entries.length === 0 ? <li class="empty">No messages.</li> : null}
     </ol>
   );
 }
@@ -58,7 +58,7 @@ function MessageView({ entry }: { entry: MessageEntry }) {
   );
 }
 
-/** What stands in the messages and is of no node. */
+/** Additions to messages other than nodes. */
 const BLOCK_TAGS: Partial<Record<Segment["kind"], string>> = {
   marker: "marker",
   memory: "operational memory",
@@ -105,7 +105,7 @@ function SegmentView({ segment }: { segment: Segment }) {
   );
 }
 
-/** A node's name; it shows the node in the tree. A message that is not sent has no place there. */
+/** A node's name, as a button that shows the node in the tree. A message that is not sent is not in the tree. */
 export function NodeChip({ id }: { id: string }) {
   const tree = index.value;
   if (!tree) return null;
@@ -122,10 +122,10 @@ export function NodeChip({ id }: { id: string }) {
   );
 }
 
-/** Of a gap. Of the nodes of a long path most are missing, and few people read what each of them says. */
+/** Maximum number of shown nodes in a gap: of a long path most are missing. */
 const MAX_SHOWN_MISSING = 200;
 
-/** Nodes that are not there: how many, why, and what each would have cost. */
+/** Missing nodes: their number, the reason, and the cost of each. */
 function GapView({ gap }: { gap: Gap }) {
   const fates = (["cut", "excluded", "skipped"] as const).flatMap((fate) => {
     const of = gap.rows.filter((row) => row.fate === fate);
@@ -162,7 +162,7 @@ function GapView({ gap }: { gap: Gap }) {
   );
 }
 
-/** The document, each node's stretch marked, with what is missing shown in its place. */
+/** The document, with the stretch of each node marked, and removed nodes at their position. */
 export function BufferPrompt({ assembly }: { assembly: BufferAssembly }) {
   const tree = index.value;
   if (!tree) return null;
@@ -223,7 +223,7 @@ export function BufferPrompt({ assembly }: { assembly: BufferAssembly }) {
   );
 }
 
-/** White space at the start of a stretch, so that a node's name stands at its first word and not above it. */
+/** The white space at the start of a stretch, so that a node's name is placed at its first word. */
 function leading(text: string): string {
   return /^\s*/u.exec(text)?.[0] ?? "";
 }

@@ -3,7 +3,7 @@ import { CopyButton } from "../../ui/copy-button.js";
 import { plural } from "../../ui/format.js";
 import { outcome, request } from "./state.js";
 
-/** The request and what came of it, as they are. The tree is folded until asked for; what is copied is always whole. */
+/** The request and the result as JSON. The tree is collapsed until opened; copying always includes it. */
 export function RawJson() {
   const withTree = useSignal(false);
   const input = request.value;

@@ -9,7 +9,7 @@ import { PROTECTION_NAMES, protectionOf } from "./settings.js";
 import { nodeWith, outcome, settings } from "./state.js";
 import { snippet } from "./tree-index.js";
 
-/** The report: totals, what was cut, the settings in force, and a row for each node. */
+/** The report: totals, the cut, the effective settings, and a row for each node. */
 export function Report({ report }: { report: AssemblyReport }) {
   const { tokens, cut, preferences } = report;
   const partial = cut?.partialNodeIds.length ?? 0;
@@ -42,7 +42,7 @@ export function Report({ report }: { report: AssemblyReport }) {
           }
         />
         <Fact name="Marker" value={cut?.marker?.trim() ?? "none"} />
-        <Fact name="Settings in force" value={settingsInForce(preferences)} />
+        <Fact name="Effective settings" value={settingsInForce(preferences)} />
       </dl>
       <Rows rows={report.nodes} />
     </div>
@@ -91,7 +91,7 @@ function Rows({ rows }: { rows: NodeReport[] }) {
       </div>
       <div class="table-scroll" role="region" aria-label="Report by node" tabIndex={0}>
         <table class="rows">
-          <caption class="visually-hidden">What became of each node</caption>
+          <caption class="visually-hidden">Fate of each node</caption>
           <thead>
             <tr>
               <th scope="col">Node</th>
@@ -133,7 +133,7 @@ function Rows({ rows }: { rows: NodeReport[] }) {
   );
 }
 
-/** How many diagnostics there are, for the tab. */
+/** Number of diagnostics, shown on the tab. */
 export function useDiagnosticCount(): number {
   return useComputed(() => {
     const made = outcome.value;

@@ -25,7 +25,7 @@ interface Made {
   diagnostics: Diagnostic[];
 }
 
-/** The body for the provider of the view, as it is sent, with what it takes to send it. */
+/** The request body for the chosen provider, with address, headers and a curl command. */
 export function RequestBody() {
   const made = useComputed<Made | Extract<Outcome, { kind: "error" }> | undefined>(() => {
     const input = request.value;
@@ -85,9 +85,7 @@ export function RequestBody() {
         ) : null}
       </div>
       {result === undefined ? (
-        <p class="empty">
-          The prompt is for no provider in particular. Choose one: the bar, the tree and the report follow.
-        </p>
+        <p class="empty">No provider is chosen. Choose one: the bar, the tree and the report follow.</p>
       ) : "kind" in result ? (
         <Problem error={result} />
       ) : (
@@ -132,7 +130,7 @@ function Body({ made }: { made: Made }) {
   );
 }
 
-/** Base64 is folded to be looked at; what is copied is whole. */
+/** Base64 is shortened for display; copying includes all of it. */
 function shortened(text: string): string {
   return text.replace(/[A-Za-z0-9+/=]{240,}/g, (run) => `${run.slice(0, 60)}… (${count(run.length)} characters)`);
 }

@@ -10,17 +10,17 @@ import type {
 } from "ctxweave/loom";
 import type { Pending } from "./pending.js";
 
-/** The tree that is open, in the wasm, and what it was given last. */
+/** The open tree in the wasm, and the data that it was last updated from. */
 let held:
   | { tree: LoomTree; data: LoomTreeData; media: Record<string, Media> | undefined; pending: Pending | undefined }
   | undefined;
 
 /**
- * The open tree, as the request has it, and the message that is being written. What a setting, an exclusion or a letter
- * changes is put right, and no more: so that a keystroke costs what is in the window.
+ * The resident tree for the request and the message being written. Only differences in settings, exclusions or text are
+ * applied, so that a keystroke costs only what is in the window.
  */
 function treeOf({ tree: data, media }: DialogueRequest | BufferRequest, pending: Pending | undefined): LoomTree {
-  // The file's own objects stay as they are, so that what is the same object is the same edge.
+  // The file's objects are never changed, so an identical edges array means identical edges.
   if (held?.data.edges !== data.edges) {
     held?.tree.free();
     held = undefined;
@@ -39,15 +39,15 @@ function treeOf({ tree: data, media }: DialogueRequest | BufferRequest, pending:
   return tree;
 }
 
-/** Puts the message as it is now in the place of the one that was there; it is a node for as long as it is written. */
+/** Replaces the message being written; it is a node only while it is being written. */
 function write(tree: LoomTree, before: Pending | undefined, now: Pending | undefined): void {
   const stays = now !== undefined && before?.edge === now.edge;
-  // Its edge goes with the node.
+  // Removing the node removes its edge.
   if (before && !stays) tree.remove({ nodes: [before.node.id] });
   if (now) tree.upsert({ nodes: [now.node], edges: !stays && now.edge ? [now.edge] : [] });
 }
 
-/** Does something with the open tree; where that was lost with its instance, with a new one. */
+/** Runs a query on the resident tree; if the tree was lost with its instance, on a new one. */
 function asked<T>(
   request: DialogueRequest | BufferRequest,
   pending: Pending | undefined,
@@ -62,19 +62,19 @@ function asked<T>(
   }
 }
 
-/** What `assembleDialogue` gives for the request and the message at its tip, from the tree that stays. */
+/** `assembleDialogue` for the request and the message at its tip, on the resident tree. */
 export function liveDialogue(request: DialogueRequest, pending: Pending | undefined): DialogueAssembly {
   const { tree: _, media: __, ...options } = request;
   return asked(request, pending, (tree) => tree.assembleDialogue(options));
 }
 
-/** What `assembleBuffer` gives for the request, from the tree that stays. */
+/** `assembleBuffer` for the request, on the resident tree. */
 export function liveBuffer(request: BufferRequest): BufferAssembly {
   const { tree: _, media: __, ...options } = request;
   return asked(request, undefined, (tree) => tree.assembleBuffer(options));
 }
 
-/** What a message costs that is being written, and what the whole path with it would. */
+/** The cost of the message being written, and of the whole path with it. */
 export function measurePending(request: DialogueRequest, pending: Pending): { tokens: number; path: PathMeasure } {
   const { tree: _, media: __, ...options } = request;
   return asked(request, pending, (tree) => ({

@@ -11,11 +11,11 @@ export interface Sample {
   name: string;
   about: string;
   url: string;
-  /** A window small enough that something has to go. */
+  /** A window small enough to require a cut. */
   contextWindow: number;
-  /** Whether its tree names media. */
+  /** Whether its tree refers to media. */
   media?: true;
-  /** Where it opens: the way there shows most of what the sample is for. */
+  /** The initial tip, whose path shows most of the sample's purpose. */
   tip: string;
 }
 
@@ -57,7 +57,7 @@ export const SAMPLES: readonly Sample[] = [
   },
 ];
 
-/** The window for a tree of one's own. */
+/** The window for a user's tree. */
 export const OWN_WINDOW = 8192;
 
 export async function fetchSample(sample: Sample): Promise<{ tree: LoomTreeData; media: Record<string, Media> }> {
@@ -65,7 +65,7 @@ export async function fetchSample(sample: Sample): Promise<{ tree: LoomTreeData;
     fetchJson<LoomTreeData>(sample.url),
     sample.media ? fetchJson<Record<string, Media>>(media) : ({} as Record<string, Media>),
   ]);
-  // The samples share one file of media; a request carries only what its own tree names.
+  // The samples share one file of media; a request includes only what its tree refers to.
   const text = JSON.stringify(tree);
   return {
     tree,
@@ -73,7 +73,7 @@ export async function fetchSample(sample: Sample): Promise<{ tree: LoomTreeData;
   };
 }
 
-/** Begins to fetch what the view will open: what the address names, or the first. */
+/** Starts to fetch the tree that the view will open: the one in the address, or the first. */
 export function fetchSampleEarly(id: string | null): void {
   if (id !== null && !SAMPLES.some((sample) => sample.id === id)) return;
   const sample = SAMPLES.find((one) => one.id === id) ?? SAMPLES[0];

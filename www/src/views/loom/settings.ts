@@ -15,22 +15,19 @@ import { loomAwareOf, type AwareSettings } from "./aware.js";
 export type Mode = "dialogue" | "buffer";
 export type ProviderName = TargetProvider;
 
-/**
- * Everything the person at the page has decided. A preference that is absent here was not touched, so that the tree's
- * own value, or the default, holds.
- */
+/** All decisions of the user. An absent preference has the tree's value or the default. */
 export interface Settings {
   mode: Mode;
   contextWindow: number;
   preferences: Preferences;
   annotations: "none" | "all" | string[];
-  /** Whom the prompt is for: bar, marks, report and body are all of the assembly for it. */
+  /** The target of the prompt: bar, marks, report and body are those of its assembly. */
   provider?: ProviderName;
-  /** Its model; without one it is the first that comes to mind. */
+  /** Its model. Default: a common model of the provider. */
   model?: string;
   /** Cache breakpoints in Anthropic's body. */
   cache?: boolean;
-  /** The exact tokenizer to count with; without one the counts are estimates. */
+  /** The exact tokenizer; without one the counts are estimates. */
   tokenizer?: PageEncoding;
   instructionScope?: "path" | "generation";
   systemPrompt?: string;
@@ -40,11 +37,11 @@ export interface Settings {
   pendingMessage?: string;
   /** Overrides the tree's `bufferModeSystemContext`. */
   bufferSystem?: boolean;
-  /** What a loom-aware agent is told; absent for other agents. */
+  /** The additions for a loom-aware agent; absent for other agents. */
   aware?: AwareSettings;
   choices: Record<string, string>;
   versions: Record<string, string>;
-  /** Node id → whether it is excluded, where that differs from the file. */
+  /** Node id to exclusion, if it differs from the file. */
   excluded: Record<string, boolean>;
 }
 
@@ -60,7 +57,7 @@ export const FILL_NAMES: Record<Fill, string> = {
 
 type Protect = NonNullable<Preferences["protect"]>;
 
-/** The values of `protect`, by the word that the control and the link use. */
+/** The values of `protect`, by the word in the control and the link. */
 export const PROTECTIONS = {
   both: ["firstUser", "lastUser"],
   firstUser: ["firstUser"],
@@ -91,7 +88,7 @@ export const PROVIDERS: readonly ProviderName[] = [
   "completion",
 ];
 
-/** A model to begin with; which one it is, is the reader's to say. */
+/** The initial model of each provider. */
 export const FIRST_MODELS: Record<ProviderName, string> = {
   anthropic: "claude-sonnet-4-5",
   openai: "gpt-5",
@@ -101,12 +98,12 @@ export const FIRST_MODELS: Record<ProviderName, string> = {
   completion: "gpt-3.5-turbo-instruct",
 };
 
-/** What a provider takes: the plain completion a document, all others messages. */
+/** The mode of a provider: plain completion takes a document, all others messages. */
 function modeOf(provider: ProviderName): Mode {
   return provider === "completion" ? "buffer" : "dialogue";
 }
 
-/** The settings for a provider, or for none in particular. */
+/** The settings for a provider, or without one. */
 export function withProvider(settings: Settings, provider: ProviderName | undefined): Settings {
   const { provider: before, model, ...rest } = settings;
   if (provider === undefined) return rest;
@@ -114,26 +111,26 @@ export function withProvider(settings: Settings, provider: ProviderName | undefi
   return { ...rest, ...named, mode: modeOf(provider), provider };
 }
 
-/** The settings in a mode; whom it cannot be for any more, it is not for. */
+/** The settings in a mode; a provider of another mode is removed. */
 export function withMode(settings: Settings, mode: Mode): Settings {
   const { provider } = settings;
   const next = provider !== undefined && modeOf(provider) !== mode ? withProvider(settings, undefined) : settings;
   return { ...next, mode };
 }
 
-/** Whom the prompt is for, as the library is told. */
+/** The target passed to the library. */
 export function targetOf({ provider, model, cache }: Settings): (Target & { model: string }) | undefined {
   if (!provider) return undefined;
   const cached = provider === "anthropic" && cache ? { cache: true } : {};
   return { provider, model: model || FIRST_MODELS[provider], ...cached };
 }
 
-/** The encodings that the page offers. */
+/** The encodings offered by the page. */
 export type PageEncoding = "o200k_base" | "cl100k_base";
 
 export const ENCODINGS: readonly PageEncoding[] = ["o200k_base", "cl100k_base"];
 
-/** The library's own defaults, to show in a field that nobody has filled. */
+/** The library's defaults, shown in empty fields. */
 export const DEFAULTS: Required<Omit<Preferences, "truncationMarker" | "protect">> = {
   truncationStrategy: "truncateMiddle",
   minimumRecentNodes: 4,
@@ -143,7 +140,7 @@ export const DEFAULTS: Required<Omit<Preferences, "truncationMarker" | "protect"
   fill: "all",
 };
 
-/** The value of `protect` in force, as the library resolves it. */
+/** The effective value of `protect`, as resolved by the library. */
 export function effectiveProtect(settings: Settings, tree: LoomTreeData): Protect {
   const strategy = effective(settings, tree, "truncationStrategy");
   const standard = strategy === "truncateMiddle" ? PROTECTIONS.both : PROTECTIONS.none;
@@ -158,7 +155,7 @@ export function freshSettings(contextWindow: number, mode: Mode): Settings {
   return { mode, contextWindow, preferences: {}, annotations: "none", choices: {}, versions: {}, excluded: {} };
 }
 
-/** The value in force for one preference, as the library resolves it. */
+/** The effective value of a preference, as resolved by the library. */
 export function effective<K extends keyof typeof DEFAULTS>(
   settings: Settings,
   tree: LoomTreeData,
@@ -167,7 +164,7 @@ export function effective<K extends keyof typeof DEFAULTS>(
   return (settings.preferences[key] ?? tree.preferences?.[key] ?? DEFAULTS[key]) as (typeof DEFAULTS)[K];
 }
 
-/** The tree with the exclusions made on the page. The file's own objects stay as they are. */
+/** The tree with the user's exclusions. The file's objects are unchanged. */
 export function treeWithExclusions(tree: LoomTreeData, excluded: Record<string, boolean>): LoomTreeData {
   if (Object.keys(excluded).length === 0) return tree;
   return {
@@ -180,8 +177,8 @@ export function treeWithExclusions(tree: LoomTreeData, excluded: Record<string, 
 }
 
 /**
- * The request, exactly as it goes to the library; fields that nobody set are absent. `tokenizer` is the one in force,
- * which differs from the one that was asked for until its vocabulary is there.
+ * The request exactly as passed to the library, without unset fields. `tokenizer` is the effective one, which differs
+ * from the selected one until its vocabulary is loaded.
  */
 export function buildRequest(
   tree: LoomTreeData,
@@ -198,7 +195,7 @@ export function buildRequest(
   };
   if (Object.keys(settings.preferences).length > 0) request.preferences = settings.preferences;
   if (settings.annotations !== "none") request.includeAnnotations = settings.annotations;
-  // The target is the provider's, too, and says what of a message does not reach it.
+  // The target implies the provider, and reports what does not reach it.
   if (target) request.target = target;
   if (tokenizer) request.tokenizer = tokenizer;
   if (settings.instructionScope) request.instructionScope = settings.instructionScope;

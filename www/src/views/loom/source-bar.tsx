@@ -10,7 +10,7 @@ import { codeOfLoom } from "./code.js";
 import { SAMPLES } from "./samples.js";
 import { content, lookAgain, open, own, openFile, opening, openProblem, openSample } from "./state.js";
 
-/** Which tree is open, and the ways to open another. */
+/** The open tree, and ways to open another. */
 export function SourceBar() {
   const at = open.value;
   useOpener({ hint: "Drop the file to open it", ready: at !== undefined, onFile: (file) => void read(file) });
@@ -31,7 +31,7 @@ export function SourceBar() {
         label="Open a file…"
         id="tree-file"
         accept=".json,application/json"
-        about="A tree of your own, as a JSON file"
+        about="Your tree as a JSON file"
         onFile={(file) => void read(file)}
       />
       <WhatIsOpen failed={openProblem.value !== undefined}>

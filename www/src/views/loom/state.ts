@@ -32,16 +32,16 @@ import {
 import { drawnPath, indexTree, withNodes, type TreeIndex } from "./tree-index.js";
 import { isLoaded, loadVocabulary } from "../../ui/vocabularies.js";
 
-/** A tree that is open, and how it came here. */
+/** An open tree, and its source. */
 export interface OpenTree {
   /** A sample's id, or `file`. */
   source: string;
   name: string;
   tree: LoomTreeData;
   media: Record<string, Media>;
-  /** What the page starts with for this tree; a link says only what differs. */
+  /** The initial settings for this tree; a link contains only differences. */
   start: Settings;
-  /** Where it opens; without it, at the end of the longest path. */
+  /** The initial tip. Default: the end of the longest path. */
   firstTip?: string;
 }
 
@@ -50,30 +50,30 @@ export type Outcome =
   | { kind: "buffer"; result: BufferAssembly; milliseconds: number; first: boolean }
   | { kind: "error"; code: string; message: string; details: Record<string, unknown> };
 
-/** The tree that is open, and where in it one was, as a link says it. */
+/** The open tree and the position in it, as in a link. */
 export const own = new PersistedDocument<{ tree: OpenTree; link: string }>("loom");
 export const open = computed(() => own.value.value?.tree);
 export const settings = signal<Settings>(freshSettings(OWN_WINDOW, "dialogue"));
 export const tip = signal<string | undefined>(undefined);
-/** Why the last attempt to open something failed; the tree that was open stays. */
+/** Why the last attempt to open something failed; the previous tree remains open. */
 export const openProblem = signal<{ name: string; message: string; hint: string } | undefined>(undefined);
-/** The sample that is on its way. */
+/** The sample being loaded. */
 export const opening = signal<string | undefined>(undefined);
-/** The node under the pointer, and the one the keyboard is at: the first wins for showing its text. */
+/** The node under the pointer, and the node of the keyboard cursor; the first takes precedence for the shown text. */
 export const hovered = signal<string | undefined>(undefined);
 export const cursor = signal<string | undefined>(undefined);
 
-/** By itself, so that the tree is indexed and drawn again when it changes and not with every letter. */
+/** A separate signal, so that the tree is indexed and drawn again when it changes and not on each keystroke. */
 const excluded = computed(() => settings.value.excluded);
 
-/** The tree of the file; what hangs where does not change with what is excluded. */
+/** The tree of the file; exclusions do not change its structure. */
 const fileIndex = computed(() => open.value && indexTree(open.value.tree));
 
 export const index = computed<TreeIndex | undefined>(
   () => fileIndex.value && withNodes(fileIndex.value, treeWithExclusions(fileIndex.value.tree, excluded.value)),
 );
 
-/** The exact tokenizer that counts now: the one asked for, once its vocabulary is there. */
+/** The effective exact tokenizer: the selected one, once its vocabulary is loaded. */
 export const tokenizer = computed<PageEncoding | undefined>(() => {
   const asked = settings.value.tokenizer;
   return asked && isLoaded(asked) ? asked : undefined;
@@ -81,27 +81,27 @@ export const tokenizer = computed<PageEncoding | undefined>(() => {
 
 const place = computed(() => index.value && slotAfter(index.value, tip.value));
 
-/** The message that is being written, as the node that it will be. Documents have their working buffer for that. */
+/** The message being written, as a node. Documents have their working buffer instead. */
 export const pending = computed<Pending | undefined>(() => {
   const { mode, pendingMessage = "" } = settings.value;
   return mode === "dialogue" && place.value ? messageAt(place.value, pendingMessage) : undefined;
 });
 
-/** What is asked of the tree that stays: the message that is being written is its tip, but not among its nodes. */
+/** The request to the resident tree: the message being written is the tip, but not in `nodes`. */
 const asked = computed<DialogueRequest | BufferRequest | undefined>(() => {
   const at = open.value;
   const from = pending.value?.node.id ?? tip.value;
   return at && from !== undefined ? buildRequest(at.tree, at.media, from, settings.value, tokenizer.value) : undefined;
 });
 
-/** The request as one call would have it. */
+/** The request as a single call. */
 export const request = computed<DialogueRequest | BufferRequest | undefined>(() => {
   const input = asked.value;
   const message = pending.value;
   return input && message ? { ...input, tree: withPending(input.tree, message) } : input;
 });
 
-/** The tree that was assembled last: its first assembly also pays for reading it. */
+/** The last assembled tree: its first assembly includes reading it. */
 let assembled: OpenTree | undefined;
 
 export const outcome = computed<Outcome | undefined>(() => {
@@ -120,7 +120,7 @@ export const outcome = computed<Outcome | undefined>(() => {
   }
 });
 
-/** What an assembly takes once the tree was read: after a first one it is done once more, when there is time. */
+/** The duration of an assembly without reading the tree: after a first one it is repeated when the page is idle. */
 export const warmTime = signal<number | undefined>(undefined);
 
 effect(() => {
@@ -138,14 +138,14 @@ effect(() => {
   return () => clearTimeout(timer);
 });
 
-/** While the count is exact: what the estimate would have said of the very same messages. */
+/** While counts are exact: the estimate for the same messages. */
 export const estimate = computed<number | undefined>(() => {
   const made = outcome.value;
   const exact = tokenizer.value;
   return exact && made && made.kind !== "error" ? estimateOf(made.result, exact) : undefined;
 });
 
-/** What the message costs that is being written, and how far its whole path is from the limit. */
+/** The cost of the message being written, and the tokens left for its path. */
 export const pendingCost = computed<{ tokens: number; remaining: number } | undefined>(() => {
   const input = asked.value;
   const message = pending.value;
@@ -154,18 +154,18 @@ export const pendingCost = computed<{ tokens: number; remaining: number } | unde
     const { tokens, path } = measurePending(input, message);
     return { tokens, remaining: path.remaining };
   } catch {
-    // The outcome says what is wrong.
+    // The outcome reports the error.
     return undefined;
   }
 });
 
-/** A node by its id, also the one that is not in the tree yet. */
+/** A node by id, including the message being written. */
 export function nodeWith(id: string): LoomNode | undefined {
   const message = pending.value?.node;
   return message?.id === id ? message : index.value?.node.get(id);
 }
 
-/** The path in the tree that the library walked, or, where it gave none, the way back as it is drawn. */
+/** The library's path; if it failed, the path to the tip as drawn. */
 export const path = computed<string[]>(() => {
   const made = outcome.value;
   if (made && made.kind !== "error") {
@@ -185,7 +185,7 @@ export function change(fields: Partial<Settings>): void {
   settings.value = { ...settings.value, ...fields };
 }
 
-/** Sets one optional setting, or, given nothing, lets the tree and the defaults decide again. */
+/** Sets an optional setting; undefined restores the tree's value or the default. */
 export function setOrClear<
   K extends
     | "model"
@@ -222,7 +222,7 @@ export function setPreference<K extends keyof Settings["preferences"]>(
   change({ preferences });
 }
 
-/** Says by which edge the path comes to a node, or leaves it open again. */
+/** Chooses the edge by which the path reaches a node; undefined reverts the choice. */
 export function choose(nodeId: string, edgeId: string | undefined): void {
   const choices = { ...settings.value.choices };
   if (edgeId === undefined) delete choices[nodeId];
@@ -230,7 +230,7 @@ export function choose(nodeId: string, edgeId: string | undefined): void {
   change({ choices });
 }
 
-/** Excludes a node, or takes that back; back at what the file says, nothing is noted. */
+/** Toggles the exclusion of a node; a value equal to the file's is not stored. */
 export function toggleExcluded(id: string): void {
   const node = open.value?.tree.nodes.find((n) => n.id === id);
   if (!node) return;
@@ -249,10 +249,10 @@ export function pickTip(id: string): void {
   });
 }
 
-/** Opens a sample with its own start, or with what a link says. */
+/** Opens a sample with its initial settings, or those of a link. */
 export async function openSample(id: string, link?: URLSearchParams): Promise<void> {
   const sample = SAMPLES.find((s) => s.id === id) ?? SAMPLES[0];
-  // An address was typed or gone back to: what it says is done, and what it replaces is a step back.
+  // An address was typed or revisited: it is opened, and undo restores the previous document.
   if (!sample || (!link && !(await own.mayReplace()))) return;
   opening.value = sample.id;
   try {
@@ -272,14 +272,14 @@ export async function openSample(id: string, link?: URLSearchParams): Promise<vo
     openProblem.value = {
       name: sample.name,
       message: (error as Error).message,
-      hint: "Try again, or open a file of your own.",
+      hint: "Try again, or open a file.",
     };
   } finally {
     opening.value = undefined;
   }
 }
 
-/** Opens the text of a file; a bad one changes nothing but the message. */
+/** Opens the text of a file; an invalid one only shows a message. */
 export async function openFile(name: string, text: string): Promise<void> {
   const opened = openText(text);
   if (!opened.ok) {
@@ -293,13 +293,13 @@ function fileOf(name: string, { tree, media }: { tree: LoomTreeData; media: Reco
   return { source: "file", name, tree, media, start: freshSettings(OWN_WINDOW, tree.mode ?? "dialogue") };
 }
 
-/** What a link carries of a tree of one's own. */
+/** The part of a user's tree that a link carries. */
 export function content(): unknown {
   const { name, tree, media } = open.value ?? {};
   return { name, tree, media };
 }
 
-/** A tree that a link carries. */
+/** The tree in a link. */
 function linked(content: unknown): { tree: OpenTree; link: string } {
   const opened = openText(JSON.stringify(content));
   if (!opened.ok) throw new Error(opened.message);
@@ -313,20 +313,20 @@ function show(next: OpenTree, link: URLSearchParams | undefined): void {
   });
 }
 
-/** After a step back or forth: the tree is there again, and where one was in it. */
+/** After undo or redo: restores the position in the tree. */
 export function lookAgain(): void {
   const at = own.value.peek();
   if (at) look(at.tree, new URLSearchParams(at.link));
 }
 
-/** Goes where a link says, or where a tree begins. */
+/** Goes to the position in a link, or the initial one. */
 function look(next: OpenTree, link: URLSearchParams | undefined): void {
   const { tips } = fileIndex.peek() ?? indexTree(next.tree);
   const linked = link?.get("tip") ?? undefined;
-  // A tip that a link names and the tree does not have is asked for all the same: the error says which it is.
+  // A tip in a link that the tree does not have is requested all the same, so that the error names it.
   const start = linked ?? next.firstTip ?? tips[0] ?? next.tree.nodes.at(-1)?.id;
   batch(() => {
-    // How tokens are counted is no matter of the tree, so it outlasts a change of trees.
+    // The tokenizer does not depend on the tree, so it is kept.
     const { tokenizer: counted } = settings.value;
     settings.value = link ? readLink(link, next.start) : { ...next.start, ...(counted ? { tokenizer: counted } : {}) };
     tip.value = start;
@@ -340,8 +340,8 @@ const FIRST = SAMPLES[0]?.id ?? "";
 const VIEW = "loom";
 
 /**
- * Follows the link in the address: at the start, and when someone goes back or pastes another. An address that names
- * no tree, as in the link to this view, keeps what is open.
+ * Follows the link in the address: at the start, and on navigation. An address without a tree, such as a link to this
+ * view, keeps the open tree.
  */
 export async function followLink(): Promise<void> {
   if (await own.begin(linked)) lookAgain();
@@ -356,7 +356,7 @@ export async function followLink(): Promise<void> {
   } else if (SAMPLES.some(({ id }) => id === source)) {
     await openSample(source, link);
   } else if (source === "file" && own.canUndo.peek()) {
-    // Back to a file from the sample that was opened after it.
+    // Returns to a file from the sample that was opened after it.
     batch(() => {
       own.undo();
       lookAgain();
@@ -366,15 +366,13 @@ export async function followLink(): Promise<void> {
     openProblem.value = {
       name: "This link",
       message:
-        source === "file"
-          ? "it was made for a file that this browser does not have"
-          : `there is no sample named \`${source}\``,
-      hint: "The first sample stands in for it.",
+        source === "file" ? "it refers to a file that this browser does not have" : `unknown sample \`${source}\``,
+      hint: "The first sample is shown instead.",
     };
   }
 }
 
-/** Writes what is open and set into the address. Another tree is a step to go back from. */
+/** Writes the tree and the settings into the address. Another tree adds an entry to the history. */
 function rewriteLink(): void {
   const at = open.value;
   if (!at) return;
@@ -385,7 +383,7 @@ function rewriteLink(): void {
   untracked(() => own.note({ tree: at, link: link.toString() }));
 }
 
-/** Loads the vocabulary that is asked for, by a person or by a link; gives back the way to stop. */
+/** Loads the selected vocabulary; returns a function that stops it. */
 export function keepVocabulary(): () => void {
   const asked = computed(() => settings.value.tokenizer);
   return effect(() => {
@@ -394,7 +392,7 @@ export function keepVocabulary(): () => void {
   });
 }
 
-/** Writes every change into the address; gives back the way to stop. */
+/** Writes every change into the address; returns a function that stops it. */
 export function keepLink(): () => void {
   return effect(rewriteLink);
 }

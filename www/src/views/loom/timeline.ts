@@ -1,7 +1,7 @@
 import type { AssemblyReport, BufferAssembly, DialogueAssembly, Message, NodeReport } from "ctxweave/loom";
 import { segmentsOf, type Segment, type Surroundings } from "./message-spans.js";
 
-/** Nodes that are not in the result, at the place where they would have been. */
+/** Missing nodes, at their position in the result. */
 export interface Gap {
   kind: "gap";
   rows: NodeReport[];
@@ -14,7 +14,7 @@ export interface MessageEntry {
   items: (Segment | Gap)[];
 }
 
-/** A dialogue in reading order, with what is missing in its place. */
+/** A dialogue in reading order, with missing nodes at their position. */
 export type DialogueEntry = MessageEntry | Gap;
 
 export function dialogueTimeline(assembly: DialogueAssembly): DialogueEntry[] {
@@ -39,7 +39,7 @@ export function dialogueTimeline(assembly: DialogueAssembly): DialogueEntry[] {
     const following = flat[at + 1]?.item;
     return following?.kind === "marker" ? at + 1 : at;
   });
-  // A system message comes before everything that could be missing, and so does what the agent remembers.
+  // A system message and the operational memory come before all missing nodes.
   const leading = flat.findIndex(({ item }) => item.kind !== "plain" && item.kind !== "memory") - 1;
 
   const entries: DialogueEntry[] = [];
@@ -63,7 +63,7 @@ export function dialogueTimeline(assembly: DialogueAssembly): DialogueEntry[] {
   return entries;
 }
 
-/** One stretch of a document: a node's, the marker's, the working buffer's, or one that belongs to nobody. */
+/** A stretch of a document: a node's, the marker's, the working buffer's, or other text. */
 export interface Stretch {
   kind: "node" | "marker" | "working" | "plain";
   nodeId?: string;
@@ -109,8 +109,8 @@ export function bufferTimeline(assembly: BufferAssembly): (Stretch | Gap)[] {
 }
 
 /**
- * For each item of the result the rows that are missing after it; −1 stands for the very beginning. A row's place is
- * after the last node before it, in the order of the report, that is there.
+ * For each item of the result, the rows missing after it; −1 is the beginning. A row's position is after the last
+ * present node before it in the report.
  */
 function gapsAfter(
   report: AssemblyReport,

@@ -3,7 +3,7 @@ import { VocabularyLoading } from "../../ui/vocabulary-loading.js";
 import { ENCODINGS, type PageEncoding } from "./settings.js";
 import { setOrClear, settings } from "./state.js";
 
-/** How tokens are counted. An exact count needs a vocabulary; until it is there the estimate stands in. */
+/** The tokenizer. An exact count needs a vocabulary; until it is loaded the estimate is used. */
 export function TokenizerPicker() {
   const asked = settings.value.tokenizer;
   return (

@@ -21,17 +21,17 @@ import { domId, TreeItems } from "./tree-items.js";
 import { nodeName, type TreeIndex } from "./tree-index.js";
 import { centreOn, firstSight, fit, resized, reveal, zoomAt, type Size, type Transform } from "./viewport.js";
 
-/** A node is hit this near to its middle, in the drawing and, from far away, on the screen. */
+/** Hit radius of a node, in the drawing and, at low zoom, on the screen. */
 const REACH = 14;
 const REACH_ON_SCREEN = 8;
 
 /**
- * The tree, drawn on a canvas: only what is in sight is painted, so that a wheel tick or a key costs the same in a large tree as in a
- * small one. What a screen reader meets are the items above it (tree-items.tsx).
+ * The tree on a canvas. Only the visible part is painted, so that a wheel tick or a key costs the same in large and
+ * small trees. For screen readers there are items above it (tree-items.tsx).
  */
 export function TreeGraph() {
   const index = indexSignal.value as TreeIndex;
-  // An exclusion changes how a node looks, and not where it stands.
+  // Exclusion changes the look of a node, not its position.
   const layout = useMemo(() => layoutTree(index), [index.links]);
   const surface = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -60,7 +60,7 @@ export function TreeGraph() {
   usePainting(canvas, items, scene, transform, size);
   useEffect(keepPalette, []);
 
-  // A new tree opens with its own first sight; one that only changed, or has other room, keeps what is in the middle.
+  // A new tree is fitted into view; a changed tree or another size keeps the middle.
   const seen = useRef<unknown>(undefined);
   const room = useRef<Size>({ width: 0, height: 0 });
   useLayoutEffect(() => {
@@ -178,7 +178,9 @@ export function TreeGraph() {
   );
 }
 
-/** Paints at most once a frame, only when something has changed, and at once in another size, so that nothing is seen stretched. */
+/**
+ * Paints at most once per frame, only after changes, and immediately on resize, so that the image is never stretched.
+ */
 function usePainting(
   canvas: { current: HTMLCanvasElement | null },
   items: { current: HTMLDivElement | null },
@@ -200,7 +202,7 @@ function usePainting(
       const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
       const isResized = element.width !== across || element.height !== down;
       const paint = (): void => {
-        // To set the size is to clear it, even to what it was.
+        // Setting the size clears the canvas, even if it is the same.
         if (isResized) Object.assign(element, { width: across, height: down });
         const context = element.getContext("2d");
         if (context) paintTree(context, now, at, { width, height }, ratio);
@@ -216,7 +218,7 @@ function usePainting(
   }, []);
 }
 
-/** Where an arrow key leads. */
+/** The target of an arrow key. */
 function step(
   key: string,
   at: string,

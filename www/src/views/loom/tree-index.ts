@@ -1,6 +1,6 @@
 import type { ContentBlock, LoomEdge, LoomNode, LoomTreeData, NodeContent } from "ctxweave/loom";
 
-/** A line from one node to another, as it is drawn: one for each source of each edge. */
+/** A line between two nodes as drawn: one for each source of each edge. */
 export interface TreeLink {
   edge: LoomEdge;
   from: string;
@@ -9,23 +9,23 @@ export interface TreeLink {
 }
 
 /**
- * A tree with the questions answered that a drawing asks again and again. It is lenient: what is damaged is drawn as
- * far as it goes, and the library says what is wrong with it.
+ * A tree with precomputed answers for drawing. Lenient: damaged trees are drawn as far as possible, and the library
+ * reports the errors.
  */
 export interface TreeIndex {
   tree: LoomTreeData;
   node: Map<string, LoomNode>;
-  /** What arrives at a node by continuation. */
+  /** Incoming continuation edges of a node. */
   incoming: Map<string, LoomEdge[]>;
-  /** The one node under which each node is drawn; a root has none. */
+  /** The node under which each node is drawn; roots have none. */
   parent: Map<string, string>;
   children: Map<string, string[]>;
   roots: string[];
   links: TreeLink[];
-  /** Nodes that nothing goes on from and nothing refers to, those with the longest way back first. */
+  /** Nodes without continuations or references, those with the longest path first. */
   tips: string[];
   depth: Map<string, number>;
-  /** Nodes reached by an annotation edge. */
+  /** Targets of annotation edges. */
   annotations: Set<string>;
   /** Names for `authorAgentId`, in order of first appearance. */
   agents: string[];
@@ -58,9 +58,9 @@ export function indexTree(tree: LoomTreeData): TreeIndex {
     }
     if (!annotation) for (const source of edge.sources) continued.add(source.nodeId);
     if (main === undefined || main === edge.targetNodeId || !node.has(main) || !node.has(edge.targetNodeId)) continue;
-    // The first edge decides where a node is drawn, and a continuation wins over an annotation.
+    // The first edge determines the parent, and a continuation takes precedence over an annotation.
     if (parent.has(edge.targetNodeId)) continue;
-    // Only from below a node that has something below it can a way lead back to it.
+    // A cycle is possible only if the target already has a node below it.
     if (above.has(edge.targetNodeId) && leadsTo(parent, main, edge.targetNodeId)) continue;
     parent.set(edge.targetNodeId, main);
     above.add(main);
@@ -83,25 +83,25 @@ export function indexTree(tree: LoomTreeData): TreeIndex {
   return { tree, node, incoming, parent, children, roots, links, tips, depth, annotations, agents };
 }
 
-/** The same tree with nodes that say other things; which there are, and how they hang together, is as it was. */
+/** The same index with changed nodes; their set and structure are unchanged. */
 export function withNodes(index: TreeIndex, tree: LoomTreeData): TreeIndex {
   return tree === index.tree ? index : { ...index, tree, node: new Map(tree.nodes.map((n) => [n.id, n])) };
 }
 
-/** The sources of an edge that can be the predecessor: the primary ones, else the first. */
+/** The possible predecessors of an edge: its primary sources, otherwise the first source. */
 function primariesOf(edge: LoomEdge): string[] {
   const primaries = edge.sources.filter((s) => (s.role ?? "primary") === "primary").map((s) => s.nodeId);
   const first = edge.sources[0];
   return primaries.length > 0 || first === undefined ? primaries : [first.nodeId];
 }
 
-/** The version that no other of them is an edit of. */
+/** The version that is not the original of another one. */
 function latestVersion(ids: string[], node: Map<string, LoomNode>): string | undefined {
   const edited = new Set(ids.map((id) => node.get(id)?.editedFrom));
   return ids.findLast((id) => !edited.has(id)) ?? ids.at(-1);
 }
 
-/** Whether walking up from `from` comes to `to`: an edge that closes a circle is drawn, but not as a parent. */
+/** Whether the ancestors of `from` include `to`: an edge that closes a cycle is drawn, but is not a parent. */
 function leadsTo(parent: Map<string, string>, from: string, to: string): boolean {
   for (let at: string | undefined = from; at !== undefined; at = parent.get(at)) if (at === to) return true;
   return false;
@@ -126,14 +126,14 @@ function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   else map.set(key, [value]);
 }
 
-/** The blocks of a content, mixed ones opened. */
+/** The blocks of a content, with mixed ones flattened. */
 export function blocksOf(content: NodeContent): Exclude<ContentBlock, { type: "mixed" }>[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   if (content.type === "mixed") return content.blocks.flatMap(blocksOf);
   return [content];
 }
 
-/** What a node says, in one line, for lists, labels and tooltips. */
+/** The text of a node in one line, for lists, labels and tooltips. */
 export function snippet(node: LoomNode | undefined, length = 90): string {
   if (!node) return "";
   const text = blocksOf(node.content).map(blockLine).join(" ").replace(/\s+/gu, " ").trim();
@@ -141,7 +141,7 @@ export function snippet(node: LoomNode | undefined, length = 90): string {
   return characters.length > length ? `${characters.slice(0, length).join("").trimEnd()}…` : text || "(blank)";
 }
 
-/** What a node says, whole. */
+/** The whole text of a node. */
 export function fullText(node: LoomNode): string {
   return blocksOf(node.content).map(blockLine).join("\n\n").trim();
 }
@@ -165,18 +165,18 @@ function blockLine(block: Exclude<ContentBlock, { type: "mixed" }>): string {
   }
 }
 
-/** The name by which people call a node. */
+/** The displayed name of a node. */
 export function nodeName(node: LoomNode | undefined, id: string): string {
   return node?.localId ?? id;
 }
 
-/** All versions of one node that stand side by side as primary sources of one edge on the path. */
+/** Versions of one node that are primary sources of one edge on the path. */
 interface VersionSet {
   target: string;
   versions: string[];
 }
 
-/** The places on a path where there is a version to pick. */
+/** The edges on a path with several versions. */
 export function versionSets(index: TreeIndex, path: string[]): VersionSet[] {
   const on = new Set(path);
   const sets: VersionSet[] = [];
@@ -189,13 +189,13 @@ export function versionSets(index: TreeIndex, path: string[]): VersionSet[] {
   return sets;
 }
 
-/** One way to arrive at a node. */
+/** One edge into a node. */
 interface Candidate {
   edgeId: string;
   from: string;
 }
 
-/** The nodes of a path at which several continuation edges arrive. */
+/** The nodes of a path with several incoming continuation edges. */
 export function choicePoints(index: TreeIndex, path: string[]): { nodeId: string; candidates: Candidate[] }[] {
   return path.flatMap((nodeId) => {
     const edges = index.incoming.get(nodeId) ?? [];
@@ -204,7 +204,7 @@ export function choicePoints(index: TreeIndex, path: string[]): { nodeId: string
   });
 }
 
-/** The way back from a node as it is drawn: the shape of a path where the library gave none. */
+/** The path to a node as drawn, for assemblies that failed. */
 export function drawnPath(index: TreeIndex, tip: string): string[] {
   const path: string[] = [];
   for (let at: string | undefined = tip; at !== undefined; at = index.parent.get(at)) path.push(at);

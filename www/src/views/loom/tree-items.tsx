@@ -4,19 +4,16 @@ import { FATES } from "../../ui/words.js";
 import type { TreeLayout, Placed } from "./layout.js";
 import { nodeName, snippet, type TreeIndex } from "./tree-index.js";
 
-/** A tree of more nodes than this has elements only for those around where one is. */
+/** Above this number of nodes only those around the current one have elements. */
 const MAX_LISTED_NODES = 400;
 const AROUND = 12;
 
-/** An id that is fit for the document whatever the tree's own ids hold. */
+/** An id that is valid in the document, whatever the node's id contains. */
 export function domId(nodeId: string): string {
   return `node-${encodeURIComponent(nodeId)}`;
 }
 
-/**
- * The nodes as those meet them who do not see the drawing: each an item of the tree, at the place where it is painted. They
- * paint nothing themselves.
- */
+/** The nodes for screen readers: tree items at the positions where the nodes are painted. They paint nothing. */
 export function TreeItems(props: {
   index: TreeIndex;
   layout: TreeLayout;
@@ -43,7 +40,7 @@ export function TreeItems(props: {
   );
 }
 
-/** The tip, and of where one is: the way up, the neighbours, what is below. */
+/** The tip, and the surroundings of the cursor: ancestors, neighbours, children. */
 function around(index: TreeIndex, layout: TreeLayout, tip: string | undefined, cursor: string | undefined): Placed[] {
   const found = new Set<Placed>();
   for (const id of [tip, cursor]) {
@@ -70,7 +67,7 @@ function Item(props: {
   const { index, layout, placed, fate, selected } = props;
   const { id, x, y, parent } = placed;
   const node = index.node.get(id);
-  // Most of them stay as they are when one moves on, and then nothing is compared.
+  // Most items are unchanged when the cursor moves; memoized elements are not compared.
   return useMemo(() => {
     const siblings = parent ? (index.children.get(parent.id) ?? []) : index.roots;
     const first = layout.at.get(siblings[0] ?? id);

@@ -23,7 +23,7 @@ import "../../styles/prompt.css";
 import "../../styles/loom.css";
 import "../../styles/body.css";
 
-// While the module of the area is on its way.
+// In parallel with the module of the area.
 if (currentView() === "loom") fetchSampleEarly(linkParams("loom").get("tree"));
 
 const PANES = [
@@ -32,7 +32,7 @@ const PANES = [
   { id: "result", name: "Prompt" },
 ] as const;
 
-/** A Loom tree becomes a prompt: the tree on one side, what comes of it beside it, and what shapes it. */
+/** A Loom tree and its prompt: the tree on one side, the prompt next to it, and the settings. */
 export function LoomView() {
   useAddress("loom", followLink, keepLink);
   useEffect(keepVocabulary, []);

@@ -1,6 +1,6 @@
 import type { TreeLayout, Point } from "./layout.js";
 
-/** What part of the drawing is seen: screen = drawing × k + (x, y). */
+/** The visible part of the drawing: screen = drawing × k + (x, y). */
 export interface Transform {
   x: number;
   y: number;
@@ -22,7 +22,7 @@ export function zoomAt(t: Transform, factor: number, center: Point): Transform {
   return { k, x: center.x - (center.x - t.x) * by, y: center.y - (center.y - t.y) * by };
 }
 
-/** The whole drawing, never larger than life. */
+/** Shows the whole drawing, at most in full size. */
 export function fit({ bounds }: TreeLayout, size: Size): Transform {
   const width = bounds.right - bounds.left || 1;
   const height = bounds.bottom - bounds.top || 1;
@@ -38,7 +38,7 @@ export function centreOn(point: Point, k: number, size: Size): Transform {
   return { k, x: size.width * 0.42 - point.x * k, y: size.height * 0.62 - point.y * k };
 }
 
-/** The least movement that brings a point into sight. */
+/** The smallest movement that makes a point visible. */
 export function reveal(t: Transform, point: Point, size: Size): Transform {
   const x = point.x * t.k + t.x;
   const y = point.y * t.k + t.y;
@@ -47,7 +47,7 @@ export function reveal(t: Transform, point: Point, size: Size): Transform {
   return { k: t.k, x: t.x + into(x, size.width), y: t.y + into(y, size.height) };
 }
 
-/** The same middle with more or less room, and a point in sight that was. */
+/** Keeps the middle after a resize, and a visible point visible. */
 export function resized(t: Transform, before: Size, now: Size, point: Point | undefined): Transform {
   const [wider, higher] = [now.width - before.width, now.height - before.height];
   if (wider === 0 && higher === 0) return t;
@@ -58,7 +58,7 @@ export function resized(t: Transform, before: Size, now: Size, point: Point | un
   return wasSeen ? reveal(moved, point, now) : moved;
 }
 
-/** What a tree opens with: all of it where it can be read, else the surroundings of the tip. */
+/** The initial view of a tree: all of it if readable, otherwise the surroundings of the tip. */
 export function firstSight(layout: TreeLayout, tip: Point | undefined, size: Size): Transform {
   const all = fit(layout, size);
   return all.k >= 0.6 || !tip ? all : centreOn(tip, 0.9, size);

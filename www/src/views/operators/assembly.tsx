@@ -17,15 +17,15 @@ import {
 
 const PURPOSES: Record<ContextMatchRequest["purpose"], string> = {
   match: "It is asked for new context.",
-  filter: "It is asked what matters of the parent's context, and for nothing new.",
-  filterAndMatch: "It is asked what matters of the parent's context, and for new context.",
+  filter: "It is asked for the relevant part of the parent's context only.",
+  filterAndMatch: "It is asked for the relevant part of the parent's context, and for new context.",
 };
 
-/** One assembly, step by step: what goes in, what the memory system is asked, what comes out. */
+/** One assembly, step by step: the inputs, the question to the memory system, the result. */
 export function Assembly() {
   const at = operator.value;
   const now = begun.value;
-  if (!at || !now) return <p class="empty">There is no task to assemble a context for.</p>;
+  if (!at || !now) return <p class="empty">No task to assemble.</p>;
   const reply = answered.value;
   const asks = "status" in now && now.status === "match" ? now : undefined;
   const result =
@@ -62,7 +62,7 @@ function Inputs() {
     said.value = { ...said.value, [step]: { ...saidOf(step), [field]: value } };
   };
   return (
-    <section class="stage" aria-label="What goes in">
+    <section class="stage" aria-label="Inputs">
       <label class="field">
         <span class="field-name">Context of the parent</span>
         <textarea
@@ -75,7 +75,7 @@ function Inputs() {
       {steps.length > 0 ? (
         <details open={accumulation !== "off"}>
           <summary>
-            What the steps before gave{" "}
+            Outputs of earlier steps{" "}
             <span class="quiet-text">{accumulation === "off" ? "(not accumulated)" : `(${accumulation})`}</span>
           </summary>
           {steps.map((step) => (
@@ -105,7 +105,7 @@ function Question({ asks }: { asks: ContextMatchRequest }) {
     <section class="stage question" aria-label="The memory system" data-asked={asks.purpose}>
       <h3>You are the memory system</h3>
       <p class="hint">{PURPOSES[asks.purpose]}</p>
-      <pre tabIndex={0} aria-label="What it is asked" data-question>
+      <pre tabIndex={0} aria-label="Question" data-question>
         {asks.text}
       </pre>
       <label class="field">
@@ -118,7 +118,7 @@ function Question({ asks }: { asks: ContextMatchRequest }) {
         />
       </label>
       <label class="field">
-        <span class="field-name">Your matches, a path a line</span>
+        <span class="field-name">Your matches, one path per line</span>
         <textarea
           rows={2}
           value={matches.value}
@@ -136,7 +136,7 @@ function Question({ asks }: { asks: ContextMatchRequest }) {
 function Result({ result, answered }: { result: ContextAssembly; answered: boolean }) {
   const section = useRef<HTMLElement>(null);
   useEffect(() => {
-    // It stands below the question, so what an answer leads to may be out of sight.
+    // The result is below the question and may be out of view.
     if (answered) section.current?.scrollIntoView({ block: "nearest" });
   }, [answered, result]);
   const parts = [
@@ -146,8 +146,8 @@ function Result({ result, answered }: { result: ContextAssembly; answered: boole
   ] as const;
   return (
     <section class="stage" aria-label="The assembled context" data-result ref={section}>
-      <h3>What the task sees</h3>
-      {result.context === "" ? <p class="hint">Nothing at all.</p> : null}
+      <h3>Context of the task</h3>
+      {result.context === "" ? <p class="hint">Empty.</p> : null}
       {parts.map(([field, name]) =>
         result[field] === undefined ? null : (
           <figure key={field} class={`seen ${field}`}>

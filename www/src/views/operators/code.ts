@@ -1,7 +1,7 @@
 import { filesOf, javascript, literal, rustCall, rustRequest, textContent, type Code } from "../../ui/code.js";
 import { exclusive, given, operator, request, strict, xml } from "./state.js";
 
-/** What the chosen operator may see, as code: from the template to its context. */
+/** The assembly of the chosen operator's context, as code, from the template. */
 export function codeOfOperators(): Code | undefined {
   const at = operator.value;
   const asked = request.value;
@@ -19,13 +19,13 @@ export function codeOfOperators(): Code | undefined {
         `const { task } = parseTask(xml, ${literal({ mode: strict.value ? "strict" : "compat", exclusive: exclusive.value })});`,
         `const ${fields} = explainTask(task).find(({ path }) => path === ${JSON.stringify(at.path)});`,
         `const begun = beginContextAssembly({ task: ${fields}, ...${literal(rest)} });`,
-        "// What your memory answers to `begun.text`.",
+        "// Your memory system's answer to `begun.text`.",
         `const answer = ${literal(given())};`,
         'const result = begun.status === "match" ? finishContextAssembly(begun.state, answer) : begun.result;',
         "console.log(JSON.stringify(result, null, 2));",
       ],
     }),
-    rust: `// Where the answer says \`match\`, its \`state\` and what your memory says go to \`finishContextAssembly\`.\n${rustCall(
+    rust: `// If the status is \`match\`, pass its \`state\` and the memory system's answer to \`finishContextAssembly\`.\n${rustCall(
       {
         name: "beginContextAssembly",
         request: forRust.content.rust,

@@ -7,10 +7,10 @@ import { useReachable } from "../../ui/reachable.js";
 import { offsetOf, pieces } from "./findings.js";
 import { findings, own, underlines, xml } from "./state.js";
 
-/** Where the caret shall go, from the list of findings or the tree. */
+/** Target of the caret, set by the list of findings or the tree. */
 export const jump = signal<{ line: number; column: number } | undefined>(undefined);
 
-/** The template as text. What is underlined lies behind the text area, in the same letters. */
+/** The template as text. Underlines are drawn in a block below the text area, in the same letters. */
 export function Editor() {
   const area = useRef<HTMLTextAreaElement>(null);
   useSignalEffect(() => {
@@ -20,7 +20,7 @@ export function Editor() {
     const at = offsetOf(field.value, to.line, to.column);
     field.focus({ preventScroll: true });
     field.setSelectionRange(at, at);
-    // A text area that does not scroll itself leaves it to its frame.
+    // A text area that does not scroll relies on its frame.
     const lineHeight = Number.parseFloat(getComputedStyle(field).lineHeight);
     const frame = field.closest(".code-frame");
     const top = (to.line - 1) * lineHeight;
@@ -30,7 +30,7 @@ export function Editor() {
     jump.value = undefined;
   });
   useEffect(() => {
-    // What the browser restored from an earlier visit is not the state.
+    // The browser may restore text from an earlier visit.
     if (area.current) area.current.value = xml.peek();
   }, []);
   return (
@@ -65,16 +65,16 @@ export function Editor() {
   );
 }
 
-/** What there is to say about the template. A click leads to the place. */
+/** The findings for the template. A click moves the caret there. */
 export function Findings() {
   const list = findings.value;
   const part = useReachable<HTMLDivElement>();
   return (
     <div class="findings" id="findings" ref={part}>
       <p class="visually-hidden" role="status">
-        {list.length === 0 ? "Nothing to complain about" : plural(list.length, "finding")}
+        {list.length === 0 ? "No findings" : plural(list.length, "finding")}
       </p>
-      {list.length === 0 ? <p class="hint">Nothing to complain about.</p> : null}
+      {list.length === 0 ? <p class="hint">No findings.</p> : null}
       <ol aria-label="Findings">
         {list.map(({ code, severity, message, line, column }, i) => (
           <li key={i} class={`finding ${severity}`} data-finding={code} data-place={`${line}:${column}`}>

@@ -1,13 +1,13 @@
 import type { Diagnostic } from "ctxweave/operators";
 
-/** Something to underline: where, and how bad it is. */
+/** A position to underline, with its severity. */
 export interface Underline {
   start: number;
   end: number;
   severity: Diagnostic["severity"];
 }
 
-/** The offset of a place that the library names: lines end with LF, CR or CRLF, columns count UTF-16 units. */
+/** The offset of a position from the library: lines end with LF, CR or CRLF, columns count UTF-16 units. */
 export function offsetOf(text: string, line: number, column: number): number {
   let start = 0;
   const ends = /\r\n|\r|\n/g;
@@ -18,14 +18,14 @@ export function offsetOf(text: string, line: number, column: number): number {
   return Math.min(text.length, start + column - 1);
 }
 
-/** How far what begins there goes: a tag to its end, anything else to the end of the word. */
+/** The end of the token at a position: of a tag, or of a word. */
 export function extentAt(text: string, start: number): number {
   const rest = text.slice(start);
   const found = rest.startsWith("<") ? /^<[^>\n\r]*>?/.exec(rest) : /^[^\s<>]+/.exec(rest);
   return start + Math.max(1, found?.[0].length ?? 1);
 }
 
-/** The pieces of a text, each with the worst of what is found there. */
+/** Splits a text into pieces, each with the worst finding in it. */
 export function pieces(
   text: string,
   underlines: readonly Underline[],

@@ -1,4 +1,4 @@
-/** Templates to begin with. */
+/** Sample templates. */
 export interface Sample {
   id: string;
   name: string;

@@ -18,7 +18,7 @@ export const own = new PersistedDocument<string>("operators");
 export const xml = computed(() => own.value.value ?? SAMPLES[0].xml);
 export const strict = signal(false);
 export const exclusive = signal(false);
-/** The operator whose context is assembled, by its path in the task. */
+/** The path of the operator whose context is assembled. */
 export const chosen = signal("task");
 
 export type Parsed =
@@ -37,14 +37,14 @@ export const parsed = computed<Parsed>(() => {
   }
 });
 
-/** What the list below the editor shows: the diagnostics, or the one reason why there is no task. */
+/** The list below the editor: the diagnostics, or the reason why the template has no task. */
 export const findings = computed<Pick<Diagnostic, "code" | "severity" | "message" | "line" | "column">[]>(() => {
   const now = parsed.value;
   if (now.kind === "task") return now.diagnostics;
   const { code, message, details } = now.error;
   const place = { line: details["line"], column: details["column"] };
   const known = typeof place.line === "number" && typeof place.column === "number";
-  // The place stands beside the message.
+  // The position is shown next to the message.
   const said = message.replace(/ \(line \d+, column \d+\)$/, "");
   const found = { code: code as Diagnostic["code"], severity: "error" as const, message: said };
   return [known ? { ...found, line: place.line as number, column: place.column as number } : found];
@@ -58,18 +58,18 @@ export const underlines = computed<Underline[]>(() =>
   }),
 );
 
-/** The chosen operator; the root when the one that was chosen is gone. */
+/** The chosen operator; the root if it no longer exists. */
 export const operator = computed<ExplainedOperator | undefined>(() => {
   const now = parsed.value;
   if (now.kind !== "task") return undefined;
   return now.operators.find(({ path }) => path === chosen.value) ?? now.operators[0];
 });
 
-/** What the user says that the parent knows, and that the steps before gave. */
+/** The user's context of the parent and outputs of earlier steps. */
 export const parentContext = signal("The team has three people. The release is on Friday.");
 export const said = signal<Record<string, { notes: string; output: string }>>({});
 
-/** The steps before the chosen one, and how their sequence hands on what they gave. */
+/** The steps before the chosen one, and the accumulation of their sequence. */
 export const before = computed<{ steps: string[]; accumulation: ContextAssemblyRequest["accumulation"] }>(() => {
   const now = parsed.value;
   const at = operator.value;
@@ -84,7 +84,7 @@ export const before = computed<{ steps: string[]; accumulation: ContextAssemblyR
 });
 
 export function saidOf(step: string): { notes: string; output: string } {
-  return said.value[step] ?? { notes: `Notes of ${step}.`, output: `All that ${step} put out.` };
+  return said.value[step] ?? { notes: `Notes of ${step}.`, output: `Output of ${step}.` };
 }
 
 export const request = computed<ContextAssemblyRequest | undefined>(() => {
@@ -107,7 +107,7 @@ export const request = computed<ContextAssemblyRequest | undefined>(() => {
   };
 });
 
-/** The first half of the assembly, as it is now. */
+/** The first half of the assembly. */
 export const begun = computed<BegunContextAssembly | CtxweaveError | undefined>(() => {
   try {
     return request.value && beginContextAssembly(request.value);
@@ -116,19 +116,19 @@ export const begun = computed<BegunContextAssembly | CtxweaveError | undefined>(
   }
 });
 
-/** What the user answers as the memory system. */
+/** The user's answer as the memory system. */
 export const answer = signal("Last week's report was too long.");
 export const matches = signal("reports/last-week.md\nteam.md");
-/** The question that was answered last, with its answer: a question that has changed since is open again. */
+/** The last answered question, with its result: a question that changed since is open again. */
 export const answered = signal<{ question: string; result: ContextAssembly | CtxweaveError } | undefined>(undefined);
 
-/** The answer as the package takes it. */
+/** The answer in the package's format. */
 export function given(): { context: string; matches: [path: string, score: null][] } {
   const paths = matches.value.split("\n").map((line) => line.trim());
   return { context: answer.value, matches: paths.filter(Boolean).map((path) => [path, null]) };
 }
 
-/** Answers the question that is open. */
+/** Answers the open question. */
 export function giveAnswer(): void {
   const now = begun.value;
   if (!now || !("status" in now) || now.status !== "match") return;
@@ -141,7 +141,7 @@ export function giveAnswer(): void {
   answered.value = { question: questionKey(now), result };
 }
 
-/** Two questions that are alike are one. */
+/** A key that is equal for equal questions. */
 export function questionKey(begun: BegunContextAssembly): string {
   return JSON.stringify(begun);
 }
@@ -155,7 +155,7 @@ export async function open(text: string, isOwn: boolean): Promise<void> {
   });
 }
 
-/** What a link carries, what was open last, or the first sample. */
+/** Opens the document of the link, the last template, or the first sample. */
 export async function begin(): Promise<void> {
   if (!(await own.begin(String)) && own.value.peek() === undefined) own.show(SAMPLES[0].xml, false);
 }

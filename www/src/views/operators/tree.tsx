@@ -17,13 +17,13 @@ const FIELDS = [
   ["freshContext", "fresh"],
 ] as const;
 
-/** Every operator of the template with its settings in force; the chosen one says what it sees, and why. */
+/** Every operator of the template with its effective settings; the chosen one with an explanation. */
 export function OperatorTree() {
   const now = parsed.value;
   if (now.kind === "error") {
     return (
       <p class="empty" data-no-tree>
-        The template cannot be read, so there are no operators. The editor shows where it goes wrong.
+        The template is invalid. The editor shows the position of the error.
       </p>
     );
   }
@@ -56,7 +56,7 @@ function Entry({ it, open }: { it: ExplainedOperator; open: boolean }) {
         <span class="quiet-text">{it.id ? `${ROLES[it.role]} ${it.id}` : ROLES[it.role]}</span>
         {it.description ? <span class="operator-about">{it.description}</span> : null}
       </button>
-      <ul class="settings-in-force" aria-label="Settings in force">
+      <ul class="settings-in-force" aria-label="Effective settings">
         {FIELDS.map(([field, name]) => {
           const value = it.contextManagement[field];
           const origin = it.origins[field];

@@ -22,7 +22,7 @@ const PANES = [
   { id: "result", name: "Assembly" },
 ] as const;
 
-/** A task template decides what each of its steps may see: the template, its operators, one assembly. */
+/** A task template, its operators, and the assembly of one context. */
 export function OperatorsView() {
   const read = (file: File): void => void file.text().then((text) => open(text, true));
   useAddress("operators", begin);
@@ -64,7 +64,7 @@ function Bar() {
         label="Open a file…"
         id="template-file"
         accept=".xml,application/xml,text/xml"
-        about="A task template of your own, as an XML file"
+        about="Your task template as an XML file"
         onFile={(file) => void file.text().then((text) => open(text, true))}
       />
       <Segmented

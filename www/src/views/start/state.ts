@@ -4,14 +4,14 @@ import type { FitReport } from "ctxweave/chat";
 import { roleOf, textOf } from "../chats/parts.js";
 import { SAMPLES } from "../chats/samples.js";
 
-/** The conversation that is shown: what a coding agent sends after ten turns. */
+/** The conversation that is shown: the request of a coding agent after ten turns. */
 export const SAMPLE = "agent";
 
 const chat = JSON.parse(SAMPLES.find(({ id }) => id === SAMPLE)?.json ?? "[]") as { messages: unknown[] };
 
 /** Tokens of the window. The conversation has more. */
 export const window = signal(6000);
-/** Whether old results of tools are cleared before a message is cut. */
+/** Whether old tool results are cleared before messages are cut. */
 export const clears = signal(false);
 
 const kinds = computed(() => measureMessages(chat).messages.map(({ parts }) => parts[0]?.kind));
@@ -21,7 +21,7 @@ export const whole = computed(() => fitMessages(chat, { maxTokens: 1e9 }).report
 export interface Row {
   role: string;
   text: string;
-  /** What kind of thing most of it is. */
+  /** The kind of its largest part. */
   kind: string;
   row: FitReport["messages"][number];
 }

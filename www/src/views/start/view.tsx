@@ -10,7 +10,7 @@ import { FATES } from "../chats/words.js";
 import { clears, fitted, SAMPLE, whole, window, type Row } from "./state.js";
 import "../../styles/start.css";
 
-/** What this is, shown at once on a conversation that is over its window; and the place for one's own. */
+/** An introduction with a conversation that is over its window, and a field for the user's input. */
 export function StartView() {
   return (
     <div class="start">
@@ -41,7 +41,7 @@ export function StartView() {
   );
 }
 
-/** Where one's own comes in. The whole page takes it, too. */
+/** The field for the user's input. The whole page accepts it, too. */
 function Bring() {
   const field = useRef<HTMLTextAreaElement>(null);
   const open = (text: string): void => {
@@ -64,7 +64,7 @@ function Bring() {
         aria-describedby="bring-what"
         onPaste={(event) => {
           const text = event.clipboardData?.getData("text/plain") ?? "";
-          // What is pasted into what is there already is a part of it.
+          // Text pasted into existing text is part of it.
           if (text.trim() === "" || event.currentTarget.value !== "") return;
           event.preventDefault();
           open(text);
@@ -78,7 +78,7 @@ function Bring() {
           label="A file…"
           id="any-file"
           accept="*/*"
-          about="A file of your own, of any kind"
+          about="A file of any kind"
           onFile={(file) => void arrive(file.name, [{ path: file.name, file: async () => file }])}
         />
         <OpenFolder
@@ -90,7 +90,7 @@ function Bring() {
       </div>
       <p class="hint" id="bring-what">
         A request to Anthropic, OpenAI or Gemini, an array of messages, a session of Claude Code, Codex or Gemini CLI, a
-        Loom or an export of chats, a folder with AGENTS.md files, a task template, or a text. What it is is found out.
+        Loom or an export of chats, a folder with AGENTS.md files, a task template, or a text. The kind is detected.
       </p>
     </div>
   );
@@ -143,17 +143,17 @@ function Shown() {
           </span>
           <span data-many="changed">{count(changed)} changed</span>
           <span data-money>
-            {money(dollars(cost.total, price))} in place of {money(dollars(all, price))} a request ({PRICED})
+            {money(dollars(cost.total, price))} instead of {money(dollars(all, price))} a request ({PRICED})
           </span>
         </p>
       </TokenBar>
-      <ol class="start-rows" tabIndex={0} aria-label="What becomes of each message">
+      <ol class="start-rows" tabIndex={0} aria-label="Fate of each message">
         {rows.map((row) => (
           <ShownRow key={row.row.index} {...row} whole={all} />
         ))}
       </ol>
       <p class="start-more">
-        <a href={`#/chats?sample=${SAMPLE}&limit=${window.value}`}>See what fills it, and change it</a>
+        <a href={`#/chats?sample=${SAMPLE}&limit=${window.value}`}>Inspect and change it</a>
       </p>
     </section>
   );

@@ -4,7 +4,7 @@ import { ownVocabularies } from "./own-vocabularies.js";
 import { cutOptions, splitOptions, type Settings } from "./settings.js";
 import { ESTIMATES, limit, piece, settings, settled, tokenizer } from "./state.js";
 
-/** What the tab that is open does, as code. */
+/** The operation of the open tab, as code. */
 export function codeOfTokens(): Code {
   const asked = { ...settings.value, tokenizer: tokenizer.value };
   const text = textContent("text.txt", settled.value);
@@ -48,7 +48,7 @@ const capital = (word: string): string => word.charAt(0).toUpperCase() + word.sl
 
 function rust(asked: Settings, isEstimate: boolean, isOwn: boolean, text: string): string {
   const { shown, side, marker, overlap, markdown } = asked;
-  // For Markdown the package cuts behind lines, unless it is told otherwise.
+  // For Markdown the package cuts after lines, unless another boundary is given.
   const boundary = capital(asked.boundary ?? (shown === "split" && markdown ? "line" : "token"));
   const uses: Record<Settings["shown"], string[]> = {
     tokens: isEstimate ? [] : ["use ctxweave::tokens::codec::{Specials, spans};"],

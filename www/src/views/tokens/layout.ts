@@ -1,16 +1,16 @@
-/** How a text is taken apart to be drawn: boxes of one token or more, and blocks of boxes that are drawn together. */
+/** The layout of a text: boxes of one token or more, and blocks of boxes that are rendered together. */
 
-/** Boxes in the order of the text. Most are one token; tokens that end inside of a character are one box with the next. */
+/** Boxes in text order. Most are one token; tokens that end inside a character share a box with the next. */
 export interface Boxes {
-  /** Where each ends, in UTF-16 code units. */
+  /** The end of each box, in UTF-16 code units. */
   ends: Uint32Array;
-  /** The first token of each, and behind the last how many there are. */
+  /** The first token of each box, then the number of tokens. */
   tokens: Uint32Array;
-  /** The number of each token; none where the tokenizer only estimates. */
+  /** The id of each token; absent if the tokenizer only estimates. */
   ids?: Uint32Array;
 }
 
-/** The first box of each block, and behind the last how many there are. */
+/** The first box of each block, then the number of boxes. */
 export type Blocks = readonly number[];
 
 export function boxesOf({ ids, ends }: { ids: Uint32Array; ends: Uint32Array }): Boxes {
@@ -28,7 +28,7 @@ export function boxesOf({ ids, ends }: { ids: Uint32Array; ends: Uint32Array }):
   return { ends: boxEnds.subarray(0, boxes), tokens: tokens.subarray(0, boxes + 1), ids };
 }
 
-/** A text whose tokens nobody knows: its lines, long ones in pieces. */
+/** Text without known tokens: its lines, long ones in pieces of this length. */
 const LONGEST = 200;
 
 export function linesOf(text: string): Boxes {
@@ -36,14 +36,14 @@ export function linesOf(text: string): Boxes {
   for (let at = 0; at < text.length;) {
     const line = text.indexOf("\n", at);
     const end = Math.min(line < 0 ? text.length : line + 1, at + LONGEST);
-    // Not inside of a character of two units.
+    // Not inside a surrogate pair.
     at = end < text.length && /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) ? end + 1 : end;
     ends.push(at);
   }
   return { ends: Uint32Array.from(ends), tokens: new Uint32Array(ends.length + 1) };
 }
 
-/** A block ends with a line behind so many boxes, and with any box behind so many. */
+/** A block ends at a line end after this many boxes, and after the maximum in any case. */
 const MIN_BLOCK_BOXES = 120;
 const MAX_BLOCK_BOXES = 600;
 
@@ -61,7 +61,7 @@ export function blocksOf(text: string, { ends }: Boxes): Blocks {
   return blocks;
 }
 
-/** The block that has the place in it. */
+/** The block that contains a position. */
 export function blockAt(boxes: Boxes, blocks: Blocks, place: number): number {
   let low = 0;
   let high = blocks.length - 2;
@@ -73,7 +73,7 @@ export function blockAt(boxes: Boxes, blocks: Blocks, place: number): number {
   return low;
 }
 
-/** How dear the characters of a text are, 0 to 4: four or more characters a token are nothing to speak of. */
+/** The cost of the characters of a text, from 0 to 4: at four or more characters per token it is 0. */
 export function heatOf(characters: number, tokens: number): number {
   const each = tokens === 0 ? 4 : characters / tokens;
   return each >= 4 ? 0 : each >= 3 ? 1 : each >= 2 ? 2 : each >= 1 ? 3 : 4;

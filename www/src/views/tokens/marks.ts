@@ -1,13 +1,13 @@
 import type { TextPiece, TruncatedText } from "ctxweave/tokens";
 
-/** What is said of a stretch of the text. */
+/** A marked stretch of the text. */
 export interface Stretch {
   start: number;
   end: number;
   kind: "cut" | "overlap";
 }
 
-/** What stands between two characters. */
+/** A mark between two characters. */
 export interface Mark {
   at: number;
   kind: "marker" | "piece";
@@ -21,7 +21,7 @@ export interface Marks {
 
 export const NO_MARKS: Marks = { stretches: [], marks: [] };
 
-/** What was cut out of a text: the result is its beginning, the marker and its end. */
+/** The removed part of a truncated text: the result is its beginning, the marker and its end. */
 export function marksOfCut(text: string, { text: left, truncated, head, tail }: TruncatedText, marker: string): Marks {
   if (!truncated) return NO_MARKS;
   return {
@@ -30,7 +30,7 @@ export function marksOfCut(text: string, { text: left, truncated, head, tail }: 
   };
 }
 
-/** Where the pieces of a text begin, and what stands in two of them. */
+/** The beginnings of pieces, and the stretches shared by two pieces. */
 export function marksOfPieces(pieces: readonly TextPiece[], name: (piece: TextPiece, at: number) => string): Marks {
   const stretches: Stretch[] = [];
   const marks = pieces.map((piece, at): Mark => {

@@ -3,7 +3,7 @@ import { loadVocabulary, vocabularyOf } from "ctxweave/tokens";
 import { read, write } from "../../ui/database.js";
 import { isEncoding } from "../../ui/vocabularies.js";
 
-/** A vocabulary that somebody brought, as `vocabularyOf` made it. */
+/** A user's vocabulary, made by `vocabularyOf`. */
 interface OwnVocabulary {
   name: string;
   asset: Uint8Array<ArrayBuffer>;
@@ -12,10 +12,10 @@ interface OwnVocabulary {
 /** Those that are loaded. */
 export const ownVocabularies = signal<readonly OwnVocabulary[]>([]);
 
-/** Names that the module has had a vocabulary for, which it keeps. */
+/** Names already used for vocabularies: the module keeps them. */
 const taken = new Set<string>();
 
-/** Where they are kept, beside what is open in the views. */
+/** Their key in the database, next to the views' documents. */
 const KEY = "tokens/vocabularies";
 
 const kept = async (): Promise<readonly OwnVocabulary[]> =>
@@ -23,10 +23,10 @@ const kept = async (): Promise<readonly OwnVocabulary[]> =>
 
 const keep = (list: readonly OwnVocabulary[]): Promise<void> => write(["views"], (store) => store.put(list, KEY));
 
-/** Those of the last visit, which come once. */
+/** Loading of the stored vocabularies, which happens once. */
 let begun: Promise<void> | undefined;
 
-/** Loads those of the last visit. */
+/** Loads the stored vocabularies. */
 export function bringOwnVocabularies(): Promise<void> {
   begun ??= bringKept().catch((error: unknown) => {
     begun = undefined;
@@ -37,7 +37,7 @@ export function bringOwnVocabularies(): Promise<void> {
 
 async function bringKept(): Promise<void> {
   const before = await kept();
-  // Where reading failed before, one may have been brought meanwhile.
+  // If loading failed before, vocabularies may have been added since.
   const known = ownVocabularies.peek();
   const found = before.filter(({ name }) => known.every((one) => one.name !== name));
   for (const { name, asset } of found) {
@@ -47,7 +47,7 @@ async function bringKept(): Promise<void> {
   ownVocabularies.value = [...known, ...found];
 }
 
-/** Whether a file is the `tokenizer.json` of a model. */
+/** Whether a file is a model's `tokenizer.json`. */
 export function isTokenizerFile(content: string): boolean {
   if (!/^\s*\{/.test(content) || !content.includes('"model"') || !content.includes('"vocab"')) return false;
   try {
@@ -58,10 +58,10 @@ export function isTokenizerFile(content: string): boolean {
   }
 }
 
-/** Makes a vocabulary of a `tokenizer.json`, and gives the name that it has from now on. */
+/** Converts a `tokenizer.json` into a vocabulary; returns its name. */
 export async function bringVocabulary(file: string, content: string): Promise<string> {
   const asset = vocabularyOf(content);
-  // What is kept is written as a whole: without those of the last visit they would be gone. What failed there is said there.
+  // All of them are stored at once, so the stored ones have to be loaded first. Errors are reported there.
   await bringOwnVocabularies().catch(() => undefined);
   const list = ownVocabularies.peek();
   const same = list.find((one) => isSame(one.asset, asset));
@@ -85,7 +85,7 @@ function freeName(wanted: string): string {
   }
 }
 
-/** Forgets one: after a reload it is not there any more. */
+/** Removes a vocabulary from the database; it is gone after a reload. */
 export async function forgetVocabulary(name: string): Promise<void> {
   ownVocabularies.value = ownVocabularies.peek().filter((one) => one.name !== name);
   await keep(ownVocabularies.peek());

@@ -20,7 +20,7 @@ const OF: Record<string, string> = {
   gemini: "Gemini",
 };
 
-/** Whose tokens they are. Each vocabulary is fetched when it is chosen; one's own comes from a file. */
+/** The tokenizer. Each vocabulary is fetched when it is chosen; the user's come from files. */
 export function TokenizerPicker() {
   const { tokenizer } = settings.value;
   const mine = ownVocabularies.value;
@@ -46,7 +46,7 @@ export function TokenizerPicker() {
               onChange={(event) => change({ tokenizer: event.currentTarget.value })}
             >
               <optgroup label="Exact">{ENCODINGS.map(option)}</optgroup>
-              <optgroup label="Yours, of a tokenizer.json">
+              <optgroup label="Yours, from a tokenizer.json">
                 {mine.length > 0 ? mine.map(({ name }) => option(name)) : <option disabled>open or drop one</option>}
               </optgroup>
               <optgroup label="Estimates">{ESTIMATES.map(option)}</optgroup>
@@ -62,7 +62,7 @@ export function TokenizerPicker() {
                 }}
               >
                 <Icon name="close" />
-                Forget it
+                Remove
               </button>
             ) : null}
           </div>

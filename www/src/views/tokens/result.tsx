@@ -13,7 +13,7 @@ const TABS = [
   { id: "split", name: "Split" },
 ] as const;
 
-/** The text with its tokens, and what a cut or a split makes of it. */
+/** The text with its tokens, or the result of a cut or a split. */
 export function Result() {
   const { shown } = settings.value;
   const failed = shown === "cut" ? cut.value : shown === "split" ? pieces.value : undefined;
@@ -59,13 +59,13 @@ function TokensControls() {
       {exact ? (
         <CopyButton label="Copy numbers" text={() => JSON.stringify([...exact.ids])} />
       ) : (
-        <p class="hint">An estimate knows no tokens: choose an exact tokenizer to see them.</p>
+        <p class="hint">Estimates have no tokens: choose an exact tokenizer.</p>
       )}
     </>
   );
 }
 
-/** What the colours of heat mean. */
+/** The meaning of the heat colours. */
 function HeatLegend() {
   return (
     <p class="heat-legend">
@@ -121,12 +121,12 @@ function CutControls() {
   return (
     <>
       <Limit
-        label="Tokens that stay"
+        label="Tokens to keep"
         value={limit.value}
         set={set !== undefined}
         onValue={(value) => change({ limit: value })}
       />
-      <Field label="What goes">
+      <Field label="Remove">
         {({ id }) => <Select id={id} options={SIDES} value={side} onValue={(value) => change({ side: value })} />}
       </Field>
       <Boundary />
@@ -141,7 +141,7 @@ function CutControls() {
           />
         )}
       </Field>
-      {left?.ok ? <CopyButton label="Copy what stays" text={() => left.value.text} /> : null}
+      {left?.ok ? <CopyButton label="Copy result" text={() => left.value.text} /> : null}
     </>
   );
 }
@@ -152,7 +152,7 @@ function SplitControls() {
   return (
     <>
       <Limit
-        label="Tokens of a piece"
+        label="Tokens per piece"
         value={piece.value}
         set={set !== undefined}
         onValue={(value) => change({ piece: value })}

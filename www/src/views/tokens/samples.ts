@@ -1,4 +1,4 @@
-/** Texts to begin with: each is cut into tokens in another way. */
+/** Sample texts: each has other kinds of tokens. */
 export interface Sample {
   id: string;
   name: string;

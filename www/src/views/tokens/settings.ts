@@ -4,23 +4,23 @@ import { numberIn, wordIn } from "../../shell/route.js";
 export type Shown = "tokens" | "cut" | "split";
 export type Side = NonNullable<TruncateOptions["side"]>;
 
-/** What is asked of the text. What is absent is the default. */
+/** Settings of the text. Absent ones have their defaults. */
 export interface Settings {
   tokenizer: string;
   shown: Shown;
-  /** What colours say: where one token ends and the next begins, or what its characters cost. */
+  /** Meaning of the colours: token boundaries, or cost per character. */
   colours: "tokens" | "heat";
-  /** Whether the number of each token stands below it. */
+  /** Whether the id of each token is shown below it. */
   ids: boolean;
-  /** The most tokens that a text may have once it is cut; half of them where nobody said. */
+  /** Maximum tokens of the truncated text. Default: half of the text's. */
   limit?: number | undefined;
   side: Side;
   marker: string;
-  /** The most tokens of a piece; a fifth where nobody said. */
+  /** Maximum tokens of a piece. Default: a fifth of the text's. */
   piece?: number | undefined;
   overlap: number;
   markdown: boolean;
-  /** Where to cut; the package's own choice where nobody said. */
+  /** Where to cut. Default: the package's. */
   boundary?: TextBoundary | undefined;
 }
 
@@ -42,15 +42,15 @@ export const SIDES: readonly { value: Side; name: string }[] = [
 ];
 
 export const BOUNDARIES: readonly { value: TextBoundary | ""; name: string }[] = [
-  { value: "", name: "by default" },
+  { value: "", name: "default" },
   { value: "token", name: "between tokens" },
   { value: "grapheme", name: "between characters" },
   { value: "word", name: "between words" },
-  { value: "line", name: "behind lines" },
-  { value: "sentence", name: "behind sentences" },
+  { value: "line", name: "after lines" },
+  { value: "sentence", name: "after sentences" },
 ];
 
-/** What an address says. */
+/** The settings in an address. */
 export function fromParams(params: URLSearchParams): Settings {
   const boundaries = BOUNDARIES.flatMap(({ value }) => (value === "" ? [] : [value]));
   return {
@@ -68,7 +68,7 @@ export function fromParams(params: URLSearchParams): Settings {
   };
 }
 
-/** The options of `truncateText` that the settings are. */
+/** The options of `truncateText`. */
 export function cutOptions({ tokenizer, side, boundary, marker }: Settings): TruncateOptions {
   return {
     tokenizer,
@@ -78,7 +78,7 @@ export function cutOptions({ tokenizer, side, boundary, marker }: Settings): Tru
   };
 }
 
-/** The options of `splitText` that they are. */
+/** The options of `splitText`. */
 export function splitOptions({ tokenizer, overlap, boundary, markdown }: Settings, maxTokens: number): SplitOptions {
   return {
     tokenizer,

@@ -15,7 +15,7 @@ import { cutOptions, DEFAULTS, fromParams, splitOptions, type Settings } from ".
 export const own = new PersistedDocument<string>("tokens");
 export const text = computed(() => own.value.value ?? "");
 export const settings = signal<Settings>(DEFAULTS);
-/** What is under way. */
+/** The current activity. */
 export const busy = signal("");
 export const problem = signal<{ name: string; message: string } | undefined>(undefined);
 
@@ -23,11 +23,11 @@ export function change(fields: Partial<Settings>): void {
   settings.value = { ...settings.value, ...fields };
 }
 
-/** A long text that is being written is taken apart when there is a pause. */
+/** Length above which a text is processed only when the user pauses. */
 const LONG = 50_000;
 const PAUSE = 250;
 
-/** The text that is taken apart: what is written, or what it was a moment ago. */
+/** The processed text: the current one, or that of a moment ago. */
 export const settled = signal("");
 
 effect(() => {
@@ -40,10 +40,10 @@ effect(() => {
   return () => clearTimeout(timer);
 });
 
-/** Tokenizers that have no tokens: they say how many there would be. */
+/** Tokenizers without tokens: they estimate their number. */
 export const ESTIMATES = ["heuristic", "claude", "claude-3", "gemini", "gpt-4"];
 
-/** The tokenizer that counts now: the one that is asked for, once its vocabulary is there. */
+/** The effective tokenizer: the selected one, once its vocabulary is loaded. */
 export const tokenizer = computed(() => {
   const asked = settings.value.tokenizer;
   if (ESTIMATES.includes(asked) || ownVocabularies.value.some(({ name }) => name === asked)) return asked;
@@ -52,12 +52,12 @@ export const tokenizer = computed(() => {
 
 const isExact = computed(() => !ESTIMATES.includes(tokenizer.value));
 
-/** The tokens of the text, where the tokenizer has them. */
+/** The tokens of the text, if the tokenizer has them. */
 export const spans = computed<TokenSpans | undefined>(() =>
   isExact.value ? tokenSpans(settled.value, { tokenizer: tokenizer.value }) : undefined,
 );
 
-/** How many tokens the text has. */
+/** Number of tokens of the text. */
 export const total = computed(
   () => spans.value?.ids.length ?? countTokens(settled.value, { tokenizer: tokenizer.value }),
 );
@@ -65,11 +65,11 @@ export const total = computed(
 export const boxes = computed<Boxes>(() => (spans.value ? boxesOf(spans.value) : linesOf(settled.value)));
 export const blocks = computed<Blocks>(() => blocksOf(settled.value, boxes.value));
 
-/** The most tokens that are left, and that a piece has. */
+/** Maximum tokens of the truncated text, and of a piece. */
 export const limit = computed(() => settings.value.limit ?? Math.ceil(total.value / 2));
 export const piece = computed(() => settings.value.piece ?? Math.min(Math.max(Math.ceil(total.value / 5), 16), 512));
 
-/** The settings with the tokenizer that counts now. */
+/** The settings with the effective tokenizer. */
 const asked = computed(() => ({ ...settings.value, tokenizer: tokenizer.value }));
 
 export const cut = computed<Attempt<TruncatedText> | undefined>(() =>
@@ -84,14 +84,14 @@ export const pieces = computed<Attempt<TextPiece[]> | undefined>(() =>
     : undefined,
 );
 
-/** What is marked in the text. */
+/** The marks in the text. */
 export const marks = computed<Marks>(() => {
   if (cut.value?.ok) return marksOfCut(settled.value, cut.value.value, settings.value.marker);
   if (pieces.value?.ok) return marksOfPieces(pieces.value.value, (one, at) => `Piece ${at + 1}: ${tokens(one.tokens)}`);
   return NO_MARKS;
 });
 
-/** In one sentence. */
+/** The result in one sentence. */
 export const summary = computed(() => {
   const { shown } = settings.value;
   const left = cut.value?.ok ? cut.value.value : undefined;
@@ -103,12 +103,12 @@ export const summary = computed(() => {
   return "";
 });
 
-/** Opens a text in the place of what is open. */
+/** Replaces the open text. */
 export async function open(content: string, isOwn: boolean): Promise<void> {
   if (await own.offer(content, isOwn)) change({ limit: undefined, piece: undefined });
 }
 
-/** What a link carries, what was open last, or the first sample; and the vocabularies of one's own. */
+/** Opens the document of the link, the last text, or the first sample; loads the user's vocabularies. */
 export async function begin(): Promise<void> {
   settings.value = fromParams(linkParams("tokens"));
   const opened = await own.begin(String);
@@ -120,13 +120,13 @@ export async function begin(): Promise<void> {
   }
 }
 
-/** Opens a file: a text, or the `tokenizer.json` of a model, with which texts are counted from now on. */
+/** Opens a file: a text, or a model's `tokenizer.json`, which becomes the tokenizer. */
 export async function openFile(file: File): Promise<void> {
   problem.value = undefined;
   const content = await file.text();
   if (!isTokenizerFile(content)) return open(content, true);
   busy.value = `Reading ${file.name}…`;
-  // What is said has to be seen before the page is busy.
+  // The status has to be rendered before the page is busy.
   await new Promise((done) => setTimeout(done, 50));
   try {
     change({ tokenizer: await bringVocabulary(file.name, content) });
@@ -138,7 +138,7 @@ export async function openFile(file: File): Promise<void> {
   return undefined;
 }
 
-/** Loads the vocabulary that is asked for, and writes the settings into the address; gives back the way to stop. */
+/** Loads the selected vocabulary, and writes the settings into the address; returns a function that stops it. */
 export function follow(): () => void {
   const loads = effect(() => {
     const { tokenizer: name } = settings.value;

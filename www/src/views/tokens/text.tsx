@@ -6,18 +6,18 @@ import { blockAt, heatOf, type Boxes } from "./layout.js";
 import type { Mark, Marks, Stretch } from "./marks.js";
 import { blocks, boxes, marks, settings, settled, spans, tokenizer } from "./state.js";
 
-/** So many characters are taken to stand in a line, as long as a block was not drawn. */
+/** Estimated characters per line, until a block is rendered. */
 const IN_A_LINE = 70;
 const LINE = 27;
 
-/** The block that the map of the text was clicked for. */
+/** The block chosen in the heat map. */
 const inSight = signal<number | undefined>(undefined);
 
-/** The text, box by box. Only the blocks in sight are drawn, so that a megabyte is as quick as a line. */
+/** The text, box by box. Only visible blocks are rendered, so that a megabyte is as fast as a line. */
 export function TokenText() {
   const text = settled.value;
   const all = blocks.value;
-  if (text === "") return <p class="empty">There is no text.</p>;
+  if (text === "") return <p class="empty">No text.</p>;
   const at = (block: number): [number, number] => [all[block] as number, all[block + 1] as number];
   const ends = boxes.value.ends;
   const estimate = (block: number): number => {
@@ -29,7 +29,7 @@ export function TokenText() {
   return (
     <div class="token-area">
       <Windowed
-        // Another text, another width of what is drawn: nothing of what was measured holds.
+        // A new text or width invalidates all measured heights.
         key={`${text.length} ${all.length} ${tokenizer.value} ${ids} ${shown}`}
         class={`token-text by-${shown === "tokens" ? colours : "tokens"}`}
         label="The text with its tokens"
@@ -87,7 +87,7 @@ function Block({ range: [from, to], boxes, marks }: { range: [number, number]; b
   return <div class="token-block">{drawn}</div>;
 }
 
-/** The first of a list in order whose place is not before this one. */
+/** Binary search for the first element whose position is not before `place`. */
 function firstAt<T>(list: readonly T[], place: number, placeOf: (one: T) => number): number {
   let low = 0;
   let high = list.length;
@@ -103,10 +103,10 @@ function idsOf({ ids, tokens }: Boxes, box: number): readonly number[] {
   return ids ? [...ids.subarray(tokens[box] as number, tokens[box + 1] as number)] : [];
 }
 
-/** What would not be seen is shown by a sign: the end of a line stands before the line's end itself. */
+/** Signs for invisible characters; the sign for a line end comes before the line end. */
 function Token(props: { text: string; look: string; title: string | undefined; ids: readonly number[] | undefined }) {
   const { text, look, title, ids } = props;
-  // A box with numbers below it is not broken: the ends of lines that it ends with stand behind it.
+  // A box with ids is not broken across lines: its line ends come after it.
   const ends = ids ? (/\n+$/.exec(text)?.[0] ?? "") : "";
   const lines = text.slice(0, text.length - ends.length).split("\n");
   return (
@@ -143,10 +143,10 @@ function MarkLabel({ mark }: { mark: Mark }) {
   );
 }
 
-/** So many stripes are enough to see where a text is dear. */
+/** Number of stripes: enough to see expensive parts. */
 const STRIPES = 120;
 
-/** How dear the text is from its beginning to its end; a click leads there. */
+/** Tokens per character over the length of the text; a click scrolls there. */
 function HeatMap() {
   const tokens = spans.value;
   if (!tokens) return null;
@@ -161,7 +161,7 @@ function HeatMap() {
     <div
       class="heat-map"
       aria-hidden="true"
-      title="How dear the text is, from its beginning to its end: click to go there"
+      title="Tokens per character over the length of the text: click to go there"
       onClick={(event) => {
         const { top, height } = event.currentTarget.getBoundingClientRect();
         const part = (event.clientY - top) / height;

@@ -20,11 +20,12 @@ const PANES = [
   { id: "result", name: "Tokens" },
 ] as const;
 
-/** A text on one side, its tokens on the other: where they end, which they are, and where a cut or a split would fall. */
+/** A text on one side, its tokens on the other: their boundaries and ids, and the result of a cut or a split. */
 export function TokensView() {
   const sample = SAMPLES.find((one) => one.text === text.value);
   useAddress("tokens", begin);
-  // Once the address was read, and not only when all has begun: what is set meanwhile is in the address, which may be read again.
+  // Runs once the address is read, without waiting for everything to load: settings made meanwhile are in the address,
+  // which may be read again.
   useEffect(follow, []);
   const ready = own.value.value !== undefined;
   useOpener({ hint: "Drop a text, or a model's tokenizer.json", ready, onFile: (file) => void openFile(file) });
@@ -73,7 +74,7 @@ export function TokensView() {
   );
 }
 
-/** What the text has of everything. */
+/** Key figures of the text. */
 function Figures() {
   const all = total.value;
   const characters = settled.value.length;

@@ -14,7 +14,7 @@ const TABS: readonly { id: Tab; name: string }[] = [
   { id: "limits", name: "Limits" },
 ];
 
-/** The files of the workspace, each a field to type in. */
+/** The files of the workspace, each in a text field. */
 export function Editor() {
   const tab = useSignal<Tab>("brief");
   return (
@@ -34,7 +34,7 @@ function File({ field }: { field: keyof typeof FILES }) {
       class={field === "log" || field === "gaps" ? "source-text code" : "source-text"}
       aria-label={FILES[field]}
       spellcheck={false}
-      placeholder={`${FILES[field]} is not there; what you type is in it.`}
+      placeholder={`${FILES[field]} is missing; type to create it.`}
       value={shown(open.value?.[field])}
       onInput={(event) => change(field, event.currentTarget.value)}
     />
@@ -48,7 +48,7 @@ function Tastes() {
   const chosen = useSignal(DEFAULT_TASTE);
   const name = names.includes(chosen.value) ? chosen.value : DEFAULT_TASTE;
   const said = (id: string): string =>
-    id === DEFAULT_TASTE ? "always loads" : declared.includes(id) ? "named by the brief" : "not named";
+    id === DEFAULT_TASTE ? "always loaded" : declared.includes(id) ? "named by the brief" : "not named";
   return (
     <div class="tastes">
       <Field label="Taste file">
@@ -65,7 +65,7 @@ function Tastes() {
         class="source-text"
         aria-label={`${name}.md`}
         spellcheck={false}
-        placeholder={`${name}.md is not there; what you type is in it.`}
+        placeholder={`${name}.md is missing; type to create it.`}
         value={shown(tastes[name])}
         onInput={(event) => changeTaste(name, event.currentTarget.value)}
       />

@@ -77,7 +77,7 @@ function Prose({ name, text }: { name?: string; text: string }) {
 
 const MARKER = /\n\n(\.\.\. \[\d+ lines elided\] \.\.\.)\n\n/;
 
-/** Head, what was left out, tail. */
+/** Head, gap, tail. */
 function Notes({ summary, truncated }: { summary: string; truncated: boolean }) {
   const marker = truncated ? MARKER.exec(summary) : null;
   if (!marker) return <Prose text={summary} />;
@@ -91,7 +91,7 @@ function Notes({ summary, truncated }: { summary: string; truncated: boolean }) 
 }
 
 function Log({ entries }: { entries: readonly LogEntry[] }) {
-  if (entries.length === 0) return <p class="quiet-text">Nothing yet</p>;
+  if (entries.length === 0) return <p class="quiet-text">None yet</p>;
   return (
     <ol class="records">
       {entries.map(({ timestamp, op, details }, i) => (
@@ -106,7 +106,7 @@ function Log({ entries }: { entries: readonly LogEntry[] }) {
 }
 
 function Gaps({ records }: { records: readonly GapRecord[] }) {
-  if (records.length === 0) return <p class="quiet-text">Nothing yet</p>;
+  if (records.length === 0) return <p class="quiet-text">None yet</p>;
   return (
     <ol class="records">
       {records.map((record, i) => (

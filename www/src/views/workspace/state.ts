@@ -5,7 +5,7 @@ import type { OpenedFile, OpenedFolder } from "../../ui/open-folder.js";
 import { PersistedDocument } from "../../ui/own.js";
 import { fetchSample } from "./samples.js";
 
-/** What stands in the fields: text, or bytes as long as nobody changed them. */
+/** Content of a field: text, or bytes that were not edited. */
 type Text = string | Uint8Array;
 
 export interface Workspace {
@@ -14,7 +14,7 @@ export interface Workspace {
   notes?: Text;
   log?: Text;
   gaps?: Text;
-  /** Taste files by name; `_default` is the one that always loads. */
+  /** Taste files by name; `_default` is always loaded. */
   tastes: Record<string, Text>;
 }
 
@@ -55,13 +55,13 @@ export const outcome = computed<Outcome | undefined>(() => {
   }
 });
 
-/** The files that are wanted, in loading order. */
+/** The files to read, in loading order. */
 export const plan = computed(() => {
   const brief = open.value?.brief;
   return planContextLoading(brief === undefined ? {} : { brief }).files;
 });
 
-/** The text of a field; bytes that are not UTF-8 are shown as far as they can be. */
+/** The text of a field; invalid UTF-8 is shown as far as possible. */
 export function shown(text: Text | undefined): string {
   return text instanceof Uint8Array ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(text) : (text ?? "");
 }
@@ -92,13 +92,13 @@ const FIELDS = {
   "vocabulary_gaps.jsonl": "gaps",
 } as const;
 
-/** Which files of a folder are read. */
+/** Which files of a folder to read. */
 export function wants(path: string): boolean {
   const name = path.split("/").at(-1) ?? "";
   return name in FIELDS || /(^|\/)tastes\/[^/]+\.md$/.test(path);
 }
 
-/** The workspace in a folder: it is where the brief is that is highest up, the tastes are in the folder `tastes`. */
+/** The workspace in a folder: next to the topmost brief; the tastes are in the folder `tastes`. */
 function workspaceOf(folder: OpenedFolder): Workspace {
   const byDepth = [...folder.files].sort((a, b) => depth(a) - depth(b) || (a.path < b.path ? -1 : 1));
   const workspace: Workspace = { name: folder.name, tastes: {} };
@@ -111,25 +111,25 @@ function workspaceOf(folder: OpenedFolder): Workspace {
   return workspace;
 }
 
-/** Opens a folder of one's own. */
+/** Opens a folder from the disk. */
 export async function use(folder: OpenedFolder): Promise<void> {
   if (folder.files.length === 0) {
-    problem.value = `\`${folder.name}\` holds none of the files of a workspace: \`brief.md\`, \`notes.md\`, \`log.jsonl\`, \`vocabulary_gaps.jsonl\`, \`tastes/*.md\``;
+    problem.value = `\`${folder.name}\` contains no file of a workspace: \`brief.md\`, \`notes.md\`, \`log.jsonl\`, \`vocabulary_gaps.jsonl\`, \`tastes/*.md\``;
     return;
   }
   if (!(await own.offer(workspaceOf(folder), true))) return;
   problem.value = folder.skipped > 0 ? `${folder.skipped} files were too large or too many to be read` : undefined;
 }
 
-/** What a link carries, what was open last, or the sample. */
+/** Opens the document of the link, the last workspace, or the sample. */
 export async function begin(): Promise<void> {
   if (!(await own.begin(linked)) && open.peek() === undefined) await openSample();
 }
 
-/** A workspace that a link carries. */
+/** The workspace in a link. */
 function linked(content: unknown): Workspace {
   const { name, tastes, ...rest } = content as Workspace;
-  if (typeof tastes !== "object" || tastes === null) throw new Error("it is no workspace");
+  if (typeof tastes !== "object" || tastes === null) throw new Error("it is not a workspace");
   return { ...rest, name: String(name), tastes };
 }
 

@@ -22,7 +22,7 @@ const PANES = [
   { id: "result", name: "Response" },
 ] as const;
 
-/** The files of a workspace on one side, what an agent's first turn gets of them on the other. */
+/** The files of a workspace on one side, the agent's first turn on the other. */
 export function WorkspaceView() {
   useAddress("workspace", begin);
   const at = open.value;
