@@ -358,7 +358,7 @@ function stored({ id, record, diagnostics }: Sealed, from: string | undefined): 
 }
 
 function headConflict(head: string, actual: string | undefined, commitId: string): CtxweaveError {
-  const place = actual === undefined ? "without a commit" : `at \`${actual}\``;
+  const place = actual === undefined ? "not set" : `at \`${actual}\``;
   const message = `the head \`${head}\` is ${place}, and \`${commitId}\` is not based on it; read the head and try again, or fork`;
   return new CtxweaveError("head_conflict", message, { head, commitId, ...(actual !== undefined && { actual }) });
 }

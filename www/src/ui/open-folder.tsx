@@ -90,7 +90,7 @@ export function OpenFolder(props: {
         type="file"
         multiple
         class="visually-hidden"
-        aria-label="A folder of your own"
+        aria-label="A folder from your disk"
         data-folder-input
         tabIndex={-1}
         onChange={(event) => {

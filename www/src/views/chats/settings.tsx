@@ -86,7 +86,7 @@ export function FormatPicker() {
       {({ id }) => (
         <Select<ChatFormat | "">
           id={id}
-          options={[{ value: "", name: "Same format" }, ...FORMATS]}
+          options={[{ value: "", name: "Same as the request" }, ...FORMATS]}
           value={settings.value.as ?? ""}
           onValue={(value) => change({ as: value === "" ? undefined : value })}
         />

@@ -47,7 +47,7 @@ export function FolderTree() {
                   {one && one.reason !== "selected" ? <span class="tag">{one.reason}</span> : null}
                   {omitted.has(folder.file) ? <span class="tag cut">omitted</span> : null}
                   {one?.truncated ? <span class="tag cut">cut</span> : null}
-                  {news.has(folder.file) ? <span class="tag notified">told</span> : null}
+                  {news.has(folder.file) ? <span class="tag told">notified</span> : null}
                   <button
                     type="button"
                     class="file-link"
