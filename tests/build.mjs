@@ -1,8 +1,8 @@
-/** Which build of the packages is in pkg/dist. */
+/** The build of the packages in pkg/dist. */
 
 import { readFileSync } from "node:fs";
 
 const module = new WebAssembly.Module(readFileSync(new URL("../pkg/dist/ctxweave.wasm", import.meta.url)));
 
-/** Whether it is that of `cargo xtask build --quick`: its sizes and speeds are not those of the packages as they are published. */
+/** Whether it is from `cargo xtask build --quick`: its sizes and speeds are not those of published packages. */
 export const isQuick = WebAssembly.Module.customSections(module, "quick-build").length > 0;

@@ -1,4 +1,4 @@
-/** A Chromium that does nothing of its own accord: what starts one takes these options. */
+/** Options that start a Chromium without background activity. */
 
 export const chromiumOptions = {
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",

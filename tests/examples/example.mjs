@@ -1,4 +1,4 @@
-/** An example as a stranger runs it: its folder, copied, and the commands of its README, with the package as it is packed. */
+/** Runs an example like a new user: its folder, copied, and the commands of its README, with the packed package. */
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
@@ -6,11 +6,13 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { basename, join } from "node:path";
 import { pack, root } from "../packaging/packed.mjs";
 
-// What next asks for at its first start.
+// Keeps next from asking about telemetry at its first start.
 const env = { ...process.env, NEXT_TELEMETRY_DISABLED: "1", npm_config_prefer_offline: "true", NO_COLOR: "1" };
 delete env.FORCE_COLOR;
 
-/** The example, installed by the first command of its README, and the second one: `{ dir, command, readme, remove }`. */
+/**
+ * Installs the example by the first command of its README; returns the second one: `{ dir, command, readme, remove }`.
+ */
 export function installedExample(name) {
   const readme = readFileSync(join(root, "examples", name, "README.md"), "utf8");
   const commands = /^```sh\n([\s\S]*?)^```/m.exec(readme)[1].trim().split("\n");
@@ -24,7 +26,7 @@ export function installedExample(name) {
   const packed = pack();
   const manifest = join(dir, "package.json");
   const text = readFileSync(manifest, "utf8");
-  assert.match(text, /"ctxweave": "file:\.\.\/\.\.\/pkg"/, "in a clone it is the package that was built there");
+  assert.match(text, /"ctxweave": "file:\.\.\/\.\.\/pkg"/, "in a clone it uses the package built there");
   writeFileSync(manifest, text.replace("file:../../pkg", `file:${packed.tarball}`));
   const { status, stdout, stderr } = spawnSync(install, { cwd: dir, env, shell: true, encoding: "utf8" });
   packed.remove();
@@ -37,7 +39,7 @@ export function installedExample(name) {
   };
 }
 
-/** Runs the example to its end and gives what it printed. */
+/** Runs the example to its end; returns its output. */
 export function output({ dir, command }) {
   const { status, stdout, stderr } = spawnSync(command, {
     cwd: dir,
@@ -50,9 +52,9 @@ export function output({ dir, command }) {
   return stdout;
 }
 
-/** Starts a server, hands its address to `action` once it says it, and stops it. */
+/** Starts a server, calls `action` with the address that it prints, and stops it. */
 export async function served({ dir, command }, action) {
-  // A process group of its own, so that what npm starts ends, too.
+  // A separate process group, so that processes started by npm end, too.
   const server = spawn(command, { cwd: dir, env, shell: true, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   try {
     const address = await new Promise((found, failed) => {
@@ -64,7 +66,7 @@ export async function served({ dir, command }, action) {
       };
       server.stdout.on("data", hear);
       server.stderr.on("data", hear);
-      server.on("exit", (code) => failed(new Error(`it ended with ${code}:\n${said}`)));
+      server.on("exit", (code) => failed(new Error(`it exited with ${code}:\n${said}`)));
     });
     return await action(address);
   } finally {

@@ -1,4 +1,6 @@
-/** examples/loom-ui in Chromium: a person writes, branches, prunes, undoes and comes back, and the numbers are those of Node. */
+/**
+ * examples/loom-ui in Chromium: a user writes, branches, prunes, undoes and reloads, and the numbers are those of Node.
+ */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -22,7 +24,7 @@ test("examples/loom-ui is a loom on one LoomTree", { timeout: 240_000 }, async (
         const { page, said } = await openPage(browser, address);
         page.setDefaultTimeout(20_000);
         await use(page, { LoomTree, importLoom, replyTo });
-        // The one that was stopped.
+        // The stopped reply.
         assert.deepEqual(said, [`request failed: ${new URL("/v1/chat/completions", address)}`]);
       }),
     );
@@ -55,7 +57,7 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
     ]);
     return readFileSync(await download.path(), "utf8");
   };
-  /** The page's tree in Node, with the settings of the page. */
+  /** The page's tree in Node, with the page's settings. */
   const inNode = async (contextWindow = 2000) => {
     const data = JSON.parse(await exported("json"));
     const tree = new LoomTree(data);
@@ -67,7 +69,7 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
     return { total, limit };
   };
 
-  // The tree that a first visit begins with, its costs as Node counts them.
+  // The tree of a first visit, with its costs as counted by Node.
   await row("Eleven barrels").waitFor();
   const begun = await rows();
   assert.equal(begun.length, 7);
@@ -84,7 +86,7 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
   const measured = firstTree.measurePath({ tip: "oil" });
   assert.deepEqual(await tokens(), { total: measured.tokens.total, limit: measured.limit });
 
-  // What is written counts before it is sent; the reply streams into the path.
+  // The draft counts before it is sent; the reply streams into the path.
   const asked = "Third night. Who took the oil?";
   await page.getByLabel("Message").fill(asked);
   const draft = { nodes: [{ id: "d", authorType: "human", content: asked }], edges: [edge("oil", "d")] };
@@ -107,7 +109,7 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
   await said("The reply is there");
   assert.deepEqual((await path()).slice(-2), [asked, reply]);
 
-  // Several replies to one tip, of one request; one of them is gone on with.
+  // Several replies to one tip from one request; one of them is continued.
   const requests = [];
   page.on("request", (request) => request.method() === "POST" && requests.push(request.postDataJSON()));
   await row(asked).click();
@@ -126,7 +128,7 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
     wanted,
   );
 
-  // Stop in the middle keeps what has come, and nothing comes after it.
+  // Stopping keeps the partial reply, and nothing arrives afterwards.
   await page.getByLabel("Replies").fill("1");
   await row(wanted[2]).click();
   await button("Send").click();
@@ -143,7 +145,7 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
   await page.waitForTimeout(200);
   assert.equal((await path()).at(-1), stopped);
 
-  // A prune says beforehand what it saves, and does that; undo and redo.
+  // A prune shows its saving beforehand, and saves that; undo and redo.
   await row(asked).click();
   await button("Prune").hover();
   const before = await inNode();
@@ -179,7 +181,7 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
   await eventually(async () => (await rows()).length, before.data.nodes.length);
   assert.deepEqual((await inNode()).data, before.data);
 
-  // Where the window is small the prune says where the cut moves.
+  // If the window is small, the prune shows where the cut moves.
   await page.getByLabel("Window").fill("330");
   await page.getByLabel("Window").press("Enter");
   await row(stopped).click();
@@ -202,7 +204,7 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
   await page.getByLabel("Window").fill("2000");
   await page.getByLabel("Window").press("Enter");
 
-  // Versions: an edit stands beside what it is an edit of, in every path through it.
+  // Versions: an edit is next to its original, in every path through it.
   const edited = "Second night. Ten barrels, and a wet footprint.";
   await row("Eleven barrels").click();
   await button("Edit…").click();
@@ -219,7 +221,7 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
   await button("Next version").click();
   await row(edited).waitFor();
 
-  // Hide and hoist are looks: the tree is as it was.
+  // Hide and hoist only change the display, not the tree.
   const revisions = (await inNode()).data;
   await row("They told me").click();
   await button("Hide").click();
@@ -231,7 +233,7 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
   await eventually(async () => (await rows())[0].slice(0, 13), "Write the log");
   assert.deepEqual((await inNode()).data, revisions);
 
-  // The keyboard: to the child, to a sibling, there; another branch is compared with this one.
+  // The keyboard: to the child, to a sibling, and comparing another branch with this one.
   await row("First night").focus();
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
@@ -244,14 +246,14 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
   await page.keyboard.press("Enter");
   await eventually(async () => /The long rope/.test((await path()).at(-1)), true);
 
-  // Everything is there again after a reload, what was looked at, too.
+  // A reload restores everything, including the view state.
   await isSaved();
   const kept = [await rows(), await path(), await tokens(), (await inNode()).data];
   await page.reload();
   await row("The long rope").waitFor();
   assert.deepEqual([await rows(), await path(), await tokens(), (await inNode()).data], kept);
 
-  // A file of pyloom's takes the place of the tree; undo brings that back.
+  // A file of pyloom replaces the tree; undo restores it.
   const [file] = JSON.parse(readFileSync(join(root, "tests/golden/import/pyloom.json"), "utf8")).args;
   const text = JSON.stringify(file);
   const loaded = importLoom(text).trees[0];

@@ -1,11 +1,11 @@
-/** examples/vite in Chromium: what fits changes with the limit. */
+/** examples/vite in Chromium: the fitted chat changes with the limit. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openPage, withBrowser } from "../runtimes/browser.mjs";
 import { installedExample, served } from "./example.mjs";
 
-test("examples/vite shows what fits, and changes with the limit", async () => {
+test("examples/vite shows the fitted chat, which changes with the limit", async () => {
   const example = installedExample("vite");
   try {
     await served(example, (address) =>

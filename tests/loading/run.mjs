@@ -1,6 +1,7 @@
 /**
- * Every bundler, framework and runtime that is said to load the package does it: `cargo xtask test-bundlers [WORD]...`. Without a
- * word all of them, and the table in docs/loading.md is written; with some only the cases whose names have them all. `--no-table` writes no table.
+ * Verifies that every listed bundler, framework and runtime loads the package: `cargo xtask test-bundlers [WORD]...`.
+ * Without words it runs all cases and writes the table in docs/loading.md; with words only the cases whose names
+ * contain all of them. `--no-table` writes no table.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";

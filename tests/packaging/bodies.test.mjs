@@ -1,6 +1,6 @@
 /**
- * The vendors' own types check the bodies: every body in a golden must be what the vendor's package says that it sends, and
- * wrong ones must not.
+ * The vendors' types check the bodies: every body in a golden must satisfy the types in the vendor's package, and wrong
+ * ones must not.
  */
 
 import assert from "node:assert/strict";
@@ -11,11 +11,13 @@ import { readGoldens } from "../runtimes/goldens.mjs";
 import { root } from "./packed.mjs";
 import { tsc } from "./tsc.mjs";
 
-// Inside the workspace, so that the vendors' packages are found.
+// Inside the workspace, so that the vendors' packages resolve.
 const dir = join(root, "target/xtask/bodies");
 mkdirSync(dir, { recursive: true });
 
-/** What each provider's package says of a body. Gemini's types name the parts; the body is what its REST reference says. */
+/**
+ * The type of a body in each provider's package. Gemini's types name the parts; the body is that of its REST reference.
+ */
 const types = {
   anthropic: "Anthropic.MessageCreateParams",
   openai: "OpenAI.ChatCompletionCreateParams",
@@ -36,7 +38,10 @@ type CompatibleBody = Omit<OpenAI.ChatCompletionCreateParams, "messages"> &
   { messages: (OpenAI.ChatCompletionMessageParam | Reasoned)[] };
 `;
 
-/** The type of a body. Beta fields are in the vendor's beta types; compatible servers take reasoning in fields that OpenAI lacks. */
+/**
+ * The type of a body. Beta fields are in the vendor's beta types; compatible servers accept reasoning in fields that
+ * OpenAI lacks.
+ */
 function typeOf({ provider, body }) {
   if (provider === "anthropic" && body.includes('"block_binding"')) return "Anthropic.Beta.MessageCreateParams";
   if (provider === "gemini-interactions" && body.includes('"agent"'))
@@ -45,7 +50,7 @@ function typeOf({ provider, body }) {
   return types[provider];
 }
 
-/** The lines of a file in which TypeScript finds something wrong, and all that it says. */
+/** The lines of a file with TypeScript errors, and all its messages. */
 function check(name, lines) {
   const path = join(dir, name);
   writeFileSync(path, `${header}${lines.join("\n")}\n`);
@@ -59,7 +64,7 @@ function check(name, lines) {
 const source = (value) =>
   JSON.stringify(value).replace(/[\u2028\u2029]/g, (ch) => `\\u${ch.charCodeAt(0).toString(16)}`);
 
-/** The bodies in the goldens: each line is one, named in its comment. */
+/** The bodies in the goldens, one per line, with its name in a comment. */
 function bodies() {
   const found = [];
   for (const { name, call, request, expected } of readGoldens().goldens) {
@@ -73,7 +78,7 @@ function bodies() {
   return found;
 }
 
-test("every body is what the vendor's types say", () => {
+test("every body satisfies the vendor's types", () => {
   const all = bodies();
   for (const provider of Object.keys(types)) {
     const count = all.filter((body) => body.provider === provider).length;
@@ -88,7 +93,7 @@ test("every body is what the vendor's types say", () => {
   );
 });
 
-test("what is wrong is not", () => {
+test("wrong bodies do not", () => {
   const lines = [
     '({ model: "m", messages: [] }) satisfies Anthropic.MessageCreateParams;',
     '({ model: "m", max_tokens: 1, messages: [{ role: "tool", content: "x" }] }) satisfies Anthropic.MessageCreateParams;',

@@ -1,4 +1,4 @@
-/** What is in the tarballs, and whether they are put together as npm, TypeScript and the bundlers expect. */
+/** The content of the tarballs, and its validity for npm, TypeScript and the bundlers. */
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -25,7 +25,7 @@ for (const name of Object.keys(packages)) {
     assert.deepEqual(packed[name].files, expected);
   });
 
-  test(`every file that package.json of ${name} names is there`, () => {
+  test(`every file named in package.json of ${name} exists`, () => {
     const { bin = {}, exports, main, module, sideEffects, types } = JSON.parse(inPackage("package.json", name));
     const commands = Object.values(bin).map((path) => `./${path}`);
     const paths = [main, module, types, ...commands, ...sideEffects].filter(
@@ -36,13 +36,13 @@ for (const name of Object.keys(packages)) {
     for (const path of paths) assert.ok(packed[name].files.includes(path.slice(2)), path);
   });
 
-  test(`package.json of ${name} says of the entry points what pkg/exports.mjs says`, () => {
+  test(`package.json of ${name} has the entry points of pkg/exports.mjs`, () => {
     const manifest = JSON.parse(inRoot(`${packages[name]}/package.json`));
     assert.deepEqual(manifest, manifestOf(name, manifest), "run `node pkg/exports.mjs`");
     assert.deepEqual(Object.keys(manifest.exports), Object.keys(manifestOf(name, manifest).exports), "in this order");
   });
 
-  test(`a resolver that does not look at exports finds each entry point of ${name}`, () => {
+  test(`a resolver that ignores exports finds each entry point of ${name}`, () => {
     const stubs = stubsOf(name);
     const found = packed[name].files.filter((path) => /^(?!dist\/).+\/package\.json$/.test(path));
     assert.deepEqual(
@@ -69,23 +69,23 @@ test("`types` comes first in every condition", () => {
 });
 
 for (const [name, { tarball }] of Object.entries(packed)) {
-  test(`publint has nothing to say of ${name}`, () => clean("publint", [tarball, "--strict"], /All good!/));
+  test(`publint reports nothing for ${name}`, () => clean("publint", [tarball, "--strict"], /All good!/));
 }
 
-/** The entries that are files and no modules. */
+/** Entries that are files rather than modules. */
 const raw = [
   ...["", ...areas.map((area) => `${area}/`)].map((folder) => `${folder}ctxweave.wasm`),
   "vocab/cl100k_base.bin",
   "vocab/o200k_base.bin",
 ].sort();
 
-/** And those of the package of older vocabularies. */
+/** Those of the package of older vocabularies. */
 const rawOlder = ["p50k_base.bin", "r50k_base.bin"];
 
 for (const [name, { tarball }] of Object.entries(packed)) {
-  test(`attw has nothing to say of ${name}`, () =>
-    // node16: the way that TypeScript resolved before there were `exports` cannot find any entry but the first. The raw
-    // files are no modules that TypeScript could resolve.
+  test(`attw reports nothing for ${name}`, () =>
+    // node16: the resolution of TypeScript before `exports` finds only the main entry. The raw files are not modules
+    // that TypeScript could resolve.
     clean(
       "attw",
       // `ascii`: the default form depends on the width of the terminal.
@@ -125,7 +125,7 @@ test("the licences are those of the project", () => {
   }
 });
 
-test("each module is there once and once packed, each vocabulary in a module of its own besides", async () => {
+test("each module exists once and once packed, each vocabulary also as a separate module", async () => {
   const isBinary = (name) => /\.(wasm|bin)$/.test(name);
   for (const [name, folder, bins] of [
     ["ctxweave", "dist/vocab/", ["cl100k_base", "o200k_base"]],
@@ -156,27 +156,27 @@ test("each module is there once and once packed, each vocabulary in a module of 
     assert.deepEqual(
       large.filter((path) => !path.endsWith(".packed.js")),
       [],
-      "nothing else has one inside",
+      "no other file contains one",
     );
   }
 });
 
-test("what the wasm imports reaches no clock, chance, console, network or global", () => {
+test("the imports of the wasm reach no clock, randomness, console, network or global", () => {
   const banned =
     /\b(Atomics|Date|Function|Math|XMLHttpRequest|console|crypto|document|eval|fetch|global|globalThis|import|performance|process|queueMicrotask|require|self|setInterval|setTimeout|window)\b/;
   for (const code of [...["", ...areas].map((area) => core(area)), core("", "ctxweave-tiktoken")]) {
     const [imports] = /^function __wbg_get_imports\(\) \{[\s\S]*?^\}/m.exec(code);
-    assert.match(imports, /new Array\(\)/, "this is where they are");
+    assert.match(imports, /new Array\(\)/, "the imports are found");
     assert.doesNotMatch(imports, banned);
   }
 });
 
-/** The code that an area's entry points share; those of `tokens` hold it. */
+/** The code shared by an area's entry points; those of `tokens` contain it. */
 function core(area, name) {
   return inPackage(join("dist", area, area === "tokens" ? "node.js" : "core.js"), name).toString();
 }
 
-test("an area has no JavaScript of the others, and the errors are those of all", async () => {
+test("an area contains no JavaScript of others, and shares the error class", async () => {
   const names = {
     chat: /fitMessages/,
     commits: /CommitGraph|importTranscript/,
@@ -223,30 +223,30 @@ test("no file of the packages names a folder of the machine that built it", () =
   const folders = [root, homedir(), sysroot, ".cargo/registry", "/lib/rustlib/src"];
   for (const [name, { files }] of Object.entries(packed)) {
     for (const file of files) {
-      // Base64 has such names by chance; its bytes are those of a file next to it.
+      // Base64 contains such names by chance; its bytes are checked as a file.
       const text = inPackage(file, name)
         .toString("latin1")
         .replaceAll(/[A-Za-z0-9+/]{200,}/g, "");
       for (const folder of folders) assert.ok(!text.includes(folder), `${name}/${file}: ${folder}`);
-      // What the standard library says of itself is under /rustc.
+      // Paths of the standard library begin with /rustc.
       if (file.endsWith(".wasm"))
         assert.doesNotMatch(text, /\/(?:home|root|Users|usr|opt|tmp|work|build)\/[\w.-]/, file);
     }
   }
 });
 
-test("the package takes no part of wasm-pack's and brings no dependency along", () => {
+test("the package contains nothing of wasm-pack and has no dependencies", () => {
   for (const folder of Object.values(packages)) {
     const manifest = JSON.parse(inRoot(`${folder}/package.json`));
     for (const field of ["dependencies", "optionalDependencies"]) assert.equal(manifest[field], undefined);
-    // Who uses a drop-in has its host; nobody else gets one.
+    // Users of a drop-in have installed its host.
     for (const peer of Object.keys(manifest.peerDependencies ?? {}).filter((peer) => peer !== "ctxweave"))
       assert.equal(manifest.peerDependenciesMeta[peer].optional, true, peer);
   }
   assert.ok(!files.some((name) => /_bg\b|snippets|\.gitignore|Cargo/.test(name)), files.join(", "));
 });
 
-test("git does not see what the build writes", () => {
+test("git ignores the output of the build", () => {
   const status = execFileSync("git", ["status", "--porcelain", "--ignored=no", "--", "pkg/dist", "pkg/tiktoken/dist"], {
     cwd: root,
     encoding: "utf8",

@@ -1,4 +1,4 @@
-/** The packages as a user gets them: packed by npm and installed into an empty folder. */
+/** The packages as installed by a user: packed by npm and installed into an empty folder. */
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -12,7 +12,7 @@ const scratch = join(root, "target/packed");
 /** The folders of the packages. */
 export const packages = { ctxweave: "pkg", "ctxweave-tiktoken": "pkg/tiktoken", "ctxweave-vocab": "pkg/vocabularies" };
 
-/** Packs a package and gives the path of the tarball, the list of its files and how large it is. */
+/** Packs a package; returns the path of the tarball, its files and its size. */
 export function pack(name = "ctxweave") {
   mkdirSync(scratch, { recursive: true });
   const dir = mkdtempSync(join(scratch, "tarball-"));
@@ -28,8 +28,8 @@ export function pack(name = "ctxweave") {
 }
 
 /**
- * A folder with the packed packages in its node_modules. Installed once for each content of the packages: the test files
- * run in processes of their own and share it.
+ * A folder with the packed packages in its node_modules. Installed once for each content of the packages, because the
+ * test files run in separate processes and share it.
  */
 export function installed() {
   found ??= install();
@@ -58,7 +58,7 @@ function install() {
   return dir;
 }
 
-/** A folder of its own for one test, inside the installed one, so that imports find the package. */
+/** A folder for one test, inside the installed one, so that imports find the package. */
 export function folder(name) {
   const dir = join(installed(), "tests", `${name}-${process.pid}`);
   rmSync(dir, { recursive: true, force: true });

@@ -16,13 +16,13 @@ const files = ["README.md", "pkg/tiktoken/README.md", "pkg/vocabularies/README.m
 const pages = readdirSync(join(root, "docs"), { encoding: "utf8" }).filter((name) => name.endsWith(".md"));
 files.push(...pages.map((name) => `docs/${name}`));
 
-/** The packages whose own types the examples are checked with in tests/runtimes/vendors.test.mjs. */
+/** The packages whose types are used in tests/runtimes/vendors.test.mjs. */
 const vendors = /from "(?:openai|@anthropic-ai\/sdk|@google\/genai|ai|langchain|@openai\/agents)"/;
 
 /** The blocks of JavaScript that are run. */
 const run = new Set(examples().flatMap(({ language, code }) => (language.startsWith("j") ? [code] : [])));
 
-/** The blocks in a language, each in a file that is named after its place. */
+/** The blocks of a language, each in a file named after its position. */
 function snippets(languages, extension) {
   return files.flatMap((file) => {
     const text = readFileSync(join(root, file), "utf8");
@@ -40,7 +40,7 @@ function snippets(languages, extension) {
 
 for (const [languages, extension, flags] of [
   [["ts", "typescript"], "mts", ["--exactOptionalPropertyTypes"]],
-  // Without annotations not everything has a type.
+  // Without annotations some expressions have no type.
   [["js", "javascript", "mjs"], "mjs", ["--allowJs", "--checkJs", "--strict", "false"]],
 ]) {
   test(`every ${extension} block of the docs passes the compiler`, () => {

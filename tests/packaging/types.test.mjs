@@ -20,7 +20,7 @@ type ErrorResult = { error: Pick<ctxweave.CtxweaveError, "code" | "message" | "d
 type Given<T> = T extends undefined | void ? null : T extends Uint32Array | Float64Array ? (number | null)[] : T;
 `;
 
-/** Writes and checks a file, strictly, as a user's own code would be. */
+/** Writes and checks a file with strict settings, like a user's code. */
 function check(name, text, ...flags) {
   const path = join(dir, name);
   writeFileSync(path, text);
@@ -28,8 +28,8 @@ function check(name, text, ...flags) {
 }
 
 /**
- * A value as source text on lines of its own, so that an error is reported with the name of the golden above it. Bytes
- * and maps are written as tests/it/calls says.
+ * A value as source text on separate lines, so that an error is reported with the name of the golden above it. Bytes
+ * and maps are written as in tests/it/calls.
  */
 function literal(value) {
   if (Array.isArray(value)) return `[\n${value.map(literal).join(",\n")}\n]`;
@@ -41,19 +41,19 @@ function literal(value) {
     .join(",\n")}\n}`;
 }
 
-/** A golden about malformed input, or about an option that there is not, has no reason to be well typed. */
+/** A golden about malformed input or an unknown option does not have to be well typed. */
 const malformed = (result) =>
   /^(invalid|unknown)_/.test(result?.error?.code ?? "") ||
   (result?.report ?? result)?.diagnostics?.some(({ code }) => code === "unknown_option");
 
-/** What a call gives, where that follows from what it is given. */
+/** The result type of a call that depends on its arguments. */
 const results = {
   convertMessages: "ctxweave.ConvertedChat",
   fitMessages: "ctxweave.FitResult<unknown[] | object>",
   loomTreeToChat: "ctxweave.ConvertedChat",
 };
 
-/** That a result is of the type; of an error, that it is one. */
+/** Asserts that a result has the type; for an error, that it is one. */
 const satisfies = (result, type) =>
   `(${literal(result)}) satisfies ${result?.error?.code ? "ErrorResult" : `Given<${type}>`};`;
 
@@ -89,7 +89,7 @@ test("every golden satisfies the types", () => {
   assert.equal(status, 0, stdout);
 });
 
-test("what is wrong does not satisfy them", () => {
+test("wrong values do not satisfy them", () => {
   const wrong = [
     '({ tree: { nodes: [], edges: [] }, tip: "a" }) satisfies ctxweave.DialogueRequest;',
     '({ tree: { nodes: [], edges: [] }, contextWindow: "4096" }) satisfies ctxweave.DialogueRequest;',
@@ -259,7 +259,9 @@ export = [hooks, whole, backwards, rest, alikeThere, olderToo, harmonious, part,
   }
 });
 
-/** Checks files as a project with these options does: the declarations of the package are looked into, and no types are given. */
+/**
+ * Checks files as a project with these options: the declarations of the package are checked, and no types are added.
+ */
 function checkAll(name, files, options) {
   const project = join(dir, name);
   mkdirSync(project, { recursive: true });
@@ -270,7 +272,7 @@ function checkAll(name, files, options) {
     cwd: project,
     encoding: "utf8",
   });
-  // What is wrong with the declarations of other packages is theirs.
+  // Errors in the declarations of other packages are ignored.
   return stdout.split("\n").filter((line) => /^[^ ].*error TS/.test(line) && !line.includes("../node_modules/@"));
 }
 
@@ -280,7 +282,7 @@ const entries = Object.keys(packages).flatMap((name) =>
     .map(([entry]) => `${name}${entry.slice(1)}`),
 );
 
-test("the declarations are right where nothing but the language is known, and in CommonJS of old", () => {
+test("the declarations are valid without any library types, and in older CommonJS", () => {
   const plain = entries.filter((entry) => !/ai-sdk|langchain|openai-agents/.test(entry));
   const files = (of) => ({
     "required.cts": `${of.map((entry, at) => `import e${at} = require("${entry}");`).join("\n")}\nexport = [${of.map((_, at) => `e${at}`)}];\n`,
@@ -290,7 +292,7 @@ test("the declarations are right where nothing but the language is known, and in
   for (const module of ["node16", "nodenext"]) {
     assert.deepEqual(checkAll(`plain-${module}`, files(plain), { module, lib: ["es2022"] }), [], module);
     assert.deepEqual(checkAll(`dom-${module}`, files(plain), { module, lib: ["es2022", "dom"] }), [], module);
-    // The hosts of the hooks need more.
+    // The hosts of the drop-ins need more.
     const all = checkAll(`all-${module}`, files(entries), { module, lib: ["esnext", "dom"], types: ["node"] });
     assert.deepEqual(
       all.filter((line) => /ctxweave/.test(line.split("(")[0])),
@@ -300,7 +302,7 @@ test("the declarations are right where nothing but the language is known, and in
   }
 });
 
-test("what TypeScript knows to be a string and no more is taken for a name", () => {
+test("a value of type string is accepted as a name", () => {
   const text = `import * as ctxweave from "ctxweave";
 const tree = { nodes: [], edges: [] };
 const target = { provider: "anthropic", model: "claude-sonnet-4-5" };

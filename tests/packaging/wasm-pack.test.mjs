@@ -1,5 +1,5 @@
 /**
- * Whoever tries wasm-pack harms nothing: at the root it stops before it writes anything, since it would write into pkg/;
+ * Running wasm-pack by mistake must be safe: at the root it would write into pkg/, so it stops before it writes;
  * `wasm-pack build pkg` works and writes into pkg/pkg.
  */
 
@@ -14,7 +14,7 @@ const tools = join(root, "target/tools/bin");
 const env = { ...process.env, PATH: [tools, process.env.PATH].join(delimiter), CARGO_TARGET_DIR: join(root, "target") };
 const skip = spawnSync("wasm-pack", ["--version"], { env }).status !== 0 && "wasm-pack is not installed";
 
-/** A copy of what git would give, so that a mistake here harms no working tree. */
+/** A copy of the files in git, so that a failure does not damage the working tree. */
 const copy = mkdtempSync(join(root, "target/wasm-pack-"));
 after(() => rmSync(copy, { recursive: true }));
 const listed = ["ls-files", "--cached", "--others", "--exclude-standard"];
@@ -31,7 +31,7 @@ function assertUntouched() {
   }
 }
 
-test("the root crate is no cdylib, which is what stops wasm-pack there", () => {
+test("the root crate is not a cdylib, which stops wasm-pack there", () => {
   const text = readFileSync(join(root, "Cargo.toml"), "utf8");
   assert.match(text, /^crate-type = \["rlib"\]$/m);
 });

@@ -1,4 +1,4 @@
-// What axe says of a page.
+// axe's findings for a page.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { choose, eventually, fitsAcross, LOOKS, screenshots } from "./harness.mj
 
 const axe = readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Slips in words and numbers: "1 messages", "-5 %", "37.0 ms". */
+/** Common mistakes in texts and numbers: "1 messages", "-5 %", "37.0 ms". */
 export async function slips(page) {
   const text = await page.evaluate(() => document.body.innerText);
   const nouns =
@@ -17,9 +17,9 @@ export async function slips(page) {
   return all.flatMap((slip) => text.match(new RegExp(slip, "gu")) ?? []);
 }
 
-/** Every finding, however small, each with where it is; of all rules, or of some. */
+/** Every finding of any severity, with its location; for all rules, or for some. */
 export async function findings(page, rules) {
-  // Through the debugger, since the page's own policy rightly refuses foreign scripts.
+  // Through the debugger, because the page's policy blocks foreign scripts.
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(await axe);
   return page.evaluate(async (rules) => {
     const options = { resultTypes: ["violations"], ...(rules ? { runOnly: rules } : {}) };
@@ -31,10 +31,10 @@ export async function findings(page, rules) {
   }, rules);
 }
 
-/** How often somebody asked. */
+/** Number of calls. */
 let looks = 0;
 
-/** A look in each theme, of other sizes from call to call. With `CTXWEAVE_LOOKS=all` all of them. */
+/** A look in each theme, with sizes that vary from call to call. With `CTXWEAVE_LOOKS=all` all of them. */
 function someLooks() {
   if (process.env.CTXWEAVE_LOOKS === "all") return LOOKS;
   const ofTheme = (theme) => LOOKS.filter(({ colorScheme }) => colorScheme === theme);
@@ -43,15 +43,15 @@ function someLooks() {
   return [light[looks % light.length], dark[(looks + 1) % dark.length]];
 }
 
-/** The page as it stands, at some sizes and in both themes, every pane of it: nothing sticks out, and axe finds nothing. */
+/** Checks the page at some sizes and in both themes, every pane: no overflow, and no findings of axe. */
 export async function inLooks(page, name) {
   for (const { size, width, height, colorScheme } of someLooks()) {
     await page.setViewportSize({ width, height });
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    // The picker of panes comes and goes with the size, a frame later.
+    // The picker of panes appears or disappears a frame after a resize.
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     const picker = page.getByRole("group", { name: "Pane" });
-    // What stands behind a dialog cannot be reached.
+    // Content behind a dialog is not reachable.
     const isAsked = (await page.locator("dialog[open]").count()) > 0;
     const panes = isAsked ? [] : await picker.getByRole("radio").evaluateAll((all) => all.map(({ value }) => value));
     for (const pane of panes.length > 0 ? panes : [undefined]) {
@@ -60,7 +60,7 @@ export async function inLooks(page, name) {
       const shown = `${name}-${size}-${colorScheme}${pane === undefined ? "" : `-${pane}`}`;
       await page.screenshot({ path: join(screenshots, `${shown}.png`) });
       assert.deepEqual(await slips(page), [], shown);
-      // A theme changes the colours alone.
+      // A theme changes only colours.
       const rules = colorScheme === "light" ? undefined : ["color-contrast"];
       await eventually(async () => assert.deepEqual(await findings(page, rules), [], shown), 2000);
     }

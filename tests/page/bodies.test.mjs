@@ -1,4 +1,4 @@
-// The request bodies in the Loom view, against what the package computes in Node.
+// The request bodies in the Loom view, compared with those of the package in Node.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -43,10 +43,10 @@ const on = (steps, options) =>
 
 const pick = (page, provider) => choose(page.locator(`input[name="body-provider"][value="${provider}"]`));
 
-/** What a copy button puts on the clipboard: "curl" or "body". */
+/** The text that a copy button puts on the clipboard: "curl" or "body". */
 async function copies(page, what) {
   await page.evaluate(() => navigator.clipboard.writeText(""));
-  // By place: what it is called changes for two seconds.
+  // By position: its label changes for two seconds.
   await page
     .locator(".body-view .raw-head button")
     .nth(what === "curl" ? 0 : 1)
@@ -65,7 +65,7 @@ async function bodyInNode(provider, model, extra = {}) {
 }
 
 describe("request bodies", () => {
-  it("each provider's body is the one Node gives, and can be copied as a command that sends it", async () => {
+  it("each provider's body equals Node's, and can be copied as a command that sends it", async () => {
     await on(async (page) => {
       for (const provider of PROVIDERS) {
         await pick(page, provider);
@@ -77,7 +77,7 @@ describe("request bodies", () => {
         await eventually(async () =>
           assert.ok(command.includes(await page.locator("[data-endpoint]").textContent()), command.slice(0, 200)),
         );
-        // What a shell makes of the command: a stand-in for curl shows its arguments and its input.
+        // A stand-in for curl prints the arguments and the input that a shell passes.
         const fake = "curl() { printf '%s\\n' \"$@\"; echo ---; cat; }\n";
         const { stdout } = spawnSync("sh", ["-c", fake + command], {
           encoding: "utf8",
@@ -91,11 +91,11 @@ describe("request bodies", () => {
     });
   });
 
-  it("bar, tree, report and body are of one assembly, for each provider and for none", async () => {
+  it("bar, tree, report and body show the same assembly, for each provider and for none", async () => {
     const { tree, media } = await sample("agent");
     await on(async (page) => {
       await eventually(async () =>
-        assert.equal(await page.locator('[data-json="body"]').count(), 0, "for nobody there is no body"),
+        assert.equal(await page.locator('[data-json="body"]').count(), 0, "without a provider there is no body"),
       );
       for (const provider of PROVIDERS) {
         await page.getByRole("tab", { name: "Request" }).click();
@@ -126,13 +126,13 @@ describe("request bodies", () => {
       await eventually(async () =>
         assert.equal(await page.locator('input[name="body-provider"]:checked').inputValue(), "completion"),
       );
-      // A document is not for a provider of messages, nor messages for one of documents.
+      // A document is not for a provider of messages, and messages are not for one of documents.
       await choose(page.getByRole("radio", { name: "Dialogue" }));
       await eventually(async () => assert.equal(await page.locator('input[name="body-provider"]:checked').count(), 0));
     });
   });
 
-  it("what a provider cannot express is said, and cache breakpoints are set when asked for", async () => {
+  it("reports content that a provider cannot express, and sets cache breakpoints on request", async () => {
     await on(async (page) => {
       await pick(page, "openai");
       await page.locator('[data-json="body"]').waitFor();
@@ -150,7 +150,7 @@ describe("request bodies", () => {
     });
   });
 
-  it("follows the settings, and shows an error as one", async () => {
+  it("follows the settings, and shows errors", async () => {
     await on(async (page) => {
       await pick(page, "gemini");
       await page.getByLabel("Agent’s system prompt", { exact: true }).fill("Speak plainly.");

@@ -1,4 +1,5 @@
-// The cache of a chat, in a real browser: what stays the same from turn to turn, where a breakpoint pays, what an edit costs.
+// The Cache tab of a chat, in a real browser: the common prefix of turns, the value of a breakpoint, the cost of an
+// edit.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -49,7 +50,7 @@ const limit = (page) => page.getByLabel("Limit in tokens", { exact: true });
 const share = async (page) => Number(/^\d+/.exec(await page.locator("[data-cached]").textContent())[0]);
 
 describe("turn by turn", () => {
-  it("each answer was a request, and begins with the one before it", async () => {
+  it("each answer was a request, which begins with the previous one", async () => {
     const body = anthropic();
     const options = { maxTokens: 136_000, model: body.model };
     const total = (length) =>
@@ -76,14 +77,14 @@ describe("turn by turn", () => {
         assert.equal(list.length, 11);
         assert.ok(list.at(-1)[2] > 1024, "the last one is mostly cached");
         const [cached, before] = [list.at(-1)[2], list.at(-2)[1]];
-        // The reasoning of the turn before is not billed again.
+        // The reasoning of earlier turns is not billed again.
         if (body === responses) assert.ok(cached <= before && cached > 0.99 * before, `${cached} of ${before}`);
-        else assert.equal(cached, before, "by the one before it");
+        else assert.equal(cached, before, "cached by the previous request");
       });
     });
   }
 
-  it("what a cut leaves as it was is what both requests begin with", async () => {
+  it("the messages that a cut leaves unchanged are the common prefix", async () => {
     await visit(site, "#/chats?sample=agent&limit=6000", async (page) => {
       await eventually(async () => assert.equal(await limit(page).inputValue(), "6000"));
       const body = await eventually(async () => {
@@ -115,13 +116,13 @@ describe("turn by turn", () => {
         return [length, report.tokens.total, cached];
       });
       const parts = expected.filter(([, , cached], at) => cached > 0 && cached < expected[at - 1][1]);
-      assert.ok(parts.length > 0, "some share a part of the one before");
+      assert.ok(parts.length > 0, "some share a part of the previous request");
       await chooseTab(page, "Cache");
       await eventually(async () => assert.deepEqual(await turns(page), expected));
     });
   });
 
-  it("requests continue the one before, and little of the cache is lost", async () => {
+  it("requests continue the previous one, and little of the cache is lost", async () => {
     const chat = Array.from({ length: 80 }, (_, at) => ({
       role: at % 2 ? "assistant" : "user",
       content: `Turn ${at}: ${"and so on ".repeat(20)}`,
@@ -145,7 +146,7 @@ describe("turn by turn", () => {
     });
   });
 
-  it("where a breakpoint pays, in money", async () => {
+  it("the value of a breakpoint, in money", async () => {
     await on(anthropic(), async (page) => {
       const rows = page.locator("[data-turn]");
       await eventually(async () => assert.match(await rows.nth(0).textContent(), /not read again/));
@@ -161,7 +162,7 @@ describe("turn by turn", () => {
 });
 
 describe("a change in the middle", () => {
-  it("sends all behind it as new, and says when it has paid", async () => {
+  it("sends everything after it as new, and shows when it has paid off", async () => {
     await on(anthropic(), async (page) => {
       const cost = page.locator("[data-edit-after]");
       const numbers = async () => [

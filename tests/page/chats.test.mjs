@@ -1,4 +1,4 @@
-// The Chats view in a real browser, against what the package makes of the same chat in Node.
+// The Chats view in a real browser, compared with the package's results for the same chat in Node.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ after(() => site.stop());
 
 const chooseTab = (page, name) => page.getByRole("tablist", { name: "Result" }).getByRole("tab", { name }).click();
 
-/** With the messages in sight: one begins at what fills the window. */
+/** With the messages tab open: the view begins with the window tab. */
 const on = (steps, options) =>
   visit(
     site,
@@ -44,7 +44,7 @@ const field = (page) => page.getByLabel("Chat messages, JSON");
 const given = async (page) => JSON.parse(await field(page).inputValue());
 const limitField = (page) => page.getByLabel("Limit in tokens", { exact: true });
 
-/** Puts a text into the clipboard and pastes it in the place of the chat. */
+/** Pastes a text over the chat. */
 async function paste(page, text) {
   await page.evaluate((text) => navigator.clipboard.writeText(text), text);
   await field(page).focus();
@@ -53,7 +53,7 @@ async function paste(page, text) {
   await eventually(async () => assert.equal(await field(page).inputValue(), text));
 }
 
-/** What the page shows of each message, and of what was added. */
+/** The messages shown by the page, including added ones. */
 const shown = (page) =>
   page
     .locator("[data-message], [data-added]")
@@ -64,7 +64,7 @@ const shown = (page) =>
 const shownCosts = (page) =>
   page.locator("[data-message] .chat-cost").evaluateAll((all) => all.map((cost) => cost.textContent));
 
-/** The page shows just what the package gives for this chat. */
+/** Asserts that the page shows the package's result for this chat. */
 async function agrees(page, chat, options) {
   const { messages, report } = fitMessages(chat, { edits: false, ...options });
   await eventually(async () => {
@@ -93,7 +93,7 @@ describe("a chat", () => {
     ["Anthropic", "anthropic"],
     ["AI SDK", "ai-sdk"],
   ]) {
-    it(`${name}: every message with its fate, under half of what it costs`, async () => {
+    it(`${name}: every message with its fate, under half of its cost`, async () => {
       await on(async (page) => {
         await choose(page.getByRole("radio", { name }));
         const chat = await given(page);
@@ -107,7 +107,7 @@ describe("a chat", () => {
     });
   }
 
-  it("the marker stands where messages were cut", async () => {
+  it("the marker is in the gap", async () => {
     await on(async (page) => {
       const { report } = await agrees(page, await given(page), { maxTokens: half(await given(page)) });
       const rows = await shown(page);
@@ -120,7 +120,7 @@ describe("a chat", () => {
     });
   });
 
-  it("limit, strategy and edits are those of the package", async () => {
+  it("applies limit, strategy and edits", async () => {
     await on(async (page) => {
       const chat = await given(page);
       await limitField(page).fill("400");
@@ -141,7 +141,7 @@ describe("a chat", () => {
     });
   });
 
-  it("pasted ones of OpenAI, of Anthropic and of none are fitted", async () => {
+  it("fits pasted chats of OpenAI, Anthropic and no vendor", async () => {
     const words = "and what of it? ".repeat(60);
     const openai = [
       { role: "developer", content: "Be brief." },
@@ -180,7 +180,7 @@ describe("a chat", () => {
     });
   });
 
-  it("what was cut of a message, and half of a call, is said", async () => {
+  it("reports shortened messages and halves of calls", async () => {
     await on(async (page) => {
       await paste(
         page,
@@ -198,7 +198,7 @@ describe("a chat", () => {
     });
   });
 
-  it("a broken one is a notice that says what is wrong, and where", async () => {
+  it("a broken chat shows a notice with the error and its position", async () => {
     await on(async (page) => {
       const notice = page.locator(".problem-panel");
       const code = page.locator("[data-error-code]");
@@ -224,7 +224,7 @@ describe("a chat", () => {
     });
   });
 
-  it("a file is opened, and the fitted chat is copied", async () => {
+  it("opens a file, and copies the fitted chat", async () => {
     await on(async (page) => {
       const chat = { system: "Be brief.", max_tokens: 5, messages: [{ role: "user", content: "word ".repeat(100) }] };
       await page.locator("#chat-file").setInputFiles({
@@ -232,7 +232,7 @@ describe("a chat", () => {
         mimeType: "application/json",
         buffer: Buffer.from(JSON.stringify(chat)),
       });
-      // Of one's own nothing is cut until a limit is set.
+      // A user's chat is not cut until a limit is set.
       await agrees(page, chat, { maxTokens: whole(chat) });
       await limitField(page).fill(String(half(chat)));
       const { messages } = await agrees(page, chat, { maxTokens: half(chat) });
@@ -246,7 +246,7 @@ describe("a chat", () => {
 });
 
 describe("a link", () => {
-  it("carries what is set: limit, strategy, model, edits and format, and which sample is open", async () => {
+  it("carries the settings (limit, strategy, model, edits, format) and the sample", async () => {
     let link;
     const settings = async (page) => ({
       limit: await limitField(page).inputValue(),
@@ -293,7 +293,7 @@ describe("a link", () => {
     await eventually(async () => assert.deepEqual(await settings(page), before));
     await chooseTab(page, "JSON");
     await eventually(async () => assert.equal(await page.getByLabel("Result as").inputValue(), "gemini"));
-    // Whoever comes back by the list of views finds it as it was left; an address that cannot be is passed over.
+    // Returning by the navigation keeps the state; invalid parameters are ignored.
     await page.getByRole("link", { name: "Chats" }).click();
     await eventually(async () => assert.equal(await limitField(page).inputValue(), "450"));
     await page.evaluate(() => (location.hash = "#/chats?limit=none&strategy=guess&as=verse"));
@@ -305,7 +305,7 @@ describe("a link", () => {
     await close();
   });
 
-  it("carries a chat of one's own together with what is set", async () => {
+  it("carries a user's chat with the settings", async () => {
     let link;
     await on(async (page) => {
       await paste(page, JSON.stringify([{ role: "user", content: "word ".repeat(500) }]));

@@ -1,4 +1,4 @@
-// Copy as code: the program that each view shows is run in Node, and gives what the view shows.
+// Copy as code: the program of each view is run in Node, and its output equals the view's.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -12,7 +12,7 @@ import { agreeing, drop, eventually, fitsAcross, savedText, screenshots, start, 
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const sessions = join(root, "examples", "sessions");
-// Inside of the repository, so that `ctxweave` is found as it is by whoever has installed it.
+// Inside the repository, so that `ctxweave` resolves as in a user's project.
 const programs = join(root, "target", "page", "programs");
 
 let site;
@@ -24,7 +24,7 @@ after(async () => {
   await rm(programs, { recursive: true, force: true });
 });
 
-/** Runs the program of the view that is open, with its files beside it; gives what it printed. */
+/** Runs the program of the open view, with its files next to it; returns its output. */
 async function run(page, name) {
   const folder = join(programs, name);
   await mkdir(folder, { recursive: true });
@@ -128,7 +128,7 @@ describe("copy as code", () => {
     });
   });
 
-  it("Folders, with bytes that are no text", async () => {
+  it("Folders, with binary bytes", async () => {
     await on("#/folders?select=Odd%2Flatin-1&select=Areas%2Ftaiji&parents=1", async (page) => {
       await page.locator("[data-prompt]").waitFor();
       assert.equal(await run(page, "folders"), await page.locator("[data-prompt]").textContent());
@@ -183,7 +183,7 @@ describe("copy as code", () => {
     [1440, 900, "light"],
     [390, 844, "dark"],
   ]) {
-    it(`the dialog looks right at ${width}, and is left by key`, async () => {
+    it(`the dialog looks right at ${width}, and is closed by key`, async () => {
       await on(
         "#/chats",
         async (page) => {

@@ -56,17 +56,17 @@ const on = (steps, options) =>
 const commit = (page, id) => page.locator(`[data-commit="${id}"]`);
 const tab = (page, name) => page.getByRole("tab", { name, exact: true });
 
-/** The bytes that the page has materialised. */
+/** The bytes materialized by the page. */
 async function shownBytes(page) {
   await tab(page, "Bytes").click();
   return page.locator("pre.bytes").textContent();
 }
 
-/** What Node materialises. */
+/** The bytes materialized in Node. */
 const expected = (request) => new TextDecoder().decode(graph.materialize(request, blobs).bytes);
 
 describe("commits", () => {
-  it("opens the sample: every commit is drawn, and the newest is materialised", async () => {
+  it("opens the sample: draws every commit, and materializes the newest", async () => {
     await on(async (page) => {
       const drawn = await page.locator("[data-commit]").evaluateAll((all) => all.map((e) => e.dataset.commit));
       assert.deepEqual(drawn.sort(), imported.records.map(({ id }) => id).sort());
@@ -82,7 +82,7 @@ describe("commits", () => {
     });
   });
 
-  it("says what is materialised and why, for each stop", async () => {
+  it("lists the materialized commits with the reason, for each stop", async () => {
     await on(async (page) => {
       await commit(page, imported.tip).click();
       const between = graph.history(imported.tip).at(-2).id;
@@ -103,7 +103,7 @@ describe("commits", () => {
     });
   });
 
-  it("converts to another agent's format, turn by turn or as a narrative, and saves what that agent finds again", async () => {
+  it("converts to another agent's format, turn by turn or as a narrative, and saves a file that the agent finds", async () => {
     await on(async (page) => {
       for (const [format, name] of [
         ["codex-v1", /^rollout-2026-03-02T09-00-[0-9]{2}-[-0-9a-f]{36}\.jsonl$/],
@@ -130,7 +130,7 @@ describe("commits", () => {
     });
   });
 
-  it("resumes from any commit as a file of its own agent", async () => {
+  it("resumes from any commit as a file of the same agent", async () => {
     await on(async (page) => {
       const from = imported.records[2].id;
       await commit(page, from).click();
@@ -171,7 +171,7 @@ describe("commits", () => {
     });
   });
 
-  it("arrow keys choose, and the one that is chosen is told", async () => {
+  it("arrow keys choose a commit, which is announced", async () => {
     await on(async (page) => {
       const list = page.getByRole("listbox");
       await list.focus();
@@ -187,7 +187,7 @@ describe("commits", () => {
     });
   });
 
-  it("forks, materialises the fork, has it after a reload, and takes it back", async () => {
+  it("forks, materializes the fork, restores it after a reload, and undoes it", async () => {
     await on(async (page) => {
       const from = imported.records[1].id;
       await commit(page, from).click();
@@ -198,7 +198,7 @@ describe("commits", () => {
       const id = await made.getAttribute("data-commit");
       const bytes = await shownBytes(page);
       const before = expected({ commit: from });
-      assert.ok(bytes.startsWith(before), "a fork is the prefix and its own");
+      assert.ok(bytes.startsWith(before), "a fork is the prefix and its new message");
       assert.match(bytes.slice(before.length), /What if it were the other way round\?/);
       await tab(page, "Conversation").click();
       await page.locator(".said").getByText("What if it were the other way round?").waitFor();
@@ -209,7 +209,7 @@ describe("commits", () => {
         assert.equal(await shownBytes(page), bytes, "the session is in the browser's database"),
       );
       await page.getByRole("button", { name: "Sample" }).click();
-      // Any action lets it be replaced.
+      // Any later action may replace it.
       await tab(page, "Why").click();
       await eventually(async () => assert.equal(await commit(page, id).count(), 0));
       await page.getByRole("button", { name: "Undo" }).click();
@@ -217,7 +217,7 @@ describe("commits", () => {
     });
   });
 
-  it("a link carries the session, what was said to it, and where one is in it", async () => {
+  it("a link carries the session, the added messages, and the chosen commit", async () => {
     let link;
     let bytes;
     await on(async (page) => {
@@ -246,21 +246,21 @@ describe("commits", () => {
       await drop(page, "long.jsonl", lines.join("\n"));
       await page.locator(".about").getByText("3,000 commits").waitFor();
       await eventually(async () =>
-        assert.ok((await page.locator("[data-commit]").count()) < 60, "only what is in sight is drawn"),
+        assert.ok((await page.locator("[data-commit]").count()) < 60, "only visible rows are rendered"),
       );
-      // The newest is chosen, and in sight.
+      // The newest is chosen and visible.
       await page.locator('[data-commit][aria-selected="true"]').getByText("Turn 5998").waitFor();
       await page.getByRole("listbox").focus();
       await page.keyboard.press("ArrowUp");
       await page.locator('[data-commit][aria-selected="true"]').getByText("Turn 5996").waitFor();
-      assert.ok((await page.locator("[data-commit]").count()) < 60, "a step draws no more");
+      assert.ok((await page.locator("[data-commit]").count()) < 60, "a step renders no more rows");
       await page.keyboard.press("Home");
       await page.locator('[data-commit][aria-selected="true"]').getByText("Turn 0").waitFor();
       await page.screenshot({ path: join(screenshots, "commits-long.png") });
     });
   });
 
-  it("has the session that was opened last after a reload, whatever its name", async () => {
+  it("restores the last session after a reload, whatever its name", async () => {
     await on(async (page) => {
       await page.locator("#session-file").setInputFiles(join(dirname(sample), "generic.jsonl"));
       const name = page.locator(".about strong");
@@ -278,7 +278,7 @@ describe("commits", () => {
     });
   });
 
-  it("takes a file, and says what is wrong with one that is no session", async () => {
+  it("opens a file, and reports one that is not a session", async () => {
     await on(async (page) => {
       const lines = ["hello", "hi"].map((content, at) => JSON.stringify({ role: at ? "assistant" : "user", content }));
       const file = { mimeType: "application/jsonl", buffer: Buffer.from(lines.join("\n")) };
@@ -290,12 +290,12 @@ describe("commits", () => {
         .setInputFiles({ ...file, name: "none.jsonl", buffer: Buffer.from("no session") });
       await page.getByRole("alert").waitFor();
       await eventually(async () =>
-        assert.ok((await page.locator("[data-commit]").count()) > 0, "what was open is still there"),
+        assert.ok((await page.locator("[data-commit]").count()) > 0, "the previous session is still open"),
       );
     });
   });
 
-  it("guesses the format of each sample session", async () => {
+  it("detects the format of each sample session", async () => {
     await on(async (page) => {
       for (const [file, format] of Object.entries({
         "claude-code.jsonl": "claude-code-v1",

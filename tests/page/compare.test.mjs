@@ -1,4 +1,4 @@
-// Two results of a chat beside each other, in a real browser: strategies, windows, formats, before and after an edit.
+// Two results of a chat next to each other, in a real browser: strategies, windows, formats, before and after an edit.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ const on = (request, steps, options) => visitChat(site, request, "Compare", step
 
 const differences = (page, kind) => page.locator(`[data-difference="${kind}"]`);
 
-/** How many parts differ, by the sentence that says it. */
+/** The number of differences, from the sentence that reports it. */
 async function counts(page) {
   const text = await page.locator("[data-differences]").textContent();
   const [, changed, left, right, same] = /(\d+) changed, (\d+) only left, (\d+) only right, (\d+) the same/.exec(text);
@@ -38,8 +38,8 @@ async function counts(page) {
 
 const limit = (page) => page.getByLabel("Limit in tokens", { exact: true });
 
-describe("two beside each other", () => {
-  it("what was given and the result are the same as long as nothing is done", async () => {
+describe("two results next to each other", () => {
+  it("the request and the result are equal without edits", async () => {
     await on(anthropic(), async (page) => {
       await eventually(async () =>
         assert.deepEqual(await counts(page), { changed: 0, left: 0, right: 0, same: 1 + 3 + 21 }),
@@ -50,7 +50,7 @@ describe("two beside each other", () => {
     });
   });
 
-  it("strategies: what one cuts and the other keeps", async () => {
+  it("strategies: messages that only one of them cuts", async () => {
     await on(anthropic(), async (page) => {
       await limit(page).fill("2500");
       await eventually(async () => assert.ok((await counts(page)).left > 0));
@@ -108,7 +108,7 @@ describe("two beside each other", () => {
     });
   });
 
-  it("formats: what another provider is sent", async () => {
+  it("formats: the request for another provider", async () => {
     await on(openai(), async (page) => {
       await page.getByLabel("Result as").selectOption("anthropic");
       await choose(page.locator(".compare").getByRole("radio", { name: "JSON" }));
@@ -123,7 +123,7 @@ describe("two beside each other", () => {
     });
   });
 
-  it("by keyboard alone", async () => {
+  it("by keyboard", async () => {
     await on(anthropic(), async (page) => {
       await page.getByRole("button", { name: "Pin this result" }).press("Enter");
       await page.keyboard.press("Tab");

@@ -1,5 +1,4 @@
-// How the page comes: what is seen before its code is there, what a view fetches, that it works without a connection, its policy,
-// and what those see who link to it.
+// Delivery of the page: the first paint, the files of each view, offline use, the security policy, and link previews.
 
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
@@ -20,8 +19,8 @@ const html = (name) => readFile(join(site.outDir, name), "utf8");
 const name = (url) => new URL(url).pathname.split("/").at(-1);
 
 /**
- * Each view: the module that it needs, no other is fetched; and what a first visit may transfer besides, in kB of gzip, vocabularies
- * left out. Modules have their ceilings in wasm-pack.toml.
+ * For each view: the module that it needs (no other is fetched), and the maximum transfer of a first visit in kB of
+ * gzip, without modules and vocabularies. Modules have their ceilings in wasm-pack.toml.
  */
 const VIEWS = {
   start: { area: "chat", most: 75 },
@@ -34,13 +33,13 @@ const VIEWS = {
   commits: { area: "commits", most: 80 },
 };
 
-/** The bytes of a file as a host sends it: the page itself where it has no name. */
+/** The bytes of a file as a host sends it: the page itself if the path has no name. */
 async function transferred(file) {
   const found = (await readdir(site.outDir, { recursive: true })).find((path) => path.split("/").at(-1) === file);
   return gzipSync(await readFile(join(site.outDir, found ?? "index.html"))).length;
 }
 
-/** A page that meets the server itself, as on a first visit. */
+/** A page with real requests to the server, as on a first visit. */
 async function freshPage() {
   const page = await site.context.newPage();
   const debug = await site.context.newCDPSession(page);
@@ -49,7 +48,7 @@ async function freshPage() {
   return page;
 }
 
-/** What a visit to a view fetches, until its result is there. */
+/** The files fetched by a visit to a view, until its result is shown. */
 async function fetchedBy(hash) {
   const page = await freshPage();
   const fetched = [];
@@ -65,11 +64,11 @@ describe("a first visit", () => {
     assert.deepEqual(Object.keys(VIEWS).sort(), views.map(({ id }) => id).sort()));
 
   for (const [view, { area, most }] of Object.entries(VIEWS)) {
-    it(`${view}: has the module of its area and no other, each file once, few of them and none too large`, async () => {
+    it(`${view}: fetches only the module of its area, each file once, few and small files`, async () => {
       const fetched = await fetchedBy(`#/${view}`);
       const modules = fetched.filter((file) => file.endsWith(".wasm")).map((file) => file.split("-")[0]);
       assert.deepEqual(modules, [area]);
-      // Tokens counts by a vocabulary, which comes once the view is there.
+      // Tokens counts by a vocabulary, which is fetched once the view is shown.
       const vocabularies = fetched.filter((file) => file.endsWith(".bin"));
       assert.ok(vocabularies.length <= (view === "tokens" ? 1 : 0), `${vocabularies}`);
       assert.deepEqual(
@@ -85,7 +84,7 @@ describe("a first visit", () => {
     });
   }
 
-  it("shows its frame, in the colours that were chosen, before any code is there", async () => {
+  it("shows its frame, in the chosen colours, before any code is loaded", async () => {
     const page = await freshPage();
     await page.route(/\.js$/u, () => {});
     await page.addInitScript(() => localStorage.setItem("ctxweave.theme", "dark"));
@@ -114,7 +113,7 @@ describe("a first visit", () => {
     await page.close();
   });
 
-  it("a view that cannot be loaded says so, and comes on the second try", async () => {
+  it("a view that fails to load shows the error, and loads on the second try", async () => {
     const page = await freshPage();
     await page.route(/operators-[^/]*\.wasm$/u, (route) => route.fulfill({ status: 503, body: "" }));
     await page.goto(`${site.url}#/operators`);
@@ -126,8 +125,8 @@ describe("a first visit", () => {
   });
 });
 
-describe("without a connection", () => {
-  it("every view works after the first visit to one, also by a reload", async () => {
+describe("offline", () => {
+  it("every view works after the first visit to one, also after a reload", async () => {
     const page = await site.context.newPage();
     await page.goto(`${site.url}#/loom`);
     await page.locator(".result-pane").waitFor();
@@ -152,7 +151,7 @@ describe("without a connection", () => {
     await page.close();
   });
 
-  it("what is kept is what the build made, but for vocabularies and previews", async () => {
+  it("the cache holds the output of the build, without vocabularies and previews", async () => {
     const worker = await html("service-worker.js");
     const files = JSON.parse(/const FILES = (\[[^\]]*\])/u.exec(worker)[1]);
     for (const file of files) await readFile(join(site.outDir, file));
@@ -166,7 +165,7 @@ describe("without a connection", () => {
 });
 
 describe("the policy", () => {
-  it("lets no text become code, and nothing go elsewhere", async () => {
+  it("runs no text as code, and sends nothing to other hosts", async () => {
     const [, policy] = /Content-Security-Policy" content="([^"]*)"/u.exec(await html("index.html"));
     assert.match(policy, /default-src 'self'/u);
     assert.doesNotMatch(policy, /'unsafe-eval'|script-src[^;]*'unsafe-inline'|https?:/u);
@@ -198,8 +197,8 @@ describe("the policy", () => {
   });
 });
 
-describe("who links to a view", () => {
-  it("is shown its title, its description and its picture", async () => {
+describe("a link to a view", () => {
+  it("has a title, a description and a picture", async () => {
     const seen = new Set();
     for (const { id, title, description } of views) {
       const text = await html(`${id}.html`);
@@ -215,7 +214,7 @@ describe("who links to a view", () => {
     assert.equal(seen.size, 3 * views.length);
   });
 
-  it("comes to that view, whose name the window has", async () => {
+  it("opens that view and sets the title of the window", async () => {
     const { page, close } = await openPage(site, "folders.html");
     await page.getByRole("link", { name: "Folders" }).and(page.locator('[aria-current="page"]')).waitFor();
     await eventually(async () => assert.equal(await page.title(), "Folders with AGENTS.md files · ctxweave"));
@@ -224,7 +223,7 @@ describe("who links to a view", () => {
     await close();
   });
 
-  it("can install it", async () => {
+  it("can be installed", async () => {
     const manifest = JSON.parse(await html("manifest.webmanifest"));
     assert.equal(manifest.display, "standalone");
     for (const { src, sizes } of manifest.icons) {

@@ -1,4 +1,5 @@
-// Whatever is dropped or pasted anywhere: what it is is found out and said, the view for it opens with it, and a wrong guess is corrected.
+// Dropping and pasting anything anywhere: the kind is detected and shown, its view opens it, and a wrong guess can be
+// corrected.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -29,7 +30,7 @@ const view = (page) => page.evaluate(() => /^#\/([a-z]+)/.exec(location.hash)?.[
 
 const TEMPLATE = `<task type="atomic" id="mine"><description>Mine</description></task>`;
 
-/** Each: what it is called, what is in it, what is said of it, the view that opens, and what is seen there. */
+/** Cases: name, content, the kind shown, the view that opens, and its content. */
 const THINGS = [
   {
     name: "anthropic.json",
@@ -136,7 +137,7 @@ const THINGS = [
   },
 ];
 
-describe("what is dropped on the start view", () => {
+describe("dropped on the start view", () => {
   for (const { name, content, said: expected, opens, seen } of THINGS) {
     it(`${name} opens in ${opens}`, async () => {
       const given = await content();
@@ -148,14 +149,14 @@ describe("what is dropped on the start view", () => {
           assert.equal(await view(page), opens);
           assert.equal(await page.locator("#open-as").inputValue(), opens);
         });
-        // It stays there.
+        // The document remains.
         await page.waitForTimeout(150);
         await seen(page).waitFor();
       });
     });
   }
 
-  it("CBOR is told from a text", async () => {
+  it("distinguishes CBOR from text", async () => {
     const bytes = [...(await readFile(join(root, "examples", "sessions", "bureau-agent.cbor")))];
     await visit(site, "", async (page) => {
       await page.evaluate((bytes) => {
@@ -198,8 +199,8 @@ describe("what is dropped on the start view", () => {
   });
 });
 
-describe("wherever it comes", () => {
-  it("what is for another view opens there, from any view", async () => {
+describe("in any view", () => {
+  it("files for another view open there, from any view", async () => {
     await visit(site, "#/operators", async (page) => {
       await drop(page, "request.json", JSON.stringify(anthropic()));
       await page.locator('[data-format]:text("anthropic")').waitFor();
@@ -210,11 +211,11 @@ describe("wherever it comes", () => {
     });
   });
 
-  it("what is one's own there is replaced only when that was agreed to", async () => {
+  it("a user's document there is replaced only after confirmation", async () => {
     await visit(site, "#/chats", async (page) => {
       await drop(page, "mine.json", JSON.stringify([{ role: "user", content: "A chat of mine" }]));
       await page.getByText("Kept in this browser").waitFor();
-      // However long the browser's database takes to say what is kept there.
+      // Regardless of how long the browser's database takes.
       await page.addInitScript(() => {
         Object.defineProperty(IDBRequest.prototype, "onsuccess", {
           set(listener) {
@@ -233,7 +234,7 @@ describe("wherever it comes", () => {
     });
   });
 
-  it("a text is pasted outside of every field, and by keyboard alone into the one of the start view", async () => {
+  it("a text can be pasted outside of fields, and by keyboard into the field of the start view", async () => {
     await visit(site, "#/loom?tree=agent", async (page) => {
       await page.locator('[data-node="agent-36"]').first().waitFor();
       await page.evaluate((json) => navigator.clipboard.writeText(json), JSON.stringify(gemini()));
@@ -260,7 +261,7 @@ describe("wherever it comes", () => {
     });
   });
 
-  it("what is pasted into a field is the field's", async () => {
+  it("text pasted into a field stays in the field", async () => {
     await visit(site, "#/chats", async (page) => {
       await page.evaluate((xml) => navigator.clipboard.writeText(xml), TEMPLATE);
       await page.getByLabel("Chat messages, JSON").focus();
@@ -278,7 +279,7 @@ describe("wherever it comes", () => {
     await visit(site, "", async (page) => {
       await drop(page, "chat.json", JSON.stringify(openai().messages));
       await page.locator('[data-format]:text("openai")').waitFor();
-      // As a tree, which it becomes, and as nothing but a text.
+      // As a tree, into which it is converted, and as text.
       await page.getByLabel("Opened as").selectOption("loom");
       await page.locator("[data-node]").first().waitFor();
       await eventually(async () => assert.equal(await view(page), "loom"));
@@ -292,7 +293,7 @@ describe("wherever it comes", () => {
     });
   });
 
-  it("what is nothing known is said, and can be opened as something", async () => {
+  it("an unknown format is reported, and can be opened as another kind", async () => {
     await visit(site, "", async (page) => {
       await drop(page, "odd.json", '{"hello":"world"}');
       await page
@@ -304,7 +305,7 @@ describe("wherever it comes", () => {
       await eventually(async () => assert.equal(await view(page), "tokens"));
       await page.getByRole("textbox", { name: "Text" }).waitFor();
     });
-    // The view that is open says what is wrong with what is broken.
+    // The open view reports errors in the file.
     await visit(site, "#/chats", async (page) => {
       await drop(page, "broken.json", '[{"role": "user", "content": ');
       await page.locator('[data-error-code]:text("invalid_json")').waitFor();

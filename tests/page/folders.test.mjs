@@ -1,4 +1,4 @@
-// The Folders view in a real browser, against what the package computes in Node for the same vault.
+// The Folders view in a real browser, compared with the package's results for the same vault in Node.
 
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
@@ -30,7 +30,7 @@ const on = (hash, steps, options) => visit(site, hash, steps, options);
 
 const prompt = (page) => page.locator("[data-prompt]").textContent();
 
-/** The page shows what the package gives for this request. */
+/** Asserts that the page shows the package's result for this request. */
 async function shows(page, request) {
   const chain = buildContextChain({ files, ...request });
   await eventually(async () => assert.equal(await prompt(page), renderContextPrompt(chain)));
@@ -43,7 +43,7 @@ async function shows(page, request) {
 const folder = (page, path) => page.locator(`[data-folder="${path}"]`);
 
 describe("the sample vault", () => {
-  it("shows every folder with a context file, and the prompt of those that are picked", async () => {
+  it("shows every folder with a context file, and the prompt of the selected ones", async () => {
     await on("#/folders", async (page) => {
       const all = discoverContextFolders(files.map(({ path }) => path)).folders;
       await eventually(async () => assert.equal(await page.locator("[data-folder]").count(), all.length));
@@ -55,7 +55,7 @@ describe("the sample vault", () => {
     });
   });
 
-  it("loads what is watched, all ancestors, or nothing else", async () => {
+  it("loads watched files, all ancestors, or only the selection", async () => {
     await on("#/folders?select=Projects%2Fparachute%2Fchat%2Fui", async (page) => {
       const selected = ["Projects/parachute/chat/ui"];
       await shows(page, { selected });
@@ -74,7 +74,7 @@ describe("the sample vault", () => {
     });
   });
 
-  it("cuts and omits under a budget, and says so", async () => {
+  it("cuts and omits files under a budget, and reports it", async () => {
     await on("#/folders?select=&select=Projects%2Fparachute&parents=1", async (page) => {
       const selected = ["", "Projects/parachute"];
       await page.getByLabel("Maximum tokens").fill("150");
@@ -95,7 +95,7 @@ describe("the sample vault", () => {
     });
   });
 
-  it("says who is told when a file changes", async () => {
+  it("lists the watchers to notify when a file changes", async () => {
     const path = "Projects/parachute/base/db/CLAUDE.md";
     await on("#/folders", async (page) => {
       await page.getByLabel("Find a folder").fill("base/db");
@@ -115,7 +115,7 @@ describe("the sample vault", () => {
     });
   });
 
-  it("says what is wrong with a file", async () => {
+  it("reports errors in a file", async () => {
     await on("#/folders?select=Odd%2Fbad-yaml&select=Odd%2Flatin-1&select=Odd%2Fdelimiters", async (page) => {
       await page.getByRole("tab", { name: /^Chain/ }).click();
       const found = page.locator(".result-pane [data-finding]");
@@ -126,7 +126,7 @@ describe("the sample vault", () => {
 });
 
 describe("a folder from the disk", () => {
-  it("opens through the field where the browser has no picker", async () => {
+  it("opens by a field if the browser has no picker", async () => {
     await on("#/folders", async (page) => {
       await page.evaluate(() => {
         globalThis.showDirectoryPicker = undefined;
@@ -144,7 +144,7 @@ describe("a folder from the disk", () => {
     });
   });
 
-  it("opens through the picker where the browser has one", async () => {
+  it("opens by the picker if the browser has one", async () => {
     await on("#/folders", async (page) => {
       await page.evaluate(() => {
         const file = (name, text) => ({ kind: "file", name, getFile: async () => new File([text], name) });
@@ -172,7 +172,7 @@ describe("a folder from the disk", () => {
     });
   });
 
-  it("opens when it is dropped, as the file manager drops it", async () => {
+  it("opens when dropped from a file manager", async () => {
     await on("#/folders", async (page) => {
       const debug = await page.context().newCDPSession(page);
       const { x, y } = await page.locator(".result-pane").boundingBox();
@@ -192,7 +192,7 @@ describe("a folder from the disk", () => {
     });
   });
 
-  it("says when there is nothing in it, and keeps what was open", async () => {
+  it("reports an empty folder, and keeps the open one", async () => {
     await on("#/folders", async (page) => {
       await openNothing(page);
       await eventually(async () => assert.ok((await page.locator("[data-folder]").count()) >= 60));

@@ -1,5 +1,5 @@
-// Builds the page, serves it on this machine, and opens it in Chromium. What is started here is ended here, by handle. Under run.mjs test
-// files share one server and a few browsers.
+// Builds the page, serves it locally, and opens it in Chromium. Everything started here is ended here, by handle. Under
+// run.mjs test files share one server and a few browsers.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -15,10 +15,10 @@ import { chromiumOptions } from "../chromium.mjs";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const www = join(root, "www");
 export const screenshots = join(root, "target", "screenshots");
-/** So many times slower the page runs: what a test does not wait for is seen with `CTXWEAVE_SLOWER=6`. */
+/** Slow-down factor: `CTXWEAVE_SLOWER=6` reveals what a test does not wait for. */
 const slower = Number(process.env.CTXWEAVE_SLOWER ?? 1);
 
-/** A sample tree and its media, as the page sends them: only the media that the tree names. */
+/** A sample tree and its media, as the page sends them: only media that the tree refers to. */
 export async function sample(name) {
   const text = await readFile(join(root, "examples", "trees", `${name}.json`), "utf8");
   const all = JSON.parse(await readFile(join(root, "examples", "trees", "media.json"), "utf8"));
@@ -33,7 +33,7 @@ export async function viewList() {
   return module.VIEW_LIST;
 }
 
-/** What the page is made of: names, sizes and times of change of all of it. */
+/** A fingerprint of the page's sources: names, sizes and modification times. */
 async function fingerprint() {
   const hash = createHash("sha256");
   for (const folder of ["www", "pkg/dist", "pkg/vocabularies/dist", "examples"]) {
@@ -47,13 +47,13 @@ async function fingerprint() {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Builds the page into a folder, as the environment says. */
+/** Builds the page into a folder, with options from the environment. */
 export async function buildInto(outDir) {
   const { build } = await import("vite");
   await build({ root: www, logLevel: "warn", build: { outDir, emptyOutDir: true } });
 }
 
-/** The folder with the page, which is built once for all test files. */
+/** The folder of the page, built once for all test files. */
 export async function built() {
   const folder = join(root, "target", "page");
   const outDir = join(folder, await fingerprint());
@@ -81,10 +81,10 @@ export async function served(outDir) {
   };
 }
 
-/** What run.mjs shares: `{ outDir, url, browsers, locks }`. */
+/** Resources shared by run.mjs: `{ outDir, url, browsers, locks }`. */
 const shared = process.env.CTXWEAVE_PAGE ? JSON.parse(process.env.CTXWEAVE_PAGE) : undefined;
 
-/** A shared browser that no other test file uses: the clipboard is one for the whole browser. `{ browser, release }`. */
+/** A shared browser for exclusive use, because the clipboard is one per browser. `{ browser, release }`. */
 async function claimed() {
   for (const [at, endpoint] of (shared?.browsers ?? []).entries()) {
     const lock = join(shared.locks, `${at}`);
@@ -106,10 +106,10 @@ async function claimed() {
   return { browser, release: () => browser.close() };
 }
 
-/** A context of Chromium, or with `own` a Chromium with a profile, as people have it: `{ context, release }`. */
+/** A context of Chromium, or with `own` a Chromium with a profile: `{ context, release }`. */
 async function opened({ own, ...options }) {
   const settings = {
-    // What stands between the page and its server is a matter of its own: tests/page/delivery.test.mjs.
+    // The service worker is tested separately: tests/page/delivery.test.mjs.
     serviceWorkers: "block",
     ...options,
     viewport: { width: 1440, height: 900 },
@@ -142,7 +142,7 @@ export async function start({ outDir: other, ...options } = {}) {
   };
 }
 
-/** A page of its own that notes everything a silent page does not do; `close` fails if there was any of it. */
+/** A page that records everything unexpected; `close` fails if there was any. */
 export async function openPage(
   { context, url },
   hash = "",
@@ -158,7 +158,7 @@ export async function openPage(
   });
   page.on("pageerror", (error) => complaints.push(`uncaught: ${error.stack}`));
   page.on("requestfailed", (request) => {
-    // A body that nobody reads to its end is given up, which is no failure.
+    // A response body that is not read to its end is aborted, which is not a failure.
     const why = request.failure()?.errorText;
     if (why !== "net::ERR_ABORTED") complaints.push(`failed: ${request.url()} ${why}`);
   });
@@ -172,12 +172,12 @@ export async function openPage(
   });
   await page.setViewportSize({ width, height });
   await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-  // What the tests before made is kept in this browser; a page of its own begins without it.
+  // Earlier tests stored documents in this browser; a new page begins without them.
   const debug = await context.newCDPSession(page);
   await debug.send("Storage.clearDataForOrigin", { origin: new URL(url).origin, storageTypes: "indexeddb" });
   if (slower > 1) await debug.send("Emulation.setCPUThrottlingRate", { rate: slower });
   await page.goto(url + hash);
-  // On a small screen another pane is seen first.
+  // On a small screen another pane is shown first.
   await page.locator(".result-pane, .problem-panel").first().waitFor({ state: "attached" });
   return {
     page,
@@ -188,14 +188,14 @@ export async function openPage(
   };
 }
 
-/** Opens the page at an address, runs the steps, and fails if the page was not silent. */
+/** Opens the page at an address, runs the steps, and fails if anything unexpected was recorded. */
 export async function visit(site, hash, steps, options) {
   const { page, close } = await openPage(site, hash, options);
   await steps(page);
   await close();
 }
 
-/** Fails if anything sticks out sideways. */
+/** Fails if anything overflows horizontally. */
 export async function fitsAcross(page) {
   const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.ok(wider <= 0, `${wider} pixels too wide`);
@@ -204,7 +204,7 @@ export async function fitsAcross(page) {
 /** The text of a file that the page saves. */
 export const savedText = async (download) => text(await download.createReadStream());
 
-/** Opens a folder that holds nothing of what the view reads. */
+/** Opens a folder without files for the view. */
 export async function openNothing(page) {
   await page.evaluate(() => {
     globalThis.showDirectoryPicker = async () => ({ kind: "directory", name: "Empty", async *values() {} });
@@ -213,19 +213,19 @@ export async function openNothing(page) {
   await page.getByRole("alert").waitFor();
 }
 
-/** Chooses a radio button, which lies unseen under its label; again where the page moved away from under the click. */
+/** Chooses a radio button, which is hidden below its label; tries again if the page moved meanwhile. */
 export async function choose(radio) {
   await eventually(() => radio.check({ force: true, timeout: 5_000 }));
 }
 
-/** Numbers as the page writes them. */
+/** Parses a number as formatted by the page. */
 export function number(text) {
   return Number(text.replaceAll(",", ""));
 }
 
 /** The totals in the legend of the budget bar. */
 export async function shownTotals(page) {
-  // All at one moment: the next frame may have one less.
+  // In one evaluation: the next frame may have one less.
   const shown = await page
     .locator("[data-tokens]")
     .evaluateAll((all) => all.map((item) => [item.dataset.tokens, item.textContent]));
@@ -244,7 +244,7 @@ export function expectedTotals(report, contextWindow) {
   };
 }
 
-/** Waits for what is shown to become what is expected; the page may be a frame behind. */
+/** Waits until the page shows the expected value; it may be a frame late. */
 export async function eventually(check, timeout = 20_000) {
   const end = Date.now() + timeout;
   for (;;) {
@@ -257,10 +257,10 @@ export async function eventually(check, timeout = 20_000) {
   }
 }
 
-/** The request that the page sends, from its own copy button. */
+/** The request of the page, from its copy button. */
 export async function copied(page, label) {
   await page.getByRole("tab", { name: "JSON" }).click();
-  // A button says "Copied" for two seconds, so what it said before says nothing about this click.
+  // A button shows "Copied" for two seconds, so an earlier "Copied" must not count for this click.
   await page.evaluate(() => navigator.clipboard.writeText(""));
   const json = label === "Copy request" ? "request" : "result";
   const section = page.locator("section").filter({ has: page.locator(`[data-json="${json}"]`) });
@@ -271,7 +271,7 @@ export async function copied(page, label) {
   return eventually(async () => JSON.parse(await page.evaluate(() => navigator.clipboard.readText())));
 }
 
-/** The link that the page copies where it carries what is one's own. */
+/** The link that the page copies if it carries the user's document. */
 export async function ownLink(page) {
   await page.getByRole("button", { name: "Copy link" }).click();
   await page
@@ -281,12 +281,12 @@ export async function ownLink(page) {
   return page.evaluate(() => navigator.clipboard.readText());
 }
 
-/** The message or document tab again. */
+/** Returns to the message or document tab. */
 export async function showPrompt(page) {
   await page.getByRole("tablist", { name: "Result" }).getByRole("tab").first().click();
 }
 
-/** Drops a file onto the page, as the file manager does. Gives whether the browser was kept from opening it itself. */
+/** Drops a file onto the page like a file manager. Returns whether the page prevented the browser's default. */
 export function drop(page, name, text) {
   return page.evaluate(
     ([name, text]) => {
@@ -301,30 +301,30 @@ export function drop(page, name, text) {
   );
 }
 
-/** Shows a pane, where there is room for one at a time. */
+/** Shows a pane, if only one fits. */
 export async function showPane(page, name) {
   const pane = page.getByRole("group", { name: "Pane" }).getByRole("radio", { name });
   if (await pane.count()) await choose(pane);
 }
 
-/** Lets everything be replaced that is one's own, as somebody who says yes each time. */
+/** Confirms every replacement of the user's document. */
 export function agreeing(page) {
   const yes = page.getByRole("button", { name: "Replace" });
   return page.addLocatorHandler(yes, () => yes.click());
 }
 
-/** Every size and theme that a view is looked at in. */
+/** All sizes and themes in which a view is checked. */
 export const LOOKS = [
   ["wide", 1440, 900],
   ["middling", 1024, 768],
   ["narrow", 390, 844],
 ].flatMap(([size, width, height]) => ["light", "dark"].map((colorScheme) => ({ size, width, height, colorScheme })));
 
-/** Chooses a tab of Chats' result. */
+/** Chooses a tab of the result in Chats. */
 export const chooseTab = (page, name) =>
   page.getByRole("tablist", { name: "Result" }).getByRole("tab", { name }).click();
 
-/** Opens Chats with a request that is dropped there, on one tab of its result. */
+/** Opens Chats with a dropped request, on one tab of its result. */
 export const visitChat = (site, request, tab, steps, options) =>
   visit(
     site,

@@ -1,4 +1,4 @@
-// Each view by keyboard alone, at three sizes: everything that can be used is reached, the focus is seen, and nothing holds it.
+// Each view by keyboard, at three sizes: everything usable is reached, the focus is visible, and nothing traps it.
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
@@ -26,7 +26,7 @@ const SIZES = [
   [390, 844],
 ];
 
-/** Gives each thing that takes the focus a number, and says which there are. Of radio buttons and tabs one is enough. */
+/** Numbers all focusable elements, and lists them. Of radio buttons and tabs one counts. */
 const number = (page) =>
   page.evaluate(() => {
     const all = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")];
@@ -40,14 +40,14 @@ const number = (page) =>
     });
   });
 
-/** Where the focus is, and whether that is seen. */
+/** The focused element, and whether its focus is visible. */
 const focus = (page) =>
   page.evaluate(() => {
     const e = document.activeElement;
     if (!e || e === document.body) return undefined;
-    // What is shown of a radio button stands beside it.
+    // The indicator of a radio button is on its label.
     const beside = e.closest(".segmented label, .body-providers label") ? e.nextElementSibling : e;
-    // And of the editor around it.
+    // That of the editor is on its frame.
     const shown = e.closest(".code-frame") ?? beside;
     const { outlineStyle, outlineWidth } = getComputedStyle(shown);
     return {
@@ -77,8 +77,8 @@ describe("keyboard", () => {
           reached.add(stop.at);
           if (!stop.seen) unseen.push(stop.what);
         }
-        assert.ok(left, "the focus comes out at the end");
-        assert.deepEqual(unseen, [], "the focus is seen everywhere");
+        assert.ok(left, "the focus leaves the page at the end");
+        assert.deepEqual(unseen, [], "the focus is visible everywhere");
         assert.deepEqual(
           wanted.filter(({ at }) => !reached.has(at)).map(({ what }) => what),
           [],

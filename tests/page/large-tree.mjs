@@ -1,5 +1,5 @@
-// A large tree, the same each time: mostly one node after the other, and now and then from somewhere earlier;
-// with the chance 1 it is one long path.
+// A large tree, always the same: mostly one node after the other, with branches from earlier nodes; with the chance 1
+// it is a single path.
 
 export function largeTree(count, chance = 0.9) {
   let state = 7;
@@ -19,9 +19,9 @@ export function largeTree(count, chance = 0.9) {
   return { nodes, edges };
 }
 
-/** Opens it, as somebody would with a file; the file is made in the page, since it is larger than what a driver hands over. */
+/** Opens it like a file; the file is created in the page, because it is larger than the driver can transfer. */
 export async function openLarge(page, count, chance = 0.9) {
-  // As one expression, since the page's own policy makes no functions of texts.
+  // As one expression, because the page's policy forbids creating functions from text.
   await page.evaluate(`(${offer})(${largeTree}, ${count}, ${chance})`);
   await page.getByText("large.json").first().waitFor({ timeout: 60_000 });
 }

@@ -1,4 +1,4 @@
-// The Loom view on large trees: what is drawn, how many elements there are, and that keys and the pointer lead where they should.
+// The Loom view on large trees: the drawing, the number of elements, and navigation by keys and pointer.
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
@@ -30,13 +30,15 @@ const tree = (page) => page.getByRole("tree");
 const selected = (page) => page.locator('[role="treeitem"][aria-selected="true"]').getAttribute("data-node");
 const shown = (page) => page.locator(".inspector").getAttribute("data-node-shown");
 
-/** Where one is: the node that the tree says is active. */
+/** The active node of the tree. */
 async function active(page) {
   const id = await tree(page).getAttribute("aria-activedescendant");
   return page.locator(`[id="${id}"]`).getAttribute("data-node");
 }
 
-/** How many pixels of each of these squares are painted. The canvas is read once: it is made to be painted. */
+/**
+ * The number of painted pixels in each of these squares. The canvas is read once, because it is optimized for painting.
+ */
 const paintedIn = (page, boxes) =>
   page.evaluate((boxes) => {
     const canvas = document.querySelector(".surface canvas");
@@ -54,7 +56,7 @@ const paintedIn = (page, boxes) =>
   }, boxes);
 
 describe("ten thousand nodes", () => {
-  it("have few elements, and those in sight are painted at their places", async () => {
+  it("have few elements, and visible nodes are painted at their positions", async () => {
     await on(async (page) => {
       const items = await page.getByRole("treeitem").count();
       assert.ok(items > 5 && items < 100, `${items} items`);
@@ -70,7 +72,7 @@ describe("ten thousand nodes", () => {
           x + width < surface.x + surface.width &&
           y + height < surface.y + surface.height,
       );
-      assert.ok(inSight.length > 3, `${inSight.length} in sight`);
+      assert.ok(inSight.length > 3, `${inSight.length} visible`);
       const painted = await paintedIn(page, inSight);
       assert.deepEqual(
         painted.filter((pixels) => pixels < 60),
@@ -80,7 +82,7 @@ describe("ten thousand nodes", () => {
     });
   });
 
-  it("all of them at once are dots", async () => {
+  it("are dots when all are visible", async () => {
     await on(async (page) => {
       await tree(page).focus();
       await page.keyboard.press("0");
@@ -90,7 +92,7 @@ describe("ten thousand nodes", () => {
     });
   });
 
-  it("are moved about in by keys, and assembled from by key", async () => {
+  it("can be navigated and assembled by keys", async () => {
     const data = largeTree(COUNT);
     const above = new Map(data.edges.map(({ sources, targetNodeId }) => [targetNodeId, sources[0].nodeId]));
     await on(async (page) => {
@@ -113,7 +115,7 @@ describe("ten thousand nodes", () => {
       const item = page.locator('[data-node="n0"]');
       await eventually(async () => assert.equal(await item.getAttribute("aria-level"), "1"));
       const [box, surface] = [await item.boundingBox(), await tree(page).boundingBox()];
-      assert.ok(box.y >= surface.y && box.y < surface.y + surface.height, "it came into sight");
+      assert.ok(box.y >= surface.y && box.y < surface.y + surface.height, "it was scrolled into view");
       for (const key of ["ArrowDown", "ArrowDown", "ArrowDown"]) await page.keyboard.press(key);
       const deep = await active(page);
       const beside = [await active(page)];
@@ -130,7 +132,7 @@ describe("ten thousand nodes", () => {
     });
   });
 
-  it("are picked by click, and only looked at with Shift", async () => {
+  it("are picked by click, and inspected with Shift", async () => {
     await on(async (page) => {
       const tip = await selected(page);
       const surface = await tree(page).boundingBox();
@@ -151,7 +153,7 @@ describe("ten thousand nodes", () => {
     });
   });
 
-  it("no node comes or goes in the document as the drawing is moved", async () => {
+  it("moving the drawing adds or removes no elements", async () => {
     await on(async (page) => {
       const changed = await page.evaluate(async () => {
         const surface = document.querySelector('[role="tree"]');
@@ -172,7 +174,7 @@ describe("ten thousand nodes", () => {
     });
   });
 
-  it("an exclusion leaves every node where it was", async () => {
+  it("an exclusion moves no node", async () => {
     await on(async (page) => {
       const tip = await selected(page);
       const before = await page.locator(`[data-node="${tip}"]`).boundingBox();
@@ -185,7 +187,7 @@ describe("ten thousand nodes", () => {
     });
   });
 
-  it("all are in the list, of which what is in sight has elements", async () => {
+  it("all are in the list, which has elements only for visible ones", async () => {
     await on(async (page) => {
       await page.getByRole("tab", { name: "List" }).click();
       await page.getByLabel("Which nodes").selectOption("all");
@@ -197,7 +199,7 @@ describe("ten thousand nodes", () => {
       await eventually(async () =>
         assert.equal(await page.locator('[data-pick="n9999"]').getAttribute("aria-current"), "true"),
       );
-      // By key alone: the focus goes on to what was not there before.
+      // By key: the focus moves to items that were not rendered before.
       await list.evaluate((e) => e.scrollTo(0, 0));
       await page.locator('[data-pick="n0"]').focus();
       // More keys than frames.
@@ -208,7 +210,7 @@ describe("ten thousand nodes", () => {
 });
 
 describe("one path of ten thousand nodes", () => {
-  it("is listed from its beginning, and more of it when that is asked for", async () => {
+  it("is listed from its beginning, and further on request", async () => {
     await visit(site, "#/loom?tree=agent", async (page) => {
       await openLarge(page, COUNT, 1);
       await page.locator(".gap summary").first().waitFor();

@@ -1,4 +1,4 @@
-// How the page looks and reads: both themes, narrow, by keyboard alone, and judged by axe.
+// Appearance and accessibility of the page: both themes, narrow, by keyboard, and checked by axe.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -168,7 +168,7 @@ const VIEWS = [
     name: "commits-rendering",
     hash: "#/commits",
     steps: async (page) => {
-      // What is opened sets the format back to its own.
+      // Opening a file resets the format.
       await page.locator(".said [data-role]").first().waitFor();
       await page.getByLabel("As", { exact: true }).selectOption("generic-v1");
       await page.getByLabel("From another agent").selectOption("render");
@@ -262,7 +262,7 @@ describe("narrow", () => {
         for (const pane of await panes.all()) {
           await choose(pane);
           const name = `${tree}-${await pane.getAttribute("value")}`;
-          // Only a table, a piece of code and the list of views may be wider than their place; these scroll by themselves.
+          // Only tables, code and the navigation may be wider than their container; they scroll.
           const tooWide = await page.evaluate(() =>
             [...document.querySelectorAll("#app *")]
               .filter(
@@ -292,7 +292,7 @@ describe("narrow", () => {
     ["workspace", ["Files", "Response"], "#/workspace"],
     ["operators", ["Template", "Operators", "Assembly"], "#/operators"],
   ]) {
-    it(`${view}: at 390 pixels one pane at a time, by key, on a page that is no longer than the screen`, async () => {
+    it(`${view}: at 390 pixels one pane at a time, by key, on a page as high as the screen`, async () => {
       for (const colorScheme of ["light", "dark"]) {
         const { page, close } = await openPage(site, hash, { width: 390, height: 844, colorScheme });
         const picker = page.getByRole("group", { name: "Pane" });
@@ -311,7 +311,7 @@ describe("narrow", () => {
           await page.screenshot({ path: join(screenshots, `small-${view}-${at}-${colorScheme}.png`) });
           assert.deepEqual(await findings(page), [], name);
         }
-        // The name of the view is in sight.
+        // The name of the view is visible.
         const { x, width } = await page.locator(".top nav [aria-current]").boundingBox();
         const nav = await page.locator(".top nav").boundingBox();
         assert.ok(x >= nav.x - 1 && x + width <= nav.x + nav.width + 1, view);
@@ -320,7 +320,7 @@ describe("narrow", () => {
     });
   }
 
-  it("the name of the view stays in sight when the window gets narrow", async () => {
+  it("the name of the view remains visible when the window gets narrow", async () => {
     for (const view of ["tokens", "commits"]) {
       const { page, close } = await openPage(site, `#/${view}`);
       await page.setViewportSize({ width: 390, height: 844 });
@@ -333,7 +333,7 @@ describe("narrow", () => {
     }
   });
 
-  it("the drawing keeps its middle in other room, and a node in sight that was", async () => {
+  it("after a resize the drawing keeps its middle, and visible nodes visible", async () => {
     const { module } = await runnerImport(
       fileURLToPath(new URL("../../www/src/views/loom/viewport.ts", import.meta.url)),
     );
@@ -346,14 +346,14 @@ describe("narrow", () => {
     const seen = { x: 150, y: 110 };
     const low = resized(t, before, { width: 400, height: 100 }, seen);
     assert.deepEqual([seen.x * low.k + low.x, seen.y * low.k + low.y], [310, 72]);
-    // What was out of sight draws nothing to it.
+    // An invisible node does not move the drawing.
     assert.deepEqual(resized(t, before, { width: 400, height: 100 }, { x: 900, y: 110 }), { x: 10, y: -80, k: 2 });
   });
 
-  it("the drawing is in no frame stretched from another size", async () => {
+  it("no frame shows the drawing stretched", async () => {
     const { page, close } = await openPage(site, "#/loom?tree=agent", { width: 390, height: 844 });
     await page.getByRole("group", { name: "Pane" }).waitFor();
-    // Told of each size in the frame that has it, behind the page itself.
+    // Notified of each size in the frame that has it, after the page's observer.
     await page.evaluate(() => {
       const canvas = document.querySelector(".surface canvas");
       globalThis.sizes = { painted: [], stretched: [] };
@@ -384,7 +384,7 @@ describe("narrow", () => {
     await close();
   });
 
-  it("the skip link leads to the result, which another pane had covered", async () => {
+  it("the skip link leads to the result if another pane is shown", async () => {
     const { page, close } = await openPage(site, "#/loom?tree=agent", { width: 390, height: 844 });
     await page.getByRole("group", { name: "Pane" }).waitFor();
     await page.keyboard.press("Tab");
@@ -394,7 +394,7 @@ describe("narrow", () => {
     await close();
   });
 
-  it("the bar stands by the slider that moves it", async () => {
+  it("the bar is next to the slider that moves it", async () => {
     const { page, close } = await openPage(site, "#/loom?tree=agent", { width: 390, height: 844 });
     await choose(page.getByRole("radio", { name: "Settings" }));
     const slider = await page.getByRole("slider", { name: "Context window" }).first().boundingBox();
@@ -403,7 +403,7 @@ describe("narrow", () => {
     await close();
   });
 
-  it("at 1024 × 768 the drawing has room, and the settings take its place", async () => {
+  it("at 1024 × 768 the drawing fits, and alternates with the settings", async () => {
     const { page, close } = await openPage(site, "#/loom?tree=agent", { width: 1024, height: 768 });
     const drawing = await page.getByRole("tree").boundingBox();
     assert.ok(drawing.height > 300 && drawing.width > 260, `${drawing.width} × ${drawing.height}`);
@@ -414,8 +414,8 @@ describe("narrow", () => {
     await close();
   });
 
-  it("where the page scrolls, a wheel over the drawing scrolls it", async () => {
-    // A screen that is not high enough for the panes.
+  it("if the page scrolls, a wheel over the drawing scrolls the page", async () => {
+    // A screen that is too low for the panes.
     const { page, close } = await openPage(site, "#/loom?tree=agent", { width: 1440, height: 500 });
     const box = await page.getByRole("tree").boundingBox();
     await page.mouse.move(box.x + 50, box.y + 50);
@@ -426,7 +426,7 @@ describe("narrow", () => {
 });
 
 describe("keyboard", () => {
-  it("everything is reached in a sensible order, with the focus in sight", async () => {
+  it("everything is reached in a sensible order, with visible focus", async () => {
     const { page, close } = await openPage(site, "#/loom?tree=agent");
     const stops = [];
     for (let i = 0; i < 60; i++) {
@@ -483,7 +483,7 @@ describe("keyboard", () => {
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => document.activeElement.id === "result");
-    assert.match(page.url(), /tree=agent/, "the address stays");
+    assert.match(page.url(), /tree=agent/, "the address is unchanged");
     await close();
   });
 
@@ -499,7 +499,7 @@ describe("keyboard", () => {
     await close();
   });
 
-  it("motion is left out for those who ask for it", async () => {
+  it("respects the preference for reduced motion", async () => {
     const { page, close } = await openPage(site, "#/loom?tree=agent");
     const moving = await page.evaluate(
       () =>

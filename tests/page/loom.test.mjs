@@ -1,4 +1,4 @@
-// The Loom view in a real browser, against what the package computes in Node for the same request.
+// The Loom view in a real browser, compared with the package's results for the same request in Node.
 
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
@@ -20,7 +20,7 @@ import {
   visit,
 } from "./harness.mjs";
 
-/** The areas of the package that have a module of their own. */
+/** The areas of the package with a module. */
 const AREAS = ["chat", "commits", "folders", "import", "loom", "operators", "tokens", "workspace"];
 
 let site;
@@ -46,7 +46,7 @@ const label = (page, name) => page.getByLabel(name, { exact: true });
 /** The node whose text the page shows. */
 const shows = (page, id) => page.locator(`.inspector[data-node-shown="${id}"]`).waitFor();
 
-/** Every node that the prompt shows: those in it, and those missing, each in its place. */
+/** Every node shown in the prompt: those in it, and missing ones at their position. */
 async function accounted(page) {
   const held = await page
     .locator("[data-segment]")
@@ -69,7 +69,7 @@ describe("samples", () => {
     },
   ];
   for (const { name, button, tip, contextWindow, mode } of samples) {
-    it(`${name}: opens, draws every node and shows the totals that Node computes`, async () => {
+    it(`${name}: opens, draws every node and shows the totals computed in Node`, async () => {
       const { tree, media } = await sample(name);
       const assemble = mode === "buffer" ? assembleBuffer : assembleDialogue;
       const { report } = assemble({ tree, tip, contextWindow, ...(media ? { media } : {}) });
@@ -92,7 +92,7 @@ describe("samples", () => {
     });
   }
 
-  it("the messages are the ones Node gives, taken apart into their nodes, and nothing is unaccounted for", async () => {
+  it("the messages equal Node's, split into their nodes, and nothing is unaccounted for", async () => {
     for (const [name, tip, contextWindow] of [
       ["agent", "agent-36", 8192],
       ["sources", "q-12", 60_000],
@@ -120,7 +120,7 @@ describe("samples", () => {
         );
         assert.ok(
           shown.every(({ most }) => most <= 1),
-          `${name}: each node of a merged message stands by itself`,
+          `${name}: each node of a merged message is separate`,
         );
         const { held, missing } = await accounted(page);
         const instructions = report.nodes
@@ -153,7 +153,7 @@ describe("samples", () => {
     }
   });
 
-  it("the document is the one Node gives, character by character", async () => {
+  it("the document equals Node's, character by character", async () => {
     const { tree } = await sample("story");
     for (const contextWindow of [2048, 4096, 100_000]) {
       const { document } = assembleBuffer({ tree, tip: "alice-108", contextWindow });
@@ -168,7 +168,7 @@ describe("samples", () => {
     }
   });
 
-  it("tool calls, results, reasoning and images are shown as what they are", async () => {
+  it("tool calls, results, reasoning and images are shown by kind", async () => {
     const { tree, media } = await sample("agent");
     const { messages } = assembleDialogue({ tree, media, tip: "agent-36", contextWindow: 200_000 });
     const parts = messages.flatMap((m) => (typeof m.content === "string" ? [] : m.content));
@@ -209,7 +209,7 @@ describe("budget and strategies", () => {
     });
   });
 
-  it("each strategy gives what Node gives", async () => {
+  it("each strategy gives Node's result", async () => {
     const { tree, media } = await sample("agent");
     await on("#/loom?tree=agent&window=6000", async (page) => {
       for (const truncationStrategy of ["rollingWindow", "truncateMiddle"]) {
@@ -233,7 +233,7 @@ describe("budget and strategies", () => {
     });
   });
 
-  it("stopAtLimit shows the error, with what each node costs and a way out", async () => {
+  it("stopAtLimit shows the error, with the cost of each node and a way to exclude it", async () => {
     const { tree, media } = await sample("agent");
     const request = {
       tree,
@@ -270,7 +270,7 @@ describe("budget and strategies", () => {
         }),
       );
 
-      // Leaving nodes out, one click each, brings it under the limit.
+      // Excluding nodes, one click each, brings it under the limit.
       for (let i = 0; i < 60 && (await panel.count()) > 0; i++)
         await panel
           .getByRole("button", { name: /^Exclude/ })
@@ -323,7 +323,7 @@ describe("budget and strategies", () => {
       });
       const result = await copied(page, "Copy result");
       assert.deepEqual(result, JSON.parse(JSON.stringify(assembleDialogue({ tree, media, ...rest }))));
-      // What is set can be given back.
+      // Settings can be reset.
       await page.getByRole("button", { name: "Reset: Token buffer" }).click();
       await eventually(async () => assert.equal(await label(page, "Token buffer").inputValue(), "1024"));
       await label(page, "Strategy").selectOption("rollingWindow");
@@ -332,7 +332,7 @@ describe("budget and strategies", () => {
     });
   });
 
-  it("a budget that makes no sense is said so", async () => {
+  it("reports an invalid budget", async () => {
     await on("#/loom?tree=agent", async (page) => {
       await label(page, "Context window").fill("100");
       await eventually(async () =>
@@ -363,14 +363,14 @@ describe("budget and strategies", () => {
 describe("exact counts", () => {
   const estimateShown = async (page) => number(await page.locator("[data-estimate]").textContent());
 
-  it("the build has the module of each area once, and each vocabulary once", async () => {
+  it("the build contains the module of each area once, and each vocabulary once", async () => {
     const names = await readdir(site.outDir, { recursive: true });
     const of = (pattern) => names.flatMap((name) => pattern.exec(name)?.[1] ?? []).sort();
     assert.deepEqual(of(/([a-z]+)-[^/]*\.wasm$/), AREAS);
     assert.deepEqual(of(/([a-z0-9]+_base)-[^/]*\.bin$/), ["cl100k_base", "o200k_base", "p50k_base", "r50k_base"]);
   });
 
-  it("each tokenizer gives what Node gives with the same vocabulary, which is loaded when it is first asked for", async () => {
+  it("each tokenizer gives Node's result with the same vocabulary, which is loaded on first use", async () => {
     const { tree, media } = await sample("agent");
     const request = { tree, media, tip: "agent-36", contextWindow: 8192 };
     await on("#/loom?tree=agent", async (page) => {
@@ -391,7 +391,7 @@ describe("exact counts", () => {
         return report.tokens.total;
       };
       const estimated = await counted("");
-      assert.deepEqual(fetched, [], "nothing is loaded before it is asked for");
+      assert.deepEqual(fetched, [], "nothing is loaded before it is needed");
       assert.notEqual(await counted("o200k_base"), estimated);
       assert.deepEqual(fetched, ["o200k_base"]);
       await counted("cl100k_base");
@@ -405,8 +405,8 @@ describe("exact counts", () => {
     });
   });
 
-  it("what the estimate would have said of the same messages stands beside them, and a reload keeps it", async () => {
-    // Where nothing is cut, both tokenizers give the same messages; there are calls, results and images among them.
+  it("shows the estimate for the same messages, and keeps it after a reload", async () => {
+    // Without a cut both tokenizers give the same messages; they include calls, results and images.
     const { tree, media } = await sample("agent");
     const base = { tree, media, tip: "agent-36", contextWindow: 200_000 };
     const exact = assembleDialogue({ ...base, tokenizer: "o200k_base" }).report;
@@ -426,7 +426,7 @@ describe("exact counts", () => {
       await says();
       await eventually(async () => assert.equal(await label(page, "Tokens").inputValue(), "o200k_base"));
 
-      // Where something is cut, it is still the estimate of what is shown. The tokenizer outlasts a change of trees.
+      // With a cut it is still the estimate of the shown messages. The tokenizer is kept when the tree changes.
       await choose(page.getByRole("radio", { name: "Story" }));
       const { tree: story } = await sample("story");
       const { document, report } = assembleBuffer({
@@ -443,7 +443,7 @@ describe("exact counts", () => {
     });
   });
 
-  it("while it loads and when it fails the estimate stands in and says so; one can try again", async () => {
+  it("uses and labels the estimate while a vocabulary loads or after it failed, and offers to try again", async () => {
     const { tree, media } = await sample("agent");
     const request = { tree, media, tip: "agent-36", contextWindow: 8192 };
     const estimate = expectedTotals(assembleDialogue(request).report, 8192);
@@ -481,7 +481,7 @@ describe("exact counts", () => {
 });
 
 describe("buffer mode", () => {
-  it("the working buffer is part of the document as one types", async () => {
+  it("the working buffer is part of the document while typing", async () => {
     const { tree } = await sample("story");
     await on("#/loom?tree=story", async (page) => {
       const workingBuffer = "And then — quite suddenly — 🐇";
@@ -520,10 +520,10 @@ describe("picking a tip", () => {
     });
   });
 
-  it("by drag nothing is picked; by hover the text is shown", async () => {
+  it("a drag picks nothing; hovering shows the text", async () => {
     await on("#/loom?tree=agent", async (page) => {
       const node = page.locator('[role="treeitem"][data-node="agent-35"]');
-      // The drawing may still take its place, so the mouse goes where the node is until the page has seen it there.
+      // The drawing may still move, so the mouse follows until the page registers the node there.
       const box = await eventually(async () => {
         const now = await node.boundingBox();
         await page.mouse.move(now.x + now.width / 2, now.y + now.height / 2);
@@ -536,7 +536,7 @@ describe("picking a tip", () => {
       await page.mouse.move(from.x + 40, from.y - 60, { steps: 4 });
       await page.mouse.up();
       const now = await node.boundingBox();
-      assert.ok(Math.abs(now.x - box.x - 40) < 2 && Math.abs(now.y - box.y + 60) < 2, "the drawing went along");
+      assert.ok(Math.abs(now.x - box.x - 40) < 2 && Math.abs(now.y - box.y + 60) < 2, "the drawing moved along");
       await eventually(async () =>
         assert.equal(
           await page.locator('[role="treeitem"][aria-selected="true"]').getAttribute("data-node"),
@@ -602,13 +602,13 @@ describe("picking a tip", () => {
       await page.locator('[data-missing="agent-36"]').waitFor();
       await page.locator('[data-missing="agent-36"]').getByRole("button", { name: "Include" }).click();
       await page.locator('[data-segment="agent-36"]').waitFor();
-      assert.ok(!page.url().includes("exclude="), "back at what the file says, nothing is noted");
+      assert.ok(!page.url().includes("exclude="), "a value equal to the file's is not stored");
     });
   });
 });
 
 describe("choices and versions", () => {
-  it("an ambiguous path asks which way, and takes the answer", async () => {
+  it("an ambiguous path asks for a choice, and applies it", async () => {
     const { tree, media } = await sample("sources");
     const base = { tree, media, tip: "a-16", contextWindow: 20_000 };
     const error = failure(() => assembleDialogue(base));
@@ -649,7 +649,7 @@ describe("choices and versions", () => {
   });
 });
 
-describe("files of one's own", () => {
+describe("user files", () => {
   const mine = {
     title: "Mine",
     nodes: [
@@ -661,7 +661,7 @@ describe("files of one's own", () => {
   const upload = (page, name, text) =>
     page.locator("#tree-file").setInputFiles({ name, mimeType: "application/json", buffer: Buffer.from(text) });
 
-  it("opens one, keeps it over a reload, and shows its text as text", async () => {
+  it("opens one, restores it after a reload, and shows its text as text", async () => {
     await on("#/loom", async (page) => {
       await upload(page, "mine.json", JSON.stringify(mine));
       await page.getByRole("radio", { name: "mine.json" }).waitFor({ state: "attached" });
@@ -678,7 +678,7 @@ describe("files of one's own", () => {
     });
   });
 
-  it("opens one that is dropped", async () => {
+  it("opens a dropped one", async () => {
     await on("#/loom", async (page) => {
       const data = await page.evaluateHandle((text) => {
         const transfer = new DataTransfer();
@@ -693,7 +693,7 @@ describe("files of one's own", () => {
     });
   });
 
-  it("a bad one gives a clear error, and nothing is lost", async () => {
+  it("an invalid one shows an error, and the open tree is kept", async () => {
     const twice = { ...mine, nodes: [...mine.nodes, mine.nodes[0]] };
     const lost = { ...mine, edges: [{ id: "e", sources: [{ nodeId: "nowhere" }], targetNodeId: "b" }] };
     const odd = { ...mine, nodes: [{ ...mine.nodes[0], authorType: "robot" }], edges: [] };
@@ -724,7 +724,7 @@ describe("files of one's own", () => {
     });
   });
 
-  it("an empty tree is opened and says that it is empty", async () => {
+  it("opens an empty tree and reports that it is empty", async () => {
     await on("#/loom", async (page) => {
       await upload(page, "empty.json", '{"nodes":[],"edges":[]}');
       await page.getByText("The tree has no nodes.").waitFor();
@@ -733,7 +733,7 @@ describe("files of one's own", () => {
 });
 
 describe("links", () => {
-  it("what is set survives a reload and opens elsewhere", async () => {
+  it("settings survive a reload and open elsewhere", async () => {
     await on("#/loom?tree=sources&tip=a-11", async (page) => {
       await label(page, "Context window").fill("5000");
       await label(page, "Strategy").selectOption("truncateMiddle");
@@ -749,7 +749,7 @@ describe("links", () => {
     });
   });
 
-  it("a link to a node that is not there says so, and back and forth works", async () => {
+  it("a link to a missing node shows the error, and back and forward work", async () => {
     await on("#/loom?tree=agent&tip=nobody", async (page) => {
       await eventually(async () =>
         assert.equal(await page.locator("[data-error-code]").textContent(), "node_not_found"),
@@ -761,7 +761,7 @@ describe("links", () => {
     });
   });
 
-  it("the link to the view keeps what is open, and an unknown sample is said so", async () => {
+  it("the link to the view keeps the open tree, and an unknown sample is reported", async () => {
     await on("#/loom?tree=agent&tip=agent-12&window=6000", async (page) => {
       const address = page.url();
       await page.getByRole("link", { name: "Loom" }).click();
@@ -774,7 +774,7 @@ describe("links", () => {
     });
   });
 
-  it("a link to somebody else's file says that the file is not here", async () => {
+  it("a link to another user's file reports that the file is missing", async () => {
     const other = await openPage(site, "#/loom?tree=file&tip=b");
     await other.page.getByRole("alert").waitFor();
     await eventually(async () =>
@@ -830,7 +830,7 @@ describe("loom-aware", () => {
   const tip = "01KNZ1KSR0X8FZ0SGS9TEEBYY1";
   const group = (page) => page.locator("fieldset").filter({ has: page.getByText("Loom-aware", { exact: true }) });
 
-  it("a sample memory, headers and the loom block are the ones Node gives, each in its place", async () => {
+  it("a sample memory, headers and the loom block equal Node's, each at its position", async () => {
     const { tree, media } = await sample("lighthouse");
     await on(`#/loom?tree=lighthouse&tip=${tip}`, async (page) => {
       await eventually(async () => assert.equal(await page.locator("[data-block], .node-header").count(), 0));
@@ -850,7 +850,7 @@ describe("loom-aware", () => {
       assert.match(memory, /^=== Operational Memory ===\nPinned:\n {2}\[01KNW9BQ\] model · 1d ago/u);
       const block = await page.locator('[data-block="loom"] .text').textContent();
       assert.ok(messages.at(-1).content.endsWith(`\n\n${block}`), block);
-      // One header for each node that has words, above them and in its own segment.
+      // One header for each node with text, above it and in its segment.
       const headers = await page.locator("[data-segment]").evaluateAll((all) =>
         all.flatMap((segment) => {
           const header = segment.querySelector(".node-header");
@@ -868,7 +868,7 @@ describe("loom-aware", () => {
     });
   });
 
-  it("a small window cuts the conversation and leaves the blocks; each part can be turned off; a link keeps it", async () => {
+  it("a small window cuts the conversation and keeps the blocks; each part can be disabled; a link carries the settings", async () => {
     const { tree, media } = await sample("lighthouse");
     const rows = assembleDialogue({ tree, media, tip, contextWindow: 1600 }).report.nodes.length;
     const hash = `#/loom?tree=lighthouse&tip=${tip}&window=1600&aware=headers+loomBlock&now=${now}&trace=viewed+it`;
@@ -893,7 +893,7 @@ describe("loom-aware", () => {
     });
   });
 
-  it("says that documents have none of it", async () => {
+  it("reports that documents do not support it", async () => {
     await on(`#/loom?tree=lighthouse&tip=${tip}&mode=buffer&aware=headers`, async (page) => {
       await page.getByText("For dialogues only").waitFor();
       await page.getByText("a document is one continuous text").last().waitFor();

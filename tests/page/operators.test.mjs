@@ -1,4 +1,4 @@
-// The Operators view in a real browser, against what the package computes in Node for the same template.
+// The Operators view in a real browser, compared with the package's results for the same template in Node.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const on = (steps, options) => visit(site, "#/operators", steps, options);
 const editor = (page) => page.getByLabel("Task template, XML");
 const open = (page, sample) => choose(page.getByRole("radio", { name: sample }));
 
-/** What the tree shows of each operator: path and settings, with the origin of each. */
+/** The tree's content for each operator: path and settings, with the origin of each. */
 function shown(page) {
   return page
     .locator("[data-operator]")
@@ -36,7 +36,7 @@ function shown(page) {
     );
 }
 
-/** The same, as Node has it. */
+/** The same from Node. */
 function expected(xml, options) {
   return explainTask(parseTask(xml, options).task).map(({ path, contextManagement, origins }) => [
     path,
@@ -79,7 +79,7 @@ describe("the template", () => {
     });
   }
 
-  it("errors are underlined where they are", async () => {
+  it("underlines errors", async () => {
     await on(async (page) => {
       await open(page, "Mistakes");
       const marks = await underlined(page);
@@ -88,7 +88,7 @@ describe("the template", () => {
         JSON.stringify(marks),
       );
       assert.ok(marks.some(([text, severity]) => text === "<fresh>" && severity === "warning"));
-      // The letters and their underlines lie on each other.
+      // The letters and their underlines overlap exactly.
       const frames = await page.locator(".code > *").evaluateAll((all) =>
         all.map((it) => {
           const { x, y, width } = it.getBoundingClientRect();
@@ -100,7 +100,7 @@ describe("the template", () => {
     });
   });
 
-  it("XML that is broken is said and underlined, and is mended by typing", async () => {
+  it("broken XML is reported and underlined, and can be fixed by typing", async () => {
     await on(async (page) => {
       await editor(page).fill('<task type="atomic">\n  <description>a</descriptiom>\n</task>');
       await page.locator("[data-no-tree]").waitFor();
@@ -117,7 +117,7 @@ describe("the template", () => {
     });
   });
 
-  it("a finding leads to its place", async () => {
+  it("a finding leads to its position", async () => {
     await on(async (page) => {
       await open(page, "Mistakes");
       await page.getByRole("button", { name: "4:22, go there" }).click();
@@ -127,7 +127,7 @@ describe("the template", () => {
     });
   });
 
-  it("strict and exclusive are those of the library", async () => {
+  it("strict and exclusive match the library", async () => {
     await on(async (page) => {
       await open(page, "Mistakes");
       await choose(page.getByRole("radio", { name: "Strict" }));
@@ -159,7 +159,7 @@ describe("an assembly", () => {
   const choose = (page, path) => page.locator(`[data-operator="${path}"] > button`).click();
   const part = (page, name) => page.locator(`[data-part="${name}"]`).textContent();
 
-  it("asks the user, who is the memory system, and shows what becomes of the answer", async () => {
+  it("asks the user as the memory system, and shows the result of the answer", async () => {
     await on(async (page) => {
       await choose(page, "task.steps[1]");
       await eventually(async () => assert.equal(await page.locator("[data-assembled]").textContent(), "task.steps[1]"));
@@ -193,13 +193,13 @@ describe("an assembly", () => {
         assert.equal(await page.locator('[data-part="fresh"]').count(), 0);
         assert.deepEqual(await page.locator(".matches li").allTextContents(), ["z.md", "a.md"]);
       });
-      // Another question is not answered yet.
+      // A changed question is not answered yet.
       await page.locator('[data-input="parent"]').fill("Three.");
       await eventually(async () => assert.equal(await page.locator("[data-result]").count(), 0));
     });
   });
 
-  it("does not ask where nothing is to be asked", async () => {
+  it("does not ask if no question is needed", async () => {
     await on(async (page) => {
       await choose(page, "task.steps[2]");
       await page.locator('[data-asked="no"]').waitFor();
@@ -210,7 +210,7 @@ describe("an assembly", () => {
     });
   });
 
-  it("says what is missing for a type that is not known", async () => {
+  it("reports missing settings of an unknown type", async () => {
     await on(async (page) => {
       await open(page, "Mistakes");
       await choose(page, "task.steps[1]");

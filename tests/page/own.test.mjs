@@ -1,4 +1,4 @@
-// What people make in the page stays theirs: over a reload, a sample, a dropped file, and in a link.
+// User documents: kept over a reload, a sample and a dropped file, and carried by a link.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ const TREE = JSON.stringify({
   edges: [],
 });
 
-/** Each view: a file of one's own, where its text is, what a sample click is, and what the sample shows. */
+/** For each view: a user's file, the place of its text, a click on a sample, and the sample's content. */
 const VIEWS = [
   {
     view: "loom",
@@ -75,9 +75,9 @@ const VIEWS = [
 
 const kept = (page) => page.getByText("Kept in this browser");
 
-describe("what is one's own", () => {
+describe("a user's document", () => {
   for (const { view, file, shown, sample, isSample } of VIEWS) {
-    it(`${view}: dropped, kept over a reload, replaced only when asked, and brought back`, async () => {
+    it(`${view}: dropped, kept over a reload, replaced only after confirmation, and restored`, async () => {
       await visit(site, `#/${view}`, async (page) => {
         assert.ok(await drop(page, ...file), "the browser does not leave the page");
         await shown(page).waitFor();
@@ -108,17 +108,17 @@ describe("what is one's own", () => {
         link = await ownLink(page);
         assert.ok(link.length < 1000, link);
       });
-      // A page that has nothing of it.
+      // A page without it.
       const { page, close } = await openPage(site, link.slice(link.indexOf("#")));
       await shown(page).waitFor();
       await eventually(async () =>
-        assert.ok(!page.url().includes("own="), "what was read is not in the address any more"),
+        assert.ok(!page.url().includes("own="), "the document was removed from the address"),
       );
       await close();
     });
   }
 
-  it("what is too long for a link is said", async () => {
+  it("reports a document that is too large for a link", async () => {
     await visit(site, "#/chats", async (page) => {
       const noise = Array.from({ length: 40_000 }, () => Math.random().toString(36).slice(2, 4)).join(" ");
       await drop(page, "long.json", JSON.stringify([{ role: "user", content: noise }]));
@@ -131,7 +131,7 @@ describe("what is one's own", () => {
     });
   });
 
-  it("edits of a sample are one's own", async () => {
+  it("an edited sample is a user's document", async () => {
     await visit(site, "#/operators", async (page) => {
       await page.getByLabel("Task template, XML").fill(XML);
       await page.locator('[data-operator="task"]').getByText("Mine", { exact: true }).waitFor();
@@ -144,7 +144,7 @@ describe("what is one's own", () => {
 });
 
 describe("addresses", () => {
-  it("no view's parameters stand in another's, and Back leads from view to view", async () => {
+  it("views do not share parameters, and Back leads from view to view", async () => {
     await visit(site, "#/loom?tree=agent", async (page) => {
       const to = async (name) => {
         await page.getByRole("navigation").getByRole("link", { name }).click();
@@ -168,7 +168,7 @@ describe("addresses", () => {
     });
   });
 
-  it("Folders follows an address that is changed", async () => {
+  it("Folders follows a changed address", async () => {
     await visit(site, "#/folders", async (page) => {
       await page.locator('[data-folder="Areas/taiji"]').waitFor();
       await page.evaluate(() => (location.hash = "#/folders?select=Projects%2Fparachute&max=150"));
@@ -180,7 +180,7 @@ describe("addresses", () => {
     });
   });
 
-  it("Back leads from one tree to the one before", async () => {
+  it("Back leads to the previous tree", async () => {
     await visit(site, "#/loom?tree=story", async (page) => {
       await page.getByRole("radio", { name: "Agent" }).click({ force: true });
       await page.locator('[data-node="agent-36"]').first().waitFor();
@@ -195,7 +195,7 @@ describe("sessions", () => {
   const sessions = join(root, "examples", "sessions");
   const opened = (page, name) => page.locator(".about strong").getByText(name, { exact: true }).waitFor();
 
-  it("the branch that was chosen and the notes are there after a reload", async () => {
+  it("a reload restores the chosen branch and the notes", async () => {
     await visit(site, "#/commits", async (page) => {
       await page.locator("#session-file").setInputFiles(join(sessions, "gemini-lines.jsonl"));
       await opened(page, "gemini-lines.jsonl");
@@ -210,7 +210,7 @@ describe("sessions", () => {
     });
   });
 
-  it("a session of one's own is replaced only when asked, and a Loom tree is named as such", async () => {
+  it("a user's session is replaced only after confirmation, and a Loom tree is recognized", async () => {
     await visit(site, "#/commits", async (page) => {
       await page.locator("[data-commit]").first().waitFor();
       assert.ok(await drop(page, "own.jsonl", '{"role":"user","content":"hello"}\n'));
@@ -218,7 +218,7 @@ describe("sessions", () => {
       await page.getByRole("button", { name: "Sample" }).click();
       await page.getByRole("button", { name: "Keep mine" }).click();
       await opened(page, "own.jsonl");
-      // Dropped, a Loom tree opens in its own view; as a session it is refused.
+      // A dropped Loom tree opens in its view; opened as a session it is rejected.
       await page.locator("#session-file").setInputFiles(join(root, "examples", "trees", "agent.json"));
       await page
         .getByRole("alert")
@@ -228,7 +228,7 @@ describe("sessions", () => {
     });
   });
 
-  it("a sample that cannot be fetched is said so", async () => {
+  it("reports a sample that cannot be fetched", async () => {
     const { page } = await openPage(site, "#/chats");
     await page.route(/claude-code.*\.jsonl/, (route) => route.fulfill({ status: 404, body: "" }));
     await page.goto(`${site.url}#/commits`);
@@ -240,7 +240,7 @@ describe("sessions", () => {
     await page.close();
   });
 
-  it("turns can be asked for, copied and saved; what is no text is not shown as one", async () => {
+  it("turns can be requested, copied and saved; binary content is not shown as text", async () => {
     await visit(site, "#/commits", async (page) => {
       await page.locator("[data-commit]").first().waitFor();
       await page.getByLabel("As", { exact: true }).selectOption("codex-v1");

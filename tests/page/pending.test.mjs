@@ -1,4 +1,4 @@
-// A message that is being written in the Loom view, against what the package computes in Node for a tree that has it.
+// A message being written in the Loom view, compared with the package's results in Node for a tree that contains it.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -47,7 +47,7 @@ async function requestOf(name, tip, contextWindow, content) {
   return content === undefined ? { tree, tip, ...rest } : { tree: sent(tree, tip, content), tip: "unsent", ...rest };
 }
 
-/** The page shows what Node makes of the request. */
+/** Asserts that the page shows Node's result for the request. */
 async function shows(page, request) {
   const { messages, report } = assembleDialogue(request);
   await eventually(async () =>
@@ -57,8 +57,8 @@ async function shows(page, request) {
   return report;
 }
 
-describe("a message that is being written", () => {
-  it("is part of the messages with every letter, and leaves no trace when it is gone", async () => {
+describe("a message being written", () => {
+  it("is part of the messages on every keystroke, and leaves no trace when deleted", async () => {
     await on("#/loom?tree=agent&tip=agent-36", async (page) => {
       const without = await requestOf("agent", "agent-36", 8192);
       await shows(page, without);
@@ -81,13 +81,13 @@ describe("a message that is being written", () => {
       await field(page).fill("");
       assert.deepEqual(await copied(page, "Copy request"), without);
       assert.deepEqual(await copied(page, "Copy result"), JSON.parse(JSON.stringify(assembleDialogue(without))));
-      // What is blank would be skipped, and is not asked for.
+      // A blank message would be skipped, and is not measured.
       await field(page).fill(" \n ");
       assert.deepEqual(await copied(page, "Copy request"), without);
     });
   });
 
-  it("says what it costs and how far all of the path is from the limit", async () => {
+  it("shows its cost and the distance of the whole path from the limit", async () => {
     const request = await requestOf("agent", "agent-36", 100_000, text);
     const measure = (contextWindow) => {
       const tree = new LoomTree(request.tree);
@@ -106,19 +106,19 @@ describe("a message that is being written", () => {
       await eventually(async () => assert.deepEqual(await shown(), [countTokens(text), measure(6000)]));
       assert.ok(measure(6000) < 0);
       await eventually(async () => assert.match(await cost.textContent(), /over the limit by [\d,]+/));
-      // The error of the strategy that cuts nothing says the same.
+      // The error of the strategy that cuts nothing agrees.
       await page.getByLabel("Strategy", { exact: true }).selectOption("stopAtLimit");
       const over = await page.locator('[data-detail="overBy"]').textContent();
       assert.equal(Number(over.replaceAll(",", "")), -measure(6000));
       const row = page.locator('[data-cost="unsent"]');
       await eventually(async () => {
         assert.match(await row.textContent(), /not sent/);
-        assert.equal(await row.getByRole("button").count(), 0, "what is not sent is not excluded but not written");
+        assert.equal(await row.getByRole("button").count(), 0, "an unsent message has no Exclude button");
       });
     });
   });
 
-  it("follows the tip, stays away from documents, and goes with the tree", async () => {
+  it("follows the tip, is not part of documents, and is removed with the tree", async () => {
     await on("#/loom?tree=sources&tip=q-12", async (page) => {
       await field(page).fill(text);
       await shows(page, await requestOf("sources", "q-12", 8192, text));
@@ -171,7 +171,7 @@ describe("a message that is being written", () => {
     });
   });
 
-  it("has a name of its own where a node is called like it, and begins an empty tree", async () => {
+  it("has a unique id if a node has the same one, and begins an empty tree", async () => {
     const nodes = [{ id: "unsent", content: "Hello", authorType: "human" }];
     const open = async (page, tree) => {
       const buffer = Buffer.from(JSON.stringify(tree));

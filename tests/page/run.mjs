@@ -1,6 +1,7 @@
 /**
- * Runs test files of the page with one server and two browsers for all of them: `node tests/page/run.mjs --test FILE...`, as `node`
- * itself takes it. `node --test FILE` works as well: each file then starts its own.
+ * Runs test files of the page with one server and two browsers for all of them:
+ * `node tests/page/run.mjs --test FILE...`, with the arguments of `node`. `node --test FILE` works as well: each file
+ * then starts its server and browser.
  */
 
 import { spawn } from "node:child_process";
@@ -11,7 +12,7 @@ import { chromium } from "playwright-core";
 import { chromiumOptions } from "../chromium.mjs";
 import { built, served } from "./harness.mjs";
 
-/** As many as `cargo xtask test` has test files at a time. */
+/** The number of test files that `cargo xtask test` runs concurrently. */
 const BROWSERS = 2;
 
 const outDir = await built();

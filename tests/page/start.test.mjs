@@ -1,4 +1,4 @@
-// The start view: what this is, on a conversation that is over its window, and the ways on from there.
+// The start view: an introduction with a conversation that is over its window, and the links from there.
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -17,7 +17,7 @@ after(() => site.stop());
 const cut = async (page) => number(/^[\d,]+/.exec(await page.locator('[data-many="cut"]').textContent())[0]);
 
 describe("the start view", () => {
-  it("is what one comes to, and shows at once what was cut", async () => {
+  it("opens first, and shows the cut messages immediately", async () => {
     await visit(site, "", async (page) => {
       await page.getByRole("heading", { name: "What your model sees, what it costs, what was cut" }).waitFor();
       await page.locator("[aria-current=page]").getByText("Start").waitFor();
@@ -50,7 +50,7 @@ describe("the start view", () => {
     });
   });
 
-  it("has the line that installs it", async () => {
+  it("has the install command", async () => {
     await visit(site, "", async (page) => {
       await page.getByRole("button", { name: "Copy", exact: true }).click();
       const copied = () => page.evaluate(() => navigator.clipboard.readText());
@@ -58,7 +58,7 @@ describe("the start view", () => {
     });
   });
 
-  it("has links to documentation and source, where the build is told where they are", async () => {
+  it("links to documentation and source, if the build has their addresses", async () => {
     await visit(site, "", async (page) => {
       await page.getByText("The documentation comes with the package").waitFor();
       assert.equal(await page.locator(".start-links").count(), 0);

@@ -1,5 +1,6 @@
-// Every state of every view that the other files do not look at: empty, loading, refused, damaged, asked, pinned, converted. Each is
-// reached once, and judged by axe in both themes, pane by pane, each at one size; at every size with `CTXWEAVE_LOOKS=all`.
+// Every state of every view that the other files do not cover: empty, loading, rejected, damaged, asked, pinned,
+// converted. Each is reached once, and checked by axe in both themes, pane by pane, each at one size; at every size
+// with `CTXWEAVE_LOOKS=all`.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -27,7 +28,7 @@ const never = (page, what) => page.route(what, () => {});
 const nowhere = (page, what) => page.route(what, (route) => route.fulfill({ status: 404, body: "" }));
 const goTo = (page, hash) => page.evaluate((hash) => (location.hash = hash), hash);
 
-/** Something of one's own, and then a sample in its place: the page asks. */
+/** Opens a user's document, then a sample: the page asks. */
 const asked = async (page, name, content, sample) => {
   await drop(page, name, content);
   await page.getByText("Kept in this browser").waitFor();
@@ -44,7 +45,7 @@ const chat = async (page, request, tab) => {
   await chooseTab(page, tab);
 };
 
-/** Each: its view, how one comes there, and whether the browser complains of what is missing. */
+/** Each: its view, the steps to reach it, and whether the browser logs missing files. */
 const STATES = {
   "start, its whole conversation fits": [
     "",
@@ -114,7 +115,7 @@ const STATES = {
       await page.getByText("The tree has no nodes.").waitFor({ state: "attached" });
     },
   ],
-  "loom, a search that finds nothing": [
+  "loom, a search without matches": [
     "#/loom?tree=agent",
     async (page) => {
       await page.getByRole("tab", { name: "List" }).click();
@@ -122,11 +123,11 @@ const STATES = {
       await eventually(async () => assert.equal(await page.locator("[data-row]").count(), 0));
     },
   ],
-  "loom, a node that is not there": [
+  "loom, a missing node": [
     "#/loom?tree=agent&tip=nobody",
     (page) => page.locator("[data-error-code]").getByText("node_not_found").waitFor({ state: "attached" }),
   ],
-  "loom, a sample that is not there": ["#/loom?tree=nonesuch", (page) => page.getByRole("alert").waitFor()],
+  "loom, a missing sample": ["#/loom?tree=nonesuch", (page) => page.getByRole("alert").waitFor()],
   "loom, somebody else's file": ["#/loom?tree=file&tip=b", (page) => page.getByRole("alert").waitFor()],
   "loom, a tokenizer on its way": [
     "#/loom?tree=agent",
@@ -170,7 +171,7 @@ const STATES = {
       await page.locator('[data-difference="right"]').first().waitFor();
     },
   ],
-  "chats, nothing differs": [
+  "chats, no differences": [
     "#/chats",
     async (page) => {
       await chat(page, anthropic(), "Compare");
@@ -215,7 +216,7 @@ const STATES = {
     "#/tokens",
     async (page) => {
       const text = page.getByRole("textbox", { name: "Text" });
-      // Before the view has begun it is empty, and what is emptied then is filled.
+      // Before the view has begun it is empty, and text deleted then would be filled again.
       await eventually(async () => assert.notEqual(await text.inputValue(), ""));
       await text.fill("");
       await page.getByText("No text.").waitFor();
@@ -329,7 +330,7 @@ const STATES = {
       await page.locator("[data-no-tree]").waitFor({ state: "attached" });
     },
   ],
-  "operators, nothing written": [
+  "operators, empty template": [
     "#/operators",
     async (page) => {
       await field(page, "Task template, XML").fill("");

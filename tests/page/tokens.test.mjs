@@ -1,4 +1,5 @@
-// The Tokens view: what is drawn is what the package says, for every vocabulary; a long text is as quick as a short one.
+// The Tokens view: the drawing equals the package's result, for every vocabulary; a long text is as fast as a short
+// one.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -36,7 +37,7 @@ before(async () => {
 });
 after(() => site.stop());
 
-/** The text of the boxes that are drawn, with their numbers. */
+/** The text of the drawn boxes, with their ids. */
 const drawn = (page) =>
   page.locator(".tok").evaluateAll((all) =>
     all.map((e) => ({
@@ -48,7 +49,7 @@ const drawn = (page) =>
     })),
   );
 
-/** What should be drawn. */
+/** The expected boxes. */
 function boxes(text, tokenizer) {
   const { ids, ends } = tokenSpans(text, { tokenizer });
   const all = [];
@@ -98,7 +99,7 @@ describe("tokens", () => {
     });
   });
 
-  it("every vocabulary that ships is fetched when it is chosen", async () => {
+  it("every vocabulary of the package is fetched when it is chosen", async () => {
     await on("#/tokens", async (page) => {
       await written(page).fill("Woven today: 🧵 漢字 12345\nlast line");
       for (const name of ["cl100k_base", "o200k_harmony", "p50k_base", "p50k_edit", "r50k_base", "gpt2"]) {
@@ -112,7 +113,7 @@ describe("tokens", () => {
     });
   });
 
-  it("one's own tokenizer.json is dropped, counts, and is there after a reload", async () => {
+  it("a dropped tokenizer.json is used, and restored after a reload", async () => {
     await on("#/tokens", async (page) => {
       await written(page).fill("the the abc");
       assert.ok(await drop(page, "mine.json", JSON.stringify(tokenizerFile)), "the browser does not leave the page");
@@ -122,7 +123,9 @@ describe("tokens", () => {
           [257, 258, 32, 261],
         );
       await eventually(own);
-      await eventually(async () => assert.equal(await written(page).inputValue(), "the the abc", "the text stays"));
+      await eventually(async () =>
+        assert.equal(await written(page).inputValue(), "the the abc", "the text is unchanged"),
+      );
       await page.getByText("Kept in this browser").waitFor();
       await page.reload();
       await eventually(own);
@@ -140,10 +143,10 @@ describe("tokens", () => {
     });
   });
 
-  it("those of the last visit stay when one is dropped before they are there, of whatever name", async () => {
+  it("stored vocabularies are kept when another one is dropped before they are loaded, whatever its name", async () => {
     const mine = (page) => page.getByLabel("Tokenizer", { exact: true }).locator("optgroup[label^=Yours] option");
     const names = async (page) => (await mine(page).allTextContents()).toSorted();
-    /** A tokenizer without one of its merges is another. */
+    /** Without one of its merges the tokenizer is a different one. */
     const other = (less) => {
       const { model, ...rest } = tokenizerFile;
       return JSON.stringify({ ...rest, model: { ...model, merges: model.merges.slice(0, -less || undefined) } });
@@ -152,8 +155,8 @@ describe("tokens", () => {
       await drop(page, "mine.json", other(0));
       await eventually(async () => assert.deepEqual(await names(page), ["mine"]));
       await page.reload();
-      await eventually(async () => assert.deepEqual(await names(page), ["mine"], "it is kept"));
-      // What is kept is read, and comes only when it is let go.
+      await eventually(async () => assert.deepEqual(await names(page), ["mine"], "it is stored"));
+      // Stored vocabularies are read, but delayed.
       await page.addInitScript(() => {
         const { get } = IDBObjectStore.prototype;
         const held = new Promise((letGo) => (globalThis.letGo = letGo));
@@ -177,18 +180,18 @@ describe("tokens", () => {
       await page.waitForFunction(() => globalThis.wasRead);
       await drop(page, "mine.json", other(1));
       await drop(page, "third.json", other(2));
-      // The page has had time to take them.
+      // The page has had time to load them.
       await page.waitForTimeout(500);
       await page.evaluate(() => globalThis.letGo());
       const all = ["mine", "mine 2", "third"];
       await eventually(async () => assert.deepEqual(await names(page), all));
       await page.addInitScript(() => globalThis.letGo());
       await page.reload();
-      await eventually(async () => assert.deepEqual(await names(page), all, "all are kept"));
+      await eventually(async () => assert.deepEqual(await names(page), all, "all are stored"));
     });
   });
 
-  it("numbers stand below tokens, and are copied", async () => {
+  it("ids are shown below tokens, and can be copied", async () => {
     await on("#/tokens", async (page) => {
       await page.getByRole("checkbox", { name: "Numbers" }).check();
       const text = await written(page).inputValue();
@@ -213,7 +216,7 @@ describe("tokens", () => {
     });
   });
 
-  it("a cut is marked where it falls", async () => {
+  it("a cut is marked at its position", async () => {
     await on("#/tokens?shown=cut", async (page) => {
       const text = await written(page).inputValue();
       for (const side of ["end", "start", "middle"]) {
@@ -245,7 +248,7 @@ describe("tokens", () => {
     });
   });
 
-  it("pieces are marked where they begin, and what stands in two of them", async () => {
+  it("the beginnings of pieces and their overlaps are marked", async () => {
     await on("#/tokens?shown=split&piece=40", async (page) => {
       await page.getByRole("radio", { name: "Markdown" }).click({ force: true });
       await page.getByLabel("Tokens per piece", { exact: true }).fill("40");
@@ -290,13 +293,13 @@ describe("tokens", () => {
     });
   });
 
-  it("is kept over a reload, taken back, and carried by a link with its settings", async () => {
+  it("is kept over a reload, undone, and carried by a link with its settings", async () => {
     let link;
     await on("#/tokens?tokenizer=cl100k_base&shown=cut&limit=3", async (page) => {
       await written(page).fill("A text of mine, to be cut");
       await page.getByText("Kept in this browser").waitFor();
       await page.getByRole("radio", { name: "Code" }).click({ force: true });
-      // Any action lets it be replaced.
+      // Any later action may replace it.
       await page.getByRole("tab", { name: "Cut" }).click();
       await eventually(async () => assert.match(await written(page).inputValue(), /^export function/));
       await page.getByRole("button", { name: "Undo" }).click();
@@ -313,7 +316,7 @@ describe("tokens", () => {
     await close();
   });
 
-  it("a megabyte stays usable: little is drawn, before a key and after it", async () => {
+  it("a megabyte is usable: few boxes are rendered, before and after a key", async () => {
     await on("#/tokens", async (page) => {
       const line = "The loom was warped on a Tuesday, 漢字 and 🧵, forty threads to the inch.\n";
       await drop(page, "long.txt", line.repeat(Math.ceil(1e6 / line.length)));
@@ -321,7 +324,7 @@ describe("tokens", () => {
         assert.ok(number(await page.locator('[data-figure="characters"]').textContent()) > 1e6),
       );
       await eventually(async () =>
-        assert.ok((await page.locator(".tok").count()) < 6000, "only what is in sight is drawn"),
+        assert.ok((await page.locator(".tok").count()) < 6000, "only visible blocks are rendered"),
       );
       const scroller = page.locator(".token-text");
       await scroller.evaluate((e) => (e.scrollTop = e.scrollHeight));
@@ -332,16 +335,16 @@ describe("tokens", () => {
       await page.keyboard.press("Z");
       await eventually(async () => assert.match(await field.inputValue(), /^ZThe loom/));
       await eventually(async () => {
-        // The click on the map may still be on its way.
+        // The click on the map may still be in progress.
         await scroller.evaluate((e) => (e.scrollTop = 0));
         assert.match(await page.locator(".token-block").first().textContent(), /^ZThe/);
       });
-      assert.ok((await page.locator(".tok").count()) < 6000, "a key draws no more");
+      assert.ok((await page.locator(".tok").count()) < 6000, "a key renders no more boxes");
       await page.screenshot({ path: join(screenshots, "tokens-long.png") });
     });
   });
 
-  it("is driven by the keyboard alone", async () => {
+  it("works by keyboard", async () => {
     await on("#/tokens", async (page) => {
       await page.getByRole("tab", { name: "Tokens" }).focus();
       await page.keyboard.press("ArrowRight");

@@ -1,5 +1,5 @@
-// What fills the window of a chat, in a real browser: the list and the treemap, what is done with each part of a request, and the
-// model that says window, counts and prices.
+// The Window tab of a chat, in a real browser: the list and the treemap, edits of each part of a request, and the model
+// that determines window, counts and prices.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ after(() => site.stop());
 
 const rows = (page) => page.locator("[data-item]");
 
-/** Opens a request and waits until the list is of it. */
+/** Opens a request and waits until the list shows it. */
 async function open(page, request) {
   assert.ok(await drop(page, "request.json", JSON.stringify(request)));
   await eventually(async () =>
@@ -37,7 +37,7 @@ const on = (request, steps, options) =>
     options,
   );
 
-/** The list: of what kind each row is, and what it costs. */
+/** The list: the kind and the cost of each row. */
 const listed = (page) =>
   rows(page).evaluateAll((all) =>
     all.map((row) => ({
@@ -50,7 +50,7 @@ const sum = (list) => list.reduce((all, { tokens }) => all + tokens, 0);
 const item = (page, id) => page.locator(`[data-item="${id}"]`);
 const press = (page, id, name) => item(page, id).getByRole("button", { name, exact: true }).click();
 
-/** The request as it would be sent, from its copy button. */
+/** The request to send, from its copy button. */
 async function fitted(page) {
   await page.getByRole("tab", { name: "JSON" }).click();
   const value = JSON.parse(await page.locator('[data-json="messages"]').textContent());
@@ -62,18 +62,18 @@ async function fitted(page) {
 const total = async (page) => number(/^[\d,]+/.exec(await page.locator("[data-total]").textContent())[0]);
 const saved = async (page) => Number(await page.locator("[data-saved]").getAttribute("data-saved"));
 
-describe("what fills the window", () => {
+describe("contents of the window", () => {
   for (const [name, body, kinds] of [
     ["Anthropic", anthropic, ["system", "tool", "user", "assistant", "call", "result", "image"]],
     ["OpenAI", openai, ["system", "tool", "user", "assistant", "call", "result"]],
-    // The reasoning of earlier turns is not billed again, and what costs nothing has no row.
+    // The reasoning of earlier turns is not billed again, and parts without cost have no row.
     ["OpenAI's Responses", responses, ["system", "tool", "user", "assistant", "call", "result"]],
     ["Gemini", gemini, ["system", "tool", "user", "assistant", "call", "result"]],
   ]) {
-    it(`${name}: every part by its kind, largest first, and together what the request costs`, async () => {
+    it(`${name}: every part by kind, largest first, with the cost of the request as the sum`, async () => {
       await on(body(), async (page) => {
         await page.getByRole("radio", { name: /^All/ }).waitFor();
-        // Counts become exact once the vocabulary of the model is there.
+        // Counts become exact once the vocabulary of the model is loaded.
         if (body().model?.startsWith("gpt")) await page.locator('[data-counts="exact"]').waitFor();
         const list = await listed(page);
         assert.deepEqual([...new Set(list.map(({ kind }) => kind))].sort(), [...kinds].sort());
@@ -83,7 +83,7 @@ describe("what fills the window", () => {
         );
         assert.equal(list.filter(({ kind }) => kind === "tool").length, 3);
         assert.equal(list.filter(({ kind }) => kind === "result").length, 5);
-        // What is left is three tokens of the request, and the roles of messages with several parts.
+        // The rest is three tokens for the request, and the roles of messages with several parts.
         const whole = Number(await page.locator("[data-before]").getAttribute("data-before"));
         assert.ok(whole - sum(list) >= 3 && whole - sum(list) < 0.1 * whole, `${sum(list)} of ${whole}`);
         await eventually(async () =>
@@ -93,7 +93,7 @@ describe("what fills the window", () => {
     });
   }
 
-  it("a kind alone, and the order of the request", async () => {
+  it("a single kind, and the order of the request", async () => {
     await on(anthropic(), async (page) => {
       await choose(page.getByRole("radio", { name: /^Tool definitions/ }));
       await eventually(async () => assert.equal(await rows(page).count(), 3));
@@ -118,19 +118,19 @@ describe("what fills the window", () => {
   });
 });
 
-describe("what is done with a part", () => {
-  it("a result that is left out goes with its call, and comes back", async () => {
+describe("edits of a part", () => {
+  it("an excluded result takes its call along, and can be restored", async () => {
     await on(anthropic(), async (page) => {
       const before = await total(page);
       await press(page, "2.0", "Exclude");
       const { messages } = await fitted(page);
       const text = JSON.stringify(messages);
-      assert.ok(!text.includes("toolu_0"), "neither half of the call is there");
+      assert.ok(!text.includes("toolu_0"), "both halves of the call are gone");
       assert.ok(
         messages.every(({ content }) => content.length > 0),
-        "and no message that says nothing",
+        "and no empty message",
       );
-      assert.ok(text.includes("toolu_1") && text.includes("I look."), "all else is");
+      assert.ok(text.includes("toolu_1") && text.includes("I look."), "everything else is kept");
       await eventually(async () => {
         assert.equal(await saved(page), before - (await total(page)));
         assert.ok((await saved(page)) > 500);
@@ -140,7 +140,7 @@ describe("what is done with a part", () => {
     });
   });
 
-  it("a result is cleared or shortened as the package does it", async () => {
+  it("a result is cleared or shortened like the package does", async () => {
     await on(openai(), async (page) => {
       await press(page, "3.0", "Clear");
       const edits = { when: "always", toolResults: { keepLast: 0 } };
@@ -158,7 +158,7 @@ describe("what is done with a part", () => {
     });
   });
 
-  it("a definition of a tool and the system context are left out", async () => {
+  it("a tool definition and the system context are excluded", async () => {
     for (const [body, names] of [
       [anthropic, (request) => request.tools.map(({ name }) => name)],
       [gemini, (request) => request.tools[0].functionDeclarations.map(({ name }) => name)],
@@ -169,12 +169,12 @@ describe("what is done with a part", () => {
         const request = await fitted(page);
         assert.deepEqual(names(request), ["run_tests", "edit_file"]);
         assert.equal(request.system ?? request.systemInstruction, undefined);
-        assert.equal(request.max_tokens, body().max_tokens, "all else of the body stays");
+        assert.equal(request.max_tokens, body().max_tokens, "the rest of the body is unchanged");
       });
     }
   });
 
-  it("what somebody says is shortened, too, in a message with an image and a result without an id", async () => {
+  it("user text is shortened, too, in a message with an image and a result without an id", async () => {
     const image = anthropic();
     image.messages[8].content[1].text = "word ".repeat(300);
     await on(image, async (page) => {
@@ -191,11 +191,11 @@ describe("what is done with a part", () => {
     });
   });
 
-  it("what is pinned stays where all around it is cut", async () => {
+  it("a pinned message is kept while its neighbours are cut", async () => {
     await on(openai(), async (page) => {
       await page.locator('[data-counts="exact"]').waitFor();
       await page.getByLabel("Limit in tokens", { exact: true }).fill("1200");
-      // The smallest that was cut has room.
+      // The smallest removed message fits.
       const cut = page.locator('[data-kind="result"]:has(.fate-cut)').last();
       const id = await cut.getAttribute("data-item");
       await press(page, id, "Pin");
@@ -205,7 +205,7 @@ describe("what is done with a part", () => {
     });
   });
 
-  it("old results are cleared, under the limit, too", async () => {
+  it("old results are cleared even under the limit", async () => {
     await on(anthropic(), async (page) => {
       await page.getByLabel("Old tool results").selectOption("1");
       await eventually(async () => assert.equal(await page.locator("[data-edit]").count(), 0));
@@ -215,7 +215,7 @@ describe("what is done with a part", () => {
     });
   });
 
-  it("by keyboard alone, and over a reload", async () => {
+  it("by keyboard, and over a reload", async () => {
     await on(anthropic(), async (page) => {
       const button = item(page, "2.0").getByRole("button", { name: "Exclude" });
       await page.getByRole("tab", { name: "Window" }).focus();
@@ -228,7 +228,7 @@ describe("what is done with a part", () => {
       await page.getByText("Kept in this browser").waitFor();
       await page.reload();
       await page.locator('[data-item="2.0"][data-edit="exclude"]').waitFor();
-      // What was done to a message goes with it, and with no other.
+      // Edits move with their message.
       const changed = anthropic();
       changed.messages[2].content[0].content = "another one";
       await page.getByLabel("Chat messages, JSON").fill(JSON.stringify(changed));
@@ -238,7 +238,7 @@ describe("what is done with a part", () => {
 });
 
 describe("the model", () => {
-  it("is the one that the body names, with its window, and exact where its vocabulary is published", async () => {
+  it("is the one named in the body, with its window, and exact counts if its vocabulary is published", async () => {
     await on(openai(), async (page) => {
       await page.locator('[data-counts="exact"]').waitFor();
       await eventually(async () => assert.equal(await page.getByLabel("Model").inputValue(), "gpt-4o"));
@@ -255,7 +255,7 @@ describe("the model", () => {
     });
   });
 
-  it("each that is offered is known to the package", async () => {
+  it("each offered model is known to the package", async () => {
     await on(openai(), async (page) => {
       const names = await page
         .getByLabel("Model")
@@ -269,7 +269,7 @@ describe("the model", () => {
     });
   });
 
-  it("has a price that can be changed, and is kept", async () => {
+  it("has a price that can be changed, and is stored", async () => {
     await on(anthropic(), async (page) => {
       await press(page, "2.0", "Exclude");
       const tokens = await saved(page);

@@ -1,4 +1,4 @@
-// The Workspace view in a real browser, against what the package computes in Node for the same files.
+// The Workspace view in a real browser, compared with the package's results for the same files in Node.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -35,7 +35,7 @@ after(() => site.stop());
 
 const on = (hash, steps, options) => visit(site, hash, steps, options);
 
-/** The page's response is the package's. */
+/** Asserts that the page's response is the package's. */
 async function responds(page, input) {
   const { context, tokens } = readContext(input);
   await page.getByRole("tab", { name: "JSON" }).click();
@@ -60,7 +60,7 @@ const edit = async (page, tab, name, value) => {
 };
 
 describe("the sample workspace", () => {
-  it("shows the response, what was truncated and what was damaged", async () => {
+  it("shows the response, with truncation and damage", async () => {
     await on("#/workspace", async (page) => {
       const context = await responds(page, sample);
       await eventually(async () => {
@@ -101,7 +101,7 @@ describe("the sample workspace", () => {
 });
 
 describe("a folder from the disk", () => {
-  it("opens through the field where the browser has no picker", async () => {
+  it("opens by a field if the browser has no picker", async () => {
     await on("#/workspace", async (page) => {
       await page.evaluate(() => {
         globalThis.showDirectoryPicker = undefined;
@@ -116,7 +116,7 @@ describe("a folder from the disk", () => {
     });
   });
 
-  it("says when there is nothing in it, and keeps what was open", async () => {
+  it("reports an empty folder, and keeps the open one", async () => {
     await on("#/workspace", async (page) => {
       await openNothing(page);
       await responds(page, sample);

@@ -15,7 +15,7 @@ const tool =
   ({ workspace, dir }) =>
     run(workspace.bin(name), args, { cwd: dir });
 
-/** Node runs the only script that it finds, or the one of this name. */
+/** Node runs the only script in the output, or the one of this name. */
 const byNode = (name) => () => [node, [name]];
 
 const esbuild = (args) => tool("esbuild", args);
@@ -199,7 +199,7 @@ function viteCases(name) {
         ];
         result = await served(node, args, { cwd: dir, port }, judged);
       }
-      // The code is not bundled and not small: its size tells nothing.
+      // The code is neither bundled nor minified: its size is not comparable.
       return { how: result.how };
     },
   });

@@ -47,7 +47,7 @@ export default function Page() {
   "main.mjs": pageMain,
 });
 
-/** Where a server runs, what is there; the packed form is loaded when it is needed first. */
+/** A server has the files; the packed form is loaded when first needed. */
 const places = [
   ["server component", "/", "packed"],
   ["route handler", "/api/node", "packed"],
@@ -55,13 +55,13 @@ const places = [
   ["edge route handler", "/api/edge", "files"],
 ];
 
-/** With webpack Next 16.4 makes no route handler for the edge, whatever that imports; Turbopack does. */
+/** With webpack, Next 16.4 builds no route handler for the edge, whatever it imports; Turbopack does. */
 const withWebpack = { flags: ["--webpack"], edgeRoute: false };
 const withTurbopack = { flags: [], edgeRoute: true };
 
 const placesOf = ({ edgeRoute }) => (edgeRoute ? places : places.slice(0, -1));
 
-/** Asks each of them, and opens the page that works in the browser. */
+/** Requests each of them, and opens the page in the browser. */
 const asking = (places) => async (address) => {
   for (const [what, path] of places) {
     const response = await fetch(address + path);
@@ -73,7 +73,7 @@ const asking = (places) => async (address) => {
   return judged(`${address}/client`);
 };
 
-/** What Next is told of the folders around it: nothing that a user's project of its own needs. */
+/** Next's settings for the surrounding folders, which a user's project does not need. */
 const roots = (workspace) => ({ turbopack: { root: workspace.folder }, outputFileTracingRoot: workspace.folder });
 
 const next = (workspace, args) => [process.execPath, [join(workspace.modules, "next/dist/bin/next"), ...args]];

@@ -1,4 +1,4 @@
-/** Runtimes, and pages without any tool. */
+/** Runtimes, and pages without build tools. */
 
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { commandFiles, expectFailure, expectOk } from "../parts/cases.mjs";
 import { run } from "../parts/process.mjs";
 import { all, first, page, pageMain, program } from "../parts/program.mjs";
 
-/** A program that is run as it is. */
+/** A program that runs without a build. */
 const command = ({ tool, version, what, quick = true, cjs = false, how = "files", start }) => ({
   tool,
   version,
@@ -74,7 +74,7 @@ const commands = [
   instances(bun, "bun", undefined, true),
 ];
 
-/** A page whose modules the browser finds by an import map. */
+/** A page whose modules the browser resolves by an import map. */
 function plainPage({ what, quick, options, expected, how, line }) {
   return {
     tool: "Chromium",

@@ -1,10 +1,10 @@
-/** TypeScript: the declarations themselves, in projects that know little. */
+/** TypeScript: the declarations, in projects with few libraries. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../parts/process.mjs";
 
-/** The entry points, but for the hooks, whose hosts are not there. */
+/** The entry points, except the drop-ins, whose hosts are not installed. */
 function entries(workspace) {
   const { exports } = JSON.parse(readFileSync(join(workspace.modules, "ctxweave/package.json"), "utf8"));
   const hooks = /ai-sdk|langchain|openai-agents/;

@@ -1,4 +1,4 @@
-/** What a page says when Chromium opens it, and what it asked for. */
+/** The result and the requests of a page in Chromium. */
 
 import { createServer } from "node:http";
 import { existsSync, readFileSync, statSync } from "node:fs";
@@ -14,7 +14,7 @@ const TYPES = {
   ".css": "text/css",
 };
 
-/** Serves a folder as any web server does, and calls `use` with its address. */
+/** Serves a folder like a static web server, and calls `use` with its address. */
 export async function serving(folder, use, { headers = {}, types = TYPES } = {}) {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url, "http://127.0.0.1");
@@ -35,12 +35,12 @@ export async function serving(folder, use, { headers = {}, types = TYPES } = {})
   }
 }
 
-/** How base64 of what gzip made begins, in a packed form. */
+/** The first characters of gzip in base64, in a packed form. */
 const PACKED = /["'`]H4sIA[\w+/=]{50000,}/g;
 
 /**
- * Opens a page, waits until its title says how it went, and gives where the bytes came from: `files`, `packed` (in a file of
- * its own) or `one file`. `app` are the kilobytes of its code, `lazy` those of packed forms besides.
+ * Opens a page, waits until its title reports the outcome, and returns the source of the bytes: `files`, `packed` (in a
+ * separate file) or `one file`. `app` is the size of its code in kilobytes, `lazy` that of packed forms in addition.
  */
 export async function judged(address) {
   return withBrowser(async (browser) => {
@@ -54,13 +54,13 @@ export async function judged(address) {
         ),
       );
     });
-    // Development servers compile what they are asked for.
+    // Development servers compile on request.
     await page.goto(address, { waitUntil: "load", timeout: 120_000 });
     await page
       .waitForFunction(() => /^(OK|FAIL)/.test(document.title), undefined, { timeout: 60_000 })
       .catch(() => undefined);
     const title = await page.title();
-    if (title !== "OK") throw new Error(`the page says: ${title}`);
+    if (title !== "OK") throw new Error(`the page reports: ${title}`);
     const responses = (await Promise.all(loaded)).filter((response) => response?.ok);
     const scripts = responses.filter(
       ({ url, body }) =>

@@ -1,4 +1,4 @@
-/** What most cases have in common. */
+/** Common parts of the cases. */
 
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,8 +25,8 @@ export function commandFiles(of, { cjs = false } = {}) {
 }
 
 /**
- * A page that a tool builds into `out`, with the least that one imports, which is measured, and with every entry point and
- * vocabulary. `build` makes it.
+ * A page that a tool builds into `out`: with a minimal import, which is measured, and with every entry point and
+ * vocabulary. `build` builds it.
  */
 export function builtPage({ tool, what, quick, script, attributes, inWorker = false, build, out = "out", line }) {
   return {
@@ -39,7 +39,7 @@ export function builtPage({ tool, what, quick, script, attributes, inWorker = fa
       for (const [size, of] of Object.entries({ all, first })) {
         const dir = workspace.dir(`${tool} ${what} ${size}`, pageFiles(of, { inWorker }));
         await build({ workspace, dir });
-        // Where the tool makes no page, one that runs its script.
+        // If the tool builds no page, one that runs its script.
         if (script) writeFileSync(join(dir, out, "index.html"), page(script, attributes));
         result = await workspace.without(() => serving(join(dir, out), judged));
       }
@@ -48,7 +48,7 @@ export function builtPage({ tool, what, quick, script, attributes, inWorker = fa
   };
 }
 
-/** A program that a tool builds into `out`, which is run somewhere else, without the packages. */
+/** A program that a tool builds into `out`, run elsewhere without the packages. */
 export function builtCommand({ tool, what, quick, cjs = false, build, out = "out", start, line }) {
   return {
     tool,
@@ -61,7 +61,7 @@ export function builtCommand({ tool, what, quick, cjs = false, build, out = "out
       const elsewhere = mkdtempSync(join(tmpdir(), "ctxweave-loading-"));
       try {
         cpSync(join(dir, out), elsewhere, { recursive: true });
-        // What a bundler wrote is CommonJS or not by its name and by what stands in it, never by a package.json above it.
+        // Whether bundled code is CommonJS depends on its name and content, never on a package.json above it.
         const [program, args] = start({ workspace, files: readdirSync(elsewhere), dir: elsewhere });
         const printed = await workspace.without(() => run(program, args, { cwd: elsewhere }));
         expectOk(printed);
@@ -74,15 +74,15 @@ export function builtCommand({ tool, what, quick, cjs = false, build, out = "out
 }
 
 export function expectOk(printed) {
-  if (!/^OK$/m.test(printed)) throw new Error(`the program says: ${printed.slice(0, 2000)}`);
+  if (!/^OK$/m.test(printed)) throw new Error(`the program printed: ${printed.slice(0, 2000)}`);
 }
 
-/** That something fails, with words that tell why. */
+/** Asserts that something fails, with a message that matches. */
 export async function expectFailure(action, pattern) {
   const error = await action().then(
     () => undefined,
     (error) => error,
   );
-  if (!error) throw new Error("it works, though the table says that it does not");
-  if (!pattern.test(error.message)) throw new Error(`it fails in another way: ${error.message}`);
+  if (!error) throw new Error("it works, but the table lists it as failing");
+  if (!pattern.test(error.message)) throw new Error(`unexpected failure: ${error.message}`);
 }

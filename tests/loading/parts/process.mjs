@@ -1,9 +1,9 @@
-/** Programs: run to the end, or until something has been asked of them. */
+/** Programs: run to completion, or while they are needed. */
 
 import { spawn } from "node:child_process";
 import { createServer } from "node:net";
 
-/** An environment in which nothing asks the network, shows a bar or hears of other tests. */
+/** An environment without network checks, progress bars or variables of other tests. */
 export function quietly(more = {}) {
   const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: __, ...env } = process.env;
   return {
@@ -18,7 +18,7 @@ export function quietly(more = {}) {
   };
 }
 
-/** Runs a program; gives what it prints, or throws with that. */
+/** Runs a program; returns its output, or throws with it. */
 export function run(program, args, { cwd, env, timeout = 300_000 } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd, env: quietly(env), stdio: ["ignore", "pipe", "pipe"] });
@@ -31,15 +31,15 @@ export function run(program, args, { cwd, env, timeout = 300_000 } = {}) {
       if (code === 0) resolve(printed);
       else
         reject(
-          new Error(`${[program.split("/").at(-1), ...args].join(" ")} ended with ${code}:\n${printed.slice(-3000)}`),
+          new Error(`${[program.split("/").at(-1), ...args].join(" ")} exited with ${code}:\n${printed.slice(-3000)}`),
         );
     });
   });
 }
 
-/** Starts a server, waits until it answers, calls `use` with its address, and ends all of it. */
+/** Starts a server, waits until it answers, calls `use` with its address, and ends the process group. */
 export async function served(program, args, { cwd, env, port, path = "/", timeout = 120_000 }, use) {
-  // A group of its own: servers start programs that outlive them.
+  // A separate group: servers start programs that outlive them.
   const child = spawn(program, args, { cwd, env: quietly(env), stdio: ["ignore", "pipe", "pipe"], detached: true });
   let printed = "";
   let ended = false;
@@ -59,7 +59,7 @@ export async function served(program, args, { cwd, env, port, path = "/", timeou
     }
     return await use(address);
   } catch (error) {
-    throw new Error(`${error.message}\n--- the server said:\n${printed.slice(-3000)}`, { cause: error });
+    throw new Error(`${error.message}\n--- output of the server:\n${printed.slice(-3000)}`, { cause: error });
   } finally {
     try {
       process.kill(-child.pid, "SIGKILL");
@@ -69,7 +69,7 @@ export async function served(program, args, { cwd, env, port, path = "/", timeou
   }
 }
 
-/** A port that nobody listens to. */
+/** A free port. */
 export async function freePort() {
   const server = createServer();
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -1,11 +1,11 @@
-/** The program that each tool gets: it loads entry points and vocabularies and compares what they count. */
+/** The program for each tool: it loads entry points and vocabularies and compares their counts. */
 
 const text = "Call me Ishmael. 吾輩は猫である <|endoftext|> 12345";
 
-/** What tiktoken counts in the text. */
+/** tiktoken's counts of the text. */
 const counts = { o200k_base: 23, o200k_harmony: 23, cl100k_base: 27, gpt2: 28 };
 
-/** Where each vocabulary is. */
+/** The module of each vocabulary. */
 const vocabularies = {
   o200k_base: "ctxweave/vocab/o200k_base",
   cl100k_base: "ctxweave/vocab/cl100k_base",
@@ -13,7 +13,7 @@ const vocabularies = {
   gpt2: "ctxweave-vocab/gpt2",
 };
 
-/** All that a program can import, and the least that most do. */
+/** All imports of a program, and the minimum of most programs. */
 export const all = {
   entries: [
     "ctxweave",
@@ -27,7 +27,7 @@ export const tokens = { entries: ["ctxweave/tokens"], tokenizers: ["o200k_base"]
 /** The areas that have every encoding. */
 const every = ["ctxweave", "ctxweave/tokens"];
 
-/** The text of a module with a function `run`, which gives "OK" or throws: an ES module, or CommonJS. */
+/** The source of a module with a function `run`, which returns "OK" or throws: an ES module, or CommonJS. */
 export function program({ entries, tokenizers, suffix = "" }, { cjs = false } = {}) {
   const load = (as, from) => (cjs ? `const ${as} = require("${from}");` : `import * as ${as} from "${from}";`);
   const checks = entries.flatMap((entry, at) =>
@@ -54,15 +54,15 @@ ${cjs ? "module.exports = { run };" : "export { run };"}
 `;
 }
 
-/** What becomes of an error, in one line. */
+/** An error in one line. */
 const said = `(error) => "FAIL " + (error.code ?? error.name) + " " + (error.details?.reason ?? "") + ": " + error.message`;
 
-/** The main module of a page: its title says how it went. */
+/** The main module of a page: its title reports the outcome. */
 export const pageMain = `import { run } from "./program.mjs";
 run().catch(${said}).then((outcome) => (document.title = outcome));
 `;
 
-/** The same with the work in a worker. */
+/** The same in a worker. */
 export const workerMain = (
   kind = "module",
 ) => `const worker = new Worker(new URL("./worker.mjs", import.meta.url), { type: "${kind}" });
@@ -73,7 +73,7 @@ export const worker = `import { run } from "./program.mjs";
 run().catch(${said}).then((outcome) => self.postMessage(outcome));
 `;
 
-/** The main module of a program for the command line: it prints how it went. */
+/** The main module of a program for the command line: it prints the outcome. */
 export const commandMain = (
   cjs = false,
 ) => `${cjs ? 'const { run } = require("./program.cjs");' : 'import { run } from "./program.mjs";'}

