@@ -1,19 +1,19 @@
-/** How wrangler bundles a Worker and starts it: what makes one takes these options. */
+/** Options for bundling and starting a Worker like wrangler. */
 
 import { join } from "node:path";
 
-/** For esbuild: the wasm and the vocabularies stay files of their own beside the Worker. */
+/** For esbuild: the wasm and the vocabularies remain separate files next to the Worker. */
 export const bundleOptions = {
   bundle: true,
   format: "esm",
   conditions: ["workerd", "worker", "browser"],
-  // The file beside the Worker, imported as a module: what the platform compiles when the Worker is uploaded.
+  // The file next to the Worker, imported as a module: the platform compiles it when the Worker is uploaded.
   loader: { ".wasm": "copy", ".bin": "copy" },
   assetNames: "[name]",
   logLevel: "warning",
 };
 
-/** For Miniflare: the Worker that was bundled into a folder as `worker.js`. */
+/** For Miniflare: the Worker bundled into a folder as `worker.js`. */
 export function workerOptions(folder) {
   return {
     modules: true,
@@ -25,7 +25,7 @@ export function workerOptions(folder) {
     modulesRoot: folder,
     compatibilityDate: "2026-01-01",
     host: "127.0.0.1",
-    // Else it would ask the network where in the world it is.
+    // Otherwise it would look up its location over the network.
     cf: false,
   };
 }

@@ -1,4 +1,4 @@
-/** Drivers that are aborted while a function of the caller's never ends. */
+/** Drivers aborted while a function of the caller never settles. */
 
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
@@ -46,7 +46,7 @@ const chat = Array.from({ length: 30 }, (_, at) => ({
   content: `message ${at} with some words in it`,
 }));
 
-/** Every driver that takes a signal: `work` is the function of the caller's. */
+/** Every driver that takes a signal: `work` is the caller's function. */
 const DRIVERS = {
   materializeWith: (work, signal) => ctxweave.materializeWith(...graphWith(), work, { signal }),
   "materializeStream, its stream": async (work, signal) => {
@@ -81,7 +81,7 @@ const DRIVERS = {
   },
 };
 
-/** Rejects within a second, with this reason itself. */
+/** Rejects within a second, with this reason. */
 async function rejectsSoon(promise, reason) {
   let timer;
   const late = new Promise((_, reject) => {
@@ -99,7 +99,7 @@ for (const [name, drive] of Object.entries(DRIVERS)) {
   for (const reason of [undefined, new Error("no longer wanted"), "a text"]) {
     const what = reason === undefined ? "an AbortError" : String(reason);
 
-    test(`${name}: an abort ends it while the caller's function goes on (${what})`, async () => {
+    test(`${name}: an abort ends it while the caller's function is pending (${what})`, async () => {
       const controller = new AbortController();
       let fail;
       let called;
@@ -114,13 +114,13 @@ for (const [name, drive] of Object.entries(DRIVERS)) {
       controller.abort(reason);
       await rejectsSoon(driven, controller.signal.reason);
       if (reason === undefined) assert.equal(controller.signal.reason.name, "AbortError");
-      // What comes late is nobody's.
+      // A late result is ignored.
       fail(new Error("late"));
       await new Promise((resolve) => setTimeout(resolve, 5));
       assert.deepEqual(getEventListeners(controller.signal, "abort"), []);
     });
 
-    test(`${name}: with a signal that is aborted already nothing is called (${what})`, async () => {
+    test(`${name}: with an aborted signal nothing is called (${what})`, async () => {
       const controller = new AbortController();
       controller.abort(reason);
       let calls = 0;
@@ -133,7 +133,7 @@ for (const [name, drive] of Object.entries(DRIVERS)) {
     });
   }
 
-  test(`${name}: what is no signal is refused before anything runs`, async () => {
+  test(`${name}: an invalid signal is rejected before anything runs`, async () => {
     const throwing = {
       get aborted() {
         throw new Error("asked");
@@ -159,10 +159,10 @@ for (const [name, drive] of Object.entries(DRIVERS)) {
     }
   });
 
-  test(`${name}: a signal of another realm is one`, async () => {
+  test(`${name}: a signal of another realm is accepted`, async () => {
     const controller = new AbortController();
     const { signal } = controller;
-    // Without \`throwIfAborted\`, as polyfills are.
+    // Without \`throwIfAborted\`, like polyfills.
     const foreign = {
       get aborted() {
         return signal.aborted;
@@ -177,7 +177,7 @@ for (const [name, drive] of Object.entries(DRIVERS)) {
     await rejectsSoon((async () => drive(() => undefined, foreign))(), signal.reason);
   });
 
-  test(`${name}: a signal that is never aborted changes nothing, and is left alone`, async () => {
+  test(`${name}: a signal that is never aborted has no effect, and keeps no listeners`, async () => {
     const controller = new AbortController();
     const { signal } = controller;
     const failed = new Error("failed");
@@ -191,7 +191,7 @@ for (const [name, drive] of Object.entries(DRIVERS)) {
   });
 }
 
-test("options that are no object are refused", async () => {
+test("options other than an object are rejected", async () => {
   const none = () => undefined;
   for (const wrong of [null, 5, "x"]) {
     for (const run of [
@@ -210,7 +210,7 @@ test("options that are no object are refused", async () => {
   await assert.rejects(new stores.CommitStore(stores.memoryStore()).materialize(null), { code: "invalid_input" });
 });
 
-test("a memory system, a summariser and a reader of files are given the signal", async () => {
+test("the memory system, the summarizer and the reader of files receive the signal", async () => {
   const { signal } = new AbortController();
   const given = {};
   await ctxweave.assembleContextForTask(

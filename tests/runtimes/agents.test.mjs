@@ -1,4 +1,7 @@
-/** Agents of 200 steps through each drop-in, with a model that enforces the vendors' rules, the binding of thoughts included. */
+/**
+ * Agents of 200 steps through each drop-in, with a model that enforces the vendors' rules, including the binding of
+ * signed thinking.
+ */
 
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
@@ -17,8 +20,8 @@ const words = (of, length) => Array.from({ length }, (_, at) => `${of}${at}`).jo
 const MARKER = /earlier messages? omitted/;
 
 /**
- * A vendor's endpoint. A request is a list of messages, each a role and blocks: `{ text }`, `{ call }`, `{ result }`, `{ thought, signature }`
- * with the rest of what they contain. It refuses what Anthropic refuses.
+ * A vendor's endpoint. A request is a list of messages, each a role and blocks: `{ text }`, `{ call }`, `{ result }`,
+ * `{ thought, signature }` with their other content. It rejects what Anthropic rejects.
  */
 class Endpoint {
   steps = 0;
@@ -30,7 +33,7 @@ class Endpoint {
     return createHmac("sha256", "key").update(JSON.stringify(prefix)).digest("base64");
   }
 
-  /** Everything that a thought is bound to: the messages without thoughts. */
+  /** The content that a thought is bound to: the messages without thoughts. */
   static prefix(messages) {
     const kept = messages.map(({ role, blocks }) => ({
       role,
@@ -70,11 +73,11 @@ class Endpoint {
     return Endpoint.signed(Endpoint.prefix(messages));
   }
 
-  /** What every run has shown in the end. */
+  /** Expectations for every run. */
   check() {
     assert.equal(this.steps, STEPS + 1);
     assert.ok(this.thoughts > STEPS, `${this.thoughts} thoughts came back`);
-    assert.ok(this.stable > STEPS * 0.75, `${this.stable} requests began with the one before`);
+    assert.ok(this.stable > STEPS * 0.75, `${this.stable} requests began with the previous one`);
   }
 }
 
@@ -83,7 +86,7 @@ const asText = (value) => (typeof value === "string" ? value : JSON.stringify(va
 describe("AI SDK", async () => {
   const { generateText, jsonSchema, stepCountIs, tool, wrapLanguageModel } = await import("ai");
 
-  /** A prompt of the SDK's, as the endpoint reads it. */
+  /** Converts a prompt of the SDK for the endpoint. */
   const read = (prompt) => {
     const messages = [];
     for (const { role, content } of prompt) {
@@ -95,7 +98,7 @@ describe("AI SDK", async () => {
         if (part.type === "tool-result") return { result: part.toolCallId, output: asText(part.output) };
         return { text: part.text };
       });
-      // Results are a user's blocks.
+      // Results are blocks of a user message.
       messages.push({ role: role === "tool" ? "user" : role, blocks });
     }
     return messages;
@@ -147,7 +150,7 @@ describe("AI SDK", async () => {
     for (const { tokens } of reports) assert.ok(tokens.total <= MAX_TOKENS);
   });
 
-  test("prepareStep, whose messages the next steps begin with", async () => {
+  test("prepareStep, with whose messages the next steps begin", async () => {
     const { fitPrepareStep } = await load("dropins/ai-sdk.js");
     const endpoint = new Endpoint();
     const { text } = await run(model(endpoint), { prepareStep: fitPrepareStep({ maxTokens: MAX_TOKENS }) });
@@ -155,7 +158,7 @@ describe("AI SDK", async () => {
     endpoint.check();
   });
 
-  test("a host decides what is sent after `context_too_long`", async () => {
+  test("a host decides the request after `context_too_long`", async () => {
     const { fitMiddleware } = await load("dropins/ai-sdk.js");
     const prompt = [
       { role: "system", content: words("rule", 300) },
@@ -171,12 +174,12 @@ describe("AI SDK", async () => {
     };
     assert.deepEqual((await transform({ onTooLong })).prompt, prompt.slice(1));
     assert.deepEqual(seen, [["system_context_too_long", prompt]]);
-    // Other errors are the host's to see.
+    // Other errors reach the host.
     await assert.rejects(transform({ onTooLong, keepLast: -1 }), { code: "invalid_budget" });
     assert.equal(seen.length, 1);
   });
 
-  test("runs next to each other, and states in a store of the host's", async () => {
+  test("concurrent runs, and states in the host's store", async () => {
     const { fitMiddleware } = await load("dropins/ai-sdk.js");
     const stored = new Map();
     const states = {
@@ -245,7 +248,7 @@ describe("LangChain", () => {
     return tool(() => words("line", 40 + ((reads += 37) % 150)), { name: "read", description: "reads", schema });
   };
 
-  test("middleware of createAgent, with a summary for what is removed", async () => {
+  test("middleware of createAgent, with a summary of removed messages", async () => {
     const { fitMiddleware } = await load("dropins/langchain.js");
     const { createAgent, createMiddleware } = await import("langchain");
     const readTool = await reader();
@@ -322,6 +325,6 @@ describe("OpenAI Agents", () => {
     const result = await run(agent, "Read all files.", { callModelInputFilter, maxTurns: STEPS + 2 });
     assert.equal(result.finalOutput, "Done.");
     assert.equal(steps, STEPS + 1);
-    assert.ok(stable > STEPS * 0.75, `${stable} requests began with the one before`);
+    assert.ok(stable > STEPS * 0.75, `${stable} requests began with the previous one`);
   });
 });

@@ -1,4 +1,4 @@
-/** Arguments that cannot be read, to every function and method: each error is a `CtxweaveError`, and no handle is lost. */
+/** Unreadable arguments, for every function and method: each error is a `CtxweaveError`, and no handle is lost. */
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -38,7 +38,7 @@ const throws = () => {
   throw new Error("asked");
 };
 
-/** What is given; each time another one, since some change what they are given. */
+/** Arguments of functions; created each time, because some functions change them. */
 const ARGUMENTS = {
   bytes: () => transferred(new Uint8Array(9)),
   "a buffer": () => transferred(new Uint8Array(9)).buffer,
@@ -90,7 +90,7 @@ const ARGUMENTS = {
 const message = { role: "user", content: "hi" };
 const tree = { nodes: [{ id: "a", content: "hello", authorType: "human" }], edges: [] };
 
-/** What stands before the argument. */
+/** Arguments before the tested one. */
 const BEFORE = [
   [],
   ["text"],
@@ -121,7 +121,7 @@ function functionsOf(module) {
   return Object.entries(module).filter(([name, value]) => typeof value === "function" && !LEFT_OUT.includes(name));
 }
 
-/** What is thrown, at once or later. A driver that waits for more is left waiting. */
+/** The error thrown immediately or later. A driver that waits for more is abandoned. */
 async function thrownBy(run) {
   try {
     const result = run();
@@ -178,7 +178,7 @@ test("methods", async () => {
   }
 });
 
-test("the error names the place, and what was thrown is its cause", async () => {
+test("the error names the path, and its cause is what was thrown", async () => {
   const failed = new Error("asked");
   const options = {
     get signal() {

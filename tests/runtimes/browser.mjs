@@ -1,9 +1,9 @@
-/** A Chromium that talks to nobody but this machine, and a page whose console is listened to. */
+/** A Chromium without access to other hosts, and a page whose console is recorded. */
 
 import { chromium } from "playwright-core";
 import { chromiumOptions } from "../chromium.mjs";
 
-/** Runs `action` with a fresh browser, which is closed whatever happens. */
+/** Runs `action` with a new browser, which is closed in any case. */
 export async function withBrowser(action) {
   const browser = await chromium.launch(chromiumOptions);
   try {
@@ -13,12 +13,12 @@ export async function withBrowser(action) {
   }
 }
 
-/** Opens a page; `said` collects everything that its console shows, and every error. */
+/** Opens a page; `said` collects the console output and the errors. */
 export async function openPage(browser, url) {
   const page = await browser.newPage();
   const said = [];
   page.on("console", (message) => {
-    // Vite's client announces itself at this level, which browsers do not show unless they are told to.
+    // Vite's client logs at this level, which browsers do not show otherwise.
     if (message.type() !== "debug") said.push(`${message.type()}: ${message.text()}`);
   });
   page.on("pageerror", (error) => said.push(`error: ${error.message}`));

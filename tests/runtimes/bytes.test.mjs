@@ -1,4 +1,4 @@
-/** Bytes as callers have them: detached, out of bounds, shared, resizable, and such as say what is not so. No handle is lost by them. */
+/** Bytes of callers: detached, out of bounds, shared, resizable, and with misleading properties. No handle is lost. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -13,9 +13,9 @@ const resolve = (name) => createRequire(join(dir, "x.js")).resolve(name);
 const load = (name) => import(pathToFileURL(resolve(name)).href);
 
 let ctxweave;
-/** What came of loading the module from a buffer that was transferred. */
+/** The result of loading the module from a detached buffer. */
 let notLoaded;
-/** What came of loading it from responses whose body is no bytes, or was read already. */
+/** The result of loading it from responses whose body is not bytes, or was consumed. */
 let noBody;
 before(async () => {
   ctxweave = await load("ctxweave");
@@ -97,7 +97,7 @@ function graphWith() {
   return { graph, commit: record(graph, blob) };
 }
 
-/** Every function that takes bytes: what they are there, the name that the error has for them, and the call. */
+/** Every function that takes bytes: the bytes, their name in errors, and the call. */
 const CALLS = [
   ["artifactRef", blob, "blob", (bytes) => ctxweave.artifactRef(bytes)],
   ["importTranscript", session, "bytes", (bytes) => ctxweave.importTranscript("codex-v1", bytes, { principal: "p" })],
@@ -194,7 +194,7 @@ const checkpointer = () => new ctxweave.Checkpointer({ principal: "p", format: "
 
 const sourceOf = (given) => (typeof given === "function" ? given() : given);
 
-/** Bytes in a buffer of their own, as a fixed one or one that can be resized. */
+/** Bytes in a separate buffer, fixed or resizable. */
 function copied(bytes, options) {
   const copy = new Uint8Array(new ArrayBuffer(bytes.length, options));
   copy.set(bytes);
@@ -206,7 +206,7 @@ function detached(bytes) {
   return bytes;
 }
 
-/** What cannot be read, and what the error says of it. */
+/** Unreadable bytes, and the error for them. */
 const UNREADABLE = {
   "a detached view": [(bytes) => detached(copied(bytes)), "detached"],
   "a detached buffer": [(bytes) => detached(copied(bytes)).buffer, "detached"],
@@ -264,7 +264,7 @@ class Liar extends Uint8Array {
   }
 }
 
-/** What can be read as well as the bytes themselves. */
+/** Readable variants of the bytes. */
 const READABLE = {
   "a buffer": (bytes) => copied(bytes).buffer,
   "a part of a buffer": (bytes) => {
@@ -291,7 +291,7 @@ const READABLE = {
   "a view as long as its buffer": (bytes) => copied(bytes, { maxByteLength: 2 * bytes.length }),
 };
 
-/** A handle of somebody else's. */
+/** Another owner's handle. */
 async function survives(run) {
   const other = new ctxweave.LoomTree(tree);
   try {
@@ -312,7 +312,7 @@ const error = (run) => {
 };
 
 for (const [name, given, path, run] of CALLS) {
-  test(`${name}: bytes that cannot be read are named, and no handle is lost`, () =>
+  test(`${name}: unreadable bytes are named, and no handle is lost`, () =>
     survives(() => {
       for (const [kind, [make, what]] of Object.entries(UNREADABLE)) {
         const thrown = error(() => run(make(sourceOf(given))));
@@ -326,7 +326,7 @@ for (const [name, given, path, run] of CALLS) {
       }
     }));
 
-  test(`${name}: bytes are read whatever they are in, and whatever that says`, () =>
+  test(`${name}: bytes are read from any container, whatever its properties claim`, () =>
     survives(() => {
       const plain = run(copied(sourceOf(given)));
       for (const [kind, make] of Object.entries(READABLE)) {
@@ -335,7 +335,7 @@ for (const [name, given, path, run] of CALLS) {
     }));
 }
 
-test("tokens are read from what they are in", () =>
+test("tokens are read from any container", () =>
   survives(() => {
     ctxweave.loadVocabulary("o200k_base", readFileSync(resolve("ctxweave/vocab/o200k_base.bin")));
     const options = { tokenizer: "o200k_base" };
@@ -401,7 +401,7 @@ test("bytes that the caller's tokenizer transfers are named", () =>
     assert.deepEqual([code, message.startsWith("`bytes` is detached: ")], ["invalid_input", true], message);
   }));
 
-test("blobs of a source that reuses its buffer are copied as they come", () =>
+test("blobs of a source that reuses its buffer are copied", () =>
   survives(() => {
     const graph = new ctxweave.CommitGraph();
     const first = utf8('{"role":"user","content":"one"}\n');
@@ -417,7 +417,7 @@ test("blobs of a source that reuses its buffer are copied as they come", () =>
     assert.equal(new TextDecoder().decode(bytes), new TextDecoder().decode(first) + new TextDecoder().decode(second));
   }));
 
-test("what only looks like bytes is refused, at once", () =>
+test("an object that only looks like bytes is rejected immediately", () =>
   survives(() => {
     const large = new Uint8Array(2 ** 23);
     for (const fake of [
@@ -437,12 +437,12 @@ test("what only looks like bytes is refused, at once", () =>
     );
   }));
 
-test("a blob that was transferred while others were fetched is named", () =>
+test("a blob transferred while others were fetched is named", () =>
   survives(async () => {
     const { graph, commit } = graphWith();
     const fetchBlob = () => {
       const bytes = copied(blob);
-      // Nothing has looked at it yet when this runs.
+      // Runs before anything has read it.
       queueMicrotask(() => queueMicrotask(() => structuredClone(0, { transfer: [bytes.buffer] })));
       return bytes;
     };
@@ -467,7 +467,7 @@ test("a blob that was transferred while others were fetched is named", () =>
       await assert.rejects(stream.getReader().read(), isNamed);
       await assert.rejects(done, isNamed);
     }
-    // It would return the same again.
+    // It would return the same blob again.
     assert.equal(fetches, 4);
     await assert.rejects(
       ctxweave.materializeWith(graph, { commit: commit.id }, () => undefined),
@@ -475,7 +475,7 @@ test("a blob that was transferred while others were fetched is named", () =>
     );
   }));
 
-test("a store keeps the bytes that it was given, whatever becomes of the buffer", async () => {
+test("a store keeps its bytes if the buffer changes later", async () => {
   const { CommitStore, memoryStore } = await load("ctxweave/stores");
   const store = memoryStore();
   const commits = new CommitStore(store, { retries: 0, delay: 1 });

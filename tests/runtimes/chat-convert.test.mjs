@@ -1,4 +1,4 @@
-/** Chats in other formats: what comes out is what each library takes. */
+/** Converted chats: each library accepts the result. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ const openai = () => [
   { role: "assistant", content: "A cat." },
 ];
 
-describe("each library takes it", () => {
+describe("each library accepts it", () => {
   test("the AI SDK's messages satisfy its schema", async () => {
     const { messages, diagnostics } = chat.convertMessages(openai(), { to: "ai-sdk" });
     assert.deepEqual(diagnostics, []);
@@ -50,7 +50,7 @@ describe("each library takes it", () => {
     }
   });
 
-  test("its messages of a user interface are valid, and become the same model messages", async () => {
+  test("UIMessages are valid, and become the same model messages", async () => {
     const { messages } = chat.convertMessages(openai(), { to: "ai-sdk-ui" });
     await validateUIMessages({ messages });
     const model = await convertToModelMessages(messages);
@@ -62,7 +62,7 @@ describe("each library takes it", () => {
     assert.deepEqual(back, openai());
   });
 
-  test("LangChain makes instances of it", () => {
+  test("LangChain converts them into instances", () => {
     const { messages } = chat.convertMessages(openai(), { to: "langchain" });
     const instances = messages.map((message) => coerceMessageLikeToMessage(message));
     assert.deepEqual(
@@ -79,7 +79,7 @@ describe("each library takes it", () => {
   });
 });
 
-describe("what is given", () => {
+describe("input", () => {
   test("bytes and addresses become texts", () => {
     const messages = [
       {
@@ -101,7 +101,7 @@ describe("what is given", () => {
     assert.equal(messages[0].content[0].data, png);
   });
 
-  test("in the same format the very messages come back", () => {
+  test("the same format returns the messages by reference", () => {
     const messages = [new HumanMessage("a"), new HumanMessage("b")];
     const { messages: same, diagnostics } = chat.convertMessages(messages, { to: "langchain" });
     assert.notEqual(same, messages);

@@ -1,4 +1,4 @@
-/** The chat that goes on, through the packed package: what comes back is the caller's own, and what streams is exact. */
+/** The stateful chat, through the packed package: results are the caller's objects, and streaming counts are exact. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ before(async () => {
   WebAssembly.Instance = function (...args) {
     const { exports } = new Instance(...args);
     memory = exports.memory;
-    // As in leak.test.mjs: so many texts at once that all free places are taken show how many places there are.
+    // As in leak.test.mjs: enough simultaneous texts to occupy all free slots reveal the number of slots.
     const countTokensBatch = (result, at, count, ...more) => {
       slots = Math.max(...new Uint32Array(memory.buffer, at, count));
       return exports.countTokensBatch(result, at, count, ...more);
@@ -32,13 +32,13 @@ const said = (at, length = 30) => Array.from({ length }, (_, word) => `word${at}
 const message = (at) => Object.freeze({ role: at % 2 ? "assistant" : "user", content: said(at), extra: at });
 const messages = (count) => Array.from({ length: count }, (_, at) => message(at));
 
-/** What `fitMessages` gives for the same list, after the last fit of a chat. */
+/** The result of `fitMessages` for the same list, after the last fit of a chat. */
 function continued(kept, list, options) {
   const { state, ...fitted } = chat.fitMessages(list, { ...options, previous: kept.state ?? null });
   return [fitted, state];
 }
 
-/** What a fit gives, and that it is what `fitMessages` gives for the same list. */
+/** Fits, and asserts that the result equals that of `fitMessages` for the same list. */
 function checked(kept, list, options) {
   const [expected, state] = continued(kept, list, options);
   const fitted = kept.fit();
@@ -49,7 +49,7 @@ function checked(kept, list, options) {
 }
 
 describe("Chat", () => {
-  it("takes the costs of messages that a later one changes", () => {
+  it("updates the costs of messages that a later one changes", () => {
     const thought = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "sealed".repeat(200) };
     const text = { type: "output_text", text: "Yes." };
     const answer = { type: "message", role: "assistant", content: [text] };
@@ -76,7 +76,7 @@ describe("Chat", () => {
     kept.free();
   });
 
-  it("gives back the very objects", () => {
+  it("returns messages by reference", () => {
     const options = { maxTokens: 1500 };
     const kept = new chat.Chat(options);
     const list = [];
@@ -96,7 +96,7 @@ describe("Chat", () => {
     kept.free();
   });
 
-  it("streams, exactly at each delta, and changes no message that was given", () => {
+  it("streams, exactly at each delta, and mutates no input", () => {
     const options = { maxTokens: 400, truncationStrategy: "rollingWindow" };
     const kept = new chat.Chat(options);
     const reply = Object.freeze({ role: "assistant", content: "", extra: {} });
@@ -124,7 +124,7 @@ describe("Chat", () => {
       const { messages: fitted } = checked(kept, list, options);
       assert.equal(fitted.at(-1).content, text);
       assert.equal(fitted.at(-1).extra, reply.extra);
-      // What was handed out before stays as it was.
+      // Earlier results are unchanged.
       assert.notEqual(fitted.at(-1), last);
       if (last) assert.notEqual(last.content, text);
       last = fitted.at(-1);
@@ -137,7 +137,7 @@ describe("Chat", () => {
     assert.equal(kept.fit().messages.at(-2), last);
   });
 
-  it("finds where a text goes, in every format", () => {
+  it("appends a text in every format", () => {
     for (const [given, where] of [
       [{ role: "assistant", content: null, tool_calls: [] }, ({ content }) => content],
       [
@@ -171,7 +171,7 @@ describe("Chat", () => {
     assert.throws(() => kept.appendText(7), { code: "invalid_input" });
   });
 
-  it("takes halves of surrogate pairs as fitMessages does", () => {
+  it("handles lone surrogates like fitMessages", () => {
     const options = { maxTokens: 4000 };
     const made = new chat.Chat(options);
     made.append({ role: "assistant", content: [{ type: "tool-call", toolCallId: "c", toolName: "f", input: {} }] });
@@ -187,7 +187,7 @@ describe("Chat", () => {
     }
   });
 
-  it("takes messages of a format that only becomes clear later, replaces and truncates", () => {
+  it("accepts messages whose format is determined by later ones, replaces and truncates", () => {
     const options = { maxTokens: 300, pinned: [1] };
     const kept = new chat.Chat(options);
     const list = messages(8);
@@ -216,7 +216,7 @@ describe("Chat", () => {
     assert.equal(checked(kept, list, options).report.format, "generic");
   });
 
-  it("takes options for once", () => {
+  it("takes options for a single fit", () => {
     const options = { maxTokens: 300, system: "Be brief.", tools: [{ name: "f" }] };
     const kept = new chat.Chat(options);
     const list = messages(30);
@@ -234,7 +234,7 @@ describe("Chat", () => {
     checked(kept, list, options);
   });
 
-  it("asks once for each message whether it is pinned", () => {
+  it("calls the pin function once for each message", () => {
     const asked = [];
     const pinned = ({ extra }, at) => (asked.push(at), extra === 2);
     const kept = new chat.Chat({ maxTokens: 300, pinned });
@@ -258,7 +258,7 @@ describe("Chat", () => {
     assert.deepEqual(report, chat.fitMessages(list, { ...options, previous: null }).report);
   });
 
-  it("hands out rows that stay what they were", () => {
+  it("returns rows that later changes do not affect", () => {
     const kept = new chat.Chat({ maxTokens: 4000 });
     kept.append(...messages(3));
     const { report } = kept.fit();
@@ -269,7 +269,7 @@ describe("Chat", () => {
     assert.deepEqual(structuredClone(report), afresh);
   });
 
-  it("makes bodies of its own format", () => {
+  it("writes bodies in its format", () => {
     const body = (options, list) => {
       const kept = new chat.Chat({ maxTokens: 9000, ...options });
       kept.append(...list);
@@ -315,7 +315,7 @@ describe("Chat", () => {
         generation_config: { max_output_tokens: 5, temperature: 1 },
       },
     );
-    // What the provider has stored is not missed.
+    // Messages stored by the provider are not required.
     const results = [{ type: "function_result", call_id: "c", name: "look", result: "r" }, ...input];
     for (const [stored, kept] of [
       [{ previous_interaction_id: "v1_" }, results],
@@ -324,7 +324,8 @@ describe("Chat", () => {
       const target = { provider: "gemini-interactions", model: "m", ...stored };
       assert.deepEqual(body({ target }, results), { ...stored, model: "m", input: kept });
     }
-    // The limit of the answer has the provider's name, whatever name it is given, and what would replace the chat is told.
+    // The limit of the answer gets the provider's name, whichever name was used; fields that would override the chat
+    // are reported.
     for (const [target, expected, found] of [
       [
         { provider: "openai", model: "gpt-5", max_tokens: 9 },
@@ -369,7 +370,7 @@ describe("Chat", () => {
       const told = report.diagnostics.map(({ code, path }) => [code, path]);
       assert.deepEqual(told, found ? [found] : []);
     }
-    // Servers that are like OpenAI want `max_tokens`, and the reasoning of calls back.
+    // Servers compatible with OpenAI require `max_tokens`, and the reasoning of calls sent back.
     for (const [model, field, value] of [
       ["deepseek-v4", "reasoning_content", "R"],
       ["zai/glm-4.7", "reasoning_content", "R"],
@@ -417,14 +418,14 @@ describe("Chat", () => {
     assert.deepEqual(JSON.parse(new TextDecoder().decode(bytes)).thinking, expected);
     assert.deepEqual(report.body, { thinking: expected });
     assert.deepEqual(Object.keys(report.headers), ["anthropic-beta"]);
-    // Manual thinking is no part of the prefix: nothing is dropped, by this target or by another one.
+    // Manual thinking is not part of the prefix: nothing is dropped, for this target or another one.
     const manual = { ...target, model: "claude-sonnet-4-5", thinking: { type: "enabled", budget_tokens: 1024 } };
     const other = kept.requestBodyWithReport({ target: manual });
     assert.deepEqual(JSON.parse(new TextDecoder().decode(other.body)).thinking, manual.thinking);
     assert.equal(other.report.headers, undefined);
   });
 
-  it("a body for a provider of another format says what that cannot", () => {
+  it("a body in another provider's format reports what it cannot express", () => {
     const kept = new chat.Chat({ maxTokens: 900, format: "openai" });
     kept.append(
       { role: "system", content: "Be brief." },
@@ -455,7 +456,7 @@ describe("Chat", () => {
     );
   });
 
-  it("a chat becomes a tree, with what was streamed", () => {
+  it("a chat becomes a tree, with streamed text", () => {
     const kept = new chat.Chat({ maxTokens: 900 });
     kept.append({ role: "user", content: "How much wool?" }, { role: "assistant", content: "Twelve" });
     kept.appendText(" spools.");
@@ -468,7 +469,7 @@ describe("Chat", () => {
     assert.deepEqual({ tree, tip }, (({ tree, tip }) => ({ tree, tip }))(chat.chatToLoomTree(kept.fit().messages)));
   });
 
-  it("is gone when it was freed, and busy while its tokenizer counts for it", () => {
+  it("throws after it was freed, and on re-entrant calls of its tokenizer", () => {
     const kept = new chat.Chat({ maxTokens: 300 });
     kept.append(message(0));
     kept.free();
@@ -491,7 +492,7 @@ describe("Chat", () => {
     assert.equal(busy.length, 1);
   });
 
-  it("leaves the memory as it was", () => {
+  it("leaks no memory", () => {
     assert.equal(typeof globalThis.gc, "function", "node runs with --expose-gc");
     const tokenizer = { count: (text) => text.length };
     const rounds = (count) => {

@@ -1,4 +1,4 @@
-/** Chats: what comes back is the caller's own, and each drop-in runs in the package that it is for. */
+/** Chats: results are the caller's objects, and each drop-in runs in the package that it is for. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -19,7 +19,7 @@ before(async () => {
   await chat.init();
 });
 
-/** Nothing that is given is ever changed. */
+/** Inputs are never mutated. */
 function frozen(value) {
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || value instanceof URL) return value;
   Object.values(value).forEach(frozen);
@@ -62,7 +62,7 @@ const codeOf = (run) => {
   }
 };
 
-describe("what comes back", () => {
+describe("results", () => {
   test("under the limit a new list of the same objects", () => {
     const messages = frozen(conversation());
     const { messages: fitted, report } = chat.fitMessages(messages, { maxTokens: 100_000 });
@@ -90,7 +90,7 @@ describe("what comes back", () => {
     assert.equal(report.messages.length, messages.length);
   });
 
-  test("calls and their results stay together, and what is changed is a copy", () => {
+  test("calls and their results stay together, and a changed message is a copy", () => {
     const messages = frozen(withTools());
     for (let maxTokens = 60; maxTokens < 600; maxTokens += 20) {
       let fitted;
@@ -106,7 +106,7 @@ describe("what comes back", () => {
     }
   });
 
-  test("what is cleared is a copy with everything else as it was", () => {
+  test("a cleared result is in a copy with all other fields unchanged", () => {
     const messages = frozen(withTools());
     const { messages: fitted, report } = chat.fitMessages(messages, {
       maxTokens: 100_000,
@@ -119,12 +119,12 @@ describe("what comes back", () => {
       report.edits.map(({ edit, count }) => [edit, count]),
       [["toolResults", 1]],
     );
-    // The copy is the caller's to change.
+    // The copy belongs to the caller.
     fitted[3].content = "mine";
     assert.equal(fitted[3].content, "mine");
   });
 
-  test("prototype, getters, symbols and what JSON cannot carry are as they were", () => {
+  test("prototype, getters, symbols and values outside JSON are preserved", () => {
     const tag = Symbol("tag");
     class Result {
       role = "tool";
@@ -155,7 +155,7 @@ describe("what comes back", () => {
     assert.notEqual(fitted[3].content, messages[3].content);
   });
 
-  test("a container comes back as one, with all that was in it", () => {
+  test("a container comes back with all its fields", () => {
     const messages = frozen(conversation().slice(1));
     for (const [container, key] of [
       [{ model: "m", system: "Be brief.", messages, max_tokens: 3 }, "messages"],
@@ -176,7 +176,7 @@ describe("what comes back", () => {
     }
   });
 
-  test("bytes, addresses and files come back as they are, and their bytes do not cross", () => {
+  test("bytes, addresses and files come back unchanged, and their bytes do not cross", () => {
     const image = new Uint8Array(3_000_000);
     const address = new URL("https://example.org/a.png");
     const messages = [
@@ -225,7 +225,7 @@ describe("what comes back", () => {
     }
   });
 
-  test("an image in bytes costs what its size says, as in base64", () => {
+  test("an image in bytes costs the same as in base64, by its size", () => {
     const size = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAMgAAADICAIAAAA=", "base64");
     const jpeg = Buffer.from("/9j/4AAEAAD/wAALCADIAMgBAREA", "base64");
     const unknown = new Uint8Array(20);
@@ -239,7 +239,7 @@ describe("what comes back", () => {
     assert.equal(chat.fitMessages(image, { maxTokens: 9000 }).report.format, "ai-sdk");
   });
 
-  test("what a getter throws is the cause", () => {
+  test("an exception in a getter becomes the cause", () => {
     const cause = new Error("no");
     const message = {
       role: "user",
@@ -272,7 +272,7 @@ const gemini = () =>
   Array.from({ length: 12 }, (_, at) => ({ role: at % 2 ? "model" : "user", parts: [{ text: long(`word${at}.`) }] }));
 
 describe("options", () => {
-  test("a function says what is pinned, and is asked once for each message", () => {
+  test("a function pins messages, and is called once for each", () => {
     const messages = conversation();
     const asked = [];
     const pinned = (message, index) => {
@@ -297,7 +297,7 @@ describe("options", () => {
     );
   });
 
-  test("a tokenizer of one's own counts", () => {
+  test("a custom tokenizer counts", () => {
     const messages = conversation();
     const { report } = chat.fitMessages(messages, {
       maxTokens: 2000,
@@ -314,7 +314,7 @@ describe("options", () => {
     });
   });
 
-  test("what is wrong is said", () => {
+  test("errors for invalid input", () => {
     const messages = conversation();
     assert.equal(
       codeOf(() => chat.fitMessages(messages, {})),
@@ -350,7 +350,7 @@ describe("options", () => {
       ["unknown_option"],
     );
     assert.match(report.diagnostics[0].message, /keepFirst/);
-    // What goes between the package and the module is no option.
+    // Internal fields between the package and the module are not options.
     const own = chat.fitMessages(messages, { maxTokens: 500, phase: "plan", summaryText: "x" }).report.diagnostics;
     assert.deepEqual(
       own.map(({ code, path }) => [code, path]),
@@ -371,14 +371,14 @@ describe("options", () => {
 });
 
 describe("summaries", () => {
-  test("ready where it fits", () => {
+  test("ready if it fits", () => {
     const messages = conversation();
     const planned = chat.planFit(messages, { maxTokens: 100_000 });
     assert.equal(planned.status, "ready");
     assert.equal(planned.result.messages[1], messages[1]);
   });
 
-  test("the summary stands where messages were cut, and the next one builds on it", () => {
+  test("the summary is in the gap, and the next one builds on it", () => {
     const messages = frozen(conversation());
     const options = { maxTokens: 500, summary: { maxTokens: 60 }, protect: [] };
     const planned = chat.planFit(messages, options);
@@ -398,7 +398,7 @@ describe("summaries", () => {
     const again = chat.planFit(longer, options);
     assert.equal(again.status, "summarize");
     assert.equal(again.input.previousSummary, "They talked about words.");
-    // The conversation goes on meanwhile.
+    // The conversation continues meanwhile.
     longer.push(...conversation(6).slice(1));
     const second = chat.finishFit(again.plan, "More words.");
     assert.equal(second.report.messages.length, fitted.length + 4);
@@ -418,7 +418,7 @@ describe("summaries", () => {
     );
   });
 
-  test("the driver asks, and goes on without where asking fails", async () => {
+  test("the driver asks, and continues without a summary if that fails", async () => {
     const messages = conversation();
     const options = { maxTokens: 500 };
     const asked = [];
@@ -450,7 +450,7 @@ const instances = () => [
 ];
 
 describe("countChatTokens", () => {
-  test("counts what a model thought, as DeepSeek writes it", () => {
+  test("counts reasoning in DeepSeek's format", () => {
     const messages = [{ role: "assistant", content: "x", reasoning_content: "no ".repeat(100) }];
     assert.ok(chat.countChatTokens(messages) > 100);
   });
@@ -478,7 +478,7 @@ describe("countChatTokens", () => {
     }
   });
 
-  test("tools, a system context and a tokenizer are counted; what is not known is refused", () => {
+  test("counts tools and a system context by the tokenizer; rejects unknown content", () => {
     const messages = [{ role: "user", content: "a b" }];
     const tokenizer = { count: (text) => text.split(" ").length };
     assert.equal(chat.countChatTokens(messages, { tokenizer }), 3 + 3 + 1 + 2);
@@ -504,7 +504,7 @@ describe("countChatTokens", () => {
 });
 
 describe("LangChain", () => {
-  test("instances come back, and what is added is one", () => {
+  test("returns instances, and adds one", () => {
     const messages = instances();
     const before = JSON.stringify(messages);
     const { messages: fitted, report } = chat.fitMessages(messages, { maxTokens: 700 });
@@ -518,7 +518,7 @@ describe("LangChain", () => {
     assert.equal(JSON.stringify(messages), before);
   });
 
-  test("what is changed keeps its class, its symbol and all its fields", () => {
+  test("a changed instance keeps its class, its symbol and all its fields", () => {
     const messages = instances();
     const { messages: fitted } = chat.fitMessages(messages, {
       maxTokens: 100_000,
@@ -536,11 +536,11 @@ describe("LangChain", () => {
     assert.equal(messages[at].lc_kwargs.id, undefined);
   });
 
-  /** LangChain's own cases, and those that break it: ten tokens a message. */
+  /** LangChain's cases, and those that break it: ten tokens per message. */
   const ten = (messages) => messages.length * 10;
   const letters = (messages) => messages.map((message) => message.text).join("|");
 
-  test("trimMessages does what LangChain's does where that is right", async () => {
+  test("trimMessages equals LangChain's where that is correct", async () => {
     const { trimMessages } = await load("dropins/langchain.js");
     const { trimMessages: theirs } = await import("@langchain/core/messages");
     const messages = [
@@ -564,7 +564,7 @@ describe("LangChain", () => {
       const ours = await trimMessages(messages, { tokenCounter: ten, ...fields });
       const expected = await theirs(messages, { tokenCounter: ten, ...fields });
       assert.equal(letters(ours), letters(expected), JSON.stringify(fields));
-      for (const message of ours) assert.ok(messages.includes(message), "the very instances");
+      for (const message of ours) assert.ok(messages.includes(message), "by reference");
     }
   });
 
@@ -597,7 +597,7 @@ describe("LangChain", () => {
       assert.deepEqual(said(await trimMessages(messages(), all)), expected, JSON.stringify(fields));
       assert.deepEqual(said(await theirs(messages(), all)), expected, JSON.stringify(fields));
     }
-    // Of a message that is cut, what is next to what stays is kept.
+    // Of a cut message, the part next to the kept ones is kept.
     const differ = [
       [{ maxTokens: 40, includeSystem: true, allowPartial: true }, ["FIRST"], ["SECOND"]],
       [{ maxTokens: 30, includeSystem: true, allowPartial: true, endOn: "human" }, ["FIRST"], ["SECOND"]],
@@ -621,7 +621,7 @@ describe("LangChain", () => {
     assert.equal(letters(ended), "S|A1");
   });
 
-  test("trimMessages tears no pair, and never gives more than fits", async () => {
+  test("trimMessages splits no pair, and never exceeds the limit", async () => {
     const { trimMessages } = await load("dropins/langchain.js");
     const messages = [
       new SystemMessage("S"),
@@ -654,7 +654,7 @@ describe("LangChain", () => {
         for (const message of kept) assert.ok(messages.includes(message));
       }
     }
-    // Of a message whose calls lost their results the text stays, and all its fields.
+    // A message whose calls lost their results keeps its text and all its fields.
     const torn = [
       new HumanMessage("H"),
       new AIMessage({ content: "A", id: "a", name: "n", tool_calls: [{ id: "a", name: "f", args: {} }] }),
@@ -677,7 +677,7 @@ describe("LangChain", () => {
     assert.deepEqual(await trimMessages([], { maxTokens: 10, tokenCounter: ten }), []);
   });
 
-  test("trimMessages asks its counter once for each message, and for few lists", async () => {
+  test("trimMessages calls its counter once for each message, and for few lists", async () => {
     const { trimMessages } = await load("dropins/langchain.js");
     const messages = Array.from({ length: 200 }, (_, at) =>
       at % 2 ? new AIMessage(`${at}`) : new HumanMessage(`${at}`),
@@ -692,7 +692,7 @@ describe("LangChain", () => {
     assert.ok(seen <= 200 + 200 + 99, String(seen));
   });
 
-  test("trimMessages with allowPartial keeps what fits of the message at the edge", async () => {
+  test("trimMessages with allowPartial keeps the part of the message at the edge that fits", async () => {
     const { trimMessages } = await load("dropins/langchain.js");
     const words = (list) => list.reduce((sum, { text }) => sum + text.split(/\s+/).filter(Boolean).length, 0);
     const lines = Array.from({ length: 10 }, (_, at) => `line ${at}\n`);
@@ -733,7 +733,7 @@ describe("LangChain", () => {
     assert.equal(JSON.stringify(messages), before);
   });
 
-  test("a misspelt field of trimMessages is refused", async () => {
+  test("a misspelt field of trimMessages is rejected", async () => {
     const { trimMessages } = await load("dropins/langchain.js");
     assert.throws(
       () => trimMessages([], { maxTokens: 9, tokenCounter: () => 1, stratgy: "first" }),
@@ -741,7 +741,7 @@ describe("LangChain", () => {
     );
   });
 
-  test("trimMessages is a runnable, and takes a model that counts", async () => {
+  test("trimMessages is a runnable, and accepts a model as counter", async () => {
     const { trimMessages } = await load("dropins/langchain.js");
     const { RunnableLambda } = await import("@langchain/core/runnables");
     const model = { getNumTokens: async (content) => content.length };
@@ -753,7 +753,7 @@ describe("LangChain", () => {
     assert.equal(await chain.invoke(messages), 1);
   });
 
-  test("middleware of an agent fits each call and leaves the state alone", async () => {
+  test("middleware of an agent fits each call and does not change the state", async () => {
     const { fitMiddleware } = await load("dropins/langchain.js");
     const { createAgent, createMiddleware, FakeToolCallingModel, tool } = await import("langchain");
     const { z } = await import("zod");
@@ -791,7 +791,7 @@ describe("LangChain", () => {
     assert.equal(calls[1].at(-1).content, "found");
   });
 
-  test("a preModelHook fits what the model gets", async () => {
+  test("a preModelHook fits the input of the model", async () => {
     const { preModelHook } = await load("dropins/langchain.js");
     const { createReactAgent } = await import("@langchain/langgraph/prebuilt");
     const { FakeToolCallingModel } = await import("langchain");
@@ -864,7 +864,7 @@ describe("AI SDK", () => {
     for (const { role, content } of prompt.slice(1)) assert.ok(Array.isArray(content), role);
   });
 
-  test("the model says the limit where the options do not", async () => {
+  test("the limit defaults to the model's", async () => {
     const { fitMiddleware } = await load("dropins/ai-sdk.js");
     const { generateText, wrapLanguageModel } = await import("ai");
     const reports = [];
@@ -900,7 +900,7 @@ describe("AI SDK", () => {
     assert.ok(prompts[0].length < history().length);
   });
 
-  test("what pruneMessages does is an edit, and what it does not touch is the very object", async () => {
+  test("pruneMessages edits messages, and returns unchanged ones by reference", async () => {
     const { fitModelMessages } = await load("dropins/ai-sdk.js");
     const { pruneMessages } = await import("ai");
     const turn = (id) => [
@@ -936,7 +936,7 @@ describe("AI SDK", () => {
     }
   });
 
-  test("a misspelt option of pruneMessages is refused", async () => {
+  test("a misspelt option of pruneMessages is rejected", async () => {
     const { pruneMessages } = await load("dropins/ai-sdk.js");
     for (const [options, path] of [
       [{ messages: [], toolCall: "all" }, "toolCall"],
@@ -949,7 +949,7 @@ describe("AI SDK", () => {
     }
   });
 
-  test("pruneMessages is the SDK's own, but that pairs stay together and messages are the very objects", async () => {
+  test("pruneMessages equals the SDK's, but keeps pairs together and messages by reference", async () => {
     const { pruneMessages, init } = await load("dropins/ai-sdk.js");
     const theirs = (await import("ai")).pruneMessages;
     await init();
@@ -984,11 +984,11 @@ describe("AI SDK", () => {
         assert.ok(messages.includes(ours[0]) && ours.every((it) => it.role === "assistant" || messages.includes(it)));
       }
     }
-    // Theirs removes a result that the model has not read, ours keeps it.
+    // Theirs removes a result that the model has not read; ours keeps it.
     const unread = pruneMessages({ messages: turns, toolCalls: "all" });
     assert.deepEqual(unread.at(-1), turns.at(-1));
     assert.ok(!JSON.stringify(unread).includes('"toolCallId":"b"'));
-    // Theirs sends a call whose result was not the caller's to give yet into nothing, ours waits for it.
+    // Theirs orphans a call that waits for approval; ours keeps it open.
     const open = messages.slice(0, 2);
     assert.deepEqual(pruneMessages({ messages: open, toolCalls: "all" }), open);
     assert.equal(theirs({ messages: open, toolCalls: "all" })[1].content.length, 2);
@@ -1033,7 +1033,7 @@ describe("AI SDK", () => {
 });
 
 describe("OpenAI Agents", () => {
-  test("a filter fits each call's input, and the session keeps all", async () => {
+  test("a filter fits the input of each call, and the session keeps all items", async () => {
     const { fitModelInput } = await load("dropins/openai-agents.js");
     const { Agent, MemorySession, run, setTracingDisabled, tool, Usage } = await import("@openai/agents");
     setTracingDisabled(true);
@@ -1085,7 +1085,7 @@ describe("OpenAI Agents", () => {
   });
 });
 
-test("the drop-ins can be required, and load by themselves", () => {
+test("the drop-ins can be required, and load the module themselves", () => {
   const path = join(folder("chat-require"), "required.cjs");
   writeFileSync(
     path,
@@ -1107,7 +1107,7 @@ const { HumanMessage } = require("@langchain/core/messages");
   assert.equal(stdout + stderr, "b true true\n");
 });
 
-test("the drop-ins fit the types of their hosts, without casts", () => {
+test("the drop-ins satisfy the types of their hosts, without casts", () => {
   const dir = folder("chat-types");
   const path = join(dir, "hosts.mts");
   writeFileSync(

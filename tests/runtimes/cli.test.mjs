@@ -1,4 +1,4 @@
-/** Node (ES modules and CommonJS), Deno and Bun: the scenario and the README's example, each in a process of its own. */
+/** Node (ES modules and CommonJS), Deno and Bun: the scenario and the README's example, each in a separate process. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -15,7 +15,7 @@ const data = goldensOf("ctxweave", all);
 const smaller = Object.fromEntries(Object.keys(areas).map((area) => [area, goldensOf(area, all)]));
 const dir = folder("cli");
 
-/** npm runs no install scripts here (.npmrc), and Bun's would only move this file to where its name says. */
+/** npm runs no install scripts here (.npmrc); Bun's would only move this file. */
 const bun = `node_modules/@oven/bun-${process.platform}-${process.arch === "arm64" ? "aarch64" : "x64"}/bin/bun`;
 
 writeFileSync(join(dir, "data.json"), JSON.stringify(data));
@@ -29,7 +29,7 @@ for (const [entry, file] of [
 ]) {
   const name = entry.replace("/", "-");
   writeFileSync(join(dir, `${name}.mjs`), `import * as ctxweave from "${entry}";\n${program("await import", file)}`);
-  // In CommonJS there is no await at the top, so the whole program is a function.
+  // CommonJS has no top-level await, so the whole program is a function.
   const cjs = `(async () => {\nconst ctxweave = require("${entry}");\n${program("await import", file)}})();\n`;
   writeFileSync(join(dir, `${name}.cjs`), cjs);
 }
@@ -102,7 +102,7 @@ const runtimes = {
   Bun: [join(root, bun), [], "mjs"],
 };
 
-/** Runs a file and gives its stdout; what it prints to stderr (a deprecation, a warning) is a failure. */
+/** Runs a file and returns its stdout; output to stderr (a deprecation, a warning) is a failure. */
 function run([program, args, extension], name) {
   const { status, stdout, stderr, error } = spawnSync(program, [...args, `${name}.${extension}`], {
     cwd: dir,
@@ -122,7 +122,7 @@ for (const [name, runtime] of Object.entries(runtimes)) {
     test(`${name}: ${entry} gives the goldens`, () => judge(JSON.parse(run(runtime, entry)), data));
   }
   for (const [area, data] of Object.entries(smaller)) {
-    // Deno and Bun load all areas alike.
+    // Deno and Bun load all areas in the same way.
     if (!(name.startsWith("Node") || ["chat", "loom", "tokens"].includes(area))) continue;
     test(`${name}: ctxweave/${area} gives its goldens`, () =>
       judge(JSON.parse(run(runtime, `ctxweave-${area}`)), data));
@@ -131,16 +131,16 @@ for (const [name, runtime] of Object.entries(runtimes)) {
 
 for (const [name, runtime] of Object.entries(runtimes)) {
   for (const entry of ["exact", "exact-inline", "exact-loom"]) {
-    test(`${name}: ${entry} counts what tiktoken counts`, () => judgeExact(JSON.parse(run(runtime, entry)), counts));
+    test(`${name}: ${entry} has the counts of tiktoken`, () => judgeExact(JSON.parse(run(runtime, entry)), counts));
   }
-  test(`${name}: ctxweave/tokens counts what tiktoken counts`, () =>
+  test(`${name}: ctxweave/tokens has the counts of tiktoken`, () =>
     judgeExact(JSON.parse(run(runtime, "exact-tokens")), counts, { assembly: false }));
-  test(`${name}: ctxweave-tiktoken counts what tiktoken counts`, () =>
+  test(`${name}: ctxweave-tiktoken has the counts of tiktoken`, () =>
     judgeExact(JSON.parse(run(runtime, "exact-tiktoken")), counts, { assets: false }));
 }
 
 for (const [name, runtime] of Object.entries(runtimes)) {
-  test(`${name}: a vocabulary goes into every entry point that is initialised`, () => {
+  test(`${name}: a vocabulary is loaded into every initialized entry point`, () => {
     const [before, ...after] = JSON.parse(run(runtime, "shared-vocabulary"));
     assert.deepEqual(before, "not_initialized");
     assert.deepEqual(after, [7, 7, "vocabulary_not_loaded", 7]);
@@ -150,7 +150,7 @@ for (const [name, runtime] of Object.entries(runtimes)) {
 for (const [name, runtime] of Object.entries(runtimes)) {
   if (runtime[2] !== "mjs") continue;
   for (const { file, name: example, printed } of shown) {
-    test(`${name}: ${example} prints what it says`, () => assert.equal(run(runtime, file), printed));
+    test(`${name}: ${example} prints its documented output`, () => assert.equal(run(runtime, file), printed));
   }
 }
 

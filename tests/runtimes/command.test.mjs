@@ -1,4 +1,4 @@
-/** The command `ctxweave`, of the packed and installed package. */
+/** The command `ctxweave`, from the packed and installed package. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -23,7 +23,7 @@ function done(line, options) {
   return { stdout, stderr };
 }
 
-/** The commands, by the table of the help. */
+/** The commands listed in the help. */
 const names = [...done("ctxweave --help").stdout.matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2,}\S/gm)].map(
   ([, name]) => name,
 );
@@ -113,7 +113,7 @@ test("exit codes and `--json` describe failures", () => {
     assert.equal(error.code, code, line);
     assert.ok(error.message.length > 0);
   }
-  // A name of the library's option is the command's.
+  // Names of the library's options are names of the command's.
   assert.match(
     sh("ctxweave chat chat.json --model nope-1").stderr,
     /`--model` is `nope-1`, .* give `--context-window`/,
@@ -218,7 +218,7 @@ test("a model selects its tokenizer, and a request its model", () => {
   assert.deepEqual(messages, { model: "gpt-4o", messages: chat, temperature: 0 });
 });
 
-test("a chat is converted, with its system prompt where the vendor has it", () => {
+test("converts a chat, with its system prompt in the vendor's place", () => {
   const { messages, system } = ctxweave.convertMessages(chat, { to: "anthropic" });
   assert.deepEqual(JSON.parse(done("ctxweave chat chat.json --to anthropic").stdout), { system, messages });
   const gemini = JSON.parse(done("ctxweave chat chat.json --to gemini").stdout);
@@ -255,7 +255,7 @@ test("trees: dialogue, buffer and body equal the results of the library", () => 
     done("ctxweave body tree.json --context-window 4000 --provider openai --model gpt-4o --answer-tokens 9").stdout,
     new TextDecoder().decode(ctxweave.requestBody({ ...request, target })),
   );
-  // A request in place of a tree; the options outrank it.
+  // A request instead of a tree; options override it.
   write("request.json", { ...request, tip: "a1", contextWindow: 9000 });
   assert.equal(JSON.parse(done("ctxweave dialogue request.json --json").stdout).report.limit, 9000 - 1024);
   const forked = { ...tree, nodes: [...tree.nodes, { id: "q3", authorType: "human", content: "Or so?" }] };
@@ -315,7 +315,7 @@ test("a vocabulary of an open model counts, as an asset and as its `tokenizer.js
   );
   ctxweave.loadVocabulary("mine", ctxweave.vocabularyOf(read("tokenizer.json")));
   assert.deepEqual(counts, Array(2).fill(`${ctxweave.countTokens(input, { tokenizer: "mine" })}\n`));
-  // Where the area alone could not: another command counts with it, too.
+  // The area alone does not support it; another command counts with it, too.
   const { report } = JSON.parse(done("ctxweave chat chat.json --max-tokens 5000 --tokenizer model.bin --json").stdout);
   assert.equal(report.tokens.tokenizer, "model.bin");
 });
@@ -330,7 +330,7 @@ test("folders: the chain of a file, in which the nearest file is cut last", () =
     /2 files below .*\n +\d+ {2}AGENTS\.md \(root, ancestor\)\n +\d+ {2}src\/AGENTS\.md \(selected\)\n/,
   );
   assert.ok(stderr.includes(`${chain.totalTokens} tokens`));
-  // From a folder below, of a folder that is not there yet: the same chain.
+  // From a subfolder, and for a folder that does not exist yet: the same chain.
   assert.equal(done("cd docs && ctxweave folders --for ../src/deep/er/new.rs").stdout, stdout);
   const small = done("ctxweave folders --for src/main.rs --max-tokens 20");
   assert.match(small.stdout, /No panics/);
@@ -451,7 +451,7 @@ test("the first turn of a workspace, and the diagnostics of a template", () => {
   );
 });
 
-/** Runs a line on a terminal of its own: what it shows there. */
+/** Runs a line in a pseudo terminal; returns the output. */
 function onTerminal(line, env = {}) {
   const { status, stdout } = spawnSync("script", ["-qec", line, "/dev/null"], {
     cwd: play.dir,

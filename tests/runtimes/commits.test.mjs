@@ -1,4 +1,4 @@
-/** Commits through the package: against other implementations of BLAKE3, and the async driver. */
+/** Commits through the package: compared with other implementations of BLAKE3, and the async driver. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ before(async () => {
 const encoder = new TextEncoder();
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
 
-/** Bytes that are not all alike. */
+/** Bytes that are not all equal. */
 function noise(length) {
   const bytes = new Uint8Array(length);
   let state = length + 1;
@@ -28,7 +28,7 @@ function noise(length) {
   return bytes;
 }
 
-test("refs are those of two other implementations of BLAKE3, at every edge of its blocks and chunks", async () => {
+test("refs equal those of two other implementations of BLAKE3, at every edge of its blocks and chunks", async () => {
   const sizes = [
     0, 1, 63, 64, 65, 127, 128, 1023, 1024, 1025, 2048, 2049, 3072, 4096, 4097, 5120, 8192, 8193, 16384, 31744, 102400,
     1_000_003,
@@ -44,7 +44,7 @@ test("refs are those of two other implementations of BLAKE3, at every edge of it
   );
 });
 
-test("ids are what another implementation derives", () => {
+test("ids equal those of another implementation", () => {
   const graph = new ctxweave.CommitGraph();
   const derived = (fields) => {
     const parts = fields.flatMap((field) => {
@@ -71,7 +71,7 @@ test("ids are what another implementation derives", () => {
   graph.free();
 });
 
-/** A chain of so many deltas with its blobs. */
+/** A chain of deltas with its blobs. */
 function chain(length, blobOf = (at) => `{"role":"user","content":"${at}"}`) {
   const graph = new ctxweave.CommitGraph();
   const blobs = new Map();
@@ -87,7 +87,7 @@ function chain(length, blobOf = (at) => `{"role":"user","content":"${at}"}`) {
 }
 
 describe("the graph", () => {
-  test("objects are never changed, and records are plain data", () => {
+  test("inputs are never mutated, and records are plain data", () => {
     const { graph, ids, tip } = chain(3);
     const request = Object.freeze({ commit: tip, stop: "root" });
     const plan = graph.planMaterialization(request);
@@ -122,7 +122,7 @@ describe("the graph", () => {
     graph.free();
   });
 
-  test("misuse is an error that says so", () => {
+  test("misuse throws with a clear error", () => {
     const { graph, blobs, tip } = chain(2);
     const code = (action) => {
       try {
@@ -177,11 +177,11 @@ describe("the graph", () => {
     assert.equal(
       code(() => graph.free()),
       undefined,
-      "freeing twice is harmless",
+      "free is idempotent",
     );
   });
 
-  test("blobs may be any view of bytes; the result is no view of the module's memory", () => {
+  test("blobs may be any view of bytes; the result is not a view of the module's memory", () => {
     const { graph, blobs, tip } = chain(3);
     const views = new Map(
       [...blobs].map(([ref, blob], at) => [
@@ -211,7 +211,7 @@ describe("the graph", () => {
 });
 
 describe("materializeWith", () => {
-  test("an option that is not known is refused", async () => {
+  test("an unknown option is rejected", async () => {
     const graph = new ctxweave.CommitGraph();
     await assert.rejects(
       ctxweave.materializeWith(graph, { commit: "x" }, () => undefined, { concurency: 3 }),
@@ -224,7 +224,7 @@ describe("materializeWith", () => {
     graph.free();
   });
 
-  test("fetches in parallel, no more than allowed, and gives what materialize gives", async () => {
+  test("fetches in parallel, up to the limit, and returns the result of materialize", async () => {
     const { graph, blobs, tip } = chain(100);
     let running = 0;
     let most = 0;
@@ -234,7 +234,7 @@ describe("materializeWith", () => {
       { commit: tip },
       async (ref) => {
         most = Math.max(most, ++running);
-        // Later ones are faster: they come in another order.
+        // Later ones are faster, so that they arrive in another order.
         await new Promise((resolve) => setTimeout(resolve, ref.charCodeAt(10) % 5));
         running -= 1;
         return blobs.get(ref);
@@ -294,14 +294,14 @@ describe("materializeWith", () => {
     graph.free();
   });
 
-  test("what becomes of the host's buffer later is not in the result", async () => {
+  test("later changes of the host's buffer are not in the result", async () => {
     const { graph, blobs, tip } = chain(20, (at) => `{"role":"user","content":"${String(at).padStart(2, "0")}"}\n`);
     const buffer = new Uint8Array([...blobs.values()][0].length);
     const reused = (ref) => (buffer.set(blobs.get(ref)), buffer);
     const { bytes } = await ctxweave
       .materializeWith(graph, { commit: tip }, reused, { concurrency: 1 })
       .catch((error) => error);
-    // One buffer for several fetches that are under way is a mistake, and is noticed; it never gives wrong bytes.
+    // One buffer for several concurrent fetches is a mistake and is detected; it never gives wrong bytes.
     if (bytes) assert.deepEqual(bytes, graph.materialize({ commit: tip }, blobs).bytes);
     graph.free();
   });
@@ -329,7 +329,7 @@ describe("materializeWith", () => {
     graph.free();
   });
 
-  test("nothing is fetched for a fresh start, and a graph that is freed meanwhile does no harm", async () => {
+  test("a fresh start fetches nothing, and the graph may be freed meanwhile", async () => {
     const { graph, blobs, tip } = chain(10);
     const fresh = await ctxweave.materializeWith(graph, {}, () => assert.fail("nothing is fetched"));
     assert.equal(fresh.bytes.length, 0);
@@ -339,7 +339,7 @@ describe("materializeWith", () => {
   });
 });
 
-test("the checkpointer: every message in exactly one commit, halves of surrogate pairs too", () => {
+test("the checkpointer: every message in exactly one commit, lone surrogates included", () => {
   const session = new ctxweave.Checkpointer({ format: "generic-v1" });
   const graph = new ctxweave.CommitGraph();
   const blobs = new Map();
@@ -371,7 +371,7 @@ test("the checkpointer: every message in exactly one commit, halves of surrogate
 describe("materializeStream", () => {
   const large = (at) => `{"role":"user","content":"${at} ${"x".repeat(20_000)}"}`;
 
-  test("it gives the bytes, a few blobs at a time, and fetches more when these were read", async () => {
+  test("streams the bytes, a few blobs at a time, and fetches more when these were read", async () => {
     const { graph, blobs, tip } = chain(200, large);
     let fetched = 0;
     const fetchBlob = async (ref) => {
@@ -391,7 +391,7 @@ describe("materializeStream", () => {
     graph.free();
   });
 
-  test("what is missing breaks it off, and nobody fetches for whoever does not read on", async () => {
+  test("a missing blob fails the stream, and a cancelled stream stops fetching", async () => {
     const { graph, blobs, ids, tip } = chain(200, large);
     const lost = graph.show(ids[100]).artifact_ref;
     const { stream, done } = ctxweave.materializeStream(graph, { commit: tip }, async (ref) => {
@@ -435,7 +435,7 @@ describe("materializeStream", () => {
     graph.free();
   });
 
-  test("a walk is materialised as a graph is", async () => {
+  test("a walk materializes like a graph", async () => {
     const { graph, blobs, tip } = chain(20);
     const walk = new ctxweave.ChainWalk({ commit: tip });
     const fetchBlob = (ref) => blobs.get(ref);

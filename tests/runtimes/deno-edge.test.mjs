@@ -1,6 +1,6 @@
 /**
- * The service of examples/deno-edge, started by the command of its README, in real Deno with Deno KV in a file: written to, killed, started
- * again, read.
+ * The service of examples/deno-edge, started by the command in its README, in real Deno with Deno KV in a file: written
+ * to, killed, restarted, read.
  */
 
 import assert from "node:assert/strict";
@@ -14,7 +14,7 @@ import { serviceCommands } from "./readme.mjs";
 
 const line = (content) => `${JSON.stringify({ role: "user", content })}\n`;
 
-test("Deno: the service keeps what it has acknowledged", { timeout: 300_000 }, async () => {
+test("Deno: the service keeps everything that it acknowledged", { timeout: 300_000 }, async () => {
   const port = await new Promise((resolve) => {
     const server = createServer().listen(0, "127.0.0.1", () => {
       const { port } = server.address();
@@ -30,7 +30,7 @@ test("Deno: the service keeps what it has acknowledged", { timeout: 300_000 }, a
   };
   const { start: words, path, body } = serviceCommands("deno-edge");
   assert.deepEqual(words.splice(0, 3), ["npx", "deno", "run"]);
-  // npm's own starter of Deno would be another process between.
+  // npm's launcher of Deno would be an extra process.
   const platform = `${process.platform}-${process.arch}`;
   const places = [platform, `${platform}-glibc`].map((name) => join(root, `node_modules/@deno/${name}/deno`));
   const executable = places.find((path) => existsSync(path));

@@ -1,9 +1,10 @@
 /**
- * Exact counts in WebAssembly beside those of tiktoken-rs in WebAssembly, on random texts. As long as you like:
+ * Exact counts in WebAssembly compared with those of tiktoken-rs in WebAssembly, on random texts. Runs as long as
+ * requested:
  *
  *   CTXWEAVE_FUZZ_SECONDS=600 node --test tests/runtimes/differential.test.mjs
  *
- * `CTXWEAVE_FUZZ_SEED` begins elsewhere. Tokens are compared, too; pieces are natively (tests/it/bpe.rs).
+ * `CTXWEAVE_FUZZ_SEED` sets the seed. Tokens are compared, too; pieces are compared natively (tests/it/bpe.rs).
  */
 
 import assert from "node:assert/strict";
@@ -17,7 +18,7 @@ const ctxweave = require("ctxweave");
 const tiktoken = require("ctxweave-tiktoken");
 const encodings = ["o200k_base", "cl100k_base", "o200k_harmony", "p50k_base", "p50k_edit", "r50k_base", "gpt2"];
 
-/** How many texts are compared where no time is given. */
+/** Number of texts if no time is given. */
 const BOUNDED = 10_000;
 const BATCH = 1_000;
 
@@ -36,7 +37,7 @@ const words =
   "the of and to that was for DON'T I'm they'LL we've it's XMLHttpRequest snake_case über naïve été Straße здравствуй мир שלום مرحبا नमस्ते สวัสดี".split(
     " ",
   );
-/** What the pattern or Unicode has its own ideas about. */
+/** Characters with special treatment in the pattern or in Unicode. */
 const oddities = [
   ...[" ", "  ", "   ", "\t", "\n", "\n\n", "\r\n", "\u0085", "\u2028", "\u3000", "\u180e", "\ufeff", "\0"],
   ...["!", "...", "--", "/", "//", "#", "$", "€", "'s", "'RE", "'\u017f", "1", "12", "1234567", "<|endoftext|>"],
@@ -52,7 +53,7 @@ const kinds = [
   () => many(60, () => character(0x20, 0x5f)).join(""),
   () => many(200, () => character(0x61, 26)).join(""),
   () => many(120, () => character(0x4e00, 0x5000)).join(""),
-  // Anything but halves of surrogate pairs.
+  // Any character except surrogates.
   () => many(60, () => (below(2) ? character(0, 0xd800) : character(0xe000, 0x12000))).join(""),
   () =>
     JSON.stringify(
@@ -80,7 +81,7 @@ test("random texts have the counts of tiktoken in WebAssembly", async (t) => {
       const wrong = texts.findIndex((_, at) => counts[at] !== expected[at]);
       const [text, ours, theirs] = [JSON.stringify(texts[wrong]), counts[wrong], expected[wrong]];
       assert.equal(wrong, -1, `${tokenizer} of ${text}: ${ours}, and ${theirs} by tiktoken`);
-      // The tokens of some of them, and of all of them at once.
+      // The tokens of some of them, and of all of them together.
       const allowedSpecial = below(2) ? "all" : undefined;
       for (const text of [...texts.slice(0, 100), texts.join("\n")]) {
         const ids = ctxweave.encodeTokens(text, { tokenizer, allowedSpecial });

@@ -1,4 +1,4 @@
-/** Folders through the package: against picomatch, over the sample vault, and in a program of its own. */
+/** Folders through the package: compared with picomatch, over the sample vault, and in a separate program. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -29,9 +29,9 @@ function random(seed) {
 }
 
 /**
- * Patterns of what the rules name. Left out is what picomatch has of its own (extglobs, ranges in braces, a leading `!`, POSIX
- * classes), braces that hold wildcards, where its rule for hidden folders gives way, and characters that need two code units,
- * of which it counts the halves, and `[!a]`, which it takes for a class with a `!` in it.
+ * Patterns of the supported syntax. Left out: extensions of picomatch (extglobs, ranges in braces, a leading `!`, POSIX
+ * classes), braces with wildcards, where its rule for hidden folders does not apply, characters of two code units,
+ * whose halves it counts, and `[!a]`, which it reads as a class with a `!`.
  */
 function patternOf(next) {
   const parts = ["a", "b", "ab", "é", "日", "-", ".a", "*", "*", "?", "[ab]", "[a-c]", "[^a]", "{a,b}", "{ab,c}"];
@@ -39,7 +39,7 @@ function patternOf(next) {
     if (next(6) === 0) return "**";
     return Array.from({ length: 1 + next(3) }, (_, at) => {
       const part = parts[next(parts.length)];
-      // A dot has its meaning at the start of a name; within one it is a letter.
+      // A dot is special at the start of a name; inside it is an ordinary character.
       return at > 0 && part.startsWith(".") ? "a" : part;
     })
       .join("")
@@ -67,7 +67,7 @@ test("watchersOf agrees with picomatch", () => {
       const changed = pathOf(next);
       const found = new Set(ctxweave.watchersOf(`${changed}/AGENTS.md`, files).map(({ path }) => path));
       for (const [at, pattern] of patterns.entries()) {
-        // A pattern names folders, so what it matches is the file in them.
+        // A pattern names folders, so it matches the file in them.
         const expected = picomatch(`${pattern}/AGENTS.md`)(`${changed}/AGENTS.md`);
         if (expected) matches += 1;
         if (found.has(`watchers/w${at}/AGENTS.md`) !== expected) differences.push({ pattern, changed, expected });
@@ -75,7 +75,7 @@ test("watchersOf agrees with picomatch", () => {
     }
   }
   assert.deepEqual(differences.slice(0, 10), []);
-  // Of 40,000 pairs; a generator that matches nothing would prove nothing.
+  // Of 40,000 pairs; with a generator that matches nothing the test would be vacuous.
   assert.ok(matches > 1500, `${matches} matches`);
 });
 
@@ -88,7 +88,7 @@ function vault() {
     .map((path) => ({ path: path.slice(vaultDir.length + 1).replaceAll("\\", "/"), content: readFileSync(path) }));
 }
 
-test("the sample vault loads, whatever is wrong with it", () => {
+test("the sample vault loads despite its errors", () => {
   const all = vault();
   const { folders, diagnostics } = ctxweave.discoverContextFolders(all.map(({ path }) => path));
   assert.deepEqual(diagnostics, []);
@@ -129,7 +129,7 @@ test("the sample vault loads, whatever is wrong with it", () => {
   assert.deepEqual(ctxweave.watchersOf(".claude/CLAUDE.md", files), []);
   const told = ctxweave.bubble(["Areas/taiji/太極/AGENTS.md"], files);
   assert.equal(new Set(told.map(({ path }) => path)).size, told.length);
-  // The rows of the table say the same as the files.
+  // The rows of the table are equivalent to the files.
   const { records } = ctxweave.contextWatchRecords(files);
   assert.deepEqual(
     ctxweave.watchersOf("Projects/parachute/AGENTS.md", records),
@@ -157,7 +157,7 @@ test("the legacy contexts of the sample vault migrate", () => {
   );
 });
 
-test("nothing that is given is changed, and odd arguments are errors with a code", () => {
+test("inputs are never mutated, and invalid arguments throw errors with a code", () => {
   const files = Object.freeze([Object.freeze({ path: "AGENTS.md", content: "---\nwatch: a\n---\nx \ud800" })]);
   const chain = ctxweave.buildContextChain(Object.freeze({ files, selected: Object.freeze([""]) }));
   assert.equal(chain.files[0].content, "x \ufffd");

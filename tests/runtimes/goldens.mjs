@@ -1,4 +1,4 @@
-/** The goldens and the sample trees that they use, read from the disk. */
+/** The goldens and their sample trees, read from the disk. */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,14 +6,14 @@ import { root } from "../packaging/packed.mjs";
 
 const trees = join(root, "examples/trees");
 
-/** Texts and what tiktoken counts in them: `cargo xtask vocab --counts` writes it. */
+/** Texts and tiktoken's counts of them, written by `cargo xtask vocab --counts`. */
 export const countsFile = join(import.meta.dirname, "counts.json");
 export const counts = readJson(countsFile);
 
 /**
- * What the scenario needs: `goldens` is a list of `{ name, call, request, tree?, media?, expected }`, or with
- * `args` in place of the request, and `steps` where the call is a class. The trees are
- * given once and not in every golden that uses them.
+ * Data of the scenario: `goldens` is a list of `{ name, call, request, tree?, media?, expected }`, or with `args`
+ * instead of the request, and `steps` if the call is a class. The trees are included once, not in every golden that
+ * uses them.
  */
 export function readGoldens() {
   const folder = join(root, "tests/golden");
@@ -33,7 +33,7 @@ export function readGoldens() {
   };
 }
 
-/** The entry points that have a module of their own, and the folders of the goldens that they must give too. */
+/** The entry points with a separate module, and the folders of the goldens that they must satisfy as well. */
 export const areas = {
   chat: ["chat", "tokens"],
   commits: ["commits", "identify", "transcripts", "tokens"],
@@ -45,10 +45,10 @@ export const areas = {
   workspace: ["workspace", "tokens"],
 };
 
-/** The folders of the goldens that `ctxweave` itself, with all other areas, cannot give. */
+/** The folders of the goldens that `ctxweave`, with all other areas, does not support. */
 const apart = ["import"];
 
-/** Those of the goldens that an area must give, or `ctxweave`. */
+/** Those of the goldens for an area, or for `ctxweave`. */
 export function goldensOf(area, { goldens, ...rest }) {
   const gives = (folder) => (area === "ctxweave" ? !apart.includes(folder) : areas[area].includes(folder));
   return { ...rest, goldens: goldens.filter(({ name }) => gives(name.split(/[/\\]/)[0])) };

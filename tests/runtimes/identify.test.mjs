@@ -1,4 +1,4 @@
-/** What files and values are: bytes, texts, values that JSON cannot carry, and hostile input. */
+/** Identification of files and values: bytes, texts, values that JSON cannot carry, and hostile input. */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -22,7 +22,7 @@ before(async () => {
 const utf8 = (text) => new TextEncoder().encode(text);
 const kindOf = (input, options) => identify(input, options).kind;
 
-test("the same file is the same as bytes, as a text and as a value", () => {
+test("bytes, text and value of a file are identified alike", () => {
   const body = { system: "Be brief.", messages: [{ role: "user", content: "Hi." }] };
   const text = JSON.stringify(body);
   for (const input of [body, text, utf8(text), Buffer.from(text), utf8(text).buffer]) {
@@ -41,7 +41,7 @@ test("session files are sessions", () => {
   }
 });
 
-test("messages are identified as libraries have them", () => {
+test("messages are identified in the libraries' types", () => {
   const { kind, format } = identify([new HumanMessage("Hi.")]);
   assert.deepEqual([kind, format], ["chat", "langchain"]);
   const image = { type: "image", image: new Uint8Array(9) };
@@ -61,7 +61,7 @@ test("both entry points give the same result", async () => {
   }
 });
 
-test("hostile input gets an answer", () => {
+test("hostile input gets a result", () => {
   const cycle = {};
   cycle.self = cycle;
   for (const input of [
@@ -88,7 +88,7 @@ test("hostile input gets an answer", () => {
   assert.equal(kindOf(utf8("{".repeat(100_000))), "unknown");
 });
 
-test("what cannot be read is an error that names it", () => {
+test("unreadable input throws an error that names it", () => {
   const bytes = utf8("{}");
   structuredClone(bytes, { transfer: [bytes.buffer] });
   assert.throws(() => identify(bytes), { code: "invalid_input", details: { path: "input" } });

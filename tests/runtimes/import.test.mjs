@@ -1,4 +1,4 @@
-/** Files of other looms through the package: whatever a file is given as, and on into the trees of the other entry points. */
+/** Files of other looms through the package: in every input form, and passed to the trees of other entry points. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -22,7 +22,7 @@ const objects = imports.filter(
   ({ args: [file] }) => file !== null && file.$text === undefined && file.$hex === undefined,
 );
 
-test("an object, its text, its bytes and its ArrayBuffer are the same file", () => {
+test("an object, its text, its bytes and its ArrayBuffer give the same result", () => {
   assert.ok(objects.length > 40);
   for (const { name, args, expected } of objects) {
     const [file, options] = args;
@@ -42,7 +42,7 @@ test("CommonJS has it, too", async () => {
   assert.throws(() => common.importLoom("{}"), { name: "CtxweaveError", code: "unsupported_format" });
 });
 
-test("every imported tree is one for LoomTree, as it is", () => {
+test("LoomTree accepts every imported tree", () => {
   for (const { name, expected } of imports) {
     for (const { tree, tip, media = {} } of JSON.parse(expected).trees ?? []) {
       if (tip === undefined) continue;
@@ -57,7 +57,7 @@ test("every imported tree is one for LoomTree, as it is", () => {
   }
 });
 
-test("what is exported comes in again, and into LoomTree", () => {
+test("an export can be imported again, and passed to LoomTree", () => {
   for (const { name, expected } of imports) {
     for (const { tree, tip } of JSON.parse(expected).trees ?? []) {
       for (const format of ["pyloom", "loomsidian"]) {
@@ -71,7 +71,7 @@ test("what is exported comes in again, and into LoomTree", () => {
   }
 });
 
-test("a tree that is deeper than requests may be comes in as an object and as text", () => {
+test("a tree deeper than requests may be is imported as an object and as text", () => {
   const depth = 1500;
   let root = { text: "last", children: [] };
   for (let at = 1; at < depth; at += 1) root = { text: "a", children: [root] };
@@ -88,7 +88,7 @@ test("a tree that is deeper than requests may be comes in as an object and as te
   assert.throws(() => looms.importLoom({ root }, { limits: { fileDepth: 100 } }), { code: "limit_exceeded" });
 });
 
-test("what is no file says so", () => {
+test("other values are rejected", () => {
   const circle = {};
   circle.root = circle;
   for (const [file, code] of [
@@ -107,7 +107,7 @@ test("what is no file says so", () => {
   }
 });
 
-test("it counts nothing, and says so where a vocabulary is loaded for it alone", async () => {
+test("counts no tokens, and rejects a vocabulary", async () => {
   assert.equal(looms.countTokens, undefined);
   const program = `import { init } from "ctxweave/import";
     import { load } from "ctxweave/vocab/cl100k_base";
@@ -124,7 +124,7 @@ test("it counts nothing, and says so where a vocabulary is loaded for it alone",
   assert.equal(stdout, "unknown_value `ctxweave/import` counts no tokens and takes no vocabulary\n5\n", stderr);
 });
 
-test("a file of 20 MB comes in", () => {
+test("imports a file of 20 MB", () => {
   const text = "warp and weft ".repeat(10);
   const mapping = {};
   for (let at = 0; at < 65_000; at += 1) {

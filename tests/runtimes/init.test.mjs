@@ -1,6 +1,6 @@
 /**
- * Loading: what `init` takes, what it says when that is wrong, and that a trap does not end everything. Each test loads
- * the package afresh, in a worker thread of its own.
+ * Loading: the sources of `init`, the errors for invalid ones, and recovery after a trap. Each test loads a new copy of
+ * the package, in a separate worker thread.
  */
 
 import assert from "node:assert/strict";
@@ -17,7 +17,7 @@ const wasm = readFileSync(join(dir, "node_modules/ctxweave/dist/ctxweave.wasm"))
 const vocabulary = readFileSync(join(dir, "node_modules/ctxweave/dist/vocab/o200k_base.bin"));
 const html = "<!doctype html>\n<html><body>not found</body></html>\n";
 
-/** Path → content type, body, status. */
+/** Path to content type, body, status. */
 const answers = {
   "/ctxweave.wasm": ["application/wasm", wasm],
   "/octets.wasm": ["application/octet-stream", wasm],
@@ -44,7 +44,7 @@ before(async () => {
 
 after(() => server.close());
 
-/** Runs the body of an async function in a fresh copy of the package; `say` collects what it gives. */
+/** Runs the body of an async function in a new copy of the package; `say` collects its results. */
 async function fresh(entry, body) {
   const code = `
     const { parentPort } = require("node:worker_threads");
@@ -80,7 +80,7 @@ async function fresh(entry, body) {
   }
 }
 
-test("every way of giving the wasm works", async () => {
+test("every kind of source works for the wasm", async () => {
   const sources = {
     address: "base + '/ctxweave.wasm'",
     URL: "new URL(base + '/ctxweave.wasm')",
@@ -108,7 +108,7 @@ test("every way of giving the wasm works", async () => {
   }
 });
 
-test("init is idempotent: one load for all who wait, nothing after that", async () => {
+test("init is idempotent: concurrent calls share one load, later ones are no-ops", async () => {
   const said = await fresh(
     "node",
     `let instances = 0;
@@ -122,7 +122,7 @@ test("init is idempotent: one load for all who wait, nothing after that", async 
   assert.deepEqual(said, [1]);
 });
 
-test("importing throws nothing where the runtime lacks a decoder, and Node's own takes its place", () => {
+test("importing does not throw if the runtime lacks a decoder, and Node's is used", () => {
   for (const entry of ["node.js", "node.cjs", "index.cjs", "tokens/node.js", "tokens/index.cjs"]) {
     const code = `for (const name of ["TextDecoder", "TextEncoder"]) delete globalThis[name];
       const { encodeTokens, decodeTokens, init } = await import(${JSON.stringify(`file://${dir}/node_modules/ctxweave/dist/${entry}`)});
@@ -137,7 +137,7 @@ test("importing throws nothing where the runtime lacks a decoder, and Node's own
   }
 });
 
-test("a call before init says what to do", async () => {
+test("a call before init throws an error with the solution", async () => {
   for (const entry of ["node", "slim", "inline"]) {
     for (const call of [
       "assembleDialogue({})",
@@ -157,7 +157,7 @@ test("a call before init says what to do", async () => {
   }
 });
 
-test("what is not the wasm is named, and init can be tried again", async () => {
+test("an invalid source is named, and init can be tried again", async () => {
   const wrong = [
     ["base + '/html.wasm'", "html", /HTML page came.*optimizeDeps: \{ exclude: \["ctxweave"\] \}/],
     ["base + '/missing.wasm'", "http_status", /answered 404/],
@@ -202,7 +202,7 @@ const trapOnce = `
     return { exports: instances > 1 ? exports : { ...exports, countTokens: unreachable } };
   };`;
 
-test("after a trap the next call works, in a fresh instance", async () => {
+test("after a trap the next call works, in a new instance", async () => {
   const [first, second, instances] = await fresh(
     "node",
     `${trapOnce}
@@ -218,7 +218,7 @@ test("after a trap the next call works, in a fresh instance", async () => {
   assert.equal(instances, 2);
 });
 
-test("models are known by name, and a chat is counted with its overhead", async () => {
+test("models are found by name, and a chat is counted with its overhead", async () => {
   const [known, unknown, counts] = await fresh(
     "node",
     `await Promise.all([ctxweave.init(), vocab.load()]);
@@ -239,7 +239,7 @@ test("models are known by name, and a chat is counted with its overhead", async 
   assert.deepEqual(counts, [3, 3 + 3 + 1 + 4, 11 + 3 + 1 + 1 + 1, 7]);
 });
 
-test("a tokenizer of one's own counts wherever a text is counted", async () => {
+test("a custom tokenizer counts in every function that counts", async () => {
   const [counts, thrown, wrong] = await fresh(
     "node",
     `await ctxweave.init();
@@ -256,7 +256,7 @@ test("a tokenizer of one's own counts wherever a text is counted", async () => {
   assert.equal(wrong.code, "tokenizer_failed");
 });
 
-test("what is no string is an error that names it, and traps nothing", async () => {
+test("a value other than a string throws an error that names it, without a trap", async () => {
   const calls = {
     "countTokens(42)": "text",
     "countTokens()": "text",
@@ -281,7 +281,7 @@ test("what is no string is an error that names it, and traps nothing", async () 
   assert.deepEqual(counts.slice(3), [counts[2], counts[2]]);
 });
 
-test("options of a count that cannot be read are an error, and trap nothing", async () => {
+test("unreadable options of a count throw an error, without a trap", async () => {
   const wrong = {
     "{ tokenizer: 5 }": [{ path: "options.tokenizer" }, /must be a tokenizer's name/],
     "{ get tokenizer() { throw new Error('not now'); } }": [{ path: "options.tokenizer" }, /reading it threw: not now/],
@@ -304,7 +304,7 @@ test("options of a count that cannot be read are an error, and trap nothing", as
   }
 });
 
-test("every way of giving a vocabulary works, with progress", async () => {
+test("every kind of source works for a vocabulary, with progress", async () => {
   const total = vocabulary.length;
   const sources = {
     nothing: "undefined",
@@ -333,11 +333,11 @@ test("every way of giving a vocabulary works, with progress", async () => {
       name,
     );
     if (/address|URL|Re/.test(name) && name !== "file address")
-      assert.ok(seen.length > 1, `${name}: it comes in pieces`);
+      assert.ok(seen.length > 1, `${name}: it arrives in pieces`);
   }
 });
 
-test("a vocabulary may be loaded while init is under way, not without it", async () => {
+test("a vocabulary may be loaded while init is pending, not without it", async () => {
   for (const start of ["[ctxweave.init(), vocab.load()]", "[vocab.load(), ctxweave.init()]"]) {
     const body = `await Promise.all(${start}); say(ctxweave.countTokens("<|endoftext|>", exactly));`;
     assert.deepEqual(await fresh("node", body), [7], start);
@@ -356,7 +356,7 @@ test("a vocabulary may be loaded while init is under way, not without it", async
   assert.equal(count, 7, "the next load works");
 });
 
-test("loading a vocabulary is idempotent, and needs nothing after loadVocabulary", async () => {
+test("loading a vocabulary is idempotent, and a no-op after loadVocabulary", async () => {
   const [loads, count] = await fresh(
     "node",
     `await ctxweave.init();
@@ -375,7 +375,7 @@ test("loading a vocabulary is idempotent, and needs nothing after loadVocabulary
   assert.deepEqual(await fresh("node", body), [vocabulary.length]);
 });
 
-test("what is not the vocabulary is named, and load can be tried again", async () => {
+test("an invalid vocabulary is named, and load can be tried again", async () => {
   const wrong = [
     ["base + '/html.bin'", "invalid_vocabulary", "html", /HTML page came.*optimizeDeps: \{ exclude: \["ctxweave"\] \}/],
     ["base + '/missing.bin'", "vocabulary_not_loaded", "http_status", /answered 404/],
@@ -403,7 +403,7 @@ test("what is not the vocabulary is named, and load can be tried again", async (
   }
 });
 
-test("a vocabulary that was loaded is there after a trap", async () => {
+test("a loaded vocabulary survives a trap", async () => {
   const [first, second, ...counts] = await fresh(
     "node",
     `${trapOnce}

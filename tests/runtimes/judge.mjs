@@ -1,23 +1,23 @@
-/** Judges what a runtime made of the scenario. */
+/** Judges the output of the scenario in a runtime. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../packaging/packed.mjs";
 
-/** Everything that the scenario gives must be as the goldens say, byte for byte. */
+/** Every result of the scenario must equal the goldens, byte for byte. */
 export function judge({ early, version, counts, outputs }, { goldens }) {
-  assert.equal(early, "not_initialized", "a call before init says so");
+  assert.equal(early, "not_initialized", "a call before init throws");
   assert.equal(version, JSON.parse(readFileSync(join(root, "pkg/package.json"), "utf8")).version);
   if (goldens.every(({ call }) => ["exportLoom", "importLoom"].includes(call))) {
-    assert.equal(counts, undefined, "what only reads files counts nothing");
+    assert.equal(counts, undefined, "the area that only reads files counts no tokens");
   } else {
     assert.deepEqual(counts.batch, counts.single);
     assert.deepEqual(counts.upTo, counts.single);
     assert.equal(counts.single[0], 0);
     assert.ok(
       counts.over.every((count) => count === null),
-      "one token less than it has is too few",
+      "a limit one token below is exceeded",
     );
   }
   assert.equal(outputs.length, goldens.length);
@@ -28,7 +28,7 @@ export function judge({ early, version, counts, outputs }, { goldens }) {
   }
 }
 
-/** What counting exactly gives must be what tiktoken counts, and with the assets every mistake has its code. */
+/** Exact counts must equal tiktoken's, and with the assets every mistake has its code. */
 export function judgeExact(
   { codes, counted, wrong, spaces, assembled, own },
   texts,
@@ -50,11 +50,11 @@ export function judgeExact(
   assert.equal(counted, texts.length);
   const special = texts.find(([text]) => text === "<|endoftext|>");
   assert.deepEqual(special[1], { o200k_base: 7, cl100k_base: 7 });
-  assert.ok(texts.length >= 40 && texts.some(([text]) => text === "\ufeff"), "the list is the list");
-  // The longest token of spaces alone has 128 of them.
+  assert.ok(texts.length >= 40 && texts.some(([text]) => text === "\ufeff"), "the batch equals the single counts");
+  // The longest token of spaces has 128 of them.
   assert.equal(spaces, 1_000_000 / 128 + 0.5);
   if (!assembly) {
-    assert.deepEqual([assembled, own], [undefined, undefined], "there is counting alone");
+    assert.deepEqual([assembled, own], [undefined, undefined], "nothing but counting");
     return;
   }
   for (const [at, { tokens, messages, limit, recount }] of assembled.entries()) {

@@ -1,4 +1,4 @@
-/** Repeated calls must not make the process grow: neither wasm memory nor the list of JavaScript objects that wasm holds. */
+/** Repeated calls must not leak: neither wasm memory nor entries in the wasm's list of JavaScript objects. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -6,15 +6,15 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { installed } from "../packaging/packed.mjs";
 
-test("ten thousand calls leave the memory as it was", async () => {
+test("ten thousand calls leak no memory", async () => {
   assert.equal(typeof globalThis.gc, "function", "node runs with --expose-gc");
   const { Instance } = WebAssembly;
   let exports;
   let slots;
   WebAssembly.Instance = function (...args) {
     ({ exports } = new Instance(...args));
-    // Wasm gets a JavaScript value as its place in a list. So many at once that all free places are taken show how many
-    // places there are.
+    // The wasm holds JavaScript values in slots of a list. Enough simultaneous values to occupy all free slots reveal
+    // the number of slots.
     const countTokensBatch = (result, at, count, ...more) => {
       slots = Math.max(...new Uint32Array(exports.memory.buffer, at, count));
       return exports.countTokensBatch(result, at, count, ...more);
@@ -39,20 +39,20 @@ test("ten thousand calls leave the memory as it was", async () => {
       ctxweave.assembleDialogue(request);
       ctxweave.assembleBuffer(request);
       ctxweave.countTokensBatch(["one", "two"]);
-      // The way out through an error must not leak either.
+      // Errors must not leak either.
       assert.throws(() => ctxweave.assembleDialogue({ ...request, tip: "nowhere" }), { code: "node_not_found" });
     }
     ctxweave.countTokensBatch(Array(5000).fill(""));
     globalThis.gc();
     return { wasm: exports.memory.buffer.byteLength, slots, heap: process.memoryUsage().heapUsed };
   };
-  // The first calls bring everything to its working size.
+  // The first calls allocate the working set.
   call(1000);
   const before = call(1000);
   const after = call(10_000);
   assert.equal(after.wasm, before.wasm, "wasm memory");
   assert.ok(before.slots > 5000, `${before.slots} places`);
-  // Which places are free first is not always the same, so that it may be fewer.
+  // The order of free slots varies, so there may be fewer.
   assert.ok(after.slots <= before.slots, `the list of JavaScript objects: ${before.slots}, then ${after.slots}`);
   assert.ok(after.heap - before.heap < 2 << 20, `the heap grew by ${after.heap - before.heap} bytes`);
 });

@@ -1,4 +1,7 @@
-/** The part of `cargo xtask test-bundlers` that the project's own tools can do: runtimes, pages without tools, esbuild and Bun. */
+/**
+ * The part of `cargo xtask test-bundlers` that works with the project's tools: runtimes, pages without build tools,
+ * esbuild and Bun.
+ */
 
 import { rmSync } from "node:fs";
 import { after, test } from "node:test";

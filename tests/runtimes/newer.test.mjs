@@ -1,6 +1,6 @@
 /**
- * Our package runs in Node 20; some vendors' packages say that they need Node 22. Where the tests run in an older one, those
- * with vendors' packages run again in a newer one, which npm brings.
+ * The package supports Node 20; some vendors' packages require Node 22. In an older Node the tests with vendors'
+ * packages run again in a newer one, installed by npm.
  */
 
 import assert from "node:assert/strict";
@@ -27,7 +27,7 @@ test("no package needs a Node that is newer still", () => {
 
 for (const file of old ? ["chat.test.mjs", "vendors.test.mjs"] : []) {
   test(`${file} passes in Node ${needed}`, { skip: none }, () => {
-    // Without what node:test tells its own children: this is a run of its own.
+    // Without the variables that node:test sets for its children: this is a separate run.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const args = ["--expose-gc", "--test-reporter=tap", join(import.meta.dirname, file)];
     const { status, stdout, stderr } = spawnSync(newer, args, { encoding: "utf8", env });

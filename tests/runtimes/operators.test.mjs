@@ -1,4 +1,4 @@
-/** Operators through the packed package: what only JavaScript can show. */
+/** Operators through the packed package: behavior that only JavaScript can show. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -15,7 +15,7 @@ before(async () => {
 
 const XML = `<task type="sequential"><description>All</description><steps><task type="atomic" id="a"/></steps></task>`;
 
-/** A memory system that fails as often as it is told, and remembers what it was asked. */
+/** A memory system that fails a given number of times, and records its questions. */
 function memory(
   failures,
   answer = {
@@ -36,7 +36,7 @@ function memory(
 }
 
 describe("parseTask", () => {
-  it("takes a string and every kind of bytes", () => {
+  it("accepts a string and every kind of bytes", () => {
     const bytes = new TextEncoder().encode(XML);
     const expected = ctxweave.parseTask(XML);
     assert.deepEqual(ctxweave.parseTask(bytes), expected);
@@ -47,7 +47,7 @@ describe("parseTask", () => {
     }
   });
 
-  it("gives a task that is frozen to its leaves", () => {
+  it("returns a deeply frozen task", () => {
     const { task } = ctxweave.parseTask(XML);
     const check = (value) => {
       if (typeof value !== "object" || value === null) return;
@@ -60,7 +60,7 @@ describe("parseTask", () => {
     }, TypeError);
   });
 
-  it("says where half of a surrogate pair was", () => {
+  it("reports the position of a lone surrogate", () => {
     const { task, diagnostics } = ctxweave.parseTask(
       `<task type="atomic">\n  <description>😀\ud800</description></task>`,
     );
@@ -82,7 +82,7 @@ describe("parseTask", () => {
 describe("assembleContextForTask", () => {
   const request = { task: { description: "T" }, parentContext: "P" };
 
-  it("asks nothing where nothing is to be asked", async () => {
+  it("asks nothing if no question is needed", async () => {
     const { asked, system } = memory(9);
     const task = { contextManagement: { freshContext: "disabled" } };
     assert.deepEqual(await ctxweave.assembleContextForTask({ task, parentContext: "P" }, system), {
@@ -93,7 +93,7 @@ describe("assembleContextForTask", () => {
     assert.equal(asked.length, 0);
   });
 
-  it("asks once, with the input and its text, and leaves the matches as they are", async () => {
+  it("asks once, with the input and its text, and does not change the matches", async () => {
     const { asked, system } = memory(0);
     assert.deepEqual(await ctxweave.assembleContextForTask(request, system), {
       context: "P\n\nFOUND",
@@ -112,7 +112,7 @@ describe("assembleContextForTask", () => {
     ]);
   });
 
-  it("asks once more when it fails, with the same input", async () => {
+  it("asks once more after a failure, with the same input", async () => {
     const { asked, system } = memory(1);
     assert.equal((await ctxweave.assembleContextForTask(request, system)).fresh, "FOUND");
     assert.equal(asked.length, 2);
@@ -131,7 +131,7 @@ describe("assembleContextForTask", () => {
     assert.equal(asked.length, 2);
   });
 
-  it("takes a memory system that throws or answers at once", async () => {
+  it("accepts a memory system that throws or answers synchronously", async () => {
     const answer = () => ({ context: "NOW", matches: [] });
     assert.equal((await ctxweave.assembleContextForTask(request, answer)).fresh, "NOW");
     const thrower = () => {
@@ -143,7 +143,7 @@ describe("assembleContextForTask", () => {
     });
   });
 
-  it("does not ask again for an answer of the wrong shape", async () => {
+  it("does not ask again after an answer of the wrong shape", async () => {
     for (const answer of [undefined, null, "text", { context: 1, matches: [] }, { context: "x", matches: [["a"]] }]) {
       const { asked, system } = memory(0, answer ?? null);
       await assert.rejects(ctxweave.assembleContextForTask(request, system), { code: "invalid_input" });
@@ -152,7 +152,7 @@ describe("assembleContextForTask", () => {
     await assert.rejects(ctxweave.assembleContextForTask(request, undefined), { code: "invalid_input" });
   });
 
-  it("counts and refuses what is too long", async () => {
+  it("counts and rejects contexts over the limit", async () => {
     const { system } = memory(0);
     const sized = await ctxweave.assembleContextForTask({ ...request, warnTokens: 1, maxTokens: 100 }, system);
     assert.ok(sized.tokens > 1);
@@ -170,7 +170,7 @@ describe("assembleContextForTask", () => {
   });
 });
 
-describe("tasks made by hand", () => {
+describe("tasks as plain objects", () => {
   it("may go no deeper than templates", () => {
     let task = {};
     for (let depth = 0; depth < 100_000; depth += 1) task = { type: "sequential", steps: [task] };
@@ -179,7 +179,7 @@ describe("tasks made by hand", () => {
     assert.equal(ctxweave.explainTask({ steps: [{}] }).length, 2);
   });
 
-  it("and templates as deep as any may be are explained", () => {
+  it("templates of the maximum depth are explained", () => {
     const limits = { xmlDepth: 100 };
     for (const [open, close, depth] of [
       ['<inner_task type="reduce">', "</inner_task>", 99],
@@ -219,7 +219,7 @@ describe("the example", () => {
     const step = (id) => stdout.split(`── step ${id}`)[1].split("\n──")[0];
     assert.match(step("facts"), /inherited:\n {2}The reader is a child\./);
     assert.match(step("facts"), /match: notes\/lighthouse\.md/);
-    // Filtered: only the sentence about the storm; accumulated: the notes of the step before.
+    // Filtered: only the sentence about the storm; accumulated: the notes of the previous step.
     assert.match(
       step("gap"),
       /inherited:\n {2}The storm came in the night\.\naccumulated:\n {2}### facts\n {2}\n {2}facts is done\.\n$/m,
@@ -229,7 +229,7 @@ describe("the example", () => {
     assert.match(stdout, /results: \(letter-1, \d+ characters seen\) \(letter-2, \d+ characters seen\)/);
   });
 
-  it("keeps what was done when a step fails", async () => {
+  it("keeps earlier outputs when a step fails", async () => {
     const { runTask, memoryOf } = await import(pathToFileURL(join(root, "examples/operators.mjs")).href);
     const inRoot = await import("ctxweave");
     await inRoot.init();
@@ -250,7 +250,7 @@ describe("the example", () => {
     });
   });
 
-  it("keeps what was done when the memory system fails", async () => {
+  it("keeps earlier outputs when the memory system fails", async () => {
     const { runTask } = await import(pathToFileURL(join(root, "examples/operators.mjs")).href);
     const { init, parseTask } = await import("ctxweave");
     await init();
@@ -274,8 +274,8 @@ describe("the example", () => {
   });
 });
 
-describe("a tokenizer of one's own", () => {
-  it("counts what is ready at once and what the memory system answers", async () => {
+describe("a custom tokenizer", () => {
+  it("counts contexts with and without the memory system", async () => {
     const tokenizer = { count: (text) => text.length };
     const memory = async () => ({ context: "12345", matches: [] });
     const task = { contextManagement: { inheritContext: "none" } };

@@ -29,8 +29,8 @@ export function examples() {
 }
 
 /**
- * What the README of a service says: after `cargo xtask build` the words of the one command that starts it, and the request that
- * `curl` makes, `{ path, body }`.
+ * The commands in the README of a service: the words of the one that starts it after `cargo xtask build`, and the
+ * request that `curl` makes, `{ path, body }`.
  */
 export function serviceCommands(name) {
   const readme = readFileSync(join(root, "examples", name, "README.md"), "utf8");

@@ -1,4 +1,4 @@
-/** What JSON cannot carry, on its way into the wasm: nothing is lost without a word, and nothing hangs. */
+/** Values that JSON cannot carry, on their way into the wasm: nothing is lost silently, and nothing hangs. */
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -30,7 +30,7 @@ function error(run) {
 const dialogue = (request) => () =>
   ctxweave.assembleDialogue({ tree: tree(node("a")), tip: "a", contextWindow: 8000, ...request });
 
-test("what is no data where data belongs is named with its path", () => {
+test("values other than data are named with their path", () => {
   const cycle = {};
   cycle.cycle = cycle;
   const cases = [
@@ -54,12 +54,12 @@ test("what is no data where data belongs is named with its path", () => {
   }
 });
 
-test("unknown fields of entities may hold what they like", () => {
+test("unknown fields of entities may hold any value", () => {
   const extra = { method() {}, count: 1n, when: new Date(NaN), map: new Map(), nan: NaN, symbol: Symbol("x") };
   assert.equal(dialogue({ tree: tree({ ...node("a", "hello"), ...extra }) })().messages[0].content, "hello");
 });
 
-test("what a getter or `toJSON` throws is the cause", () => {
+test("an exception in a getter or `toJSON` becomes the cause", () => {
   const boom = new Error("boom");
   const raise = () => {
     throw boom;
@@ -98,7 +98,7 @@ test("what a getter or `toJSON` throws is the cause", () => {
   }
 });
 
-test("a length that nobody has is refused at once", () => {
+test("an impossible length is rejected immediately", () => {
   const claimed = new Proxy([], { get: (list, key) => (key === "length" ? 4_294_967_295 : Reflect.get(list, key)) });
   for (const list of [claimed, new Array(4_294_967_295)]) {
     const { code, details } = error(dialogue({ pendingSources: list }));
@@ -106,13 +106,13 @@ test("a length that nobody has is refused at once", () => {
   }
 });
 
-test("what is nested without end is an error", () => {
+test("infinite nesting throws", () => {
   let deep = "x";
   for (let level = 0; level < 100_000; level += 1) deep = [deep];
   assert.equal(error(dialogue({ tree: tree(node("a", deep)) })).code, "limit_exceeded");
 });
 
-test("an own key `__proto__` stays one, in and out", () => {
+test("an own key `__proto__` is preserved, in and out", () => {
   const log = '{"timestamp":"2026-01-01T00:00:00Z","op":"x","__proto__":{"x":1}}\n';
   const { details } = ctxweave.readContext({ log }).context.recent_log[0];
   assert.equal(Object.getPrototypeOf(details), Object.prototype);
@@ -123,7 +123,7 @@ test("an own key `__proto__` stays one, in and out", () => {
   assert.deepEqual(Object.keys(context.tastes.genres), ["__proto__"]);
 });
 
-test("bytes are taken where bytes are, and named where they are not", () => {
+test("bytes are accepted as bytes, and named elsewhere", () => {
   const bytes = new TextEncoder().encode("Keep it blue.\n");
   for (const notes of [bytes, bytes.buffer, new DataView(bytes.buffer)]) {
     assert.equal(ctxweave.readFullNotes({ notes }), "Keep it blue.\n");
@@ -132,7 +132,7 @@ test("bytes are taken where bytes are, and named where they are not", () => {
   assert.deepEqual([code, message], ["invalid_input", "`tastesDir` is bytes; it must be a string"]);
 });
 
-test("options that are not known are said", () => {
+test("unknown options are reported", () => {
   const { diagnostics } = ctxweave.readContext({ limits: { notesHeadLine: 3 }, note: "x" });
   assert.deepEqual(
     diagnostics.map(({ code, path, message }) => [code, path, message]),
@@ -146,7 +146,7 @@ test("options that are not known are said", () => {
   assert.match(thrown.message, /did you mean `tokenizer`/);
 });
 
-test("a dialogue is the same for few nodes and for many, whatever its ids and contents are", () => {
+test("a dialogue is the same for few nodes and for many, whatever its ids and contents", () => {
   const text = { type: "text", text: "yo" };
   const empty = { type: "mixed", blocks: [] };
   for (const count of [1, 2, 30, 60, 100]) {
@@ -163,7 +163,7 @@ test("a dialogue is the same for few nodes and for many, whatever its ids and co
     const data = { nodes, edges };
     const results = [
       ctxweave.assembleDialogue({ tree: data, tip, contextWindow: 100_000 }),
-      // Not all of it can stay the caller's: a date has to be written as text.
+      // Not all strings can be the caller's: a date has to be written as text.
       ctxweave.assembleDialogue({
         tree: { nodes: nodes.map((node) => ({ ...node, createdAt: new Date(0) })), edges },
         tip,
@@ -187,7 +187,7 @@ test("a dialogue is the same for few nodes and for many, whatever its ids and co
   }
 });
 
-test("lone surrogates are repaired wherever they stand", () => {
+test("lone surrogates are repaired everywhere", () => {
   const { diagnostics } = ctxweave.readContext({
     brief: "a\ud800",
     tastes: { genres: { "b\udfff": "c" } },
@@ -208,7 +208,7 @@ function random(seed) {
   };
 }
 
-test("whatever JSON can say arrives as JSON.stringify says it", () => {
+test("every JSON value arrives as from JSON.stringify", () => {
   const next = random(20);
   const below = (count) => Math.floor(next() * count);
   const pick = (list) => list[below(list.length)];
@@ -253,7 +253,7 @@ test("whatever JSON can say arrives as JSON.stringify says it", () => {
   }
 });
 
-test("long texts of all sizes arrive as they are", () => {
+test("long texts of all sizes arrive unchanged", () => {
   const contents = ["x", "\n", "é", "中", "💶", '"\\'].flatMap((unit) =>
     [63, 64, 127, 128, 16_383, 16_384, 65_530, 65_536, 70_000, 300_000].map((count) => `(${unit.repeat(count)})`),
   );
@@ -267,7 +267,7 @@ test("long texts of all sizes arrive as they are", () => {
   }
 });
 
-test("a getter may make a request of its own, and objects may inherit", () => {
+test("a getter may make another request, and objects may inherit", () => {
   const inner = () =>
     ctxweave.assembleDialogue({ tree: tree(node("b", "inner ".repeat(50))), tip: "b", contextWindow: 8000 });
   const outer = {

@@ -1,4 +1,4 @@
-/** Changes, previews and searches of the tree that stays, through the packed package. */
+/** Changes, previews and searches of the resident tree, through the packed package. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ const given = () => ({
 const text = (bytes) => new TextDecoder().decode(bytes);
 
 describe("LoomTree's changes", () => {
-  it("gives the tree as it was given", () => {
+  it("returns the tree unchanged", () => {
     const tree = new ctxweave.LoomTree(given());
     assert.deepEqual(tree.toJSON(), given());
     assert.deepEqual(JSON.parse(JSON.stringify({ tree })), { tree: given() });
@@ -40,7 +40,7 @@ describe("LoomTree's changes", () => {
     assert.throws(() => tree.snapshot(), { code: "handle_freed" });
   });
 
-  it("takes back a streamed reply, piece by piece, and makes it again", () => {
+  it("undoes a streamed reply piece by piece, and redoes it", () => {
     const tree = new ctxweave.LoomTree(given());
     const before = text(tree.snapshot());
     const undo = [
@@ -61,7 +61,7 @@ describe("LoomTree's changes", () => {
     tree.free();
   });
 
-  it("tells a copy what it lacks", () => {
+  it("updates a copy", () => {
     const tree = new ctxweave.LoomTree(given());
     const copy = new ctxweave.LoomTree(tree.snapshot());
     let known = tree.revision;
@@ -87,7 +87,7 @@ describe("LoomTree's changes", () => {
     for (const made of [tree, copy, late]) made.free();
   });
 
-  it("previews with the defaults, other options and a tokenizer of one's own", () => {
+  it("previews with the defaults, other options and a custom tokenizer", () => {
     const tree = new ctxweave.LoomTree(given());
     const tokenizer = { name: "letters", count: (text) => text.length };
     tree.configure({ contextWindow: 5000, tip: "b", tokenizer });
@@ -112,7 +112,7 @@ describe("LoomTree's changes", () => {
     tree.free();
   });
 
-  it("asks for several answers as the provider takes it", () => {
+  it("requests several answers in the provider's way", () => {
     const tree = new ctxweave.LoomTree(given());
     tree.configure({ contextWindow: 5000, tip: "c" });
     const bodies = (target, n = 3) =>

@@ -1,4 +1,4 @@
-/** A tree that stays, asked what a front end asks, through the packed package: what only JavaScript can do to it. */
+/** Navigation queries of the resident tree, through the packed package: behavior that only JavaScript can show. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -17,13 +17,13 @@ const edge = (from, to) => ({ id: `${from}-${to}`, sources: [{ nodeId: from }], 
 const textOf = (tree, tip) => tree.assembleDialogue({ tip, contextWindow: 100_000 }).messages[0]?.content;
 
 describe("LoomTree.append", () => {
-  it("joins what was split anywhere, also inside a character", () => {
+  it("joins text split anywhere, also inside a character", () => {
     const text = 'It is 🌊 wide,\n\n"salt" and 👩‍🚀 deep.';
     for (let step = 1; step < 5; step += 1) {
       const tree = new ctxweave.LoomTree({ nodes: [node("r", "")], edges: [] });
       for (let at = 0; at < text.length; at += step) {
         tree.append("r", text.slice(at, at + step));
-        // What is asked in between changes nothing.
+        // Queries in between have no effect.
         if (at % 3 === 0) tree.measurePath({ tip: "r", contextWindow: 100_000 });
       }
       assert.equal(textOf(tree, "r"), text, `steps of ${step}`);
@@ -34,7 +34,7 @@ describe("LoomTree.append", () => {
     }
   });
 
-  it("joins a half with that at the end of what was put there, and tells of those that stay alone", () => {
+  it("joins a half with one at the end of the stored text, and reports those that remain alone", () => {
     const tree = new ctxweave.LoomTree({ nodes: [node("r", "")], edges: [] });
     const [code] = ["lone_surrogate_replaced"];
     assert.deepEqual(
@@ -53,7 +53,7 @@ describe("LoomTree.append", () => {
     );
     assert.deepEqual(tree.append("r", " and").diagnostics, []);
     assert.equal(textOf(tree, "r"), "wave 🌊!\ufffd\ufffd and");
-    // A node that is put anew has no half of what it was.
+    // A replaced node has no half of its earlier text.
     tree.append("r", "\ud83c");
     tree.upsert({ nodes: [node("r", "new ")] });
     tree.append("r", "\udf0a.");
@@ -61,7 +61,7 @@ describe("LoomTree.append", () => {
     tree.free();
   });
 
-  it("counts with a tokenizer of one's own, and survives one that throws", () => {
+  it("counts with a custom tokenizer, and survives one that throws", () => {
     let fails = false;
     const tokenizer = {
       name: "mine",
@@ -87,7 +87,7 @@ describe("LoomTree.append", () => {
 });
 
 describe("LoomTree, for drawing", () => {
-  it("gives arrays of numbers that follow every edit, and are the caller's own", () => {
+  it("returns arrays of numbers that reflect every edit, and belong to the caller", () => {
     const nodes = ["a", "b", "c"].map((id) => node(id));
     const tree = new ctxweave.LoomTree({ nodes, edges: [edge("a", "b"), edge("a", "c")] });
     const before = tree.subtreeTokens();

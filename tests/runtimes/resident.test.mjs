@@ -1,4 +1,4 @@
-/** The tree that stays, through the packed package: what only JavaScript can do to it. */
+/** The resident tree, through the packed package: behavior that only JavaScript can show. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { installed } from "../packaging/packed.mjs";
 
 let ctxweave;
 let exports;
-/** Whether counting shall trap, which the module itself never does. */
+/** Whether counting traps, which the module never does on its own. */
 let broken = false;
 before(async () => {
   const { Instance } = WebAssembly;
@@ -40,7 +40,7 @@ const chain = (count) => ({
 });
 
 describe("LoomTree", () => {
-  it("refuses a setting that is not known, whatever else has to be loaded first", () => {
+  it("rejects an unknown setting before a missing vocabulary", () => {
     const tree = new ctxweave.LoomTree(chain(3));
     for (const settings of [
       { bogus: 1 },
@@ -59,7 +59,7 @@ describe("LoomTree", () => {
     tree.free();
   });
 
-  it("gives what the functions give, after a hundred random edits", () => {
+  it("equals the functions, after a hundred random edits", () => {
     const { LoomTree, assembleDialogue, requestBody } = ctxweave;
     const data = chain(30);
     const tree = new LoomTree(data);
@@ -94,7 +94,7 @@ describe("LoomTree", () => {
     tree.free();
   });
 
-  it("sends what is new, whatever was asked before and whatever became of the answers", () => {
+  it("sends only new messages, whatever was queried before and whatever callers did with the results", () => {
     const { LoomTree, assembleDialogue, requestBody } = ctxweave;
     let seed = 11;
     const random = (below) => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) % below;
@@ -106,7 +106,7 @@ describe("LoomTree", () => {
       () => ({ type: "mixed", blocks: ["two", " texts "].map((text) => ({ type: "text", text })) }),
       () => `"quoted"\n\n\ttext ${random(50)} `,
     ];
-    // What was said by two in a row is one message, and plain texts come more often than all else.
+    // Consecutive nodes of one role merge into one message, and plain texts are the most frequent.
     const made = (id) => ({
       id,
       authorType: one(["human", "human", "model"]),
@@ -165,7 +165,7 @@ describe("LoomTree", () => {
         assert.throws(() => tree.summarizeDialogue({ tip: "nowhere", contextWindow: 100 }), { code: "node_not_found" });
         assert.throws(() => tree.summarizeDialogue({ tip: "n0", contextWindow: 1 }), { code: "invalid_budget" });
       } else if (act === 8) {
-        // The tokenizer throws while the answer is already on its way.
+        // The tokenizer throws while the answer is on its way.
         throwing = true;
         const tip = data.nodes.at(-1).id;
         assert.throws(() => tree.summarizeDialogue({ tip, contextWindow: 5000, tokenizer: { ...tokenizer } }), {
@@ -240,7 +240,7 @@ describe("LoomTree", () => {
         const { body, report, state } = tree.requestBodyWithReport({ ...options, target });
         assert.equal(state === undefined, options.previous === undefined);
         assert.deepEqual(body, requestBody({ ...request, target }), `round ${round}`);
-        // A state of a dialogue for no provider is not continued for one.
+        // The state of a dialogue without a provider is not continued with one.
         if (state === undefined) assert.deepEqual(report.tokens, short.tokens);
         body.fill(0);
         assert.deepEqual(tree.requestBody({ ...options, target }), requestBody({ ...request, target }));
@@ -256,11 +256,11 @@ describe("LoomTree", () => {
     trees.forEach(({ tree }) => tree.free());
   });
 
-  it("escapes every character at every place, anew and copied", () => {
+  it("escapes every character at every position, new and copied", () => {
     const { LoomTree } = ctxweave;
     const specials = Array.from({ length: 0x80 }, (_, code) => String.fromCharCode(code));
     for (const special of [...specials, "é", "\u2028", "\ufeff", "😀"]) {
-      // Wherever a vector of sixteen bytes begins, and more than one of them.
+      // At every offset of a vector of sixteen bytes, and over more than one.
       const contents = Array.from({ length: 40 }, (_, at) => `<${"a".repeat(at)}${special}${special}b${special}>`);
       const nodes = contents.map((content, at) => node(at, content));
       const tree = new LoomTree({ nodes, edges: chain(40).edges });
@@ -274,7 +274,7 @@ describe("LoomTree", () => {
     }
   });
 
-  it("is not to be used after it was freed", () => {
+  it("throws after it was freed", () => {
     const tree = new ctxweave.LoomTree(chain(2));
     tree[Symbol.dispose]();
     tree.free();
@@ -283,7 +283,7 @@ describe("LoomTree", () => {
     }
   });
 
-  it("lets a tip take the place of a default path, and the reverse", () => {
+  it("a tip overrides a default path, and the reverse", () => {
     const { LoomTree } = ctxweave;
     const tree = new LoomTree(chain(5));
     const ids = (options) => tree.summarizeDialogue(options).messages.flatMap(({ nodeIds }) => nodeIds);
@@ -298,7 +298,7 @@ describe("LoomTree", () => {
     tree.free();
   });
 
-  it("repairs and reports half pairs in every field", () => {
+  it("repairs and reports lone surrogates in every field", () => {
     const { LoomTree } = ctxweave;
     const tree = new LoomTree({ title: "a\ud800", nodes: [node(0)], edges: [] });
     assert.deepEqual(
@@ -326,7 +326,7 @@ describe("LoomTree", () => {
     broken = false;
     const { tokens } = tree.measurePath({ tip: "n5", tokenizer });
     assert.equal(tokens.tokenizer, "mine");
-    assert.ok(tokens.messages > 100, "what the failed call gave is not remembered");
+    assert.ok(tokens.messages > 100, "the failed call was not cached");
     const codes = [];
     const nosy = {
       count(text) {
@@ -346,7 +346,7 @@ describe("LoomTree", () => {
     tree.free();
   });
 
-  it("takes bytes, says what was damaged, and refuses what is no tree", () => {
+  it("accepts bytes, reports damage, and rejects other values", () => {
     const { LoomTree } = ctxweave;
     const tree = new LoomTree(new TextEncoder().encode(JSON.stringify(chain(3))));
     assert.deepEqual(tree.path("n2"), ["n0", "n1", "n2"]);
@@ -360,7 +360,7 @@ describe("LoomTree", () => {
     }
   });
 
-  it("a thousand trees and many edits leave the memory as it was", () => {
+  it("a thousand trees and many edits leak no memory", () => {
     assert.equal(typeof globalThis.gc, "function", "node runs with --expose-gc");
     const { LoomTree } = ctxweave;
     const held = new LoomTree(chain(2));
@@ -382,12 +382,12 @@ describe("LoomTree", () => {
     };
     const before = work(50);
     assert.equal(work(500), before, "wasm memory");
-    assert.equal(held.size.texts, texts, "what was remembered went with the trees");
+    assert.equal(held.size.texts, texts, "the caches were freed with the trees");
     held.free();
   });
 
-  // The last one: it ends the instance that the others use.
-  it("is lost when the module has to be started anew, and says so", () => {
+  // The last test: it ends the instance that the others use.
+  it("throws `handle_lost` after the module was restarted", () => {
     const { LoomTree, countTokens } = ctxweave;
     const old = new LoomTree(chain(5));
     old.configure({ contextWindow: 4000 });

@@ -1,9 +1,9 @@
 /**
- * What is done in every runtime, with nothing but the language: it is bundled into pages and Workers as it is. Nothing
- * is judged here but what only shows inside; the test compares the outputs.
+ * The calls made in every runtime, with nothing but the language: this file is bundled into pages and Workers. It
+ * judges only what is visible inside; the test compares the outputs.
  */
 
-/** Runs it all and gives what came out, as plain data. */
+/** Runs everything; returns the outputs as plain data. */
 export async function scenario(ctxweave, { goldens, trees, media }) {
   const early = thrownBy(() => (ctxweave.countTokens ?? ctxweave.importLoom)("too early"));
   // Concurrent and repeated calls of init are one.
@@ -16,7 +16,7 @@ export async function scenario(ctxweave, { goldens, trees, media }) {
   return { early: early?.code, version: ctxweave.version, counts: ctxweave.countTokens && counts(ctxweave), outputs };
 }
 
-/** What the call of a golden gives: tests/it/calls says how bytes and maps are written. */
+/** The result of a golden's call, with bytes and maps written as in tests/it/calls. */
 function outcome(ctxweave, { call, request, args = [request], steps, tree, media: withMedia }, { trees, media }) {
   const [first, ...others] = revived(args);
   const whole =
@@ -33,7 +33,7 @@ function outcome(ctxweave, { call, request, args = [request], steps, tree, media
   return results;
 }
 
-/** The result, or `{ error }` when it throws, with all that a caller can see of the error. */
+/** The result, or `{ error }` with everything that a caller can see of the error. */
 function tried(ctxweave, call, action) {
   let result;
   const error = thrownBy(() => {
@@ -41,13 +41,13 @@ function tried(ctxweave, call, action) {
   });
   if (error === undefined) return written(result);
   if (!(error instanceof ctxweave.CtxweaveError && error instanceof Error && error.name === "CtxweaveError")) {
-    throw new Error(`\`${call}\` threw something that is no CtxweaveError`, { cause: error });
+    throw new Error(`\`${call}\` threw something other than a CtxweaveError`, { cause: error });
   }
   const { code, message, details } = error;
   return { error: { code, message, details } };
 }
 
-/** An argument as it is meant. */
+/** Restores an argument. */
 function revived(value) {
   if (Array.isArray(value)) return value.map(revived);
   if (typeof value !== "object" || value === null) return value;
@@ -59,7 +59,7 @@ function revived(value) {
   return Object.fromEntries(Object.entries(value).map(([key, value]) => [key, revived(value)]));
 }
 
-/** A result as a golden writes it. */
+/** Writes a result as in the goldens. */
 function written(value) {
   if (Array.isArray(value)) return value.map(written);
   if (typeof value !== "object" || value === null) return value;
@@ -74,7 +74,7 @@ function written(value) {
   return Object.fromEntries(Object.entries(value).map(([key, value]) => [key, written(value)]));
 }
 
-/** Each way of counting says the same of the same texts. */
+/** All ways of counting the same texts. */
 function counts(ctxweave) {
   const texts = ["", "a", "Call me Ishmael.", "吾輩は猫である。", "\ud83d\udc69\u200d\ud83d\ude80 in space"];
   const single = texts.map((text) => ctxweave.countTokens(text));
@@ -86,9 +86,9 @@ function counts(ctxweave) {
 }
 
 /**
- * Exact counting: the same counts as tiktoken's own, in every way there is to ask for them. `vocabularies` are the
- * modules `ctxweave/vocab/*` by the name of the encoding, undefined for the flavor that needs none. `texts` is the list
- * in counts.json. Assemblies are counted only where there are any.
+ * Exact counting: tiktoken's counts, by every function that counts. `vocabularies` are the modules `ctxweave/vocab/*`
+ * by encoding, undefined for the flavor that needs none. `texts` is the list in counts.json. Assemblies are counted
+ * only if the area has them.
  */
 export async function exact(ctxweave, vocabularies, texts) {
   await ctxweave.init();
@@ -111,7 +111,7 @@ export async function exact(ctxweave, vocabularies, texts) {
   return { codes, counted: texts.length, wrong, spaces, ...assemblies };
 }
 
-/** Loads both vocabularies, with everything that can go wrong before. */
+/** Loads both vocabularies, after every possible mistake. */
 async function loaded(ctxweave, vocabularies) {
   const tokenizer = "o200k_base";
   const notLoaded = thrownBy(() => ctxweave.countTokens("text", { tokenizer }));
@@ -134,14 +134,14 @@ async function loaded(ctxweave, vocabularies) {
   await load({ source: "never asked for" });
   await vocabularies.cl100k_base.load();
   if (Object.entries(vocabularies).some(([name, module]) => module.name !== name)) throw new Error("wrong names");
-  // By hand, in the other form that it takes, over what is there already.
+  // Manually, in the other form, over the loaded one.
   ctxweave.loadVocabulary(tokenizer, bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
   const total = bytes.length;
   const rising = progress.every(([loaded], at) => at === 0 || loaded > progress[at - 1][0]);
   return { ...codes, progress: rising && progress.at(-1)?.[0] === total && progress.at(-1)[1] === total };
 }
 
-/** The total of an assembly and what a recount of its messages gives. */
+/** The total of an assembly and of a recount of its messages. */
 function assembled(ctxweave) {
   const nodes = Array.from({ length: 40 }, (_, at) => ({
     id: `n${at}`,
@@ -159,7 +159,7 @@ function assembled(ctxweave) {
   });
 }
 
-/** A tokenizer of one's own: one token for each character; then one that throws. */
+/** A custom tokenizer with one token for each character; then one that throws. */
 function own(ctxweave) {
   const tree = { nodes: [{ id: "n", authorType: "human", content: "twelve chars" }], edges: [] };
   const request = { tree, tip: "n", contextWindow: 4096 };

@@ -1,6 +1,6 @@
 /**
- * What every store has to do, and what commits in a store and a graph in memory have in common. With nothing but the language, since
- * it runs wherever there is a store: in Node, Deno and Chromium.
+ * The contract of a store, and the equivalence of a store and a graph in memory. With nothing but the language, because
+ * it runs in all runtimes with a store: Node, Deno and Chromium.
  */
 
 const encoder = new TextEncoder();
@@ -17,7 +17,7 @@ const text = (bytes) => (bytes === undefined ? undefined : decoder.decode(bytes)
 export async function storeContract(store) {
   const checkText = async (key, expected) => same(text(await store.get(key)), expected, key);
   await checkText("heads/none", undefined);
-  // Blobs of any size: what a store cuts into pieces comes back whole, and a shorter one replaces a longer one.
+  // Blobs of any size: a store that splits them returns them whole, and a shorter one replaces a longer one.
   for (const length of [0, 1, 59_999, 60_000, 60_001, 1_500_000, 7]) {
     const bytes = new Uint8Array(length).map((_, at) => at % 251);
     await store.put("blobs/00aa", bytes);
@@ -28,11 +28,11 @@ export async function storeContract(store) {
       -1,
       "a blob",
     );
-    // What is given is the caller's own.
+    // Returned bytes belong to the caller.
     back.fill(9);
     same((await store.get("blobs/00aa")).indexOf(9), bytes.indexOf(9), "a blob");
   }
-  // A value is set by one of those that expect the same.
+  // Of several writers that expect the same value, one succeeds.
   const key = "heads/%40it%E2%82%AC-._~*Aa";
   same(await store.compareAndSet(key, "1", "2"), false, "it was not there");
   same(await store.compareAndSet(key, undefined, "1"), true, "it was not there");
@@ -52,7 +52,7 @@ export async function storeContract(store) {
   await checkText(key, "50");
   same(await store.compareAndSet(key, "50", "51 é"), true, "any text");
   same(await store.compareAndSet(key, "51 é", "52"), true, "any text");
-  // Lists are in order, come in pages, and begin where they are told to.
+  // Lists are sorted, paged, and start after the cursor.
   const names = ["a", "b", "ba", "c%2Fc", "d", "~"].map((name) => `records/ctx-${name}`);
   for (const name of names) await store.compareAndSet(name, undefined, "{}");
   const times = ["2", "1", "3"].map((at) => `principals/%40a/${at}/ctx-1`);
@@ -108,7 +108,7 @@ export async function storeContract(store) {
   for (const prefix of ["blobs/", "heads/", "records/", "principals/"]) same(await list(prefix), [], "nothing is left");
 }
 
-/** A random history, in a graph and in a store, is the same: whatever is asked of it, and whatever is wrong with it. */
+/** A random history gives the same results and errors in a graph and in a store. */
 export async function sameAsGraph(ctxweave, stores, store, random, length = 40) {
   const commits = new stores.CommitStore(store, { pageSize: 1 + Math.floor(random() * 5), delay: 1 });
   const graph = new ctxweave.CommitGraph();
@@ -128,7 +128,7 @@ export async function sameAsGraph(ctxweave, stores, store, random, length = 40) 
     const request = {
       format,
       principal: pick(["@a:b", "@a", "ü/%"]),
-      // Some at one moment.
+      // Some at the same time.
       created_at: new Date(1_700_000_000_000 + 1000 * Math.floor(at / 2)).toISOString(),
       commit_type: kind < 0.1 ? "compaction" : kind < 0.2 ? "snapshot" : "delta",
       number: at,

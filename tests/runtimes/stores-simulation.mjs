@@ -1,6 +1,6 @@
 /**
- * Several processes on one store in which everything goes wrong, in an order that follows from a seed: each answer of the store and
- * each timer is let through one by one. Nothing here takes real time.
+ * Several processes on one faulty store, in an order derived from a seed: each answer of the store and each timer is
+ * released one by one. Uses no real time.
  */
 
 import assert from "node:assert/strict";
@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Numbers from 0 to 1 that follow from a seed. */
+/** Random numbers from 0 to 1, by seed. */
 export function numbers(seed) {
   let state = seed >>> 0;
   return () => {
@@ -19,10 +19,10 @@ export function numbers(seed) {
   };
 }
 
-/** How often of a thousand calls each fault happens. */
+/** Frequency of each fault, per thousand calls. */
 const RATES = { error: 30, carriedOut: 30, late: 20, twice: 20, silent: 5, otherBytes: 20, crash: 6 };
 
-/** What the clock, timers and chance are while a simulation runs. */
+/** The simulated clock, timers and random numbers. */
 class World {
   now = 1_800_000_000_000;
   timers = [];
@@ -38,7 +38,7 @@ class World {
     return list[Math.floor(this.random() * list.length)];
   }
 
-  /** Runs `action` with this clock, and lets things happen until it is done. */
+  /** Runs `action` with this clock, and releases events until it is done. */
   async run(action) {
     const real = { setTimeout, clearTimeout, random: Math.random, now: Date.now };
     let number = 0;
@@ -70,10 +70,10 @@ class World {
 
   step() {
     this.steps += 1;
-    assert.ok(this.steps < 400_000, "it does not come to an end");
+    assert.ok(this.steps < 400_000, "the simulation does not end");
     const soon = this.timers.filter(({ at }) => at < this.now + 10_000);
     const waiting = soon.length + this.calls.length > 0 ? soon : this.timers;
-    assert.ok(this.calls.length + waiting.length > 0, "nothing is under way, and it is not done");
+    assert.ok(this.calls.length + waiting.length > 0, "nothing is pending, but the action is not done");
     if (this.calls.length > 0 && (waiting.length === 0 || this.random() < 0.8)) {
       const [call] = this.calls.splice(Math.floor(this.random() * this.calls.length), 1);
       call();
@@ -86,7 +86,7 @@ class World {
   }
 }
 
-/** A store as one process sees it: it fails as it likes, and the process may die in the middle of a call. */
+/** The store as seen by one process: it fails at random, and the process may die during a call. */
 function faulty(world, base, { rates = RATES, crashAt } = {}) {
   const client = { dead: false, calls: 0, fault: 0 };
   client.died = new Promise((resolve) => (client.die = resolve));
@@ -110,7 +110,7 @@ function faulty(world, base, { rates = RATES, crashAt } = {}) {
       world.calls.push(() => {
         const dies = crashAt === number;
         const kind = dies ? "crash" : crashAt === undefined ? chosen(operation, key) : undefined;
-        // Another call of this process brought it down.
+        // Another call of this process killed it.
         if (client.dead) {
           if (world.random() < 0.5) void action();
           return;
@@ -159,7 +159,7 @@ function faulty(world, base, { rates = RATES, crashAt } = {}) {
   };
 }
 
-/** Everything that heads lead to, found by looking at the entries alone; throws where a chain is broken. */
+/** Everything that heads lead to, determined from the entries; throws if a chain is broken. */
 export function reachableKeys(entries) {
   const keys = new Set();
   const heads = new Map();
@@ -171,11 +171,11 @@ export function reachableKeys(entries) {
     heads.set(decodeURIComponent(key.slice("heads/".length)), chain);
     for (let id = commit; id !== undefined;) {
       const text = entries.get(`records/${id}`);
-      assert.ok(text, `\`${key}\` leads to ${id}, which is not there`);
+      assert.ok(text, `\`${key}\` leads to ${id}, which is missing`);
       const record = JSON.parse(decoder.decode(text));
       assert.equal(record.id, id);
       const blob = `blobs/${record.artifact_ref.slice("blake3:".length)}`;
-      assert.ok(entries.has(blob), `\`${key}\` leads to ${id}, whose blob is not there`);
+      assert.ok(entries.has(blob), `\`${key}\` leads to ${id}, whose blob is missing`);
       keys.add(`records/${id}`).add(blob);
       chain.push(record);
       id = record.parent;
@@ -192,12 +192,12 @@ const lines = (bytes) =>
     .filter(Boolean)
     .map((line) => JSON.parse(line).content);
 
-/** Processes that write, fork, drop, read and collect at once. Gives what happened. */
+/** Processes that write, fork, drop, read and collect concurrently. Returns statistics. */
 export async function simulate(stores, seed, { processes = 4, rounds = 10 } = {}) {
   const world = new World(seed);
   const entries = new Map();
   const base = stores.memoryStore(entries);
-  // What was acknowledged, by head: the texts of deltas, and where forks were.
+  // Acknowledged data by head: the texts of deltas, and the forks.
   const acknowledged = new Map([
     ["main", []],
     ["other", []],
@@ -209,7 +209,7 @@ export async function simulate(stores, seed, { processes = 4, rounds = 10 } = {}
   let collecting = false;
   let forks = 0;
 
-  // Each gives what a process does, so that one that was started anew can do the same again.
+  // Each returns the actions of a process, so that a restarted one can repeat them.
   const checkpoint = async (process, round) => {
     const head = world.pick([
       "main",
@@ -282,7 +282,7 @@ export async function simulate(stores, seed, { processes = 4, rounds = 10 } = {}
     if (id !== undefined) await commits.updateMetadata(id, { summary: `${world.now}` });
   };
   const actions = [checkpoint, checkpoint, checkpoint, checkpoint, collect, fork, drop, read, tell];
-  // What an error may be where the store fails, or another process was faster.
+  // Acceptable errors if the store fails or another process was faster.
   const expected = [
     "store_failed",
     "store_busy",
@@ -311,7 +311,7 @@ export async function simulate(stores, seed, { processes = 4, rounds = 10 } = {}
     for (let round = 0; round < rounds; round += 1) {
       const kind = world.pick(actions);
       const action = await kind(number, round);
-      // A process that died is started anew and does the same again.
+      // A process that died restarts and repeats its actions.
       for (let tries = 0; tries < 3 && !(await attempt(action, kind)); tries += 1);
     }
   };
@@ -337,7 +337,7 @@ export async function simulate(stores, seed, { processes = 4, rounds = 10 } = {}
   await world.run(async () => {
     await Promise.all(Array.from({ length: processes }, (_, number) => process(number)));
     await check();
-    // Some of what is late comes before all is cleaned up, and the rest after.
+    // Some late writes arrive before the clean-up, the others after.
     for (const late of world.calls.splice(0, world.calls.length >> 1)) late();
     for await (const found of fine().garbage({ patience: 0 })) {
       const keys = await check();
@@ -348,14 +348,17 @@ export async function simulate(stores, seed, { processes = 4, rounds = 10 } = {}
     }
     const needed = await check();
     const left = [...entries.keys()].filter((key) => /^(blobs|records)\//.test(key));
-    if (world.calls.length === 0) assert.deepEqual(left.sort(), [...needed].sort(), "all that was left over is gone");
+    if (world.calls.length === 0) assert.deepEqual(left.sort(), [...needed].sort(), "all garbage is deleted");
     for (const late of world.calls.splice(0)) late();
     await check();
   });
   return { ...counts, faults: world.faults, steps: world.steps };
 }
 
-/** Lets a process die at each call of an action in turn. `prepare` gives what `act` and `verify` are given beside the commits. */
+/**
+ * Kills a process at each call of an action in turn. `prepare` returns the arguments of `act` and `verify` in addition
+ * to the commits.
+ */
 export async function crashEverywhere(stores, seed, { prepare, act, verify }) {
   let crashes = 0;
   for (let crashAt = 1; ; crashAt += 1) {

@@ -1,7 +1,7 @@
 /**
- * Commits in stores: every ready store, the same as a graph in memory, and faults.
+ * Commits in stores: every provided store, compared with a graph in memory, and faults.
  *
- * `CTXWEAVE_SEED=7` runs the faults of one seed, `CTXWEAVE_SEEDS=1000` so many of them.
+ * `CTXWEAVE_SEED=7` runs the faults of one seed, `CTXWEAVE_SEEDS=1000` those of 1000 seeds.
  */
 
 import assert from "node:assert/strict";
@@ -47,7 +47,7 @@ async function collected(generator) {
   return found;
 }
 
-describe("every store does what a store has to, and says what a graph says", () => {
+describe("every store satisfies the contract, and equals a graph", () => {
   test("memory", async () => {
     await storeContract(stores.memoryStore());
     for (let seed = 1; seed <= 12; seed += 1) {
@@ -201,7 +201,7 @@ describe("two writers on one head", () => {
     assert.deepEqual([ours.rebased, theirs.rebased], [undefined, true]);
     const { bytes } = await commits.materialize({ commit: await commits.head("main"), stop: "root" });
     assert.deepEqual(contents(bytes), ["zero", "one", "two"]);
-    // Asked again, as whoever has not heard the answer does.
+    // Repeated, as by a writer that did not receive the answer.
     for (const [at, text, { id }] of [
       [1, "one", ours],
       [2, "two", theirs],
@@ -213,7 +213,7 @@ describe("two writers on one head", () => {
     assert.equal((await commits.resolve("two", Date.now())).id, theirs.id);
   });
 
-  test("fifty at once lose nothing, and what was left behind is garbage", async () => {
+  test("fifty concurrent writers lose nothing, and abandoned commits are garbage", async () => {
     const { commits, store, entries } = await setUp();
     const all = await Promise.all(
       Array.from({ length: 50 }, (_, at) =>
@@ -225,7 +225,7 @@ describe("two writers on one head", () => {
     assert.ok(all.filter(({ rebased }) => rebased).length >= 49);
     for (let at = 0; at < 50; at += 7) {
       const found = await commits.resolve("@p", 1_700_000_000_000 + at);
-      assert.equal(found.id, all[at].id, "the one that a head leads to, not the one that was left behind");
+      assert.equal(found.id, all[at].id, "the one that a head leads to, not the abandoned one");
     }
     for await (const keys of commits.garbage({ batch: 10 })) for (const key of keys) await store.delete(key);
     assert.deepEqual(
@@ -234,7 +234,7 @@ describe("two writers on one head", () => {
     );
   });
 
-  test("what would hide another's words is told", async () => {
+  test("a commit that would hide another writer's throws", async () => {
     const { commits, first } = await setUp();
     const parent = first.id;
     const { id: actual } = await commits.checkpoint("main", fields(1, { parent }), blob("one"));
@@ -253,7 +253,7 @@ describe("two writers on one head", () => {
         },
       );
     }
-    // A parent from elsewhere: what it says would be lost.
+    // A parent elsewhere: its content would be lost.
     await commits.checkpoint("other", fields(3), blob("three"));
     const elsewhere = await commits.head("other");
     await assert.rejects(commits.checkpoint("main", fields(4, { parent: elsewhere }), blob("four")), {
@@ -262,7 +262,7 @@ describe("two writers on one head", () => {
     assert.equal(await commits.head("main"), actual);
   });
 
-  test("a checkpointer goes on from where its commit was stored", async () => {
+  test("a checkpointer continues from its stored commit", async () => {
     const { commits } = await setUp();
     const session = new ctxweave.Checkpointer({ format: "generic-v1", parent: await commits.head("main") });
     const save = async (offered) => {
@@ -285,7 +285,7 @@ describe("two writers on one head", () => {
 });
 
 describe("faults", () => {
-  test("a process that dies at any call leaves what was there, and can do it again", async () => {
+  test("a process that dies at any call leaves valid data, and can repeat the action", async () => {
     const steps = {
       "a checkpoint": {
         prepare: (commits) => commits.checkpoint("main", fields(0), blob("zero")),
@@ -348,7 +348,7 @@ describe("faults", () => {
             new Set([...entries.keys()].filter((key) => /^(records|blobs)/.test(key))),
             reachableKeys(entries).keys,
           );
-          // What was collected can be said again.
+          // Collected commits can be stored again.
           await commits.checkpoint("old", fields(0), blob("one"));
           assert.deepEqual(contents((await commits.materialize({ commit: await commits.head("old") })).bytes), ["one"]);
         },
@@ -361,7 +361,7 @@ describe("faults", () => {
     }
   });
 
-  test("whoever needs what is being collected waits until it is gone, and stores it anew", async () => {
+  test("a writer waits until the keys that it needs are collected, and stores them again", async () => {
     const store = stores.memoryStore();
     const commits = new stores.CommitStore(store, { delay: 2 });
     await commits.checkpoint("main", fields(0), blob("zero"));
@@ -374,7 +374,7 @@ describe("faults", () => {
       if (done) break;
       if (value.includes(`records/${old.id}`)) {
         waiting = commits.checkpoint("again", fields(1), blob("one"));
-        // Long enough for it to have done all that it does when nobody collects.
+        // Enough time for all that it does without a collection.
         await new Promise((resolve) => setTimeout(resolve, 30));
         await assert.rejects(new stores.CommitStore(store, { delay: 0 }).fork(old.id, "fork"), { code: "store_busy" });
       }
@@ -389,10 +389,10 @@ describe("faults", () => {
     await one.next();
     await assert.rejects(commits.garbage().next(), { code: "store_busy" });
     await one.return();
-    assert.ok((await commits.garbage().next()).value.length > 0, "whoever stopped has ended it");
+    assert.ok((await commits.garbage().next()).value.length > 0, "returning early ends the collection");
   });
 
-  test("damage is told, with the code that says which", async () => {
+  test("damage is reported with a specific code", async () => {
     const entries = new Map();
     const commits = new stores.CommitStore(stores.memoryStore(entries), { delay: 0, retries: 1 });
     const one = await commits.checkpoint("main", fields(0), blob("one"));
@@ -453,7 +453,7 @@ describe("faults", () => {
     await assert.rejects(silent.head("main"), { code: "store_failed" });
   });
 
-  test("misuse is an error that says so", async () => {
+  test("misuse throws with a clear error", async () => {
     assert.throws(() => new stores.CommitStore({}), { code: "invalid_input", details: { path: "store" } });
     assert.throws(() => new stores.CommitStore(stores.memoryStore(), { retry: 1 }), {
       details: { path: "options.retry" },
@@ -491,7 +491,7 @@ describe("faults", () => {
     ? [Number(CTXWEAVE_SEED)]
     : Array.from({ length: Number(CTXWEAVE_SEEDS) }, (_, at) => at + 1);
   const sum = {};
-  test(`processes on a store in which everything goes wrong, seeds ${seeds[0]} to ${seeds.at(-1)}`, async () => {
+  test(`processes on a faulty store, seeds ${seeds[0]} to ${seeds.at(-1)}`, async () => {
     for (const seed of seeds) {
       try {
         const { faults, ...counts } = await simulate(stores, seed);

@@ -1,6 +1,6 @@
-/** A small `tokenizer.json`, as open models have it. */
+/** A small `tokenizer.json`, in the format of open models. */
 
-/** A byte as byte-level tokenizers write it. */
+/** A byte as written by byte-level tokenizers. */
 const visible = (byte) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
 const bytes = Array.from({ length: 256 }, (_, byte) => byte);
 const hidden = bytes.filter((byte) => !visible(byte));
@@ -9,7 +9,10 @@ const write = (text) => Array.from(new TextEncoder().encode(text), written).join
 
 const QWEN2 = String.raw`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
 
-/** A tokenizer with a few tokens besides the bytes: those of pairs, in order, each merged of its last character and the rest. */
+/**
+ * A tokenizer with the bytes and a few more tokens: those of pairs, in order, each merged from its prefix and its last
+ * character.
+ */
 const merges = ["th", "the", " the", "é", "ab", "abc"].map((text) => [write(text).slice(0, -1), write(text).slice(-1)]);
 export const file = {
   added_tokens: [{ id: 300, content: "<think>", special: false }],
@@ -29,5 +32,5 @@ export const file = {
     ),
   },
 };
-// A space is no part of a word that merges with what comes before: " the" is " " and "the".
+// A space does not merge with the word after it: " the" is " " and "the".
 file.model.merges[2] = [write(" "), "the"];

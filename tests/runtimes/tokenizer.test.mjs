@@ -1,4 +1,4 @@
-/** Texts as tokens and back, cut, split and streamed, through the packed and installed packages. */
+/** Encoding, decoding, cutting, splitting and streaming of texts, through the packed and installed packages. */
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -16,7 +16,7 @@ before(async () => {
   for (const encoding of encodings) await require(`ctxweave/vocab/${encoding}`).load();
 });
 
-/** The code and the path of what a call throws. */
+/** The code and the path of the error of a call. */
 function thrown(flavor, run) {
   try {
     run();
@@ -30,7 +30,7 @@ function thrown(flavor, run) {
 const text = "Tokens: naïve 👩‍🚀 and 漢字, <|endoftext|>\r\nlast line 🇳🇱";
 
 for (const [name, flavor] of Object.entries(flavors)) {
-  test(`${name}: tokens are their text, and spans tile it`, () => {
+  test(`${name}: tokens decode to their text, and spans cover it`, () => {
     for (const tokenizer of encodings) {
       const ids = flavor.encodeTokens(text, { tokenizer });
       assert.ok(ids instanceof Uint32Array);
@@ -51,7 +51,7 @@ for (const [name, flavor] of Object.entries(flavors)) {
     }
   });
 
-  test(`${name}: special tokens are text unless they are named`, () => {
+  test(`${name}: special tokens are text unless they are listed`, () => {
     const tokenizer = "o200k_base";
     const encode = (allowedSpecial) => [...flavor.encodeTokens("a<|endoftext|>", { tokenizer, allowedSpecial })];
     assert.equal(encode().length, 8);
@@ -71,7 +71,7 @@ for (const [name, flavor] of Object.entries(flavors)) {
     );
   });
 
-  test(`${name}: what has no tokens, and what is none, is refused with its place`, () => {
+  test(`${name}: tokenizers without tokens, and invalid tokens, are rejected with their path`, () => {
     const tokenizer = "o200k_base";
     const own = { name: "own", count: (text) => text.length };
     assert.deepEqual(
@@ -116,7 +116,7 @@ for (const [name, flavor] of Object.entries(flavors)) {
     );
   });
 
-  test(`${name}: bytes that are no UTF-8 become U+FFFD, and a BOM stays`, () => {
+  test(`${name}: invalid UTF-8 becomes U+FFFD, and a BOM is kept`, () => {
     const tokenizer = "cl100k_base";
     const ids = flavor.encodeTokens("👩‍🚀", { tokenizer });
     assert.match(flavor.decodeTokens(ids.subarray(0, 1), { tokenizer }), /^\ufffd+$/);
@@ -125,7 +125,7 @@ for (const [name, flavor] of Object.entries(flavors)) {
     assert.equal(flavor.decodeTokens(flavor.encodeTokens("", { tokenizer }), { tokenizer }), "");
   });
 
-  test(`${name}: texts of any length and any characters come back, with Node's Buffer and without`, () => {
+  test(`${name}: texts of any length and any characters survive a round trip, with Node's Buffer and without`, () => {
     const tokenizer = "o200k_base";
     const { Buffer } = globalThis;
     for (const unit of ["plain text, ", "naïve, ", "漢字かな、", "👩‍🚀", "a\u{2028}\ufeff"]) {
@@ -149,7 +149,7 @@ for (const [name, flavor] of Object.entries(flavors)) {
     }
   });
 
-  test(`${name}: a family without a public tokenizer is a multiple of the estimate, which can be fitted`, () => {
+  test(`${name}: a family without a public tokenizer is a multiple of the estimate, which can be calibrated`, () => {
     const prose = "The shuttle carries the weft through the shed. ".repeat(30);
     const estimate = flavor.countTokens(prose);
     assert.ok(flavor.countTokens(prose, { tokenizer: "claude" }) > estimate * 1.3);
@@ -179,12 +179,12 @@ for (const [name, flavor] of Object.entries(flavors)) {
     assert.equal("tokenizerError" in plain.report.tokens, false);
   });
 
-  test(`${name}: a text is within a limit or not`, () => {
+  test(`${name}: checks whether a text is within a limit`, () => {
     assert.equal(flavor.isWithinTokenLimit("a b", 2, { tokenizer: "o200k_base" }), 2);
     assert.equal(flavor.isWithinTokenLimit("a b c", 2, { tokenizer: "o200k_base" }), false);
   });
 
-  test(`${name}: a stream counts at every delta what there is so far`, () => {
+  test(`${name}: a stream counts the text so far at every delta`, () => {
     const own = { count: (text) => text.length };
     const all = `${text} ${text}\r\n\r\n${"word ".repeat(30)}\ud800 alone`;
     for (const tokenizer of [...encodings, "heuristic", own, undefined]) {
@@ -216,7 +216,7 @@ for (const [name, flavor] of Object.entries(flavors)) {
 }
 
 for (const [name, flavor] of Object.entries(flavors)) {
-  test(`${name}: a text is cut and split as its counter says`, () => {
+  test(`${name}: a text is cut and split by its counter`, () => {
     const long = "One sentence here. Another one! 漢字かな交じり文。\n\n".repeat(40);
     const own = { count: (text) => Math.ceil(text.length / 3) };
     for (const tokenizer of [...encodings, "heuristic", own]) {
@@ -258,7 +258,7 @@ for (const [name, flavor] of Object.entries(flavors)) {
     });
   });
 
-  test(`${name}: what cannot be cut so is refused with its place`, () => {
+  test(`${name}: an impossible cut is rejected with its path`, () => {
     assert.deepEqual(
       thrown(flavor, () => flavor.truncateText("a", -1)),
       ["invalid_input", "maxTokens"],
@@ -274,7 +274,7 @@ for (const [name, flavor] of Object.entries(flavors)) {
   });
 }
 
-test("a counter of one's own that fails leaves the stream as it was", () => {
+test("a custom counter that fails leaves the stream unchanged", () => {
   let fails = false;
   const count = (text) => {
     if (fails) throw new Error("no");
@@ -291,7 +291,7 @@ test("a counter of one's own that fails leaves the stream as it was", () => {
   assert.throws(() => inner.append("a"), { code: "tokenizer_failed" });
 });
 
-test("the other entry points do not have it", () => {
+test("other entry points do not export these functions", () => {
   for (const area of ["chat", "commits", "folders", "loom", "operators", "workspace"])
     for (const name of ["encodeTokens", "truncateText", "vocabularyOf"])
       assert.equal(name in require(`ctxweave/${area}`), false, area);

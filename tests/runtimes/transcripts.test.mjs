@@ -1,6 +1,6 @@
 /**
- * Transcripts against other implementations: CBOR against cborg, JSONL against `JSON.parse`. The inputs are random, from a
- * seed that a failure names.
+ * Transcripts compared with other implementations: CBOR with cborg, JSONL with `JSON.parse`. The inputs are random,
+ * from a seed that a failure names.
  */
 
 import assert from "node:assert/strict";
@@ -57,7 +57,7 @@ function bureauMessage(rng) {
   };
 }
 
-test("joined CBOR is what cborg encodes of all the items", () => {
+test("joined CBOR equals cborg's encoding of all items", () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const rng = random(seed);
     const deltas = Array.from({ length: rng.below(5) }, () => {
@@ -72,7 +72,7 @@ test("joined CBOR is what cborg encodes of all the items", () => {
   }
 });
 
-test("the CBOR that is written is that which cborg writes, key order and all", () => {
+test("written CBOR equals cborg's, including key order", () => {
   const bytes = new TextEncoder().encode(
     [
       { role: "user", content: "hello 💶" },
@@ -101,7 +101,7 @@ test("the CBOR that is written is that which cborg writes, key order and all", (
   assert.equal(items[0].Content[0].ToolUse, null);
 });
 
-/** Random JSON text, with the numbers, escapes and white space that other writers use. */
+/** Random JSON text, with the numbers, escapes and white space of other writers. */
 function jsonText(rng, depth) {
   const string = () =>
     `"${rng.pick(["", "a", "é💶", "\\u00e9", "\\ud83d\\ude00", "\\ud800", "\\udc00x", '\\n\\t\\\\\\"\\/', "\u2028\u0085", "}{", "[,]"])}"`;
@@ -141,7 +141,7 @@ function wellFormed(value) {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.toWellFormed(), wellFormed(item)]));
 }
 
-test("JSON.parse agrees with what the readers saw, line by line", () => {
+test("JSON.parse agrees with the readers, line by line", () => {
   let read = 0;
   let skipped = 0;
   for (let seed = 1; seed <= 2000; seed += 1) {
@@ -162,7 +162,7 @@ test("JSON.parse agrees with what the readers saw, line by line", () => {
         value = JSON.parse(line);
       } catch {
         damaged.push(at + 1);
-        // A line that begins with a whole object and goes on is read up to there, which `JSON.parse` cannot do.
+        // A line that begins with a whole object and continues is read up to there, which `JSON.parse` cannot do.
         unsure ||= /\}\s*[^\s,\]}]/.test(line) || /\}\}\]\}.+$/s.test(line);
         return;
       }
@@ -190,7 +190,7 @@ test("JSON.parse agrees with what the readers saw, line by line", () => {
   assert.ok(read > 4000 && skipped < 500, `${read} lines were read, ${skipped} files skipped`);
 });
 
-test("whatever is no request is a CtxweaveError", () => {
+test("an invalid request throws a CtxweaveError", () => {
   const { importTranscript, transcriptToMessages, transcriptToLoomTree, translateTranscript } = ctxweave;
   const bytes = new Uint8Array();
   for (const call of [

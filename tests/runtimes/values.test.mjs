@@ -1,4 +1,4 @@
-/** Errors and small results: plain values, without what a serializer's defaults would make of them. */
+/** Errors and small results: plain values, without artifacts of a serializer's defaults. */
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -16,7 +16,7 @@ before(async () => {
 
 const isPlain = (value) => Object.getPrototypeOf(value) === Object.prototype;
 
-test("the details of an error hold what was given: null, large numbers, `__proto__`", () => {
+test("the details of an error contain the input: null, large numbers, `__proto__`", () => {
   const text =
     '{"type":"broken","nothing":null,"large":18446744073709551615,"fraction":1.5,' +
     '"list":[null,true,{"__proto__":1}],"empty":{},"__proto__":{"polluted":true}}';
@@ -36,7 +36,7 @@ test("the details of an error hold what was given: null, large numbers, `__proto
   }
 });
 
-test("what is absent is absent, and nothing is undefined or null where the types say otherwise", () => {
+test("absent fields are absent, and nothing is undefined or null unless the types allow it", () => {
   const info = ctxweave.modelInfo("gpt-4o");
   assert.ok(isPlain(info));
   assert.equal("inputLimit" in info, false);

@@ -36,7 +36,7 @@ async function example(name, file) {
   return import(pathToFileURL(path));
 }
 
-/** What was sent, by endpoint. */
+/** The requests, by endpoint. */
 const sent = [];
 let server;
 
@@ -125,7 +125,7 @@ function checkGemini({ contents, systemInstruction }) {
   return open > 0 ? "a call without a response" : undefined;
 }
 
-/** A chat that is far too long for any window, in turns of a question, a call, its result and an answer. */
+/** A chat that is far over any window, in turns of a question, a call, its result and an answer. */
 const turns = Array.from({ length: 60 }, (_, at) => ({
   at,
   question: `Question ${at}: ${"and what of it? ".repeat(900)}`,
@@ -148,7 +148,7 @@ test("every example compiles with its vendor's types", () => {
 });
 
 for (const file of ["README.md", "docs/chat-formats.md"]) {
-  test(`OpenAI takes what the example of ${file} sends`, async () => {
+  test(`OpenAI accepts the request of the example in ${file}`, async () => {
     const { ask } = await example("openai", file);
     const history = [
       { role: "system", content: "You are brief." },
@@ -172,7 +172,7 @@ for (const file of ["README.md", "docs/chat-formats.md"]) {
     assert.deepEqual([messages[0], messages.at(-1)], [history[0], history.at(-1)]);
   });
 
-  test(`Anthropic takes what the example of ${file} sends`, async () => {
+  test(`Anthropic accepts the request of the example in ${file}`, async () => {
     const { ask } = await example("@anthropic-ai/sdk", file);
     const messages = [
       ...turns.flatMap(({ at, question, result, answer }) => [
@@ -191,7 +191,7 @@ for (const file of ["README.md", "docs/chat-formats.md"]) {
   });
 }
 
-test("Gemini takes what the example of docs/chat-formats.md sends", async () => {
+test("Gemini accepts the request of the example in docs/chat-formats.md", async () => {
   const { ask } = await example("@google/genai", "docs/chat-formats.md");
   const history = Array.from({ length: 8 }, () => turns)
     .flat()
@@ -208,7 +208,7 @@ test("Gemini takes what the example of docs/chat-formats.md sends", async () => 
   assert.ok(sent.at(-1).contents.length > 10 && sent.at(-1).contents.length < history.length);
 });
 
-test("the stubs refuse what the vendors refuse", () => {
+test("the stubs reject what the vendors reject", () => {
   const call = { role: "assistant", tool_calls: [{ id: "a" }] };
   assert.match(checkOpenAi({ messages: [{ role: "tool", tool_call_id: "a" }] }), /no tool call/);
   assert.match(checkOpenAi({ messages: [call, { role: "user" }] }), /no tool output/);

@@ -1,4 +1,4 @@
-/** Chromium: a page that uses the package, served by Vite as it is developed and as it is built. */
+/** Chromium: a page that uses the package, served by Vite in development and as built. */
 
 import assert from "node:assert/strict";
 import { copyFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -15,8 +15,8 @@ const all = readGoldens();
 const data = goldensOf("ctxweave", all);
 
 /**
- * An application of one page, which runs the scenario, tries whether another entry shares the instance, and counts
- * exactly with the vocabularies.
+ * A single-page application that runs the scenario, tests whether another entry shares the instance, and counts exactly
+ * with the vocabularies.
  */
 const program = (entry, slim = "ctxweave/slim", inline = "") => `import * as ctxweave from "${entry}";
 import { countTokens } from "${slim}";
@@ -33,7 +33,7 @@ async function run() {
 }
 `;
 
-/** An application of one page, whose `run` gives the outcome. */
+/** A single-page application whose `run` returns the outcome. */
 async function application(name, text, given = data) {
   const dir = folder(`vite-${name}`);
   writeFileSync(
@@ -62,7 +62,7 @@ window.outcome = run().catch((error) => JSON.stringify({ code: error.code, reaso
   return { dir, config };
 }
 
-/** Vite tells the page the port that it was configured with, so 0 will not do. */
+/** Vite passes its configured port to the page, so 0 does not work. */
 async function freePort() {
   const server = createNetServer();
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -111,7 +111,7 @@ test("Vite dev server: ctxweave gives the goldens in Chromium", async () => {
   judgeBoth(await developed((await application("dev", program("ctxweave"))).config));
 });
 
-test("Vite dev server that bundles the package beforehand: ctxweave gives the goldens in Chromium", async () => {
+test("Vite dev server with pre-bundling: ctxweave gives the goldens in Chromium", async () => {
   const { config } = await application("optimized", program("ctxweave"));
   judgeBoth(await developed({ ...config, optimizeDeps: {} }));
 });
@@ -122,7 +122,7 @@ test("Vite build: ctxweave gives the goldens in Chromium, with exactly one wasm"
   assert.equal(wasmFiles(dir).length, 1, wasmFiles(dir).join(", "));
 });
 
-test("Vite build: ctxweave/inline gives the goldens in Chromium, with nothing beside it", async () => {
+test("Vite build: ctxweave/inline gives the goldens in Chromium, without other files", async () => {
   const { dir, config } = await application("build-inline", program("ctxweave/inline", "ctxweave/slim", "/inline"));
   judgeBoth(await built(config));
   assert.deepEqual(builtFiles(dir, /\.(wasm|bin)$/), []);
@@ -137,7 +137,7 @@ for (const [flavor, judged] of [["chat", { assembly: false }], ["loom"], ["token
   });
 }
 
-test("Vite build: ctxweave-tiktoken counts what tiktoken counts in Chromium", async () => {
+test("Vite build: ctxweave-tiktoken has the counts of tiktoken in Chromium", async () => {
   const text = `import * as ctxweave from "ctxweave-tiktoken";
 import texts from "./counts.json";
 import { exact } from "./scenario.mjs";

@@ -1,4 +1,4 @@
-/** Older encodings, and vocabularies made of a `tokenizer.json`, through the packed and installed packages. */
+/** Older encodings, and vocabularies converted from a `tokenizer.json`, through the packed and installed packages. */
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -12,7 +12,7 @@ const [ctxweave, tokens, tiktoken] = ["ctxweave", "ctxweave/tokens", "ctxweave-t
 
 before(() => Promise.all([ctxweave, tokens, tiktoken].map(({ init }) => init())));
 
-test("older encodings are loaded like the others, and count as tiktoken does", async () => {
+test("older encodings are loaded like the others, and count like tiktoken", async () => {
   const text = "Tokens: naïve 👩‍🚀    and 漢字, it's 12345 <|endoftext|>\r\n\r\n  last line";
   for (const tokenizer of ["o200k_harmony", "p50k_base", "p50k_edit", "r50k_base", "gpt2"]) {
     assert.throws(() => ctxweave.countTokens(text, { tokenizer }), { code: "vocabulary_not_loaded" });
@@ -30,7 +30,7 @@ test("older encodings are loaded like the others, and count as tiktoken does", a
   assert.deepEqual([...tokens.encodeTokens("<|start|>", { tokenizer, allowedSpecial: ["<|start|>"] })], [200006]);
 });
 
-test("every area that counts takes every vocabulary, and one that counts nothing is left out", async () => {
+test("every area that counts accepts every vocabulary, and the one that does not is skipped", async () => {
   const counting = ["chat", "commits", "folders", "loom", "operators", "workspace"].map((area) => `ctxweave/${area}`);
   const areas = counting.map((name) => require(name));
   const loomImport = require("ctxweave/import");
@@ -42,7 +42,7 @@ test("every area that counts takes every vocabulary, and one that counts nothing
   assert.equal(loomImport.countTokens, undefined);
 });
 
-test("a tokenizer.json becomes a vocabulary under a name of one's own", () => {
+test("a tokenizer.json becomes a vocabulary under a custom name", () => {
   const text = JSON.stringify(file);
   const asset = ctxweave.vocabularyOf(text);
   assert.ok(asset instanceof Uint8Array);
@@ -54,7 +54,7 @@ test("a tokenizer.json becomes a vocabulary under a name of one's own", () => {
     const options = { tokenizer: "mine" };
     assert.deepEqual([...flavor.encodeTokens("the the abc", options)], [257, 258, 32, 261]);
     assert.equal(flavor.countTokens("the the abc", options), 4);
-    // Composed before it is cut.
+    // Normalized before it is cut.
     assert.deepEqual([...flavor.encodeTokens("e\u0301", options)], [259]);
     assert.equal(flavor.decodeTokens([259, 300], options), "é<think>");
     const spans = flavor.tokenSpans("ae\u0301<think>", { ...options, allowedSpecial: ["<think>"] });
@@ -78,7 +78,7 @@ test("a tokenizer.json becomes a vocabulary under a name of one's own", () => {
   }
 });
 
-test("what cannot be converted is named with its place", () => {
+test("an unsupported tokenizer is rejected with its path", () => {
   const of = (model, rest) => ({ ...file, ...rest, model: { ...file.model, ...model } });
   for (const [given, path, words] of [
     [of({ type: "Unigram" }), "model.type", /`Unigram`.*`heuristic`/],

@@ -1,6 +1,7 @@
 /**
- * The Worker of examples/cloudflare-worker, on real workerd with R2 and D1: every route, then many clients at once while it is killed and
- * started again. Prints what it counted and measured. The load lasts five seconds, or `CTXWEAVE_LOAD=60`.
+ * The Worker of examples/cloudflare-worker, on real workerd with R2 and D1: every route, then many concurrent clients
+ * while it is killed and restarted. Prints its counts and measurements. The load lasts five seconds, or
+ * `CTXWEAVE_LOAD=60`.
  */
 
 import assert from "node:assert/strict";
@@ -24,7 +25,7 @@ let ctxweave;
 let routes;
 let stores;
 before(async () => {
-  // As the example finds the package: the one of this repository.
+  // Resolves the package like the example: to that of this repository.
   const require = createRequire(join(example, "worker.mjs"));
   const load = (name) => import(pathToFileURL(require.resolve(name).replace(/\.cjs$/, ".js")));
   ctxweave = {
@@ -45,7 +46,7 @@ const freePort = () =>
     });
   });
 
-/** A Worker in processes of its own, which can be killed. While clients crowd in, it may need more than one try to start. */
+/** A Worker in separate processes, which can be killed. Under load it may need several attempts to start. */
 async function started(options, tries = 5) {
   const { port, inspectorPort, token } = options;
   const script = join(data, "serve.mjs");
@@ -61,7 +62,10 @@ console.log(String((await serve(${JSON.stringify(given)})).url));\n`,
   return started(options, tries - 1);
 }
 
-/** Runs a program of Node until it says where it listens; undefined where it ends before. `workerd` are the processes that it started. */
+/**
+ * Runs a Node program until it prints its address; undefined if it ends before. `workerd` are the processes that it
+ * started.
+ */
 async function listening(words, options) {
   const child = spawn(process.execPath, words, options);
   const exited = new Promise((resolve) => child.on("exit", resolve));
@@ -95,7 +99,7 @@ function childrenOf(parent) {
     });
 }
 
-/** Milliseconds of CPU that processes have used. */
+/** Milliseconds of CPU time used by processes. */
 function cpu(pids) {
   const ticks = pids.map((pid) => {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1).split(" ");
@@ -104,11 +108,11 @@ function cpu(pids) {
   return ticks.reduce((sum, tick) => sum + tick, 0) * 10;
 }
 
-/** Bytes that the Worker's isolate holds: what JavaScript has, and the memories of its modules. */
+/** Bytes held by the Worker's isolate: JavaScript, and the memories of its modules. */
 async function heap(inspectorPort) {
   const { default: WebSocket } = await import(createRequire(join(root, "package.json")).resolve("ws"));
   const targets = await (await fetch(`http://127.0.0.1:${inspectorPort}/json`)).json();
-  // Beside the Worker's there may be isolates of the simulator.
+  // In addition to the Worker's there may be isolates of the simulator.
   const sizes = await Promise.all(targets.map(({ webSocketDebuggerUrl }) => sizeOf(WebSocket, webSocketDebuggerUrl)));
   return Math.max(...sizes);
 }
@@ -154,7 +158,7 @@ describe("the service", () => {
   });
   after(() => worker?.kill());
 
-  test("each route gives what it is for", async () => {
+  test("each route returns its result", async () => {
     const at = (minute) => `2026-03-01T09:0${minute}:00Z`;
     const one = await ask(
       "POST",
@@ -232,7 +236,7 @@ describe("the service", () => {
     assert.deepEqual([told.status, told.body.error.code], [409, "head_conflict"]);
   });
 
-  test("what is wrong with a request is said, with our code and the status that it has", async () => {
+  test("invalid requests are reported with a code and its status", async () => {
     const large = new ReadableStream({
       pull(controller) {
         controller.enqueue(new Uint8Array(1_000_000));
@@ -271,7 +275,7 @@ describe("the service", () => {
     ]) {
       const answer = await ask(method, path, body);
       const found = [answer.status, answer.body.error?.code];
-      // An option that is not known is a diagnostic of the fit, not an error.
+      // An unknown option is a diagnostic of the fit, not an error.
       if (path === "/fit" && answer.status === 200) assert.ok(JSON.stringify(answer.body).includes("unknown_option"));
       else assert.deepEqual(found, [status, code], `${method} ${path}`);
     }
@@ -293,15 +297,15 @@ describe("the service", () => {
     }
   });
 
-  test("the schema is the one of the package", () => {
+  test("the schema equals the package's", () => {
     const sql = readFileSync(join(example, "migrations/0001_ctxweave.sql"), "utf8");
     assert.equal(sql.trim(), `${stores.D1_SCHEMA.replace("IF NOT EXISTS ", "")};`);
   });
 });
 
-test("50 clients at once, killed and started again: nothing is lost", { timeout: 900_000 }, async () => {
+test("50 concurrent clients, killed and restarted: nothing is lost", { timeout: 900_000 }, async () => {
   const seconds = Number(process.env.CTXWEAVE_LOAD ?? 5);
-  /** What each client commits at least, however slow the machine is. */
+  /** Minimum number of commits per client, on a machine of any speed. */
   const commitsEach = seconds < 60 ? 8 : 40;
   const [port, inspectorPort] = [await freePort(), await freePort()];
   const clients = 50;
@@ -314,7 +318,7 @@ test("50 clients at once, killed and started again: nothing is lost", { timeout:
   const began = performance.now();
   const passed = () => (performance.now() - began) / 1000;
 
-  /** Asks until there is an answer, as whoever must not lose anything does. */
+  /** Retries until there is an answer, like a client that must not lose anything. */
   const ask = async (method, path, body, read = (response) => response.json()) => {
     for (let tries = 0; ; tries += 1) {
       try {
@@ -378,7 +382,7 @@ test("50 clients at once, killed and started again: nothing is lost", { timeout:
     const loadCpu = (used + cpu(worker.workerd)) / counts.requests;
     const memory = await heap(inspectorPort);
 
-    // Every acknowledged commit is there once, and every answer is the one that is given in process.
+    // Every acknowledged commit exists once, and every answer equals the one computed in process.
     let lost = 0;
     const graph = new ctxweave.CommitGraph();
     const all = (await ask("GET", "/heads")).body.heads;
@@ -424,7 +428,7 @@ test("50 clients at once, killed and started again: nothing is lost", { timeout:
   }
 });
 
-test("what a request costs", async () => {
+test("the cost of a request", async () => {
   const entries = new Map();
   const commits = new stores.CommitStore(stores.memoryStore(entries));
   const blobs = new Map();
@@ -475,7 +479,7 @@ test("what a request costs", async () => {
   const rows = [];
   for (const [name, run] of Object.entries(kinds)) {
     for (let count = 0; count < 30; count += 1) await run();
-    // The best of some: other processes take caches away.
+    // The minimum of several runs: other processes evict caches.
     let best = Infinity;
     for (let round = 0; round < 5; round += 1) {
       const before = process.cpuUsage();
@@ -484,7 +488,7 @@ test("what a request costs", async () => {
       best = Math.min(best, (user + system) / 20_000);
     }
     rows.push(`${name}: ${best.toFixed(2)} ms`);
-    // A few milliseconds at most; three times that where other processes are busy.
+    // A few milliseconds; three times that if other processes are busy.
     assert.ok(best < 30, `${name} takes ${best} ms of CPU`);
   }
   console.log(`CPU of a request, without R2 and D1: ${rows.join(", ")}`);

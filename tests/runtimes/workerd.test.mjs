@@ -1,4 +1,4 @@
-/** workerd: the Worker is bundled as wrangler does it, and gets the wasm as a compiled module. */
+/** workerd: the Worker is bundled like wrangler does, and receives the wasm as a compiled module. */
 
 import assert from "node:assert/strict";
 import { copyFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { judge, judgeExact } from "./judge.mjs";
 const all = readGoldens();
 const data = goldensOf("ctxweave", all);
 
-/** A Worker that answers with what the expression gives. */
+/** A Worker that answers with the value of the expression. */
 const worker = (imports, expression) => `
 ${imports.map(([as, from]) => `import * as ${as} from "${from}";`).join("\n")}
 import data from "./data.json";
@@ -39,7 +39,7 @@ test("workerd: ctxweave gives the goldens", async () => {
   judge(await answer("goldens", text, ["ctxweave.wasm", "worker.js"]), data);
 });
 
-test("workerd: with the vocabularies it counts what tiktoken counts", async () => {
+test("workerd: with the vocabularies it has the counts of tiktoken", async () => {
   const imports = [["ctxweave", "ctxweave"], ...vocabularies];
   const text = worker(imports, "await exact(ctxweave, { o200k_base, cl100k_base }, texts)");
   const files = ["cl100k_base.wasm", "ctxweave.wasm", "o200k_base.wasm", "worker.js"];
@@ -47,7 +47,7 @@ test("workerd: with the vocabularies it counts what tiktoken counts", async () =
 });
 
 for (const flavor of Object.keys(areas)) {
-  // It reads files, and counts nothing.
+  // It reads files and does not count.
   const isCounting = flavor !== "import";
   const more = isCounting ? ", and counts what tiktoken counts" : "";
   test(`workerd: ctxweave/${flavor} gives its goldens${more}`, async () => {
@@ -63,12 +63,12 @@ for (const flavor of Object.keys(areas)) {
   });
 }
 
-test("workerd: ctxweave-tiktoken counts what tiktoken counts", async () => {
+test("workerd: ctxweave-tiktoken has the counts of tiktoken", async () => {
   const text = worker([["ctxweave", "ctxweave-tiktoken"]], "await exact(ctxweave, undefined, texts)");
   judgeExact(await answer("tiktoken", text, ["ctxweave.wasm", "worker.js"]), counts, { assets: false });
 });
 
-/** Bundles the Worker, starts it and gives its answer; `files` must be what is in the bundle. */
+/** Bundles the Worker, starts it and returns its answer; `files` are the expected files of the bundle. */
 async function answer(name, text, files, given = data) {
   const dir = folder(`workerd-${name}`);
   writeFileSync(join(dir, "worker.mjs"), text);

@@ -1,4 +1,4 @@
-/** Workspaces through the package: the driver that reads files, over the sample and over what goes wrong. */
+/** Workspaces through the package: the driver that reads files, with the sample and with failures. */
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -57,7 +57,7 @@ test("loadContext reads the sample from the disk", async () => {
   );
 });
 
-test("loadContext works in a workspace that has nothing yet", async () => {
+test("loadContext works in an empty workspace", async () => {
   const fresh = await ctxweave.loadContext(async () => undefined);
   assert.deepEqual(fresh, ctxweave.readContext({}));
   const onDisk = await ctxweave.loadContext((path) => readFile(join(dir, "nowhere", path)));
@@ -68,7 +68,7 @@ test("loadContext works in a workspace that has nothing yet", async () => {
   assert.deepEqual(notFound, fresh);
 });
 
-test("loadContext takes a file that cannot be read as empty, and says so", async () => {
+test("loadContext treats an unreadable file as empty, and reports it", async () => {
   const { context, diagnostics } = await ctxweave.loadContext(async (path) => {
     if (path === "brief.md") return "Tastes: a, b\nIntent";
     if (path === "tastes/a.md") throw Object.assign(new Error("permission denied"), { code: "EACCES" });
@@ -87,7 +87,7 @@ test("loadContext takes a file that cannot be read as empty, and says so", async
   assert.match(diagnostics[0].message, /permission denied/);
 });
 
-test("inputs may be text or bytes, and are never changed", () => {
+test("inputs may be text or bytes, and are never mutated", () => {
   const bytes = new TextEncoder().encode("Tastes: a\nIntent é");
   const text = ctxweave.readContext(
     Object.freeze({ brief: "Tastes: a\nIntent é", tastes: Object.freeze({ genres: Object.freeze({ a: "x" }) }) }),

@@ -1,4 +1,4 @@
-/** wasm-pack.toml is what decides: each change of it changes what `cargo xtask` builds or what it refuses. */
+/** wasm-pack.toml controls the build: each change of it changes what `cargo xtask` builds or rejects. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -12,8 +12,8 @@ const dir = mkdtempSync(join(tmpdir(), "ctxweave-manifest-"));
 after(() => rmSync(dir, { recursive: true }));
 
 /**
- * The project's own rules with its smallest flavor alone, which is built in a few seconds, and with room above: whether the
- * module is small enough today is not the question here.
+ * The project's rules with only the smallest flavor, which builds in a few seconds, and with a raised ceiling: whether
+ * the module is small enough is tested elsewhere.
  */
 const own = readFileSync(join(root, "wasm-pack.toml"), "utf8");
 const NAME = "workspace";
@@ -38,17 +38,17 @@ function xtask(command, manifest) {
   return { status, text: stdout + stderr };
 }
 
-/** The manifest with something else in place of what matches. */
+/** The manifest with a replacement for the match. */
 function changed(pattern, replacement) {
   const manifest = standard.replace(pattern, replacement);
   assert.notEqual(manifest, standard, `${pattern} is not in wasm-pack.toml`);
   return manifest;
 }
 
-/** An option of wasm-bindgen as the manifest writes it. */
+/** An option of wasm-bindgen as written in the manifest. */
 const flagOf = (name) => `"${name}", `;
 
-/** Builds it; the standard one only once, and after that puts the same files there again. */
+/** Builds it; the standard one only once, later calls restore the same files. */
 function built(manifest) {
   const kept = join(dir, "kept");
   if (manifest === standard && existsSync(kept)) {
@@ -68,7 +68,7 @@ function refused(command, manifest, message) {
   assert.match(text, message);
 }
 
-test("the manifest as it is gives the module that is in pkg/dist", () => {
+test("the unchanged manifest gives the module in pkg/dist", () => {
   const packaged = readFileSync(join(root, "pkg/dist", NAME, "ctxweave.wasm"));
   assert.ok(built(standard).equals(packaged), "two builds of the same sources differ: run `cargo xtask build`");
 });
@@ -88,7 +88,7 @@ test("the flags of wasm-bindgen change the glue", () => {
   assert.doesNotMatch(readFileSync(glue, "utf8"), /function __wbg_reset_state/);
 });
 
-test("an import that is not in the list is refused by name", () => {
+test("an import outside the list is rejected by name", () => {
   refused("build", changed(/"__wbindgen_object_drop_ref",?/, ""), /imports `__wbindgen_object_drop_ref`/);
 });
 
@@ -112,7 +112,7 @@ test("the smaller flavors have their areas and no other", () => {
   };
   const all = readFileSync(join(root, "pkg/dist/ctxweave.wasm"));
   for (const area of Object.keys(names)) {
-    // The module has the names of its functions, be they exported or in the table of calls.
+    // The names of functions are in the module, exported or in the table of calls.
     const bytes = readFileSync(join(root, "pkg/dist", area, "ctxweave.wasm"));
     for (const [of, functions] of Object.entries(names)) {
       for (const name of functions)
@@ -122,11 +122,11 @@ test("the smaller flavors have their areas and no other", () => {
   }
 });
 
-test("an import that is allowed and not needed is refused by name", () => {
+test("an allowed import that is not needed is rejected by name", () => {
   refused("build", changed(/^max-gzip = .*$/m, '$&\nimports = ["__wbg_now"]'), /allows `__wbg_now`/);
 });
 
-test("a profile without LTO is refused", () => {
+test("a profile without LTO is rejected", () => {
   refused("build", changed('profile = "wasm"', 'profile = "dev"'), /did not tell rustc to link with LTO/);
 });
 
@@ -139,7 +139,7 @@ test("another flavor is built next to the first", () => {
   assert.match(text, /`second\/ctxweave\.wasm`/);
 });
 
-test("a module over its ceiling is refused", () => {
+test("a module over its ceiling is rejected", () => {
   built(standard);
   const { status, text } = xtask("size", standard);
   assert.equal(status, 0, text);

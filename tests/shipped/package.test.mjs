@@ -1,4 +1,4 @@
-/** The package as it is published. */
+/** The published package. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { pack, root } from "../packaging/packed.mjs";
 const { files, size, unpackedSize, remove } = pack();
 after(remove);
 
-test("the package is no larger than it may be", () => {
+test("the package is within its size limits", () => {
   assert.ok(size <= 8_600_000, `${size} bytes packed`);
   assert.ok(unpackedSize <= 16_000_000, `${unpackedSize} bytes unpacked`);
   assert.ok(files.length <= 300, `${files.length} files`);

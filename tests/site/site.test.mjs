@@ -1,4 +1,7 @@
-/** The documentation as a site: it builds, no link of it leads nowhere, the API is whole, and the search works without a network. */
+/**
+ * The documentation as a site: it builds, every link resolves, the API is complete, and the search works without a
+ * network.
+ */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -24,14 +27,14 @@ const pages = () => [...files].filter((file) => file.endsWith(".html") && file !
 const html = (page) => readFileSync(join(dist, page), "utf8");
 const decoded = (text) => text.replaceAll("&amp;", "&").replaceAll("&#39;", "'").replaceAll("&quot;", '"');
 
-/** The file that an address of a page leads to. */
+/** The file for an address of a page. */
 function fileOf(page, path) {
   if (path === "") return page;
   const to = path.startsWith("/") ? path.slice(1) : posix.join(posix.dirname(page), path);
   return [to, `${to}.html`, posix.join(to, "index.html")].find((file) => files.has(file));
 }
 
-test("no link leads nowhere, and each anchor is there", () => {
+test("every link and every anchor resolves", () => {
   const ids = new Map(
     pages().map((page) => [page, new Set([...html(page).matchAll(/ id="([^"]*)"/g)].map(([, id]) => decoded(id)))]),
   );
@@ -50,7 +53,7 @@ test("no link leads nowhere, and each anchor is there", () => {
   assert.deepEqual([...new Set(dead)], []);
 });
 
-test("the API has all that the package exports", async () => {
+test("the API contains all exports of the package", async () => {
   const exported = {
     ctxweave: await import("ctxweave"),
     "ctxweave/import": await import("ctxweave/import"),
@@ -70,7 +73,7 @@ test("the API has all that the package exports", async () => {
   for (const name of Object.keys(modules)) assert.ok(files.has(`api/${name}.html`), name);
 });
 
-test("the search finds calls and rules, and nothing is asked of another host", async () => {
+test("the search finds calls and rules, without requests to other hosts", async () => {
   const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".json": "application/json" };
   const server = createServer(({ url }, response) => {
     const file = fileOf("index.html", new URL(url, "http://localhost").pathname) ?? "404.html";
@@ -109,7 +112,7 @@ test("the search finds calls and rules, and nothing is asked of another host", a
   }
 });
 
-test("the comparison is what the libraries give", () => {
+test("the comparison has the libraries' results", () => {
   const program = join(root, "site/comparison.mjs");
   const printed = execFileSync(process.execPath, [program, "--print"], { encoding: "utf8" });
   assert.equal(readFileSync(join(root, "docs/comparison.md"), "utf8"), printed);
@@ -120,6 +123,6 @@ test("the comparison is what the libraries give", () => {
   for (const row of rows) assert.doesNotMatch(row, /\*\*/);
 });
 
-test("no link between files is left that is not one between pages", () => {
+test("every link between files became a link between pages", () => {
   for (const page of pages()) assert.doesNotMatch(html(page), /\[[^\]<]*\]\([^)<]*\.md/, relative(dist, page));
 });

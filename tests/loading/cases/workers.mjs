@@ -113,7 +113,7 @@ export const workers = [
         { cwd: dir, port },
         answer,
       );
-      if (!/wasm_load_failed not_compiled.*`ctxweave`/.test(text)) throw new Error(`the Worker says: ${text}`);
+      if (!/wasm_load_failed not_compiled.*`ctxweave`/.test(text)) throw new Error(`the Worker answered: ${text}`);
       return { how: "no" };
     },
   },

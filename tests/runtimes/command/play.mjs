@@ -1,4 +1,4 @@
-/** A folder with all files that the help's examples name, and the command `ctxweave` as it is installed. */
+/** A folder with all files named in the help's examples, and the installed command `ctxweave`. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -7,7 +7,7 @@ import { delimiter, dirname, join } from "node:path";
 import { folder, installed, root } from "../../packaging/packed.mjs";
 import { file as tokenizer } from "../tokenizer-json.mjs";
 
-/** Makes the folder; `.git` marks it as a repository of its own. */
+/** Creates the folder; `.git` marks it as a separate repository. */
 export function playground(name) {
   const dir = folder(name);
   const write = (path, content) => {
@@ -37,7 +37,7 @@ export function playground(name) {
 
 const bin = join(installed(), "node_modules/.bin");
 
-/** Runs a line in a shell, where `ctxweave` is the installed command; gives stdout, stderr and the exit code. */
+/** Runs a line in a shell in which `ctxweave` is the installed command; returns stdout, stderr and the exit code. */
 function sh(cwd, line, { input = "", env = {} } = {}) {
   const { status, stdout, stderr, error } = spawnSync("bash", ["-o", "pipefail", "-c", line], {
     cwd,
