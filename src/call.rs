@@ -1,4 +1,4 @@
-//! A function as it is called from outside: by its name, with JSON text, and with JSON text as the answer (SPEC §0.10).
+//! A function as it is called from outside: by name, with JSON text in and JSON text out.
 //!
 //! Each area has a table of its calls. The wasm edge, the goldens and the tests all go through these tables.
 
@@ -11,17 +11,17 @@ use crate::error::Result;
 use crate::json::{self, Document, JsonWriter, Value};
 use crate::tokens::{Counter, Tokenizers};
 
-/// The environment of a call next to its request.
+/// The environment of a call, in addition to its request.
 #[derive(Clone, Debug, Default)]
 pub struct CallContext {
-    /// The tokenizers that are loaded.
+    /// The loaded tokenizers.
     pub tokenizers: Tokenizers,
-    /// The caller's own counter, where the request's `tokenizer` is an object.
+    /// The custom counter, if the request's `tokenizer` is an object.
     pub counter: Option<Rc<dyn Counter>>,
 }
 
 impl CallContext {
-    /// The counter that `tokenizer` names: by default the estimator, the caller's own for an object.
+    /// The counter that `tokenizer` names: the custom counter for an object, the estimator if it is missing.
     pub(crate) fn counter(&self, tokenizer: Option<Value<'_>>) -> Result<Rc<dyn Counter>> {
         let Some(tokenizer) = tokenizer else { return self.tokenizers.get("heuristic") };
         if let Some(name) = tokenizer.as_text() {
@@ -35,10 +35,9 @@ impl CallContext {
 /// The result of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
-    /// The result as JSON. Empty if the result is `small`, or if it is the bytes; see [`Self::to_json`].
+    /// The result as JSON. Empty if the result is `small` or is the bytes; see [`Self::to_json`].
     pub json: Vec<u8>,
-    /// Bytes that belong to it: fields of the result that are `{ "\u0000bytes": index }`, or if `json` is empty the
-    /// result itself.
+    /// Bytes of the result: fields that are `{ "\u0000bytes": index }`, or the whole result if `json` is empty.
     pub bytes: Vec<Vec<u8>>,
     /// A result that leaves the module as a value.
     pub small: Option<SmallResult>,
@@ -49,7 +48,7 @@ impl Response {
         Ok(Self { json: json::write(result)?, ..Self::default() })
     }
 
-    /// A result that is written piece by piece, with the bytes that belong to it.
+    /// A result that is written piece by piece, with its bytes.
     pub(crate) fn written(bytes: Vec<Vec<u8>>, write: impl FnOnce(&mut JsonWriter)) -> Self {
         let mut json = JsonWriter::default();
         write(&mut json);
@@ -61,7 +60,7 @@ impl Response {
         Self { small: Some(result), ..Self::default() }
     }
 
-    /// The result as JSON, also if it is small. Empty if it is the bytes.
+    /// The result as JSON, also if it is small. Empty if the result is the bytes.
     pub fn to_json(&self) -> Cow<'_, [u8]> {
         match &self.small {
             Some(small) => Cow::Owned(json::text(small).into_bytes()),
@@ -70,7 +69,7 @@ impl Response {
     }
 }
 
-/// A result of a few fields. The module writes no JSON text for it.
+/// A result of a few fields, for which no JSON text is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SmallResult {
     /// `null`
@@ -81,7 +80,7 @@ pub enum SmallResult {
     Number(u64),
     /// A text.
     Text(String),
-    /// An object. Fields without a value are left out.
+    /// An object. Fields without a value are omitted.
     Object(Vec<(&'static str, Option<SmallResult>)>),
 }
 
@@ -99,13 +98,13 @@ impl Serialize for SmallResult {
     }
 }
 
-/// A function, or with a `T` a method, that can be called by its name.
+/// A function, or with a `T` a method, that can be called by name.
 #[derive(Debug)]
 pub struct Call<T: 'static = ()> {
-    /// Its name in JavaScript.
+    /// The name in JavaScript.
     pub name: &'static str,
-    /// The names of its arguments, where there are several: the request is then an object of these. With none, the request
-    /// is the one argument.
+    /// The names of the arguments if there are several: the request is then an object with these fields. If empty, the
+    /// request is the only argument.
     pub parameters: &'static [&'static str],
     pub(crate) answer: fn(&mut T, Value<'_>, &CallContext) -> Result<Response>,
 }
@@ -122,7 +121,8 @@ impl<T> Call<T> {
     /// Reads a request and answers it. `bytes` are those that the request refers to as `{ "\u0000bytes": index }`.
     ///
     /// # Errors
-    /// [`crate::Code::InvalidInput`] for what is no JSON or not of the shape that the call takes, and those of the function.
+    /// [`crate::Code::InvalidInput`] if the request is not JSON or does not match the call, and the errors of the
+    /// function.
     pub fn answer(&self, this: &mut T, request: &[u8], bytes: &[Vec<u8>], host: &CallContext) -> Result<Response> {
         let document = Document::read(request, bytes)?;
         let document: &Document<'_> = &document;

@@ -5,8 +5,8 @@
 /// Code points in a block.
 const BLOCK: u32 = 128;
 
-/// The number of a code point below `indexed` in a table as `cargo xtask vocab --unicode` writes them: first the number of the
-/// block of each 128 code points, then the different blocks, two numbers in a byte, the low half first.
+/// The number of a code point below `indexed` in a table as `cargo xtask vocab --unicode` writes it: the block number
+/// of each 128 code points, then the distinct blocks, two numbers in a byte, low half first.
 #[inline(always)]
 pub(crate) fn get(table: &[u8], indexed: u32, code_point: u32) -> u8 {
     let byte = |at: u32| table.get(at as usize).copied().unwrap_or(0);

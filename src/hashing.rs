@@ -1,4 +1,4 @@
-//! A fast hash of texts and numbers, which is not cryptographic.
+//! A fast, non-cryptographic hash of texts and numbers.
 
 /// Hashes words of eight bytes with one multiplication each.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
-//! What a file or a value is, with evidence.
+//! Identifies a file or a value, with evidence (docs/identify.md).
 //!
-//! The detectors are those by which the areas read: of a chat's messages, of session files, of other looms' files, of templates. This
-//! module puts them in order.
+//! The detectors are those of the readers: of chat messages, session files, loom files and templates. This module sets
+//! their order.
 
 use std::borrow::Cow;
 
@@ -19,22 +19,22 @@ use crate::operators::is_template;
 use crate::tokens::bpe::asset::is_asset;
 use crate::workspace::is_workspace_file;
 
-/// The calls by their names.
+/// The calls by name.
 pub const CALLS: &[Call] = &[Call::new("identify", &["input", "options"], |_, request, _| identify(request))];
 
-/// What something is.
+/// The kind of a file or value.
 #[derive(Debug, Default, Serialize)]
 struct Identification {
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<&'static str>,
-    /// Of a chat, all formats that its messages can be in.
+    /// All formats that the messages of a chat can be in.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     formats: Vec<&'static str>,
-    /// The field that has the messages or the tree; empty for the value itself.
+    /// The field that holds the messages or the tree; empty for the value itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<&'static str>,
-    /// How many messages a chat has.
+    /// Messages in a chat.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<usize>,
     /// The provider whose request body a chat is.
@@ -43,7 +43,7 @@ struct Identification {
     evidence: Vec<Evidence>,
 }
 
-/// Something that speaks for it, and where it was found.
+/// Evidence for the kind, and its place.
 #[derive(Debug, Serialize)]
 struct Evidence {
     found: Cow<'static, str>,
@@ -90,7 +90,7 @@ fn identify(request: Value<'_>) -> Result<Response> {
     })
 }
 
-/// What a file is by its name.
+/// Identifies a file by its name.
 fn of_path(path: &str) -> Option<Identification> {
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
     if CONTEXT_FILE_NAMES.contains(&name) {
@@ -112,7 +112,7 @@ fn of_bytes(bytes: &[u8], by_path: Option<Identification>) -> Result<Identificat
     match std::str::from_utf8(bytes) {
         Ok(text) => of_text(bytes, text, by_path),
         Err(error) => {
-            // Sessions in CBOR, and JSON of which a part is damaged.
+            // Reads sessions in CBOR, and JSON of which a part is damaged.
             let text = String::from_utf8_lossy(bytes);
             match session(bytes) {
                 Some(session) => Ok(session),
@@ -155,7 +155,7 @@ fn of_text(bytes: &[u8], text: &str, by_path: Option<Identification>) -> Result<
         Ok(match shape {
             Shape::One(value) => of_json(value),
             Shape::Lines(_) => {
-                loom_file(shape).unwrap_or_else(|| Identification::new("unknown", "JSON a line, of no known shape"))
+                loom_file(shape).unwrap_or_else(|| Identification::new("unknown", "JSON lines of no known shape"))
             }
         })
     });
@@ -178,7 +178,7 @@ fn session(bytes: &[u8]) -> Option<Identification> {
     Some(Identification::new("session", "a record of the conversation").with_format(format.name()).at_line(line))
 }
 
-/// A value that was given as such, not in a file.
+/// Identifies a value that was passed as such, not in a file.
 fn of_value(value: Value<'_>) -> Identification {
     let json = (value.kind() == Kind::Object).then(|| value.json());
     match json.and_then(|json| session(json.as_bytes())) {
@@ -187,7 +187,7 @@ fn of_value(value: Value<'_>) -> Identification {
     }
 }
 
-/// A JSON value that is no session.
+/// Identifies a JSON value that is not a session.
 fn of_json(value: Value<'_>) -> Identification {
     let named = value.as_object().and_then(of_fields).or_else(|| of_paths(value)).or_else(|| of_chat(value));
     named
@@ -236,7 +236,7 @@ fn of_chat(value: Value<'_>) -> Option<Identification> {
         field: Some(chat.field),
         count: Some(chat.count),
         body: chat.body,
-        ..Identification::new("chat", "the first message that tells the format")
+        ..Identification::new("chat", "the first message that determines the format")
             .with_format(chat.format.name())
             .at_path(place)
     })

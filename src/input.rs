@@ -1,4 +1,4 @@
-//! Files as the host has them: text, bytes, or the reason why they cannot be read (SPEC §2).
+//! Files as the host passes them: text, bytes, or the reason why they cannot be read (docs/workspace.md).
 
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::json::Value;
@@ -14,12 +14,12 @@ pub enum Content {
     Text(String),
     /// Bytes that should be UTF-8.
     Bytes(Vec<u8>),
-    /// The host could not read the file, and why.
+    /// The reason why the host could not read the file.
     Unreadable(String),
 }
 
 impl Content {
-    /// Its size in bytes.
+    /// The size in bytes.
     pub fn len(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
@@ -28,7 +28,7 @@ impl Content {
         }
     }
 
-    /// Whether there are no bytes.
+    /// Whether the content has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -49,7 +49,7 @@ impl Content {
         why.ok_or_else(|| value.mismatch("a string or bytes"))?.string().map(Self::Unreadable)
     }
 
-    /// The text. If there is none, a diagnostic says why; `path` is the file's name in it.
+    /// The text, or `None` with a diagnostic. `path` is the file's name in it.
     pub(crate) fn text(&self, path: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<&str> {
         let (code, message, place) = match self {
             Self::Text(text) => return Some(text),
@@ -72,7 +72,7 @@ impl Content {
     }
 }
 
-/// Line and column, from 1, of what follows the first `valid` bytes, which are UTF-8.
+/// Line and column, from 1, of the first byte after the first `valid` bytes, which are UTF-8.
 fn place_after(bytes: &[u8], valid: usize) -> (u32, u32) {
     let head = bytes.get(..valid).and_then(|head| std::str::from_utf8(head).ok()).unwrap_or_default();
     let mut lines = 0_usize;

@@ -1,17 +1,17 @@
-//! Reading JSONL: one JSON object a line, as agents and tools append it to their files.
+//! Reading JSONL: one JSON object per line, as agents and tools append it to their files.
 //!
-//! Damage does not hide what is readable:
+//! Damage does not hide readable records:
 //!
 //! - lines end at LF only (a CR before it is white space); U+2028 and other separators are ordinary text;
-//! - the last line may lack its newline; one that also stops in the middle is *torn* (`torn_line`);
-//! - a line that is no JSON object is skipped (`malformed_line`);
+//! - the last line may lack its newline; if it also stops in the middle it is *torn* (`torn_line`);
+//! - a line that is not a JSON object is skipped (`malformed_line`);
 //! - two objects on one line, `{…}{…}`, are both read (`glued_records`);
-//! - a whole record on one line after one whose end or beginning is missing, or after NUL bytes, is read if the reader knows
-//!   what a record is ([`Reader::recovering`]); the damage before it is `malformed_line`;
+//! - a whole record on one line after one without its end or beginning, or after NUL bytes, is read if the reader can
+//!   recognize a record ([`Reader::recovering`]); the damage before it is `malformed_line`;
 //! - half of a surrogate pair becomes U+FFFD (`lone_surrogate_replaced`), and so do invalid bytes (`invalid_utf8`);
 //! - a byte order mark at the start of a line is ignored, as are blank lines.
 //!
-//! Every finding has its line. After [`MAX_FINDINGS`] the rest is counted in one.
+//! Every finding has its line. After [`MAX_FINDINGS`] the rest is only counted.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ use crate::json::Document;
 use crate::limits::JSON_DEPTH_MAX;
 use crate::text;
 
-/// More findings than these are only counted.
+/// Findings listed; more are only counted.
 pub(crate) const MAX_FINDINGS: usize = 100;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -30,29 +30,29 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 const REPLACED: usize = char::REPLACEMENT_CHARACTER.len_utf8();
 
 pub(crate) fn not_utf8() -> Diagnostic {
-    let message = "not UTF-8: what is not is read as U+FFFD";
+    let message = "not UTF-8: invalid bytes are read as U+FFFD";
     Diagnostic::new(DiagnosticCode::InvalidUtf8, Severity::Warning, message)
 }
 
 /// One record of a JSONL file.
 #[derive(Debug)]
 pub(crate) struct Record<'a> {
-    /// From 1.
+    /// The line, from 1.
     pub line: u32,
-    /// Without white space around them, but for a CR at the end of the line.
+    /// The bytes without white space around them, except a CR at the end of the line.
     pub bytes: &'a [u8],
-    /// Numbers are as JavaScript has them.
+    /// The object. Numbers are as in JavaScript.
     pub value: Map<String, Value>,
 }
 
-/// Whether an object has the shape of a record of a format. After damage it tells a record from a part of the one that was
-/// cut off.
+/// Whether an object has the shape of a record of a format. After damage this distinguishes a record from a part of a
+/// truncated one.
 pub(crate) type IsRecord = fn(&Map<String, Value>) -> bool;
 
 /// Why no record begins at a place.
 #[derive(Clone, Copy, Debug)]
 struct SyntaxError {
-    /// The byte of the line where reading stopped.
+    /// The byte of the line at which reading stopped.
     at: usize,
     reason: Reason,
 }
@@ -69,14 +69,14 @@ enum Reason {
 
 /// An object within a line.
 struct Found {
-    /// The bytes of the line where it begins and ends.
+    /// The range of bytes in the line.
     start: usize,
     end: usize,
     value: Map<String, Value>,
     repaired: Vec<Diagnostic>,
 }
 
-/// Reads the records of a JSONL file one by one; what was wrong with the file is in [`Reader::finish`].
+/// Reads the records of a JSONL file one by one; [`Reader::finish`] returns the findings.
 ///
 /// Takes time linear in the bytes and memory for one line.
 #[derive(Debug, Default)]
@@ -86,12 +86,12 @@ pub(crate) struct Reader<'a> {
     /// The unread rest of the current line, and all bytes of that line.
     current: Cow<'a, str>,
     bytes: &'a [u8],
-    /// Where in the current line U+FFFD replaces invalid bytes, and how much longer it is; the last one first.
+    /// Places in the current line where U+FFFD replaces invalid bytes, with the added length; the last one first.
     replaced: Vec<(usize, usize)>,
-    /// How much of the current line has been read, and how many bytes replacements have added to that.
+    /// Bytes of the current line that were read, and bytes that replacements added to them.
     column: usize,
     longer: usize,
-    /// What a record is, if whole records after damage are read.
+    /// Recognizes a record, if whole records after damage are read.
     is_record: Option<IsRecord>,
     findings: Vec<Diagnostic>,
     more: usize,
@@ -102,12 +102,12 @@ impl<'a> Reader<'a> {
         Self { rest: Some(bytes), ..Self::default() }
     }
 
-    /// Reads whole records after damage on their line too.
+    /// Also reads whole records after damage on their line.
     pub(crate) fn recovering(bytes: &'a [u8], is_record: IsRecord) -> Self {
         Self { is_record: Some(is_record), ..Self::new(bytes) }
     }
 
-    /// The same of what comes after so many lines of the file.
+    /// Like [`Self::recovering`], for the bytes after the first `line` lines of the file.
     pub(crate) fn after_lines(bytes: &'a [u8], line: u32, is_record: IsRecord) -> Self {
         Self { line, ..Self::recovering(bytes, is_record) }
     }
@@ -147,8 +147,8 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// The next object on the current line. Reads no further than its end, so that many on one line cost no more than
-    /// they are long.
+    /// The next object on the current line. Reads no further than its end, so that many objects on one line take linear
+    /// time.
     fn next_on_line(&mut self) -> Option<Record<'a>> {
         let glued = self.column > 0;
         let current = std::mem::take(&mut self.current);
@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
             Ok(found) => {
                 let record = self.take(&current, found);
                 if glued {
-                    let message = "two records stand on one line; both were read";
+                    let message = "two records are on one line; both were read";
                     self.find(Diagnostic::new(DiagnosticCode::GluedRecords, Severity::Warning, message), None);
                 }
                 self.current = current;
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
         Some(record)
     }
 
-    /// The record that was found on the current line.
+    /// Takes the record found on the current line.
     fn take(&mut self, current: &str, found: Found) -> Record<'a> {
         let longer = |replaced: &mut Vec<(usize, usize)>, end: usize| {
             let mut sum = 0_usize;
@@ -210,14 +210,14 @@ impl<'a> Reader<'a> {
             return;
         }
         if glued && !is_recovered && !text.starts_with('{') {
-            self.malformed("the line goes on after its record; the rest was skipped", self.column);
+            self.malformed("text follows the record on its line; it was skipped", self.column);
             return;
         }
         let message = match stopped.reason {
-            _ if is_recovered && text.starts_with('\0') => {
-                "NUL bytes stand before a record; the record was read".to_owned()
+            _ if is_recovered && text.starts_with('\0') => "NUL bytes precede a record; the record was read".to_owned(),
+            _ if is_recovered => {
+                "a damaged record precedes another on its line; only the later one was read".to_owned()
             }
-            _ if is_recovered => "a damaged record stands before another one; only the other one was read".to_owned(),
             Reason::NoObject => "the line is not a JSON object; it was skipped".to_owned(),
             Reason::TooDeep => format!("the line is nested deeper than {JSON_DEPTH_MAX} levels; it was skipped"),
             Reason::CutOff => "the line stops in the middle; it was skipped".to_owned(),
@@ -226,7 +226,7 @@ impl<'a> Reader<'a> {
         if self.findings.len() >= MAX_FINDINGS {
             return self.malformed(&message, at);
         }
-        // For a line that stops in the middle the last character is named.
+        // If a line stops in the middle, the column is that of its last character.
         let read = current.get(at..stopped.at).unwrap_or_default();
         let column = text::utf16_len(read).saturating_sub(usize::from(is_cut_off));
         self.malformed(&message, at.saturating_add(column));
@@ -247,7 +247,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The byte of the next character that is no white space.
+/// The byte of the next character that is not white space.
 fn skip_white(line: &str, from: usize) -> usize {
     let rest = line.get(from..).unwrap_or_default();
     line.len().saturating_sub(rest.trim_start_matches([' ', '\t', '\r']).len())
@@ -271,26 +271,26 @@ fn object_at(line: &str, start: usize) -> Result<Found, SyntaxError> {
     }
 }
 
-/// The first whole record of a line after damage that begins at `start`. A whole record is followed by the end of the line, by
-/// another record or by NUL bytes. If the damage is a record without its beginning, the whole one follows its `}`: after any other
-/// text, an object may be a part of something else.
+/// The first whole record of a line after damage that begins at `start`. A whole record is followed by the end of the
+/// line, by another record or by NUL bytes. If the damage is a record without its beginning, the whole record follows
+/// its `}`: after any other text, an object may be a part of something else.
 ///
-/// A record that was cut off makes its successor a part of itself: of a text, which then ends at the first quote of the
-/// successor; or of a list or an object, which then lacks its end. So reading stops at the beginning of the successor, or
-/// directly after it. No byte is read more than a few times.
+/// A truncated record makes its successor a part of itself: of a text, which then ends at the first quote of the
+/// successor; or of a list or an object, which then lacks its end. So reading stops at the beginning of the successor
+/// or directly after it. No byte is read more than a few times.
 fn recover(line: &str, mut start: usize, mut stopped: SyntaxError, is_record: IsRecord) -> Option<Found> {
     let bytes = line.as_bytes();
     let has_beginning = matches!(bytes.get(start), Some(b'{' | 0));
     let ends_record = |found: &Found| {
         let is_whole = matches!(bytes.get(skip_white(line, found.end)), None | Some(b'{' | 0));
         let before = bytes.get(..found.start).unwrap_or_default().trim_ascii_end().last();
-        // Nothing within a record stands after NUL bytes.
+        // A record never contains NUL bytes.
         let is_after_nul = before == Some(&0);
         let follows = has_beginning || is_after_nul || before == Some(&b'}');
         is_whole && follows && (is_record(&found.value) || (is_after_nul && !found.value.is_empty()))
     };
     loop {
-        // A value of what was cut off that is a record by its shape.
+        // A value inside the truncated record that has the shape of a record.
         let swallowed = object_before(bytes, start, stopped.at).and_then(|place| object_at(line, place).ok());
         if let Some(found) = swallowed.filter(|found| found.end <= stopped.at && ends_record(found)) {
             return Some(found);
@@ -305,7 +305,7 @@ fn recover(line: &str, mut start: usize, mut stopped: SyntaxError, is_record: Is
                 Ok(found) if ends_record(&found) => return Some(found),
                 Ok(found) => next = brace_from(bytes, found.end)?,
                 Err(other) => {
-                    // What was read before leads no further.
+                    // Reading from an earlier place would get no further.
                     (start, stopped) = (next, SyntaxError { at: other.at.max(stopped.at), ..other });
                     break;
                 }
@@ -320,8 +320,8 @@ fn brace_from(bytes: &[u8], from: usize) -> Option<usize> {
     Some(from.saturating_add(at))
 }
 
-/// Where the object begins that ends directly before a byte, but for white space; it begins after `start`. What is before that byte
-/// must be JSON.
+/// The start, after `start`, of the object that ends directly before byte `end` (white space aside). The text before
+/// `end` must be JSON.
 fn object_before(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
     let text = bytes.get(start..end)?.trim_ascii_end();
     let (mut depth, mut in_string, mut at) = (0_usize, false, text.len());

@@ -35,7 +35,7 @@ pub use error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 pub use limits::Limits;
 pub use maps::{SortedMap, SortedSet};
 
-/// The calls of all areas: what JavaScript calls, over JSON.
+/// The calls of all areas, as JavaScript calls them, over JSON.
 pub const CALLS: &[&[call::Call]] = &[
     chat::CALLS,
     commits::CALLS,

@@ -1,11 +1,11 @@
-//! Every bound on the input, with its default (SPEC §0.8).
+//! Limits on the input, with their defaults (docs/limits.md).
 
 use crate::error::{Code, Error, Result};
 
 /// Declares the limits once: field, wire name, default, meaning.
 macro_rules! limits {
     ($($field:ident, $wire:literal, $default:expr, $doc:literal;)+) => {
-        /// Bounds on the input. Each can be overridden; going past one is the error [`Code::LimitExceeded`].
+        /// Limits on the input. Each can be overridden; input over one is the error [`Code::LimitExceeded`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct Limits { $(#[doc = $doc] pub $field: u32,)+ }
 
@@ -40,32 +40,32 @@ limits! {
     edge_sources, "edgeSources", 1_000, "Sources of one edge.";
     content_blocks, "contentBlocks", 10_000, "Blocks in the content of one node, nested ones included.";
     cbor_depth, "cborDepth", 64, "Depth of a CBOR item of a `bureau-agent-v1` blob.";
-    json_depth, "jsonDepth", 64, "Depth of the JSON of a node's content, tool arguments included; 100 at most.";
-    file_depth, "fileDepth", 20_000, "Lists and objects within each other in a file that is imported: some looms nest children.";
+    json_depth, "jsonDepth", 64, "Depth of the JSON of a node's content, tool arguments included; at most 100.";
+    file_depth, "fileDepth", 20_000, "Depth of lists and objects in an imported file: some looms nest children.";
     commits, "commits", 1_000_000, "Commits in one graph.";
-    chain_depth, "chainDepth", 1_000_000, "Commits on the way from one to its root.";
+    chain_depth, "chainDepth", 1_000_000, "Commits from one to its root.";
     blob_bytes, "blobBytes", 256 * 1024 * 1024, "Bytes of one blob.";
-    materialized_bytes, "materializedBytes", 1024 * 1024 * 1024, "Bytes of a materialised conversation.";
+    materialized_bytes, "materializedBytes", 1024 * 1024 * 1024, "Bytes of a materialized conversation.";
     context_files, "contextFiles", 100_000, "Context files in one request.";
-    folder_depth, "folderDepth", 256, "Folders that a path goes down.";
-    front_matter_bytes, "frontMatterBytes", 65_536, "Bytes of the front matter of one file, and of one watch; more of it is a diagnostic of that file.";
-    watch_alternatives, "watchAlternatives", 256, "Alternatives that the braces of one watch make; more of them is a diagnostic of that watch.";
-    watches_per_file, "watchesPerFile", 1_000, "Watches of one file; those beyond are left out with a diagnostic.";
+    folder_depth, "folderDepth", 256, "Folders in one path.";
+    front_matter_bytes, "frontMatterBytes", 65_536, "Bytes of the front matter of one file, and of one watch; more yields a diagnostic.";
+    watch_alternatives, "watchAlternatives", 256, "Alternatives that the braces of one watch expand to; more yield a diagnostic.";
+    watches_per_file, "watchesPerFile", 1_000, "Watches of one file; more are left out with a diagnostic.";
     xml_bytes, "xmlBytes", 16 * 1024 * 1024, "Bytes of one task template in XML, as UTF-8.";
-    xml_depth, "xmlDepth", 64, "Elements within elements in a task template; 100 at most.";
+    xml_depth, "xmlDepth", 64, "Depth of elements in a task template; at most 100.";
     xml_elements, "xmlElements", 1_000_000, "Elements in one task template.";
     xml_attributes, "xmlAttributes", 256, "Attributes of one element in a task template.";
 }
 
-/// The highest value that `jsonDepth` can be set to. It keeps recursion far from the end of the stack.
+/// The highest value of `jsonDepth`. It keeps recursion far from the end of the stack.
 pub const JSON_DEPTH_MAX: u32 = 100;
 
-/// The highest value that `xmlDepth` can be set to. A task is as deep in JSON as in its template.
+/// The highest value of `xmlDepth`. A task is as deep in JSON as in its template.
 pub const XML_DEPTH_MAX: u32 = 100;
 
 const _: () = assert!(XML_DEPTH_MAX <= JSON_DEPTH_MAX);
 
-/// Fails with [`Code::LimitExceeded`] when `value` is above `max`.
+/// Fails with [`Code::LimitExceeded`] if `value` is above `max`.
 pub(crate) fn check(name: &str, value: usize, max: u32) -> Result<()> {
     if value <= max as usize {
         return Ok(());

@@ -1,6 +1,6 @@
-//! Ordered maps and sets, as small in the module as they can be: their order is an `SortedIndex`, one for all types.
+//! Ordered maps and sets with little code in the module: their order is a `SortedIndex`, one for all types.
 //!
-//! They do what `BTreeMap` and `BTreeSet` do, as far as it is needed here.
+//! They cover the part of `BTreeMap` and `BTreeSet` that this crate uses.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -10,7 +10,7 @@ use crate::sorted_index::{IndexPosition, SortedIndex};
 
 /// How a key is looked up: by a reference to it, or to its borrowed form.
 pub trait Find<K>: Copy {
-    /// How a known key compares with the one that is looked for.
+    /// How a known key compares with the sought one.
     fn compare(self, known: &K) -> Ordering;
 }
 
@@ -23,7 +23,7 @@ impl<K: Borrow<Q>, Q: Ord + ?Sized> Find<K> for &Q {
 /// A set, in order.
 #[derive(Clone)]
 pub struct SortedSet<K> {
-    /// In no order.
+    /// The keys, unordered.
     keys: Vec<K>,
     order: SortedIndex,
 }
@@ -37,39 +37,39 @@ pub struct SortedMap<K, V> {
 }
 
 impl<K> SortedSet<K> {
-    /// None yet.
+    /// An empty set.
     pub const fn new() -> Self {
         Self { keys: Vec::new(), order: SortedIndex::new() }
     }
 
-    /// How many there are.
+    /// The number of keys.
     pub const fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub const fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// All of them, in order.
+    /// All keys, in order.
     pub fn iter(&self) -> impl Iterator<Item = &K> {
         self.order.iter().filter_map(|number| self.keys.get(number))
     }
 }
 
 impl<K: Ord> SortedSet<K> {
-    /// Whether this is in the set.
+    /// Whether the set has this key.
     pub fn contains(&self, key: impl Find<K>) -> bool {
         self.place(key).found.is_some()
     }
 
-    /// Adds this; false where it is there already.
+    /// Adds a key; false if it was already present.
     pub fn insert(&mut self, key: K) -> bool {
         self.add(key).is_ok()
     }
 
-    /// Takes this out; false where it was not there.
+    /// Removes a key; false if it was missing.
     pub fn remove(&mut self, key: impl Find<K>) -> bool {
         self.take(key).is_some()
     }
@@ -79,17 +79,17 @@ impl<K: Ord> SortedSet<K> {
         self.order.from(self.place(key)).filter_map(|number| self.keys.get(number))
     }
 
-    /// The greatest that is less than this.
+    /// The greatest key that is less than this one.
     pub fn before(&self, key: impl Find<K>) -> Option<&K> {
         self.keys.get(self.order.before(self.place(key))?)
     }
 
     fn place(&self, key: impl Find<K>) -> IndexPosition {
-        // There is a key for each number.
+        // The order holds only numbers of existing keys.
         self.order.find(&mut |number| self.keys.get(number).map_or(Ordering::Less, |known| key.compare(known)))
     }
 
-    /// The number of the added key, or of the equal one that is there.
+    /// Adds a key. Returns its number, or the number of the equal key that is present.
     fn add(&mut self, key: K) -> Result<usize, usize> {
         let place = self.place(&key);
         if let Some(number) = place.found {
@@ -114,17 +114,17 @@ impl<K: Ord> SortedSet<K> {
 }
 
 impl<K, V> SortedMap<K, V> {
-    /// None yet.
+    /// An empty map.
     pub const fn new() -> Self {
         Self { keys: SortedSet::new(), values: Vec::new() }
     }
 
-    /// How many there are.
+    /// The number of keys.
     pub const fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Whether there are none.
+    /// Whether the map is empty.
     pub const fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -144,7 +144,7 @@ impl<K, V> SortedMap<K, V> {
         self.keys.order.iter().filter_map(|number| self.values.get(number))
     }
 
-    /// All values, in no order.
+    /// All values, unordered.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.values.iter_mut()
     }
@@ -160,17 +160,17 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.values.get(self.keys.place(key).found?)
     }
 
-    /// The value of a key, to change it.
+    /// The value of a key, mutably.
     pub fn get_mut(&mut self, key: impl Find<K>) -> Option<&mut V> {
         self.values.get_mut(self.keys.place(key).found?)
     }
 
-    /// Whether a key is there.
+    /// Whether the map has this key.
     pub fn contains_key(&self, key: impl Find<K>) -> bool {
         self.keys.contains(key)
     }
 
-    /// Gives a key a value; the one that it had comes back.
+    /// Sets the value of a key; returns the previous value.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         match self.keys.add(key) {
             Ok(_) => {
@@ -181,19 +181,19 @@ impl<K: Ord, V> SortedMap<K, V> {
         }
     }
 
-    /// The value of a key, to change it; this one is added if the key is absent.
+    /// The value of a key, mutably; it is created if the key is absent.
     pub fn or_insert_with(&mut self, key: K, value: impl FnOnce() -> V) -> &mut V {
         let number = self.keys.add(key).inspect(|_| self.values.push(value()));
         #[expect(clippy::indexing_slicing, reason = "each key has a value")]
         &mut self.values[number.unwrap_or_else(|number| number)]
     }
 
-    /// The value of a key, to change it; this one is added if the key is absent.
+    /// The value of a key, mutably; this one is added if the key is absent.
     pub fn or_insert(&mut self, key: K, value: V) -> &mut V {
         self.or_insert_with(key, || value)
     }
 
-    /// The value of a key, to change it; the default is added if the key is absent.
+    /// The value of a key, mutably; the default is added if the key is absent.
     pub fn or_default(&mut self, key: K) -> &mut V
     where
         V: Default,
@@ -201,7 +201,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.or_insert_with(key, V::default)
     }
 
-    /// Takes a key out, and gives its value.
+    /// Removes a key and returns its value.
     pub fn remove(&mut self, key: impl Find<K>) -> Option<V> {
         Some(self.values.swap_remove(self.keys.take(key)?))
     }
@@ -211,7 +211,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.keys.order.from(self.keys.place(key)).filter_map(|number| self.at(number))
     }
 
-    /// The one with the greatest key that is less than this.
+    /// The entry with the greatest key that is less than this one.
     pub fn before(&self, key: impl Find<K>) -> Option<(&K, &V)> {
         self.at(self.keys.order.before(self.keys.place(key))?)
     }

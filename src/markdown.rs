@@ -1,4 +1,4 @@
-//! The little of Markdown that decides what a line means: line ends, fenced code and comments.
+//! The Markdown that decides the meaning of a line: line ends, fenced code and comments.
 
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::text::{is_blank, trim};
@@ -6,22 +6,22 @@ use crate::text::{is_blank, trim};
 /// One line of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
-    /// Without its end.
+    /// The text without its line end.
     pub text: &'a str,
-    /// In bytes.
+    /// Byte offset of its start.
     pub start: usize,
-    /// Where the next line starts.
+    /// Byte offset of the next line.
     pub end: usize,
 }
 
 impl Line<'_> {
-    /// Where its text ends and its end begins.
+    /// Byte offset of the end of its text, before the line end.
     pub(crate) fn text_end(&self) -> usize {
         self.start.saturating_add(self.text.len())
     }
 }
 
-/// The lines of a text. They end at LF, CRLF or CR; an end at the very end of the text does not begin another line.
+/// The lines of a text. They end at LF, CRLF or CR; a final line end does not begin another line.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     let mut rest = text;
     let mut start = 0_usize;
@@ -39,7 +39,7 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     })
 }
 
-/// The line end that most lines have; by default LF.
+/// The most frequent line end; LF if none is found.
 pub(crate) fn line_end(text: &str) -> &'static str {
     let pairs = text.matches("\r\n").count();
     let [lf, cr] = ['\n', '\r'].map(|end| text.matches(end).count().saturating_sub(pairs));
@@ -57,7 +57,7 @@ pub(crate) fn without_bom(text: &str) -> &str {
 /// The part of a document that a line belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Markdown to be read.
+    /// Markdown text.
     Prose,
     /// Fenced code, the fences included.
     Code,
@@ -68,7 +68,7 @@ pub(crate) enum Part {
 /// Follows fenced code and comments from line to line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Blocks {
-    /// The character and the length of the fence that is open.
+    /// The character and the length of the open fence.
     fence: Option<(char, usize)>,
     in_comment: bool,
 }
@@ -90,7 +90,7 @@ impl Blocks {
         Part::Comment
     }
 
-    /// The same for texts where comments have no meaning.
+    /// Like [`Self::next`], for texts in which comments have no meaning.
     pub(crate) fn is_code(&mut self, line: &str) -> bool {
         let Some((mark, length, after)) = fence(line) else { return self.fence.is_some() };
         match self.fence {
@@ -122,17 +122,17 @@ impl Blocks {
 
 /// Reports a line that equals a heading of the prompt that the text goes into.
 pub(crate) fn delimiter_found(heading: &str, path: &str) -> Diagnostic {
-    let message = format!("`{heading}` is a heading of the prompt itself; it went in as it is");
+    let message = format!("`{heading}` equals a heading of the prompt; it was included unchanged");
     Diagnostic::new(DiagnosticCode::PromptDelimiterInFile, Severity::Warning, message).at_path(path)
 }
 
-/// How many of a character a text begins with, and what follows them. The character is of ASCII.
+/// The number of repetitions of an ASCII character at the start of a text, and the rest.
 fn run(text: &str, mark: char) -> (usize, &str) {
     let length = text.bytes().take_while(|&byte| char::from(byte) == mark).count();
     (length, text.get(length..).unwrap_or_default())
 }
 
-/// A fence's character, its length and what follows it on its line.
+/// The character and length of a fence, and the rest of its line.
 pub(crate) fn fence(line: &str) -> Option<(char, usize, &str)> {
     let (indent, inner) = run(line, ' ');
     let mark = inner.chars().next().filter(|mark| indent <= 3 && matches!(mark, '`' | '~'))?;

@@ -1,7 +1,7 @@
-//! Numbers kept in an order that a function defines: the base of maps and sorting.
+//! A sorted index over keys stored elsewhere: the base of maps and sorting.
 //!
-//! The B-trees and sorts of std are compiled for each type: 180 KB of wasm for some 60 types of maps alone. Here only the
-//! function that compares depends on the type.
+//! The B-trees and sorts of std are compiled for each type: 180 KB of wasm for some 60 types of maps alone. Here only
+//! the comparison depends on the type.
 
 use std::cmp::Ordering;
 
@@ -11,16 +11,16 @@ const CHUNK_CAPACITY: usize = 256;
 /// Numbers in order, in chunks: adding one moves those of one chunk, and finding one takes a bisection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SortedIndex {
-    /// None of them is empty.
+    /// No chunk is empty.
     chunks: Vec<Vec<usize>>,
 }
 
-/// Where a number is or belongs.
+/// The place of a number in the index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexPosition {
     chunk: usize,
     at: usize,
-    /// The number, if it is there.
+    /// The number, if it is present.
     pub found: Option<usize>,
 }
 
@@ -29,12 +29,12 @@ impl SortedIndex {
         Self { chunks: Vec::new() }
     }
 
-    /// Looks for a number; `compare` compares what it stands for with what is looked for.
+    /// Looks for a number; `compare` compares its key with the sought one.
     pub(crate) fn find(&self, compare: &mut dyn FnMut(usize) -> Ordering) -> IndexPosition {
         let Some((last, before)) = self.chunks.split_last() else {
             return IndexPosition { chunk: 0, at: 0, found: None };
         };
-        // Much is added in order.
+        // Most keys are added in order.
         if last.last().is_some_and(|&number| compare(number).is_lt()) {
             return IndexPosition { chunk: before.len(), at: last.len(), found: None };
         }
@@ -51,7 +51,7 @@ impl SortedIndex {
         if chunk.len() < CHUNK_CAPACITY {
             return chunk.insert(place.at, number);
         }
-        // Adding in order leaves full chunks behind.
+        // Adding in order leaves full chunks.
         let mut rest = chunk.split_off(if place.at == CHUNK_CAPACITY { CHUNK_CAPACITY } else { CHUNK_CAPACITY / 2 });
         match place.at.checked_sub(chunk.len()) {
             Some(at) => rest.insert(at, number),
@@ -89,17 +89,17 @@ impl SortedIndex {
         self.chunks.get(place.chunk)?.get(..place.at)?.last().or(before).copied()
     }
 
-    /// Brings a list into this order. `swap` swaps two of its elements.
+    /// Sorts a list by this index. `swap` swaps two of its elements.
     pub(crate) fn arrange(self, swap: &mut dyn FnMut(usize, usize)) {
         arrange(self.chunks.concat(), swap);
     }
 }
 
-/// Brings a list into an order. `swap` swaps two of its elements.
+/// Permutes a list into `order`. `swap` swaps two of its elements.
 pub(crate) fn arrange(mut order: Vec<usize>, swap: &mut dyn FnMut(usize, usize)) {
     for start in 0..order.len() {
         let mut at = start;
-        // Each number says which element is to come here; where it has come, the number says so.
+        // Each number is the element that belongs here; once it has been placed, the number points to itself.
         while let Some(from) = order.get_mut(at).map(|from| std::mem::replace(from, at)).filter(|&from| from != start) {
             swap(at, from);
             at = from;
@@ -107,7 +107,7 @@ pub(crate) fn arrange(mut order: Vec<usize>, swap: &mut dyn FnMut(usize, usize))
     }
 }
 
-/// The first of `count` ordered numbers that is not less than the one looked for, and whether it is equal. Unlike in the
+/// The first of `count` ordered numbers that is not less than the sought one, and whether it is equal. Unlike in the
 /// search of std, the processor can predict the comparisons.
 fn bisect(
     count: usize,
@@ -145,7 +145,7 @@ impl Iterator for Numbers<'_> {
     }
 }
 
-/// Numbers below any that are given, the same in each run.
+/// Pseudo-random numbers below a given bound, the same in each run.
 #[cfg(test)]
 pub(crate) fn random_numbers() -> impl FnMut(usize) -> usize {
     let mut seed = 1_u32;

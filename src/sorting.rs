@@ -1,11 +1,10 @@
-//! Sorting lists: one sort for all types. It merges, as that of the standard library does, which is 4 KB of code for what it does
-//! beyond that.
+//! Sorting lists: one merge sort for all types. The sort of std adds 4 KB of code for more features.
 
 use std::cmp::Ordering;
 
 use crate::sorted_index::arrange;
 
-/// Sorts a list. Elements that are equal stay in their order.
+/// Sorts a list. The sort is stable.
 pub(crate) fn sort_by<T>(list: &mut [T], mut compare: impl FnMut(&T, &T) -> Ordering) {
     let order = sorted(list.len(), &mut |one, other| match (list.get(one), list.get(other)) {
         (Some(one), Some(other)) => compare(one, other),
@@ -32,7 +31,7 @@ fn sorted(count: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Ve
     while width < count {
         for pair in order.chunks(width.saturating_mul(2)) {
             let (mut left, mut right) = pair.split_at_checked(width).unwrap_or((pair, &[]));
-            // What is in order already needs no comparison but this one.
+            // Runs that are already in order need only this comparison.
             let mut is_open = matches!((left, right), ([.., last], [first, ..]) if compare(*first, *last).is_lt());
             while is_open
                 && let (Some((&one, ones)), Some((&other, others))) = (left.split_first(), right.split_first())

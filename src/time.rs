@@ -1,4 +1,4 @@
-//! Moments in time, as callers give them: RFC 3339 with offsets. There is no clock here (SPEC §0.1).
+//! Moments in time, passed by callers as RFC 3339 with offsets. The crate reads no clock.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,8 +6,8 @@ use std::fmt;
 use crate::error::Result;
 use crate::json::Value;
 
-/// A moment, without the offset that it was written with. A leap second is the nanoseconds from 1,000,000,000 up of the second
-/// before it, so that it sorts after 23:59:59 and before the next day.
+/// A moment, without the offset it was written with. A leap second is stored as nanoseconds from 1,000,000,000 up in
+/// the second before it, so that it sorts after 23:59:59 and before the next day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp {
     seconds: i64,
@@ -15,11 +15,12 @@ pub struct Timestamp {
 }
 
 impl Timestamp {
-    /// Reads a date and time of RFC 3339: `2026-03-01T09:30:00Z`, `2026-03-01T10:30:00.25+01:00`.
+    /// Reads an RFC 3339 date and time: `2026-03-01T09:30:00Z`, `2026-03-01T10:30:00.25+01:00`.
     ///
-    /// As RFC 3339 allows, `T` and `Z` may be small, and a space may stand for the `T`. Digits of a fraction beyond the
-    /// ninth are read and dropped. `None` for everything else: a month 13, a 29 February of a common year, a date
-    /// without a time, a time without an offset, and a second 60 that is not the last of a month in UTC.
+    /// As RFC 3339 allows, `T` and `Z` may be lower case, and a space may replace the
+    /// `T`. Digits of a fraction beyond the ninth are dropped. `None` for everything else: a month 13, a 29 February of
+    /// a common year, a date without a time, a time without an offset, and a second 60 that is not the last of a month
+    /// in UTC.
     ///
     /// ```
     /// use ctxweave::time::Timestamp;
@@ -55,13 +56,14 @@ impl Timestamp {
         Some(Self { seconds, nanos: if leap { nanos + NANOS } else { nanos } })
     }
 
-    /// The moment so many milliseconds after 1970-01-01T00:00:00Z, as `Date.getTime` gives them.
+    /// The moment `millis` milliseconds after 1970-01-01T00:00:00Z, as returned by `Date.getTime`.
     pub fn from_unix_millis(millis: i64) -> Self {
         let nanos = u32::try_from(millis.rem_euclid(1000)).unwrap_or(0) * 1_000_000;
         Self { seconds: millis.div_euclid(1000), nanos }
     }
 
-    /// Reads a time of a request: RFC 3339, or milliseconds since 1970 as `Date.now()` gives them, in the years of RFC 3339.
+    /// Reads a time of a request: RFC 3339, or milliseconds since 1970 as returned by `Date.now()`, in the years of RFC
+    /// 3339.
     pub(crate) fn read(value: Value<'_>) -> Result<Self> {
         let from_millis = |millis: f64| {
             #[expect(clippy::cast_possible_truncation, reason = "the range is that of RFC 3339; a fraction is dropped")]
@@ -76,29 +78,29 @@ impl Timestamp {
         })
     }
 
-    /// A time of a request as text: unchanged, or milliseconds since 1970 as RFC 3339.
+    /// A time of a request as text: unchanged if it is text, otherwise RFC 3339.
     pub(crate) fn text(value: Value<'_>) -> Result<Cow<'_, str>> {
         value.as_text().map_or_else(|| Ok(Self::read(value)?.to_string().into()), Ok)
     }
 
-    /// Milliseconds since 1970-01-01T00:00:00Z, rounded down, as `Date.getTime` gives them.
+    /// Milliseconds since 1970-01-01T00:00:00Z, rounded down, as returned by `Date.getTime`.
     pub fn unix_millis(self) -> i64 {
         self.seconds * 1000 + i64::from(self.nanos / 1_000_000)
     }
 
-    /// 22 digits that sort as moments do, but later ones first: where a list can only be read upwards, the latest moment at or
-    /// before another one is the first from its key on.
+    /// 22 digits that sort in descending order of time: in a list that can only be read upwards, the latest moment at
+    /// or before another is the first from its key on.
     pub(crate) fn descending_key(self) -> String {
-        // Offsets can lead a day out of the years that RFC 3339 has.
+        // Offsets can move a day out of the years of RFC 3339.
         const LAST: i64 = 253_402_300_800 + DAY;
         format!("{:012}{:010}", LAST - self.seconds, 2 * NANOS - 1 - self.nanos)
     }
 }
 
-/// In UTC, as RFC 3339; with a fraction of a second where there is one.
+/// RFC 3339 in UTC; with a fraction of a second if it is not 0.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The calendar repeats every 400 years, and years that begin in March have their odd day at the end.
+        // The calendar repeats every 400 years, and years that begin in March have their leap day at the end.
         let days = self.seconds.div_euclid(DAY) + 719_468;
         let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
         let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
@@ -136,14 +138,14 @@ impl Reader<'_> {
         })
     }
 
-    /// A number of exactly so many digits.
+    /// A number of exactly `count` digits.
     fn digits(&mut self, count: usize) -> Option<u32> {
         let (digits, rest) = self.rest.split_at_checked(count)?;
         self.rest = rest;
         digits.iter().try_fold(0, |number, byte| byte.is_ascii_digit().then(|| number * 10 + u32::from(byte - b'0')))
     }
 
-    /// Nanoseconds; 0 where there is no fraction, `None` for a point without digits.
+    /// Nanoseconds; 0 without a fraction, `None` for a point without digits.
     fn fraction(&mut self) -> Option<u32> {
         if self.one_of(b".").is_none() {
             return Some(0);
@@ -181,7 +183,7 @@ fn days_in(year: u32, month: u32) -> u32 {
     }
 }
 
-/// Days from 1970-01-01 to a date of the Gregorian calendar.
+/// Days from 1970-01-01 to a date in the Gregorian calendar.
 fn days_before(year: u32, month: u32, day: u32) -> i64 {
     let leap_days = match year.checked_sub(1) {
         // The year 0 is a leap year itself.

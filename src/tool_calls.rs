@@ -1,7 +1,7 @@
-//! Tool calls and their results: which result answers which call, and what stays together for their sake.
+//! Pairs tool calls with their results, and groups the messages that have to stay together.
 //!
-//! A result answers an earlier call with its id that has no result yet. If several have it, it is one of the last turn that called, and
-//! in that turn the first: results come in the order of the calls.
+//! A result answers an earlier call with its id that has no result yet. If several calls qualify, it answers one of the
+//! last turn that called, and in that turn the first: results come in the order of the calls.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -50,7 +50,7 @@ pub(crate) struct ToolPairs<'i> {
 }
 
 impl<'i> ToolPairs<'i> {
-    /// Pairs calls and results among blocks, in the order of the results.
+    /// Pairs the calls and results in blocks, in the order of the results.
     pub(crate) fn of_blocks(blocks: impl Iterator<Item = (PartPosition, &'i Block<'i>)>) -> Self {
         let mut pairs = Self::default();
         for (at, block) in blocks {
@@ -65,7 +65,7 @@ impl<'i> ToolPairs<'i> {
         pairs
     }
 
-    /// Adds a call. `key` makes the id that is kept.
+    /// Adds a call. `key` makes the stored id.
     pub(crate) fn add_call<'m>(&mut self, id: &'m str, at: PartPosition, key: impl FnOnce(&'m str) -> Cow<'i, str>) {
         match self.open.get_mut(id) {
             Some(calls) => calls.add(at),
@@ -77,7 +77,7 @@ impl<'i> ToolPairs<'i> {
         }
     }
 
-    /// Adds a result. Returns the call that it answers.
+    /// Adds a result. Returns the call it answers.
     pub(crate) fn add_result(&mut self, id: &str, at: PartPosition) -> Option<PartPosition> {
         let calls = self.open.get_mut(id);
         let Some((call, is_last)) = calls.and_then(|calls| Some((calls.take()?, calls.0.is_empty()))) else {
@@ -100,10 +100,10 @@ impl<'i> ToolPairs<'i> {
     }
 }
 
-/// Ids of calls and results in blocks, whatever their order.
+/// Ids of the calls and results in blocks, regardless of their order.
 #[derive(Debug, Default)]
 pub(crate) struct ToolIds {
-    /// Ids of calls whose results have to be sent: those of tools that the client runs.
+    /// Ids of calls whose results have to be sent: calls of tools that the client runs.
     pub calls: SortedSet<String>,
     /// Ids of calls that have a result.
     pub results: SortedSet<String>,
@@ -123,15 +123,15 @@ impl ToolIds {
     }
 }
 
-/// Units of items: each item is one, widened to what stays with it.
+/// Units of items: each unit is an item, extended to the items that have to stay with it.
 #[derive(Debug)]
 pub(crate) struct Units {
-    /// For each item, the last one that stays with it.
+    /// For each item, the last item that stays with it.
     reach: Vec<usize>,
 }
 
 impl Units {
-    /// Every one of so many items is a unit.
+    /// Starts with one unit per item.
     pub(crate) fn new(items: usize) -> Self {
         Self { reach: (0..items).collect() }
     }
@@ -143,7 +143,7 @@ impl Units {
         }
     }
 
-    /// Where each unit begins; a last element closes the last unit.
+    /// The start of each unit, then the end of the last one.
     pub(crate) fn starts(&self) -> Vec<usize> {
         let mut starts = Vec::with_capacity(self.reach.len() + 1);
         let mut closed_at = 0;
