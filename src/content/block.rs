@@ -1,4 +1,4 @@
-//! The blocks that a content is made of.
+//! The blocks of a content.
 
 use std::borrow::Cow;
 
@@ -15,17 +15,17 @@ pub enum Block<'a> {
     Text(Cow<'a, str>),
     /// An image.
     Image(Box<Image<'a>>),
-    /// A recording.
+    /// An audio recording.
     Audio(Box<Audio<'a>>),
-    /// A call that the model made.
+    /// A call by the model.
     ToolCall {
-        /// Pairs the call with its result.
+        /// The id that the result refers to.
         id: Cow<'a, str>,
-        /// The tool.
+        /// The tool's name.
         name: Cow<'a, str>,
-        /// Any JSON value. A string is the JSON text of the arguments; in a transcript, the text that a tool takes.
+        /// Any JSON value. A string is the JSON text of the arguments; in a transcript, the input of a free-form tool.
         arguments: Box<Cow<'a, Value>>,
-        /// Whether the vendor ran the tool. Only transcripts say so.
+        /// Whether the vendor ran the tool. Set in transcripts only.
         server: bool,
     },
     /// The result of a tool.
@@ -34,28 +34,28 @@ pub enum Block<'a> {
         tool_call_id: Cow<'a, str>,
         /// Text and media.
         content: Vec<Block<'a>>,
-        /// Whether the tool failed, where that is said.
+        /// Whether the tool failed, if recorded.
         is_error: Option<bool>,
-        /// Whether the vendor ran the tool. Only transcripts say so.
+        /// Whether the vendor ran the tool. Set in transcripts only.
         server: bool,
     },
-    /// A thought of the model.
+    /// Reasoning of the model.
     Reasoning {
-        /// The thoughts; empty where they are sealed.
+        /// The text; empty if it is encrypted.
         text: Cow<'a, str>,
-        /// The provider's proof of them, or the sealed thoughts themselves. It is handed back unchanged.
+        /// The provider's signature of the reasoning, or the encrypted reasoning itself. It is sent back unchanged.
         signature: Option<Cow<'a, str>>,
-        /// Whether the thoughts are sealed, so that `signature` holds them. Only transcripts say so.
+        /// Whether the reasoning is encrypted, so that `signature` holds it. Set in transcripts only.
         redacted: bool,
     },
-    /// A block that only its vendor knows, such as a compaction.
+    /// A block that only its vendor can read, such as a compaction.
     Vendor(Box<VendorBlock<'a>>),
 }
 
 /// An image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Image<'a> {
-    /// Key into the request's media; none in a transcript.
+    /// The key into the request's media; `None` in a transcript.
     pub reference: Option<Cow<'a, str>>,
     /// Such as `image/png`.
     pub mime_type: Cow<'a, str>,
@@ -63,38 +63,38 @@ pub struct Image<'a> {
     pub width: Option<u32>,
     /// Pixels.
     pub height: Option<u32>,
-    /// A description of it.
+    /// A description of the image.
     pub alt_text: Option<Cow<'a, str>>,
-    /// Where its bytes are; none in a tree, which has the `ref` alone.
+    /// The image data; `None` in a tree, which has the `ref` alone.
     pub media: Option<Media<'a>>,
 }
 
-/// A recording.
+/// An audio recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audio<'a> {
-    /// Key into the request's media.
+    /// The key into the request's media.
     pub reference: Cow<'a, str>,
     /// Such as `audio/wav`.
     pub mime_type: Cow<'a, str>,
     /// Milliseconds.
     pub duration_ms: Option<u32>,
-    /// Where the words of it are.
+    /// The place of its transcript.
     pub transcript_ref: Option<Cow<'a, str>>,
-    /// Where its bytes are; none in a tree, which has the `ref` alone.
+    /// The audio data; `None` in a tree, which has the `ref` alone.
     pub media: Option<Media<'a>>,
 }
 
-/// Where the bytes of an image or a recording are.
+/// The data of an image or a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Media<'a> {
     /// The bytes, as base64.
     Data(Cow<'a, str>),
-    /// The address where the provider finds the bytes.
+    /// The address from which the provider fetches the bytes.
     Url(Cow<'a, str>),
 }
 
 impl Media<'_> {
-    /// Its JSON field, `data` or `url`, and the value.
+    /// The JSON field, `data` or `url`, and its value.
     pub(crate) fn field(&self) -> (&'static str, &str) {
         match self {
             Self::Data(data) => ("data", data),
@@ -110,7 +110,7 @@ impl Media<'_> {
     }
 }
 
-/// The arguments of a call as text: compact JSON, or the string that they are.
+/// The arguments of a call as text: compact JSON, or the string itself.
 pub(crate) fn arguments_text(arguments: &Value) -> Cow<'_, str> {
     match arguments {
         Value::String(text) => Cow::Borrowed(text),
@@ -118,7 +118,7 @@ pub(crate) fn arguments_text(arguments: &Value) -> Cow<'_, str> {
     }
 }
 
-/// The type and the base64 of a `data:` address.
+/// The media type and the base64 of a `data:` URL.
 pub(crate) fn data_url(url: &str) -> Option<(&str, &str)> {
     split_once(url.strip_prefix("data:")?, ";base64,")
 }
@@ -129,18 +129,18 @@ impl<'a> Block<'a> {
         Self::Text(text.into())
     }
 
-    /// A block that only this vendor knows.
+    /// A block that only this vendor can read.
     pub(crate) fn vendor(vendor: Vendor, value: impl Into<Value>) -> Self {
         Self::Vendor(Box::new(VendorBlock { vendor, value: Cow::Owned(value.into()) }))
     }
 
-    /// The text of a block that is one.
+    /// The text of a text block.
     pub fn as_text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// The texts of it that are counted: of a call its name and its arguments as compact JSON, of a result those of its
-    /// blocks. Which texts of a vendor's block count is for `vendors` to say.
+    /// Visits the texts that count: of a call its name and its arguments as compact JSON, of a result those of its
+    /// blocks. `vendors` decides about the texts of a vendor's block.
     pub(crate) fn counted_texts(&self, count: &mut dyn FnMut(&str)) {
         match self {
             Self::Text(text) | Self::Reasoning { text, .. } => count(text),
@@ -153,7 +153,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The same, borrowed from this one.
+    /// A copy that borrows from this block.
     pub fn borrowed(&self) -> Block<'_> {
         match self {
             Self::Text(text) => Block::Text(Cow::Borrowed(text)),

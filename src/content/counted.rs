@@ -1,22 +1,22 @@
-//! Things of one kind that have no place in what is made, counted.
+//! Counts of things that a result cannot hold, by kind.
 
 use std::borrow::Cow;
 
 use crate::error::Severity;
 
-/// More kinds are counted as the last of them.
+/// Kinds counted separately; further ones count as the last.
 const MAX_KINDS: usize = 50;
 
-/// Kinds of things, each with how often it was found and where first.
+/// Kinds of things, each with its count and first place.
 #[derive(Debug, Default)]
 pub(crate) struct Counted(Vec<Count>);
 
 /// One kind of thing.
 #[derive(Debug)]
 pub(crate) struct Count {
-    /// What it is.
+    /// The name of the kind.
     pub what: Cow<'static, str>,
-    /// How much it matters.
+    /// The severity of its diagnostic.
     pub severity: Severity,
     /// The first place.
     pub place: usize,
@@ -24,7 +24,7 @@ pub(crate) struct Count {
 }
 
 impl Counted {
-    /// Counts one more.
+    /// Counts one occurrence.
     pub(crate) fn add(&mut self, what: Cow<'static, str>, severity: Severity, place: usize) {
         let is_full = self.0.len() >= MAX_KINDS;
         match self.0.iter_mut().find(|known| known.what == what) {
@@ -36,14 +36,14 @@ impl Counted {
         }
     }
 
-    /// The kinds, in the order in which they were found.
+    /// The kinds, in the order of their first occurrence.
     pub(crate) fn into_kinds(self) -> impl Iterator<Item = Count> {
         self.0.into_iter()
     }
 }
 
 impl Count {
-    /// What it is and how often, as diagnostics begin.
+    /// The kind and its count, as diagnostics begin.
     pub(crate) fn times(&self) -> String {
         let times = if self.count == 1 { "time" } else { "times" };
         format!("{}, {} {times}", self.what, self.count)

@@ -1,7 +1,7 @@
-//! The content of nodes, messages and turns: texts, media, calls of tools with their results, and reasoning (SPEC §1 "Model").
+//! The content of nodes, messages and turns: texts, media, tool calls with their results, and reasoning (docs/loom.md).
 //!
-//! A tree borrows texts from the JSON that it is read from, and a message from its tree. A resident tree and a transcript hold
-//! [`Block<'static>`](Block). Spans call the blocks of a message its parts.
+//! A tree borrows texts from the JSON it is read from, and a message from its tree. A resident tree and a transcript
+//! hold [`Block<'static>`](Block). Spans call the blocks of a message its parts.
 
 mod block;
 mod counted;

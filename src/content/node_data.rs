@@ -1,4 +1,4 @@
-//! Nodes and edges as data, for the trees that are made of other things.
+//! Nodes and edges as data, for trees made from other data.
 
 use std::borrow::Cow;
 
@@ -9,30 +9,30 @@ use super::block::{Block, Media};
 use super::turn::arguments_object;
 use crate::content;
 
-/// A node: a turn.
+/// A node, made from one turn.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeData {
     /// The turn's id if it is the first with it, else `turn-N`.
     pub id: String,
-    /// Its content; images have the `ref` alone.
+    /// The content; images have the `ref` alone.
     #[serde(serialize_with = "content::serialize_node")]
     pub content: Vec<Block<'static>>,
     /// `model` or `human`.
     pub author_type: &'static str,
-    /// The model that said it.
+    /// The model that wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author_agent_id: Option<String>,
-    /// When it was said, as the format wrote it.
+    /// The time, as the format wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
-    /// The id of the node that it is an edit of.
+    /// The id of the node that this one is an edit of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edited_from: Option<String>,
-    /// What it says, in short.
+    /// A short summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// What is noted about it; on the summary of a compaction a bookmark.
+    /// Metadata; on the summary of a compaction a bookmark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<MetadataData>,
 }
@@ -41,9 +41,9 @@ pub struct NodeData {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EdgeData {
-    /// Made of the ids of both nodes.
+    /// The id, made from the ids of both nodes.
     pub id: String,
-    /// The older node, before others that are reference material or instructions.
+    /// The older node, before any reference material or instructions.
     pub sources: Vec<SourceData>,
     /// The newer node.
     pub target_node_id: String,
@@ -55,25 +55,25 @@ pub struct EdgeData {
 pub struct SourceData {
     /// The id of a node.
     pub node_id: String,
-    /// `primary`, `context` or `instruction`; without it `primary`.
+    /// `primary`, `context` or `instruction`; defaults to `primary`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<&'static str>,
 }
 
-/// What is noted about a node.
+/// The metadata of a node.
 #[derive(Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MetadataData {
-    /// Whether it is left out of every context.
+    /// Whether the node is left out of every context.
     #[serde(skip_serializing_if = "is_false")]
     pub excluded: bool,
     /// Whether it has a bookmark.
     #[serde(skip_serializing_if = "is_false")]
     pub bookmarked: bool,
-    /// What the bookmark says; `compaction` on the summary of one.
+    /// The label of the bookmark; `compaction` on the summary of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bookmark_label: Option<Cow<'static, str>>,
-    /// What the file says of it and a Loom tree has no field for.
+    /// Data of the file for which a Loom tree has no field.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub imported: Map<String, Value>,
 }
@@ -83,7 +83,7 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// Gives calls that have no id one that is made of the message's, and their results in the same message the same.
+/// Gives calls without an id one derived from the message's, and their results in the same message the same.
 pub(crate) fn name_calls(blocks: &mut [Block<'static>], message: &str) {
     let mut count = 0_u32;
     let mut open: Option<String> = None;
@@ -106,28 +106,28 @@ pub(crate) fn name_calls(blocks: &mut [Block<'static>], message: &str) {
     }
 }
 
-/// Gives images and recordings their names, `image-N` and `audio-N`.
+/// Names images and recordings: `image-N` and `audio-N`.
 #[derive(Debug, Default)]
 pub(crate) struct Named {
     count: u32,
-    /// Stands before each name.
+    /// The prefix of each name.
     prefix: String,
-    /// They by name for a tree; in messages each carries its bytes or URL itself.
+    /// The media by name, for a tree; in messages each block carries its bytes or URL itself.
     pub media: Option<Map<String, Value>>,
 }
 
 impl Named {
-    /// For the nodes of a tree.
+    /// Names for the nodes of a tree.
     pub(crate) fn for_tree() -> Self {
         Self { media: Some(Map::new()), ..Self::default() }
     }
 
-    /// Begins to count again, with names that begin with this.
+    /// Restarts the numbering, with this prefix.
     pub(crate) fn restart(&mut self, prefix: String) {
         (self.count, self.prefix) = (0, prefix);
     }
 
-    /// A block as messages and nodes have it: without the flags of transcripts, the arguments of calls as an object.
+    /// A block for messages and nodes: without the flags of transcripts, the arguments of calls as an object.
     pub(crate) fn named(&mut self, block: Block<'static>) -> Block<'static> {
         match block {
             Block::Reasoning { text, signature, .. } => Block::Reasoning { text, signature, redacted: false },
@@ -148,7 +148,7 @@ impl Named {
         }
     }
 
-    /// The same, with nothing but the names of media changed.
+    /// A block with only the names of its media changed.
     pub(crate) fn named_media(&mut self, block: Block<'static>) -> Block<'static> {
         match block {
             Block::Image(mut image) if image.reference.is_none() => {
@@ -163,7 +163,7 @@ impl Named {
         }
     }
 
-    /// The next name; in a tree the media are kept under it.
+    /// The next name; in a tree the media are stored under it.
     fn name(&mut self, kind: &str, media: &mut Option<Media<'static>>) -> Cow<'static, str> {
         self.count = self.count.saturating_add(1);
         let name = format!("{}{kind}{}", self.prefix, self.count);

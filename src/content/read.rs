@@ -1,4 +1,4 @@
-//! Blocks from the JSON of a node's content (SPEC §1 "Model").
+//! Blocks from the JSON of a node's content (docs/loom.md).
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::limits::{self, Limits};
 
-/// How a text is kept: borrowed, by [`identity`](std::convert::identity), or [`own`]ed.
+/// How a text is stored: borrowed, by [`identity`](std::convert::identity), or [`own`]ed.
 pub(crate) type TextOwnership<'t, 'b> = fn(Cow<'t, str>) -> Cow<'b, str>;
 
 pub(crate) fn own<'b>(text: Cow<'_, str>) -> Cow<'b, str> {
@@ -20,9 +20,9 @@ pub(crate) fn own<'b>(text: Cow<'_, str>) -> Cow<'b, str> {
 pub(crate) struct ContentReader<'t, 'b> {
     limits: Limits,
     keep: TextOwnership<'t, 'b>,
-    /// Bytes of text so far.
+    /// Bytes of text read so far.
     bytes: usize,
-    /// Blocks of this node so far.
+    /// Blocks of this node read so far.
     blocks: usize,
 }
 
@@ -54,7 +54,7 @@ impl<'t, 'b> ContentReader<'t, 'b> {
         Self { limits: *limits, keep, bytes: 0, blocks: 0 }
     }
 
-    /// Reads a content: a string, or one block.
+    /// Reads a content: a string or one block.
     pub(crate) fn read(&mut self, content: Value<'t>) -> Result<Vec<Block<'b>>> {
         self.blocks = 0;
         let mut blocks = Vec::with_capacity(1);
@@ -92,7 +92,7 @@ impl<'t, 'b> ContentReader<'t, 'b> {
                 let inner = fields.need("blocks")?.list("a list of blocks")?;
                 limits::check("contentBlocks", self.blocks.saturating_add(inner.len()), self.limits.content_blocks)?;
                 for block in inner {
-                    // A list and a block: two levels of JSON.
+                    // A list and a block are two levels of JSON.
                     self.content(block, depth.saturating_add(2), blocks)?;
                 }
                 return Ok(());
@@ -130,7 +130,7 @@ impl<'t, 'b> ContentReader<'t, 'b> {
         limits::check("contentBlocks", self.blocks, self.limits.content_blocks)
     }
 
-    /// Any JSON value, `null` too.
+    /// Any JSON value, including `null`.
     fn json(&self, fields: Object<'_>, field: &'static str, depth: u32) -> Result<serde_json::Value> {
         let value = fields.get_or_null(field)?.ok_or_else(|| fields.value().lacks(field))?.to_json()?;
         let deepest = depth_of(&value).saturating_add(depth as usize);
@@ -161,7 +161,7 @@ fn size(value: Value<'_>) -> Result<u32> {
     size.map(|size| size.ceil() as u32).ok_or_else(|| value.mismatch("a number from 0 to 4294967295"))
 }
 
-/// The levels of lists and objects in a value, which are bounded.
+/// The nesting depth of a value, which is limited.
 fn depth_of(value: &serde_json::Value) -> usize {
     match value {
         serde_json::Value::Array(values) => 1 + values.iter().map(depth_of).max().unwrap_or(0),

@@ -1,4 +1,4 @@
-//! Turns as the data of a Loom tree: a node a turn (SPEC §5, last line; §7 "chats").
+//! Turns as the data of a Loom tree: one node per turn (docs/sessions.md).
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use super::turn::{Role, Turn};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::maps::SortedSet;
 
-/// A transcript as a Loom tree: one node a turn, one edge between neighbours.
+/// A transcript as a Loom tree: one node per turn, one edge between neighbors.
 #[derive(Debug, Serialize)]
 pub struct LoomTreeData {
     /// The tree, as `assembleDialogue` takes it.
@@ -19,9 +19,9 @@ pub struct LoomTreeData {
     /// The newest node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tip: Option<String>,
-    /// The images by their `ref`s.
+    /// The images by `ref`.
     pub media: Map<String, Value>,
-    /// What was damaged, unknown or moved.
+    /// Findings: damage, unknown content, moved content.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -29,7 +29,7 @@ pub struct LoomTreeData {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TreeData {
-    /// `dialogue`.
+    /// Always `dialogue`.
     pub mode: &'static str,
     /// The oldest node.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,13 +37,13 @@ pub struct TreeData {
     /// The system messages at the beginning, joined by a blank line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_context: Option<String>,
-    /// Oldest first.
+    /// The nodes, oldest first.
     pub nodes: Vec<NodeData>,
-    /// One between neighbours.
+    /// One edge between neighbors.
     pub edges: Vec<EdgeData>,
 }
 
-/// Takes out the leading system turns and joins their texts. Later ones become the user's, which is reported.
+/// Removes the leading system turns and joins their texts. Later system turns become user turns, which is reported.
 pub(crate) fn take_system(turns: &mut Vec<Turn>, diagnostics: &mut Vec<Diagnostic>) -> Option<String> {
     let leading = turns.iter().take_while(|turn| turn.role == Role::System).count();
     let texts: Vec<String> = turns
@@ -53,7 +53,7 @@ pub(crate) fn take_system(turns: &mut Vec<Turn>, diagnostics: &mut Vec<Diagnosti
         .collect();
     let later = turns.iter().filter(|turn| turn.role == Role::System).count();
     if later > 0 {
-        let message = format!("{later} system messages stand within the conversation; they became the user's");
+        let message = format!("{later} system messages are inside the conversation; they became user messages");
         diagnostics.push(Diagnostic::new(DiagnosticCode::NotExpressible, Severity::Warning, message));
     }
     Some(texts.join("\n\n")).filter(|text| !text.is_empty())
@@ -89,7 +89,7 @@ pub(crate) fn loom_tree(mut turns: Vec<Turn>, mut diagnostics: Vec<Diagnostic>) 
     LoomTreeData { tree, tip, media: images.media.unwrap_or_default(), diagnostics }
 }
 
-/// An id for each turn: its own if it is the first with it, else `turn-N`.
+/// An id for each turn: the turn's id if it is the first with it, else `turn-N`.
 pub(crate) fn ids(turns: &[Turn]) -> Vec<String> {
     let mut known = SortedSet::new();
     let own: Vec<Option<&str>> =

@@ -1,4 +1,4 @@
-//! A turn of a conversation, the same for all formats it may be read from.
+//! A turn of a conversation, the same for all formats.
 
 use std::borrow::Cow;
 
@@ -8,15 +8,15 @@ use serde_json::{Map, Value};
 use super::block::Block;
 use crate::json::Document;
 
-/// Who a message or a turn is from.
+/// The author of a message or a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Instructions. In transcripts and chats those of developers, too.
+    /// Instructions. In transcripts and chats also those of developers.
     System,
-    /// Instructions, as newer OpenAI models call them.
+    /// Instructions under the role name of newer OpenAI models.
     Developer,
-    /// The human; in dialogues and transcripts the results of tools, too.
+    /// The user; in dialogues and transcripts also the results of tools.
     User,
     /// The model.
     Assistant,
@@ -25,7 +25,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The name in JSON.
+    /// The role's name in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -41,20 +41,20 @@ impl Role {
     }
 }
 
-/// One turn. All calls of one answer are one turn, however many records they came in.
+/// One turn. All calls of one answer are one turn, regardless of the number of records.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turn {
-    /// Who said it.
+    /// The author.
     pub role: Role,
-    /// Its content.
+    /// The content.
     pub blocks: Vec<Block<'static>>,
-    /// The id that the format gave it.
+    /// The id that the format assigned.
     pub id: Option<String>,
-    /// When it was said, as the format wrote it.
+    /// The time, as the format wrote it.
     pub timestamp: Option<String>,
-    /// The model that said it.
+    /// The model that wrote it.
     pub model: Option<String>,
-    /// Whether it is the summary of a compaction, which replaces what came before.
+    /// Whether it is the summary of a compaction, which replaces the turns before it.
     pub summary: bool,
 }
 
@@ -70,7 +70,7 @@ impl Turn {
     }
 }
 
-/// Arguments from JSON text: the object, or the text itself if it is none.
+/// Arguments from JSON text: the object, or the text itself if it is not one.
 pub(crate) fn parse_arguments(json: &str) -> Value {
     match Document::read(json.as_bytes(), &[]).and_then(|document| document.root().to_json()) {
         Ok(value @ Value::Object(_)) => value,
@@ -78,7 +78,7 @@ pub(crate) fn parse_arguments(json: &str) -> Value {
     }
 }
 
-/// The arguments as the object that most vendors want; plain text becomes `{ "input": text }`.
+/// The arguments as the object that most vendors require; plain text becomes `{ "input": text }`.
 pub(crate) fn arguments_object(arguments: Cow<'_, Value>) -> Value {
     match arguments.into_owned() {
         object @ Value::Object(_) => object,

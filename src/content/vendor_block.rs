@@ -1,4 +1,4 @@
-//! Blocks that only their vendor knows.
+//! Blocks that only their vendor can read.
 
 use std::borrow::Cow;
 
@@ -26,23 +26,23 @@ impl Vendor {
     }
 }
 
-/// A content block of Anthropic's, an item of OpenAI's Responses, a part of Gemini's contents or a step of its Interactions, as its
-/// vendor wrote it. Only that vendor takes it back.
+/// A content block of Anthropic's, an item of OpenAI's Responses, a part of Gemini's contents or a step of its
+/// Interactions, as its vendor wrote it. Only that vendor accepts it back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VendorBlock<'a> {
     /// The vendor that wrote it.
     pub vendor: Vendor,
-    /// Its JSON, an object.
+    /// The JSON object.
     pub value: Cow<'a, Value>,
 }
 
 impl VendorBlock<'_> {
-    /// The same, borrowed from this one.
+    /// A copy that borrows from this block.
     pub(crate) fn borrowed(&self) -> VendorBlock<'_> {
         VendorBlock { vendor: self.vendor, value: Cow::Borrowed(&self.value) }
     }
 
-    /// The same with an owned value.
+    /// The block with an owned value.
     pub(crate) fn into_owned(self) -> VendorBlock<'static> {
         VendorBlock { vendor: self.vendor, value: Cow::Owned(self.value.into_owned()) }
     }

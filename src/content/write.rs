@@ -1,4 +1,4 @@
-//! Blocks as JSON (SPEC §1 "Model", §7).
+//! Blocks as JSON (docs/loom.md).
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -6,11 +6,11 @@ use super::block::{Block, Media};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// In messages and transcripts: one text alone as a string, else a list.
+    /// In messages and transcripts: a single text as a string, anything else as a list.
     Message,
-    /// In trees: one text alone as a string, one block as it is, several as a mixed block.
+    /// In trees: a single text as a string, one block as an object, several as a mixed block.
     Node,
-    /// In trees: a mixed block, however many there are.
+    /// In trees: always a mixed block.
     MixedNode,
     /// The list of a mixed block.
     Mixed,

@@ -1,13 +1,13 @@
-//! Hashes of messages and system contexts, by which two requests are compared.
+//! Hashes of messages and system contexts, used to compare two requests.
 //!
-//! They are fast and not cryptographic: two texts made to collide on purpose are taken for the same.
+//! They are fast and not cryptographic: texts constructed to collide count as equal.
 
 use crate::content::{Block, Media, Role};
 use crate::hashing::Hasher;
 use crate::json;
 use crate::vendors::message::Message;
 
-/// A hash of a system context or its absence.
+/// The hash of a system context or of its absence.
 pub(crate) fn system_hash(system: Option<&str>) -> u64 {
     let mut hasher = Hasher::default();
     hasher.optional(system);

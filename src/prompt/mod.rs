@@ -1,4 +1,4 @@
-//! The bodies of requests, the replies to them, and hashes of messages.
+//! Request bodies, replies, and hashes of messages.
 
 pub mod bodies;
 mod cache;

@@ -1,13 +1,13 @@
-//! Texts in lower and in upper case.
+//! Lower and upper case.
 
 use super::unicode;
 
-/// A text in lower case.
+/// Converts to lower case.
 pub(crate) fn lowercase(text: &str) -> String {
     if text.is_ascii() { text.to_ascii_lowercase() } else { unicode::lowercase(text) }
 }
 
-/// A text in upper case.
+/// Converts to upper case.
 pub(crate) fn uppercase(text: &str) -> String {
     if text.is_ascii() { text.to_ascii_uppercase() } else { unicode::uppercase(text) }
 }

@@ -1,28 +1,29 @@
-//! Finding a text in others, with letters that are the same in another case or with other marks.
+//! Finds a text in others, ignoring case or marks.
 //!
-//! Each character is folded by itself: to its capital and then its small form, and to the character that its marks stand on; marks
-//! that stand by themselves are nothing. So a place in a folded text is a place in the text, and no letter is found by half.
+//! Each character is folded by itself: to upper and then lower case, and to its base character without marks; marks
+//! that stand alone fold to nothing. So a place in a folded text is a place in the text, and no match covers half a
+//! letter.
 
 use super::case::{lowercase, uppercase};
 use super::normal_form::{NormalForm, normalize};
 use crate::maps::SortedMap;
 
-/// Which differences do not count.
+/// The differences to ignore.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Folding {
-    /// Small and capital letters.
+    /// Upper and lower case.
     pub case: bool,
     /// Marks on letters.
     pub accents: bool,
 }
 
-/// What is looked for.
+/// A folded query.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     folding: Folding,
     /// The query, folded.
     query: String,
-    /// What characters become, since it is the host that knows.
+    /// Cache of folded characters, since folding calls the host.
     folded: SortedMap<char, String>,
 }
 
@@ -33,7 +34,7 @@ impl Pattern {
         pattern
     }
 
-    /// Where the query stands in a text, in bytes; one after the other.
+    /// The places of the query in a text, in bytes, without overlaps.
     pub(crate) fn matches(&mut self, text: &str) -> Vec<(usize, usize)> {
         if self.query.is_empty() {
             return Vec::new();
@@ -80,8 +81,8 @@ impl Pattern {
         }
     }
 
-    /// Places in the folded text as places in the text. A match that begins or ends within what one character became is none;
-    /// marks after the last character belong to it.
+    /// Places in the folded text as places in the text. A match that begins or ends within the folding of one character
+    /// is dropped; marks after the last character belong to the match.
     fn unfolded(&mut self, text: &str, found: &[(usize, usize)]) -> Vec<(usize, usize)> {
         let mut places = Vec::with_capacity(found.len());
         let mut wanted = found.iter().copied().peekable();
@@ -97,7 +98,7 @@ impl Pattern {
             if piece.is_empty() && c.is_some() {
                 continue;
             }
-            // A match ends where the next character begins.
+            // A match ends at the start of the next character.
             while let Some((from, to)) = wanted.peek().copied().filter(|(_, to)| *to <= at) {
                 if let Some(start) = start.take().filter(|_| to == at && from < to) {
                     places.push((start, place));
@@ -113,7 +114,7 @@ impl Pattern {
     }
 }
 
-/// What a character becomes.
+/// The folding of a character.
 fn folded(c: char, case: bool, accents: bool) -> String {
     let base = if accents { base(c) } else { c };
     if accents && is_mark(base) {
@@ -123,12 +124,12 @@ fn folded(c: char, case: bool, accents: bool) -> String {
         return String::from(base);
     }
     let mut small = lowercase(&uppercase(base.encode_utf8(&mut [0; 4])));
-    // A letter may get a mark with its small form.
+    // Lower case may add a mark.
     small.retain(|c| !(accents && is_mark(c)));
     small
 }
 
-/// The character that the marks of one stand on; itself where there are none.
+/// The base character without marks; the character itself if it has none.
 fn base(c: char) -> char {
     let decomposed = normalize(c.encode_utf8(&mut [0; 4]), NormalForm::Nfd);
     let mut parts = decomposed.chars();
@@ -138,8 +139,8 @@ fn base(c: char) -> char {
     }
 }
 
-/// Whether a character is a mark that a reader may leave out: accents and the like, the points of Hebrew, the vowels of Arabic.
-/// Signs that other scripts do not go without are none.
+/// Whether a character is a mark that readers may omit: accents and the like, the points of Hebrew, the vowels of
+/// Arabic. Signs that other scripts require are not included.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5bd}' | '\u{5bf}'..='\u{5c7}' | '\u{64b}'..='\u{65f}'
         | '\u{670}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}'

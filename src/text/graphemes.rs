@@ -1,26 +1,26 @@
-//! Where a text can be cut so that no grapheme cluster is torn: the rules of UAX #29 on a table of 5 KB. That of
-//! `unicode-segmentation`, which it is made from and tested against, has 25.
+//! Grapheme cluster boundaries: the rules of UAX #29 on a table of 5 KB. The table of `unicode-segmentation`, from
+//! which it is made and against which it is tested, has 25.
 
 use std::cell::Cell;
 
 use crate::code_point_table;
 
 const OTHER: u8 = 0;
-/// Controls, carriage return and line feed among them.
+/// Controls, including carriage return and line feed.
 const CONTROL: u8 = 1;
-/// Marks and what else belongs to the character before.
+/// Marks and other characters that extend the previous one.
 const EXTEND: u8 = 2;
 /// Marks that join two consonants of an Indic script.
 const LINKER: u8 = 3;
 const JOINER: u8 = 4;
 const SPACING_MARK: u8 = 5;
 const PREPEND: u8 = 6;
-/// Consonants that a linker joins.
+/// Consonants that a linker can join.
 const CONSONANT: u8 = 7;
 const PICTOGRAPH: u8 = 8;
-/// Half of a flag.
+/// A regional indicator: half of a flag.
 const REGIONAL: u8 = 9;
-// Parts of Hangul syllables, and syllables: those without an end, and those with one.
+// Parts of Hangul syllables, then whole syllables: without and with a final consonant.
 const LEAD: u8 = 10;
 const VOWEL: u8 = 11;
 const TRAIL: u8 = 12;
@@ -44,7 +44,7 @@ fn class_of(c: char) -> u8 {
     }
 }
 
-/// The halves of flags that were counted last: where the first is, and where the last ends.
+/// The run of flag halves counted last: its start and end.
 pub(super) type Flags = Cell<(usize, usize)>;
 
 /// Whether a cluster ends at a place between two characters of a text.
@@ -69,7 +69,7 @@ pub(super) fn is_boundary(text: &str, at: usize, flags: &Flags) -> bool {
     }
 }
 
-/// Belongs to the character before, and parts consonants.
+/// Extends the previous character and prevents joining.
 const NON_JOINER: char = '\u{200c}';
 
 /// Whether a text ends with a consonant and marks that join it to the next one.
@@ -85,7 +85,7 @@ fn is_approval(text: &str) -> bool {
     false
 }
 
-/// How many halves of flags stand before a place, one after the other.
+/// The number of consecutive flag halves before a place.
 fn halves_before(text: &str, at: usize, flags: &Flags) -> usize {
     let (first, end) = flags.get();
     let mut start = at;
@@ -102,5 +102,5 @@ fn halves_before(text: &str, at: usize, flags: &Flags) -> usize {
     at.saturating_sub(first) / HALF
 }
 
-/// Bytes of half a flag.
+/// Bytes of one flag half.
 const HALF: usize = 4;

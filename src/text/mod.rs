@@ -1,4 +1,4 @@
-//! Text: cuts that fall between grapheme clusters, and offsets in UTF-16 code units (SPEC §0.7).
+//! Text: cuts between grapheme clusters, and offsets in UTF-16 code units.
 //!
 //! `inline(always)` is 5 % of the time that a fit of a chat takes: docs/decisions/inlining.md.
 
@@ -13,22 +13,22 @@ mod unicode;
 use std::cell::RefCell;
 use std::ops::Range;
 
-/// How many characters away a white-space boundary may be and still be preferred to the exact place of a cut.
+/// The distance, in characters, within which a cut prefers a white-space boundary to the exact place.
 pub const NEAR_CHARS: usize = 40;
 
-/// Length in UTF-16 code units, the unit of every offset that JavaScript is given.
+/// The length in UTF-16 code units, the unit of every offset in JavaScript.
 pub fn utf16_len(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();
     }
-    // A unit for each first byte of a character, and one more for characters of four bytes.
+    // Each first byte of a character is one unit, and that of a character of four bytes two.
     let units = |byte: u8| usize::from(byte & 0xC0 != 0x80) + usize::from(byte >= 0xF0);
     let (chunks, tail) = text.as_bytes().as_chunks();
     let of_chunks: usize = chunks.iter().map(|&chunk| units_of_eight(u64::from_le_bytes(chunk))).sum();
     of_chunks + tail.iter().map(|&byte| units(byte)).sum::<usize>()
 }
 
-/// The same of eight bytes: the top bit of each says what it is.
+/// The units of eight bytes: the top bits of each byte give its kind.
 #[inline(always)]
 fn units_of_eight(bytes: u64) -> usize {
     const TOP: u64 = (u64::MAX / 0xFF) << 7;
@@ -37,13 +37,13 @@ fn units_of_eight(bytes: u64) -> usize {
     (8 - within.count_ones() + of_four.count_ones()) as usize
 }
 
-/// What two texts have in common at their beginnings.
+/// The common beginning of two texts.
 pub(crate) fn common_prefix<'t>(text: &'t str, other: &str) -> &'t str {
     let same = text.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
     text.get(..text.floor_char_boundary(same)).unwrap_or_default()
 }
 
-/// The UTF-16 code units of a text in UTF-8; nothing where the bytes are no UTF-8.
+/// The UTF-16 code units of a text in UTF-8; `None` if the bytes are not UTF-8.
 pub fn utf16_of(bytes: &[u8]) -> Option<Vec<u16>> {
     // A character has at most as many units as bytes.
     let mut units = vec![0; bytes.len()];
@@ -55,11 +55,12 @@ pub fn utf16_of(bytes: &[u8]) -> Option<Vec<u16>> {
     Some(units)
 }
 
-/// Some thousand characters to a turn: WebAssembly engines put optimized code in place only when a function is called again.
+/// Converts a few thousand characters per turn: WebAssembly engines switch to optimized code only when a function is
+/// called again.
 // Not inlined, so that the engine can replace it while a long text is read: docs/decisions/inlining.md.
 #[inline(never)]
 fn utf16_turn(bytes: &[u8], (mut at, mut to): (usize, usize), units: &mut [u16]) -> Option<(usize, usize)> {
-    // What a byte within a character has next to its mark; more than 63 where it is none.
+    // The payload of a continuation byte; more than 63 for any other byte.
     let within = |byte: u8| u32::from(byte ^ 0x80);
     for _ in 0..2048 {
         let (Some(rest), Some(target)) = (bytes.get(at..), units.get_mut(to..)) else { break };
@@ -101,12 +102,12 @@ fn utf16_turn(bytes: &[u8], (mut at, mut to): (usize, usize), units: &mut [u16])
     Some((at, to))
 }
 
-/// Whether JavaScript takes a character for white space: that of Unicode, but for U+0085, and U+FEFF.
+/// Whether JavaScript considers a character white space: that of Unicode without U+0085, and U+FEFF.
 pub fn is_whitespace(ch: char) -> bool {
     ch == '\u{feff}' || (ch.is_whitespace() && ch != '\u{85}')
 }
 
-/// The text without white space at its ends. Most texts have none there, which two bytes tell.
+/// The text without white space at its ends. Two bytes suffice to detect that a text has none, the most frequent case.
 pub fn trim(text: &str) -> &str {
     match text.as_bytes() {
         [b'!'..=b'~', .., b'!'..=b'~'] => text,
@@ -114,10 +115,11 @@ pub fn trim(text: &str) -> &str {
     }
 }
 
-// `str::split_once` and `str::replace` bring the search of the standard library, and what quotes a text in its panics; `[&str]::concat`
-// brings all that it can join. The three are 4.2 % of `ctxweave/tokens`: docs/decisions/inlining.md.
+// `str::split_once` and `str::replace` pull in the search of the standard library, and code that quotes a text in its
+// panics; `[&str]::concat` pulls in code for everything it can join. The three are 4.2 % of `ctxweave/tokens`:
+// docs/decisions/inlining.md.
 
-/// The parts of a text before and after the first occurrence of another. For short texts.
+/// The parts of a text before and after the first occurrence of `sought`. For short texts.
 pub fn split_once<'t>(text: &'t str, sought: &str) -> Option<(&'t str, &'t str)> {
     let at = (0..text.len())
         .find(|&at| text.as_bytes().get(at..).is_some_and(|rest| rest.starts_with(sought.as_bytes())))?;
@@ -131,7 +133,7 @@ pub fn whole_number(text: &str) -> Option<u32> {
     text.bytes().filter(|_| is_number).try_fold(0, digit).filter(|_| is_number)
 }
 
-/// A text with another one in each place of what is sought.
+/// The text with every occurrence of `sought` replaced by `by`.
 pub fn replace(text: &str, sought: &str, by: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len() + by.len()), text);
     while let Some((before, after)) = split_once(rest, sought) {
@@ -143,7 +145,7 @@ pub fn replace(text: &str, sought: &str, by: &str) -> String {
     out
 }
 
-/// Whether a text is nothing but white space.
+/// Whether a text holds only white space.
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(is_whitespace)
 }
@@ -153,8 +155,8 @@ pub fn ceil_boundary(text: &str, at: usize) -> usize {
     Clusters::new(text).ceil(at)
 }
 
-/// The places where a text can be cut: between two grapheme clusters, so never inside an emoji sequence, a flag, a letter with its
-/// marks or a CRLF. Long clusters, say of a million marks, are remembered, and so are rows of flags, so that looking for many cuts
+/// The grapheme clusters of a text: cuts between them never split an emoji sequence, a flag, a letter with its marks or
+/// a CRLF. Long clusters, for example of a million marks, and runs of flags are cached, so that searching for many cuts
 /// takes linear time.
 #[derive(Debug)]
 pub struct Clusters<'t> {
@@ -163,11 +165,11 @@ pub struct Clusters<'t> {
     flags: graphemes::Flags,
 }
 
-/// In bytes.
+/// Bytes of a cluster that is cached.
 const LONG_CLUSTER: usize = 256;
 
 impl<'t> Clusters<'t> {
-    /// The clusters of a text, of which none is looked at yet.
+    /// The clusters of a text; nothing is computed yet.
     pub fn new(text: &'t str) -> Self {
         Self { text, long: RefCell::default(), flags: graphemes::Flags::default() }
     }
@@ -213,8 +215,7 @@ impl<'t> Clusters<'t> {
         self.text.is_char_boundary(at) && self.around(at).is_empty()
     }
 
-    /// Where to end a head that may have at most `at` bytes: at the end of a word when one is within [`NEAR_CHARS`], else at a
-    /// boundary.
+    /// The end of a head of at most `at` bytes: the end of a word if one is within [`NEAR_CHARS`], else a boundary.
     pub fn head_end(&self, at: usize) -> usize {
         let exact = self.floor(at);
         if exact == self.text.len() {
@@ -233,8 +234,8 @@ impl<'t> Clusters<'t> {
         exact
     }
 
-    /// Where to begin a tail that may begin at byte `at` or later: at the start of a word when one is within [`NEAR_CHARS`],
-    /// else at a boundary.
+    /// The beginning of a tail that may begin at byte
+    /// `at` or later: the start of a word if one is within [`NEAR_CHARS`], else a boundary.
     pub fn tail_start(&self, at: usize) -> usize {
         let exact = self.ceil(at);
         let (head, rest) = self.text.split_at_checked(exact).unwrap_or((self.text, ""));
@@ -251,7 +252,7 @@ impl<'t> Clusters<'t> {
     }
 }
 
-/// Some texts as one.
+/// Concatenates texts.
 pub(crate) fn concat(texts: &[&str]) -> String {
     let mut all = String::with_capacity(texts.iter().map(|text| text.len()).sum());
     for text in texts {
@@ -274,7 +275,7 @@ impl<'a> Utf16Offsets<'a> {
         Self { rest: text, bytes: 0, units: 0 }
     }
 
-    /// The UTF-16 offset of byte `at`, which must be a character boundary and not before the one asked for last.
+    /// The UTF-16 offset of byte `at`, which must be a character boundary and not before the previous one.
     pub fn at(&mut self, at: usize) -> usize {
         let step = at.saturating_sub(self.bytes).min(self.rest.len());
         if let Some((passed, rest)) = self.rest.split_at_checked(step) {

@@ -1,19 +1,19 @@
-//! Texts in a normal form of Unicode.
+//! Unicode normal forms.
 
 use super::unicode;
 
 /// A normal form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NormalForm {
-    /// Characters with their marks composed.
+    /// Characters composed with their marks.
     Nfc,
-    /// Characters and their marks apart.
+    /// Characters decomposed from their marks.
     Nfd,
-    /// Composed, and what is but another shape of a character is that character.
+    /// Composed, with compatibility variants replaced.
     Nfkc,
 }
 
-/// The text in this form.
+/// Normalizes a text to this form.
 pub(crate) fn normalize(text: &str, form: NormalForm) -> String {
     unicode::normalize(text, form)
 }

@@ -1,4 +1,4 @@
-//! Case and normal forms of Unicode by the methods of JavaScript's strings. In the module the tables would be 10 KB (gzip).
+//! Case and normal forms by the methods of JavaScript strings. In the module the tables would be 10 KB (gzip).
 
 use js_sys::JsString;
 

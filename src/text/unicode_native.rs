@@ -1,4 +1,4 @@
-//! Case and normal forms of Unicode by the standard library and the crate `unicode-normalization`.
+//! Case and normal forms by the standard library and the crate `unicode-normalization`.
 
 use unicode_normalization::UnicodeNormalization as _;
 

@@ -1,4 +1,4 @@
-//! The brief: the tastes it declares, and its intent (SPEC §2, "Tastes line").
+//! The brief: its tastes and its intent (docs/workspace.md).
 
 use serde::Serialize;
 
@@ -7,28 +7,28 @@ use crate::input::Content;
 use crate::markdown::{self, Blocks, Part};
 use crate::text::{is_blank, is_whitespace, split_once, trim};
 
-/// A brief as the response shows it.
+/// A brief as in the response.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Brief {
-    /// The text as it came.
+    /// The unchanged text.
     pub raw: String,
-    /// Everything but the Tastes lines, without white space around it.
+    /// The text without the Tastes lines, trimmed.
     pub intent: String,
-    /// The names that the Tastes lines declare, each once, first mention first.
+    /// The names that the Tastes lines declare, each once, in the order of first mention.
     pub tastes: Vec<String>,
 }
 
-/// A brief and what was wrong with it.
+/// A brief and its diagnostics.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ParsedBrief {
     /// The brief.
     #[serde(flatten)]
     pub brief: Brief,
-    /// Names that were refused, text that could not be read.
+    /// Rejected names and unreadable text.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads a brief; `path` is its name in diagnostics. One that is missing or cannot be read is empty.
+/// Reads a brief; `path` is its name in diagnostics. A missing or unreadable brief is empty.
 pub fn parse_brief(content: Option<&Content>, path: &str) -> ParsedBrief {
     let mut parsed = ParsedBrief::default();
     let Some(raw) = content.and_then(|content| content.text(path, &mut parsed.diagnostics)) else { return parsed };
@@ -36,8 +36,8 @@ pub fn parse_brief(content: Option<&Content>, path: &str) -> ParsedBrief {
     let text = markdown::without_bom(raw);
     let mut blocks = Blocks::default();
     let mut intent = String::with_capacity(text.len());
-    // The line of a Tastes line or heading without names, up to the next line that is not blank; and whether any text right
-    // below would be taken for names.
+    // The line of a Tastes line or heading without names, up to the next line that is not blank; and whether text
+    // directly below it could be the names.
     let mut nameless = None;
     for (at, line) in markdown::lines(text).enumerate() {
         let number = u32::try_from(at).unwrap_or(u32::MAX).saturating_add(1);
@@ -79,7 +79,7 @@ pub fn parse_brief(content: Option<&Content>, path: &str) -> ParsedBrief {
     parsed
 }
 
-/// What follows `Tastes:`, in any case, in bold or not, at the start of a line.
+/// The text after `Tastes:`, in any case, in bold or not, at the start of a line.
 fn tastes_value(line: &str) -> Option<&str> {
     const FORMS: [&str; 5] = ["tastes:", "**tastes:**", "**tastes**:", "__tastes:__", "__tastes__:"];
     FORMS.iter().find_map(|form| {
@@ -88,7 +88,7 @@ fn tastes_value(line: &str) -> Option<&str> {
     })
 }
 
-/// What follows `Tastes` at the start of a line, after marks, numbers and tags, without what ends emphasis.
+/// The text after `Tastes` at the start of a line, after marks, numbers and tags, without closing emphasis.
 fn after_tastes(line: &str) -> Option<&str> {
     let mut rest = line;
     loop {
@@ -99,13 +99,13 @@ fn after_tastes(line: &str) -> Option<&str> {
             let after = after.strip_prefix("</").and_then(|tag| tag.split_once('>')).map_or(after, |(_, after)| after);
             return Some(after.trim_start_matches(['*', '_', ' ']));
         }
-        // The rest of a tag, or of a box to tick.
+        // The rest of a tag or of a checkbox.
         let (name, after) = rest.split_once(['>', ']'])?;
         rest = Some(after).filter(|_| name.chars().all(char::is_alphanumeric))?;
     }
 }
 
-/// Whether a line is an item of a list, with a mark or a number.
+/// Whether a line is a list item, with a mark or a number.
 fn is_item(line: &str) -> bool {
     let mark = line.trim_start_matches(|ch: char| ch.is_ascii_digit());
     let marks: &[char] = if mark.len() == line.len() { &['-', '*', '+'] } else { &['.', ')'] };
@@ -121,7 +121,7 @@ fn without_comments(value: &str) -> String {
     out + rest
 }
 
-/// The names of a comma list, which may have brackets around it and quotes around names.
+/// The names of a comma-separated list, which may have brackets around it and quotes around names.
 fn names(value: &str) -> Vec<String> {
     let value = trim(value);
     let inner = value.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(value);
@@ -149,10 +149,10 @@ fn names(value: &str) -> Vec<String> {
     }
 }
 
-/// The name of the file that always loads.
+/// The name of the taste file that always loads.
 pub(super) const DEFAULT_TASTE: &str = "_default";
 
-/// Why a name is not that of a genre file.
+/// Why a name is not a valid genre file name.
 fn refusal(name: &str) -> Option<&'static str> {
     if name.is_empty() {
         Some("an empty name")
@@ -178,8 +178,7 @@ fn refused(name: &str, why: &str, path: &str, line: u32) -> Diagnostic {
 }
 
 fn ignored(path: &str, line: u32) -> Diagnostic {
-    let message =
-        "this looks like tastes and declares none; write `Tastes: a, b`, at the start of a line and in no comment";
+    let message = "this looks like a Tastes line and declares nothing; write `Tastes: a, b` at the start of a line, outside comments";
     Diagnostic { line: Some(line), ..Diagnostic::new(DiagnosticCode::TastesIgnored, Severity::Info, message) }
         .at_path(path)
 }

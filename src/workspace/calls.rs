@@ -1,4 +1,4 @@
-//! The calls of this area: requests read from JSON, results written as JSON (SPEC §7).
+//! The calls of this area: requests read from JSON, results written as JSON.
 
 use crate::call::{Call, CallContext, Response};
 use crate::error::{self, Diagnostic, Result};
@@ -8,7 +8,7 @@ use crate::limits::Limits;
 
 use super::{Names, Sizes, Workspace, parse_brief, plan_loading, read_context, read_full_notes};
 
-/// The calls by their names.
+/// The calls by name.
 pub const CALLS: &[Call] = &[
     Call::new("parseBrief", &[], |_, request, _| brief(request)),
     Call::new("planContextLoading", &[], |_, request, _| plan(request)),

@@ -1,4 +1,4 @@
-//! The response to `read_context` (SPEC §2).
+//! The response to `read_context` (docs/workspace.md).
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use super::plan::{FileRole, Names};
 use super::records::{Gap, LogEntry, recent_gaps, recent_log};
 use super::tastes::{Tastes, read_tastes};
 
-/// The files of a workspace, as far as they are there.
+/// The files of a workspace that exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Workspace {
     /// The taste file that always loads.
@@ -32,7 +32,7 @@ pub struct Workspace {
     pub gaps: Option<Content>,
     /// The names of the files in diagnostics.
     pub names: Names,
-    /// How much of the notes, the log and the gaps is shown.
+    /// Lines and records of the notes, the log and the gaps in the response.
     pub sizes: Sizes,
 }
 
@@ -47,7 +47,7 @@ impl Workspace {
     }
 }
 
-/// The response, with the seed's keys in the seed's order.
+/// The response. The order of its fields is that of the JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Context {
     /// The tastes.
@@ -62,7 +62,7 @@ pub struct Context {
     pub recent_gaps: Vec<Gap>,
 }
 
-/// The cost of the sections of a response: tokens of the JSON text of each, as `JSON.stringify` writes it.
+/// The token cost of each section of a response, as the JSON text that `JSON.stringify` writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextTokens {
@@ -76,36 +76,36 @@ pub struct ContextTokens {
     pub recent_log: u32,
     /// The gaps.
     pub recent_gaps: u32,
-    /// All five.
+    /// The sum of all five.
     pub total: u32,
     /// The name of the counter.
     pub tokenizer: String,
-    /// By how many percent the counts may be off, where the tokenizer says so.
+    /// The error of the counts in percent, if the tokenizer states one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokenizer_error: Option<u32>,
 }
 
-/// A response and what travels next to it.
+/// A response with its cost and diagnostics.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReadContext {
     /// The response.
     pub context: Context,
-    /// Its cost in tokens.
+    /// The cost in tokens.
     pub tokens: ContextTokens,
-    /// What was damaged, refused or left out.
+    /// Damaged, rejected and omitted input.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Makes the response out of the files.
+/// Builds the response from the files.
 ///
 /// # Errors
-/// [`crate::Code::LimitExceeded`] for more than `inputBytes` in all files.
+/// [`crate::Code::LimitExceeded`] if all files together exceed `inputBytes`.
 pub fn read_context(workspace: &Workspace, limits: &Limits, counter: &dyn Counter) -> Result<ReadContext> {
     limits::check("inputBytes", workspace.bytes(), limits.input_bytes)?;
     let Workspace { names, sizes, .. } = workspace;
     let parsed = parse_brief(workspace.brief.as_ref(), &names.file(FileRole::Brief));
     let mut diagnostics = Vec::new();
-    // Without a brief nothing is declared: the genres are those that the host picked.
+    // Without a brief nothing is declared: the genres are those that the host passes.
     let declared = workspace.brief.as_ref().map(|_| parsed.brief.tastes.as_slice());
     let tastes = read_tastes(workspace.default_taste.as_ref(), &workspace.genres, declared, names, &mut diagnostics);
     diagnostics.extend(parsed.diagnostics);
@@ -144,7 +144,7 @@ fn price(context: &Context, counter: &dyn Counter) -> Result<ContextTokens> {
     Ok(tokens)
 }
 
-/// The whole text of the notes; empty when they are missing or cannot be read, which [`read_context`] reports.
+/// The full text of the notes; empty if they are missing or unreadable, which [`read_context`] reports.
 pub fn read_full_notes(notes: Option<&Content>) -> &str {
     notes.and_then(|content| content.text("notes.md", &mut Vec::new())).unwrap_or_default()
 }

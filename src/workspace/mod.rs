@@ -1,8 +1,8 @@
-//! An agent's first turn: tastes, brief, notes, recent log and recent gaps, in this order (SPEC §2).
+//! An agent's first turn: tastes, brief, notes, recent log and recent gaps, in this order (docs/workspace.md).
 //!
-//! Loading is two steps, since the brief picks the genre files: [`plan_loading`] says which files are wanted,
-//! [`read_context`] makes the response of their contents. What is missing, empty or damaged gives empty structures, so
-//! that the first turn in a new workspace works as any other.
+//! Loading has two steps, since the brief selects the genre files:
+//! [`plan_loading`] returns the files to load, [`read_context`] builds the response from their contents. Missing, empty
+//! or damaged files yield empty structures, so that the first turn works in a new workspace.
 
 mod brief;
 mod calls;

@@ -1,4 +1,4 @@
-//! Notes: whole when they are short, else their head and their tail (SPEC §2, "Notes").
+//! Notes: complete if short, otherwise head and tail (docs/workspace.md).
 
 use serde::Serialize;
 
@@ -6,16 +6,16 @@ use crate::markdown;
 
 use super::Sizes;
 
-/// Notes as the response shows them.
+/// Notes as in the response.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WorkspaceNotes {
-    /// The text, or its head, a line that says how much was left out, and its tail.
+    /// The text; or its head, a line with the number of omitted lines, and its tail.
     pub summary: String,
-    /// Whether lines were left out.
+    /// Whether lines were omitted.
     pub truncated: bool,
 }
 
-/// Shortens notes with more lines than head and tail together; their line ends stay.
+/// Shortens notes with more lines than head and tail together; line ends are preserved.
 pub(super) fn summarize(text: &str, sizes: &Sizes) -> WorkspaceNotes {
     let lines: Vec<_> = markdown::lines(text).collect();
     let keep = sizes.notes_head_lines.saturating_add(sizes.notes_tail_lines);

@@ -1,4 +1,4 @@
-//! Which files are wanted, in loading order (SPEC §2).
+//! The files to load, in loading order (docs/workspace.md).
 
 use serde::Serialize;
 
@@ -25,33 +25,33 @@ pub enum FileRole {
     Gaps,
 }
 
-/// A file that is wanted.
+/// A file to load.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlannedFile {
-    /// What the file is for.
+    /// The role of the file.
     pub role: FileRole,
-    /// Which genre it is.
+    /// The genre of a taste file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub genre: Option<String>,
-    /// Where it is.
+    /// The path.
     pub path: String,
 }
 
-/// The files that are wanted, in loading order.
+/// The files to load, in loading order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LoadingPlan {
     /// Tastes, brief, notes, log, gaps.
     pub files: Vec<PlannedFile>,
-    /// What was wrong with the brief.
+    /// Diagnostics of the brief.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Where the files are. Both folders come before a name with a `/` between, where they are not empty.
+/// The paths of the files. Each folder that is not empty precedes a name, with a `/` between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
-    /// The folder of the taste files, which all workspaces share. Default `tastes`.
+    /// The folder of the taste files, which all workspaces share. Defaults to `tastes`.
     pub tastes_dir: String,
-    /// The folder of the workspace. Default empty.
+    /// The folder of the workspace. Defaults to empty.
     pub workspace_dir: String,
 }
 
@@ -62,7 +62,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// The path of the file with a role; of a genre see [`Names::genre`].
+    /// The path of the file with a role; for a genre see [`Names::genre`].
     pub fn file(&self, role: FileRole) -> String {
         match role {
             FileRole::Default | FileRole::Genre => self.genre(DEFAULT_TASTE),
@@ -79,7 +79,7 @@ impl Names {
     }
 }
 
-/// Whether a path is that of a file of a workspace or of a taste, wherever the workspace is.
+/// Whether a path is that of a workspace file or a taste file, in any workspace.
 pub(crate) fn is_workspace_file(path: &str) -> bool {
     let names = Names::default();
     let is = |name: &str| path.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'));
@@ -97,7 +97,7 @@ fn join(folder: &str, name: &str) -> String {
     }
 }
 
-/// Which files the response needs, given the brief.
+/// The files that the response needs, given the brief.
 pub fn plan_loading(brief: Option<&Content>, names: &Names) -> LoadingPlan {
     let parsed = parse_brief(brief, &names.file(FileRole::Brief));
     let file = |role| PlannedFile { role, genre: None, path: names.file(role) };

@@ -1,4 +1,4 @@
-//! The recent log and the recent gaps, out of JSONL (SPEC §2, "Log and gaps", "Gap defaults").
+//! The recent log and the recent gaps, from JSONL (docs/workspace.md).
 
 use std::collections::VecDeque;
 
@@ -12,42 +12,42 @@ use crate::jsonl;
 /// One entry of the log.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LogEntry {
-    /// When; empty where the entry does not say.
+    /// The time; empty if missing.
     pub timestamp: String,
-    /// What was done; empty where the entry does not say.
+    /// The operation; empty if missing.
     pub op: String,
     /// Every other key, in order.
     pub details: Map<String, Value>,
 }
 
-/// One vocabulary-gap record, with its defaults filled in.
+/// A vocabulary-gap record, with defaults filled in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Gap {
-    /// When; empty where the record does not say.
+    /// The time; empty if missing.
     pub timestamp: String,
     /// The image.
     pub image_id: String,
-    /// What was missing.
+    /// The missing vocabulary.
     pub description: String,
-    /// What was done instead; older records have it.
+    /// The workaround; present in older records.
     pub workaround: String,
-    /// The session, or null.
+    /// The session id, or null.
     pub session_id: Value,
-    /// The snapshot, or null.
+    /// The snapshot hash, or null.
     pub snapshot_hash: Value,
-    /// What was wanted, or null.
+    /// The intended result, or null.
     pub intent: Value,
-    /// Its category; `uncategorized` by default.
+    /// Its category; defaults to `uncategorized`.
     pub intent_category: String,
-    /// What would be needed, or null.
+    /// The missing capability, or null.
     pub missing_capability: Value,
-    /// Operations that took part.
+    /// The operations involved.
     pub operations_involved: Vec<Value>,
-    /// Vocabulary that was used.
+    /// The vocabulary used.
     pub vocabulary_used: Vec<Value>,
-    /// How well it went, or null.
+    /// The satisfaction, or null.
     pub satisfaction: Value,
-    /// Anything else.
+    /// Further notes.
     pub notes: String,
 }
 
@@ -115,7 +115,7 @@ fn newest(
     recent.into_iter().rev()
 }
 
-/// Absent and null are empty; other values become JSON text.
+/// Absent and null become empty; other values become JSON text.
 fn text(value: Option<Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
@@ -124,7 +124,7 @@ fn text(value: Option<Value>) -> String {
     }
 }
 
-/// Absent and null are empty; other values become a list of one.
+/// Absent and null become empty; other values become a list of one.
 fn list(value: Option<Value>) -> Vec<Value> {
     match value {
         None | Some(Value::Null) => Vec::new(),

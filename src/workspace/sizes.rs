@@ -1,13 +1,13 @@
-//! How much of notes, log and gaps the response has.
+//! Sizes of notes, log and gaps in the response.
 
-/// The settable sizes of the response, with the seed's defaults.
+/// The configurable sizes of the response, with their defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Lines of long notes that stay at the start.
+    /// Lines kept at the start of long notes.
     pub notes_head_lines: usize,
-    /// Lines of long notes that stay at the end. Notes of no more lines than both together come back whole.
+    /// Lines kept at the end of long notes. Notes with no more lines than both together are returned complete.
     pub notes_tail_lines: usize,
-    /// Entries of the log.
+    /// Log entries.
     pub log_entries: usize,
     /// Gap records.
     pub gap_records: usize,

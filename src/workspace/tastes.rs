@@ -1,4 +1,4 @@
-//! Tastes: the default file, the genre files, and lines that several of them share (SPEC §2, "Conflicts").
+//! Tastes: the default file, the genre files, and lines that several of them share (docs/workspace.md).
 
 use serde::{Serialize, Serializer};
 
@@ -17,11 +17,11 @@ pub struct Tastes {
     pub default: String,
     /// The genre files, in declared order.
     pub genres: Genres,
-    /// Lines that stand in two or more genre files.
+    /// Lines that occur in two or more genre files.
     pub conflicts: Vec<Conflict>,
 }
 
-/// Names and texts, in order; on the wire an object.
+/// Names and texts, in order; an object in JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Genres(pub Vec<(String, String)>);
 
@@ -31,16 +31,16 @@ impl Serialize for Genres {
     }
 }
 
-/// A line that the agent has to ask about.
+/// A line that occurs in several genre files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Conflict {
     /// The line, trimmed.
     pub point: String,
-    /// The genres that have it, in declared order.
+    /// The genres that contain it, in declared order.
     pub files: Vec<String>,
 }
 
-/// The genre files that `declared` names, in that order; without a brief, all that were given.
+/// The genre files that `declared` names, in that order; all passed files if there is no brief.
 pub(super) fn read_tastes(
     default: Option<&Content>,
     given: &[(String, Option<Content>)],
@@ -59,7 +59,7 @@ pub(super) fn read_tastes(
                 genres.push((name.clone(), content.text(&path, diagnostics).unwrap_or_default().to_owned()));
             }
             None => {
-                let message = format!("the brief names the taste `{name}`, and there is no `{path}`");
+                let message = format!("the brief names the taste `{name}`, but `{path}` is missing");
                 let found = Diagnostic::new(DiagnosticCode::TasteMissing, Severity::Warning, message);
                 diagnostics.push(found.at_path(path));
             }

@@ -1,12 +1,11 @@
-//! Request bodies: messages or a document in the shape that a provider takes, as JSON in UTF-8, ready to be sent
-//! (SPEC §1 "Provider bodies").
+//! Request bodies: messages or a document in the provider's shape, as JSON in UTF-8, ready to be sent (docs/bodies.md).
 //!
-//! The shapes are those of the vendors' published TypeScript types, which check every golden body. What a provider
-//! cannot express is a diagnostic; docs/bodies.md has the list.
+//! The shapes are those of the vendors' published TypeScript types, which check every golden body. Content that a
+//! provider cannot express yields a diagnostic.
 //!
-//! Messages are brought into an order that every provider takes (normalize.rs); then the provider's file writes them
-//! turn by turn. Messages that are nothing but texts need no normalizing, and are copied from the last body where they
-//! stand in it (reuse.rs).
+//! Messages are normalized to an order that every provider accepts (normalize.rs); then the provider's file writes them
+//! turn by turn. Messages of plain text need no normalizing; those that are in the last body are copied from it
+//! (reuse.rs).
 
 use crate::content::{Block, Role};
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
@@ -31,8 +30,8 @@ pub use crate::vendors::bodies::target::{
 
 /// Writes the body of a request for these messages.
 ///
-/// What the provider cannot express, and what had to be changed, is appended to `diagnostics`. Texts are escaped straight
-/// into the bytes; nothing in between is built of them.
+/// Changes and content that the provider cannot express are appended to `diagnostics`. Texts are escaped straight into
+/// the bytes, without intermediate values.
 ///
 /// # Errors
 /// [`Code::InvalidInput`] for [`Provider::Completion`], which takes a document: see [`write_completion`].
@@ -64,10 +63,10 @@ pub fn write_body(
     Ok(write(conversation, target, hints, diagnostics)?.bytes)
 }
 
-/// The same for regular messages, of which what the `last` body has is copied: there is at least one, user and assistant
-/// take turns, and every message is a text that is not blank. The last body has to be for the same provider, and for the
-/// messages that [`MessageSource::unchanged`] compares with. A system context that is the first message has its role, any
-/// other none.
+/// Like [`write_body`], for regular messages; those in the `last` body are copied. Regular means: at least one message,
+/// user and assistant alternate, and every message is one text that is not blank. The last body has to be for the same
+/// provider, and for the messages that [`MessageSource::unchanged`] compares with. A system context that is the first
+/// message has its role, any other has none.
 ///
 /// # Errors
 /// As [`write_body`].
@@ -95,7 +94,7 @@ fn write(
     Ok(body.close(&mut sink))
 }
 
-/// Reports what the model of the target refuses.
+/// Reports fields that the model of the target rejects.
 fn report_refused(conversation: &Conversation<'_>, target: &Target, sink: &mut DiagnosticSink<'_>) {
     let Some(model) = target.model.as_deref() else { return };
     let field = |name: &str| match name {
@@ -119,7 +118,7 @@ fn open<'t>(conversation: &Conversation<'_>, target: &'t Target) -> Body<'t> {
     Body::open(target, 1024 + system + size_hint(conversation.messages, conversation.last))
 }
 
-// Bodies and chats go the same way.
+// Bodies and chats share this path.
 fn fill<'m>(
     body: &mut Body<'m>,
     conversation: Conversation<'m>,
@@ -133,23 +132,21 @@ fn fill<'m>(
         Provider::Gemini => gemini::body::write(body, conversation, sink),
         Provider::GeminiInteractions => gemini_interactions::body::write(body, conversation, sink),
         Provider::Completion => {
-            let message =
-                "`target.provider` is `completion`, which takes a document and not messages; assemble a buffer";
+            let message = "`target.provider` is `completion`, which takes a document, not messages; assemble a buffer";
             return Err(Error::new(Code::InvalidInput, message).with("path", "target.provider"));
         }
     }
     Ok(())
 }
 
-/// A chat in a format: its messages as JSON, and the system context where that stands next to them.
+/// A chat in a format: its messages as JSON, and the system context if it is outside the messages.
 #[derive(Debug)]
 pub(crate) struct WrittenChat {
     pub system: Option<String>,
     pub messages: Vec<u8>,
 }
 
-/// The result of a conversion: the messages, the system context next to them, and diagnostics. Without messages they are the same
-/// as before.
+/// The result of a conversion: messages, system context and diagnostics. `None` for the messages means unchanged.
 pub(crate) fn chat_json(messages: Option<&[u8]>, system: Option<&str>, diagnostics: &[Diagnostic]) -> Vec<u8> {
     let mut json = JsonWriter::with_capacity(messages.map_or(0, <[u8]>::len) + 256);
     json.object(|json| {
@@ -166,10 +163,8 @@ pub(crate) fn chat_json(messages: Option<&[u8]>, system: Option<&str>, diagnosti
     json.finish()
 }
 
-/// Writes these messages in a format, by the same rules as bodies; those of a `model` apply as well. A call at the end may be open.
-///
-/// # Errors
-/// None of its own.
+/// Writes these messages in a format, by the same rules as bodies and by the rules of `model`. A call at the end may be
+/// open.
 pub(crate) fn write_chat(
     system: Option<&str>,
     messages: &[Message<'_>],
@@ -185,7 +180,7 @@ pub(crate) fn write_chat(
         Format::Interactions => Some(Provider::GeminiInteractions),
         Format::Generic | Format::Agents | Format::AiSdk | Format::AiSdkUi | Format::LangChain => None,
     };
-    // Anthropic's body has to say how long the answer may be.
+    // Anthropic's body requires an output limit.
     let target = Target { max_tokens: Some(1), ..Target::new(provider.unwrap_or(Provider::OpenAi), model) };
     let last = WrittenBody::default();
     let system = system.map(|text| (None, text));
@@ -217,7 +212,7 @@ pub fn write_completion(
 ) -> Result<Vec<u8>> {
     if target.provider != Provider::Completion {
         let message =
-            format!("`target.provider` is `{}`, which takes messages and not a document", target.provider.name());
+            format!("`target.provider` is `{}`, which takes messages, not a document", target.provider.name());
         return Err(Error::new(Code::InvalidInput, message).with("path", "target.provider"));
     }
     let text_bytes = 512 + system.map_or(0, str::len) + document.len();

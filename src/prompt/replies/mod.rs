@@ -1,7 +1,7 @@
-//! What a provider answers, whole or as the events of a stream, as blocks (SPEC §1, "What a front end asks a resident tree").
+//! A provider's answer, whole or as the events of a stream, as blocks (docs/resident.md).
 //!
-//! Events are folded into the answer that the provider would have given at once (`stream`), so that there is one reader for each
-//! provider; its file has both, the fold and the reader. What a block cannot say is told (`notes`).
+//! Events are folded into the answer that the provider would have sent at once (`stream`), so that each provider has
+//! one reader; its file has both the fold and the reader. Content that a block cannot hold is reported (`notes`).
 
 mod read;
 mod reply_input;

@@ -1,4 +1,4 @@
-//! Answers read by the provider's reader, and events folded by the provider's fold.
+//! Reads answers with the provider's reader, and folds events with the provider's fold.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use crate::vendors::replies::stream::set;
 use crate::vendors::replies::unread_fields::UnreadFields;
 use crate::vendors::{anthropic, gemini, gemini_interactions, openai_chat, openai_responses};
 
-/// The field that an answer has.
+/// The field that identifies an answer.
 fn field(provider: Provider) -> &'static str {
     match provider {
         Provider::Anthropic => "content",
@@ -25,11 +25,11 @@ fn field(provider: Provider) -> &'static str {
 pub(super) fn whole(provider: Provider, whole: &Map<String, Value>, notes: &mut UnreadFields) -> Result<Replies> {
     refuse_error(provider, whole)?;
     let field = field(provider);
-    // A prompt that is blocked has no candidates.
+    // The answer to a blocked prompt has no candidates.
     if !whole.contains_key(field) && !whole.contains_key("promptFeedback") {
         let message = format!(
-            "`response` is no answer of `{}`: it has no `{field}`; give the body of the answer as the provider sent it, or the events \
-             of its stream, and the provider that it is of",
+            "`response` is not an answer of `{}`: it has no `{field}`; pass the body of the answer as the provider sent it, or the events \
+             of its stream, and the right provider",
             provider.name()
         );
         return Err(Error::new(Code::InvalidInput, message).with("path", "response"));
@@ -43,10 +43,10 @@ pub(super) fn whole(provider: Provider, whole: &Map<String, Value>, notes: &mut 
     })
 }
 
-/// Fails with [`Code::ProviderError`] where an answer, or an event of one, is an error of the provider.
+/// Fails with [`Code::ProviderError`] if an answer, or an event of one, is an error of the provider.
 fn refuse_error(provider: Provider, given: &Map<String, Value>) -> Result<()> {
     let kind = text(given, "type").or_else(|| text(given, "event_type")).unwrap_or_default();
-    // OpenAI's Responses have the fields of an error in the event itself, others have an `error`.
+    // OpenAI's Responses have the fields of an error in the event itself, other APIs in `error`.
     let of_event = || (kind == "error").then(|| Value::Object(given.clone()));
     let inner = given.get("error").or_else(|| given.get("response")?.get("error"));
     let is_error = |error: &&Value| match error {
@@ -58,12 +58,12 @@ fn refuse_error(provider: Provider, given: &Map<String, Value>) -> Result<()> {
     let word = |name: &str| error.get(name).and_then(Value::as_str).filter(|word| *word != "error");
     let name = word("type").or_else(|| word("status")).or_else(|| word("code"));
     let name = name.map(|name| format!(", `{name}`")).unwrap_or_default();
-    let said = error.as_str().or_else(|| word("message")).unwrap_or("it says no more");
+    let said = error.as_str().or_else(|| word("message")).unwrap_or("no message");
     let message = format!("the provider's answer is an error{name}: {said}");
     Err(Error::new(Code::ProviderError, message).with("provider", provider.name()).with("error", error))
 }
 
-/// The events of a stream.
+/// The events of a stream, folded.
 #[derive(Debug)]
 pub(super) struct Events {
     provider: Provider,
@@ -81,7 +81,7 @@ impl Events {
     /// Adds an event.
     ///
     /// # Errors
-    /// [`Code::ProviderError`] where it is an error.
+    /// [`Code::ProviderError`] if it is an error.
     pub(super) fn add(&mut self, event: Map<String, Value>, notes: &mut UnreadFields) -> Result<()> {
         refuse_error(self.provider, &event)?;
         self.count += 1;
@@ -97,12 +97,12 @@ impl Events {
         Ok(())
     }
 
-    /// The answer as far as it came, and whether it is at its end.
+    /// The answer received so far, and whether it is complete.
     pub(super) fn finish(mut self, notes: &mut UnreadFields) -> Result<Replies> {
         if self.known == 0 && self.count > 0 {
             let name = self.provider.name();
             let message = format!(
-                "`response` holds no event of a stream of `{name}`; give the events as they came, and the provider that they are of"
+                "`response` holds no event of a stream of `{name}`; pass the events as received, and the right provider"
             );
             return Err(Error::new(Code::InvalidInput, message).with("path", "response"));
         }
@@ -112,7 +112,7 @@ impl Events {
         }
         let replies = whole(self.provider, &self.whole, notes)?;
         let mut cut_off = |reply| {
-            let text = "the events do not say why the answer ends, so its stream was cut off or goes on; this is what there is so far";
+            let text = "the stream has no end event; the part received was used";
             notes.find(reply, Diagnostic::new(DiagnosticCode::ReplyCutOff, Severity::Warning, text));
         };
         if replies.replies.is_empty() && replies.stop_reason.is_none() {

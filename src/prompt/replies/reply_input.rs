@@ -1,4 +1,4 @@
-//! What was given as an answer: an object, a list of events, or either as text, cut off or not.
+//! The caller's answer: an object, a list of events, or either as text, possibly truncated.
 
 use serde_json::{Map, Value as Json};
 
@@ -13,11 +13,11 @@ use crate::vendors::replies::unread_fields::UnreadFields;
 const EXPECTED: &str =
     "a provider's answer: the object, the list of the events of its stream, or the text or bytes of either";
 
-/// Reads an answer. `name` says which node each of the replies becomes.
+/// Reads an answer. `name` assigns a node to each reply.
 ///
 /// # Errors
-/// [`Code::ProviderError`](crate::Code::ProviderError) where it is an error,
-/// [`Code::InvalidInput`](crate::Code::InvalidInput) for what is no answer of this provider.
+/// [`Code::ProviderError`](crate::Code::ProviderError) if it is an error, [`Code::InvalidInput`](crate::Code::InvalidInput)
+/// if it is not an answer of this provider.
 pub(crate) fn read(provider: Provider, given: Value<'_>, name: &dyn Fn(usize) -> Option<String>) -> Result<Replies> {
     let mut notes = UnreadFields::default();
     let mut replies = match given.beside() {
@@ -31,7 +31,7 @@ pub(crate) fn read(provider: Provider, given: Value<'_>, name: &dyn Fn(usize) ->
     Ok(replies)
 }
 
-/// The text of bytes, whose last character may be cut off.
+/// The text in bytes whose last character may be truncated.
 fn of_bytes<'b>(given: Value<'_>, bytes: &'b [u8]) -> Result<&'b str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(text),
@@ -41,7 +41,7 @@ fn of_bytes<'b>(given: Value<'_>, bytes: &'b [u8]) -> Result<&'b str> {
         }
         Err(error) => {
             let at = error.valid_up_to();
-            Err(given.invalid(|place| format!("{place} is not UTF-8 at byte {at}; give the bytes as they came")))
+            Err(given.invalid(|place| format!("{place} is not UTF-8 at byte {at}; pass the bytes as received")))
         }
     }
 }
@@ -81,7 +81,7 @@ fn text(provider: Provider, given: Value<'_>, text: &str, notes: &mut UnreadFiel
             }
             Err(error) => error,
         };
-        // A list of events that is cut off, as Gemini streams where nobody asks for server-sent events, or an event a line.
+        // A truncated list of events, as Gemini streams without server-sent events, or one event per line.
         let mut rest = text;
         let mut any = false;
         while let Some((event, behind)) = first_object(rest) {
@@ -90,7 +90,7 @@ fn text(provider: Provider, given: Value<'_>, text: &str, notes: &mut UnreadFiel
         }
         return if any { stream.finish(notes) } else { Err(error) };
     }
-    // Server-sent events: their data are JSON, an empty line ends each.
+    // In server-sent events the data are JSON, and an empty line ends each event.
     let mut data = String::new();
     let (mut number, mut began, mut is_stream) = (0_u32, 0_u32, text.is_empty());
     let mut lines = text.split('\n').peekable();
@@ -113,9 +113,9 @@ fn text(provider: Provider, given: Value<'_>, text: &str, notes: &mut UnreadFiel
         if event.trim() == "[DONE]" {
             break;
         }
-        // The last one may be cut off; that the answer is says the stream.
+        // The last event may be truncated; the stream reports that.
         if !add(&mut stream, &event, notes)? && !is_last {
-            let message = "the data of an event are no JSON object; it was skipped";
+            let message = "the data of an event are not a JSON object; it was skipped";
             let found = Diagnostic::new(DiagnosticCode::ReplyEventUnreadable, Severity::Error, message);
             notes.find(None, Diagnostic { line: Some(began), ..found.at_path("response") });
         }
@@ -123,7 +123,7 @@ fn text(provider: Provider, given: Value<'_>, text: &str, notes: &mut UnreadFiel
     if is_stream { stream.finish(notes) } else { Err(given.mismatch(EXPECTED)) }
 }
 
-/// Adds the event that a text is; false for one that is no JSON object.
+/// Adds the event in a text; false if the text is not a JSON object.
 fn add(stream: &mut Events, event: &str, notes: &mut UnreadFields) -> Result<bool> {
     let Ok(document) = Document::read(event.as_bytes(), &[]) else { return Ok(false) };
     let document: &Document<'_> = &document;
@@ -135,14 +135,14 @@ fn add(stream: &mut Events, event: &str, notes: &mut UnreadFields) -> Result<boo
     Ok(true)
 }
 
-/// Notes halves of surrogate pairs that were replaced.
+/// Reports halves of surrogate pairs that were replaced.
 fn note_repairs<'t>(document: &'t Document<'t>, notes: &mut UnreadFields) {
     for found in document.diagnostics() {
         notes.find(None, found);
     }
 }
 
-/// The first object in a text, and what is after it; none where none is whole.
+/// The first whole object in a text, and the rest; `None` if no object is whole.
 fn first_object(text: &str) -> Option<(&str, &str)> {
     let (mut depth, mut in_text, mut start) = (0_usize, false, 0_usize);
     let mut bytes = text.bytes().enumerate();
