@@ -83,7 +83,7 @@ fn identify(request: Value<'_>) -> Result<Response> {
     };
     let input = arguments.get_or_null("input")?.unwrap_or(request);
     let by_path = path.as_deref().and_then(of_path);
-    Response::of(&match (input.beside(), input.as_text()) {
+    Response::of(&match (input.attached_bytes(), input.as_text()) {
         (Some(bytes), _) => of_bytes(bytes, by_path)?,
         (None, Some(text)) => of_text(text.as_bytes(), &text, by_path)?,
         (None, None) => by_path.unwrap_or_else(|| of_value(input)),

@@ -387,7 +387,7 @@ pub(crate) fn other_fields(object: Object<'_>, known: &[&str]) -> Result<Vec<(St
             continue;
         }
         if !names.insert(name.clone()) {
-            return Err(value.invalid(|place| format!("{place} is there twice; leave one of them out")));
+            return Err(value.invalid(|place| format!("{place} occurs twice; remove one")));
         }
         value.to_json()?;
         let mut json = Vec::new();

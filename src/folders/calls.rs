@@ -1,4 +1,4 @@
-//! The calls of this area: requests read from JSON, results written as JSON (SPEC §3, §7).
+//! The calls of this area: requests read from JSON, results written as JSON.
 
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ use super::{
     SessionContext, VaultFile, WatchIndex, WatchRecord, paths,
 };
 
-/// The calls by their names.
+/// The calls by name.
 pub const CALLS: &[Call] = &[
     Call::new("parseContextFile", &["path", "text"], |_, request, _| parse(request)),
     Call::new("discoverContextFolders", &["paths"], |_, request, _| discover(request)),
@@ -43,7 +43,7 @@ fn file(value: Value<'_>) -> Result<VaultFile> {
     Ok(VaultFile { path: string(file, "path")?, content: Content::read(file.need("content")?)? })
 }
 
-/// The files, if they are not too many.
+/// The files, within the limit `contextFiles`.
 fn files(value: Value<'_>, limits: &Limits) -> Result<Vec<VaultFile>> {
     let files = value.list("a list of files")?;
     limits::check("contextFiles", files.len(), limits.context_files)?;
@@ -112,7 +112,7 @@ fn build_chain(request: Value<'_>, host: &CallContext) -> Result<Response> {
     Response::of(&chain)
 }
 
-/// A whole number; one above `u32::MAX` limits nothing.
+/// A whole number; values above `u32::MAX` mean no limit.
 fn max_tokens(value: Value<'_>) -> Result<u32> {
     let tokens = whole("maxTokens", value.number()?).map_err(|error| error.with("path", value.path()))?;
     Ok(u32::try_from(tokens).unwrap_or(u32::MAX))
@@ -127,7 +127,7 @@ fn level(file: Object<'_>) -> Result<Level> {
     file.need("level")?.one_of(LEVELS)
 }
 
-/// A file of a chain, of which only what the prompt shows is read.
+/// A file of a chain, with the fields that the prompt shows.
 fn chain_file(file: Object<'_>) -> Result<ChainFile> {
     let path = string(file, "path")?;
     Ok(ChainFile {
@@ -150,7 +150,7 @@ fn render(request: Value<'_>) -> Result<Response> {
     Response::of(&Rendering::read(options)?.prompt(&files))
 }
 
-/// How to write the prompt.
+/// The options of a prompt.
 #[derive(Debug, Default)]
 struct Rendering {
     working_directory: Option<VaultFile>,
@@ -167,7 +167,7 @@ impl Rendering {
     }
 }
 
-/// `render`: true, or the options of the prompt; none for false.
+/// `render`: true, or the options of the prompt; `None` for false.
 fn read_rendering(render: Value<'_>) -> Result<Option<Rendering>> {
     match render.kind() {
         Kind::Bool => Ok(render.bool()?.then(Rendering::default)),
@@ -185,7 +185,7 @@ fn watch_options<'t>(arguments: Object<'t>, known: &[&str]) -> Result<(Option<Ob
     Ok((Some(options), limits))
 }
 
-/// Whether the items of these lists have a field. Lists that mix both are refused.
+/// Whether the items of these lists have a field. Lists that mix both are rejected.
 fn all_have(lists: &[Value<'_>], field: &str, item: &str, mixed: &str) -> Result<bool> {
     let mut first = None;
     for list in lists {
@@ -202,7 +202,7 @@ fn all_have(lists: &[Value<'_>], field: &str, item: &str, mixed: &str) -> Result
 /// The watches of a list of files or of rows of `context_watches`.
 fn watch_index(files: Value<'_>, limits: &Limits) -> Result<WatchIndex> {
     const ITEM: &str = "a file or a row of `context_watches`, an object";
-    const MIXED: &str = "`files` mixes files with rows of `context_watches`; give one or the other";
+    const MIXED: &str = "`files` mixes files with rows of `context_watches`; pass one or the other";
     if all_have(&[files], "watcherPath", ITEM, MIXED)? {
         let rows = files.list("a list")?.map(|row| watch_row(row.object(ITEM)?)).collect::<Result<Vec<_>>>()?;
         return WatchIndex::of_records(&rows, limits);
@@ -231,7 +231,7 @@ fn bubble(request: Value<'_>) -> Result<Response> {
 fn max_depth(value: Value<'_>) -> Result<usize> {
     let depth = value.number()?;
     if depth < 0.0 {
-        return Err(value.mismatch("a number, 0 or more"));
+        return Err(value.mismatch("a number of 0 or more"));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, and saturating")]
     Ok(depth as usize)
@@ -266,7 +266,7 @@ fn edit(request: Value<'_>) -> Result<Response> {
     let arguments = arguments(request)?;
     let edit = arguments.need("edit")?.object("an edit, an object with `type`")?;
     edit.only(&["type", "path", "section", "content", "time", "author", "createSection", "change"])?;
-    // An edit keeps every byte, so that nothing may be replaced on the way in.
+    // An edit preserves every byte, so nothing may be replaced on input.
     if let Some(path) = request.repaired().into_iter().find_map(|found| found.path) {
         let message = format!("`{path}` holds half of a surrogate pair, which cannot be kept; remove it");
         return Err(Error::new(Code::InvalidEdit, message).with("path", path));
@@ -370,7 +370,7 @@ fn folders_response(request: Value<'_>) -> Result<Response> {
         has_agents_md: bool,
         has_claude_md: bool,
     }
-    let discovery = request.object("what `discoverContextFolders` gives")?;
+    let discovery = request.object("the result of `discoverContextFolders`")?;
     let folders = objects(discovery, "folders", "a folder, an object", |folder| {
         Ok(Folder {
             path: string(folder, "path")?,

@@ -1,4 +1,4 @@
-//! Which files are loaded, in which order, and what of them fits (SPEC §3, "Selection", "Levels", "Budget").
+//! Which files are loaded, in which order, and the part of them that fits the budget (docs/folders.md).
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -20,19 +20,19 @@ use super::vault::{Vault, VaultFile, vault};
 use super::watch::WatchIndex;
 use super::{front_matter, items, paths};
 
-/// Where a file stands.
+/// The position of a file in the vault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// The vault's own file.
+    /// The vault's root file.
     Root,
     /// The file of an ancestor of another loaded folder.
     Parent,
-    /// Any other.
+    /// Any other file.
     Direct,
 }
 
-/// Why a file is there.
+/// Why a file is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reason {
@@ -40,23 +40,23 @@ pub enum Reason {
     Selected,
     /// A loaded file watches it.
     Watched,
-    /// It is an ancestor, and `parentChain` adds those.
+    /// It is an ancestor, added by `parentChain`.
     Ancestor,
 }
 
-/// Which files the watches of a loaded file load.
+/// The files that watches load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IncludeWatched {
-    /// Ancestors of loaded folders.
+    /// Watched ancestors of loaded folders.
     #[default]
     Ancestors,
-    /// Everything that is watched.
+    /// All watched files.
     All,
-    /// Nothing.
+    /// No files.
     None,
 }
 
-/// Which of what a file further down repeats gives way to that.
+/// The repeated content that a deeper file overrides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overrides {
     /// Bullets under the same headings.
@@ -66,24 +66,24 @@ pub enum Overrides {
     None,
 }
 
-/// Which files to load, and how much of them.
+/// The files to load, and their budget.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// The folders, or their context files.
     pub folders: Vec<String>,
-    /// Which files watches load.
+    /// The files that watches load.
     pub include_watched: IncludeWatched,
     /// The older mode, which always adds all ancestors and the root.
     pub parent_chain: bool,
-    /// What is overridden by the same thing further down.
+    /// The content that deeper files override.
     pub overrides: Overrides,
-    /// The most tokens that all files together may have.
+    /// The limit on the tokens of all files together.
     pub max_tokens: Option<u32>,
-    /// The last line of a cut file; `{count}` is how many lines are missing, `{path}` which file it is.
+    /// The last line of a truncated file; `{count}` is the number of missing lines, `{path}` the file.
     pub truncation_marker: Option<String>,
 }
 
-/// The headings of the prompt itself.
+/// The headings that the prompt itself uses.
 pub(super) const PROMPT_HEADINGS: [&str; 2] = ["## Project Knowledge", "## Working Directory Context"];
 
 /// The default of `truncation_marker`.
@@ -97,45 +97,45 @@ pub struct ChainFile {
     pub path: String,
     /// Its folder; empty for the root.
     pub folder: String,
-    /// Where it stands.
+    /// The position.
     pub level: Level,
-    /// Why it is there.
+    /// The reason for its presence.
     pub reason: Reason,
-    /// The loaded files that watch it, in path order, where that is the reason.
+    /// The loaded files that watch it, in path order, if that is the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub watched_by: Vec<String>,
     /// Tokens of `content`.
     pub tokens: u32,
-    /// Whether only its beginning fits.
+    /// Whether it is truncated.
     pub truncated: bool,
-    /// The text for the prompt: the body without blank lines around it and without overridden bullets, cut to the budget.
+    /// The text for the prompt: the body without surrounding blank lines and overridden bullets, cut to the budget.
     pub content: String,
-    /// Bullets that a loaded file further down repeats, which stay there and not here.
+    /// Bullets removed here because a deeper loaded file repeats them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overridden: Vec<Overridden>,
 }
 
-/// A bullet that gave way to the same one further down.
+/// A bullet that a deeper file overrides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Overridden {
     /// The bullet.
     pub text: String,
     /// Its line in the file, from 1.
     pub line: usize,
-    /// The nearest file that has it, in path order.
+    /// The nearest file that repeats it, in path order.
     pub by: String,
 }
 
-/// A file of which nothing fits.
+/// A file left out because nothing of it fits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OmittedFile {
     /// Its path.
     pub path: String,
-    /// Where it would stand.
+    /// The position it would have.
     pub level: Level,
-    /// Why it would be there.
+    /// The reason it would be loaded.
     pub reason: Reason,
-    /// Its cost in tokens.
+    /// Its token cost.
     pub tokens: u32,
 }
 
@@ -145,23 +145,23 @@ pub struct OmittedFile {
 pub struct Chain {
     /// The files, in the order of the prompt: the root, then by depth, then by path.
     pub files: Vec<ChainFile>,
-    /// Tokens of all files.
+    /// The tokens of all files.
     pub total_tokens: u32,
     /// The name of the counter.
     pub tokenizer: String,
-    /// By how many percent the counts may be off, where the tokenizer says so.
+    /// The error of the counts in percent, if the tokenizer states one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokenizer_error: Option<u32>,
-    /// The files of which nothing fits, in the same order.
+    /// The files left out by the budget, in the same order.
     pub omitted: Vec<OmittedFile>,
-    /// The prompt section, if it was asked for.
+    /// The prompt section, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// What was damaged, missing or refused.
+    /// Damaged, missing and rejected input.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Loads the selected folders' files, and those that come with them.
+/// Loads the files of the selected folders, and the files that they bring with them.
 ///
 /// # Errors
 /// [`crate::Code::LimitExceeded`].
@@ -223,7 +223,7 @@ pub fn build_chain(
         let overridden = chain.files.iter().flat_map(|file| &file.overridden);
         let keepers: SortedSet<String> = overridden.map(|bullet| bullet.by.clone()).collect();
         apply_budget(&mut chain, max_tokens, marker, counter);
-        // A bullet that is cut off where it was to stay must not be missing above, too.
+        // A bullet that is truncated in the overriding file must stay in the overridden one.
         let whole: SortedSet<&str> =
             chain.files.iter().filter(|file| !file.truncated).map(|file| file.path.as_str()).collect();
         if keepers.iter().any(|path| !whole.contains(path.as_str())) {
@@ -237,7 +237,7 @@ pub fn build_chain(
     Ok(chain)
 }
 
-/// Why each folder is loaded, and the loaded files that watch it.
+/// For each loaded folder, the reason and the loaded files that watch it.
 type Loaded = SortedMap<String, (Reason, Vec<String>)>;
 
 fn select(
@@ -263,7 +263,7 @@ fn select(
         }
     }
     if selection.parent_chain {
-        // The ancestors of a selected folder are loaded even where it has no file.
+        // The ancestors of a selected folder are loaded even if the folder has no file.
         for folder in selected.iter() {
             load_ancestors(vault, folder, &mut loaded);
         }
@@ -271,7 +271,7 @@ fn select(
     Ok(loaded)
 }
 
-/// Adds a folder's ancestors; gives the new ones.
+/// Adds a folder's ancestors; returns the new ones.
 fn load_ancestors(vault: &Vault<'_>, folder: &str, loaded: &mut Loaded) -> Vec<String> {
     let mut added = Vec::new();
     for ancestor in paths::ancestors(folder) {
@@ -283,11 +283,11 @@ fn load_ancestors(vault: &Vault<'_>, folder: &str, loaded: &mut Loaded) -> Vec<S
     added
 }
 
-/// Adds what loaded files watch, and what the added files watch, until nothing is new.
+/// Adds the files that loaded files watch, then those that the added files watch, until no file is new.
 fn follow_watches(vault: &Vault<'_>, selection: &Selection, loaded: &mut Loaded, limits: &Limits) {
     let include = selection.include_watched;
     let ancestors: SortedSet<&str> = loaded.keys().flat_map(|folder| paths::ancestors(folder)).collect();
-    // Added folders are ancestors of those that were there, so these are all that can be added.
+    // Added folders are ancestors of loaded ones, so no other folder can be added.
     let in_reach = |folder: &str| include == IncludeWatched::All || ancestors.contains(folder);
     let folders: Vec<String> = vault.keys().filter(|folder| in_reach(folder)).cloned().collect();
     let mut watching = Vault::new();
@@ -336,12 +336,12 @@ struct Body<'a> {
     folder: &'a str,
     path: &'a str,
     text: &'a str,
-    /// The text's first line in the file, from 1.
+    /// The line of the text in the file, from 1.
     line: usize,
     items: Vec<items::Item>,
-    /// Its headings, the title's too.
+    /// Its headings, including the title.
     sections: Vec<SectionRange>,
-    /// For each item its key: equal ones are the same bullet under the same headings.
+    /// For each item its key: equal keys are the same bullet under the same headings.
     keys: Vec<String>,
 }
 
@@ -361,7 +361,7 @@ impl<'a> Body<'a> {
         }
         let body = all.get(front.body_start..).unwrap_or_default();
         let text = without_blank_edges(body);
-        // The text is a part of the body: what is before it are blank lines.
+        // Only blank lines separate the start of the body from the text.
         let blank = markdown::lines(body).take_while(|line| is_blank(line.text)).count();
         let items = items::items(text);
         let (title, sections) = section_ranges(text, 0, 1);
@@ -371,7 +371,7 @@ impl<'a> Body<'a> {
         Some(Self { folder, path: &entry.path, text, line, items, sections, keys })
     }
 
-    /// Reports lines that could be taken for headings of the prompt.
+    /// Reports lines that equal a heading of the prompt.
     fn report_prompt_headings(&self, vault: &Vault<'_>, loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) {
         let mut blocks = Blocks::default();
         for (at, line) in markdown::lines(self.text).enumerate() {
@@ -393,11 +393,12 @@ impl<'a> Body<'a> {
     }
 }
 
-/// A number for each text under each number.
+/// A number for each text under each parent number.
 type Numbers = SortedMap<String, usize>;
 
-/// The keys of items. Text may say what the bullets next to it mean, and those in the sections below: then the number is the
-/// folder's own, and no other has the same bullet. A title with what is said below it is about the file, not its sections.
+/// The keys of items. Text can qualify the bullets next to it and those in the sections below: such bullets get a
+/// number of this folder alone, so no other folder repeats them. A title and the text below it describe the file, not
+/// its sections.
 fn keys(
     text: &str,
     folder: &str,
@@ -405,7 +406,7 @@ fn keys(
     sections: &[SectionRange],
     numbers: &mut Numbers,
 ) -> Vec<String> {
-    // The content next to bullets, above the first heading and below each: comments, and NUL for text.
+    // The content next to bullets, above the first heading and below each heading: comments, and NUL for text.
     let mut bodies = vec![String::new(); sections.len().saturating_add(1)];
     let mut of_items = Vec::new();
     let (mut headings, mut listed) = (sections.iter().peekable(), items.iter().peekable());
@@ -449,7 +450,7 @@ fn keys(
     items.iter().zip(of_items).map(key).collect()
 }
 
-/// The folders that have a bullet, by its key.
+/// For the key of each bullet, the folders that have it.
 struct Repeated<'a>(SortedMap<&'a str, SortedSet<&'a str>>);
 
 impl<'a> Repeated<'a> {
@@ -471,7 +472,7 @@ impl<'a> Repeated<'a> {
         found.filter(|other| other.starts_with(&below)).map(str::to_owned)
     }
 
-    /// A body without the bullets that a file below repeats, and without headings that have nothing left below.
+    /// A body without the bullets that a deeper file repeats, and without headings that become empty.
     fn without(&self, body: &Body<'_>, vault: &Vault<'_>) -> (String, Vec<Overridden>) {
         let mut gone = Vec::new();
         let mut overridden = Vec::new();
@@ -513,7 +514,7 @@ impl<'a> Repeated<'a> {
     }
 }
 
-/// A part of a text without the ranges that begin in it; nested ones are ignored.
+/// A part of a text without the ranges that begin in it; nested ranges are ignored.
 fn without_ranges(text: &str, from: usize, to: usize, ranges: &[(usize, usize)]) -> String {
     let mut out = String::new();
     let mut at = from;
@@ -525,10 +526,10 @@ fn without_ranges(text: &str, from: usize, to: usize, ranges: &[(usize, usize)])
     out
 }
 
-/// Spends the budget: first on the selected files, each with its fair share; one of which nothing fits into that leaves it to
-/// the others. If all of these are whole, on the others: the deepest direct file first, then the nearest ancestors, the root
-/// last. The first of them that does not fit is cut, and those after it are omitted. So a larger budget never shows less of any
-/// file, but where it shows one more of those that were selected.
+/// Spends the budget: first on the selected files, each with its fair share; a file of which nothing fits leaves its
+/// share to the others. If all of these are complete, on the others: the deepest direct file first, then the nearest
+/// ancestors, the root last. The first of these that does not fit is truncated, and the ones after it are omitted. So a
+/// larger budget never shows less of any file, except if it shows one more of the selected ones.
 fn apply_budget(chain: &mut Chain, max_tokens: u32, marker: &str, counter: &dyn Counter) {
     let mut order: Vec<usize> = (0..chain.files.len()).collect();
     sorting::sort_by_key(&mut order, |&at| {
@@ -541,7 +542,7 @@ fn apply_budget(chain: &mut Chain, max_tokens: u32, marker: &str, counter: &dyn 
         let rest = if file.reason == Reason::Selected {
             share.get(at).copied().flatten()
         } else {
-            // `None` once a file did not fit.
+            // `None` after the first file that did not fit.
             let rest = left;
             left = rest.and_then(|rest| rest.checked_sub(file.tokens));
             rest
@@ -571,7 +572,7 @@ fn apply_budget(chain: &mut Chain, max_tokens: u32, marker: &str, counter: &dyn 
     }
 }
 
-/// How many tokens each selected file may have, and how many are left for the others if all of these fit.
+/// The share of each selected file, and the tokens left for the others if all selected files fit.
 fn share_selected(
     files: &[ChainFile],
     max_tokens: u32,
@@ -581,7 +582,7 @@ fn share_selected(
     let selected = files.iter().enumerate().filter(|(_, file)| file.reason == Reason::Selected);
     let all: Vec<u32> = selected.clone().map(|(_, file)| file.tokens).collect();
     let (equal, left) = fair_share(&all, max_tokens);
-    // The least that can be shown of each file, its tokens and its place; the smallest first.
+    // The least that can be shown of each file, with its tokens and index; the smallest first.
     let least = |(at, file): (usize, &ChainFile)| {
         let first =
             Some(file).filter(|file| file.tokens > equal).and_then(|file| cut(file, 2, u32::MAX, marker, counter));
@@ -602,7 +603,7 @@ fn share_selected(
     ((0..files.len()).map(|at| shown.contains(&at).then_some(share)).collect(), left)
 }
 
-/// The most tokens that each of some files may have so that all of them fit; and what is left if no file has more.
+/// The largest share per file with which all of them fit; and the remainder if no file exceeds it.
 fn fair_share(tokens: &[u32], max_tokens: u32) -> (u32, Option<u32>) {
     let spent = |share: u32| tokens.iter().fold(0_u32, |sum, tokens| sum.saturating_add(share.min(*tokens)));
     if let Some(left) = max_tokens.checked_sub(spent(u32::MAX)) {
@@ -616,8 +617,8 @@ fn fair_share(tokens: &[u32], max_tokens: u32) -> (u32, Option<u32>) {
     (share, None)
 }
 
-/// The first lines of a file that fit, less than `below`, with the marker after them. Their number is found by bisection, in which a larger
-/// budget takes the same steps and more, so it never finds fewer, with any counter.
+/// The first lines of a file that fit, fewer than `below`, followed by the marker. Their number is found by bisection:
+/// a larger budget takes the same steps and more, so it never finds fewer, with any counter.
 fn cut(file: &ChainFile, below: usize, max_tokens: u32, marker: &str, counter: &dyn Counter) -> Option<(String, u32)> {
     let lines: Vec<markdown::Line<'_>> = markdown::lines(&file.content).collect();
     let shown = |count: usize| -> Option<(String, u32)> {

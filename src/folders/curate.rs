@@ -1,5 +1,5 @@
-//! A curator's edits (SPEC §3). Each replaces one run of bytes and keeps all others. It comes back as a [`Change`], and
-//! undoing the changes in reverse order gives the first bytes again.
+//! A curator's edits (docs/folders.md). Each replaces one run of bytes and keeps all others. It is returned as a
+//! [`Change`]; undoing the changes in reverse order restores the original bytes.
 
 use serde::Serialize;
 
@@ -23,7 +23,7 @@ pub enum Edit {
         action: SectionEdit,
         /// The section's heading, in any case.
         section: String,
-        /// The lines; none to clear a section that is replaced.
+        /// The lines; empty to clear a section that is replaced.
         content: String,
         /// Whether to add the section at the end of the file if missing.
         create: bool,
@@ -35,24 +35,24 @@ pub enum Edit {
 /// An edit of a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SectionEdit {
-    /// Adds the lines at the end of the section's own text, before the sections within it.
+    /// Appends the lines to the section's direct text, before its subsections.
     Append,
-    /// Puts the lines in place of all that the section holds, the sections within it too. The heading stays, and a comment
-    /// right below it, which says what the section is for, unless the new lines begin with one.
+    /// Replaces the content of the section, including its subsections. The heading stays, and so does a comment right
+    /// below it, which describes the section, unless the new lines begin with one.
     Replace,
-    /// Adds the lines with their date at the end of the section, which is a history.
+    /// Appends the lines with their date to the section, which is a history.
     AddHistory {
-        /// Written in UTC, to the minute.
+        /// The time, written in UTC, to the minute.
         time: Timestamp,
         /// A plain name.
         author: String,
     },
 }
 
-/// One run of text that was replaced by another.
+/// A run of text that was replaced by another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// Where, in UTF-16 code units.
+    /// The place, in UTF-16 code units.
     pub at: usize,
     /// The old text.
     pub removed: String,
@@ -72,8 +72,8 @@ pub struct Edited {
 /// Edits a file. `path` is its name in errors.
 ///
 /// # Errors
-/// [`Code::SectionNotFound`]; [`Code::InvalidEdit`] for content that would end its section or swallow what follows, for
-/// two sections of one name, and for a change that the file does not have.
+/// [`Code::SectionNotFound`]; [`Code::InvalidEdit`] for content that would end its section or swallow the text after
+/// it, for two sections with one name, and for a change that does not match the file.
 pub fn edit_file(text: &str, edit: &Edit, path: Option<&str>, limits: &Limits) -> Result<Edited> {
     limits::check("inputBytes", text.len(), limits.input_bytes)?;
     let file = File::read(text, path, limits);
@@ -84,10 +84,10 @@ pub fn edit_file(text: &str, edit: &Edit, path: Option<&str>, limits: &Limits) -
     let mut lines = file.content(section, content, *action == SectionEdit::Replace)?;
     if let SectionEdit::AddHistory { time, author } = action {
         if is_blank(author) || author.contains("--") || author.contains(char::is_control) {
-            let message = format!("the author `{author}` cannot stand in a comment; give a plain name");
+            let message = format!("the author `{author}` is invalid in a comment; use a plain name");
             return Err(file.invalid(section, &message));
         }
-        // `2025-01-06T12:00` of RFC 3339.
+        // Takes `2025-01-06T12:00` of the RFC 3339 text.
         let minute: String = time.to_string().replace('T', " ").chars().take(16).collect();
         lines = format!("<!-- Added by {author} on {minute} UTC -->{}{lines}", file.eol);
     }
@@ -132,8 +132,8 @@ impl<'a> File<'a> {
             (None, _) => {
                 let titles: Vec<&str> = self.sections.iter().map(|place| place.title.as_str()).collect();
                 let has = match titles.as_slice() {
-                    [] => "it has none".to_owned(),
-                    _ => format!("it has {}", quoted(&titles)),
+                    [] => "it has no sections".to_owned(),
+                    _ => format!("known: {}", quoted(&titles)),
                 };
                 let message = format!("{} has no section `{}`; {has}", self.name(), trim(section));
                 Err(self.with_place(Error::new(Code::SectionNotFound, message), section).with("sections", titles))
@@ -156,19 +156,18 @@ impl<'a> File<'a> {
     fn content(&self, section: &str, content: &str, may_be_empty: bool) -> Result<String> {
         let lines: Vec<&str> = markdown::lines(without_blank_edges(content)).map(|line| line.text).collect();
         if lines.is_empty() && !may_be_empty {
-            return Err(self.invalid(section, "there is nothing to add; give some `content`"));
+            return Err(self.invalid(section, "nothing to add; pass `content`"));
         }
         let mut blocks = Blocks::default();
         lines.iter().for_each(|line| _ = blocks.next(line));
         if blocks.is_open() || blocks.in_comment() {
-            let message =
-                "the content leaves a code block or a comment open, which would swallow what follows; close it";
+            let message = "the content leaves a code block or a comment open; close it";
             return Err(self.invalid(section, message));
         }
         Ok(lines.join(self.eol))
     }
 
-    /// Fails when the content holds a heading that would end the section.
+    /// Fails if the content holds a heading that would end the section.
     fn keeps_within(&self, section: &str, content: &str, level: usize) -> Result<()> {
         let mut blocks = Blocks::default();
         for line in markdown::lines(content) {
@@ -187,7 +186,7 @@ impl<'a> File<'a> {
         Ok(())
     }
 
-    /// Where the text of the last line ends that is not blank and no thematic break that separates the next section.
+    /// The end of the last line that is neither blank nor a thematic break before the next section.
     fn last_line_end(&self, section: &str, start: usize, end: usize) -> Result<Option<usize>> {
         let own = self.text.get(start..end).unwrap_or_default();
         let mut blocks = Blocks::default();
@@ -211,7 +210,7 @@ impl<'a> File<'a> {
         Ok(last)
     }
 
-    /// Inserts lines below the line that ends at `at`, or where a line begins at `at`.
+    /// Inserts lines below the line that ends at `at`, or at the line that begins at `at`.
     fn insert_lines(&self, at: usize, lines: &str) -> Result<Edited> {
         let head = self.text.get(..at).unwrap_or_default();
         let eol = self.eol;
@@ -226,7 +225,7 @@ impl<'a> File<'a> {
     fn replace(&self, section: &str, place: &SectionRange, lines: &str) -> Result<Edited> {
         let own = self.text.get(place.start..place.end).unwrap_or_default();
         let end = self.last_line_end(section, place.start, place.end)?;
-        // The comment right below the heading.
+        // The comment right below the heading stays.
         let mut blocks = Blocks::default();
         let mut start = place.start;
         let first_is_comment =
@@ -240,13 +239,13 @@ impl<'a> File<'a> {
                 break;
             }
         }
-        // Blank lines that stand before the first line stay.
+        // Blank lines before the first line stay.
         let rest = self.text.get(start..place.end).unwrap_or_default();
         let blank = markdown::lines(rest).take_while(|line| is_blank(line.text)).last();
         let first = start.saturating_add(blank.map_or(0, |line| line.end));
         match end.filter(|end| *end >= first) {
             Some(end) if lines.is_empty() => {
-                // The last line's end goes with it.
+                // The last line is replaced with its line end.
                 let after = self.text.get(end..).unwrap_or_default();
                 let eol = if after.starts_with("\r\n") { 2 } else { usize::from(after.starts_with(['\n', '\r'])) };
                 self.splice(first, end.saturating_add(eol), String::new())
@@ -285,7 +284,7 @@ impl<'a> File<'a> {
         let (found, at) = at.unwrap_or((units, self.text.len()));
         let there = self.text.get(at..).is_some_and(|rest| rest.starts_with(&change.inserted));
         if found != change.at || !there {
-            let message = "the change is not there to be taken back; take later changes back first";
+            let message = "the change does not match the file; undo later changes first";
             return Err(self.invalid("", message));
         }
         self.splice(at, at.saturating_add(change.inserted.len()), change.removed.clone())
@@ -322,7 +321,7 @@ impl<'a> File<'a> {
     }
 }
 
-/// Whether a comment dates the lines below it.
+/// Whether a line is the comment that dates the lines below it.
 fn is_history(line: &str) -> bool {
     trim(line).starts_with("<!-- Added by ")
 }

@@ -1,4 +1,4 @@
-//! Which folders have a context file (SPEC §3, "Discovery from a list of paths").
+//! Which folders have a context file (docs/folders.md).
 
 use serde::Serialize;
 
@@ -27,14 +27,14 @@ pub struct Folder {
 pub struct Discovery {
     /// The folders.
     pub folders: Vec<Folder>,
-    /// Paths that were refused.
+    /// Rejected paths.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Finds the folders that have a context file among the paths of a vault's files; other files may be among them.
+/// Finds the folders that have a context file, from the paths of a vault's files. Paths of other files are ignored.
 ///
 /// # Errors
-/// [`crate::Code::LimitExceeded`] for a path that goes down too far.
+/// [`crate::Code::LimitExceeded`] for a path with too many folders.
 pub fn discover<'p>(all: impl IntoIterator<Item = &'p str>, limits: &Limits) -> Result<Discovery> {
     let mut diagnostics = Vec::new();
     let mut found: SortedMap<String, (bool, bool)> = SortedMap::new();

@@ -1,4 +1,4 @@
-//! The file format: front matter, title, description, sections, bullets (SPEC §3).
+//! The file format: front matter, title, description, sections, bullets (docs/folders.md).
 
 use serde::Serialize;
 use serde_json::Value;
@@ -11,45 +11,45 @@ use crate::text::{is_blank, trim};
 
 use super::{front_matter, glob, items, paths};
 
-/// A context file, read.
+/// A parsed context file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ParsedFile {
-    /// Its path, normalised.
+    /// Its normalized path.
     pub path: String,
     /// Its folder; empty for the root.
     pub folder: String,
-    /// The first heading, where it is of level 1.
+    /// The first heading, if its level is 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The quote below the title; its lines are joined by LF.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The sections, in order, those within others too.
+    /// All sections, in order, including nested ones.
     pub sections: Vec<Section>,
-    /// The patterns that it watches, as written.
+    /// The watch patterns, as written.
     pub watch: Vec<String>,
-    /// The front matter, where there is some that can be read.
+    /// The front matter, if it is readable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub front_matter: Option<Value>,
-    /// Everything but the front matter: what goes into a prompt.
+    /// The text without the front matter, for the prompt.
     pub body: String,
     /// The body's first line in the file, from 1.
     pub body_line: usize,
-    /// Problems found in it.
+    /// Problems found in the file.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// A heading and what stands below it, up to the next heading.
+/// A heading and the text below it, up to the next heading.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Section {
     /// The heading's text.
     pub title: String,
-    /// 1 to 6.
+    /// The level, 1 to 6.
     pub level: usize,
     /// The heading's line in the file, from 1.
     pub line: usize,
-    /// The text below, without blank lines around it.
+    /// The text below the heading, without surrounding blank lines.
     pub text: String,
     /// Its bullets, in order.
     pub bullets: Vec<Bullet>,
@@ -60,24 +60,24 @@ pub struct Section {
 pub struct Bullet {
     /// Its text without the marker, with the lines that belong to it, joined by LF.
     pub text: String,
-    /// Its first line in the file, from 1.
+    /// The bullet's first line in the file, from 1.
     pub line: usize,
 }
 
-/// Where a section is, in bytes of the file.
+/// The place of a section, in bytes of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SectionRange {
     pub title: String,
     pub level: usize,
-    /// From 1.
+    /// The heading's line, from 1.
     pub line: usize,
-    /// Where the heading's line begins.
+    /// The start of the heading's line.
     pub at: usize,
-    /// Where the line below the heading begins.
+    /// The start of the line below the heading.
     pub start: usize,
-    /// Where the next heading of any level begins.
+    /// The start of the next heading of any level.
     pub own_end: usize,
-    /// Where the next heading begins that is not within this section.
+    /// The start of the next heading outside this section.
     pub end: usize,
 }
 
@@ -108,7 +108,7 @@ pub(super) fn section_ranges(
             end: text.len(),
         });
     }
-    // From the back: a section ends where the next one of its level or above begins. Candidates are on a stack.
+    // Backwards: a section ends at the next heading of its level or above. Candidates are on a stack.
     let mut stack: Vec<(usize, usize)> = Vec::new();
     for place in found.iter_mut().rev() {
         while stack.last().is_some_and(|(level, _)| *level > place.level) {
@@ -121,7 +121,7 @@ pub(super) fn section_ranges(
     (title, found)
 }
 
-/// Reads a context file.
+/// Parses a context file.
 ///
 /// # Errors
 /// [`crate::Code::PathOutsideVault`] for such a path, [`crate::Code::LimitExceeded`].
@@ -165,7 +165,7 @@ pub fn parse_file(path: &str, content: &Content, limits: &Limits) -> Result<Pars
     })
 }
 
-/// Resolves a declared pattern; reports that it cannot be used, or was rewritten.
+/// Resolves a declared pattern; reports one that is invalid or was rewritten.
 pub(super) fn glob_findings(
     declared: &front_matter::Declared,
     path: &str,
@@ -205,7 +205,7 @@ fn quote(text: &str) -> Option<String> {
     (!quoted.is_empty()).then_some(quoted)
 }
 
-/// A text without blank lines at its start and end, and without its last line end.
+/// A text without blank lines at its start and end, and without its final line end.
 pub(super) fn without_blank_edges(text: &str) -> &str {
     let mut edges: Option<(usize, usize)> = None;
     for line in markdown::lines(text).filter(|line| !is_blank(line.text)) {

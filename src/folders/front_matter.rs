@@ -1,4 +1,4 @@
-//! Front matter: YAML between `---` lines at a file's start, and the watches in it (SPEC §3).
+//! Front matter: YAML between `---` lines at a file's start, and the watches in it (docs/folders.md).
 
 use serde_json::Value;
 
@@ -15,16 +15,16 @@ pub(super) struct FrontMatter {
     pub value: Option<Value>,
     /// The patterns of `watch`, each once, as written.
     pub watch: Vec<Declared>,
-    /// In bytes.
+    /// Byte offset of the body.
     pub body_start: usize,
-    /// From 1.
+    /// Line of the body, from 1.
     pub body_line: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Declared {
     pub pattern: String,
-    /// From 1.
+    /// Line in the file, from 1.
     pub line: usize,
 }
 
@@ -111,8 +111,7 @@ fn declared(watch: &Node, path: &str, limits: &Limits, diagnostics: &mut Vec<Dia
             Some(_) => {
                 let left = items.len().saturating_sub(patterns.len());
                 let max = limits.watches_per_file;
-                let message =
-                    format!("{left} watches are beyond the limit `watchesPerFile` of {max}; they were left out");
+                let message = format!("{left} watches over the limit `watchesPerFile` of {max} were left out");
                 diagnostics.push(invalid(&message, path, line));
                 break;
             }

@@ -1,7 +1,7 @@
-//! Watch patterns: globs on folders (SPEC §3, "Watch patterns").
+//! Watch patterns: globs on folders (docs/folders.md).
 //!
-//! A pattern is resolved against the watcher's folder, its braces are expanded, and each alternative is split into segments.
-//! fast-glob matches within a segment.
+//! A pattern is resolved against the watcher's folder, its braces are expanded, and each alternative is split into
+//! segments. fast-glob matches within a segment.
 
 use fast_glob::glob_match;
 
@@ -15,7 +15,7 @@ pub(super) enum Segment {
     Literal(String),
     /// A name with `*`, `?` or `[…]`.
     Glob(String),
-    /// `**`: any number of names, none included.
+    /// `**`: any number of names, including none.
     Any,
 }
 
@@ -33,7 +33,7 @@ pub(super) type Reason = String;
 pub(super) fn resolve(pattern: &str, folder: &str, limits: &Limits) -> Result<Pattern, Reason> {
     let pattern = trim(pattern);
     let (bytes, max) = (pattern.len(), limits.front_matter_bytes);
-    // A row of the host's table can be longer than what a file can declare.
+    // A row of the host's table can be longer than a pattern in a file.
     if bytes > max as usize {
         return Err(format!("it has {bytes} bytes, over the limit `frontMatterBytes` of {max}"));
     }
@@ -46,25 +46,23 @@ pub(super) fn resolve(pattern: &str, folder: &str, limits: &Limits) -> Result<Pa
         add(&mut resolved.alternatives, path_segments(&alternative, folder, segment)?);
     }
     if more {
-        resolved
-            .notes
-            .push("has braces that leave a name out, which stands for the folder above here; list what is meant");
+        resolved.notes.push("has an empty alternative in braces, which means the folder above; list the folders");
     }
-    // A folder whose name has brackets in it is meant by just that name, too.
+    // A folder whose name has brackets is also matched by its literal name.
     if pattern.contains('[') && !pattern.contains('\\') {
         add(&mut resolved.alternatives, path_segments(pattern, folder, |name| Ok(literal(name)))?);
     }
     Ok(resolved)
 }
 
-/// Notes on what other globs have and these do not.
+/// Warnings about syntax of other globs that is unsupported here.
 fn notes(pattern: &str) -> Vec<&'static str> {
     let range = |(inner, _): (&str, &str)| inner.contains("..") && !inner.contains([',', '/']);
     let (mut before, mut open, mut extended, mut not) = ('/', None, false, false);
     for ch in pattern.chars() {
         match ch {
             _ if before == '\\' => {}
-            // `Notes (old)` is a name like any other.
+            // `Notes (old)` is an ordinary name.
             '(' => open = Some(before != ' '),
             '|' => open = open.map(|_| true),
             ')' => extended |= open.take() == Some(true),
@@ -77,14 +75,14 @@ fn notes(pattern: &str) -> Vec<&'static str> {
         (pattern.contains('\\'), "has backslashes; write `/` between folders"),
         (
             pattern.split('{').skip(1).any(|rest| rest.split_once('}').is_some_and(range)),
-            "has a range in braces, which stands for itself here; list what is meant, `{1,2,3}`",
+            "has a range in braces, which is taken literally; list the names, `{1,2,3}`",
         ),
         (
             pattern.split_once("[:").is_some_and(|(_, rest)| rest.contains(":]")),
-            "has a class by name, which is not known here; write it out, `[a-z]`",
+            "has a named class, which is unsupported; write it out, `[a-z]`",
         ),
-        (extended, "has parentheses, which stand for themselves here; write alternatives as `{a,b}`"),
-        (not, "has `[!`, which is for all others here, as `[^` is; write that"),
+        (extended, "has parentheses, which are taken literally; write alternatives as `{a,b}`"),
+        (not, "has `[!`, which excludes names like `[^`; write `[^`"),
     ];
     all.into_iter().filter_map(|(is_so, note)| is_so.then_some(note)).collect()
 }
@@ -95,7 +93,7 @@ fn add(alternatives: &mut Vec<Vec<Segment>>, segments: Vec<Segment>) {
     }
 }
 
-/// Turns backslashes into separators, unless they escape a special character.
+/// Converts backslashes to separators, unless they escape a special character.
 fn separators(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut chars = pattern.chars().peekable();
@@ -112,7 +110,7 @@ fn separators(pattern: &str) -> String {
     out
 }
 
-/// Expands braces that are closed and hold a comma.
+/// Expands closed braces that contain a comma.
 fn expand(pattern: &str, max: usize) -> Result<Vec<String>, Reason> {
     let mut done: Vec<String> = Vec::new();
     // Patterns still to be expanded, the next one last.
@@ -124,7 +122,7 @@ fn expand(pattern: &str, max: usize) -> Result<Vec<String>, Reason> {
             continue;
         };
         if done.len().saturating_add(waiting.len()).saturating_add(choices.len()) > max {
-            return Err(format!("its braces make more than {max} alternatives, the limit `watchAlternatives`"));
+            return Err(format!("its braces expand to more than {max} alternatives, the limit `watchAlternatives`"));
         }
         head.push_str(before);
         for choice in choices.iter().rev() {
@@ -136,7 +134,7 @@ fn expand(pattern: &str, max: usize) -> Result<Vec<String>, Reason> {
 
 /// The text before the first braces with a comma, their choices, and the text after them.
 fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
-    // Braces that are open: where, and the commas in them.
+    // The open braces: their places, and the commas in them.
     let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
     let mut found: Option<(usize, usize, Vec<usize>)> = None;
     let (mut skip_to, mut unclosed_to) = (0, 0);
@@ -149,7 +147,7 @@ fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
             '[' if at < unclosed_to => {}
             '[' => match class_end(text, at) {
                 Some(end) => skip_to = end,
-                // Then no other one closes before the separator, either: looking once keeps this linear.
+                // No other brace closes before the separator either: checking once keeps this linear.
                 None => unclosed_to = text.get(at..).and_then(|rest| rest.find('/')).map_or(text.len(), |to| at + to),
             },
             '{' => open.push((at, Vec::new())),
@@ -160,7 +158,7 @@ fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
             }
             '}' => {
                 if let Some((start, commas)) = open.pop().filter(|(_, commas)| !commas.is_empty()) {
-                    // The outermost is wanted; one that is enclosed by this one was found before it.
+                    // The outermost braces are needed; enclosed ones were found earlier.
                     if found.as_ref().is_none_or(|(other, ..)| *other > start) {
                         found = Some((start, at, commas));
                     }
@@ -182,7 +180,7 @@ fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
     Some((text.get(..start)?, choices, text.get(end.saturating_add(1)..)?))
 }
 
-/// Where a class that starts at `at` ends; `None` if it does not, or holds a separator.
+/// The end of the class that starts at `at`; `None` if it is not closed or contains a separator.
 fn class_end(text: &str, at: usize) -> Option<usize> {
     let inner = text.get(at.checked_add(1)?..)?;
     let body = inner.strip_prefix(['!', '^']).unwrap_or(inner);
@@ -219,7 +217,7 @@ fn path_segments(
                 None | Some(Segment::Literal(_)) => {}
                 Some(_) => return Err("`..` cannot follow a wildcard".to_owned()),
             },
-            // `**` twice is `**` once.
+            // A repeated `**` is the same as one.
             "**" if segments.last() == Some(&Segment::Any) => {}
             name => segments.push(make(name)?),
         }
@@ -234,7 +232,7 @@ fn literal(name: &str) -> Segment {
     Segment::Literal(name.to_owned())
 }
 
-/// A segment as fast-glob reads it.
+/// Converts a segment to the syntax of fast-glob.
 fn segment(name: &str) -> Result<Segment, Reason> {
     if name == "**" {
         return Ok(Segment::Any);
@@ -267,12 +265,12 @@ fn segment(name: &str) -> Result<Segment, Reason> {
             }
             '[' => {
                 wild = true;
-                let end =
-                    class_end(name, at).ok_or("a `[` is not closed within its segment; write `\\[` for the sign")?;
+                let end = class_end(name, at)
+                    .ok_or("a `[` is not closed within its segment; write `\\[` for a literal bracket")?;
                 glob.push_str(name.get(at..end).unwrap_or_default());
                 skip_to = end;
             }
-            // Special to fast-glob, and not here: braces are expanded, and nothing is negated.
+            // Special in fast-glob but literal here: braces are expanded already, and nothing is negated.
             '{' | '}' | ',' | '!' | ']' => {
                 glob.push('\\');
                 glob.push(ch);
@@ -287,18 +285,18 @@ fn segment(name: &str) -> Result<Segment, Reason> {
     Ok(if wild { Segment::Glob(glob) } else { Segment::Literal(plain) })
 }
 
-/// The beginning that all matching names share.
+/// The literal prefix of all matching names.
 pub(super) fn literal_prefix(glob: &str) -> &str {
     let end = glob.find(['*', '?', '[', '\\']).unwrap_or(glob.len());
     glob.get(..end).unwrap_or_default()
 }
 
-/// Whether `**` matches a folder of this name: hidden ones have to be named.
+/// Whether `**` matches a folder of this name; hidden folders have to be named.
 pub(super) fn is_visible(name: &str) -> bool {
     !name.starts_with('.')
 }
 
-/// Whether a glob matches a folder's name. A wildcard at its start matches no dot.
+/// Whether a glob matches a folder's name. A leading wildcard does not match a dot.
 pub(super) fn matches(glob: &str, name: &str) -> bool {
     if !is_visible(name) && glob.starts_with(['*', '?']) {
         return false;
@@ -306,13 +304,14 @@ pub(super) fn matches(glob: &str, name: &str) -> bool {
     if glob.is_ascii() && name.is_ascii() {
         return glob_match(glob, name);
     }
-    // fast-glob matches bytes. So each character gets a byte, in the order of the characters, which keeps ranges.
+    // fast-glob matches bytes, so each character is mapped to a byte, in the order of the characters, which preserves
+    // ranges.
     let others: SortedSet<char> = glob.chars().chain(name.chars()).filter(|ch| !ch.is_ascii()).collect();
     let byte = |ch: char| match u8::try_from(ch) {
         Ok(byte) if byte.is_ascii() => Some(byte),
         _ => u8::try_from(others.iter().position(|&other| other == ch)?.checked_add(0x80)?).ok(),
     };
-    // More than 128 different ones are not the name of a folder: file systems stop at 255 bytes.
+    // More than 128 distinct characters cannot be in a folder name: file systems stop at 255 bytes.
     let bytes = |text: &str| text.chars().map(byte).collect::<Option<Vec<u8>>>();
     match (bytes(glob), bytes(name)) {
         (Some(glob), Some(name)) => glob_match(glob, name),

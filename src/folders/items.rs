@@ -5,16 +5,16 @@ use crate::text::{is_whitespace, trim};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Item {
-    /// Without the marker; the lines below the first are trimmed; joined by LF.
+    /// The text without the marker; the lines below the first are trimmed; joined by LF.
     pub text: String,
-    /// Its first line, from 0.
+    /// The first line, from 0.
     pub first_line: usize,
-    /// In bytes.
+    /// Byte offset of the start.
     pub start: usize,
     pub end: usize,
 }
 
-/// The bullets of a text, nested ones within their parents, but for those in code and comments.
+/// The bullets of a text, except those in code and comments. Nested bullets are part of their parents.
 pub(super) fn items(text: &str) -> Vec<Item> {
     let mut blocks = Blocks::default();
     let mut found: Vec<Item> = Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn items(text: &str) -> Vec<Item> {
     found
 }
 
-/// The text of an outermost bullet.
+/// The text of a top-level bullet.
 fn bullet(line: &str) -> Option<&str> {
     let inner = line.trim_start_matches(' ');
     if line.len().saturating_sub(inner.len()) > 1 || is_break(inner) {

@@ -1,4 +1,4 @@
-//! From `Chat/contexts/*.md` to context files in folders (SPEC §3, the seed's "Migration from Old System").
+//! Migration from `Chat/contexts/*.md` to context files in folders (docs/folders.md).
 
 use serde::Serialize;
 
@@ -20,17 +20,17 @@ const LEGACY: &str = "Chat/contexts";
 /// The files to migrate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MigrationInput {
-    /// The legacy files, and the context files that there are already.
+    /// The legacy files, and the existing context files.
     pub files: Vec<VaultFile>,
-    /// Folders without a context file, which may be meant too.
+    /// Folders without a context file, which are also candidates.
     pub folders: Vec<String>,
-    /// Which folder a legacy file belongs to, where its name does not say.
+    /// The folder of a legacy file whose name does not determine it.
     pub map: SortedMap<String, String>,
     /// The legacy files that a session had selected.
     pub contexts: Vec<String>,
 }
 
-/// The action for a legacy file.
+/// What happens to a legacy file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
@@ -38,7 +38,7 @@ pub enum Action {
     Create,
     /// It is added to the folder's context file.
     Merge,
-    /// The folder's context file has it already.
+    /// The folder's context file contains it already.
     Unchanged,
 }
 
@@ -57,7 +57,7 @@ pub struct Move {
     pub content: String,
 }
 
-/// A legacy file whose folder is not certain.
+/// A legacy file whose folder is uncertain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unresolved {
     /// The legacy file.
@@ -74,13 +74,13 @@ pub struct Migration {
     pub moves: Vec<Move>,
     /// Legacy files to ask about; name their folders in `map`.
     pub unresolved: Vec<Unresolved>,
-    /// The folders that stand for the session's `contexts`, in order, each once.
+    /// The folders that replace the session's `contexts`, in order, each once.
     pub context_folders: Vec<String>,
-    /// Files that could not be read or placed.
+    /// Files that could not be read or assigned.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Plans the migration: `general-context.md` is the root's, `x-context.md` that of the folder named `x`.
+/// Plans the migration: `general-context.md` belongs to the root, `x-context.md` to the folder named `x`.
 ///
 /// # Errors
 /// [`crate::Code::PathOutsideVault`] for a folder in `map` that leaves the vault, [`crate::Code::LimitExceeded`].
@@ -141,7 +141,7 @@ pub fn migrate_legacy(input: &MigrationInput, limits: &Limits) -> Result<Migrati
                 continue;
             }
         };
-        // A CLAUDE.md continues being the folder's context file: an AGENTS.md next to it would hide it.
+        // A CLAUDE.md stays the folder's context file: an AGENTS.md next to it would hide it.
         let (to, before) = texts.or_insert_with(folder.clone(), || match vault.get(&folder) {
             Some(entry) => {
                 let text = entry.content.text(&entry.path, &mut diagnostics).map(str::to_owned);
@@ -176,7 +176,7 @@ fn is_legacy(path: &str) -> bool {
     folder == LEGACY && name.ends_with(".md") && paths::context_file(path).is_none()
 }
 
-/// `Chat/contexts/My Project-context.md` is `my-project`.
+/// The stem of a legacy file: `Chat/contexts/My Project-context.md` gives `my-project`.
 fn stem(path: &str) -> String {
     let (_, name) = paths::split(path);
     let name = slug(name.strip_suffix(".md").unwrap_or(name));

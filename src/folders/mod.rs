@@ -1,8 +1,8 @@
-//! Folders with AGENTS.md files: what is loaded, who watches whom, what goes into the prompt (SPEC §3).
+//! Folders with AGENTS.md files: loading, watches and the prompt section (docs/folders.md).
 //!
-//! A folder's context file is its `AGENTS.md`, else its `CLAUDE.md`. Selecting a folder loads that file, and ancestors on
-//! demand. [`build_chain`] decides what is loaded and fits a budget, [`render_prompt`] writes the prompt, [`WatchIndex`] finds
-//! who is notified of a change, [`edit_file`] makes a curator's edits.
+//! A folder's context file is its `AGENTS.md`, else its `CLAUDE.md`. Selecting a folder loads that file, and ancestors
+//! on request. [`build_chain`] selects the files and fits a budget, [`render_prompt`] writes the prompt,
+//! [`WatchIndex`] finds the files to notify of a change, [`edit_file`] applies a curator's edits.
 
 mod calls;
 mod chain;

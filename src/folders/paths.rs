@@ -1,5 +1,5 @@
-//! Paths in a vault: relative, with `/` between segments, normalised (SPEC §3). A folder is written without a slash at its
-//! end; the root is the empty string.
+//! Paths in a vault: relative, `/`-separated, normalized (docs/folders.md). A folder has no trailing slash; the root is
+//! the empty string.
 
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits::{self, Limits};
@@ -7,11 +7,11 @@ use crate::limits::{self, Limits};
 /// The names that a context file can have, the preferred one first.
 pub const CONTEXT_FILE_NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 
-/// A path without `.`, `..`, empty segments and backslashes.
+/// Normalizes a path: removes `.`, `..`, empty segments and backslashes.
 ///
 /// # Errors
-/// [`Code::PathOutsideVault`] for a path that is absolute or leaves the vault; [`Code::LimitExceeded`] for one that goes
-/// down too far.
+/// [`Code::PathOutsideVault`] for a path that is absolute or leaves the vault; [`Code::LimitExceeded`] for one with too
+/// many folders.
 pub fn normalize(path: &str, limits: &Limits) -> Result<String> {
     let slashed = path.replace('\\', "/");
     if slashed == "/" {
@@ -39,11 +39,11 @@ pub fn normalize(path: &str, limits: &Limits) -> Result<String> {
 }
 
 fn outside(path: &str) -> Error {
-    let message = format!("the path `{path}` is absolute or leaves the vault; give it relative to the vault's root");
+    let message = format!("the path `{path}` is absolute or leaves the vault; use a path relative to the vault's root");
     Error::new(Code::PathOutsideVault, message).with("path", path)
 }
 
-/// The same, but a path that leaves the vault is a diagnostic.
+/// Like [`normalize`], but reports a path that leaves the vault in a diagnostic.
 pub(super) fn normalize_or_report(
     path: &str,
     limits: &Limits,
@@ -52,7 +52,7 @@ pub(super) fn normalize_or_report(
     match normalize(path, limits) {
         Ok(path) => Ok(Some(path)),
         Err(error) if error.code() == Code::PathOutsideVault => {
-            let message = format!("the path `{path}` is absolute or leaves the vault; it was refused");
+            let message = format!("the path `{path}` is absolute or leaves the vault; it was rejected");
             diagnostics.push(Diagnostic::new(DiagnosticCode::PathOutsideVault, Severity::Error, message).at_path(path));
             Ok(None)
         }
@@ -87,7 +87,7 @@ pub(super) fn segments(folder: &str) -> impl Iterator<Item = &str> {
     folder.split('/').filter(|segment| !segment.is_empty())
 }
 
-/// The folders above, the nearest first, the root last.
+/// The parent folders, the nearest first, the root last.
 pub(super) fn ancestors(folder: &str) -> impl Iterator<Item = &str> {
     let mut next = (!folder.is_empty()).then_some(folder);
     std::iter::from_fn(move || {

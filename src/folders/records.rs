@@ -1,4 +1,5 @@
-//! The rows of the host's two tables, `session_contexts` and `context_watches`, and what changes in them (SPEC §3).
+//! The rows of the host's two tables, `session_contexts` and `context_watches`, and their differences
+//! (docs/folders.md).
 
 use serde::Serialize;
 
@@ -16,7 +17,7 @@ pub struct SessionContext {
     pub session_id: String,
     /// The folder; empty for the root.
     pub folder_path: String,
-    /// When, as the host writes it; the table has a default.
+    /// The time, as the host writes it; the table has a default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added_at: Option<String>,
 }
@@ -29,12 +30,12 @@ pub struct WatchRecord {
     pub watcher_path: String,
     /// The pattern as written.
     pub watch_pattern: String,
-    /// The context files that it matches, in path order: the table's cache, as JSON there.
+    /// The context files that it matches, in path order; the table caches them as JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved_paths: Option<Vec<String>>,
 }
 
-/// The rows for a session's selected folders, in the order in which they were selected, each once.
+/// The rows for a session's selected folders, in order of selection, without duplicates.
 ///
 /// # Errors
 /// [`Code::PathOutsideVault`], [`Code::LimitExceeded`].
@@ -63,11 +64,11 @@ pub fn session_records(
 /// The changes to make in a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diff<R> {
-    /// Rows that are new, in their new order.
+    /// New rows, in their new order.
     pub insert: Vec<R>,
-    /// Rows whose key is there before and after and whose other columns differ, as they are after.
+    /// Rows whose key existed before and whose other columns differ, in their new state.
     pub update: Vec<R>,
-    /// Rows that are gone, in their old order.
+    /// Removed rows, in their old order.
     pub delete: Vec<R>,
 }
 
@@ -75,7 +76,7 @@ pub struct Diff<R> {
 pub trait Row: Clone + PartialEq {
     fn key(&self) -> (&str, &str);
 
-    /// Whether other columns differ from an older row with this key.
+    /// Whether other columns differ from an older row with the same key.
     fn changed(&self, before: &Self) -> bool;
 }
 
@@ -84,7 +85,7 @@ impl Row for SessionContext {
         (&self.session_id, &self.folder_path)
     }
 
-    // When a folder was selected does not change by its being selected still.
+    // A folder that stays selected keeps the time of its selection.
     fn changed(&self, _: &Self) -> bool {
         false
     }
@@ -100,7 +101,7 @@ impl Row for WatchRecord {
     }
 }
 
-/// The rows to insert, to update and to delete, so that a table goes from `before` to `after`.
+/// The rows to insert, update and delete to turn `before` into `after`.
 ///
 /// # Errors
 /// [`Code::InvalidInput`] for two rows with one key.
@@ -123,7 +124,7 @@ fn keyed<'r, R: Row>(name: &str, rows: &'r [R]) -> Result<SortedMap<(&'r str, &'
     for (at, row) in rows.iter().enumerate() {
         let (one, other) = row.key();
         if keyed.insert((one, other), row).is_some() {
-            let message = format!("`{name}` has two rows for `{one}` and `{other}`; a table can hold only one");
+            let message = format!("`{name}` has two rows for `{one}` and `{other}`; remove one");
             return Err(Error::new(Code::InvalidInput, message).with("path", format!("{name}[{at}]")));
         }
     }

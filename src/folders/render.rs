@@ -1,4 +1,4 @@
-//! The prompt section (SPEC §3, "Prompt").
+//! The prompt section (docs/folders.md).
 
 use crate::limits::Limits;
 use crate::text::case::uppercase;
@@ -10,7 +10,7 @@ use super::{front_matter, paths};
 
 const SENTENCE: &str = "The following context has been loaded for your reference:";
 
-/// The prompt section of a chain's files, and below them the working directory's own file unless it is one of them.
+/// Renders the prompt section of a chain's files, followed by the working directory's file unless it is in the chain.
 pub fn render_prompt(files: &[ChainFile], working_directory: Option<&VaultFile>) -> String {
     let mut out = String::new();
     let shown = files.iter().filter(|file| !file.content.is_empty());
@@ -31,7 +31,7 @@ pub fn render_prompt(files: &[ChainFile], working_directory: Option<&VaultFile>)
     out
 }
 
-/// The working directory's text, unless it is blank or a loaded file's.
+/// The working directory's text, unless it is blank or in the chain.
 fn working_directory_text(own: &VaultFile, files: &[ChainFile]) -> Option<String> {
     let limits = Limits::default();
     let path = paths::normalize(&own.path, &limits).ok();
@@ -45,7 +45,7 @@ fn working_directory_text(own: &VaultFile, files: &[ChainFile]) -> Option<String
     (!text.is_empty() && !same).then(|| text.to_owned())
 }
 
-/// `Root Context`, `Projects Overview`, `Parachute Project`.
+/// The heading of a file: `Root Context`, `Projects Overview`, `Parachute Project`.
 fn display_name(file: &ChainFile) -> String {
     let (parent, name) = paths::split(&file.folder);
     let name = title_case(&one_line(name));
@@ -64,7 +64,7 @@ fn one_line(text: &str) -> String {
     text.chars().map(|ch| if ch.is_control() || matches!(ch, '\u{2028}' | '\u{2029}') { ' ' } else { ch }).collect()
 }
 
-/// A folder's name as a title, with its words capitalised unless they have a capital.
+/// A folder's name as a title: words without a capital are capitalized.
 fn title_case(name: &str) -> String {
     let words = name.split([' ', '-', '_']).filter(|word| !word.is_empty());
     let titled = words.map(|word| {

@@ -7,7 +7,7 @@ use crate::maps::SortedMap;
 
 use super::paths;
 
-/// A file as the host has it.
+/// A file as the host passes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VaultFile {
     /// Its path in the vault.
@@ -43,7 +43,7 @@ pub(super) fn vault<'a>(
         };
         match vault.get_mut(folder) {
             Some(known) if known.path == path => {
-                let message = format!("`{path}` is there twice; the first was taken");
+                let message = format!("duplicate file `{path}`; the first is used");
                 diagnostics.push(
                     Diagnostic::new(DiagnosticCode::DuplicateFile, Severity::Warning, message).at_path(path.as_str()),
                 );

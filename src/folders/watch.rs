@@ -1,7 +1,7 @@
-//! Which files watch a folder, and which are notified of a change (SPEC §3, "Bubbling").
+//! Which files watch a folder, and which are notified of a change (docs/folders.md).
 //!
-//! All patterns are in one tree of segments. A changed folder is looked up segment by segment, along equal names and the
-//! globs whose literal beginning its name has, so that a change does not try all patterns.
+//! All patterns are in one tree of segments. A changed folder is looked up segment by segment, along equal names and
+//! the globs whose literal prefix matches, so that a change does not try all patterns.
 
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ use super::vault::{self, Vault, VaultFile};
 pub struct Watcher {
     /// The watching file.
     pub path: String,
-    /// Its patterns that match, as written, in the order in which it declares them.
+    /// Its matching patterns, as written, in order of declaration.
     pub patterns: Vec<String>,
 }
 
@@ -31,17 +31,17 @@ pub struct Watcher {
 pub struct Notified {
     /// The file.
     pub path: String,
-    /// 1 for a watcher of something that changed, 2 for a watcher of such a watcher, and so on.
+    /// 1 for a watcher of a changed file, 2 for a watcher of such a watcher, and so on.
     pub depth: usize,
-    /// The changed files, in path order, with its patterns that match each.
+    /// The changed files, in path order, with the patterns of this file that match each.
     pub because: Vec<Watcher>,
 }
 
-/// The watches of a vault.
+/// An index of the watches of a vault.
 #[derive(Debug, Default)]
 pub struct WatchIndex {
     watchers: Vec<Source>,
-    /// The context file of each folder, if files were given and not rows.
+    /// The context file of each folder; empty if the index was made from rows.
     files: SortedMap<String, String>,
     tree: Tree,
 }
@@ -70,11 +70,11 @@ impl Default for Tree {
 #[derive(Debug, Default)]
 struct Node {
     names: SortedMap<String, usize>,
-    /// By the literal beginning.
+    /// By the literal prefix.
     globs: SortedMap<String, Vec<(String, usize)>>,
     /// The node after `**`.
     any: Option<usize>,
-    /// Whether it is itself after `**`, and so skips any number of names.
+    /// Whether this node follows `**`, and so skips any number of names.
     passes: bool,
     ends: Vec<Watch>,
 }
@@ -147,7 +147,7 @@ impl Tree {
 }
 
 impl WatchIndex {
-    /// The watches of these files, out of their front matter.
+    /// Indexes the watches in the front matter of these files.
     ///
     /// # Errors
     /// [`crate::Code::LimitExceeded`].
@@ -167,7 +167,7 @@ impl WatchIndex {
         index
     }
 
-    /// The watches of these rows of the table `context_watches`.
+    /// Indexes the watches in these rows of the table `context_watches`.
     ///
     /// # Errors
     /// [`crate::Code::PathOutsideVault`], [`crate::Code::LimitExceeded`].
@@ -186,7 +186,7 @@ impl WatchIndex {
         Ok(index)
     }
 
-    /// Adds a file and the patterns that it declares; reports those that cannot be used.
+    /// Adds a file and its declared patterns; reports invalid ones.
     fn add(
         &mut self,
         path: &str,
@@ -237,8 +237,8 @@ impl WatchIndex {
         found.into_iter().map(|(path, patterns)| Watcher { path: path.to_owned(), patterns }).collect()
     }
 
-    /// The files that watch the changed ones, and the files that watch those in turn, down to `max_depth`; in the order of
-    /// depth, then path. Each file is there once. One that changed itself is notified only of the other changes.
+    /// The files that watch the changed ones, then the files that watch those, down to `max_depth`; ordered by depth,
+    /// then path. Each file appears once. A changed file is notified only of the other changes.
     ///
     /// # Errors
     /// [`crate::Code::PathOutsideVault`], [`crate::Code::LimitExceeded`].
@@ -271,7 +271,7 @@ impl WatchIndex {
     }
 }
 
-/// The rows for the watches of all files, in the order of their paths, then of declaration; and what was wrong with them.
+/// The rows for the watches of all files, ordered by path, then by declaration; and the diagnostics.
 ///
 /// # Errors
 /// [`crate::Code::LimitExceeded`].

@@ -1,6 +1,6 @@
-//! YAML as front matter needs it: values with their places, out of the events of saphyr-parser.
+//! The YAML of front matter: values with their places, from the events of saphyr-parser.
 //!
-//! Depth is bounded, and so is what aliases expand to.
+//! Depth is limited, and so is the expansion of aliases.
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 use serde_json::{Map, Value};
@@ -11,21 +11,21 @@ use crate::maps::SortedMap;
 const DEPTH_MAX: usize = 32;
 const NODES_MAX: usize = 20_000;
 
-/// A value and where it starts.
+/// A value and its place.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub kind: Kind,
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// The column in characters, from 1.
     pub column: usize,
-    /// Nodes in it, itself included.
+    /// Number of nodes in it, including itself.
     size: usize,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
-    /// A scalar as it resolves: null, true, a number, a string.
+    /// A resolved scalar: null, true, a number, a string.
     Scalar(Value),
     /// A scalar with an unknown tag.
     Tagged,
@@ -48,7 +48,7 @@ impl Node {
         }
     }
 
-    /// As JSON; keys become text.
+    /// The value as JSON; keys become text.
     pub(super) fn to_json(&self) -> Value {
         match &self.kind {
             Kind::Scalar(value) => value.clone(),
@@ -73,11 +73,11 @@ impl Node {
 struct Open {
     node: Node,
     anchor: usize,
-    /// The key that waits for its value.
+    /// The key whose value has not been read.
     key: Option<Node>,
 }
 
-/// Reads the document, if there is one.
+/// Parses the document, if there is one.
 pub(super) fn read(text: &str) -> Result<Option<Node>, Problem> {
     let mut open: Vec<Open> = Vec::new();
     let mut anchors: SortedMap<usize, Node> = SortedMap::new();
@@ -95,7 +95,7 @@ pub(super) fn read(text: &str) -> Result<Option<Node>, Problem> {
         let (done, anchor) = match event {
             Event::Scalar(text, style, anchor, tag) => (node(scalar(&text, style, tag.as_deref())), anchor),
             Event::Alias(id) => {
-                let known = anchors.get(&id).ok_or_else(|| problem("an alias stands within its own anchor"))?;
+                let known = anchors.get(&id).ok_or_else(|| problem("an alias is inside the anchor it refers to"))?;
                 (Node { line, column, ..known.clone() }, 0)
             }
             Event::SequenceStart(anchor, _) | Event::MappingStart(anchor, _) if open.len() >= DEPTH_MAX => {
@@ -114,7 +114,7 @@ pub(super) fn read(text: &str) -> Result<Option<Node>, Problem> {
                 Some(Open { node, anchor, .. }) => (node, anchor),
                 None => continue,
             },
-            Event::DocumentStart(_) if root.is_some() => return Err(problem("there is more than one document")),
+            Event::DocumentStart(_) if root.is_some() => return Err(problem("more than one document")),
             _ => continue,
         };
         nodes = nodes.saturating_add(done.size);
@@ -140,7 +140,7 @@ fn add(parent: &mut Open, child: Node) -> Result<(), Problem> {
         (Kind::Map(entries), Some(key)) => {
             let name = key.key();
             if entries.iter().any(|(other, _)| other.key() == name) {
-                let message = format!("the key `{name}` is there twice");
+                let message = format!("duplicate key `{name}`");
                 return Err(Problem { message, line: key.line, column: key.column });
             }
             entries.push((key, child));

@@ -1,13 +1,13 @@
 //! Escaping for JSON strings.
 //!
-//! The output is that of `JSON.stringify`, byte for byte: the same short escapes, lower-case hexadecimal digits, and
-//! nothing escaped that need not be.
+//! The output equals that of `JSON.stringify`, byte for byte: the same short escapes, lower-case hexadecimal digits,
+//! and no unneeded escapes.
 
 use super::special::{CHUNK, first_special};
 
-/// Appends `text` as it stands between the quotes of a JSON string.
+/// Appends `text` as the inside of a JSON string.
 ///
-/// Escaping has no memory, so that the escaped form of two texts put together is their escaped forms put together.
+/// Escaping is stateless: the escaped form of a concatenation is the concatenation of the escaped forms.
 pub fn escape_into(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
     while rest.len() >= CHUNK {
@@ -16,7 +16,7 @@ pub fn escape_into(out: &mut Vec<u8>, text: &str) {
         let written = escape_chunks(out.get_mut(start..).unwrap_or_default(), &mut rest);
         out.truncate(start + written);
     }
-    // What is left is looked at as a chunk, too, filled up with spaces.
+    // The rest is processed as one chunk, padded with spaces.
     while !rest.is_empty() {
         let mut chunk = [b' '; CHUNK];
         chunk.iter_mut().zip(rest).for_each(|(to, &byte)| *to = byte);
@@ -31,11 +31,11 @@ pub fn escape_into(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// How much room a chunk takes at most, with one escape in it.
+/// The output capacity that a chunk with one escape needs.
 const CHUNK_CAPACITY: usize = CHUNK + 8;
 
-/// Escapes whole chunks of `rest` for as long as there is room for one, and says how many bytes that makes. A chunk is copied as
-/// it is looked at: a call to copy memory for each run of plain bytes would take longer.
+/// Escapes whole chunks of `rest` while the output has capacity, and returns the number of bytes written. A chunk is
+/// copied while it is scanned: a call to copy memory for each run of plain bytes would take longer.
 fn escape_chunks(out: &mut [u8], rest: &mut &[u8]) -> usize {
     let mut at = 0;
     while let Some((chunk, after)) = rest.split_first_chunk::<CHUNK>()
@@ -58,7 +58,7 @@ fn escape_chunks(out: &mut [u8], rest: &mut &[u8]) -> usize {
     at
 }
 
-/// The escape of a byte, and in the last byte its length.
+/// The escape of a byte, with its length in the last byte.
 fn escape(byte: u8) -> [u8; 8] {
     let short = match byte {
         b'"' | b'\\' => byte,

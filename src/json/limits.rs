@@ -5,7 +5,7 @@ use crate::error::{Diagnostic, Result};
 use crate::limits::{JSON_DEPTH_MAX, Limits, NAMES, XML_DEPTH_MAX};
 
 impl Limits {
-    /// The limits in force where a request has these `limits`; names that are not known are reported.
+    /// The effective limits of a request with these `limits`; unknown names are reported.
     pub(crate) fn read(limits: Option<Value<'_>>, diagnostics: &mut Vec<Diagnostic>) -> Result<Self> {
         let mut read = Self::default();
         let Some(limits) = limits else { return Ok(read) };

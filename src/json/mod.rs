@@ -1,5 +1,5 @@
-//! JSON: read once into a tape over its bytes, looked at through a cursor that knows its path; values written by serde, what is
-//! streamed by `JsonWriter`.
+//! JSON: read once into a tape over its bytes and accessed through a cursor that knows its path; values are written by
+//! serde, streams by `JsonWriter`.
 
 mod escape;
 mod limits;

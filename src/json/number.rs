@@ -1,10 +1,10 @@
-//! Numbers as JavaScript has them.
+//! Numbers as in JavaScript.
 
 use std::cmp::Ordering;
 
 use serde_json::Number;
 
-/// A number as `JSON.stringify` would have it: whole ones without a fraction, `null` for what JSON cannot say.
+/// A number as `JSON.stringify` writes it: whole ones without a fraction, `null` for values that JSON cannot represent.
 pub(crate) fn number(value: f64) -> serde_json::Value {
     const SAFE: f64 = 9_007_199_254_740_991.0;
     if value.fract() == 0.0 && value.abs() <= SAFE {
@@ -14,32 +14,32 @@ pub(crate) fn number(value: f64) -> serde_json::Value {
     Number::from_f64(value).map_or(serde_json::Value::Null, serde_json::Value::Number)
 }
 
-/// A decimal number that is not negative: its first digits, as many as there is room for, times a power of ten.
+/// A decimal number that is not negative: its leading digits, as many as fit, times a power of ten.
 struct Decimal<'t> {
     head: u64,
     power: i64,
-    /// The digits after the first ones: how many, with or without a point among them, and whether all are zeros.
+    /// The remaining digits: their number, with or without a point among them, and whether all are zeros.
     rest: &'t [u8],
     behind: usize,
     is_all: bool,
 }
 
-/// The float that is nearest to a decimal number, and of two the even one, as JavaScript and `str::parse` have it: the latter has
-/// 10 KB of tables for it. Nothing for what is no number.
+/// The nearest float to a decimal number, ties to even, as in JavaScript and
+/// `str::parse`, whose tables would be 10 KB. `None` if the text is not a number.
 pub(crate) fn float(text: &str) -> Option<f64> {
     let decimal = Decimal::read(text)?;
     let float = decimal.simple().unwrap_or_else(|| decimal.nearest());
     Some(if text.starts_with('-') { -float } else { float })
 }
 
-/// A whole number below 2^53 that is not negative; nothing for any other, nor for one of very many digits.
+/// A whole number from 0 to 2^53 - 1; `None` for any other, and for one with very many digits.
 pub(crate) fn whole(text: &str) -> Option<u64> {
     let number =
         Decimal::read(text)?.simple().filter(|number| number.fract() == 0.0 && *number < MAX_EXACT_INTEGER as f64)?;
     (number == 0.0 || !text.starts_with('-')).then_some(number as u64)
 }
 
-/// Whole numbers up to this one are floats.
+/// The bound below which all whole numbers are floats.
 const MAX_EXACT_INTEGER: u64 = 1 << 53;
 
 impl<'t> Decimal<'t> {
@@ -78,14 +78,14 @@ impl<'t> Decimal<'t> {
         if count == 0 || digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
             return None;
         }
-        // A number with a larger exponent is infinite for any digits.
+        // With a larger exponent the number is infinite for any digits.
         let power = digits.iter().fold(0, |power: i64, digit| (power * 10 + i64::from(digit - b'0')).min(1 << 40));
         let power = if is_negative { -power } else { power } + behind as i64;
         let power = power - point.map_or(0, |point| count - point) as i64;
         Some(Self { head, power, rest: mantissa.get(tail..).unwrap_or_default(), behind, is_all })
     }
 
-    /// The number where it is the product or quotient of two that are floats: what that is rounded to is the nearest.
+    /// The number if it is the product or quotient of two exact floats: its rounding is the nearest float.
     fn simple(&self) -> Option<f64> {
         let (mut head, mut power) = (self.head, self.power);
         while head > MAX_EXACT_INTEGER && head % 10 == 0 {
@@ -100,7 +100,7 @@ impl<'t> Decimal<'t> {
         if self.power.abs() > 400 {
             return if self.power < 0 { 0.0 } else { f64::INFINITY };
         }
-        // A few digits and a small power are compared as numbers of 128 bits.
+        // A few digits and a small power are compared in 128 bits.
         let small = self.is_all && (-18..0).contains(&self.power);
         let (ours, unit, power) =
             if small { (Natural(Vec::new()), Natural(Vec::new()), self.power) } else { self.exactly() };
@@ -109,7 +109,7 @@ impl<'t> Decimal<'t> {
             let bits = float.to_bits();
             let exponent = (bits >> 52) as i64;
             let mantissa = bits % (1 << 52) + if exponent > 0 { 1 << 52 } else { 0 };
-            // How the number compares with a place near this float, in quarters of what lies between floats.
+            // How the number compares with a place near this float, in quarters of the distance between floats.
             let compare = |quarters: u64| {
                 let shift = power - (exponent.max(1) - 1077);
                 let order = if small {
@@ -121,10 +121,10 @@ impl<'t> Decimal<'t> {
                     if shift < 0 { &mut theirs } else { &mut ours }.shift(shift.unsigned_abs());
                     ours.0.len().cmp(&theirs.0.len()).then(ours.0.iter().rev().cmp(theirs.0.iter().rev()))
                 };
-                // Half-way between two floats, the even one is taken.
+                // Half-way between two floats, the even one is chosen.
                 if order.is_eq() && mantissa % 2 == 0 { None } else { Some(order) }
             };
-            // Below a power of two they are half as far apart.
+            // Below a power of two the distance is halved.
             let below = if mantissa == 1 << 52 && exponent > 1 { 1 } else { 2 };
             if compare(4 * mantissa + 2).is_some_and(Ordering::is_ge) {
                 float = f64::from_bits(bits + 1);
@@ -137,9 +137,9 @@ impl<'t> Decimal<'t> {
         float
     }
 
-    /// All of it: a whole number over another, times a power of two.
+    /// The exact number: one whole number over another, times a power of two.
     fn exactly(&self) -> (Natural, Natural, i64) {
-        // No place between two floats has more digits than these: of what comes after it matters only whether there is any.
+        // No place between two floats has more digits than this: of further digits only their presence matters.
         const MAX_DIGITS: usize = 800;
         let mut rest = self.rest.iter().filter(|digit| digit.is_ascii_digit());
         let mut ours = Natural::new(self.head);
@@ -154,7 +154,7 @@ impl<'t> Decimal<'t> {
     }
 }
 
-/// A number times a power of ten; the nearest to it where both are floats.
+/// A number times a power of ten; the nearest float if both are floats.
 fn scaled(mut number: f64, power: i64) -> f64 {
     let mut left = power.unsigned_abs();
     while left > 0 {
@@ -166,7 +166,7 @@ fn scaled(mut number: f64, power: i64) -> f64 {
     number
 }
 
-/// A whole number of any size, the lowest digits first, without zeros after them.
+/// A whole number of any size, lowest digits first, without leading zeros.
 #[derive(Clone)]
 struct Natural(Vec<u32>);
 
@@ -197,7 +197,7 @@ impl Natural {
         self.times(5_u64.pow((power % 27) as u32), 0);
     }
 
-    /// Times a power of two.
+    /// Multiplies by a power of two.
     fn shift(&mut self, power: u64) {
         self.times(1 << (power % 32), 0);
         let mut digits = vec![0; power as usize / 32];

@@ -11,7 +11,7 @@ const LONE_SURROGATE: u64 = 6;
 const REPLACEMENT: u64 = 3;
 
 impl Value<'_> {
-    /// Bytes of the value as JSON in UTF-8, without white space. Bytes outside the JSON count as a string of base64.
+    /// Bytes of the value as JSON in UTF-8, without white space. Bytes outside the JSON count as a base64 string.
     pub(crate) fn written_bytes(self) -> u64 {
         match self.kind() {
             Kind::String => {
@@ -24,7 +24,7 @@ impl Value<'_> {
             }
             Kind::Object => {
                 let Some(object) = self.as_object() else { return 0 };
-                if let Some(bytes) = self.beside() {
+                if let Some(bytes) = self.attached_bytes() {
                     return base64_bytes(bytes.len() as u64);
                 }
                 if let Some(size) = object.last(BYTES_SIZE) {
@@ -46,12 +46,12 @@ fn joined(items: impl Iterator<Item = u64>) -> u64 {
     bytes.saturating_add(2 + count.saturating_sub(1))
 }
 
-/// Bytes of so many bytes as a string of base64.
+/// The length of `bytes` bytes as a base64 string.
 fn base64_bytes(bytes: u64) -> u64 {
     bytes.div_ceil(3).saturating_mul(4).saturating_add(2)
 }
 
-/// Bytes of a text as a string.
+/// The length of a text as a JSON string.
 fn string_bytes(text: &str) -> u64 {
     let (mut rest, mut escapes) = (text.as_bytes(), 0);
     while let Some((&byte, after)) = rest.get(plain_bytes(rest)..).and_then(<[u8]>::split_first) {

@@ -1,11 +1,11 @@
-//! The bytes that cannot stand in a JSON string as they are: quotes, backslashes and control characters.
+//! The bytes that have to be escaped in a JSON string: quotes, backslashes and control characters.
 //!
 //! `inline(always)` is 5 % of the time that a fit of a chat takes: docs/decisions/inlining.md.
 
-/// How many bytes are looked at at a time.
+/// Bytes scanned at a time.
 pub(crate) const CHUNK: usize = 16;
 
-/// How many bytes come before the first that cannot stand in a string as it is; sixteen are looked at at a time.
+/// The number of bytes before the first one that has to be escaped; sixteen are scanned at a time.
 #[inline(always)]
 pub(crate) fn plain_bytes(bytes: &[u8]) -> usize {
     let (chunks, tail) = bytes.as_chunks();
@@ -19,13 +19,13 @@ pub(crate) fn plain_bytes(bytes: &[u8]) -> usize {
     at + tail.iter().take_while(|&&byte| !is_special(byte)).count()
 }
 
-/// Whether a byte cannot stand in a string as it is.
+/// Whether a byte has to be escaped in a string.
 #[inline(always)]
 fn is_special(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// The first such byte of a chunk.
+/// The first byte of a chunk that has to be escaped.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 #[inline(always)]
 pub(crate) fn first_special(chunk: &[u8; CHUNK]) -> Option<usize> {
@@ -39,7 +39,7 @@ pub(crate) fn first_special(chunk: &[u8; CHUNK]) -> Option<usize> {
     (found != 0).then_some(found.trailing_zeros() as usize)
 }
 
-/// The same without vectors.
+/// The same without vector instructions.
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 #[inline(always)]
 pub(crate) fn first_special(chunk: &[u8; CHUNK]) -> Option<usize> {

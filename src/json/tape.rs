@@ -1,7 +1,7 @@
 //! JSON text as a flat list of steps over its bytes.
 //!
-//! The text is read once, without types, and nothing of it is copied or unescaped: a step says where a value begins and
-//! ends. [`Value`](super::Value) is how the rest of the crate looks at it.
+//! The text is read once, without types, and nothing is copied or unescaped: a step records where a value begins and
+//! ends. The rest of the crate accesses it through [`Value`](super::Value).
 //!
 //! `inline(always)` is 5 % of the time that a fit of a chat takes: docs/decisions/inlining.md.
 
@@ -9,34 +9,35 @@ use super::special::{first_special, plain_bytes};
 use crate::error::{Code, Error, Result};
 use crate::limits;
 
-/// How deep lists and objects may be nested in a request.
+/// Maximal depth of lists and objects in a request.
 pub(super) const DEPTH_MAX: usize = 256;
 
-/// Offsets stay below this: the bits above it say what a [`Step`] is.
+/// Offsets are below this; the bits above it are the kind of a [`Step`].
 const OFFSETS: u32 = 1 << 29;
 
 /// A value, a key, or the end of a list or an object.
 #[derive(Clone, Copy, Debug)]
 struct Step {
-    /// The offset of the first byte, for strings of the quote, and above that the [`Kind`]; of a closing step none.
+    /// The offset of the first byte (of a string: its quote), with the [`Kind`] in the bits above; a closing step has
+    /// none.
     start: u32,
-    /// For strings the offset of the closing quote, with [`ESCAPED`] where there are escapes. For lists and objects the step
-    /// that closes them, and for that step how many items there are. For the rest the offset after it.
+    /// Of a string, the offset of the closing quote, with [`ESCAPED`] if it has escapes. Of a list or an object, the
+    /// step that closes it; of that step, the number of items. Of any other value, the offset after it.
     end: u32,
 }
 
-/// What is where no step is.
+/// The filler for unused steps.
 const NO_STEP: Step = Step { start: 0, end: 0 };
 
-/// Where a text stands in a request as it is: after this byte and five of its length, seven bits each, low ones first. To
-/// escape long texts and to read the escapes would take longer than all else. The npm package writes them, and says so by the
-/// same byte before all of the JSON.
+/// Marks a text that is embedded in a request without escaping: this byte, five bytes of its length (seven bits each,
+/// low ones first), then the text. Escaping long texts and reading the escapes would take longer than everything else.
+/// The npm package writes such texts, and announces them by the same byte before the JSON.
 const TEXT: u8 = 1;
 
-/// Added to the `end` of a string that holds escapes.
+/// Added to the `end` of a string with escapes.
 const ESCAPED: u32 = OFFSETS;
 
-/// Added where one of them is not what `JSON.stringify` writes, or might not be.
+/// Added if one of the escapes is not, or might not be, what `JSON.stringify` writes.
 const UNUSUAL: u32 = 2 * OFFSETS;
 
 impl Step {
@@ -56,7 +57,7 @@ impl Step {
     }
 }
 
-/// What kind of value it is.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Null,
@@ -67,22 +68,23 @@ pub(crate) enum Kind {
     Object,
 }
 
-/// The steps of a JSON text, and the strings in it that held halves of surrogate pairs.
+/// The steps of a JSON text, and its strings with lone surrogates.
 #[derive(Debug)]
 pub(super) struct Tape<'t> {
     text: &'t str,
     steps: Vec<Step>,
-    /// Whether there may be texts as they are.
+    /// Whether the text can have embedded texts.
     has_texts: bool,
-    /// The step of each string with lone surrogates, and how many there are.
+    /// The step of each string with lone surrogates, and their number.
     lone_surrogates: Vec<(u32, u32)>,
 }
 
 impl<'t> Tape<'t> {
-    /// Reads JSON text, in which there may be texts as they are: see [`TEXT`].
+    /// Reads JSON text with or without embedded texts: see [`TEXT`].
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] for what is no JSON, [`Code::LimitExceeded`] for 512 MiB of it or too deep nesting.
+    /// [`Code::InvalidInput`] if the text is not JSON, [`Code::LimitExceeded`] for 512 MiB or more and for too deep
+    /// nesting.
     pub(super) fn read(text: &'t str) -> Result<Self> {
         if text.len() >= OFFSETS as usize {
             return Err(limits::exceeded("inputBytes", text.len(), OFFSETS - 1));
@@ -97,12 +99,12 @@ impl<'t> Tape<'t> {
         read.map(|()| reader.tape()).map_err(|stopped| stopped.error(text, "the request"))
     }
 
-    /// Reads the value that the text begins with, and says where it ends.
+    /// Reads the value at the start of the text; returns its end.
     pub(super) fn read_first(text: &'t str) -> std::result::Result<(Self, usize), SyntaxError> {
         Self::read_first_within(text, DEPTH_MAX)
     }
 
-    /// The same of a text with lists and objects within each other to this depth.
+    /// Like [`Self::read_first`], with this limit on the depth.
     pub(super) fn read_first_within(text: &'t str, depth: usize) -> std::result::Result<(Self, usize), SyntaxError> {
         let text = text.get(..text.floor_char_boundary(OFFSETS as usize - 1)).unwrap_or_default();
         let mut reader = Reader::new(text, 16);
@@ -140,12 +142,12 @@ impl<'t> Tape<'t> {
         self.step(at).end
     }
 
-    /// How many items the list or the object at a step has.
+    /// The number of items of the list or object at a step.
     pub(super) fn count(&self, at: u32) -> usize {
         self.step(self.step(at).end).end as usize
     }
 
-    /// The value as it stands in the text; for a string without its quotes.
+    /// The value's text; for a string without its quotes.
     pub(super) fn raw(&self, at: u32) -> &'t str {
         let step = self.step(at);
         let end = match step.kind() {
@@ -156,12 +158,12 @@ impl<'t> Tape<'t> {
         self.text.get(step.start()..end).unwrap_or_default()
     }
 
-    /// Whether the text is JSON all through, and without lone surrogates.
+    /// Whether the text has no embedded texts and no lone surrogates.
     pub(super) fn is_plain(&self) -> bool {
         !self.has_texts && self.lone_surrogates.is_empty()
     }
 
-    /// The value as it stands in the text, with its quotes where it is a string.
+    /// The value's text; a string with its quotes.
     pub(super) fn json(&self, at: u32) -> &'t str {
         let step = self.step(at);
         match step.kind() {
@@ -170,8 +172,8 @@ impl<'t> Tape<'t> {
         }
     }
 
-    /// The string at a step as it stands in the text without its quotes, and whether it holds escapes; nothing where the value
-    /// is no string.
+    /// The text of the string at a step without its quotes, and whether it has escapes; `None` if the value is not a
+    /// string.
     #[inline(always)]
     pub(super) fn string(&self, at: u32) -> Option<(&'t str, bool)> {
         let step = self.step(at);
@@ -182,7 +184,7 @@ impl<'t> Tape<'t> {
         Some((raw, step.end & ESCAPED != 0))
     }
 
-    /// The bytes of the string at a step; `None` if it holds escapes.
+    /// The bytes of the string at a step; `None` if it has escapes.
     #[inline(always)]
     pub(super) fn plain_string(&self, at: u32) -> Option<&'t [u8]> {
         let step = self.step(at);
@@ -193,12 +195,12 @@ impl<'t> Tape<'t> {
         }
     }
 
-    /// Whether the string at a step holds escapes, all of them such as `JSON.stringify` writes.
+    /// Whether the string at a step has escapes, all as `JSON.stringify` writes them.
     pub(super) fn has_usual_escapes(&self, at: u32) -> bool {
         self.step(at).end & (ESCAPED | UNUSUAL) == ESCAPED
     }
 
-    /// Whether there may be texts as they are.
+    /// Whether the text can have embedded texts.
     pub(super) fn has_texts(&self) -> bool {
         self.has_texts
     }
@@ -209,25 +211,25 @@ impl<'t> Tape<'t> {
     }
 }
 
-/// Where reading is.
+/// The state of the reader.
 struct Reader<'t> {
     bytes: &'t [u8],
     at: usize,
-    /// How many steps there are. After them the tape's list has room, so that adding one is a store and no call.
+    /// The number of steps. The tape's list is preallocated, so that adding a step is a store and not a call.
     count: usize,
-    /// How deep lists and objects may be nested.
+    /// Maximal depth of lists and objects.
     depth: usize,
     tape: Tape<'t>,
 }
 
-/// A list or an object that is open.
+/// An open list or object.
 struct Open {
     step: u32,
     items: u32,
     is_object: bool,
 }
 
-/// Why reading stopped, and at which byte; at the end of the text where something was still to come.
+/// The byte at which reading stopped and the reason; the end of the text if it is incomplete.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SyntaxError {
     pub at: usize,
@@ -236,7 +238,7 @@ pub(crate) struct SyntaxError {
 }
 
 impl SyntaxError {
-    /// The error for a text that is called `what`.
+    /// The error for a text with the name `what`.
     pub(crate) fn error(self, text: &str, what: &str) -> Error {
         if self.is_too_deep {
             return limits::exceeded("jsonDepth", DEPTH_MAX + 1, limits::JSON_DEPTH_MAX);
@@ -248,7 +250,7 @@ impl SyntaxError {
         let column = crate::text::utf16_len(before.get(line_start..).unwrap_or_default()) + 1;
         let found = text.get(at..).and_then(|rest| rest.chars().next());
         let found = found.map_or_else(|| "the end".to_owned(), |found| format!("`{}`", found.escape_default()));
-        let message = format!("{what} is not JSON: {found} at line {line} column {column} where {expected} should be");
+        let message = format!("{what} is not JSON: expected {expected} at line {line} column {column}, found {found}");
         Error::new(Code::InvalidInput, message).with("line", line).with("column", column)
     }
 }
@@ -264,10 +266,10 @@ impl<'t> Reader<'t> {
     /// Reads one value.
     fn value(&mut self) -> Read<()> {
         let mut open: Vec<Open> = Vec::new();
-        // A local, which stays in a register; the functions that read one thing continue `self.at`.
+        // A local stays in a register; the functions that read single values continue at `self.at`.
         let mut at = self.at;
         loop {
-            // A value begins here, and in an object its key before it.
+            // A value begins here; in an object its key precedes it.
             if open.last().is_some_and(|open| open.is_object) {
                 at = match self.short_string(self.skip_space(at)) {
                     Some(at) => at,
@@ -309,7 +311,7 @@ impl<'t> Reader<'t> {
                 b'-' | b'0'..=b'9' => at = self.read_at(at, Self::number)?,
                 _ => return Err(self.stop_at(at, "a value")),
             }
-            // A value ends here, and with it perhaps what it is in.
+            // A value ends here, and possibly its containers.
             loop {
                 let Some(top) = open.last_mut() else {
                     self.at = at;
@@ -340,7 +342,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads what begins at a place, and says where it ends.
+    /// Runs `read` at a place and returns the place after it.
     #[inline(always)]
     fn read_at(&mut self, at: usize, read: impl FnOnce(&mut Self) -> Read<()>) -> Read<usize> {
         self.at = at;
@@ -348,7 +350,7 @@ impl<'t> Reader<'t> {
         Ok(self.at)
     }
 
-    /// Passes a string of fewer than [`CHUNK`] bytes with no escapes, and says where it ends; nothing if missing.
+    /// Skips a string of fewer than [`CHUNK`] bytes without escapes and returns its end; `None` for any other.
     #[inline(always)]
     fn short_string(&mut self, at: usize) -> Option<usize> {
         let (quote, rest) = self.bytes.get(at..)?.split_first()?;
@@ -376,19 +378,19 @@ impl<'t> Reader<'t> {
         self.tape.steps.resize(2 * self.count + 16, NO_STEP);
     }
 
-    /// What was read.
+    /// The tape of the steps read.
     fn tape(mut self) -> Tape<'t> {
         self.tape.steps.truncate(self.count);
         self.tape
     }
 
-    /// The next byte that is no white space.
+    /// The next byte that is not white space.
     fn peek(&mut self) -> Option<u8> {
         self.at = self.skip_space(self.at);
         self.bytes.get(self.at).copied()
     }
 
-    /// Where the next byte is that is no white space.
+    /// The offset of the next byte that is not white space.
     #[inline(always)]
     fn skip_space(&self, mut at: usize) -> usize {
         while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.bytes.get(at) {
@@ -437,13 +439,13 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Passes a text that stands here as it is. The last byte of its length is where a quote would be.
+    /// Skips an embedded text. The last byte of its length is in the place of a quote.
     fn text(&mut self) -> Read<()> {
         let (digits, rest) =
             self.bytes.get(self.at + 1..).and_then(<[u8]>::split_first_chunk).unwrap_or((&[0; 5], &[]));
         let length = digits.iter().rev().fold(0, |length: u64, digit| length << 7 | u64::from(*digit));
         if length > rest.len() as u64 {
-            return Err(self.stop("a text of the length that is said"));
+            return Err(self.stop("a text of the stated length"));
         }
         let start = self.at + digits.len();
         self.at = start + 1 + length as usize;
@@ -451,7 +453,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Passes an escape that is none of the usual ones, and says how many lone surrogates it is.
+    /// Skips an unusual escape; returns its number of lone surrogates.
     fn unusual_escape(&mut self) -> Read<u32> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         match rest.get(1) {
@@ -517,14 +519,14 @@ impl<'t> Reader<'t> {
         SyntaxError { at, is_too_deep: false, expected }
     }
 
-    /// The same where what is there is only the beginning of what could be right.
+    /// Like [`Self::stop`]; `is_torn` if the text ends too early.
     fn stop_within(&self, expected: &'static str, is_torn: bool) -> SyntaxError {
         let at = if is_torn { self.bytes.len() } else { self.at };
         SyntaxError { at, ..self.stop(expected) }
     }
 }
 
-/// The UTF-16 code unit that the `\uXXXX` at the beginning names.
+/// The UTF-16 code unit of the `\uXXXX` at the beginning.
 pub(super) fn code_unit(escape: &[u8]) -> Option<u32> {
     let digits = escape.get(..6)?.strip_prefix(b"\\u")?;
     digits.iter().try_fold(0, |value, &digit| Some(value * 16 + char::from(digit).to_digit(16)?))

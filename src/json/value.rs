@@ -1,7 +1,7 @@
 //! A value of a request, and the path by which errors name it.
 //!
-//! All that comes from outside is read through [`Value`] and [`Object`]: they know what is missing, what is of the wrong
-//! kind, which names are not known, and where in the request that is (SPEC §0.5, §0.10).
+//! All input from outside is read through [`Value`] and [`Object`]: they report missing fields, wrong kinds and unknown
+//! names, with the place in the request.
 //!
 //! `inline(always)` is 5 % of the time that a fit of a chat takes: docs/decisions/inlining.md.
 
@@ -23,20 +23,20 @@ use super::special::plain_bytes;
 use super::tape::{DEPTH_MAX, Kind, SyntaxError, Tape, code_unit, is_high, is_low};
 use super::write::text;
 
-/// The key of an object that stands for something JSON cannot carry: `{ "\u0000": "NaN" }`. The npm package writes it.
+/// The key of a placeholder for a value that JSON cannot represent: `{ "\u0000": "NaN" }`. The npm package writes it.
 const NOT_JSON: &str = "\0";
 
-/// The key of a placeholder for bytes that are passed next to the JSON text: `{ "\u0000bytes": 3 }` for the fourth.
+/// The key of a placeholder for bytes that are passed outside the JSON text: `{ "\u0000bytes": 3 }` for the fourth.
 const BYTES: &str = "\0bytes";
 
-/// The first key of a placeholder for bytes outside the module: `{ "\u0000size": bytes }`, for images with the first of them
-/// as base64 in `\u0000head`.
+/// The first key of a placeholder for bytes outside the module: `{ "\u0000size": bytes }`; for images, `\u0000head`
+/// holds the first bytes as base64.
 pub(crate) const BYTES_SIZE: &str = "\0size";
 
-/// How many unknown options of one object are named; the rest is counted.
+/// Unknown options of one object that are listed; the rest is counted.
 const MAX_LISTED_UNKNOWN: usize = 100;
 
-/// A request: JSON text, and bytes that came next to it.
+/// A request: JSON text, and the bytes passed with it.
 #[derive(Debug)]
 pub(crate) struct Document<'t> {
     tape: Tape<'t>,
@@ -47,7 +47,7 @@ impl<'t> Document<'t> {
     /// Reads JSON text, with or without a BOM.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] with line and column for what is no JSON, [`Code::LimitExceeded`].
+    /// [`Code::InvalidInput`] with line and column if the text is not JSON, [`Code::LimitExceeded`].
     pub(crate) fn read(text: &'t [u8], bytes: &'t [Vec<u8>]) -> Result<Self> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let text = std::str::from_utf8(text).map_err(|error| {
@@ -57,27 +57,27 @@ impl<'t> Document<'t> {
         Ok(Self { tape: Tape::read(text)?, bytes })
     }
 
-    /// Reads the value that the text begins with, and says where it ends.
+    /// Reads the value at the start of the text; returns its end.
     pub(crate) fn read_first(text: &'t str) -> std::result::Result<(Self, usize), SyntaxError> {
         Tape::read_first(text).map(|(tape, end)| (Self { tape, bytes: &[] }, end))
     }
 
-    /// The same of a file, whose lists and objects may be deep within each other.
+    /// Like [`Self::read_first`], for a file with this limit on the depth.
     pub(crate) fn read_first_within(text: &'t str, depth: usize) -> std::result::Result<(Self, usize), SyntaxError> {
         Tape::read_first_within(text, depth).map(|(tape, end)| (Self { tape, bytes: &[] }, end))
     }
 
-    /// A value as it stands in the text, to the byte.
+    /// The exact text of a value.
     pub(crate) fn json(&self, value: Value<'_>) -> &'t str {
         self.tape.json(value.at)
     }
 
-    /// The value that all of it is.
+    /// The root value.
     pub(crate) fn root(&'t self) -> Value<'t> {
         Value { document: self, at: 0 }
     }
 
-    /// A diagnostic for each string that held halves of surrogate pairs.
+    /// A diagnostic for each string with lone surrogates.
     pub(crate) fn diagnostics(&'t self) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
         let mut repaired = self.tape.lone_surrogates().iter().copied().peekable();
@@ -97,10 +97,10 @@ pub(crate) fn lone_surrogates(count: u32) -> Diagnostic {
     Diagnostic::new(DiagnosticCode::LoneSurrogateReplaced, Severity::Warning, message)
 }
 
-/// The steps of strings that were repaired, and in how many places.
+/// The steps of repaired strings, with the number of replacements.
 type Repaired<'t> = Peekable<Copied<Iter<'t, (u32, u32)>>>;
 
-/// A value somewhere in a request.
+/// A value in a request.
 #[derive(Clone, Copy)]
 pub(crate) struct Value<'t> {
     document: &'t Document<'t>,
@@ -115,13 +115,13 @@ impl fmt::Debug for Value<'_> {
 }
 
 impl<'t> Value<'t> {
-    /// A diagnostic for each string of the whole request that held halves of surrogate pairs.
+    /// A diagnostic for each string of the whole request with lone surrogates.
     pub(crate) fn repaired(self) -> Vec<Diagnostic> {
         self.document.diagnostics()
     }
 
-    /// Reports the repaired strings in this value; one walk finds the paths of all. What is deeper than a request can be has the
-    /// path of what it is in.
+    /// Reports the repaired strings in this value; one walk finds the paths of all. Strings deeper than a request
+    /// allows get the path of their container.
     fn report_repaired(
         self,
         path: &mut String,
@@ -178,12 +178,12 @@ impl<'t> Value<'t> {
         self.document.tape.kind(self.at)
     }
 
-    /// The first half of a surrogate pair at the end of a string, which became U+FFFD.
+    /// The first half of a surrogate pair at the end of a string, which was replaced by U+FFFD.
     pub(crate) fn half_at_end(self) -> Option<u16> {
         let (raw, _) = self.document.tape.string(self.at).filter(|(_, is_escaped)| *is_escaped)?;
         let (before, digits) = raw.split_at_checked(raw.len().checked_sub(4)?)?;
         let before = before.strip_suffix("\\u")?;
-        // A backslash that is itself escaped begins no escape.
+        // An escaped backslash does not begin an escape.
         let is_escape = before.bytes().rev().take_while(|&byte| byte == b'\\').count() % 2 == 0;
         u16::from_str_radix(digits, 16).ok().filter(|unit| is_escape && (0xD800..0xDC00).contains(unit))
     }
@@ -192,12 +192,12 @@ impl<'t> Value<'t> {
         self.kind() == Kind::Null
     }
 
-    /// The value as it stands in the text; for a string without its quotes, still escaped.
+    /// The value's text; for a string without its quotes, still escaped.
     pub(crate) fn raw(self) -> &'t str {
         self.document.tape.raw(self.at)
     }
 
-    /// The value as JSON: as it stands in the text where all its strings do.
+    /// The value as JSON; borrowed unless it holds embedded texts.
     pub(crate) fn json(self) -> Cow<'t, str> {
         if self.document.tape.is_plain() {
             return Cow::Borrowed(self.document.json(self));
@@ -238,17 +238,17 @@ impl<'t> Value<'t> {
         Some(if is_escaped { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) })
     }
 
-    /// A string with escapes, as it stands in the text, where `JSON.stringify` would write it so and it neither begins nor ends
-    /// with white space.
+    /// The escaped text of a string with escapes, if `JSON.stringify` would write the same and it neither begins nor
+    /// ends with white space.
     pub(crate) fn escaped_text(self) -> Option<&'t str> {
         let (raw, _) = self.document.tape.string(self.at).filter(|_| self.document.tape.has_usual_escapes(self.at))?;
-        // A backslash before the last character means that it is part of an escape.
+        // A backslash before the last character means that the character is part of an escape.
         let visible =
             !raw.starts_with('\\') && !matches!(raw.as_bytes(), [.., b'\\', _]) && trim(raw).len() == raw.len();
         visible.then_some(raw)
     }
 
-    /// Whether it is this string.
+    /// Whether the value equals this string.
     pub(crate) fn is_string(self, text: &str) -> bool {
         match self.document.tape.plain_string(self.at) {
             Some(plain) => plain == text.as_bytes(),
@@ -256,7 +256,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// The byte of its text where the first half of a surrogate pair was replaced.
+    /// The byte offset in its text of the first replaced first half of a surrogate pair.
     pub(crate) fn first_repaired(self) -> Option<usize> {
         let (raw, _) = self.document.tape.string(self.at).filter(|&(_, is_escaped)| is_escaped)?;
         let mut at = 0;
@@ -289,7 +289,7 @@ impl<'t> Value<'t> {
         self.as_number().ok_or_else(|| self.mismatch("a number"))
     }
 
-    /// A number, also NaN and the infinities: for settings that check their own range.
+    /// A number, including NaN and the infinities: for settings that check their range themselves.
     pub(crate) fn any_number(self) -> Result<f64> {
         let not_finite = || match &*self.not_json()? {
             "NaN" => Some(f64::NAN),
@@ -305,7 +305,7 @@ impl<'t> Value<'t> {
         Ok(self.whole_to(u64::from(max))? as u32)
     }
 
-    /// A count: a whole number from 0 to 2^53 − 1, the largest that JavaScript tells from its neighbours.
+    /// A count: a whole number from 0 to 2^53 − 1, the largest safe integer of JavaScript.
     pub(crate) fn safe_integer(self) -> Result<u64> {
         self.whole_to((1 << 53) - 1)
     }
@@ -322,27 +322,27 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// The bytes that a placeholder refers to. They are passed next to the JSON text.
-    pub(crate) fn beside(self) -> Option<&'t [u8]> {
+    /// The bytes that a placeholder refers to. They are passed outside the JSON text.
+    pub(crate) fn attached_bytes(self) -> Option<&'t [u8]> {
         self.as_bytes()
     }
 
-    /// A list; nothing where it is none.
+    /// The list, or `None`.
     pub(crate) fn as_list(self) -> Option<List<'t>> {
         (self.kind() == Kind::List).then(|| List(self.inside()))
     }
 
-    /// An object, be it one that stands for something JSON cannot carry; nothing where it is none.
+    /// The object, including a placeholder for a value that JSON cannot represent; or `None`.
     pub(crate) fn as_object(self) -> Option<Object<'t>> {
         (self.kind() == Kind::Object).then_some(Object(self))
     }
 
-    /// The value as JSON, with lone surrogates as they stand there.
+    /// The value as JSON, with its lone surrogates.
     pub(crate) fn as_written(self) -> Cow<'t, str> {
         if self.document.tape.has_texts() { self.json() } else { Cow::Borrowed(self.document.json(self)) }
     }
 
-    /// The code units of a string, halves of surrogate pairs too; nothing where it is none.
+    /// The code units of a string, including lone surrogates; or `None`.
     pub(crate) fn as_utf16(self) -> Option<Vec<u16>> {
         let (raw, is_escaped) = self.document.tape.string(self.at)?;
         if !is_escaped {
@@ -356,7 +356,7 @@ impl<'t> Value<'t> {
                     rest = rest.get(6..).unwrap_or_default();
                 }
                 None => {
-                    // To the next such escape, over another one that the text begins with.
+                    // Skips to the next `\u` escape, past any other escape at the start.
                     let skip = if rest.starts_with('\\') { 2 } else { 0 };
                     let next = rest.get(skip..).unwrap_or_default().find('\\').map_or(rest.len(), |at| at + skip);
                     let (plain, behind) = rest.split_at_checked(next).unwrap_or((rest, ""));
@@ -368,7 +368,7 @@ impl<'t> Value<'t> {
         Some(units)
     }
 
-    /// A list; `expected` says of what.
+    /// A list; `expected` describes it in errors.
     pub(crate) fn list(self, expected: &str) -> Result<List<'t>> {
         match self.kind() {
             Kind::List => Ok(List(self.inside())),
@@ -381,7 +381,7 @@ impl<'t> Value<'t> {
         self.list("a list of strings")?.read(Value::string)
     }
 
-    /// An object; `expected` says what it is.
+    /// An object; `expected` describes it in errors.
     pub(crate) fn object(self, expected: &str) -> Result<Object<'t>> {
         // The first key of a placeholder begins with an escape.
         let is_plain = || self.count() == 0 || self.document.tape.plain_string(self.at + 1).is_some();
@@ -391,7 +391,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// Describes the value behind a placeholder, for errors.
+    /// Describes the value that a placeholder represents, for errors.
     fn stand_in(self) -> Option<String> {
         if let Some(what) = self.not_json() {
             return Some(format!("{what}, which JSON cannot carry"));
@@ -400,7 +400,7 @@ impl<'t> Value<'t> {
         (self.as_bytes().is_some() || is_outside().is_some()).then(|| "bytes".to_owned())
     }
 
-    /// One of the values that a name stands for.
+    /// The value of a name.
     ///
     /// # Errors
     /// [`Code::UnknownValue`] with the names in `details.expected`.
@@ -421,7 +421,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// Bytes: those that came next to the text, or a list of numbers from 0 to 255; `None` if the value is neither.
+    /// Bytes: passed outside the text, or a list of numbers from 0 to 255; `None` if the value is neither.
     pub(crate) fn bytes(self) -> Option<Cow<'t, [u8]>> {
         if let Some(bytes) = self.as_bytes() {
             return Some(Cow::Borrowed(bytes));
@@ -436,17 +436,17 @@ impl<'t> Value<'t> {
         self.document.bytes.get(at).map(Vec::as_slice)
     }
 
-    /// The name of a value that JSON cannot carry, such as `NaN`.
+    /// The name of a value that JSON cannot represent, such as `NaN`.
     fn not_json(self) -> Option<Cow<'t, str>> {
         self.single_entry(NOT_JSON)?.as_text()
     }
 
-    /// Whether it stands for something JSON cannot carry.
+    /// Whether it is a placeholder for a value that JSON cannot represent.
     pub(super) fn is_not_json(self) -> bool {
         self.not_json().is_some()
     }
 
-    /// How many halves of surrogate pairs were replaced in the string.
+    /// The number of lone surrogates replaced in the string.
     pub(super) fn lone_surrogates(self) -> u32 {
         let repaired = self.document.tape.lone_surrogates();
         let found = repaired.binary_search_by(|(step, _)| step.cmp(&self.at)).ok();
@@ -460,10 +460,10 @@ impl<'t> Value<'t> {
             .and_then(|(found, value)| found.is_string(key).then_some(value))
     }
 
-    /// Any JSON value to a depth of [`JSON_DEPTH_MAX`], with numbers as JavaScript has them.
+    /// Any JSON value to a depth of [`JSON_DEPTH_MAX`], with numbers as in JavaScript.
     ///
     /// # Errors
-    /// [`Code::LimitExceeded`] where it is deeper, [`Code::InvalidInput`] for what JSON cannot carry.
+    /// [`Code::LimitExceeded`] if it is deeper, [`Code::InvalidInput`] for values that JSON cannot represent.
     pub(crate) fn to_json(self) -> Result<serde_json::Value> {
         self.to_json_within(JSON_DEPTH_MAX)
     }
@@ -473,7 +473,7 @@ impl<'t> Value<'t> {
         Ok(match self.kind() {
             Kind::Null => serde_json::Value::Null,
             Kind::Bool => self.bool()?.into(),
-            // One that is too large for JavaScript stays as it is written.
+            // A number that is too large for JavaScript keeps its text.
             Kind::Number => Some(self.number()?).filter(|it| it.is_finite()).map_or_else(|| self.raw().into(), number),
             Kind::String => self.string()?.into(),
             Kind::List => {
@@ -491,7 +491,7 @@ impl<'t> Value<'t> {
         })
     }
 
-    /// How many items it has.
+    /// The number of items.
     fn count(self) -> usize {
         self.document.tape.count(self.at)
     }
@@ -500,7 +500,7 @@ impl<'t> Value<'t> {
         Steps { document: self.document, at: self.at + 1, close: self.document.tape.close(self.at), left: self.count() }
     }
 
-    /// The path in the request, such as `tree.nodes[3].content`; empty for the whole of it.
+    /// The path in the request, such as `tree.nodes[3].content`; empty for the root.
     pub(crate) fn path(self) -> String {
         let mut path = String::new();
         let mut here = self.document.root();
@@ -532,7 +532,7 @@ impl<'t> Value<'t> {
         path
     }
 
-    /// The error for a value that is not what it must be.
+    /// The error for a value of the wrong kind.
     pub(crate) fn mismatch(self, expected: &str) -> Error {
         let path = self.path();
         let message = match self.stand_in() {
@@ -542,27 +542,27 @@ impl<'t> Value<'t> {
         invalid(message, &path)
     }
 
-    /// The error for an object that lacks a field; it names one that was perhaps meant to be that.
+    /// The error for a missing field; it names a field that is probably a misspelling.
     pub(crate) fn lacks(self, field: &str) -> Error {
         let path = self.path();
         let mut keys = Entries(self.inside()).filter_map(|(key, _)| Some(self.document.tape.string(key.at)?.0));
         let meant = if self.kind() == Kind::Object { nearest(field, &mut keys, 0.75) } else { None };
         let meant = match meant {
-            Some(key) if key == field => "; there is `null`, which stands for nothing".to_owned(),
-            Some(key) => format!("; is `{key}` meant to be that?"),
+            Some(key) if key == field => "; `null` counts as missing".to_owned(),
+            Some(key) => format!("; is `{key}` a misspelling of it?"),
             None => String::new(),
         };
         invalid(format!("{} lacks `{field}`{meant}", place(&path)), &path)
     }
 
-    /// An error about this value with a message of the caller's: `make` gets the name to use for the value.
+    /// An error about this value with a custom message: `make` receives the name to use for the value.
     pub(crate) fn invalid(self, make: impl FnOnce(&str) -> String) -> Error {
         let path = self.path();
         invalid(make(&place(&path)), &path)
     }
 }
 
-/// The steps of what is in a list or an object.
+/// The steps of the elements of a list or an object.
 #[derive(Clone, Copy)]
 struct Steps<'t> {
     document: &'t Document<'t>,
@@ -587,7 +587,7 @@ impl<'t> Steps<'t> {
 pub(crate) struct List<'t>(Steps<'t>);
 
 impl<'t> List<'t> {
-    /// The items, each read by a function: `collect` would be more code for each type.
+    /// The items, each read by a function; `collect` would generate more code for each type.
     pub(crate) fn read<T>(self, mut read: impl FnMut(Value<'t>) -> Result<T>) -> Result<Vec<T>> {
         let mut items = Vec::with_capacity(self.len());
         for item in self {
@@ -598,7 +598,7 @@ impl<'t> List<'t> {
 }
 
 impl List<'_> {
-    /// How many bytes the whole request has.
+    /// Bytes of the whole request.
     pub(crate) fn request_bytes(&self) -> usize {
         self.0.document.tape.len()
     }
@@ -621,7 +621,7 @@ impl<'t> Iterator for List<'t> {
 
 impl ExactSizeIterator for List<'_> {}
 
-/// The keys of an object and their values, in their order.
+/// The keys and values of an object, in order.
 pub(crate) struct Entries<'t>(Steps<'t>);
 
 impl<'t> Iterator for Entries<'t> {
@@ -645,15 +645,15 @@ impl<'t> Object<'t> {
         Entries(self.0.inside())
     }
 
-    /// How many fields there are.
+    /// The number of fields.
     pub(crate) fn len(self) -> usize {
         self.0.count()
     }
 
-    /// A field, even where it is `null`.
+    /// A field, even if it is `null`.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] where the object has it twice.
+    /// [`Code::InvalidInput`] if the object has it twice.
     pub(crate) fn get_or_null(self, name: &str) -> Result<Option<Value<'t>>> {
         let mut found = None;
         for (key, value) in self.entries() {
@@ -664,7 +664,7 @@ impl<'t> Object<'t> {
         Ok(found)
     }
 
-    /// A field as `JSON.parse` finds it: the last one, where the object has it several times.
+    /// A field as `JSON.parse` resolves it: the last one of that name.
     pub(crate) fn last(self, name: &str) -> Option<Value<'t>> {
         self.entries().filter(|(key, _)| key.is_string(name)).last().map(|(_, value)| value)
     }
@@ -672,16 +672,16 @@ impl<'t> Object<'t> {
     /// A field; `None` if it is absent or `null`.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] where the object has it twice.
+    /// [`Code::InvalidInput`] if the object has it twice.
     pub(crate) fn get(self, name: &str) -> Result<Option<Value<'t>>> {
         Ok(self.get_or_null(name)?.filter(|value| !value.is_null()))
     }
 
-    /// The fields of these names, in their order; nothing for those that are absent or `null`. For objects of which there
-    /// are many: each key is looked at once.
+    /// The fields with these names, in their order; `None` for those that are absent or `null`. For frequent objects:
+    /// each key is compared once.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] where the object has one of them twice.
+    /// [`Code::InvalidInput`] if the object has one of them twice.
     #[inline(always)]
     pub(crate) fn fields<const N: usize>(self, names: [&str; N]) -> Result<[Option<Value<'t>>; N]> {
         let mut found = [None; N];
@@ -692,7 +692,7 @@ impl<'t> Object<'t> {
     fn find_fields(self, names: &[&str], found: &mut [Option<Value<'t>>]) -> Result<()> {
         let Value { document, at } = self.0;
         let (mut step, close) = (at + 1, document.tape.close(at));
-        // Objects mostly have their fields in this order.
+        // Most objects have their fields in this order.
         let mut next = 0;
         while step < close {
             let value = Value { document, at: step + 1 };
@@ -721,10 +721,10 @@ impl<'t> Object<'t> {
         Ok(())
     }
 
-    /// All fields by their names, each read by a function; those that are `null` are absent.
+    /// All fields by name, each read by a function; `null` fields are absent.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] where the object has one of them twice.
+    /// [`Code::InvalidInput`] if the object has one of them twice.
     pub(crate) fn map<T>(self, mut read: impl FnMut(Value<'t>) -> Result<T>) -> Result<SortedMap<String, T>> {
         let mut map = SortedMap::new();
         for (key, value) in self.entries() {
@@ -763,7 +763,7 @@ impl<'t> Object<'t> {
         self.read(name, |value| value.one_of(names))
     }
 
-    /// The object itself, whose fields must all be known: the options of a call without diagnostics.
+    /// The object itself, if all its fields are known: for options of a call without diagnostics.
     ///
     /// # Errors
     /// The error of [`refuse_unknown`].
@@ -777,17 +777,16 @@ impl<'t> Object<'t> {
         }
     }
 
-    /// The keys that are not among the known ones. A name with a dot says where an option lives that is often put here by mistake.
+    /// The unknown keys. A known name with a dot is the path of an option that is often misplaced here.
     fn unknown(self, known: &[&str]) -> impl Iterator<Item = Cow<'t, str>> {
         let keys = self.entries().map(|(key, _)| key.as_text().unwrap_or_default());
         keys.filter(|key| is_nested(key) || !known.contains(&&**key))
     }
 
-    /// Reports fields that are not among the known ones, with the nearest known name. For options only: nodes, edges,
-    /// records and files may hold what they like. A call without diagnostics continues with [`refuse_unknown`].
+    /// Reports unknown fields, with the nearest known name. For options only: nodes, edges, records and files may hold
+    /// unknown fields. A call without diagnostics continues with [`refuse_unknown`].
     pub(crate) fn report_unknown(self, known: &[&str], diagnostics: &mut Vec<Diagnostic>) {
-        // The path is found once, and not for the objects after very many, whose findings have none: to look for each would
-        // take the square of their number.
+        // The path is computed once, and not after very many findings: computing it for each would take quadratic time.
         let is_far = diagnostics.len() > 10 * MAX_LISTED_UNKNOWN;
         let mut path = None;
         let mut count = 0_usize;
@@ -805,7 +804,7 @@ impl<'t> Object<'t> {
             diagnostics.push(found);
         }
         if count > MAX_LISTED_UNKNOWN {
-            let message = format!("{} more options are not known", count.saturating_sub(MAX_LISTED_UNKNOWN));
+            let message = format!("{} more options are unknown", count.saturating_sub(MAX_LISTED_UNKNOWN));
             let mut found = Diagnostic::new(DiagnosticCode::UnknownOption, Severity::Warning, message);
             found.path = path.filter(|path| !path.is_empty());
             diagnostics.push(found);
@@ -813,7 +812,7 @@ impl<'t> Object<'t> {
     }
 }
 
-/// Fails where an option was not known, for calls that have no diagnostics.
+/// Fails if an option was unknown, for calls without diagnostics.
 ///
 /// # Errors
 /// [`Code::InvalidInput`] with the message of the first such diagnostic.
@@ -824,22 +823,22 @@ pub(crate) fn refuse_unknown(diagnostics: &[Diagnostic]) -> Result<()> {
     }
 }
 
-/// The value that refers to bytes next to the JSON of a result.
+/// The value that refers to bytes outside the JSON of a result.
 pub(crate) fn bytes_reference(index: usize) -> serde_json::Value {
     super::object([(BYTES, index.into())])
 }
 
-/// What is said of an option that is not known.
+/// The message for an unknown option.
 fn no_option(key: &str, known: &[&str]) -> String {
-    format!("there is no option `{key}`{}", suggestion(key, known))
+    format!("unknown option `{key}`{}", suggestion(key, known))
 }
 
-/// The path of a field of what is at a path.
+/// The path of a field in the value at `path`.
 fn inner_path(path: &str, key: &str) -> String {
     concat(&[path, if path.is_empty() { "" } else { "." }, key])
 }
 
-/// Whether a name is that of a field in a field.
+/// Whether a name is that of a nested field.
 fn is_nested(name: &str) -> bool {
     name.as_bytes().contains(&b'.')
 }
@@ -851,14 +850,15 @@ pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
         None if known.is_empty() => String::new(),
         None => {
             let names: Vec<&str> = known.iter().copied().filter(|name| !is_nested(name)).collect();
-            format!("; there are {}", quoted(&names))
+            format!("; known: {}", quoted(&names))
         }
     }
 }
 
-/// The most alike of some names, where it is as much alike as this: 1 for the same but for capitals, 0 for nothing in common.
+/// The most similar name, if its similarity is at least `likeness`: 1 for equal except for case, 0 for nothing in
+/// common.
 fn nearest<'n>(name: &str, names: &mut dyn Iterator<Item = &'n str>, likeness: f64) -> Option<&'n str> {
-    // Names this long are no slips of the finger, and to compare them, or very many, would take long.
+    // Longer names are not typing errors, and comparing them would take long.
     const LONGEST: usize = 100;
     let lower = name.to_ascii_lowercase();
     let (mut best, mut nearest) = (likeness, None);
@@ -873,7 +873,7 @@ fn nearest<'n>(name: &str, names: &mut dyn Iterator<Item = &'n str>, likeness: f
     nearest
 }
 
-/// Names as messages list them: in backticks.
+/// Lists names for a message: in backticks.
 pub(crate) fn quoted(names: &[&str]) -> String {
     let mut all = String::new();
     for name in names {
@@ -884,13 +884,13 @@ pub(crate) fn quoted(names: &[&str]) -> String {
     all
 }
 
-/// The error for a field that an object has already.
+/// The error for a duplicate field.
 fn twice(value: Value<'_>) -> Error {
     let path = value.path();
-    invalid(format!("`{path}` is there twice; leave one of them out"), &path)
+    invalid(format!("`{path}` occurs twice; remove one"), &path)
 }
 
-/// The error for a name that is none of those that `what` can have.
+/// The error for a name that is not one of the known values of `what`.
 pub(crate) fn unknown_value(what: &str, name: &str, expected: &[&str]) -> Error {
     let message = format!("{what} is `{name}`; it must be one of {}", quoted(expected));
     Error::new(Code::UnknownValue, message).with("value", name).with("expected", expected.to_vec())
@@ -913,12 +913,12 @@ fn too_deep() -> Error {
     limits::exceeded("jsonDepth", JSON_DEPTH_MAX as usize + 1, JSON_DEPTH_MAX)
 }
 
-/// The text that an escaped string stands for, with U+FFFD for lone surrogates.
+/// The text of an escaped string, with U+FFFD for lone surrogates.
 pub(crate) fn unescape(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     let mut rest = raw;
     loop {
-        // The only byte between the quotes that is not plain is a backslash.
+        // Only a backslash can follow the plain bytes.
         let (plain, escape) = rest.split_at_checked(plain_bytes(rest.as_bytes())).unwrap_or((rest, ""));
         out.push_str(plain);
         let (ch, length) = match escape.as_bytes().get(1) {
@@ -936,7 +936,7 @@ pub(crate) fn unescape(raw: &str) -> String {
     }
 }
 
-/// The character that the `\uXXXX` at the beginning stands for, and how many bytes it takes.
+/// The character of the `\uXXXX` at the beginning, and its length in bytes.
 fn unicode_escape(escape: &[u8]) -> (char, usize) {
     let unit = code_unit(escape).unwrap_or(0xFFFD);
     let low = escape.get(6..).and_then(code_unit).filter(|&low| is_high(unit) && is_low(low));

@@ -17,13 +17,13 @@ pub(crate) fn append<T: serde::Serialize + ?Sized>(out: &mut Vec<u8>, value: &T)
     written.map_err(|_| Error::new(Code::InternalError, "the result cannot be written as JSON"))
 }
 
-/// A value as JSON text. `to_string` would bring a second writer.
+/// A value as JSON text. `to_string` would compile a second writer.
 pub(crate) fn text<T: serde::Serialize + ?Sized>(value: &T) -> String {
     write(value).ok().and_then(|json| String::from_utf8(json).ok()).unwrap_or_default()
 }
 
-/// An object with these fields. `json!` writes each value with serde and unwraps: what displays such an error, and quotes texts in it, is
-/// 1 KB (gzip) of `ctxweave/chat`.
+/// An object with these fields. `json!` writes each value with serde and unwraps: displaying such an error, and quoting
+/// texts in it, is 1 KB (gzip) of `ctxweave/chat`.
 pub(crate) fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
     let mut object = serde_json::Map::with_capacity(N);
     for (name, value) in fields {

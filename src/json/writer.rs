@@ -1,25 +1,25 @@
-//! JSON text, piece by piece: for what is large, is copied in part, or has fields that are JSON text already. Values are
-//! written by serde (`write.rs`), with the same bytes.
+//! Writes JSON text piece by piece: for results that are large, copied in part, or have fields that are JSON text
+//! already. Values are written by serde (`write.rs`), with the same bytes.
 
 use serde::Serialize;
 
 use super::escape::escape_into;
 use super::write::append;
 
-/// Writes texts between the quotes of a JSON string. Every text goes through it, so that another form of text
-/// is one function here.
+/// Writes texts inside the quotes of a JSON string. Every text goes through it, so that another form of text needs one
+/// function here.
 #[derive(Debug)]
 pub(crate) struct TextWriter<'o> {
     out: &'o mut Vec<u8>,
 }
 
 impl TextWriter<'_> {
-    /// Appends a text that is not escaped yet.
+    /// Appends an unescaped text.
     pub(crate) fn plain(&mut self, text: &str) {
         escape_into(self.out, text);
     }
 
-    /// Appends a text that is.
+    /// Appends an escaped text.
     pub(crate) fn escaped(&mut self, text: &str) {
         self.out.extend_from_slice(text.as_bytes());
     }
@@ -36,7 +36,7 @@ impl WriteText for str {
     }
 }
 
-/// One string of several texts.
+/// Several texts as one string.
 impl WriteText for [&str] {
     fn write_text(&self, out: &mut TextWriter<'_>) {
         self.iter().for_each(|text| out.plain(text));
@@ -50,27 +50,27 @@ pub(crate) struct JsonWriter {
 }
 
 impl JsonWriter {
-    /// A writer with room for so many bytes.
+    /// A writer with this capacity.
     pub(crate) fn with_capacity(bytes: usize) -> Self {
         Self { out: Vec::with_capacity(bytes) }
     }
 
-    /// A writer of lines after those that are there.
+    /// A writer that appends lines to `out`.
     pub(crate) fn after_lines(out: Vec<u8>) -> Self {
         Self { out }
     }
 
-    /// The bytes that were written.
+    /// The written bytes.
     pub(crate) fn finish(self) -> Vec<u8> {
         self.out
     }
 
-    /// The same as text.
+    /// The written text.
     pub(crate) fn finish_text(self) -> String {
         String::from_utf8(self.out).unwrap_or_default()
     }
 
-    /// Begins an object. [`Self::object`] ends it, too; this is for levels that a loop opens and closes.
+    /// Begins an object, for levels that a loop opens and closes. [`Self::object`] also ends it.
     pub(crate) fn open_object(&mut self) {
         self.comma();
         self.out.push(b'{');
@@ -92,21 +92,21 @@ impl JsonWriter {
         self.out.push(b']');
     }
 
-    /// An object.
+    /// Writes an object.
     pub(crate) fn object(&mut self, write: impl FnOnce(&mut Self)) {
         self.open_object();
         write(self);
         self.close_object();
     }
 
-    /// A list.
+    /// Writes a list.
     pub(crate) fn list(&mut self, write: impl FnOnce(&mut Self)) {
         self.open_list();
         write(self);
         self.close_list();
     }
 
-    /// An object that begins with its `type`.
+    /// Writes an object that begins with its `type`.
     pub(crate) fn typed(&mut self, kind: &str, write: impl FnOnce(&mut Self)) {
         self.object(|json| {
             json.text_field("type", kind);
@@ -114,18 +114,18 @@ impl JsonWriter {
         });
     }
 
-    /// `{"type":"…","text":"…"}`
+    /// Writes `{"type":"…","text":"…"}`.
     pub(crate) fn text_block(&mut self, kind: &str, text: &(impl WriteText + ?Sized)) {
         self.typed(kind, |json| json.text_field("text", text));
     }
 
-    /// A key; its value has to follow.
+    /// Writes a key; its value has to follow.
     pub(crate) fn key(&mut self, name: &str) {
         self.string(name);
         self.out.push(b':');
     }
 
-    /// A string.
+    /// Writes a string.
     pub(crate) fn string(&mut self, text: &(impl WriteText + ?Sized)) {
         self.comma();
         self.out.push(b'"');
@@ -133,7 +133,7 @@ impl JsonWriter {
         self.out.push(b'"');
     }
 
-    /// JSON in UTF-8, one value or the elements of a list; where it begins.
+    /// Writes JSON in UTF-8, one value or the elements of a list; returns its place.
     pub(crate) fn copy(&mut self, json: &[u8]) -> usize {
         self.comma();
         let start = self.out.len();
@@ -141,72 +141,72 @@ impl JsonWriter {
         start
     }
 
-    /// How many bytes there are.
+    /// The number of bytes written.
     pub(crate) fn len(&self) -> usize {
         self.out.len()
     }
 
-    /// Where the next element begins.
+    /// The place of the next element.
     pub(crate) fn next_at(&self) -> usize {
         self.out.len() + usize::from(self.wants_comma())
     }
 
-    /// Text that is JSON already.
+    /// Writes text that is JSON already.
     pub(crate) fn raw(&mut self, json: &str) {
         self.comma();
         self.out.extend_from_slice(json.as_bytes());
     }
 
-    /// A value, by serde.
+    /// Writes a value with serde.
     pub(crate) fn value<T: Serialize + ?Sized>(&mut self, value: &T) {
         self.comma();
         append(&mut self.out, value).unwrap_or_default();
     }
 
-    /// A key and a string.
+    /// Writes a key and a string.
     pub(crate) fn text_field(&mut self, name: &str, text: &(impl WriteText + ?Sized)) {
         self.key(name);
         self.string(text);
     }
 
-    /// A key and a string, if there is one.
+    /// Writes a key and a string, if present.
     pub(crate) fn optional_text_field(&mut self, name: &str, text: Option<&str>) {
         if let Some(text) = text {
             self.text_field(name, text);
         }
     }
 
-    /// A key and a value.
+    /// Writes a key and a value.
     pub(crate) fn value_field<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) {
         self.key(name);
         self.value(value);
     }
 
-    /// A key and an object.
+    /// Writes a key and an object.
     pub(crate) fn object_field(&mut self, name: &str, write: impl FnOnce(&mut Self)) {
         self.key(name);
         self.object(write);
     }
 
-    /// A key and a list.
+    /// Writes a key and a list.
     pub(crate) fn list_field(&mut self, name: &str, write: impl FnOnce(&mut Self)) {
         self.key(name);
         self.list(write);
     }
 
-    /// JSON text without the white space between its tokens.
+    /// Writes JSON text without the white space between its tokens.
     pub(crate) fn compact(&mut self, json: &str) {
         self.comma();
         append_compact(&mut self.out, json);
     }
 
-    /// A key and text that is JSON already.
+    /// Writes a key and text that is JSON already.
     pub(crate) fn raw_field(&mut self, name: &str, json: &str) {
         self.key(name);
         self.raw(json);
     }
 
-    /// Ends a line, for JSON a line.
+    /// Ends a line of JSONL.
     pub(crate) fn end_line(&mut self) {
         self.out.push(b'\n');
     }
@@ -218,7 +218,7 @@ impl JsonWriter {
     }
 
     fn wants_comma(&self) -> bool {
-        // Strings end in a quote, so the last byte is punctuation of ours. A line end separates documents.
+        // Strings end in a quote, so the last byte is punctuation of the writer. A line end separates documents.
         !matches!(self.out.last(), None | Some(b'{' | b'[' | b':' | b'\n'))
     }
 }

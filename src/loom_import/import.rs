@@ -46,7 +46,7 @@ pub(super) fn import_value(file: Value<'_>, options: &ImportOptions) -> Result<I
         let import = read_text(text, options.limits.file_depth, &mut diagnostics, |shape| import_shape(shape, options));
         return with_findings(import, diagnostics);
     }
-    match file.beside() {
+    match file.attached_bytes() {
         Some(bytes) => import_loom(bytes, options),
         None => import_shape(Shape::One(file), options),
     }

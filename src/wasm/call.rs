@@ -1,4 +1,4 @@
-//! Calls by their names: JSON text in, JSON text out.
+//! Calls by name: JSON text in, JSON text out.
 
 use std::rc::Rc;
 
@@ -21,9 +21,9 @@ pub fn call(name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) ->
     answer(CALLS, &mut (), name, request, bytes, tokenizer)
 }
 
-/// Makes a call of these tables. `request` is JSON in UTF-8, `bytes` a list of what it refers to, `tokenizer` the caller's own
-/// counter; both may be undefined. Gives JSON text, or a small
-/// result as it is, or bytes if these are the result, or `[text, ...bytes]`.
+/// Makes a call of these tables. `request` is JSON in UTF-8, `bytes` the list of bytes it refers to, `tokenizer` the
+/// custom counter; both may be undefined. Returns JSON text, a small result as a value, bytes if these are the result,
+/// or `[text, ...bytes]`.
 pub(super) fn answer<T>(
     tables: &[&[Call<T>]],
     this: &mut T,
@@ -32,7 +32,7 @@ pub(super) fn answer<T>(
     bytes: &JsValue,
     tokenizer: &JsValue,
 ) -> Thrown<JsValue> {
-    // First: a getter of the caller's tokenizer may transfer their buffers.
+    // First: a getter of the custom tokenizer may transfer their buffers.
     let bytes = bytes_of(bytes);
     let counter = CustomCounter::new(tokenizer);
     with_host(counter.as_ref(), |host| find(tables, name)?.answer(this, request, &bytes, host).and_then(written))
@@ -43,7 +43,7 @@ fn find<'c, T>(tables: &'c [&'c [Call<T>]], name: &str) -> Result<&'c Call<T>> {
     call.ok_or_else(|| Error::new(Code::InternalError, format!("there is no call `{name}`")))
 }
 
-/// Makes a call with the host's tokenizers. What the caller's own counter threw is the error.
+/// Makes a call with the host's tokenizers. An exception of the custom counter is the error.
 pub(super) fn with_host(
     counter: Option<&Rc<CustomCounter>>,
     answer: impl FnOnce(&CallContext) -> Result<JsValue>,
@@ -55,7 +55,8 @@ pub(super) fn with_host(
     Ok(failed.and(answer)?)
 }
 
-/// The bytes next to a request. They are `Uint8Array`s; `Uint8Array::new` would copy each of them outside the module, too.
+/// The bytes passed with a request. They are `Uint8Array`s; `Uint8Array::new` would also copy each of them outside the
+/// module.
 pub(super) fn bytes_of(list: &JsValue) -> Vec<Vec<u8>> {
     let list = list.dyn_ref::<Array>();
     list.into_iter().flat_map(|list| list.iter()).map(|bytes| bytes.unchecked_into::<Uint8Array>().to_vec()).collect()
@@ -75,10 +76,10 @@ pub(super) fn written(answer: Response) -> Result<JsValue> {
     }
 }
 
-/// A result that is no bytes.
+/// A result that is not bytes.
 fn alone(answer: Response) -> Result<JsValue> {
     match &answer.small {
-        // A text by itself would be taken for JSON text.
+        // A bare text would be taken for JSON text.
         Some(SmallResult::Text(small)) => text(json::write(small)?),
         Some(small) => plain(small),
         None => text(answer.json),

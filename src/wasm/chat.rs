@@ -13,12 +13,12 @@ use crate::error::{Code, Error};
 
 /// A stateful chat; see `Chat` in the package's types.
 ///
-/// An error leaves it as it was. A call from within another one, by the caller's tokenizer, is an error.
+/// An error leaves it unchanged. A re-entrant call, from the custom tokenizer, is an error.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Chat {
     kept: RefCell<ResidentChat>,
-    /// The caller's own counter.
+    /// The custom counter.
     counter: Option<Rc<CustomCounter>>,
 }
 
@@ -33,20 +33,20 @@ impl Chat {
             kept = Some(ResidentChat::from_json(request, host)?);
             Ok(JsValue::UNDEFINED)
         })?;
-        let kept = kept.ok_or_else(|| Error::new(Code::InternalError, "there is no chat"))?;
+        let kept = kept.ok_or_else(|| Error::new(Code::InternalError, "the chat is missing"))?;
         Ok(Self { kept: RefCell::new(kept), counter })
     }
 
-    /// Calls a method by its name: JSON in, JSON text out.
+    /// Calls a method by name: JSON in, JSON text out.
     pub fn call(&self, name: &str, request: &[u8]) -> Thrown<JsValue> {
         with_host(self.counter.as_ref(), |host| {
             let mut kept = self.kept.try_borrow_mut().map_err(|_| {
-                let message = "the chat is in the middle of another call; a tokenizer of one's own must not use the chat that it counts for";
+                let message =
+                    "re-entrant call of the chat; a custom tokenizer must not use the chat that it counts for";
                 Error::new(Code::HandleBusy, message)
             })?;
             let method = METHODS.iter().find(|method| method.name == name);
-            let method =
-                method.ok_or_else(|| Error::new(Code::InternalError, format!("there is no method `{name}`")))?;
+            let method = method.ok_or_else(|| Error::new(Code::InternalError, format!("unknown method `{name}`")))?;
             method.answer(&mut kept, request, &[], host).and_then(written)
         })
     }

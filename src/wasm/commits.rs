@@ -1,6 +1,6 @@
-//! Commits: the graph, materialisation and the checkpointer.
+//! Commits: the graph, materialization and the checkpointer.
 //!
-//! Records and requests cross as JSON text, so that unknown fields stay; blobs cross as bytes, once.
+//! Records and requests cross as JSON text, so that unknown fields are preserved; blobs cross as bytes, once.
 
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
@@ -22,7 +22,7 @@ pub fn short_ref(artifact_ref: &str) -> Thrown<String> {
     Ok(commits::short_ref(artifact_ref)?)
 }
 
-/// Records, and what can be asked of them; see `CommitGraph` in the package's types.
+/// Records and queries; see `CommitGraph` in the package's types.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct CommitGraph(commits::CommitGraph);
@@ -35,7 +35,7 @@ impl CommitGraph {
         Ok(CommitGraph(commits::graph(options)?))
     }
 
-    /// How many commits there are.
+    /// The number of commits.
     #[wasm_bindgen(getter)]
     pub fn size(&self) -> u32 {
         u32::try_from(self.0.len()).unwrap_or(u32::MAX)
@@ -46,26 +46,26 @@ impl CommitGraph {
         answer(&[GRAPH_CALLS], &mut self.0, name, request, bytes, &JsValue::UNDEFINED)
     }
 
-    /// Begins what a plan or a request describes.
+    /// Begins the materialization of a plan or a request.
     pub fn begin(&self, plan: &[u8]) -> Thrown<Materialization> {
         Ok(Materialization { work: Some(commits::begin(&self.0, plan)?), blob: Vec::new() })
     }
 }
 
-/// A walk over records that the host brings; see `ChainWalk` in the package's types.
+/// A walk over records that the host supplies; see `ChainWalk` in the package's types.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct ChainWalk(commits::ChainWalk);
 
 #[wasm_bindgen]
 impl ChainWalk {
-    /// A walk, with options as JSON.
+    /// Creates a walk, with options as JSON.
     #[wasm_bindgen(constructor)]
     pub fn new(options: &[u8]) -> Thrown<ChainWalk> {
         Ok(ChainWalk(commits::walk(options)?))
     }
 
-    /// The id of the record that is needed next.
+    /// The id of the record needed next.
     #[wasm_bindgen(getter)]
     pub fn wanted(&self) -> Option<String> {
         self.0.wanted().map(str::to_owned)
@@ -76,13 +76,13 @@ impl ChainWalk {
         answer(&[WALK_CALLS], &mut self.0, name, request, bytes, &JsValue::UNDEFINED)
     }
 
-    /// Begins what a plan or a request describes.
+    /// Begins the materialization of a plan or a request.
     pub fn begin(&self, plan: &[u8]) -> Thrown<Materialization> {
         Ok(Materialization { work: Some(commits::begin_walked(&self.0, plan)?), blob: Vec::new() })
     }
 }
 
-/// A materialisation that is under way.
+/// A running materialization.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Materialization {
@@ -98,7 +98,8 @@ impl Materialization {
         self.work.iter().flat_map(|work| work.order()).map(JsValue::from_str).collect()
     }
 
-    /// Takes the next blob; 0: append it to the result, 1: append a newline and the blob, 2: append nothing.
+    /// Takes the next blob. Returns 0 to append it to the result, 1 to append a newline and the blob, 2 to append
+    /// nothing.
     pub fn push(&mut self, blob: &Uint8Array) -> Thrown<u32> {
         let Self { work: Some(work), blob: copy } = self else { return Err(finished().into()) };
         copy.resize(blob.length() as usize, 0);
@@ -110,12 +111,12 @@ impl Materialization {
         })
     }
 
-    /// The error for the next blob when it is not there.
+    /// The error for the next blob if it is missing.
     pub fn missing(&self) -> JsValue {
         self.work.as_ref().map_or_else(finished, Materializer::missing).into()
     }
 
-    /// The result as [`super::call::call`] gives one; with `bytes` unless the caller appended the blobs.
+    /// The result, as from [`super::call::call`]; with `bytes` unless the caller appended the blobs.
     pub fn finish(&mut self) -> Thrown<JsValue> {
         self.blob = Vec::new();
         let result = self.work.take().ok_or_else(finished)?.finish()?;
@@ -124,7 +125,7 @@ impl Materialization {
 }
 
 fn finished() -> Error {
-    Error::new(Code::InvalidInput, "this materialisation is over; begin another one")
+    Error::new(Code::InvalidInput, "this materialization is finished; begin another one")
 }
 
 /// Turns messages into commits; see `Checkpointer` in the package's types.
@@ -134,7 +135,7 @@ pub struct Checkpointer(commits::Checkpointer);
 
 #[wasm_bindgen]
 impl Checkpointer {
-    /// Begins or continues with a session, with options as JSON.
+    /// Begins or resumes a session, with options as JSON.
     #[wasm_bindgen(constructor)]
     pub fn new(options: &[u8]) -> Thrown<Checkpointer> {
         Ok(Checkpointer(commits::checkpointer(options)?))
@@ -146,13 +147,13 @@ impl Checkpointer {
         self.0.head().map(str::to_owned)
     }
 
-    /// Messages that went in so far.
+    /// The number of messages pushed so far.
     #[wasm_bindgen(getter)]
     pub fn position(&self) -> f64 {
         self.0.position() as f64
     }
 
-    /// Messages that no stored commit holds.
+    /// Messages that are in no stored commit.
     #[wasm_bindgen(getter)]
     pub fn pending(&self) -> u32 {
         u32::try_from(self.0.pending()).unwrap_or(u32::MAX)

@@ -1,4 +1,4 @@
-//! Tokenizers that callers bring.
+//! Custom tokenizers.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::*;
 use crate::error::{Code, Error};
 use crate::tokens::Counter;
 
-/// The caller's own tokenizer. What it throws is kept until the call ends.
+/// A custom tokenizer. An exception it throws is stored until the call ends.
 #[derive(Debug)]
 pub(super) struct CustomCounter {
     name: String,
@@ -41,7 +41,7 @@ impl CustomCounter {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and in range")]
         number
             .map(|number| number as u32)
-            .ok_or_else(|| "gave something else than a whole number, 0 or more".to_owned())
+            .ok_or_else(|| "returned something other than a whole number of 0 or more".to_owned())
     }
 }
 
@@ -62,7 +62,7 @@ impl Counter for CustomCounter {
     }
 
     fn count(&self, text: &str) -> u32 {
-        // After the first failure the result is thrown away, so nothing more needs to be asked.
+        // After the first failure the result is discarded, so the function is not called again.
         if self.failure.borrow().is_some() {
             return 0;
         }
@@ -77,5 +77,5 @@ impl Counter for CustomCounter {
 fn message_of(thrown: &JsValue) -> String {
     let message = thrown.dyn_ref::<js_sys::Error>().map(|error| String::from(error.message()));
     let message = message.or_else(|| thrown.as_string());
-    message.filter(|text| !text.is_empty()).unwrap_or_else(|| "something that says nothing".to_owned())
+    message.filter(|text| !text.is_empty()).unwrap_or_else(|| "an error without a message".to_owned())
 }

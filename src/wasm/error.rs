@@ -1,11 +1,11 @@
-//! Errors out.
+//! Errors thrown to JavaScript.
 
 use wasm_bindgen::prelude::*;
 
 use super::plain::thrown;
 use crate::error::Error;
 
-/// What is thrown is a plain object.
+/// A plain object is thrown.
 pub(super) type Thrown<T> = Result<T, JsValue>;
 
 impl From<Error> for JsValue {

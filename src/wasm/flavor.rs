@@ -1,7 +1,8 @@
 //! The calls of this flavor of the module.
 //!
-//! A flavor is a set of exports. xtask names them with `--cfg flavor --cfg exports="…"`, as wasm-pack.toml lists them, and the linker
-//! drops what no export reaches. Without `--cfg flavor`, as in tests and lints, everything is exported.
+//! A flavor is a set of exports. xtask names them with `--cfg flavor --cfg exports="…"`, as wasm-pack.toml lists them,
+//! and the linker drops code that no export reaches. Without `--cfg flavor`, as in tests and lints, everything is
+//! exported.
 
 use crate::call::Call;
 

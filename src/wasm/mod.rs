@@ -1,7 +1,7 @@
-//! The JavaScript boundary. The only place that names wasm-bindgen; there is no logic here.
+//! The JavaScript boundary: the only module that names wasm-bindgen, without logic.
 //!
-//! What crosses is plain data. Errors are thrown as `{ code, message, details }`; the npm package makes real
-//! `CtxweaveError`s of them.
+//! Plain data crosses. Errors are thrown as `{ code, message, details }`; the npm package converts them to
+//! `CtxweaveError`s.
 
 pub mod call;
 #[cfg(any(not(flavor), exports = "chat"))]

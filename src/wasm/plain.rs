@@ -1,4 +1,4 @@
-//! Errors and small results on their way out, as plain values.
+//! Errors and small results as plain values.
 
 use js_sys::{Array, Object};
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
@@ -9,13 +9,13 @@ use wasm_bindgen::prelude::*;
 use crate::call::SmallResult;
 use crate::error::{Code, Error, Result};
 
-/// By default maps are `Map`s, and null is undefined.
+/// The serializer's defaults would be `Map`s for maps and undefined for null.
 const SERIALIZER: serde_wasm_bindgen::Serializer =
     serde_wasm_bindgen::Serializer::new().serialize_maps_as_objects(true).serialize_missing_as_null(true);
 
-/// A small result as JavaScript has it.
+/// A small result as a JavaScript value.
 pub(super) fn plain(small: &SmallResult) -> Result<JsValue> {
-    let failed = |_| Error::new(Code::InternalError, "the result cannot be given to JavaScript");
+    let failed = |_| Error::new(Code::InternalError, "the result cannot be converted for JavaScript");
     Small(small).serialize(&SERIALIZER).map_err(failed)
 }
 
@@ -32,7 +32,7 @@ struct Plain<'v>(&'v Value);
 
 struct Small<'s>(&'s SmallResult);
 
-// Maps, also where the names are known: those of a struct would be kept in a table as JavaScript has them.
+// Serialized as maps, even with fixed names: the names of a struct would be kept in a table of JavaScript strings.
 impl Serialize for Thrown<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -58,16 +58,16 @@ impl Serialize for Plain<'_> {
         match self.0 {
             Value::Null => serializer.serialize_unit(),
             Value::Bool(value) => serializer.serialize_bool(*value),
-            // A large integer would be an error, or a BigInt.
+            // A large integer would be an error or a BigInt.
             Value::Number(number) => serializer.serialize_f64(number.as_f64().unwrap_or(f64::NAN)),
             Value::String(text) => serializer.serialize_str(text),
             Value::Array(items) => serializer.collect_seq(items.iter().map(Plain)),
-            // As a field that is set it would become the prototype.
+            // Set as a field, it would become the prototype.
             Value::Object(fields) if fields.contains_key("__proto__") => {
                 let entries = fields.iter().map(|(name, value)| {
-                    // Not with the error itself: what displays it would be another import.
+                    // Without the original error: displaying it would be another import.
                     let value = Plain(value).serialize(&SERIALIZER);
-                    let value = value.map_err(|_| S::Error::custom("the value cannot be given to JavaScript"))?;
+                    let value = value.map_err(|_| S::Error::custom("the value cannot be converted for JavaScript"))?;
                     Ok(Array::of2(&name.into(), &value))
                 });
                 let entries = entries.collect::<std::result::Result<Array, S::Error>>()?;
@@ -84,7 +84,7 @@ impl Serialize for Small<'_> {
         match self.0 {
             SmallResult::Null => serializer.serialize_unit(),
             SmallResult::Bool(value) => serializer.serialize_bool(*value),
-            // `serialize_u64` would import what its error for a large number takes.
+            // `serialize_u64` would import the code of its error for large numbers.
             SmallResult::Number(number) => serializer.serialize_f64(*number as f64),
             SmallResult::Object(fields) => {
                 let given = fields.iter().filter_map(|(name, value)| Some((name, Small(value.as_ref()?))));

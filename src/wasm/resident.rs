@@ -16,34 +16,34 @@ use crate::tokens::Counter as _;
 use crate::tokens::memory::Memory;
 
 thread_local! {
-    /// What all trees of this instance remember of their texts.
+    /// The counts that all trees of this instance cache.
     static MEMORY: Memory = Memory::default();
 }
 
 /// A resident tree; see `LoomTree` in the package's types.
 ///
-/// An error leaves it as it was. A call from within another one, by the caller's tokenizer, is an error.
+/// An error leaves it unchanged. A re-entrant call, from the custom tokenizer, is an error.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct LoomTree {
     handle: RefCell<Handle>,
-    /// The caller's counter of the last call, to recognise it.
+    /// The custom counter of the last call, to recognize it.
     counter: RefCell<Option<Rc<CustomCounter>>>,
 }
 
 #[wasm_bindgen]
 impl LoomTree {
-    /// A tree from bytes of its JSON.
+    /// Creates a tree from bytes of its JSON.
     #[wasm_bindgen(constructor)]
     pub fn new(tree: &[u8]) -> Thrown<LoomTree> {
         let handle = MEMORY.with(|memory| Handle::from_json(tree, memory))?;
         Ok(Self { handle: RefCell::new(handle), counter: RefCell::default() })
     }
 
-    /// Calls a method by its name: see [`call`](super::call::call).
+    /// Calls a method by name: see [`call`](super::call::call).
     pub fn call(&self, name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) -> Thrown<JsValue> {
         self.answer(bytes, tokenizer, |handle, bytes, host| {
-            // The tests look at all results as JSON; the package has no use for those that it takes packed.
+            // The tests read all results as JSON; the package takes some of them packed.
             let method = METHODS.iter().find_map(|table| table.iter().find(|method| method.name == name));
             #[cfg(debug_assertions)]
             let method = method.or_else(|| crate::loom::resident::UNPACKED.iter().find(|method| method.name == name));
@@ -53,7 +53,7 @@ impl LoomTree {
         })
     }
 
-    /// A dialogue with a report, packed, for a caller who keeps the messages of the one with the number `have`.
+    /// A dialogue with a report, packed, for a caller that already has the messages of the result numbered `have`.
     #[wasm_bindgen(js_name = packDialogue)]
     pub fn pack_dialogue(
         &self,
@@ -98,19 +98,19 @@ impl LoomTree {
         with_host(counter.as_ref(), |host| {
             let mut handle = self.handle.try_borrow_mut().map_err(|_| {
                 let message =
-                    "the tree is in the middle of another call; a tokenizer of one's own must not use the tree that it counts for";
+                    "re-entrant call of the tree; a custom tokenizer must not use the tree that it counts for";
                 Error::new(Code::HandleBusy, message)
             })?;
             let answered = answer(&mut handle, &bytes_of(bytes), host);
             if counter.as_ref().is_some_and(|counter| counter.has_failed()) {
-                // What it gave may be worth nothing: the next one counts again.
+                // Counts of a failed counter are not reused: the next call counts again.
                 self.counter.replace(None);
             }
             answered
         })
     }
 
-    /// The counter of the last call if it is the same, so that counts are kept.
+    /// The counter of the last call if it is equal, so that its counts are reused.
     fn same_counter(&self, counter: Rc<CustomCounter>) -> Rc<CustomCounter> {
         let mut last = self.counter.borrow_mut();
         match &*last {

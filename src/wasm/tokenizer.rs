@@ -1,4 +1,4 @@
-//! Texts as tokens and back, and the count of a text that grows: what has to be quick, next to the calls of the table.
+//! Texts as tokens and back, and incremental counts: the fast exports, in addition to the calls of the table.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use super::tokens::counter;
 use crate::error::{Code, Error};
 use crate::tokens::TokenStream;
 
-/// The tokens of a text; nothing where the tokenizer has none, which the call of this name has an error for.
+/// The tokens of a text; `None` if the tokenizer has no tokens, for which the call of this name has an error.
 #[wasm_bindgen(js_name = encodeTokens)]
 pub fn encode_tokens(text: &str, tokenizer: &str) -> Option<Uint32Array> {
     let counter = counter(Some(tokenizer.to_owned())).ok()?;
@@ -22,8 +22,8 @@ pub fn encode_tokens(text: &str, tokenizer: &str) -> Option<Uint32Array> {
     Some(Uint32Array::from(tokens.as_slice()))
 }
 
-/// The text that tokens stand for: its bytes where all of them are ASCII, else its UTF-16 code units. Nothing where the tokenizer has
-/// no tokens or one is no token, which `decodeTokenBytes` has an error for.
+/// The text of tokens: its bytes if all of them are ASCII, else its UTF-16 code units. Undefined if the tokenizer has
+/// no tokens or an id is invalid, for which `decodeTokenBytes` has an error.
 #[wasm_bindgen(js_name = decodeTokens)]
 pub fn decode_tokens(ids: &[u32], tokenizer: &str) -> JsValue {
     let decoded = || {
@@ -41,20 +41,20 @@ pub fn decode_tokens(ids: &[u32], tokenizer: &str) -> JsValue {
     }
 }
 
-/// A text that grows; see `TokenCounter` in the package's types.
+/// An incremental count; see `TokenCounter` in the package's types.
 ///
-/// An error leaves it as it was. A call from within another one, by the caller's tokenizer, is an error.
+/// An error leaves it unchanged. A re-entrant call, from the custom tokenizer, is an error.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct TokenCounter {
     stream: RefCell<TokenStream>,
-    /// The caller's own counter.
+    /// The custom counter.
     counter: Option<Rc<CustomCounter>>,
 }
 
 #[wasm_bindgen]
 impl TokenCounter {
-    /// No text yet, from the JSON of `{ options }`.
+    /// A counter without text, from the JSON of `{ options }`.
     #[wasm_bindgen(constructor)]
     pub fn new(request: &[u8], tokenizer: &JsValue) -> Thrown<TokenCounter> {
         let counter = CustomCounter::new(tokenizer);
@@ -63,14 +63,14 @@ impl TokenCounter {
             stream = Some(TokenStream::from_json(request, host)?);
             Ok(JsValue::UNDEFINED)
         })?;
-        let stream = stream.ok_or_else(|| Error::new(Code::InternalError, "there is no counter"))?;
+        let stream = stream.ok_or_else(|| Error::new(Code::InternalError, "the counter is missing"))?;
         Ok(Self { stream: RefCell::new(stream), counter })
     }
 
-    /// Adds to the text; `is_half` where half a character follows, whose other half is still to come. Gives the tokens so far.
+    /// Appends text; `is_half` if the second half of a surrogate pair follows. Returns the tokens so far.
     pub fn append(&self, delta: &str, is_half: bool) -> Thrown<u32> {
         let mut stream = self.stream.try_borrow_mut().map_err(|_| {
-            let message = "the token counter is in the middle of another call; a tokenizer of one's own must not use the token counter that it counts for";
+            let message = "re-entrant call of the token counter; a custom tokenizer must not use the token counter that it counts for";
             Error::new(Code::HandleBusy, message)
         })?;
         let count = stream.append(delta, if is_half { "\u{fffd}" } else { "" });
@@ -78,8 +78,8 @@ impl TokenCounter {
         Ok(count)
     }
 
-    /// Adds one character, and gives the tokens so far; -1 where it cannot, which [`Self::append`] has an error for. A character
-    /// crosses sooner as a number than as a text.
+    /// Appends one character and returns the tokens so far; -1 on failure, for which [`Self::append`] has an error. A
+    /// character crosses faster as a number than as a text.
     #[wasm_bindgen(js_name = appendCharacter)]
     pub fn append_character(&self, code: u32) -> f64 {
         match (char::from_u32(code), self.stream.try_borrow_mut(), &self.counter) {
@@ -88,7 +88,7 @@ impl TokenCounter {
         }
     }
 
-    /// Begins again, without a text.
+    /// Starts over without text.
     pub fn reset(&self) {
         if let Ok(mut stream) = self.stream.try_borrow_mut() {
             stream.reset();

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use crate::tokens::Tokenizers;
 
 thread_local! {
-    /// What `loadVocabulary` has loaded. The core gets it as an argument.
+    /// The vocabularies loaded by `loadVocabulary`. The core receives them as an argument.
     pub(super) static TOKENIZERS: RefCell<Tokenizers> = RefCell::default();
 }
 

@@ -143,7 +143,7 @@ fn what_is_no_request_is_refused_with_its_place() {
         (
             replaced("\"id\":\"one\"", b"\"id\":\"one\",\"id\":\"one\""),
             Code::InvalidInput,
-            "`tree.nodes[0].id` is there twice",
+            "`tree.nodes[0].id` occurs twice",
         ),
         (replaced("\"id\":\"one\"", b"\"id\":\"\xff\""), Code::InvalidInput, "is not UTF-8 at byte"),
         (replaced("\"id\":\"one\"", b"\"id\":\"o\nne\""), Code::InvalidInput, "control character"),
@@ -184,11 +184,11 @@ fn errors_say_what_to_write() {
         let window = request.as_object_mut().unwrap().remove("contextWindow").unwrap();
         request["contextwindow"] = window;
     });
-    assert_eq!(misspelt, "the request lacks `contextWindow`; is `contextwindow` meant to be that?");
+    assert_eq!(misspelt, "the request lacks `contextWindow`; is `contextwindow` a misspelling of it?");
     let absent = said(&|request| drop(request.as_object_mut().unwrap().remove("contextWindow")));
     assert_eq!(absent, "the request lacks `contextWindow`");
     let nothing = said(&|request| request["contextWindow"] = Value::Null);
-    assert_eq!(nothing, "the request lacks `contextWindow`; there is `null`, which stands for nothing");
+    assert_eq!(nothing, "the request lacks `contextWindow`; `null` counts as missing");
     let negative = said(&|request| request["preferences"] = json!({ "tokenBuffer": -1 }));
     assert_eq!(negative, "`tokenBuffer` is -1; it must be a whole number, 0 or more");
     assert_eq!(said(&|request| *request = json!(5)), "the request must be an object");

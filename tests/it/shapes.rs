@@ -75,7 +75,7 @@ fn errors_name_the_field() {
         (r#"{"path":[ {"a":1}]}"#, "path[0]", "must be a string"),
         (r#"{"choices":[]}"#, "choices", "must be an object of edge ids by node id"),
         (r#"{"choices":{"a b":"c","d\u0065":7}}"#, "choices.de", "must be a string"),
-        (r#"{"choices":{"a":"c","\u0061":"d"}}"#, "choices.a", "is there twice; leave one of them out"),
+        (r#"{"choices":{"a":"c","\u0061":"d"}}"#, "choices.a", "occurs twice; remove one"),
         (r#"{"media":{"x.y":{"data":"a","url":{}}}}"#, "media.x.y.url", "must be a string"),
         (r#"{"media":{"x":{"data":"a","url":"b"}}}"#, "media.x", "must have either `data` or `url`"),
         (r#"{"contextWindow":"1"}"#, "contextWindow", "must be a number"),
@@ -146,15 +146,15 @@ fn names_that_are_not_known_are_refused_with_those_that_are() {
 #[test]
 fn what_is_no_json_is_named_by_line_and_column() {
     let cases = [
-        ("", 1, "the request is not JSON: the end at line 1 column 1 where a value should be"),
-        (r#"{"tip":"x"} 7"#, 1, "the request is not JSON: `7` at line 1 column 13 where the end should be"),
-        (r#"{"tip":tru}"#, 1, "the request is not JSON: `t` at line 1 column 8 where a value should be"),
+        ("", 1, "the request is not JSON: expected a value at line 1 column 1, found the end"),
+        (r#"{"tip":"x"} 7"#, 1, "the request is not JSON: expected the end at line 1 column 13, found `7`"),
+        (r#"{"tip":tru}"#, 1, "the request is not JSON: expected a value at line 1 column 8, found `t`"),
         (
             "{\"tip\":\n\"\n\"}",
             2,
-            "the request is not JSON: `\\n` at line 2 column 2 where no control character in a string should be",
+            "the request is not JSON: expected no control character in a string at line 2 column 2, found `\\n`",
         ),
-        (r#"{7:7}"#, 1, "the request is not JSON: `7` at line 1 column 2 where a key in quotes should be"),
+        (r#"{7:7}"#, 1, "the request is not JSON: expected a key in quotes at line 1 column 2, found `7`"),
     ];
     for (text, line, message) in cases {
         let error = error(text);
@@ -197,7 +197,7 @@ fn options_that_are_not_known_are_never_ignored() {
     assert_eq!(paths, expected);
     let error = request_body_json(request.to_string().as_bytes()).unwrap_err();
     assert_eq!(error.code(), ctxweave::Code::InvalidInput);
-    assert_eq!(error.message(), "there is no option `contextwindow`; did you mean `contextWindow`?");
+    assert_eq!(error.message(), "unknown option `contextwindow`; did you mean `contextWindow`?");
 }
 
 /// Bytes in the place of something else are called that, and no message has a NUL character in it.

@@ -312,7 +312,7 @@ fn what_has_no_tokens_or_is_none_is_refused() {
             json!({ "text": "a", "options": { "tokenizer": "o200k_base", "allowedSpecials": "all" } }),
             Code::InvalidInput,
             "options.allowedSpecials",
-            "there is no option `allowedSpecials`; did you mean `allowedSpecial`?",
+            "unknown option `allowedSpecials`; did you mean `allowedSpecial`?",
         ),
         (
             "decodeTokenBytes",

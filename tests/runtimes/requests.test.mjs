@@ -137,8 +137,8 @@ test("unknown options are reported", () => {
   assert.deepEqual(
     diagnostics.map(({ code, path, message }) => [code, path, message]),
     [
-      ["unknown_option", "note", "there is no option `note`; did you mean `notes`?"],
-      ["unknown_option", "limits.notesHeadLine", "there is no option `notesHeadLine`; did you mean `notesHeadLines`?"],
+      ["unknown_option", "note", "unknown option `note`; did you mean `notes`?"],
+      ["unknown_option", "limits.notesHeadLine", "unknown option `notesHeadLine`; did you mean `notesHeadLines`?"],
     ],
   );
   const thrown = error(() => ctxweave.countTokens("a", { tokeniser: "o200k_base" }));

@@ -49,7 +49,7 @@ describe("LoomTree", () => {
     ]) {
       assert.throws(() => tree.configure(settings), {
         code: "invalid_input",
-        message: /there is no option `(bogus|tokenBufer)`/,
+        message: /unknown option `(bogus|tokenBufer)`/,
       });
     }
     tree.configure({ tokenizer: "cl100k_base", contextWindow: 100_000 });

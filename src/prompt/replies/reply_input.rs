@@ -20,7 +20,7 @@ const EXPECTED: &str =
 /// if it is not an answer of this provider.
 pub(crate) fn read(provider: Provider, given: Value<'_>, name: &dyn Fn(usize) -> Option<String>) -> Result<Replies> {
     let mut notes = UnreadFields::default();
-    let mut replies = match given.beside() {
+    let mut replies = match given.attached_bytes() {
         Some(bytes) => text(provider, given, of_bytes(given, bytes)?, &mut notes),
         None => match given.as_text() {
             Some(text) => self::text(provider, given, &text, &mut notes),

@@ -188,7 +188,7 @@ fn a_target_is_read_as_it_is_given() {
         ),
         (
             json!({ "provider": "gemini", "cache": { "where": 1 } }),
-            "there is no option `where`; there are `system`, `messages`, `ttl`",
+            "unknown option `where`; known: `system`, `messages`, `ttl`",
         ),
     ] {
         assert_eq!(read(wrong).unwrap_err(), format!("invalid_input: {said}"));

@@ -105,7 +105,7 @@ fn no_option_is_ignored() {
     let error = fit(&json!([]), &json!({ "maxToken": 9000 })).unwrap_err();
     assert_eq!(
         (error.code(), error.message()),
-        (Code::InvalidInput, "there is no option `maxToken`; did you mean `maxTokens`?")
+        (Code::InvalidInput, "unknown option `maxToken`; did you mean `maxTokens`?")
     );
     assert_eq!(error.details()["path"], "options.maxToken");
 }

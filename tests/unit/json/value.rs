@@ -158,7 +158,7 @@ fn errors_name_the_path() {
         assert_eq!(error.details()["path"], "tree.nodes[1].id");
         let error = first.object("a node").unwrap().need("content").unwrap_err();
         assert_eq!(error.message(), "`tree.nodes[0]` lacks `content`");
-        assert_eq!(root.get("x").unwrap_err().message(), "`x` is there twice; leave one of them out");
+        assert_eq!(root.get("x").unwrap_err().message(), "`x` occurs twice; remove one");
         let blocks = second.need("content").unwrap().object("content").unwrap().need("blocks").unwrap();
         assert_eq!(blocks.list("blocks").unwrap().next().unwrap().path(), "tree.nodes[1].content.blocks[0]");
     });
@@ -174,8 +174,8 @@ fn options_that_are_not_known_are_named() {
         assert_eq!(
             said,
             [
-                ("maxtokens", "there is no option `maxtokens`; did you mean `maxTokens`?"),
-                ("zzzzzzzz", "there is no option `zzzzzzzz`; there are `maxTokens`, `limit`"),
+                ("maxtokens", "unknown option `maxtokens`; did you mean `maxTokens`?"),
+                ("zzzzzzzz", "unknown option `zzzzzzzz`; known: `maxTokens`, `limit`"),
             ]
         );
         assert_eq!(refuse_unknown(&found).unwrap_err().details()["path"], "maxtokens");
@@ -192,7 +192,7 @@ fn very_many_unknown_options_are_counted() {
         options.report_unknown(&["limit"], &mut found);
         assert_eq!(found.len(), MAX_LISTED_UNKNOWN + 1);
         assert_eq!(found[7].path.as_deref(), Some("options.k7"));
-        assert_eq!(found[MAX_LISTED_UNKNOWN].message, "199901 more options are not known");
+        assert_eq!(found[MAX_LISTED_UNKNOWN].message, "199901 more options are unknown");
         assert_eq!(found[MAX_LISTED_UNKNOWN].path.as_deref(), Some("options"));
     });
 }
