@@ -1,4 +1,4 @@
-//! From what is planned to the body of a provider's request.
+//! The body of a provider's request, from a plan.
 
 use std::ops::Range;
 
@@ -13,20 +13,20 @@ use crate::vendors::anthropic::blocks::is_server_call_id;
 use crate::vendors::bodies::reuse::{MessageSource, WrittenBody};
 use crate::vendors::message::Message;
 
-/// The target with `token_buffer` as the default length of the answer.
+/// The target, with `token_buffer` as the default output limit.
 pub(crate) fn with_fallback(target: &Target, token_buffer: u64) -> Target {
     Target { fallback_max_tokens: token_buffer, ..target.clone() }
 }
 
-/// The body that was written last, and the messages in it.
+/// The last written body, and its messages.
 #[derive(Debug, Default)]
 pub(crate) struct PreviousBody {
     pub written: WrittenBody,
     pub known: PreviousMessages,
 }
 
-/// The body. Where the conversation is nothing but texts, what the last body has is copied, and with it come the runs that the
-/// next one may copy; else there are none.
+/// The body. If the conversation is plain texts, unchanged parts are copied from the last body, and the runs that the
+/// next body can copy are returned; otherwise there are no runs.
 pub(crate) fn body<'a>(
     plan: &Plan<'_, 'a>,
     planned: &Planned<'a>,
@@ -53,7 +53,7 @@ pub(crate) fn body<'a>(
         Some(role) => Some((Some(role), plan.system.text.as_str())),
         None => plan.system.field().map(|system| (None, system)),
     };
-    // A system context that is a message is none of the texts.
+    // A system context that is a message is not one of the texts.
     let is_system = |role: Role| !matches!(role, Role::User | Role::Assistant);
     let lead_before = last.known.index.messages.iter().take_while(|message| is_system(message.role)).count();
     let texts = PlannedTexts { plan, planned, lead, lead_before, runs: planned.runs(&last.known) };
@@ -61,8 +61,9 @@ pub(crate) fn body<'a>(
     Ok((written, texts.runs))
 }
 
-/// Removes or reports signed thinking after the result of a tool that Anthropic ran. The vendor wrote both in one message; in a body the
-/// call is a function's, whose result is a message of its own, so that the thinking is bound to other messages.
+/// Removes or reports signed thinking after the result of a tool that Anthropic ran. The vendor wrote both in one
+/// message; in a body the call is a function's, whose result is a separate message, so the thinking would be bound to
+/// other messages.
 fn settle_separated_thinking(messages: &mut [Message<'_>], rule: PreservedThinking, diagnostics: &mut Vec<Diagnostic>) {
     for Message { content, node_ids, .. } in messages.iter_mut().filter(|message| message.role == Role::Assistant) {
         let is_result =

@@ -1,9 +1,9 @@
-//! The limit, and the errors of what is over it.
+//! The limit, and the errors for exceeding it.
 
 use crate::error::{Code, Error, Result};
 use crate::json::object;
 
-/// `contextWindow − tokenBuffer`.
+/// The limit: `contextWindow − tokenBuffer`.
 pub(crate) fn limit(window: u64, token_buffer: u64) -> Result<u64> {
     window.checked_sub(token_buffer).filter(|&limit| limit > 0).ok_or_else(|| {
         let message = format!("`contextWindow` of {window} leaves nothing after `tokenBuffer` of {token_buffer}; use a larger window or a smaller buffer");
@@ -11,13 +11,13 @@ pub(crate) fn limit(window: u64, token_buffer: u64) -> Result<u64> {
     })
 }
 
-/// Fails if the system context with its overhead is over the limit.
+/// Fails if the system context with its overhead exceeds the limit.
 pub(crate) fn check_system(system: &str, required: u64, limit: u64) -> Result<()> {
     if required <= limit || system.is_empty() {
         return Ok(());
     }
     let message = format!(
-        "the system context takes {required} tokens with its overhead, and the limit is {limit}; shorten it or use a larger context window"
+        "the system context costs {required} tokens with its overhead, over the limit of {limit}; shorten it or use a larger context window"
     );
     Err(over(Code::SystemContextTooLong, message, limit, required))
 }
@@ -28,7 +28,7 @@ pub(crate) fn too_long<'a>(
     costs: impl Iterator<Item = (&'a str, u64)>,
     advice: &str,
 ) -> Error {
-    let message = format!("the context takes {required} tokens, and the limit is {limit}; {advice}");
+    let message = format!("the context costs {required} tokens, over the limit of {limit}; {advice}");
     let nodes = costs.map(|(id, tokens)| object([("nodeId", id.into()), ("tokens", tokens.into())]));
     over(Code::ContextTooLong, message, limit, required).with("nodes", nodes.collect::<Vec<_>>())
 }

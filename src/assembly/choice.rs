@@ -1,4 +1,4 @@
-//! What is kept of a conversation, and in which form.
+//! The kept part of a conversation, and the form of each item.
 
 use std::ops::Range;
 
@@ -8,23 +8,23 @@ use crate::maps::SortedMap;
 
 #[derive(Debug)]
 pub(crate) struct Choice<'a> {
-    /// The first gap begins at the head; from the tail on all items stay.
+    /// The first gap begins at the head; all items from the tail on are kept.
     pub kept: Kept,
     pub marker: Option<String>,
-    /// How many nodes the marker stands for, in a series.
+    /// The number of nodes that the marker counts, in a series.
     pub marker_count: Option<usize>,
     /// Protected items between head and tail, in order.
     pub inside: Vec<usize>,
     /// Items whose texts are shortened.
     pub shortened: SortedMap<usize, Item<'a>>,
-    /// Whether not even one unit fits whole.
+    /// Whether not even one unit fits completely.
     pub is_last_resort: bool,
-    /// In a series, whether it is that of the last fit.
+    /// In a series, whether it repeats the last fit.
     pub is_repeated: bool,
-    /// In a series, the first item that is preceded by something else than in the last result.
+    /// In a series, the first item whose predecessor differs from the last result.
     pub change: Option<usize>,
     pub thinking: InvalidThinking<'a>,
-    /// The items of which something is sent, unless it is all before the head and from the tail on.
+    /// The items that are sent at least in part; `None` if these are all before the head and from the tail on.
     pub places: Option<Vec<usize>>,
 }
 
@@ -44,10 +44,10 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Finds the places of what is sent, out of so many items.
+    /// Computes the places of the sent items, out of `count`.
     pub(super) fn place(&mut self, count: usize) {
         let Kept { head, tail } = self.kept;
-        // Sums of costs know no marker but that of the removed items.
+        // The sums of costs include only the marker for the removed items.
         let is_counted = self.marker_count.is_none_or(|count| count == tail - head);
         self.places = (self.emptied() > 0 || !self.inside.is_empty() || !is_counted).then(|| {
             let all = (0..head).chain(self.inside.iter().copied()).chain(tail..count);
@@ -55,27 +55,27 @@ impl<'a> Choice<'a> {
         });
     }
 
-    /// Whether something was removed or shortened for the limit.
+    /// Whether anything was removed or shortened because of the limit.
     pub(crate) fn is_cut(&self) -> bool {
         self.kept.tail > self.kept.head || !self.shortened.is_empty()
     }
 
-    /// Whether something is not sent, or not whole.
+    /// Whether anything is removed or shortened.
     pub(crate) fn truncated(&self) -> bool {
         self.is_cut() || !self.thinking.without.is_empty()
     }
 
-    /// Where the marker stands, if there is one.
+    /// The place of the marker, if there is one.
     pub(super) fn gap(&self) -> Option<usize> {
         self.marker.as_ref().map(|_| self.kept.head)
     }
 
-    /// Items that were nothing but invalid thinking.
+    /// The number of items that held only invalid thinking.
     pub(super) fn emptied(&self) -> usize {
         self.thinking.without.values().filter(|item| item.parts.is_empty()).count()
     }
 
-    /// The items of the gap of which nothing is sent.
+    /// The number of items in the gap that are not sent at all.
     pub(super) fn removed(&self) -> usize {
         (self.kept.tail - self.kept.head).saturating_sub(self.inside.len())
     }
@@ -90,7 +90,7 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// The items of which something is sent, of all those.
+    /// The items that are sent at least in part, out of `count`.
     pub(crate) fn kept_items(&self, count: usize) -> impl Iterator<Item = usize> {
         let places = self.places.as_deref();
         let all = |range: Range<usize>| if places.is_none() { range } else { 0..0 };
@@ -98,28 +98,28 @@ impl<'a> Choice<'a> {
         all(0..self.kept.head).chain(all(self.kept.tail..count)).chain(places_of)
     }
 
-    /// How many of them are before the gap.
+    /// The number of kept items before the gap.
     pub(super) fn head_places(&self) -> usize {
         self.places_before(self.kept.head)
     }
 
-    /// How many of them come before an item of the head.
+    /// The number of kept items before an item of the head.
     pub(super) fn places_before(&self, item: usize) -> usize {
         self.places.as_ref().map_or(item, |places| places.partition_point(|&at| at < item))
     }
 
-    /// An item in the form in which it is sent, if that is not its own.
+    /// The form in which an item is sent, if it was changed.
     pub(super) fn rewritten(&self, at: usize) -> Option<&Item<'a>> {
         self.thinking.without.get(&at).or_else(|| self.shortened.get(&at))
     }
 
-    /// The items that are sent in another form than they have in the conversation.
+    /// The items that are sent in a changed form.
     pub(super) fn rewritten_items(&self) -> impl Iterator<Item = usize> {
         let stripped = self.thinking.without.keys().filter(|at| !self.shortened.contains_key(*at));
         self.shortened.keys().chain(stripped).copied()
     }
 
-    /// Whether all items that are sent have their own form, and are before the head or from the tail on.
+    /// Whether all sent items are unchanged, and before the head or from the tail on.
     pub(super) fn is_plain(&self) -> bool {
         self.places.is_none() && self.shortened.is_empty() && self.thinking.without.is_empty()
     }

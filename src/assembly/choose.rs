@@ -1,4 +1,4 @@
-//! What is kept of a conversation, if signatures of thinking do not outlast a cut.
+//! Which items are kept if a cut invalidates signatures of thinking.
 
 use crate::assembly::choice::Choice;
 use crate::assembly::item::{Item, Kept, Shape};
@@ -8,7 +8,8 @@ use crate::content::Vendor;
 use crate::error::Result;
 
 impl<'a> Plan<'_, 'a> {
-    /// Chooses what is kept, without the thinking whose signatures do not hold then. What that frees is used for more units.
+    /// Chooses the kept items, without the thinking whose signatures become invalid. The freed tokens are used for more
+    /// units.
     pub(crate) fn choose(&self) -> Result<Choice<'a>> {
         if let Some(series) = self.series {
             return self.choose_in_series(series);
@@ -33,7 +34,7 @@ impl<'a> Plan<'_, 'a> {
                 if let Some((best, _)) = best {
                     return Ok(best);
                 }
-                // Texts that touch where thinking was are joined, which may cost more than the thinking did.
+                // Texts that become neighbors are joined, which may cost more than the removed thinking.
                 budget = budget.saturating_sub(total - self.limit);
                 continue;
             }
@@ -42,7 +43,7 @@ impl<'a> Plan<'_, 'a> {
                 return Ok(best);
             }
             let raised = self.limit.saturating_add(whole.saturating_sub(total));
-            // A cut that moves in steps stays where it is.
+            // A cut that moves in steps keeps its place.
             let is_fixed = self.settings.cut_step > 0 || choice.is_last_resort;
             if raised <= budget || is_fixed {
                 return Ok(choice);
@@ -62,7 +63,7 @@ impl<'a> Plan<'_, 'a> {
         choice
     }
 
-    /// The choice without invalid thinking, if that is removed. What is new is reported.
+    /// The choice without invalid thinking, if that is removed. New removals are reported.
     pub(super) fn without_invalid(
         &self,
         mut choice: Choice<'a>,
@@ -94,7 +95,7 @@ impl<'a> Plan<'_, 'a> {
         choice
     }
 
-    /// An item that holds thinking which the vendor signed.
+    /// An item with thinking that the vendor signed.
     fn signed_item(&self, choice: &Choice<'a>, at: usize, vendor: Vendor) -> Option<Item<'a>> {
         let outline = self.items.outline(at).filter(|outline| !matches!(outline.merged_by, Some((_, Shape::Text))));
         outline.and_then(|_| self.item(choice, at)).filter(|item| item.parts.iter().any(|part| is_signed(part, vendor)))
@@ -116,7 +117,7 @@ impl<'a> Plan<'_, 'a> {
         if is_gap && choice.marker.is_some() {
             return Some(changed);
         }
-        // Items of one role are one message, on both sides of a gap without a marker too.
+        // Items of one role are one message, also on both sides of a gap without a marker.
         let role = self.items.role(changed);
         let mut first = if is_gap { head } else { changed };
         while first > 0 && self.items.role(first - 1) == role {

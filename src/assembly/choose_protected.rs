@@ -1,4 +1,5 @@
-//! The messages of a dialogue that are shortened rather than removed (SPEC §1 "Strategies": reserve, tail, protected texts, head).
+//! The messages of a dialogue that are shortened rather than removed: reserve, tail, protected texts, head
+//! (docs/loom.md).
 
 use std::ops::Range;
 
@@ -12,7 +13,7 @@ use crate::assembly::strategies::{OverLimit, leap};
 use crate::content::Role;
 use crate::maps::SortedMap;
 
-/// Protected units within the tokens that they may have.
+/// Protected units within their token allowances.
 #[derive(Debug)]
 struct ProtectedUnits<'a> {
     units: Vec<ProtectedUnit>,
@@ -21,7 +22,8 @@ struct ProtectedUnits<'a> {
 }
 
 impl<'a> Plan<'_, 'a> {
-    /// A choice that keeps the protected units, if the strategy alone removes one of them; `None` if nothing can be done for them.
+    /// A choice that keeps the protected units, if the strategy alone removes one of them; `None` if they cannot be
+    /// kept.
     pub(super) fn choose_protected(&self, over: &OverLimit<'_>, kept: Option<Kept>) -> Option<Choice<'a>> {
         let newest = self.units.iter().rev().nth(1).copied().unwrap_or(0);
         let is_removed = |unit: &ProtectedUnit| match kept {
@@ -52,7 +54,7 @@ impl<'a> Plan<'_, 'a> {
         self.next_to_newest(over, reserved(&units, newest, available), newest)
     }
 
-    /// The units that the settings protect, in order, without room.
+    /// The units that the settings protect, in order, without an allowance.
     pub(super) fn protected_units(&self, lead: usize) -> Vec<ProtectedUnit> {
         let protect = &self.settings.protect;
         let mut texts = (lead..self.items.len()).filter(|&at| self.items.is_user_text(at));
@@ -85,14 +87,14 @@ impl<'a> Plan<'_, 'a> {
         range.filter_map(|at| self.items.item(at)).collect()
     }
 
-    /// How a unit that begins at an item is shortened.
+    /// How to shorten a unit that begins at an item.
     pub(super) fn shortening(&self, fill: Fill, min_tokens: u64, start: usize) -> ShortenUnit<'_> {
         let answer = (start..self.items.len()).rev().find(|&at| self.items.role(at) == Some(Role::Assistant));
         let read = answer.map_or(0, |at| at + 1 - start);
         ShortenUnit { fill, min_tokens, read, prices: self.prices }
     }
 
-    /// Shortens the units that have less room than they take. One for which that is impossible is given up.
+    /// Shortens the units whose allowance is below their cost. A unit that cannot be shortened enough is given up.
     fn shorten_protected(&self, mut units: Vec<ProtectedUnit>) -> ProtectedUnits<'a> {
         let mut shortened = SortedMap::new();
         units.retain(|unit| {
@@ -129,7 +131,7 @@ impl<'a> Plan<'_, 'a> {
         self.set_gap(over, choice)
     }
 
-    /// Sets the gap of a choice without the protected items at its edges, the marker, and the places of the items.
+    /// Sets the gap of a choice, without the protected items at its edges, the marker, and the places of the items.
     pub(super) fn set_gap(&self, over: &OverLimit<'_>, mut choice: Choice<'a>) -> Choice<'a> {
         let Kept { mut head, mut tail } = choice.kept;
         let before = choice.inside.iter().zip(head..).take_while(|&(&at, next)| at == next).count();
@@ -144,8 +146,8 @@ impl<'a> Plan<'_, 'a> {
         choice
     }
 
-    /// Whether the gap of a choice has the marker. A window has none before it, unless a protected unit precedes it and something between
-    /// them is missing.
+    /// Whether the gap of a choice has the marker. A window has none before it, unless it follows a protected unit and
+    /// items between them are missing.
     pub(super) fn is_marked(&self, choice: &Choice<'a>) -> bool {
         let is_middle = self.settings.truncation_strategy == Strategy::TruncateMiddle;
         let first = choice.inside.first();
@@ -162,7 +164,7 @@ impl<'a> Plan<'_, 'a> {
         };
         let total =
             |protected: &ProtectedUnits<'a>, head: usize, tail: usize| self.total_of(choice(protected, head, tail)).1;
-        // Texts that touch are joined, which may cost a little more than they do apart.
+        // Texts that become neighbors are joined, which may cost slightly more.
         loop {
             if protected.units.is_empty() {
                 return None;
@@ -218,7 +220,8 @@ impl<'a> Plan<'_, 'a> {
         over.costs.run_alone(over.costs.lead, end).saturating_sub(whole.sum()).saturating_add(rooms)
     }
 
-    /// Where the shortest run after the head ends that removes a multiple of the step, at the protected tail at the latest.
+    /// The end of the shortest run after the head that removes a multiple of the step; at most the start of the
+    /// protected tail.
     fn step_tail(&self, over: &OverLimit<'_>, head: usize, tail: usize, total: impl Fn(usize) -> u64) -> usize {
         let whole = over.costs.total();
         let target = over.step_target();
@@ -226,7 +229,7 @@ impl<'a> Plan<'_, 'a> {
         leap(head, tail.saturating_sub(1), is_too_little).saturating_add(1).min(tail)
     }
 
-    /// The newest unit, shortened to what reserves leave. Reserves are given up until that is possible.
+    /// The newest unit, shortened to the tokens outside the reserves. Reserves are given up until it fits.
     fn next_to_newest(&self, over: &OverLimit<'_>, mut units: Vec<ProtectedUnit>, newest: usize) -> Option<Choice<'a>> {
         let mut unit = self.protected_unit(newest, Rank::Newest)?;
         let available = over.available();

@@ -1,4 +1,4 @@
-//! The tokens of messages of which some hold shortened items: those of unchanged items follow from the sums.
+//! The tokens of messages with shortened items; those of unchanged items follow from the sums.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,7 +17,7 @@ enum Piece<'p, 'a> {
 }
 
 impl<'a> Plan<'_, 'a> {
-    /// Tokens of the content of the messages up to one.
+    /// Tokens of the content of the messages before `end`.
     pub(super) fn content_tokens(&self, planned: &Planned<'a>, end: usize) -> u64 {
         let costs = self.costs();
         let (mut total, mut run) = (0, 0..0);
@@ -37,9 +37,9 @@ impl<'a> Plan<'_, 'a> {
         total + costs.content_tokens(run)
     }
 
-    /// Tokens of a message, if counts add up where its pieces touch.
+    /// Tokens of a message, if counts are additive at the boundaries of its pieces.
     fn tokens_of_pieces(&self, costs: &Costs<'_>, pieces: &[Piece<'_, 'a>]) -> Option<u64> {
-        // Without the thinking between them texts of one item are joined.
+        // Without the thinking between them, texts of one item are joined.
         let is_joined = |parts: &[Block<'_>]| matches!(parts, [Block::Text(_), Block::Text(_)]);
         let joins =
             |piece: &Piece<'_, 'a>| matches!(piece, Piece::Rewritten(item) if item.parts.windows(2).any(is_joined));
@@ -81,7 +81,7 @@ impl<'a> Plan<'_, 'a> {
         }
     }
 
-    /// The cost of the break between a piece and a text, if counts add up there.
+    /// The cost of the break between a piece and a text, if counts are additive there.
     fn break_between(&self, costs: &Costs<'_>, piece: &Piece<'_, 'a>, next: &str) -> Option<i64> {
         if !self.prices.counter.is_additive_before(next) {
             return None;
@@ -97,7 +97,7 @@ impl<'a> Plan<'_, 'a> {
     }
 }
 
-/// What a message holds, in order.
+/// The pieces of a message, in order.
 fn pieces<'p, 'a>(planned: &'p Planned<'a>, at: usize) -> Vec<Piece<'p, 'a>> {
     let mut pieces: Vec<Piece<'p, 'a>> = Vec::new();
     let places = planned.index.range(at);

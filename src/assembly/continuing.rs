@@ -1,4 +1,4 @@
-//! A dialogue that continues the last one: what that did is done again, until a step is needed (SPEC §8 "Continuing fits").
+//! A dialogue that continues the last one: its treatment is applied again until a step is needed (docs/agents.md).
 
 use crate::assembly::choice::Choice;
 use crate::assembly::costs::{Sums, marker_text};
@@ -13,11 +13,11 @@ use crate::assembly::treatments::first_difference;
 use crate::error::Result;
 use crate::maps::SortedMap;
 
-/// How often a step goes down further since texts that touch cost more than they do apart.
+/// How often a step lowers its target because joined texts cost more than separate ones.
 const MAX_ATTEMPTS: usize = 16;
 
 impl<'a> Plan<'_, 'a> {
-    /// Chooses what the last fit chose, or makes a step.
+    /// Repeats the choice of the last fit, or makes a step.
     pub(super) fn choose_in_series(&self, series: &ItemSeries) -> Result<Choice<'a>> {
         let repeated = self.with_change(self.repeated(series), series);
         let (mut repeated, total) = self.total_of(repeated);
@@ -25,13 +25,13 @@ impl<'a> Plan<'_, 'a> {
         if total <= self.limit { Ok(repeated) } else { self.step(series) }
     }
 
-    /// Whether what the last fit chose is still within the limit.
+    /// Whether the choice of the last fit is still within the limit.
     pub(crate) fn is_repeated_within_limit(&self) -> bool {
         let repeated = self.series.map(|series| self.with_change(self.repeated(series), series));
         repeated.is_none_or(|repeated| self.total_of(repeated).1 <= self.limit)
     }
 
-    /// The choice of the last fit, or everything.
+    /// The choice of the last fit, or all items.
     fn repeated(&self, series: &ItemSeries) -> Choice<'a> {
         let last = if series.repeats { series.last.as_slice() } else { &[] };
         let removed = last.iter().filter(|(_, treatment)| treatment.is_removed()).map(|(at, _)| *at).collect();
@@ -61,13 +61,13 @@ impl<'a> Plan<'_, 'a> {
         choice
     }
 
-    /// Sets the marker, and finds the places of what is sent.
+    /// Sets the marker and computes the places of the sent items.
     fn set_marker(&self, choice: &mut Choice<'a>, marker: Option<CountedMarker>) {
         (choice.marker_count, choice.marker) = marker.map(|marker| (marker.count, marker.text)).unzip();
         choice.place(self.items.len());
     }
 
-    /// The choice without thinking that is invalid, by earlier changes or by what this one changes.
+    /// The choice without thinking that earlier changes or this choice made invalid.
     fn with_change(&self, mut choice: Choice<'a>, series: &ItemSeries) -> Choice<'a> {
         let treatments = self.treatments(&choice);
         let mut places = vec![first_difference(&series.last, &treatments), self.first_repaired];
@@ -83,7 +83,7 @@ impl<'a> Plan<'_, 'a> {
         self.without_invalid(choice, &is_invalid, &is_new)
     }
 
-    /// What a choice does to items, but for thinking.
+    /// The treatments of a choice, except removed thinking.
     pub(crate) fn treatments(&self, choice: &Choice<'a>) -> Vec<(usize, ItemTreatment)> {
         let Kept { head, tail } = choice.kept;
         let mut inside = choice.inside.iter().peekable();
@@ -98,7 +98,7 @@ impl<'a> Plan<'_, 'a> {
         treatments
     }
 
-    /// Goes down to the target of a step, from what the last fit left.
+    /// Cuts the result of the last fit down to the target of a step.
     fn step(&self, series: &ItemSeries) -> Result<Choice<'a>> {
         let repeated = self.without_changes(self.repeated(series), series);
         let treated = TreatedItems {
@@ -138,7 +138,7 @@ impl<'a> Plan<'_, 'a> {
                 chosen => chosen,
             }?;
             let mut choice = self.with_counted_marker(self.after_step(&repeated, &treated, chosen));
-            // The marker counts what is left of no thinking, and is itself a change.
+            // The marker also counts items emptied of thinking, and is itself a change.
             for _ in 0..2 {
                 choice = self.with_counted_marker(self.with_change(choice, series));
             }
@@ -157,7 +157,7 @@ impl<'a> Plan<'_, 'a> {
         self.without_invalid(choice, &is_invalid, &|_| false)
     }
 
-    /// What the last fit and a step over the items that it left choose together.
+    /// The combined choice of the last fit and a step over the items that it left.
     fn after_step(&self, before: &Choice<'a>, treated: &TreatedItems<'_, 'a>, step: Choice<'a>) -> Choice<'a> {
         let Kept { head, tail } = step.kept;
         let mut inside = step.inside.iter().peekable();
@@ -180,7 +180,7 @@ impl<'a> Plan<'_, 'a> {
         choice
     }
 
-    /// The choice with the marker for all that it removes, if its strategy has one.
+    /// The choice with the marker for everything it removes, if its strategy has one.
     fn with_counted_marker(&self, mut choice: Choice<'a>) -> Choice<'a> {
         let removed = choice.removed() + choice.emptied();
         let is_marked = self.is_marked(&choice);
@@ -189,7 +189,8 @@ impl<'a> Plan<'_, 'a> {
         choice
     }
 
-    /// Tokens that a step leaves: those of its target, or of what is kept for the limit's sake alone, the tail and protected messages.
+    /// The limit of a step: its target, or the cost of the tail and the protected messages, to which only the full
+    /// limit applies.
     fn step_limit(&self, target: u64) -> u64 {
         let costs = self.costs();
         let last = self.units.iter().rev().nth(1).copied().unwrap_or(0);

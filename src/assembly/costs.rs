@@ -1,9 +1,9 @@
 //! The cost of a conversation for any choice of kept items, without rendering it.
 //!
-//! Counts are not additive over concatenation, and merging joins texts. So costs are kept by *seams*: a seam stands
-//! between two neighbours of one role whose touching parts are texts, and its correction is what the joined text costs
-//! beyond the two alone. Where the counter adds up at a paragraph break, a seam's correction depends on its left text
-//! only. Where it does not, the texts are *coupled*: a run of coupled texts is counted as the joined text that they make.
+//! Counts are not additive over concatenation, and merging joins texts. So costs are stored with *seams*: a seam is
+//! between two neighbors of one role whose touching parts are texts, and its correction is the cost of the joined text
+//! beyond the cost of both alone. If the counter is additive at a paragraph break, a seam's correction depends on its
+//! left text only. Otherwise the texts are *coupled*: a run of coupled texts is counted as one joined text.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -24,27 +24,27 @@ struct CoupledRun {
     last: usize,
 }
 
-/// Runs of so many seams are costly to count in part.
+/// Runs with more seams are costly to count in part.
 const LONG_RUN: usize = 8;
 
 /// Sums over the items of a conversation. They can be truncated to any item and extended from there.
 #[derive(Debug)]
 pub(crate) struct Sums {
-    /// By what each item is merged with its neighbors.
+    /// The role and shape by which each item is merged with its neighbors.
     merged_by: Vec<Option<(Role, Shape)>>,
-    /// Over the items before an index.
+    /// Sum over the items before an index.
     alone: Vec<u64>,
-    /// Over the message starts before an index.
+    /// Sum over the message starts before an index.
     starts: Vec<u64>,
-    /// Over the seams before an index; the seam `k` stands after item `k`.
+    /// Sum over the seams before an index; the seam `k` follows item `k`.
     seams: Vec<i64>,
     /// The coupled run of each seam.
     coupled: Vec<Option<CoupledRun>>,
-    /// Seams in long runs.
+    /// The number of seams in long runs.
     long: usize,
     /// The few items that may cost less than 0 with the seam after them.
     non_monotonic: Vec<usize>,
-    /// The costs of parts of coupled runs that were needed.
+    /// Cached costs of parts of coupled runs.
     partial_runs: RefCell<SortedMap<(usize, usize), i64>>,
     markers: Markers,
 }
@@ -70,7 +70,7 @@ impl Sums {
         self.merged_by.truncate(len);
         self.alone.truncate(len.saturating_add(1));
         self.starts.truncate(len.saturating_add(1));
-        // The last item that stays may be in a run that now ends there.
+        // The last remaining item may be in a run that now ends there.
         let last = len.saturating_sub(1);
         let run = last.checked_sub(1).and_then(|seam| self.coupled.get(seam).copied().flatten());
         self.cut_seams(run.map_or(last, |run| run.first));
@@ -90,7 +90,7 @@ impl Sums {
         self.partial_runs.take();
     }
 
-    /// Adds the items that are not summed up yet.
+    /// Adds the items that are not included yet.
     pub(crate) fn extend(&mut self, items: &dyn CutItems, prices: &Prices<'_>) {
         let count = items.len();
         for at in self.merged_by.len()..count {
@@ -138,7 +138,7 @@ impl Sums {
                     break;
                 }
             }
-            // The cost of the break after the run depends on the whole run, no longer on its last text alone.
+            // The cost of the break after the run now depends on the whole run, not only on its last text.
             if last > first && self.goes_on(last) {
                 last += 1;
             }
@@ -184,7 +184,7 @@ impl CoupledRun {
     }
 }
 
-/// The cost of the joined text of the items `first..=last` of a coupled run beyond that of the texts alone.
+/// The cost of the joined text of the items `first..=last` of a coupled run, beyond that of the separate texts.
 fn coupled_cost(items: &dyn CutItems, prices: &Prices<'_>, first: usize, last: usize) -> i64 {
     let apart: i64 = coupled_texts(items, first, last).map(|text| signed(prices.text(&text))).sum();
     signed(prices.text(&coupled_text(items, first, last))) - apart
@@ -204,16 +204,16 @@ fn coupled_texts<'i>(items: &'i dyn CutItems, first: usize, last: usize) -> impl
     (first..=last).filter_map(move |at| if at == first { items.last_text(at) } else { items.first_text(at) })
 }
 
-/// The costs of markers for some counts, since neighbouring cuts are tried again and again.
+/// The costs of markers for some counts, since cuts of similar length are tried repeatedly.
 #[derive(Debug, Default)]
 struct Markers {
     template: RefCell<String>,
-    /// How many messages more than the count each is for.
+    /// The number of messages added to the count of each.
     omitted: Cell<usize>,
     costs: RefCell<Vec<Option<CachedMarker>>>,
 }
 
-/// How many items a marker stands for, and its cost if there is a marker.
+/// The item count of a marker, and its cost if there is a marker.
 type CachedMarker = (usize, Option<MarkerCost>);
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -223,11 +223,11 @@ pub(crate) struct MarkerCost {
     adds_up: bool,
 }
 
-/// How many are kept at most.
+/// The maximal number of cached markers.
 const MARKERS: usize = 1 << 16;
 
 impl Markers {
-    /// Forgets the costs of other markers.
+    /// Discards cached costs if the template changed.
     fn set_template(&self, template: &str) {
         let mut known = self.costs.borrow_mut();
         if *self.template.borrow() != template {
@@ -263,15 +263,15 @@ impl Markers {
 /// The gap where items were removed, next to the marker's text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gap {
-    /// Tokens that are kept free there for a text that is not known yet.
+    /// Tokens reserved there for a text that is not known yet.
     pub reserved: Option<u64>,
-    /// Tokens of the message that the marker is, where messages are never merged.
+    /// Overhead of the marker as a separate message, if messages are never merged.
     pub overhead: u64,
-    /// How many messages an earlier marker stood for.
+    /// The number of messages that an earlier marker counted.
     pub omitted: usize,
 }
 
-/// The marker for so many nodes, unless it is blank.
+/// The marker for `nodes` nodes, unless it is blank.
 pub(crate) fn marker_text(template: &str, nodes: usize) -> Option<String> {
     let of_one = [(DIALOGUE_MARKER, DIALOGUE_MARKER_OF_ONE), (CHAT_MARKER, CHAT_MARKER_OF_ONE)];
     if let Some((_, of_one)) = of_one.into_iter().find(|&(marker, _)| nodes == 1 && template == marker) {
@@ -291,11 +291,11 @@ pub(crate) struct Costs<'l> {
     /// The template of the marker.
     marker: &'l str,
     pub len: usize,
-    /// Items at the beginning that are never removed: a block before the nodes, and a compaction.
+    /// The number of items at the beginning that are never removed: a block before the nodes, and a compaction.
     pub lead: usize,
-    /// Blocks after the nodes: 0 or 1.
+    /// The number of blocks after the nodes: 0 or 1.
     trail: usize,
-    /// The last results of two costly questions: successive cuts mostly differ on one side only.
+    /// The last results of two costly queries: successive cuts mostly differ on one side only.
     last_break: Cell<Option<(usize, i64)>>,
     last_clean: Cell<Option<(usize, bool)>>,
     gap: Gap,
@@ -325,24 +325,24 @@ impl<'l> Costs<'l> {
         Self { gap, ..self }
     }
 
-    /// The same with so many items after the block before the nodes that are never removed either.
+    /// The same costs, with this many items after the first block pinned.
     pub(crate) fn with_pinned(self, items: usize) -> Self {
         Self { lead: self.lead + items, ..self }
     }
 
-    /// Tokens of the items that are never removed at the beginning, without a block.
+    /// Tokens of the pinned items at the beginning, without a block.
     pub(crate) fn pinned_alone(&self) -> u64 {
         let block = usize::from(self.items.is_block(0));
         let messages = self.messages(block, self.lead).saturating_mul(self.prices.overhead.per_message);
         self.alone(block.min(self.lead), self.lead).saturating_add(messages)
     }
 
-    /// Whether messages that an earlier marker stood for are missing.
+    /// Whether messages counted by an earlier marker are missing.
     pub(crate) fn omits_earlier(&self) -> bool {
         self.gap.omitted > 0
     }
 
-    /// Whether costs of kept runs take constant time.
+    /// Whether the cost of a kept run takes constant time.
     pub(crate) fn is_cheap(&self) -> bool {
         self.sums.long == 0
     }
@@ -352,7 +352,7 @@ impl<'l> Costs<'l> {
         self.sums.non_monotonic.is_empty() && self.lead == 0
     }
 
-    /// Where the last `nodes` nodes begin.
+    /// The start of the last `nodes` nodes.
     pub(crate) fn recent(&self, nodes: u64) -> usize {
         let nodes = usize::try_from(nodes).unwrap_or(usize::MAX);
         self.len.saturating_sub(self.trail).saturating_sub(nodes).max(self.lead)
@@ -372,7 +372,7 @@ impl<'l> Costs<'l> {
         self.run(from, to).saturating_sub(self.fixed)
     }
 
-    /// Tokens of the content of the messages of these items, which are merged with no others.
+    /// Tokens of the content of the messages of these items, which do not merge with others.
     pub(crate) fn content_tokens(&self, items: Range<usize>) -> u64 {
         u64::try_from(self.content(items.start, items.end)).unwrap_or(0)
     }
@@ -385,7 +385,7 @@ impl<'l> Costs<'l> {
         self.sums.shape(at).is_some_and(Shape::ends_with_text)
     }
 
-    /// Whether the break after an item costs what it costs after the item's text alone.
+    /// Whether the break after an item costs the same as after its text alone.
     pub(crate) fn is_uncoupled(&self, at: usize) -> bool {
         let run = at.checked_sub(1).and_then(|seam| self.coupled_at(seam));
         run.is_none() || !self.sums.is_single(at)
@@ -399,7 +399,7 @@ impl<'l> Costs<'l> {
     /// Tokens of the request with the nodes from `tail` on, without a marker.
     pub(crate) fn window(&self, tail: usize) -> u64 {
         match self.lead {
-            // The same, and this is asked for each item of a window.
+            // Equal without a head, and called for each item of a window.
             0 => self.run(tail, self.len),
             head => self.apart(Kept { head, tail }, None),
         }
@@ -437,7 +437,7 @@ impl<'l> Costs<'l> {
         self.prices.text(&texts.join(JOIN)) + per_message
     }
 
-    /// The marker for so many nodes, unless it is blank.
+    /// The marker for `nodes` nodes, unless it is blank.
     pub(crate) fn marker(&self, nodes: usize) -> Option<String> {
         marker_text(self.marker, nodes.saturating_add(self.gap.omitted))
     }
@@ -456,7 +456,7 @@ impl<'l> Costs<'l> {
         })
     }
 
-    /// Tokens of the marker that stands for so many items, where messages are never merged.
+    /// Tokens of the marker for this many items, if messages are never merged.
     pub(crate) fn marker_tokens(&self, items: usize) -> u64 {
         self.marker_cost(items).map_or(0, |marker| marker.tokens.unsigned_abs())
     }
@@ -499,7 +499,7 @@ impl<'l> Costs<'l> {
         total + between_signed(&self.sums.seams, start, end)
     }
 
-    /// The correction for the gap, and how many messages fall together there, the marker's own among them.
+    /// The correction for the gap, and the number of messages that merge there, including the marker's.
     fn gap(&self, kept: Kept, marker: Option<MarkerCost>) -> (i64, u64) {
         let left = kept.head.checked_sub(1).and_then(|at| Some((at, self.sums.role(at)?)));
         let right = self.sums.role(kept.tail).map(|role| (kept.tail, role));
@@ -517,9 +517,9 @@ impl<'l> Costs<'l> {
         (self.seam_cost(left, Some(marker), right, count), joined)
     }
 
-    /// The cost of joining beyond both sides, the marker included.
+    /// The cost of the joined text beyond both sides, including the marker.
     fn seam_cost(&self, left: Option<usize>, marker: Option<MarkerCost>, right: Option<usize>, count: usize) -> i64 {
-        // An item of several parts touches both sides with different texts, so that no coupled run passes through it.
+        // An item with several parts touches both sides with different texts, so no coupled run spans it.
         let run_at = |at: usize, seam: usize| self.coupled_at(seam).filter(|_| self.sums.is_single(at));
         let left_run = left.and_then(|at| run_at(at, at.checked_sub(1)?));
         let right_run = right.and_then(|at| run_at(at, at));
@@ -540,7 +540,7 @@ impl<'l> Costs<'l> {
         }
         let text_of = |first: usize, last: usize| coupled_text(self.items, first, last);
         let before = left.map(|at| text_of(left_run.map_or(at, |run| run.first), at));
-        // Nor does the break after the right text cost what it costs after that text alone.
+        // Likewise, the break after the right text costs more or less than after that text alone.
         let right_end = |at: usize| right_run.map_or(at + usize::from(self.sums.goes_on(at)), |run| run.last);
         let first_text = |at| self.items.first_text(at).map_or_else(String::new, Cow::into_owned);
         let after = right.map(|at| if right_end(at) > at { text_of(at, right_end(at)) } else { first_text(at) });
@@ -581,10 +581,10 @@ fn remembered<T: Copy>(last: &Cell<Option<(usize, T)>>, at: usize, find: impl Fn
     found
 }
 
-/// The cost of a paragraph break after a text, where counts add up.
+/// The cost of a paragraph break after a text, if counts are additive.
 pub(crate) fn break_after(text: &str, prices: &Prices<'_>) -> i64 {
-    // Counts add up at breaks inside the text too, so that only what follows the last one matters.
-    // Not `rmatch_indices`, whose searcher is 1 KB of the module.
+    // Counts are additive at breaks inside the text too, so only the text after the last one matters. `rmatch_indices`
+    // would add 1 KB to the module.
     let breaks = (0..text.len().saturating_sub(1)).rev().find_map(|at| {
         if text.as_bytes().get(at..at.saturating_add(JOIN.len()))? != JOIN.as_bytes() {
             return None;

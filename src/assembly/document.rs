@@ -1,4 +1,4 @@
-//! One continuous text under a budget (SPEC §1 "Buffer"): what of it is kept, and where its parts stand in the document.
+//! One continuous text under a budget: the kept parts, and their places in the document (docs/loom.md).
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(crate) struct SourceText {
     working_tokens: u64,
 }
 
-/// A part in the text, in bytes, and its tokens alone.
+/// A part of the text, in bytes, and its tokens alone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SourcePart {
     pub start: usize,
@@ -49,7 +49,7 @@ impl SourceText {
         self.text.get(from..to).unwrap_or_default()
     }
 
-    /// An estimate of where `tokens` tokens from byte `from` end.
+    /// Estimates the end of `tokens` tokens from byte `from`.
     fn about(&self, from: usize, tokens: u64) -> usize {
         let working = (self.working, self.text.len(), self.working_tokens);
         let pieces = self.parts.iter().map(|part| (part.start, part.end, part.tokens)).chain([working]);
@@ -66,13 +66,13 @@ impl SourceText {
         self.text.len()
     }
 
-    /// An estimate of the tokens from byte `from` on.
+    /// Estimates the tokens from byte `from` on.
     fn about_after(&self, from: usize) -> u64 {
         let after = self.parts.iter().filter(|part| part.start >= from).map(|part| part.tokens);
         after.sum::<u64>() + self.working_tokens
     }
 
-    /// Where the last `count` parts begin.
+    /// The start of the last `count` parts.
     pub(crate) fn recent(&self, count: u64) -> usize {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let first = self.parts.len().saturating_sub(count);
@@ -80,7 +80,7 @@ impl SourceText {
     }
 }
 
-/// Bytes `0..head` and `tail..` of the source stay.
+/// The kept bytes of the source: `0..head` and `tail..`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KeptText {
     pub head: usize,
@@ -113,7 +113,7 @@ impl<'p> DocumentPlan<'p> {
         Self { source, settings, limit, preface, fixed, counted, clusters: Clusters::new(&source.text) }
     }
 
-    /// Chooses what is kept. `ids` are those of the parts, for the error.
+    /// Chooses the kept text. `ids` are those of the parts, for the error.
     pub(crate) fn choose<'i>(&self, ids: impl Iterator<Item = &'i str> + Clone) -> Result<KeptText> {
         let len = self.source.text.len();
         if self.whole() <= self.limit {
@@ -121,7 +121,7 @@ impl<'p> DocumentPlan<'p> {
         }
         let costs = || ids.clone().zip(self.source.parts.iter().map(|part| part.tokens));
         let kept = match self.settings.truncation_strategy {
-            // `Settings::resolve` refuses `KeepStart`.
+            // `Settings::resolve` rejects `KeepStart`.
             Strategy::StopAtLimit | Strategy::KeepStart => {
                 let advice = "exclude nodes, or use a model with a larger context window";
                 return Err(budget::too_long(self.limit, self.whole(), costs(), advice));
@@ -130,13 +130,13 @@ impl<'p> DocumentPlan<'p> {
             Strategy::RollingWindow => self.rolling(),
         };
         kept.ok_or_else(|| {
-            let advice = "not even its end fits; use a larger context window";
+            let advice = "not even its end fits; use a model with a larger context window";
             budget::too_long(self.limit, self.whole(), costs(), advice)
         })
     }
 
-    /// The head takes at most half, and leaves room for the recent nodes if it has a quarter nevertheless; the tail takes the rest, the
-    /// head what is then left.
+    /// The head takes at most half, less if the recent nodes need it, but at least a quarter; the tail takes the rest,
+    /// and the head the remaining tokens.
     fn middle(&self) -> Option<KeptText> {
         let len = self.source.text.len();
         let recent = self.source.recent(self.settings.minimum_recent_nodes);
@@ -148,7 +148,7 @@ impl<'p> DocumentPlan<'p> {
         }
         let budget_before_recent = budget.saturating_sub(self.tokens(recent, len));
         let head = self.head_within(recent, budget_before_recent.min(budget / 2));
-        // Joining can cost more than the parts, so that the head may leave too little room.
+        // Joined texts can cost more than separate ones, so the head may leave too few tokens.
         let next_to_head = self.tail_within(head, len).filter(|kept| kept.tail <= recent && head > 0);
         let next_to_quarter = || {
             let quarter = self.head_within(self.source.working, budget / 4);
@@ -157,7 +157,7 @@ impl<'p> DocumentPlan<'p> {
         };
         let mut kept = next_to_quarter().or_else(|| self.tail_within(0, len))?;
         let wider = |more: usize| self.head_at((kept.head + more).min(kept.tail));
-        // The working buffer goes last: while it is cut, nothing before it takes room.
+        // The working buffer is cut last: while it is cut, nothing before it is kept.
         if kept.tail > self.source.working {
             return Some(kept);
         }
@@ -178,7 +178,7 @@ impl<'p> DocumentPlan<'p> {
         let total = self.whole();
         let target = rounded_excess(total, self.limit, self.settings.cut_step);
         let removed = |tail: usize| total.saturating_sub(self.cost(KeptText { head, tail }));
-        // The longest run that removes less than the target; one step further is the shortest that reaches it.
+        // Finds the longest run that removes less than the target; one step more reaches it.
         let guess = self.source.about(head, target) - head;
         let short = search::largest(0, end - head, guess, target.saturating_sub(1), |run| {
             removed(self.clusters.ceil(head + run))
@@ -196,14 +196,14 @@ impl<'p> DocumentPlan<'p> {
         Some(if wider.tail < len && self.fits(wider) { wider } else { kept })
     }
 
-    /// The end of the longest head before `end` that costs at most `budget` by itself.
+    /// The end of the longest head before `end` that alone costs at most `budget`.
     fn head_within(&self, end: usize, budget: u64) -> usize {
         let guess = self.source.about(0, budget);
         let longest = search::largest(0, end, guess, budget, |at| self.tokens(0, self.head_at(at)));
         longest.map_or(0, |at| self.head_at(at)).min(end)
     }
 
-    /// The longest tail next to this head that fits, if one cluster does.
+    /// The longest tail next to this head that fits; `None` if not even one cluster does.
     fn tail_within(&self, head: usize, len: usize) -> Option<KeptText> {
         let kept = |keep: usize| KeptText { head, tail: self.tail_at(len - keep).max(head) };
         let last = self.clusters.floor(len.saturating_sub(1));
@@ -215,7 +215,7 @@ impl<'p> DocumentPlan<'p> {
         if found.tail < len {
             return Some(found);
         }
-        // Only words longer than what fits are left: at least the last cluster has to be.
+        // Only longer words remain: at least the last cluster has to fit.
         let least = KeptText { head, tail: last.max(head) };
         self.fits(least).then_some(least)
     }
@@ -244,7 +244,7 @@ impl<'p> DocumentPlan<'p> {
         self.cost(kept) <= self.limit
     }
 
-    /// The document, and where its parts are.
+    /// The document, and the places of its parts.
     pub(crate) fn render(&self, kept: KeptText) -> (String, Places) {
         let text = &self.source.text;
         let marker = self.marker(kept);
@@ -266,12 +266,12 @@ impl<'p> DocumentPlan<'p> {
     }
 }
 
-/// How many nodes are removed whole.
+/// The number of nodes that are removed completely.
 fn removed(source: &SourceText, kept: KeptText) -> usize {
     source.parts.iter().filter(|part| part.start >= kept.head && part.end <= kept.tail && part.start < part.end).count()
 }
 
-/// Where the parts of the source are in the document, in bytes.
+/// The places of the source's parts in the document, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Places {
     kept: KeptText,
@@ -285,7 +285,7 @@ impl Places {
         start..start + self.gap
     }
 
-    /// What is left of the bytes `start..end` of the source: one piece in the head, one in the tail.
+    /// The kept pieces of the bytes `start..end` of the source: one in the head, one in the tail.
     pub(crate) fn pieces(&self, start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
         let KeptText { head, tail } = self.kept;
         let shift = self.preface + head + self.gap;

@@ -1,4 +1,4 @@
-//! Using what whole units leave of the limit (SPEC §1 "Filling the edges").
+//! Using the tokens that whole units leave of the limit (docs/loom.md).
 
 use std::ops::Range;
 
@@ -9,12 +9,12 @@ use crate::assembly::protection::{MIN_FILLED_TOKENS, MIN_PROTECTED_TOKENS};
 use crate::assembly::settings::{Fill, StartOn, Strategy};
 use crate::assembly::strategies::OverLimit;
 
-/// How often a text is shortened again because texts that touch cost more or less than they do apart.
+/// How often a text is shortened again because joined texts cost more or less than separate ones.
 const MAX_SHORTENINGS: usize = 4;
 
 impl<'a> Plan<'_, 'a> {
-    /// A choice that uses the rest of the limit: protected units grow, then the removed units at the edges of the gap are restored,
-    /// shortened.
+    /// A choice that uses the rest of the limit: first protected units are extended, then the removed units at the
+    /// edges of the gap are restored, shortened.
     pub(super) fn filled(&self, mut choice: Choice<'a>, limit: u64) -> Choice<'a> {
         if self.settings.fill == Fill::Off || !choice.is_cut() {
             return choice;
@@ -24,7 +24,7 @@ impl<'a> Plan<'_, 'a> {
         for unit in self.shortened_units(&choice) {
             choice = self.with_unit(&over, choice, unit, Fill::All, MIN_PROTECTED_TOKENS, None);
         }
-        // What a step removes below its target is the reserve for the next turns.
+        // Tokens below the target of a step are the reserve for the next turns.
         if self.makes_step {
             return choice;
         }
@@ -39,14 +39,14 @@ impl<'a> Plan<'_, 'a> {
             let is_same = choice.kept == before;
             let (filled, total) = self.total_of(choice);
             choice = filled;
-            // Cleared results may leave room for more.
+            // Cleared results may leave tokens for more.
             if is_same || total >= limit {
                 return choice;
             }
         }
     }
 
-    /// Restores the unit before the tail, if it can be shortened to what is left.
+    /// Restores the unit before the tail, if it can be shortened to the remaining tokens.
     fn with_unit_before_tail(&self, over: &OverLimit<'_>, choice: Choice<'a>) -> Choice<'a> {
         let Kept { head, tail } = choice.kept;
         let number = self.units.partition_point(|&start| start < tail).saturating_sub(1);
@@ -60,7 +60,7 @@ impl<'a> Plan<'_, 'a> {
         self.with_unit(over, choice, unit, self.settings.fill, MIN_FILLED_TOKENS, Some(kept))
     }
 
-    /// Restores the unit after the head, if it can be shortened to what is left.
+    /// Restores the unit after the head, if it can be shortened to the remaining tokens.
     fn with_unit_after_head(&self, over: &OverLimit<'_>, choice: Choice<'a>) -> Choice<'a> {
         let Kept { head, tail } = choice.kept;
         let unit = head..over.start_of(self.units.partition_point(|&start| start <= head));
@@ -86,7 +86,7 @@ impl<'a> Plan<'_, 'a> {
         units
     }
 
-    /// The choice with a unit in the longest form that the limit leaves room for; otherwise the choice itself.
+    /// The choice with a unit in the longest form that fits the limit; otherwise the unchanged choice.
     fn with_unit(
         &self,
         over: &OverLimit<'_>,

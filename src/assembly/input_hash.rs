@@ -1,4 +1,4 @@
-//! The hashes by which a fit recognizes the messages of the last one (SPEC §8 "Continuing fits").
+//! The hashes by which a fit recognizes the messages of the last one (docs/agents.md).
 
 use serde_json::Value as Json;
 
@@ -10,13 +10,13 @@ use crate::vendors::message_hash::{MessageHash, hash_to};
 /// Messages at the end whose hashes are recorded one by one.
 const RECENT: usize = 200;
 
-/// Where messages part from those of the last fit.
+/// The point at which the messages diverge from those of the last fit.
 #[derive(Clone, Debug)]
 pub(crate) struct Branch {
-    /// The first message that differs. In long conversations this may be earlier than the real one.
+    /// The first message that differs. In long conversations this may be earlier than the exact one.
     pub at: usize,
     pub reason: PrefixReason,
-    /// The messages from there on that were among the earlier ones or appended to them: what they follow is another message now.
+    /// Messages from there on that were in the earlier input or appended to it, and now follow another message.
     pub stale: Vec<usize>,
 }
 
@@ -24,12 +24,12 @@ pub(crate) struct Branch {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InputHash {
     pub count: usize,
-    /// Of all of them, and of all but the last.
+    /// The hash of all messages, and of all but the last.
     all: u64,
     before_last: u64,
     last_parts: usize,
     last: u64,
-    /// Of those before the recent ones.
+    /// The hash of the messages before the recent ones.
     before_recent: u64,
     recent: Vec<u32>,
 }
@@ -62,8 +62,8 @@ impl InputHash {
         messages.len() >= self.count && hash_to(messages, self.count) == self.all
     }
 
-    /// Where these messages part from the earlier ones, unless it is another conversation; `step` is how many there were at the last
-    /// step, and their hash.
+    /// The branch from the earlier messages, or `None` for another conversation; `step` is the number of messages at
+    /// the last step, and their hash.
     pub(crate) fn branch(&self, step: (usize, u64), messages: &[MessageHash]) -> Option<Branch> {
         let (step, of_step) = step;
         let to_step = || (step > 0 && messages.len() >= step && hash_to(messages, step) == of_step).then_some(step);
@@ -78,7 +78,7 @@ impl InputHash {
         Some(Branch { at, reason, stale: self.stale(at, messages) })
     }
 
-    /// The first message that differs, if so many agree that it is known.
+    /// The first message that differs, if enough messages agree to determine it.
     fn first_difference(&self, messages: &[MessageHash]) -> Option<usize> {
         let from = self.count.saturating_sub(self.recent.len());
         if messages.len() < from || hash_to(messages, from) != self.before_recent {
@@ -90,14 +90,14 @@ impl InputHash {
         Some(from + same)
     }
 
-    /// The messages from a branch on that were made after another beginning: those among the earlier ones, and those appended to them.
+    /// Messages from a branch on that were made after another beginning: earlier ones, and those appended to them.
     fn stale(&self, branch: usize, messages: &[MessageHash]) -> Vec<usize> {
         let known = self.known(branch, messages);
         let is_stale = |at: &usize| *at >= self.count || known.contains(at);
         (branch..messages.len()).filter(is_stale).collect()
     }
 
-    /// The messages from one on that were among the earlier ones.
+    /// The messages from `from` on that were in the earlier input.
     fn known(&self, from: usize, messages: &[MessageHash]) -> Vec<usize> {
         let recent = from.saturating_sub(self.count.saturating_sub(self.recent.len()));
         let known = self.recent.get(recent..).unwrap_or_default();
@@ -105,12 +105,12 @@ impl InputHash {
         (from..messages.len()).filter(is_known).collect()
     }
 
-    /// Whether any of these messages was among the earlier ones.
+    /// Whether any of these messages was in the earlier input.
     pub(crate) fn knows_any(&self, messages: &[MessageHash]) -> bool {
         !self.known(0, messages).is_empty()
     }
 
-    /// Whether the last message that both have is the same: one before it was edited.
+    /// Whether the last message of both is the same, so that an earlier one was edited.
     fn ends_alike(&self, messages: &[MessageHash]) -> bool {
         let Some(last) = self.count.min(messages.len()).checked_sub(1) else { return false };
         let recent = last.checked_sub(self.count.saturating_sub(self.recent.len()));

@@ -1,4 +1,4 @@
-//! The items of a conversation: what costs, strategies and rendering know of a node or a message.
+//! The items of a conversation: the view of nodes or messages that costs, strategies and rendering share.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,29 +7,29 @@ use crate::assembly::message_index::MessageIndex;
 use crate::content::{Block, Role};
 use crate::prompt::Prices;
 
-/// Something that is kept or removed as a whole, ready to be rendered; or a block that stands before or after all others
-/// and is never removed.
+/// A message or node that is kept or removed as a whole, ready to be rendered; or a block before or after all others
+/// that is never removed.
 #[derive(Clone, Debug)]
 pub(crate) struct Item<'a> {
     pub role: Role,
-    /// `None` for a block.
+    /// The id; `None` for a block.
     pub id: Option<&'a str>,
     pub parts: Vec<Block<'a>>,
-    /// Tokens as a message of its own.
+    /// Tokens as a separate message.
     pub alone: u64,
     pub header: Option<Header>,
 }
 
-/// A header at the beginning of a text, which is not part of what the item says.
+/// A header at the beginning of a text, which is not part of the item's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     /// The index of its part.
     pub part: usize,
-    /// In bytes, with the break after it if a text follows.
+    /// The length in bytes, with the break after it if a text follows.
     pub len: usize,
 }
 
-/// Items `0..head` and `tail..` stay.
+/// The kept items: `0..head` and `tail..`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kept {
     pub head: usize,
@@ -65,10 +65,10 @@ impl Shape {
     }
 }
 
-/// What costs depend on.
+/// The properties of an item that determine costs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outline {
-    /// Tokens as a message of its own.
+    /// Tokens as a separate message.
     pub alone: u64,
     /// The role and the shape by which neighbors are merged; `None` for an item that never is.
     pub merged_by: Option<(Role, Shape)>,
@@ -86,11 +86,11 @@ impl std::fmt::Debug for dyn Items<'_> + '_ {
     }
 }
 
-/// The items of a conversation as a cut sees them, oldest first. Texts are those of items that are merged.
+/// The items of a conversation as a cut sees them, oldest first. Texts are those of mergeable items.
 pub(crate) trait CutItems {
     fn len(&self) -> usize;
     fn outline(&self, at: usize) -> Option<Outline>;
-    /// Whether a window may begin with it, if windows begin with the user.
+    /// Whether a window that has to begin with the user may begin at this item.
     fn may_begin(&self, at: usize) -> bool;
     fn is_block(&self, _: usize) -> bool {
         false
@@ -107,20 +107,20 @@ pub(crate) trait CutItems {
     }
 }
 
-/// The same as rendering sees them. Their parts are made on demand.
+/// The items of a conversation for rendering. Their parts are made on demand.
 pub(crate) trait Items<'a>: CutItems {
     fn role(&self, at: usize) -> Option<Role>;
-    /// Its id; `None` for a block.
+    /// The id; `None` for a block.
     fn id(&self, at: usize) -> Option<&'a str>;
-    /// The header with the break after it, and the text, of an item that is one text. Where the caller takes it so, the text may
-    /// be escaped, as it stands in the string of a body; then the last is true.
+    /// The header with the break after it, and the text, of an item that is one text. If the caller accepts it, the
+    /// text may be escaped, as in the string of a body; then the last field is true.
     fn text(&self, at: usize, takes_escaped: bool) -> Option<(&str, &str, bool)>;
-    /// The text of an item that is one text without a header, for as long as its source lives.
+    /// The text of an item that is one text without a header, with the lifetime of its source.
     fn borrowed_text(&self, at: usize) -> Option<&'a str>;
-    /// Length of that text in UTF-16 code units; 0 if missing.
+    /// Length of the item's text in UTF-16 code units; 0 if it has none.
     fn utf16_len(&self, at: usize) -> usize;
     fn item(&self, at: usize) -> Option<Item<'a>>;
-    /// Whether it is a user's and has content other than results of tools.
+    /// Whether it is a user's and has content other than tool results.
     fn is_user_text(&self, at: usize) -> bool;
     /// Adds items to an index of messages.
     fn add_to(&self, index: &mut MessageIndex, range: Range<usize>);

@@ -1,4 +1,4 @@
-//! What a fit did to an item, written down so that a later fit can do it again (SPEC §8 "Continuing fits").
+//! The recorded treatment of an item, so that a later fit can apply it again (docs/agents.md).
 
 use std::borrow::Cow;
 
@@ -10,25 +10,25 @@ use crate::content::Block;
 use crate::prompt::Prices;
 use crate::text::{split_once, trim, whole_number};
 
-/// What was done to an item. Removed thinking is recorded apart.
+/// The treatment of an item. Removed thinking is recorded separately.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ItemTreatment {
-    /// All of it was removed.
+    /// The whole item was removed.
     Removed,
-    /// Some of its texts were.
+    /// Some of its texts were changed.
     Changed(Vec<TextTreatment>),
 }
 
-/// What was done to a text of an item.
+/// The treatment of a text of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TextTreatment {
-    /// The text at this place among its texts, those in results included.
+    /// The text at this index among the item's texts, including those in results, was shortened.
     Shortened(usize, KeptEnds),
-    /// The placeholder replaces the result at this place among its results.
+    /// The result at this index among the item's results was replaced by the placeholder.
     Cleared(usize),
 }
 
-/// Places among texts and among results.
+/// Indices among texts and among results.
 #[derive(Clone, Copy, Debug, Default)]
 struct Places {
     text: usize,
@@ -36,7 +36,7 @@ struct Places {
 }
 
 impl ItemTreatment {
-    /// How the texts of an item were changed; none if they were not.
+    /// The changes of an item's texts; `None` if they are unchanged.
     pub(crate) fn of_texts(whole: &Item<'_>, now: &Item<'_>) -> Option<Self> {
         let mut places = Places::default();
         let mut found = Vec::new();
@@ -69,7 +69,7 @@ impl ItemTreatment {
         (!found.is_empty()).then_some(Self::Changed(found))
     }
 
-    /// Does the same to the texts of an item.
+    /// Applies the treatment to the texts of an item.
     pub(crate) fn apply(&self, item: &mut Item<'_>, prices: &Prices<'_>) {
         let Self::Changed(changes) = self else { return };
         let header = item.header;
@@ -133,7 +133,8 @@ fn ends_of(changes: &[TextTreatment], place: usize) -> Option<&KeptEnds> {
     })
 }
 
-/// `!` is all of an item; otherwise its texts, as in `s0.120.80 c1`. Markers other than the default come apart.
+/// `!` stands for the whole item; otherwise the texts are listed, as in `s0.120.80 c1`. Custom markers are stored
+/// separately.
 impl RecordedTreatment for ItemTreatment {
     fn to_text(&self) -> (String, Vec<&str>) {
         let changes = match self {

@@ -1,4 +1,4 @@
-//! The items of each message and their versions, by which messages are recognised without reading their texts.
+//! The items of each message and their versions, by which messages are recognized without reading their texts.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use crate::content::Role;
 pub(crate) struct ItemKey {
     pub node: u32,
     pub content: u32,
-    /// 0 without a header.
+    /// The version of the header; 0 without one.
     pub header: u32,
 }
 
@@ -22,12 +22,12 @@ impl ItemKey {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexedMessage {
     pub role: Role,
-    /// Where its items end in the list of all items.
+    /// The end of its items in the list of all items.
     pub end: usize,
     pub kind: MessageKind,
-    /// About how many bytes its texts have.
+    /// Approximate bytes of its texts.
     pub bytes: u32,
-    /// The hash of its role and content; 0 until it is known.
+    /// The hash of its role and content; 0 if not computed.
     pub hash: u64,
 }
 
@@ -37,7 +37,7 @@ pub(crate) enum MessageKind {
     ItemTexts,
     /// Texts with a marker or a block, which have no keys.
     Volatile,
-    /// Anything.
+    /// Any content.
     Parts,
 }
 
@@ -52,8 +52,8 @@ impl MessageIndex {
         Self { messages: Vec::with_capacity(items + 2), items: Vec::with_capacity(items) }
     }
 
-    /// Adds an item, or something else where there is no key, to the last message where that is of the same role, else to
-    /// a new one. `bytes` is about how large its texts are.
+    /// Adds an item, or a block without a key, to the last message if that has the same role, else to a new one.
+    /// `bytes` is the approximate size of its texts.
     pub(crate) fn add(&mut self, role: Role, kind: MessageKind, key: Option<ItemKey>, bytes: usize) {
         self.items.extend(key);
         let end = self.items.len();
@@ -92,7 +92,7 @@ impl MessageIndex {
         (*first != ItemKey::BLOCK).then_some(first.node as usize)
     }
 
-    /// How many messages, from one of these and one of another dialogue on, are known to be equal.
+    /// The number of messages, from one of these and one of another dialogue on, that are known to be equal.
     fn equal_from(&self, at: usize, other: &Self, there: usize) -> usize {
         let (messages, others) = (self.messages.iter().skip(at), other.messages.iter().skip(there));
         let (mut from, mut other_from) = (self.range(at).start, other.range(there).start);
@@ -115,12 +115,12 @@ pub(crate) struct PreviousMessages {
     pub index: Rc<MessageIndex>,
     /// For each slot, the message that began with its item, plus `offset`. Stale entries do not match.
     at: Vec<u32>,
-    /// Avoids renumbering when messages before are removed.
+    /// Avoids renumbering if earlier messages are removed.
     offset: u32,
 }
 
 impl PreviousMessages {
-    /// The messages of a dialogue in runs of known and of new ones.
+    /// The messages of a dialogue as runs of known and of new ones.
     pub(crate) fn runs(&self, index: &MessageIndex) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
         let mut at = 0;
@@ -146,7 +146,7 @@ impl PreviousMessages {
 
     pub(crate) fn replace(&mut self, index: Rc<MessageIndex>, runs: &[Run]) {
         let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        // Entries of the longest run are not changed.
+        // Entries of the longest run need no change.
         let longest = runs.iter().filter(|run| run.known.is_some()).max_by_key(|run| run.count);
         if let Some(Run { from, known: Some(known), .. }) = longest {
             self.offset = self.offset.wrapping_add(number(*known)).wrapping_sub(number(*from));
@@ -171,7 +171,7 @@ impl PreviousMessages {
 pub(crate) struct Run {
     pub from: usize,
     pub count: usize,
-    /// The first of them in the last dialogue.
+    /// The index of the first one in the last dialogue.
     pub known: Option<usize>,
 }
 
@@ -182,7 +182,7 @@ pub(crate) struct PreviousDialogue {
 }
 
 impl PreviousDialogue {
-    /// How many leading messages are equal; `None` if the system context differs.
+    /// The number of equal leading messages; `None` if the system context differs.
     pub(crate) fn shared(&self, system: u64, index: &MessageIndex) -> Option<usize> {
         let pairs = index.messages.iter().zip(&self.known.index.messages);
         let same = pairs.take_while(|(now, before)| now.hash == before.hash);

@@ -1,7 +1,7 @@
-//! The tokens of a text with a run taken out, without counting all of it again.
+//! The tokens of a text with a run removed, without recounting the whole text.
 //!
-//! Where the counter adds up at paragraph breaks (see [`Counter::is_additive_before`]), a text is counted once by paragraphs, and
-//! a cut needs a count of the paragraphs that it touches. Elsewhere each cut counts the whole text.
+//! If the counter is additive at paragraph breaks (see [`Counter::is_additive_before`]), a text is counted once by
+//! paragraphs, and a cut only counts the paragraphs that it touches. Otherwise each cut counts the whole text.
 
 use crate::assembly::render::JOIN;
 use crate::tokens::Counter;
@@ -12,9 +12,9 @@ pub(crate) struct Paragraphs<'t> {
     counter: &'t dyn Counter,
     preface: &'t str,
     text: &'t str,
-    /// Where paragraphs begin at which counts add up, but for the first.
+    /// The starts of paragraphs at which counts are additive, except the first.
     starts: Vec<usize>,
-    /// Tokens up to each of these.
+    /// Tokens before each of these starts.
     sums: Vec<u64>,
     total: u64,
 }
@@ -37,9 +37,9 @@ impl<'t> Paragraphs<'t> {
         self.total
     }
 
-    /// Tokens with `marker` in place of the bytes `head..tail`.
+    /// Tokens with `marker` replacing the bytes `head..tail`.
     pub(crate) fn cut(&self, head: usize, marker: &str, tail: usize) -> u64 {
-        // Something of the paragraph has to be there on the inner side of a break, or it is no break any more.
+        // A break only counts as one if some of its paragraph remains on the inner side.
         let before = self.starts.partition_point(|&start| start < head).checked_sub(1);
         let after = self.starts.partition_point(|&start| start <= tail + JOIN.len());
         let (from, counted) = before.and_then(|at| self.at(at)).unwrap_or((0, 0));
@@ -76,7 +76,7 @@ impl<'t> Paragraphs<'t> {
     }
 }
 
-/// Where the next paragraph begins, if counts add up at the line ends at `at`.
+/// The start of the next paragraph, if counts are additive at the line ends at `at`.
 fn clean(counter: &dyn Counter, text: &str, at: usize) -> Option<usize> {
     let start = at.checked_add(JOIN.len())?;
     let (before, next) = (text.get(..at)?, text.get(start..)?);

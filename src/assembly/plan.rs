@@ -1,4 +1,4 @@
-//! A conversation under a budget: what is kept of it, the messages that this makes, and the account of it.
+//! A conversation under a budget: the kept items, their messages, and the report.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -28,12 +28,12 @@ use crate::sorting::sort_by_key;
 pub(crate) struct SystemText {
     pub text: String,
     pub tokens: u64,
-    /// The role of its message; `None` if it has a field of its own.
+    /// The role of its message; `None` if it is a separate field.
     pub role: Option<Role>,
 }
 
 impl SystemText {
-    /// The text, if it has a field of its own.
+    /// The text, if it is a separate field.
     pub(crate) fn field(&self) -> Option<&str> {
         (self.role.is_none() && !self.text.is_empty()).then_some(self.text.as_str())
     }
@@ -44,7 +44,7 @@ impl SystemText {
         self.tokens + prices.overhead.per_request + message
     }
 
-    /// Messages before the conversation: that of the system context, or none.
+    /// Messages before the conversation: 1 if the system context is a message, else 0.
     pub(crate) fn messages(&self) -> usize {
         usize::from(self.role.is_some())
     }
@@ -55,25 +55,26 @@ impl SystemText {
 pub(crate) struct Plan<'p, 'a> {
     pub items: &'p dyn Items<'a>,
     pub sums: &'p Sums,
-    /// Where each unit begins among the items, and the end.
+    /// The start of each unit among the items, and the end.
     pub units: &'p [usize],
     pub prices: Prices<'p>,
     pub settings: &'p Settings,
     pub limit: u64,
     pub system: &'p SystemText,
-    /// What happens to signed thinking after a cut; `None` where signatures are not bound to what comes before.
+    /// How signed thinking is treated after a cut; `None` if signatures are not bound to earlier messages.
     pub thinking: Option<ThinkingRule>,
     /// The first item whose thinking a repair made invalid.
     pub first_repaired: Option<usize>,
-    /// The compaction that the items begin with, if they would be over the limit with those before it.
+    /// The compaction that the items begin with, if the items would otherwise exceed the limit together with those
+    /// before it.
     pub compaction: Option<Compaction>,
-    /// The series of dialogues that it is one of.
+    /// The place in a series of dialogues.
     pub series: Option<&'p ItemSeries>,
-    /// Nodes that the marker counts and that are no items.
+    /// Nodes that the marker counts but that are not items.
     pub omitted: usize,
-    /// Units that may stand before the gap.
+    /// The maximal number of units before the gap.
     pub most_head: usize,
-    /// Whether only protected units are filled, so that what is left stays free for the next turns.
+    /// Whether only protected units are filled, so that the rest stays free for the next turns.
     pub makes_step: bool,
 }
 
@@ -82,7 +83,7 @@ pub(crate) struct Plan<'p, 'a> {
 pub(crate) struct Compaction {
     /// The items of its unit, which are never removed; 0 if no unit follows.
     pub pinned: usize,
-    /// Whether it replaces items to which the thinking after it is bound.
+    /// Whether the thinking after it is bound to items that it replaces.
     pub breaks_prefix: bool,
 }
 
@@ -93,29 +94,29 @@ pub(crate) struct Planned<'a> {
     pub index: Rc<MessageIndex>,
     marker_at: Option<usize>,
     pub totals: Totals,
-    /// Tokens that are the same as at the beginning of the last dialogue of the tree.
+    /// Tokens equal to the beginning of the tree's last dialogue.
     pub shared_tokens: u64,
-    /// The last dialogue, and its messages that are the same.
+    /// The last dialogue, and the runs of messages equal to it.
     since: Option<(Rc<MessageIndex>, Vec<Run>)>,
 }
 
 impl Planned<'_> {
-    /// The messages that are the same as in a dialogue.
+    /// The runs of messages equal to a known dialogue.
     pub(crate) fn runs(&self, known: &PreviousMessages) -> Vec<Run> {
         match &self.since {
-            // Mostly it is the one before.
+            // Usually the known dialogue is the last one.
             Some((before, runs)) if Rc::ptr_eq(before, &known.index) => runs.clone(),
             _ => known.runs(&self.index),
         }
     }
 
-    /// How many messages stay as they are while only the gap grows.
+    /// The number of messages that stay unchanged while only the gap is extended.
     pub(crate) fn before_gap(&self) -> usize {
         let head = self.choice.head_places();
         self.marker_at.unwrap_or_else(|| self.index.messages.partition_point(|message| message.end <= head))
     }
 
-    /// The place among the kept items of the marker, if this message holds it.
+    /// The place of the marker among the kept items, if this message holds it.
     pub(super) fn gap(&self, at: usize) -> Option<usize> {
         (self.marker_at == Some(at)).then(|| self.choice.head_places())
     }
@@ -139,7 +140,7 @@ impl<'a> Plan<'_, 'a> {
         costs.with_gap(gap).with_pinned(self.compaction.map_or(0, |compaction| compaction.pinned))
     }
 
-    /// Chooses what is kept: all of it, what the strategy keeps, or the last unit shortened.
+    /// Chooses the kept items: all of them, those of the strategy, or the last unit shortened.
     pub(super) fn choose_within(&self, limit: u64) -> Result<Choice<'a>> {
         let costs = self.costs();
         let count = costs.len;
@@ -149,7 +150,7 @@ impl<'a> Plan<'_, 'a> {
         self.choose_over(limit)
     }
 
-    /// Chooses what is kept where something has to go.
+    /// Chooses the kept items of a conversation over the limit.
     pub(super) fn choose_over(&self, limit: u64) -> Result<Choice<'a>> {
         let costs = self.costs();
         let (count, total) = (costs.len, costs.total());
@@ -157,7 +158,7 @@ impl<'a> Plan<'_, 'a> {
         let too_long = |advice: &str| budget::too_long(self.limit, total, of_each(), advice);
         let over = self.over_limit(&costs, limit);
         let (kept, end) = match self.settings.truncation_strategy {
-            // `Settings::resolve` refuses `KeepStart`.
+            // `Settings::resolve` rejects `KeepStart`.
             Strategy::StopAtLimit | Strategy::KeepStart => {
                 return Err(too_long("exclude nodes, or use a model with a larger context window"));
             }
@@ -171,7 +172,7 @@ impl<'a> Plan<'_, 'a> {
         let choice = self.choose_protected(&over, kept).or_else(|| kept.map(plain));
         let choice = choice.map(|choice| self.filled(choice, limit)).or_else(|| self.shorten(end, limit));
         choice.ok_or_else(|| {
-            too_long("not even its newest message fits when it is shortened; use a larger context window")
+            too_long("not even the shortened newest message fits; use a model with a larger context window")
         })
     }
 
@@ -215,7 +216,7 @@ impl<'a> Plan<'_, 'a> {
     pub(crate) fn planned(&self, choice: Choice<'a>) -> Planned<'a> {
         let planned = self.plan_messages(choice);
         debug_assert!(planned.totals.total() <= self.limit, "over the limit");
-        debug_assert_eq!(planned.totals.content, self.counted(&planned), "the sums are the count");
+        debug_assert_eq!(planned.totals.content, self.counted(&planned), "the sums differ from the count");
         planned
     }
 
@@ -270,7 +271,7 @@ impl<'a> Plan<'_, 'a> {
         (planned.choice, planned.totals.total())
     }
 
-    /// Adds the items of a range of which something is sent to an index of messages.
+    /// Adds the items of a range that are sent to an index of messages.
     fn add_kept(&self, choice: &Choice<'a>, range: Range<usize>, index: &mut MessageIndex) {
         let Some(places) = &choice.places else { return self.items.add_to(index, range) };
         for &at in places.iter().filter(|at| range.contains(at)) {
@@ -278,7 +279,7 @@ impl<'a> Plan<'_, 'a> {
         }
     }
 
-    /// Tokens of the content of all messages, counted.
+    /// Counts the content of all messages.
     fn counted(&self, planned: &Planned<'a>) -> u64 {
         let messages = self.system.messages()..planned.index.messages.len();
         messages.map(|at| self.prices.message(&self.content_of(planned, at))).sum()
@@ -358,8 +359,8 @@ impl<'a> Plan<'_, 'a> {
         choice.rewritten(at).cloned().or_else(|| self.items.item(at))
     }
 
-    /// Writes the text of a message that is nothing but texts, piece by piece; with the text of an item comes its place. Where
-    /// the caller takes them, texts come escaped that are known so, and are said to.
+    /// Writes the text of a message of plain texts, piece by piece; the text of an item comes with its place. If the
+    /// caller accepts them, escaped texts are passed as such, with a flag.
     pub(crate) fn write_text(
         &self,
         planned: &Planned<'a>,
@@ -398,7 +399,7 @@ impl<'a> Plan<'_, 'a> {
         let costs = self.costs();
         let Kept { head, tail } = choice.kept;
         let inside: u64 = choice.inside.iter().map(|&at| costs.alone(at, at + 1)).sum();
-        // Without a gap the cut begins with the first item that is not whole.
+        // Without a gap the cut begins with the first changed item.
         let first = if head < tail { head } else { choice.rewritten_items().min().unwrap_or(head) };
         let mut removed = Removed {
             whole: head..tail,
@@ -423,7 +424,7 @@ impl<'a> Plan<'_, 'a> {
         removed
     }
 
-    /// Whether the protected recent nodes are all kept whole.
+    /// Whether the protected recent nodes are all kept unchanged.
     pub(crate) fn minimum_recent_met(&self, choice: &Choice<'a>) -> bool {
         let recent = self.costs().recent(self.settings.minimum_recent_nodes);
         let is_shortened = || choice.shortened.keys().any(|&at| at >= recent);
@@ -435,11 +436,11 @@ impl<'a> Plan<'_, 'a> {
         // A compaction may begin a conversation.
         let is_cut = planned.choice.is_cut() && self.compaction.is_none();
         let unmet = is_cut && self.settings.start_on == StartOn::User && first.role != Role::User;
-        let message = "no user message fits into the window; it begins with an assistant message";
+        let message = "no user message fits; the window begins with an assistant message";
         unmet.then(|| Diagnostic::new(DiagnosticCode::StartOnUserUnmet, Severity::Warning, message))
     }
 
-    /// Where a provider's cache is likely to hold.
+    /// The places after which a provider's cache is likely to hit.
     pub(crate) fn hints(&self, planned: &Planned<'a>, prefix: Option<&Prefix>) -> Hints {
         let truncated = planned.choice.kept.tail > planned.choice.kept.head;
         Hints {
@@ -448,7 +449,7 @@ impl<'a> Plan<'_, 'a> {
         }
     }
 
-    /// Messages before the cut that hold nothing from after it, and so stay while the cut does.
+    /// Messages before the cut that hold nothing from after it, and so stay the same while the cut does.
     fn before_cut(&self, planned: &Planned<'a>) -> Option<usize> {
         let Choice { kept, shortened, .. } = &planned.choice;
         let stable = shortened.keys().next().map_or(kept.head, |&first| first.min(kept.head));
@@ -456,11 +457,11 @@ impl<'a> Plan<'_, 'a> {
         let last = last.filter(|&last| !self.items.is_block(planned.choice.item_at(last)))?;
         let at = planned.index.messages.partition_point(|message| message.end <= last);
         let message = planned.index.messages.get(at)?;
-        // A marker is the user's, and joins a user message.
+        // A marker is a user message, and merges with one.
         Some(if message.role == Role::User || message.end > last + 1 { at } else { at + 1 })
     }
 
-    /// Hashes the messages, of which those that are remembered are known. Only the texts of new messages are read.
+    /// Hashes the messages; cached hashes are reused. Only the texts of new messages are read.
     pub(crate) fn hash_messages(
         &self,
         planned: &mut Planned<'a>,
@@ -502,7 +503,7 @@ impl<'a> Plan<'_, 'a> {
         self.leading_tokens(planned, messages).saturating_add(system)
     }
 
-    /// The content of a message as it was with so many of its items.
+    /// The content of a message with only its first items.
     pub(crate) fn beginning_of(&self, planned: &Planned<'a>, at: usize, items: usize) -> Message<'a> {
         let start = planned.index.range(at).start;
         let places = start..start.saturating_add(items);
@@ -521,7 +522,7 @@ impl<'a> Plan<'_, 'a> {
             return 0;
         }
         let per_message = self.prices.overhead.per_message;
-        // The system context as a message is in what is always there.
+        // A system context in the messages is part of the fixed cost.
         let system = if self.system.role.is_some() { self.system.tokens + per_message } else { 0 };
         if !planned.choice.is_plain() {
             let overhead = per_message * (messages - self.system.messages()) as u64;

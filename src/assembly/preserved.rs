@@ -1,5 +1,5 @@
-//! Signed thinking after a cut: Anthropic binds a signature to every message before it, so that it does not hold once one of them
-//! changed (SPEC §8 "Preserved thinking").
+//! Signed thinking after a cut: Anthropic binds a signature to every earlier message, so it becomes invalid if one of
+//! them changes (docs/agents.md).
 
 use serde_json::{Map, Value};
 
@@ -11,37 +11,37 @@ use crate::maps::SortedMap;
 use crate::prompt::Prices;
 use crate::vendors::signature::{is_anthropic, is_openai};
 
-/// What happens to signed thinking from the first changed message on.
+/// The treatment of signed thinking from the first changed message on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PreservedThinking {
     /// It is removed.
     #[default]
     Strip,
-    /// It stays, and the provider is told to drop what does not hold.
+    /// It stays, and the request asks the provider to drop invalid blocks.
     DropBlock,
     /// It stays.
     Keep,
 }
 
-/// What holds for the thinking of a request's vendor.
+/// The rule of a vendor for thinking with an invalid signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThinkingRule {
-    /// Anthropic refuses thinking whose signature does not hold.
+    /// Anthropic rejects it.
     Refused(PreservedThinking),
     /// OpenAI withholds it from the model.
     Withheld,
 }
 
-/// The fields of the body and the headers by which the provider drops thinking whose signature does not hold, for a request with this
-/// field `thinking`; none where that is manual or off, which no binding goes with.
+/// The fields of the body and the headers that ask the provider to drop invalid thinking, for a request with this field
+/// `thinking`; `None` if that is manual or off, since no binding applies then.
 pub(crate) fn drop_blocks_request(thinking: Option<&Value>) -> Option<(Map<String, Value>, Map<String, Value>)> {
     let mut body = Map::from_iter(thinking.map(|thinking| ("thinking".to_owned(), thinking.clone())));
     let headers = Map::from_iter([("anthropic-beta".to_owned(), "thinking-binding-controls-2026-08-01".into())]);
     drop_blocks(&mut body).then_some((body, headers))
 }
 
-/// Tells the provider to drop thinking whose signature does not hold, next to the body's own field `thinking`; false if that is
-/// manual or off.
+/// Adds the fields that ask the provider to drop invalid thinking, next to the body's field `thinking`; false if that
+/// is manual or off.
 pub(crate) fn drop_blocks(fields: &mut Map<String, Value>) -> bool {
     let thinking = fields.entry("thinking").or_insert_with(|| object([("type", "adaptive".into())]));
     if thinking.get("type").is_some_and(|kind| kind == "enabled" || kind == "disabled") {
@@ -56,7 +56,7 @@ pub(crate) fn drop_blocks(fields: &mut Map<String, Value>) -> bool {
     false
 }
 
-/// The thinking of a choice whose signatures do not hold.
+/// The thinking in a choice with invalid signatures.
 #[derive(Debug, Default)]
 pub(crate) struct InvalidThinking<'a> {
     /// The items that have such thinking.
@@ -68,12 +68,12 @@ pub(crate) struct InvalidThinking<'a> {
 }
 
 impl InvalidThinking<'_> {
-    /// Whether nothing is left of an item.
+    /// Whether an item becomes empty.
     pub(crate) fn is_emptied(&self, at: usize) -> bool {
         self.without.get(&at).is_some_and(|item| item.parts.is_empty())
     }
 
-    /// The diagnostics for each item, which `node` names.
+    /// The diagnostics for each item; `node` returns its id.
     pub(crate) fn diagnostics<'s>(
         &'s self,
         rule: ThinkingRule,
@@ -88,14 +88,14 @@ impl InvalidThinking<'_> {
     }
 }
 
-/// What happens to thinking after a change of what stands before it.
+/// The treatment of thinking after an earlier message changed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ThinkingFate {
-    /// It is removed, since its signature does not hold.
+    /// It is removed, since its signature is invalid.
     Removed,
-    /// It stays, and the provider refuses it.
+    /// It stays, and the provider rejects it.
     Refused,
-    /// OpenAI may withhold so many reasoning items from the model.
+    /// OpenAI may withhold this many reasoning items from the model.
     Withheld { count: usize },
 }
 
@@ -109,33 +109,31 @@ impl ThinkingFate {
     pub(crate) fn in_tree(self, node: &str) -> Diagnostic {
         let what = match self {
             Self::Removed => "its signed thinking was left out",
-            Self::Refused => "the provider refuses its signed thinking",
+            Self::Refused => "the provider rejects its signed thinking",
             Self::Withheld { .. } => "OpenAI may withhold its reasoning from the model",
         };
         self.diagnostic(format!("messages before `{node}` were changed or removed, so {what}")).about_node(node)
     }
 
-    /// The diagnostic for a thought of a message; of several that are withheld, for the first.
+    /// The diagnostic for a reasoning block of a message; of several withheld ones, for the first.
     pub(crate) fn in_chat(self, message: usize, path: String) -> Diagnostic {
         let bound = |fate| {
-            format!(
-                "a signed thought of message {message} is bound to messages that were changed or removed; it {fate}"
-            )
+            format!("signed thinking of message {message} is bound to messages that were changed or removed; it {fate}")
         };
         let withheld = |what: &str| {
             format!("messages before {path} were changed or removed, so OpenAI may withhold {what} from the model")
         };
         let text = match self {
             Self::Removed => bound("was left out"),
-            Self::Refused => bound("stays, and its provider refuses it"),
+            Self::Refused => bound("stays, and its provider rejects it"),
             Self::Withheld { count: 1 } => withheld("this reasoning"),
-            Self::Withheld { count } => withheld(&format!("the {count} reasoning items from there on")),
+            Self::Withheld { count } => withheld(&format!("the {count} reasoning items that follow")),
         };
         self.diagnostic(text).at_path(path)
     }
 }
 
-/// Whether a block is thinking that a vendor signed: Anthropic, or a vendor that is not known, or OpenAI.
+/// Whether a block is signed thinking: signed by Anthropic or an unknown vendor, or by OpenAI.
 pub(crate) fn is_signed(block: &Block<'_>, vendor: Vendor) -> bool {
     let Block::Reasoning { signature, .. } = block else { return false };
     let is_signed = if vendor == Vendor::OpenAi { is_openai } else { is_anthropic };

@@ -1,38 +1,38 @@
-//! Units that are shortened rather than removed, and the tokens that are reserved for them (SPEC §1 "Strategies").
+//! Units that are shortened rather than removed, and the tokens reserved for them (docs/loom.md).
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::sorting;
 
-/// Tokens that the text of a protected message keeps at least.
+/// Minimal tokens of the text of a protected message.
 pub(crate) const MIN_PROTECTED_TOKENS: u64 = 16;
-/// Tokens that a shortened text at the edge of a gap keeps at least, its marker not counted.
+/// Minimal tokens of a shortened text at the edge of a gap, without its marker.
 pub(crate) const MIN_FILLED_TOKENS: u64 = 64;
 
-/// Why a unit is protected. Lower ranks are given up first.
+/// The reason why a unit is protected. Lower ranks are given up first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
     System,
     Plan,
     FirstUser,
     LastUser,
-    /// The newest unit, shortened next to the others.
+    /// The newest unit, shortened like the others.
     Newest,
 }
 
 /// A unit that is shortened rather than removed.
 #[derive(Clone, Debug)]
 pub(crate) struct ProtectedUnit {
-    /// Its place among the items, or the free slices of a chat.
+    /// Its range of items, or of the free slices of a chat.
     pub range: Range<usize>,
     pub rank: Rank,
-    /// Of a plan the message and the piece of its latest call, to which the unit may be reduced.
+    /// For a plan tool, the message and the piece of its latest call, to which the unit may be reduced.
     pub call: Option<(usize, usize)>,
     pub cost: u64,
-    /// The fewest tokens it can be shortened to.
+    /// The minimal tokens it can be shortened to.
     pub min_cost: u64,
-    /// Tokens it may have.
+    /// Its token allowance.
     pub room: u64,
 }
 
@@ -46,13 +46,13 @@ impl ProtectedUnit {
     }
 }
 
-/// Tokens of all of them.
+/// The sum of the allowances.
 pub(crate) fn rooms(units: &[ProtectedUnit]) -> u64 {
     units.iter().map(|unit| unit.room).fold(0, u64::saturating_add)
 }
 
-/// Reserves a fifth of the available tokens for each of the units that end before a place. If that is more than half of them, the lowest
-/// ranks are given up.
+/// Reserves a fifth of the available tokens for each unit that ends before `before`. If that exceeds half of them, the
+/// lowest ranks are given up.
 pub(crate) fn reserved(units: &[ProtectedUnit], before: usize, available: u64) -> Vec<ProtectedUnit> {
     let outside = units.iter().filter(|unit| unit.range.end <= before);
     let reserve = |unit: &ProtectedUnit| ProtectedUnit { room: unit.cost.min(available / 5), ..unit.clone() };
@@ -64,7 +64,7 @@ pub(crate) fn reserved(units: &[ProtectedUnit], before: usize, available: u64) -
     reserved
 }
 
-/// Gives up the unit of the lowest rank, of equals the oldest.
+/// Gives up the unit of the lowest rank, and the oldest of these.
 pub(crate) fn give_up(units: &mut Vec<ProtectedUnit>) {
     let lowest = units.iter().enumerate().min_by_key(|(at, unit)| (unit.rank, *at)).map(|(at, _)| at);
     if let Some(at) = lowest {
@@ -72,7 +72,8 @@ pub(crate) fn give_up(units: &mut Vec<ProtectedUnit>) {
     }
 }
 
-/// Lets the units grow to their full cost within so many tokens for all of them, the highest ranks first; the tokens that are left.
+/// Raises the allowances towards the full costs, by `tokens` in all, the highest ranks first; returns the remaining
+/// tokens.
 pub(crate) fn grow(units: &mut [ProtectedUnit], mut tokens: u64) -> u64 {
     let mut order: Vec<&mut ProtectedUnit> = units.iter_mut().collect();
     sorting::sort_by_key(&mut order, |unit| Reverse(unit.rank));

@@ -1,4 +1,4 @@
-//! Items become messages: merged by role, with the marker in the gap, and with the span of each item.
+//! Renders items as messages: merged by role, with the marker in the gap, and with the span of each item.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::text::Utf16Offsets;
 /// The separator of joined texts.
 pub(crate) const JOIN: &str = "\n\n";
 
-/// Appends a text, joined to the last part if that is a text.
+/// Appends a text, joined to the last part if that is also a text.
 pub(crate) fn push_text<'a>(parts: &mut Vec<Block<'a>>, text: Cow<'a, str>) {
     let Some(Block::Text(last)) = parts.last_mut() else { return parts.push(Block::Text(text)) };
     let last = last.to_mut();
@@ -23,8 +23,8 @@ pub(crate) fn content(parts: Vec<Block<'_>>) -> Vec<Block<'_>> {
     if parts.is_empty() { vec![Block::text("")] } else { parts }
 }
 
-/// The messages of these items, merged by role, with the marker in the gap; with spans on demand, since all text is read for
-/// them.
+/// The messages of these items, merged by role, with the marker in the gap; spans on request, since they require
+/// reading all text.
 pub(crate) fn render<'a>(items: &[Item<'a>], kept: Kept, marker: Option<&str>, with_spans: bool) -> Vec<Message<'a>> {
     let mut messages: Vec<OpenMessage<'a>> = Vec::new();
     let (head, tail) = (items.get(..kept.head).unwrap_or(items), items.get(kept.tail..).unwrap_or_default());
@@ -42,7 +42,7 @@ fn message_of<'m, 'a>(messages: &'m mut Vec<OpenMessage<'a>>, role: Role) -> &'m
         messages.push(OpenMessage { role, parts: Vec::new(), node_ids: Vec::new(), spans: Vec::new() });
     }
     let at = messages.len() - 1;
-    #[expect(clippy::indexing_slicing, reason = "a message was pushed where there was none")]
+    #[expect(clippy::indexing_slicing, reason = "a message was pushed if none existed")]
     &mut messages[at]
 }
 
@@ -59,7 +59,7 @@ impl<'a> OpenMessage<'a> {
         for (at, part) in item.parts.iter().enumerate() {
             let header = item.header.filter(|header| header.part == at).map_or(0, |header| header.len);
             let len = match part {
-                // Only texts that touch across items are joined here; those of one item already are.
+                // Only texts that touch across items are joined here; those of one item are joined already.
                 Block::Text(text) => {
                     push_text(&mut self.parts, text.clone());
                     text.len()
@@ -89,7 +89,7 @@ impl<'a> OpenMessage<'a> {
     }
 }
 
-/// Where an item is in the content of a message, in bytes of a part.
+/// The place of an item in the content of a message, in bytes of a part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByteSpan<'a> {
     pub id: &'a str,

@@ -1,4 +1,4 @@
-//! The numbers of a report (SPEC §1 "Result").
+//! The numbers of a report (docs/loom.md).
 
 use std::ops::Range;
 
@@ -21,23 +21,23 @@ impl Totals {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Removed {
-    /// Items removed whole, but for those inside.
+    /// Items removed completely, except `inside`.
     pub whole: Range<usize>,
-    /// Items of that range that stay, in order.
+    /// Items of that range that are kept, in order.
     pub inside: Vec<usize>,
-    /// Items after the gap of which nothing is left.
+    /// Items after the gap that became empty.
     pub emptied: Vec<usize>,
-    /// Items removed in part, and the tokens that are left of each.
+    /// Items removed in part, with the tokens kept of each.
     pub partial: Vec<(usize, u64)>,
     /// Tokens removed, each item counted alone.
     pub tokens: u64,
-    /// Items before, without blocks.
+    /// The number of items before the gap, without blocks.
     pub position: usize,
     pub marker: Option<String>,
 }
 
 impl Removed {
-    /// The items of which nothing is left.
+    /// The items that are removed completely.
     pub(crate) fn items(&self) -> impl Iterator<Item = usize> {
         let whole = self.whole.clone().filter(|at| self.inside.binary_search(at).is_err());
         whole.chain(self.emptied.iter().copied())

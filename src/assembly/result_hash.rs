@@ -6,7 +6,7 @@ use crate::assembly::state_values::{hash_at, hex, number_at, short, short_hashes
 use crate::hashing::Hasher;
 use crate::json::Value;
 
-/// Messages at the beginning and at the end where a difference is found exactly, and hashes in between.
+/// Messages at both ends for which a difference is found exactly, and hashes in between.
 const FIRST: usize = 24;
 const LAST: usize = 64;
 const BETWEEN: usize = 24;
@@ -16,24 +16,24 @@ const BETWEEN: usize = 24;
 pub(crate) struct ResultHash {
     pub count: usize,
     all: u64,
-    /// How many messages come before the gap, and their hash.
+    /// The number of messages before the gap, and their hash.
     gap: usize,
     of_gap: u32,
-    /// The hashes of beginnings, by [`lengths`].
+    /// The hashes of prefixes, with the [`lengths`].
     beginnings: Vec<u32>,
-    /// Items of the last message, and its hash.
+    /// The number of items in the last message, and its hash.
     pub last_items: usize,
     pub last: u64,
 }
 
-/// How many messages the beginnings have whose hashes are recorded.
+/// The lengths of the prefixes whose hashes are recorded.
 fn lengths(count: usize) -> Vec<usize> {
     let Some(between) = count.checked_sub(FIRST + BETWEEN + LAST) else { return (1..=count).collect() };
     let between = (1..=BETWEEN).map(|at| FIRST + at + between / (BETWEEN + 1) * at);
     (1..=FIRST).chain(between).chain(count - LAST..=count).collect()
 }
 
-/// The hash of each beginning: of no message first.
+/// The hash of each prefix, starting with the empty one.
 fn chain(messages: &[u64]) -> Vec<u64> {
     let mut hasher = Hasher::default();
     let mut chain = vec![hasher.finish()];
@@ -45,7 +45,7 @@ fn chain(messages: &[u64]) -> Vec<u64> {
 }
 
 impl ResultHash {
-    /// The hashes of these messages, of which so many come before the gap; the last has so many items.
+    /// The hashes of these messages, of which `gap` precede the gap; the last has `last_items` items.
     pub(crate) fn of(messages: &[u64], gap: usize, last_items: usize) -> Self {
         let chain = chain(messages);
         let count = messages.len();
@@ -61,8 +61,8 @@ impl ResultHash {
         }
     }
 
-    /// How many of these messages are known to be the same, from the beginning. In the middle of a long result this may be less than
-    /// the real number.
+    /// The number of leading messages known to be equal. In the middle of a long result this may be less than the exact
+    /// number.
     pub(crate) fn shared(&self, messages: &[u64]) -> usize {
         let chain = chain(messages);
         if chain.get(self.count) == Some(&self.all) {

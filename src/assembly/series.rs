@@ -1,4 +1,4 @@
-//! A series of fits of one conversation: what chats and dialogues have in common (SPEC §8 "Continuing fits").
+//! A series of fits of one conversation: the common part of chats and dialogues (docs/agents.md).
 
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -7,7 +7,7 @@ use crate::assembly::settings::shown_number;
 use crate::error::{Code, Error, Result};
 use crate::json::{self, Object, Value};
 
-/// Where a series of fits of one conversation stands, with the state of its fits.
+/// The position in a series of fits, with the state of the last one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Previous<S> {
     /// A single fit.
@@ -33,14 +33,14 @@ impl<S> Previous<S> {
     }
 }
 
-/// Reads state from JSON; none if it is damaged.
+/// Reads state from JSON; `None` if it is damaged.
 pub(crate) fn state_from_json<S>(state: &Json, read: impl FnOnce(Value<'_>) -> Option<S>) -> Option<S> {
     let text = serde_json::to_vec(state).ok()?;
     let document = json::Document::read(&text, &[]).ok()?;
     read(document.root())
 }
 
-/// State as JSON; that of no fit is of no version.
+/// State as JSON; without state, JSON of no valid version.
 pub(crate) fn state_to_json(state: Option<Json>) -> Json {
     state.unwrap_or_else(|| json::object([("version", 0.into())]))
 }
@@ -48,13 +48,14 @@ pub(crate) fn state_to_json(state: Option<Json>) -> Json {
 /// How much of a request equals the previous one of its series.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Prefix {
-    /// Whether each message of the previous result stands unchanged at the same index; the last may have more parts.
+    /// Whether each message of the previous result is unchanged at the same index; the last may have parts appended.
     pub stable: bool,
-    /// Messages of the result, from its beginning, that equal the previous request's.
+    /// Leading messages of the result that equal the previous request's.
     pub messages: usize,
-    /// Tokens of these, with the system context and the tools.
+    /// Tokens of these messages, with the system context and the tools.
     pub tokens: u64,
-    /// Indices of messages of the result after which a cache mark pays: the last that equals the previous request's, and the last of all.
+    /// Indices of messages of the result after which a cache mark pays: the last that equals the previous request's,
+    /// and the last message.
     pub breakpoints: Vec<usize>,
     /// Why the requests differ, unless `stable`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +63,7 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// The messages after which a cache mark pays, of so many that are the same and so many of all.
+    /// The messages after which a cache mark pays, given the number of equal messages and of all messages.
     pub(crate) fn breakpoints(same: usize, all: usize) -> Vec<usize> {
         let mut breakpoints: Vec<usize> = [same, all].into_iter().filter_map(|end| end.checked_sub(1)).collect();
         breakpoints.dedup();
@@ -94,10 +95,10 @@ pub enum PrefixReason {
     StateUnusable,
 }
 
-/// The part of the limit that a step leaves used.
+/// The default fraction of the limit that a step cuts to.
 const DEFAULT_CUT_TO: f64 = 0.75;
 
-/// Tokens, images or bytes that a step leaves of a limit.
+/// The target of a step for a limit in tokens, images or bytes.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -108,7 +109,7 @@ pub(crate) fn part_for_step(limit: u64, cut_to: Option<f64>) -> u64 {
     (limit as f64 * cut_to.unwrap_or(DEFAULT_CUT_TO)).floor() as u64
 }
 
-/// Checks the option `cutTo`, a part of the limit.
+/// Checks the option `cutTo`, a fraction of the limit.
 ///
 /// # Errors
 /// [`Code::InvalidBudget`] unless it is above 0 and at most 1.
@@ -117,6 +118,6 @@ pub(crate) fn part_of_limit(part: f64) -> Result<f64> {
         return Ok(part);
     }
     let shown = shown_number(part);
-    let message = format!("`cutTo` is {shown}; it must be above 0 and at most 1, a part of the limit");
+    let message = format!("`cutTo` is {shown}; it must be above 0 and at most 1");
     Err(Error::new(Code::InvalidBudget, message).with("setting", "cutTo").with("value", shown))
 }

@@ -1,22 +1,22 @@
-//! Settings that can be given in several places (SPEC §1 "Preferences", "Strategies").
+//! Settings that can be set in several places (docs/loom.md).
 
 use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
 use crate::json::{self, Value, number};
 
-/// The strategy when the context is over the limit.
+/// The strategy if the context is over the limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Strategy {
-    /// One contiguous run in the middle goes; the beginning and the recent end stay.
+    /// Removes one contiguous run in the middle; keeps the beginning and the recent end.
     #[default]
     TruncateMiddle,
-    /// Only the most recent run that fits stays.
+    /// Keeps only the longest run of recent units that fits.
     RollingWindow,
-    /// Nothing is removed: being over the limit is an error.
+    /// Removes nothing: exceeding the limit is an error.
     StopAtLimit,
-    /// Only the longest beginning that fits stays. Of chats alone.
+    /// Keeps only the longest beginning that fits. For chats only.
     KeepStart,
 }
 
@@ -24,9 +24,9 @@ pub enum Strategy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Protect {
-    /// The first user message with content other than results of tools.
+    /// The first user message with content other than tool results.
     FirstUser,
-    /// The last user message with content other than results of tools.
+    /// The last user message with content other than tool results.
     LastUser,
 }
 
@@ -34,18 +34,18 @@ pub enum Protect {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Fill {
-    /// Results of tools, then texts.
+    /// Tool results, then texts.
     #[default]
     All,
-    /// Results of tools.
+    /// Tool results.
     Results,
     /// Nothing.
     Off,
 }
 
-/// The words of [`Protect`].
+/// The option values of [`Protect`].
 const PROTECT: &[(&str, Protect)] = &[("firstUser", Protect::FirstUser), ("lastUser", Protect::LastUser)];
-/// The words of [`Fill`].
+/// The option values of [`Fill`].
 pub(crate) const FILL: &[(&str, Fill)] = &[("all", Fill::All), ("results", Fill::Results), ("off", Fill::Off)];
 
 impl Protect {
@@ -66,7 +66,7 @@ pub enum StartOn {
     User,
 }
 
-/// Settings of one place, which override those of the next. Numbers are unchecked.
+/// Settings of one place, which take precedence over those of the next. Numbers are unchecked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Preferences {
     /// The strategy when over the limit.
@@ -75,9 +75,9 @@ pub struct Preferences {
     pub minimum_recent_nodes: Option<f64>,
     /// Tokens kept free for the answer.
     pub token_buffer: Option<f64>,
-    /// Stands where something was removed.
+    /// The text that replaces removed nodes.
     pub truncation_marker: Option<String>,
-    /// Tokens to whose multiple removals are rounded up.
+    /// Removals are rounded up to a multiple of this many tokens.
     pub cut_step: Option<f64>,
     /// The role that a rolling window may begin with.
     pub start_on: Option<StartOn>,
@@ -88,7 +88,7 @@ pub struct Preferences {
 }
 
 impl Preferences {
-    /// These preferences, with the gaps filled from `below`.
+    /// These preferences, with missing ones taken from `below`.
     #[must_use]
     pub fn over(&self, below: &Self) -> Self {
         Self {
@@ -104,7 +104,7 @@ impl Preferences {
     }
 }
 
-/// The settings in force, checked.
+/// The effective settings, checked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Settings {
@@ -114,30 +114,30 @@ pub struct Settings {
     pub minimum_recent_nodes: u64,
     /// Tokens kept free for the answer.
     pub token_buffer: u64,
-    /// Stands where something was removed.
+    /// The text that replaces removed nodes.
     pub truncation_marker: String,
-    /// Tokens to whose multiple removals are rounded up, unless it is 0.
+    /// Removals are rounded up to a multiple of this many tokens, unless it is 0.
     pub cut_step: u64,
     /// The role that a rolling window may begin with.
     pub start_on: StartOn,
     /// Messages of a dialogue that are shortened rather than removed.
     pub protect: Vec<Protect>,
-    /// Texts of a dialogue that may be shortened at the edges of the gap. Nothing with a step.
+    /// Texts of a dialogue that may be shortened at the edges of the gap. Off with a step.
     pub fill: Fill,
 }
 
-/// Stands in a dialogue where nodes were removed.
+/// The default marker of a dialogue.
 pub const DIALOGUE_MARKER: &str = "[… {count} earlier nodes omitted …]";
-/// The default for one node.
+/// The default marker for one node.
 pub(crate) const DIALOGUE_MARKER_OF_ONE: &str = "[… 1 earlier node omitted …]";
-/// Stands in a chat where messages were removed, and what it is for one.
+/// The default marker of a chat, and its form for one message.
 pub(crate) const CHAT_MARKER: &str = "[… {count} earlier messages omitted …]";
 pub(crate) const CHAT_MARKER_OF_ONE: &str = "[… 1 earlier message omitted …]";
-/// Stands in a document, or inside a text, where something was removed.
+/// The default marker of a document, and inside a text.
 pub const TEXT_MARKER: &str = "\n\n[…]\n\n";
 
 impl Settings {
-    /// Checks preferences and fills the gaps with the defaults.
+    /// Checks preferences and fills in the defaults.
     ///
     /// # Errors
     /// [`Code::InvalidBudget`] for a number that is negative, not whole or not a number; [`Code::UnknownValue`] for
@@ -172,7 +172,7 @@ pub(crate) fn rounded_excess(total: u64, limit: u64, cut_step: u64) -> u64 {
     total.saturating_sub(limit).checked_next_multiple_of(cut_step).unwrap_or(u64::MAX)
 }
 
-/// A number as JavaScript writes it: the formatter of floats would be 11 KB of wasm.
+/// A number as JavaScript writes it; the formatter of floats would add 11 KB of wasm.
 pub(crate) fn shown_number(value: f64) -> String {
     if value.is_finite() { json::text(&number(value)) } else { "not a finite number".to_owned() }
 }
@@ -184,7 +184,7 @@ pub(crate) fn whole(setting: &str, value: f64) -> Result<u64> {
         return Ok(value as u64);
     }
     let shown = shown_number(value);
-    Err(Error::new(Code::InvalidBudget, format!("`{setting}` is {shown}; it must be a whole number, 0 or more"))
+    Err(Error::new(Code::InvalidBudget, format!("`{setting}` is {shown}; it must be a whole number of 0 or more"))
         .with("setting", setting)
         .with("value", shown))
 }

@@ -1,4 +1,4 @@
-//! Shortening the texts of a unit (SPEC §1 "Filling the edges", "Last resort").
+//! Shortening the texts of a unit (docs/loom.md).
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -15,9 +15,9 @@ use crate::tokens::search;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RemovedEnd {
-    /// The beginning.
+    /// Cut the beginning.
     Head,
-    /// The middle.
+    /// Cut the middle.
     Middle,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Shorten<'s> {
     pub marker: &'s str,
     /// The marker for the nodes before the unit.
     pub gap: Option<String>,
-    /// Items before the unit, which are not cut.
+    /// The number of items before the unit, which are not cut.
     pub lead: usize,
     /// Tokens for messages and their overhead.
     pub budget: u64,
@@ -39,20 +39,20 @@ pub(crate) struct Shorten<'s> {
 struct TextSlot {
     item: usize,
     part: usize,
-    /// The index in the content of a tool result.
+    /// The index within the content of a tool result.
     inner: Option<usize>,
-    /// Where the text after the header begins.
+    /// Byte offset of the text after the header.
     start: usize,
     /// Bytes after the header.
     len: usize,
 }
 
 impl Shorten<'_> {
-    /// The blocks and the unit with its largest texts cut, but for headers, and the indices of the cut items; `None` if even
-    /// that is over the budget.
+    /// The blocks and the unit with its largest texts cut, except headers, and the indices of the cut items; `None` if
+    /// that still exceeds the budget.
     pub(crate) fn unit<'a>(&self, unit: &[Item<'a>]) -> Option<(Vec<Item<'a>>, SortedSet<usize>)> {
         let mut items = unit.to_vec();
-        // Largest first; of equals the earliest.
+        // Largest first, then earliest.
         let mut slots = slots(unit, self.lead);
         sorting::sort_by_key(&mut slots, |slot| Reverse(slot.len));
         let mut cut = SortedSet::new();
@@ -70,7 +70,7 @@ impl Shorten<'_> {
             cut.insert(slot.item);
             let guess = usize::try_from(self.budget.saturating_mul(4)).unwrap_or(usize::MAX);
             let Some(keep) = search::largest(1, whole.len(), guess, self.budget, cost) else {
-                // Even next to nothing of this text is too much: leave it at that, and cut the next one too.
+                // Even a minimal part of this text is too much: keep that part and cut the next text as well.
                 set_text(&mut items, slot, cut_to(1));
                 continue;
             };
@@ -91,26 +91,26 @@ impl Shorten<'_> {
     }
 }
 
-/// Replaces an image that was removed.
+/// Replaces a removed image.
 pub(crate) const IMAGE: &str = "[image]";
 
-/// Replaces a result that was removed.
+/// Replaces a removed result.
 pub(crate) const CLEARED_RESULT: &str = "[tool result cleared]";
 
-/// Shortening a unit to a number of tokens, each of its items counted alone.
+/// Shortens a unit to a number of tokens, with each of its items counted alone.
 #[derive(Debug)]
 pub(crate) struct ShortenUnit<'p> {
     pub fill: Fill,
-    /// Tokens that each text keeps at least, the marker not counted.
+    /// Minimal tokens of each text, without the marker.
     pub min_tokens: u64,
-    /// Items of the unit whose results may be cleared: the model has read them.
+    /// The number of leading items whose results may be cleared because the model has read them.
     pub read: usize,
     pub prices: Prices<'p>,
 }
 
 impl ShortenUnit<'_> {
-    /// The items with their results shortened, with [`Fill::All`] otherwise all their texts, otherwise with their results cleared;
-    /// `None` if none of this suffices.
+    /// The items with shortened results; otherwise, with
+    /// [`Fill::All`], with all texts shortened; otherwise with cleared results; `None` if none of this suffices.
     pub(crate) fn items<'a>(&self, unit: &[Item<'a>], room: u64) -> Option<Vec<Item<'a>>> {
         let slots = slots(unit, 0);
         let results: Vec<TextSlot> = slots.iter().copied().filter(|slot| slot.inner.is_some()).collect();
@@ -120,7 +120,7 @@ impl ShortenUnit<'_> {
         shortened.or_else(|| self.cleared(unit, room))
     }
 
-    /// The fewest tokens that a unit can be shortened to.
+    /// The minimal tokens that a unit can be shortened to.
     pub(crate) fn min_cost(&self, unit: &[Item<'_>]) -> u64 {
         let cap = self.min_tokens.saturating_add(self.prices.text(TEXT_MARKER));
         let tokens = slots(unit, 0).into_iter().map(|slot| self.tokens(unit, slot));
@@ -134,7 +134,7 @@ impl ShortenUnit<'_> {
         text_at(unit, slot).and_then(|text| text.get(slot.start..)).map_or(0, |text| self.prices.text(text))
     }
 
-    /// The longer of the texts cut to one number of tokens, the largest with which the unit has room.
+    /// The longer texts cut to the same number of tokens, the largest with which the unit fits.
     fn shortened<'a>(&self, unit: &[Item<'a>], slots: &[TextSlot], room: u64) -> Option<Vec<Item<'a>>> {
         let tokens: Vec<u64> = slots.iter().map(|&slot| self.tokens(unit, slot)).collect();
         let cost = cost_alone(unit);
@@ -189,7 +189,7 @@ fn cost_alone(items: &[Item<'_>]) -> u64 {
     items.iter().map(|item| item.alone).sum()
 }
 
-/// `keep` bytes of a text, or a little less, and the marker.
+/// About `keep` bytes of a text, at most, and the marker.
 pub(crate) fn shortened(
     removed_end: RemovedEnd,
     marker: &str,
@@ -209,7 +209,7 @@ pub(crate) fn shortened(
     }
     let (mut start, mut end) = (text.get(..head).unwrap_or_default(), text.get(tail..).unwrap_or_default());
     if start.is_empty() && end.is_empty() {
-        // Something of the text has to stay: its last cluster.
+        // At least the last cluster of the text is kept.
         let last = clusters.floor(text.len().saturating_sub(1));
         (start, end) = ("", text.get(last..).unwrap_or_default());
     }
@@ -217,7 +217,7 @@ pub(crate) fn shortened(
     trim(&cut).to_owned()
 }
 
-/// The largest number of tokens to which all longer texts can be cut so that they have so many tokens together; none if that is 0.
+/// The largest cap on the longer texts with which all texts together fit `budget`; `None` if it is 0.
 pub(crate) fn largest_cap(mut texts: Vec<u64>, budget: u64) -> Option<u64> {
     sorting::sort(&mut texts);
     let mut left = budget;
@@ -233,13 +233,13 @@ pub(crate) fn largest_cap(mut texts: Vec<u64>, budget: u64) -> Option<u64> {
     Some(u64::MAX)
 }
 
-/// A marker for use inside a text: on lines of its own.
+/// A marker for use inside a text: on separate lines.
 pub(crate) fn inline_marker(marker: &str) -> String {
     let marker = trim(marker);
     if marker.is_empty() { JOIN.to_owned() } else { format!("{JOIN}{marker}{JOIN}") }
 }
 
-/// The texts that may be cut. Cut arguments would not be JSON, and cut reasoning would not match its signature.
+/// The texts that may be cut. Cut arguments would be invalid JSON, and cut reasoning would not match its signature.
 fn slots(items: &[Item<'_>], lead: usize) -> Vec<TextSlot> {
     let mut slots = Vec::new();
     let all = items.iter().enumerate().skip(lead);

@@ -1,6 +1,6 @@
-//! Which units to keep when the conversation is over the limit (SPEC §1 "Strategies").
+//! Which units to keep if the conversation is over the limit (docs/loom.md).
 //!
-//! Both strategies give the items to keep, or `None` if not even the last unit fits whole.
+//! Each strategy returns the items to keep, or `None` if not even the last unit fits completely.
 
 use crate::assembly::costs::Costs;
 use crate::assembly::item::Kept;
@@ -9,23 +9,23 @@ use crate::assembly::settings::{StartOn, rounded_excess};
 #[derive(Debug)]
 pub(crate) struct OverLimit<'l> {
     pub costs: &'l Costs<'l>,
-    /// Where each unit begins, and the end.
+    /// The start of each unit, and the end.
     pub units: &'l [usize],
     pub limit: u64,
-    /// Items at the end that `middle` protects.
+    /// The number of items at the end that `middle` protects.
     pub recent: u64,
-    /// Tokens to whose multiple removals are rounded up, unless it is 0.
+    /// Removals are rounded up to a multiple of this many tokens, unless it is 0.
     pub cut_step: u64,
     pub start_on: StartOn,
-    /// Tokens that the head may have. Defaults to half of what the marker and messages that are always kept leave.
+    /// The token limit of the head. Defaults to half of the available tokens.
     pub head_tokens: Option<u64>,
-    /// Units that may stand before the gap.
+    /// The maximal number of units before the gap.
     pub most_head: usize,
 }
 
 impl OverLimit<'_> {
-    /// Removes one run from the middle: the head takes at most half, the tail what is left, the head what the tail could
-    /// not use.
+    /// Removes one run from the middle: the head takes at most half, the tail the rest, then the head what the tail
+    /// could not use.
     pub(crate) fn middle(&self) -> Option<Kept> {
         let (head, tail) = self.first_cut()?;
         if self.cut_step > 0
@@ -36,9 +36,9 @@ impl OverLimit<'_> {
         Some(self.widened(head, tail))
     }
 
-    /// Where the head ends that takes at most half, and where the protected tail begins.
+    /// The end of the head that takes at most half, and the start of the protected tail.
     fn first_cut(&self) -> Option<(usize, usize)> {
-        // At least one unit goes: all of them together are over the limit.
+        // At least one unit is removed: all of them together exceed the limit.
         let lead = self.lead();
         let tail = (self.wanted_tail()?..self.count()).find(|&tail| self.fits(lead, tail))?;
         let half = self.half();
@@ -46,7 +46,7 @@ impl OverLimit<'_> {
         Some((self.furthest(lead, self.most_head(tail - 1), is_good), tail))
     }
 
-    /// Where the protected tail begins if all of it fits.
+    /// The start of the protected tail, if all of it fits.
     pub(super) fn wanted_tail(&self) -> Option<usize> {
         let last = self.count().checked_sub(1)?;
         let recent = self.costs.recent(self.recent);
@@ -54,7 +54,7 @@ impl OverLimit<'_> {
         Some(wanted.max(self.lead() + 1))
     }
 
-    /// Extends the tail, then the head, as far as fits.
+    /// Extends the tail, then the head, as far as the limit allows.
     fn widened(&self, mut head: usize, mut tail: usize) -> Kept {
         loop {
             let before = (head, tail);
@@ -62,7 +62,7 @@ impl OverLimit<'_> {
             tail -= self.furthest(0, back, |more| self.fits(head, tail - more));
             let most = self.most_head(tail.saturating_sub(1)).max(head);
             head = self.furthest(head, most, |head| self.fits(head, tail));
-            // Joining texts can make room, so that the tail may take more after the head did.
+            // Joining texts can free tokens, so the tail may take more after the head was extended.
             if before == (head, tail) {
                 return self.kept(head, tail);
             }
@@ -70,7 +70,7 @@ impl OverLimit<'_> {
     }
 
     /// The shortest run after the head that removes a multiple of the step. The head depends on the half rule alone, so
-    /// that it does not move while the conversation grows.
+    /// that it stays in place as the conversation is extended.
     fn middle_by_step(&self, head_max: usize, protected: usize) -> Option<Kept> {
         let half = self.half();
         let head = self.furthest(self.lead(), self.most_head(head_max), |head| self.head_cost(head) <= half);
@@ -91,7 +91,7 @@ impl OverLimit<'_> {
             return None;
         }
         let good = |more: usize| fits(last - more);
-        // Where costs only grow, what fits is found without a look at each window.
+        // If costs are monotonic, the longest fitting window is found without trying each.
         let monotonic = self.costs.is_monotonic();
         let back = if monotonic { leap(0, last - first, good) } else { self.furthest(0, last - first, good) };
         let mut tail = last - back;
@@ -116,7 +116,7 @@ impl OverLimit<'_> {
         (head > 0).then(|| Kept { head: self.start_of(head), ..to })
     }
 
-    /// Units that the head may have, of so many.
+    /// The maximal number of units in the head, out of `most`.
     pub(super) fn most_head(&self, most: usize) -> usize {
         most.min(self.most_head).max(self.lead())
     }
@@ -126,7 +126,7 @@ impl OverLimit<'_> {
         self.units.partition_point(|&start| start < self.costs.lead)
     }
 
-    /// Tokens without system, overhead, what is never removed, and marker.
+    /// Tokens without system context, overhead, pinned items and marker.
     pub(super) fn available(&self) -> u64 {
         let kept = self.costs.blocks_alone().saturating_add(self.costs.pinned_alone());
         self.limit.saturating_sub(self.costs.fixed).saturating_sub(kept)
@@ -141,9 +141,9 @@ impl OverLimit<'_> {
         rounded_excess(self.costs.total(), self.limit, self.cut_step)
     }
 
-    /// The furthest point from `from` up to `to` such that every point after `from` up to it is good.
+    /// The furthest point between `from` and `to` up to which every point after `from` is good.
     ///
-    /// Where looking is not cheap it looks at few points, and relies on what is good not to follow what is not.
+    /// If a check is costly it tries few points, and relies on good points never following bad ones.
     fn furthest(&self, from: usize, to: usize, good: impl Fn(usize) -> bool) -> usize {
         if self.costs.is_cheap() {
             return (from..to).take_while(|&at| good(at + 1)).last().map_or(from, |at| at + 1);
@@ -180,7 +180,7 @@ impl OverLimit<'_> {
     }
 }
 
-/// The furthest good point, if no point behind a bad one is good.
+/// The furthest good point, if no good point follows a bad one.
 pub(super) fn leap(from: usize, to: usize, good: impl Fn(usize) -> bool) -> usize {
     let (mut best, mut step) = (from, 1);
     while best + step <= to && good(best + step) {

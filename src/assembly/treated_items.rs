@@ -10,18 +10,18 @@ use crate::content::{Block, Role};
 use crate::maps::SortedMap;
 use crate::prompt::Prices;
 
-/// Some items of a conversation, of which some are rewritten.
+/// A subset of a conversation's items, some of them rewritten.
 #[derive(Debug)]
 pub(crate) struct TreatedItems<'t, 'a> {
     pub items: &'t dyn Items<'a>,
-    /// The items that are left.
+    /// The remaining items.
     pub places: Vec<usize>,
-    /// Those of them that have another form.
+    /// The rewritten ones.
     pub forms: SortedMap<usize, Item<'a>>,
 }
 
 impl<'a> TreatedItems<'_, 'a> {
-    /// How many of the left ones come before an item.
+    /// The number of remaining items before an item.
     pub(crate) fn before(&self, item: usize) -> usize {
         self.places.partition_point(|&place| place < item)
     }

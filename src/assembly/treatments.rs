@@ -1,26 +1,26 @@
-//! What a fit did to the messages of a conversation, written down for the next one.
+//! The recorded treatments of the messages of a conversation, for the next fit.
 
 use serde_json::Value as Json;
 
 use crate::assembly::state_values::number_at;
 use crate::json::Value;
 
-/// What was done to a message.
+/// The treatment of a message.
 pub(crate) trait RecordedTreatment: Clone + PartialEq {
-    /// As text. Texts of any length come apart.
+    /// The text form. Texts of any length are returned separately.
     fn to_text(&self) -> (String, Vec<&str>);
 
-    /// Reads what [`to_text`](Self::to_text) wrote.
+    /// Reads the output of [`to_text`](Self::to_text).
     fn parse(text: &str, texts: Vec<String>) -> Option<Self>;
 
-    /// Whether a message is the same after both, for whatever reason.
+    /// Whether both leave a message the same.
     fn leaves_same(&self, other: &Self) -> bool;
 }
 
-/// Treatments that a state may list; state of another origin is not followed further.
+/// Treatments that a state may list; longer state is rejected as foreign.
 const MAX_TREATMENTS: usize = 1 << 20;
 
-/// Runs of messages that were treated alike, as JSON.
+/// Runs of messages with the same treatment, as JSON.
 pub(crate) fn runs<T: RecordedTreatment>(treatments: &[(usize, T)]) -> Json {
     let mut runs = Vec::new();
     let mut rest = treatments.iter().peekable();
@@ -37,7 +37,7 @@ pub(crate) fn runs<T: RecordedTreatment>(treatments: &[(usize, T)]) -> Json {
     Json::Array(runs)
 }
 
-/// Reads the runs of so many messages.
+/// Reads the runs of `count` messages.
 pub(crate) fn read_runs<T: RecordedTreatment>(runs: Value<'_>, count: usize) -> Option<Vec<(usize, T)>> {
     let mut treatments: Vec<(usize, T)> = Vec::new();
     for run in runs.as_list()? {

@@ -1,5 +1,5 @@
-//! Assembles the context of one operator (SPEC §4): [`begin`] gives it, or what to ask the memory system; [`finish`] takes the
-//! answer.
+//! Assembles the context of one operator (docs/operators.md):
+//! [`begin`] returns it, or a request for the memory system; [`finish`] takes the answer.
 
 use std::rc::Rc;
 
@@ -17,34 +17,34 @@ use super::settings::{Accumulation, Format, Fresh, Inherit};
 use super::task::Operator;
 use super::xml::shown;
 
-/// What an assembly is asked for.
+/// The request for an assembly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AssemblyRequest {
-    /// Whose context it is.
+    /// The task whose context is assembled.
     pub task: Operator,
-    /// What the task is about; by default its description.
+    /// The subject of the task; defaults to its description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_text: Option<String>,
-    /// The context of the task around it.
+    /// The parent task's context.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_context: Option<String>,
-    /// The outputs of the steps before, in order.
+    /// The outputs of the previous steps, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub previous_outputs: Vec<StepOutput>,
-    /// How they reach the task, if the sequence that it is a step of says so, and not its own settings.
+    /// How these outputs reach the task, if set by the sequence it is a step of instead of its settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accumulation: Option<Accumulation>,
-    /// What stands above each part of the memory system's input.
+    /// The heading above each part of the memory system's input.
     #[serde(skip_serializing_if = "Headings::are_default")]
     pub headings: Headings,
-    /// How large the context may be, and how it is counted.
+    /// The size limits of the context, and its counter.
     #[serde(flatten)]
     pub sizes: Sizes,
 }
 
 impl AssemblyRequest {
-    /// A request for a task alone.
+    /// A request for a task without a parent.
     pub fn new(task: Operator) -> Self {
         Self {
             task,
@@ -63,9 +63,9 @@ impl AssemblyRequest {
 pub struct StepOutput {
     /// The step's id.
     pub step: String,
-    /// Its whole output.
+    /// The whole output.
     pub output: String,
-    /// What is worth knowing of it.
+    /// Notes on the output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
 }
@@ -74,11 +74,11 @@ pub struct StepOutput {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Headings {
-    /// Above what the task is about.
+    /// The heading above the task text.
     pub task: String,
-    /// Above the parent's context.
+    /// The heading above the parent's context.
     pub inherited_context: String,
-    /// Above what the steps before gave.
+    /// The heading above the outputs of previous steps.
     pub previous_outputs: String,
 }
 
@@ -98,25 +98,25 @@ impl Headings {
     }
 }
 
-/// What the memory system is given: the seed's structure.
+/// The input of the memory system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextGenerationInput {
-    /// What the task is about.
+    /// The task text.
     pub task_text: String,
     /// The parent's context, unless the task inherits none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inherited_context: Option<String>,
-    /// What was accumulated, where the task accumulates.
+    /// The accumulated outputs, if the task accumulates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_outputs: Option<String>,
 }
 
 named! {
-    /// What the memory system is asked for.
+    /// What is requested from the memory system.
     Purpose {
         Match = "match", "New context.";
-        Filter = "filter", "What matters of the parent's context, and nothing new.";
+        Filter = "filter", "The relevant part of the parent's context only.";
         FilterAndMatch = "filterAndMatch", "Both.";
     }
 }
@@ -130,21 +130,21 @@ pub enum Begun {
         /// The context.
         result: ContextResult,
     },
-    /// The memory system has to be asked.
+    /// The memory system has to be queried.
     Match {
-        /// What it is asked.
+        /// Its input.
         input: ContextGenerationInput,
-        /// The same as one text, under headings.
+        /// The input as one text, under headings.
         text: String,
-        /// What it is asked for.
+        /// What is requested.
         purpose: Purpose,
-        /// What [`finish`] needs besides the answer.
+        /// The state for [`finish`].
         state: AssemblyState,
     },
 }
 
 impl Begun {
-    /// Its diagnostics so far.
+    /// The diagnostics so far.
     pub fn diagnostics_mut(&mut self) -> &mut Vec<Diagnostic> {
         match self {
             Self::Ready { result } => &mut result.diagnostics,
@@ -153,12 +153,12 @@ impl Begun {
     }
 }
 
-/// An assembly that waits, and the limits of its result.
+/// An assembly that waits for the memory system, and the limits of its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AssemblyState {
     /// The assembly.
     pub pending: Pending,
-    /// How large the context may be, and how it is counted.
+    /// The size limits of the context, and its counter.
     #[serde(skip_serializing_if = "Sizes::are_absent")]
     pub sizes: Sizes,
 }
@@ -167,63 +167,63 @@ pub struct AssemblyState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Pending {
-    /// What the memory system was asked for.
+    /// What was requested from the memory system.
     pub purpose: Purpose,
-    /// The parent's context, when all of it is in the result.
+    /// The parent's context, if all of it is in the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inherited: Option<String>,
-    /// What was accumulated.
+    /// The accumulated outputs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accumulated: Option<String>,
-    /// What was found so far.
+    /// The diagnostics so far.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What the memory system answered.
+/// The answer of the memory system.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemoryAnswer {
-    /// The context that it gives.
+    /// The context it returned.
     pub context: String,
-    /// What matters of the parent's context, if the memory system separates it from new context.
+    /// The relevant part of the parent's context, if the memory system separates it from new context.
     pub inherited: Option<String>,
     /// Its matches in its order: a path, and metadata of any shape.
     pub matches: Vec<(String, Value)>,
 }
 
-/// A context, in its parts and as one text.
+/// A context, as separate parts and as one text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ContextResult {
-    /// The parts that are there, with a blank line between them: inherited, accumulated, fresh.
+    /// The non-empty parts, joined by blank lines: inherited, accumulated, fresh.
     pub context: String,
-    /// What comes from the parent.
+    /// The part from the parent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inherited: Option<String>,
-    /// What comes from the steps before.
+    /// The part from previous steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accumulated: Option<String>,
-    /// What the memory system has found.
+    /// The part from the memory system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fresh: Option<String>,
-    /// Its matches, as they came.
+    /// Its matches, unchanged.
     pub matches: Vec<(String, Value)>,
-    /// Tokens of `context`, where sizes were asked about.
+    /// Tokens of `context`, if size limits were set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u32>,
-    /// What was found on the way.
+    /// The diagnostics.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Begins an assembly.
 ///
-/// The memory system is asked only for fresh context, and for the part that matters of a parent's context.
+/// The memory system is queried only for fresh context and for the relevant part of a parent's context.
 ///
 /// # Errors
-/// [`Code::MissingSetting`] when the task's type is not known and it does not say how its context is made; those of
-/// [`crate::tokens::Tokenizers::get`], and [`Code::ContextTooLong`] where the context is ready.
+/// [`Code::MissingSetting`] if the task's type is unknown and a context setting is missing; those of
+/// [`crate::tokens::Tokenizers::get`], and [`Code::ContextTooLong`] if the context is ready.
 pub fn begin(request: &AssemblyRequest, host: &CallContext) -> Result<Begun> {
-    // An unknown tokenizer must fail before the memory system is asked.
+    // An unknown tokenizer must fail before the memory system is queried.
     let counter = request.sizes.counter(host)?;
     let task = &request.task;
     let settings = &task.context_management;
@@ -257,7 +257,7 @@ pub fn begin(request: &AssemblyRequest, host: &CallContext) -> Result<Begun> {
     Ok(Begun::Match { input, text, purpose, state: AssemblyState { pending, sizes: request.sizes.clone() } })
 }
 
-/// Finishes an assembly with what the memory system answered.
+/// Finishes an assembly with the answer of the memory system.
 ///
 /// # Errors
 /// [`Code::ContextTooLong`], and those of [`crate::tokens::Tokenizers::get`].
@@ -267,7 +267,7 @@ pub fn finish(state: AssemblyState, answer: MemoryAnswer, host: &CallContext) ->
     let part = answer.inherited.filter(|part| !part.is_empty());
     let (inherited, fresh) = match pending.purpose {
         Purpose::Match => (pending.inherited, context),
-        // A filter's answer is a part of what it was given, whichever field it comes in.
+        // A filter's answer is part of its input, in either field.
         Purpose::Filter => (part.or(context), None),
         Purpose::FilterAndMatch => (part, context),
     };
@@ -288,7 +288,7 @@ fn result(
     ContextResult { context, inherited, accumulated, fresh, matches, tokens: None, diagnostics }
 }
 
-/// The outputs of the steps, each under its id.
+/// Joins the outputs of the steps, each under its id.
 fn accumulate(outputs: &[StepOutput], format: Format, diagnostics: &mut Vec<Diagnostic>) -> Option<String> {
     let mut all = String::new();
     for (index, step) in outputs.iter().enumerate() {
@@ -298,7 +298,7 @@ fn accumulate(outputs: &[StepOutput], format: Format, diagnostics: &mut Vec<Diag
         };
         let Some(kept) = kept else {
             let step = shown(&step.step);
-            let message = format!("the step `{step}` has no notes, and only notes are accumulated; it was left out");
+            let message = format!("only notes are accumulated and the step `{step}` has none; it was left out");
             let diagnostic = Diagnostic::new(DiagnosticCode::NotesMissing, Severity::Warning, message);
             diagnostics.push(diagnostic.at_path(format!("previousOutputs[{index}]")));
             continue;
@@ -325,7 +325,7 @@ fn render(input: &ContextGenerationInput, headings: &Headings, diagnostics: &mut
         let mut blocks = Blocks::default();
         for line in markdown::lines(text).filter(|line| !blocks.is_code(line.text)) {
             let own = trim(line.text);
-            // The sections after this one could begin there.
+            // A later section could begin at such a line.
             if !own.is_empty() && sections.iter().any(|(_, heading, _)| trim(heading) == own) {
                 diagnostics.push(markdown::delimiter_found(&shown(own), name));
             }
@@ -338,36 +338,36 @@ fn render(input: &ContextGenerationInput, headings: &Headings, diagnostics: &mut
 fn missing(task: &Operator, setting: &str) -> Error {
     let kind = task.kind.as_str();
     let message = format!(
-        "a task of type `{}` has no defaults and does not say `{setting}`; add `<{setting}>` to its `<context_management>`",
+        "a task of type `{}` has no defaults and lacks `{setting}`; add `<{setting}>` to its `<context_management>`",
         shown(kind)
     );
     Error::new(Code::MissingSetting, message).with("setting", setting).with("type", kind)
 }
 
-/// What counts a context.
+/// The counter of a context.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum CountedBy {
-    /// A tokenizer by its name.
+    /// A tokenizer, by name.
     Named(String),
-    /// The caller's own, given with the call.
+    /// A custom counter, passed with the call.
     Custom {
         /// Its name.
         name: String,
     },
 }
 
-/// How large a context may be, and how it is counted.
+/// The size limits of a context, and its counter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sizes {
-    /// By default `heuristic`.
+    /// Defaults to `heuristic`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<CountedBy>,
-    /// Above this many tokens there is a warning.
+    /// More tokens yield a warning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warn_tokens: Option<u32>,
-    /// Above this many tokens there is an error.
+    /// More tokens are an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
 }
@@ -377,14 +377,13 @@ impl Sizes {
         *self == Self::default()
     }
 
-    /// The counter, if there is anything to count.
+    /// The counter, if a limit is set.
     fn counter(&self, host: &CallContext) -> Result<Option<Rc<dyn Counter>>> {
         if self.are_absent() {
             return Ok(None);
         }
-        let lacking = || {
-            Error::new(Code::InvalidInput, "the assembly counts by a tokenizer of one's own; give it as `tokenizer`")
-        };
+        let lacking =
+            || Error::new(Code::InvalidInput, "the assembly counts with a custom tokenizer; pass it as `tokenizer`");
         match &self.tokenizer {
             Some(CountedBy::Custom { .. }) => host.counter.clone().ok_or_else(lacking).map(Some),
             Some(CountedBy::Named(name)) => host.tokenizers.get(name).map(Some),
@@ -392,21 +391,19 @@ impl Sizes {
         }
     }
 
-    /// Counts a result, and warns or fails if it is too large.
+    /// Counts a result; warns or fails if it is too large.
     fn check(&self, result: &mut ContextResult, counter: Option<&dyn Counter>) -> Result<()> {
         let Some(counter) = counter else { return Ok(()) };
         let tokens = counter.count(&result.context);
         result.tokens = Some(tokens);
         if let Some(max) = self.max_tokens.filter(|max| tokens > *max) {
-            let message = format!(
-                "the context has {tokens} tokens and `maxTokens` is {max}; let the task inherit or accumulate less"
-            );
+            let message =
+                format!("the context has {tokens} tokens, over `maxTokens` of {max}; inherit or accumulate less");
             let error = Error::new(Code::ContextTooLong, message).with("limit", max).with("required", tokens);
             return Err(error.with("overBy", tokens.saturating_sub(max)));
         }
         if let Some(warn) = self.warn_tokens.filter(|warn| tokens > *warn) {
-            let message =
-                format!("the context has {tokens} tokens, more than the {warn} of `warnTokens`; it is used as it is");
+            let message = format!("the context has {tokens} tokens, over `warnTokens` of {warn}; it is used unchanged");
             result.diagnostics.push(Diagnostic::new(DiagnosticCode::ContextNearLimit, Severity::Warning, message));
         }
         Ok(())

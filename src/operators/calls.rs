@@ -1,4 +1,4 @@
-//! The calls of this area: requests read from JSON, results written as JSON (SPEC §7).
+//! The calls of this area: requests read from JSON, results written as JSON.
 
 use crate::call::{Call, CallContext, Response};
 use crate::error::{self, Diagnostic, Result};
@@ -13,7 +13,7 @@ use super::read;
 use super::write::{without_source, write_source};
 use super::xml::place_of;
 
-/// The calls by their names.
+/// The calls by name.
 pub const CALLS: &[Call] = &[
     Call::new("parseTask", &["xml", "options"], |_, request, _| parse(request)),
     Call::new("writeTask", &[], |_, request, _| write(request)),
@@ -29,12 +29,12 @@ pub const CALLS: &[Call] = &[
         Response::of(&reduce_failure(strict(request, read::reduce_failure)?))
     }),
     Call::new("startRun", &[], |_, request, _| Response::of(&strict(request, read::run)?)),
-    // A state from an earlier call has no options.
+    // The state from an earlier call has no options.
     Call::new("nextRequest", &[], |_, request, _| Response::of(&read::run(request, &mut Vec::new())?.next())),
     Call::new("recordResult", &["run", "result"], |_, request, _| record_result(request)),
 ];
 
-/// Reads a request whose call has no diagnostics: unknown options are errors.
+/// Reads a request of a call without diagnostics: unknown options are errors.
 fn strict<'t, T>(request: Value<'t>, read: impl FnOnce(Value<'t>, &mut Vec<Diagnostic>) -> Result<T>) -> Result<T> {
     let mut diagnostics = Vec::new();
     let read = read(request, &mut diagnostics)?;

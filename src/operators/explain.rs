@@ -1,6 +1,6 @@
-//! A description in words of what each operator of a template will see, and why (SPEC §4).
+//! Describes in words what each operator of a template will see, and why (docs/operators.md).
 //!
-//! Functions call each other as deep as tasks stand within tasks, which is bounded where tasks are read.
+//! Recursion is as deep as the nesting of tasks, which is limited when they are read.
 
 use serde::Serialize;
 
@@ -13,15 +13,15 @@ use super::xml::shown;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explained {
-    /// Where it is in the task: `task.steps[0].innerTask`.
+    /// Its path in the task: `task.steps[0].innerTask`.
     pub path: String,
-    /// How many operators it is within.
+    /// Its nesting level.
     pub level: usize,
-    /// Its role in the operator around it.
+    /// Its role in the parent operator.
     pub role: OperatorRole,
     /// Its kind.
     pub r#type: Kind,
-    /// Its id; of a step also the one it is given.
+    /// Its id; a step without one has its assigned id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Its description.
@@ -31,22 +31,22 @@ pub struct Explained {
     pub line: u32,
     /// Its column, from 1.
     pub column: u32,
-    /// Its settings in force.
+    /// Its effective settings.
     pub context_management: ContextManagement,
-    /// Where they came from.
+    /// The origins of the settings.
     pub origins: Origins,
-    /// When the memory system is asked: `always`, `withParentContext` or `never`; absent when that cannot be known.
+    /// When the memory system is queried: `always`, `withParentContext` or `never`; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asks_memory: Option<&'static str>,
-    /// What it sees of the context of the operator around it: `all`, `part`, `nothing` or `unknown`.
+    /// The part of the parent operator's context it sees: `all`, `part`, `nothing` or `unknown`.
     pub inherited: Look,
-    /// What it sees of the steps before it: `notes`, `outputs` or `nothing`.
+    /// The part of the previous steps it sees: `notes`, `outputs` or `nothing`.
     pub accumulated: Look,
-    /// What it sees of what the memory system finds: `matched`, `nothing` or `unknown`.
+    /// The part of the memory system's results it sees: `matched`, `nothing` or `unknown`.
     pub fresh: Look,
 }
 
-/// How much is seen, and why.
+/// How much of a source is seen, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Look {
     /// One word.
@@ -55,7 +55,7 @@ pub struct Look {
     pub why: String,
 }
 
-/// What each operator will see, in the order of the template.
+/// Explains each operator, in the order of the template.
 pub fn explain(task: &Task) -> Vec<Explained> {
     let mut all = Vec::new();
     walk(task, "task", None, &mut all);
@@ -65,7 +65,7 @@ pub fn explain(task: &Task) -> Vec<Explained> {
 struct Around<'a> {
     path: &'a str,
     level: usize,
-    /// How the sequence accumulates, and the step's number from 0.
+    /// The accumulation of the sequence, and the step's number from 0.
     step: Option<(Accumulation, Option<Origin>, usize)>,
 }
 
@@ -138,16 +138,16 @@ fn kind_of(operator: &Operator) -> String {
 fn inherited(operator: &Operator, around: Option<&Around<'_>>) -> Look {
     let from = match around {
         Some(around) => format!("the context of `{}`", around.path),
-        None => "the context that the caller gives".to_owned(),
+        None => "the caller's context".to_owned(),
     };
     let Some(inherit) = operator.context_management.inherit_context else {
         return Look { sees: "unknown", why: no_default("inherit_context", operator) };
     };
     let setting = because("inherit_context", inherit.as_str(), operator.origins.inherit_context, operator);
     let (sees, what) = match inherit {
-        Inherit::Full => ("all", format!("{from} comes unchanged")),
-        Inherit::Subset => ("part", format!("the memory system gives back what matters of {from}")),
-        Inherit::None => ("nothing", format!("{from} stays out")),
+        Inherit::Full => ("all", format!("{from} is passed unchanged")),
+        Inherit::Subset => ("part", format!("the memory system returns the relevant part of {from}")),
+        Inherit::None => ("nothing", format!("{from} is left out")),
     };
     Look { sees, why: format!("{setting}: {what}") }
 }
@@ -155,17 +155,15 @@ fn inherited(operator: &Operator, around: Option<&Around<'_>>) -> Look {
 fn accumulated(operator: &Operator, step: Option<(Accumulation, Option<Origin>, usize)>) -> Look {
     let Some((accumulation, origin, index)) = step else {
         let why = match operator.context_management.accumulation() {
-            Accumulation::On(_) => {
-                "there are no steps before it; it hands on to its own steps what those before them gave"
-            }
-            Accumulation::Off => "there are no steps before it",
+            Accumulation::On(_) => "no steps precede it; it passes the outputs of its steps to later ones",
+            Accumulation::Off => "no steps precede it",
         };
         return Look { sees: "nothing", why: why.to_owned() };
     };
     let from = match origin {
         Some(Origin::Explicit) => "",
         Some(Origin::Invalid) => ", as its setting is invalid",
-        _ => " by default",
+        _ => ", the default",
     };
     match accumulation {
         Accumulation::Off => Look { sees: "nothing", why: format!("its sequence accumulates nothing{from}") },
@@ -190,11 +188,11 @@ fn fresh(operator: &Operator) -> Look {
     };
     let setting = because("fresh_context", fresh.as_str(), operator.origins.fresh_context, operator);
     match fresh {
-        Fresh::Enabled => Look { sees: "matched", why: format!("{setting}: the memory system is asked for more") },
-        Fresh::Disabled => Look { sees: "nothing", why: format!("{setting}: nothing new is looked for") },
+        Fresh::Enabled => Look { sees: "matched", why: format!("{setting}: the memory system is queried") },
+        Fresh::Disabled => Look { sees: "nothing", why: format!("{setting}: the memory system is not queried") },
     }
 }
 
 fn no_default(setting: &str, operator: &Operator) -> String {
-    format!("the template does not say `{setting}`, and type `{}` has no defaults", shown(operator.kind.as_str()))
+    format!("the template lacks `{setting}`, and type `{}` has no defaults", shown(operator.kind.as_str()))
 }

@@ -1,4 +1,4 @@
-//! The result of a sequential or reduce task when something in it fails (SPEC §4, the seed's partial results).
+//! The result of a sequential or reduce task after a failure, with partial results (docs/operators.md).
 
 use serde::Serialize;
 
@@ -8,93 +8,93 @@ use super::assemble::StepOutput;
 use super::settings::{Accumulation, Format};
 use super::xml::shown;
 
-/// The state when a step has failed.
+/// The state after a step failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SequentialFailureInput {
-    /// How the sequence accumulates: whether the failure holds notes or whole outputs.
+    /// The accumulation of the sequence: whether the failure holds notes or whole outputs.
     pub accumulation: Accumulation,
-    /// The results of the steps before, in order.
+    /// The results of the previous steps, in order.
     pub outputs: Vec<StepOutput>,
-    /// The id of the step that failed; none when it was the assembly of the sequence's own context.
+    /// The id of the failed step; `None` if the assembly of the sequence's context failed.
     pub failed_step: Option<String>,
-    /// How many steps there are.
+    /// The number of steps.
     pub total_steps: usize,
-    /// Why it failed, in the seed's taxonomy; `subtask_failure` unless it is given.
+    /// The reason, a code; defaults to `subtask_failure`.
     pub reason: Option<String>,
     /// The error.
     pub message: Option<String>,
 }
 
-/// What is known when an inner task or the reduction has failed.
+/// The state after an inner task or the reduction failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReduceFailureInput {
-    /// The id of the input that was being processed; none when it was the reduction over all results that failed.
+    /// The id of the input that was being processed; `None` if the reduction over all results failed.
     pub failed_input: Option<String>,
-    /// What the inner task gave for the inputs before, in order; the step is the id of the input.
+    /// The outputs of the inner task for earlier inputs, in order; `step` is the id of the input.
     pub outputs: Vec<StepOutput>,
-    /// How many inputs there are, where it is known.
+    /// The number of inputs, if known.
     pub total_inputs: Option<usize>,
-    /// What the reduction has given so far.
+    /// The output of the reduction so far.
     pub accumulator: Option<String>,
-    /// Why it failed, in the seed's taxonomy; `subtask_failure` unless it is given.
+    /// The reason, a code; defaults to `subtask_failure`.
     pub reason: Option<String>,
     /// The error.
     pub message: Option<String>,
 }
 
-/// The result of a sequential task of which a step has failed.
+/// The result of a sequential task with a failed step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SequentialFailure {
     /// Always `TASK_FAILURE`.
     pub r#type: &'static str,
-    /// Why.
+    /// The reason, a code.
     pub reason: String,
-    /// What went wrong, in words.
+    /// The error in words.
     pub message: String,
-    /// The id of the step that failed; none when it was the assembly of the sequence's own context.
+    /// The id of the failed step; `None` if the assembly of the sequence's context failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_step: Option<String>,
-    /// How many steps there are.
+    /// The number of steps.
     pub total_steps: usize,
-    /// What the steps before gave.
+    /// The outputs of the previous steps.
     pub notes: PartialNotes,
 }
 
-/// The result of a reduce task in which something has failed.
+/// The result of a reduce task after a failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReduceFailure {
     /// Always `TASK_FAILURE`.
     pub r#type: &'static str,
-    /// Why.
+    /// The reason, a code.
     pub reason: String,
-    /// What went wrong, in words.
+    /// The error in words.
     pub message: String,
     /// The id of the input that was being processed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_input: Option<String>,
-    /// The ids of the inputs that the inner task is done with, in order.
+    /// The ids of the inputs that the inner task has processed, in order.
     pub processed_inputs: Vec<String>,
-    /// How many inputs there are.
+    /// The number of inputs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_inputs: Option<usize>,
-    /// What the reduction has given so far.
+    /// The output of the reduction so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accumulator: Option<String>,
-    /// What the inner task gave.
+    /// The outputs of the inner task.
     pub notes: PartialNotes,
 }
 
-/// The part of an error result that says what was done before.
+/// The partial results in an error result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PartialNotes {
-    /// One for each that succeeded, in order.
+    /// One entry per success, in order.
     pub partial_results: Vec<Partial>,
 }
 
-/// What one step, or the inner task for one input, gave.
+/// The result of one step, or of the inner task for one input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Partial {
@@ -102,23 +102,23 @@ pub enum Partial {
     Output {
         /// The step's id.
         step: String,
-        /// What it put out.
+        /// The output.
         output: String,
     },
     /// A step's notes.
     Notes {
         /// The step's id.
         step: String,
-        /// What is worth knowing of it.
+        /// The notes.
         notes: String,
     },
-    /// What the inner task gave.
+    /// The result of the inner task.
     Input {
         /// The input's id.
         input: String,
-        /// What it put out.
+        /// The output.
         output: String,
-        /// What is worth knowing of it.
+        /// Notes on the output.
         #[serde(skip_serializing_if = "Option::is_none")]
         notes: Option<String>,
     },
@@ -127,7 +127,7 @@ pub enum Partial {
 const TYPE: &str = "TASK_FAILURE";
 const REASON: &str = "subtask_failure";
 
-/// The result of a sequential task of which a step has failed. Every completed step is in it: with its notes, or with its
+/// The result of a sequential task with a failed step. It includes every completed step: with its notes, or with its
 /// output if it has no notes or the sequence accumulates whole outputs.
 pub fn sequential_failure(input: SequentialFailureInput) -> SequentialFailure {
     let message = input.message.unwrap_or_else(|| {
@@ -150,15 +150,15 @@ pub fn sequential_failure(input: SequentialFailureInput) -> SequentialFailure {
     }
 }
 
-/// Notes that say something: blank ones are none.
+/// The notes, unless they are blank.
 fn given_notes(notes: Option<String>) -> Option<String> {
     notes.filter(|notes| !trim(notes).is_empty())
 }
 
-/// The result of a reduce task in which an inner task or the reduction has failed.
+/// The result of a reduce task after an inner task or the reduction failed.
 pub fn reduce_failure(input: ReduceFailureInput) -> ReduceFailure {
     let message = input.message.unwrap_or_else(|| match &input.failed_input {
-        Some(id) => format!("the input `{}` failed after {} others", shown(id), input.outputs.len()),
+        Some(id) => format!("the input `{}` failed after {} completed inputs", shown(id), input.outputs.len()),
         None => format!("the reduction over {} results failed", input.outputs.len()),
     });
     let processed_inputs = input.outputs.iter().map(|output| output.step.clone()).collect();

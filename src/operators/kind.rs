@@ -1,8 +1,8 @@
-//! What kinds of tasks there are, and what a task is to the one around it (SPEC §4).
+//! The kinds of tasks, and the roles of a task in its parent (docs/operators.md).
 
 use serde::{Serialize, Serializer};
 
-/// Declares an enum whose values have exact names, which are the same in templates and in JSON.
+/// Declares an enum whose values have exact names, the same in templates and in JSON.
 macro_rules! named {
     ($(#[$meta:meta])* $name:ident { $($variant:ident = $text:literal, $doc:literal;)+ }) => {
         $(#[$meta])*
@@ -31,21 +31,21 @@ macro_rules! named {
 
 pub(super) use named;
 
-/// What a task does with what is in it.
+/// How a task processes its children.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// One call.
     Atomic,
-    /// Steps, one after the other.
+    /// Steps, in sequence.
     Sequential,
     /// An inner task for each input, and a reduction over the results.
     Reduce,
-    /// Something that later versions may know; it has no defaults.
+    /// A type of a later version; it has no defaults.
     Unknown(String),
 }
 
 impl Kind {
-    /// The kind that has this name as its `type`.
+    /// The kind with this name in `type`.
     pub fn named(name: &str) -> Self {
         match name {
             "atomic" => Self::Atomic,
@@ -69,7 +69,7 @@ impl Kind {
         !matches!(self, Self::Unknown(_))
     }
 
-    /// Whether a task of this kind accumulates; an unknown one may.
+    /// Whether a task of this kind can accumulate; an unknown one can.
     pub(super) fn accumulates(&self) -> bool {
         !matches!(self, Self::Atomic | Self::Reduce)
     }
@@ -82,11 +82,11 @@ impl Serialize for Kind {
 }
 
 named! {
-    /// What a task is to the one around it.
+    /// The role of a task in its parent.
     OperatorRole {
         Task = "task", "The root, or a task that an inner or reduction task consists of.";
         Step = "step", "A step of a sequential task.";
-        InnerTask = "innerTask", "What a reduce task does with each input.";
-        ReductionTask = "reductionTask", "What a reduce task does with the results.";
+        InnerTask = "innerTask", "The task that a reduce task runs for each input.";
+        ReductionTask = "reductionTask", "The task that a reduce task runs over the results.";
     }
 }

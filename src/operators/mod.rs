@@ -1,8 +1,8 @@
-//! XML task templates decide what each step may see (SPEC §4, seeds/operator-context-management.md).
+//! XML task templates that decide what each step may see (docs/operators.md).
 //!
-//! [`parse_task`] reads a template into a [`Task`], every operator with its settings in force and their origins. [`begin`] and
-//! [`finish`] assemble a context; between the two the host may have to ask its memory system. A [`Run`] leads through a
-//! sequential or a reduce task. [`explain`] says what each operator of a template will see.
+//! [`parse_task`] reads a template into a [`Task`], with the effective settings of every operator and their origins.
+//! [`begin`] and [`finish`] assemble a context; between the two the host may have to query its memory system. A
+//! [`Run`] drives a sequential or a reduce task. [`explain`] describes what each operator of a template will see.
 
 mod assemble;
 mod calls;

@@ -1,6 +1,6 @@
-//! From XML to a task and its diagnostics (SPEC §4).
+//! Parses XML into a task and its diagnostics (docs/operators.md).
 //!
-//! Functions call each other as deep as tasks stand within tasks, which `xmlDepth` bounds.
+//! Recursion is as deep as the nesting of tasks, which `xmlDepth` limits.
 
 use serde::Serialize;
 
@@ -19,15 +19,15 @@ use super::xml::{Item, Tag, TextPosition, Xml, decode, is_white, shown};
 pub struct ParsedTask {
     /// The task.
     pub task: Task,
-    /// What was found, in the order of the template.
+    /// The diagnostics, in the order of the template.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Where [`super::write`] can add settings to a task, in byte offsets.
+/// The places where [`super::write`] can add settings to a task, in byte offsets.
 #[derive(Clone, Debug)]
 pub(super) struct Site<'a> {
     pub(super) settings: ContextManagement,
-    /// The byte after the name in the start tag, when it has no `type` and so is atomic.
+    /// The byte after the name in the start tag, if it lacks `type` and so is atomic.
     pub(super) untyped: Option<usize>,
     pub(super) tag: TagSpan<'a>,
     /// The byte after the first `</description>`.
@@ -49,11 +49,11 @@ pub(super) struct BlockSite<'a> {
     pub(super) tag: TagSpan<'a>,
     /// The byte after its last element or comment, or after its start tag.
     pub(super) last_end: usize,
-    /// Which of the settings are there, in the order of [`FIELDS`].
+    /// Which of the settings are present, in the order of [`FIELDS`].
     pub(super) present: [bool; 4],
 }
 
-/// Reads a template. A leading BOM is not part of it.
+/// Parses a template. A leading BOM is ignored.
 ///
 /// # Errors
 /// [`crate::Code::InvalidXml`] and [`crate::Code::LimitExceeded`], both with `line` and `column` in the details.
@@ -63,7 +63,7 @@ pub fn parse_task(xml: &str, options: &ParseOptions) -> Result<ParsedTask> {
     Ok(ParsedTask { task, diagnostics })
 }
 
-/// Reads a template that comes as bytes, which must be UTF-8.
+/// Parses a template from bytes, which must be UTF-8.
 ///
 /// # Errors
 /// Those of [`parse_task`], and [`crate::Code::InvalidXml`] for another encoding.
@@ -71,7 +71,7 @@ pub fn parse_bytes(xml: &[u8], options: &ParseOptions) -> Result<ParsedTask> {
     parse_task(&decode(xml, &options.limits)?, options)
 }
 
-/// Reads a template: the task, its diagnostics, and where defaults can be written.
+/// Parses a template: the task, its diagnostics, and the places for defaults.
 pub(super) fn read<'a>(xml: &'a str, options: &ParseOptions) -> Result<(Task, Vec<Diagnostic>, Vec<Site<'a>>)> {
     let mut parser =
         Parser { xml: Xml::new(xml, options.limits)?, options, diagnostics: Vec::new(), sites: Vec::new() };
@@ -82,14 +82,14 @@ pub(super) fn read<'a>(xml: &'a str, options: &ParseOptions) -> Result<(Task, Ve
                 return Err(parser.xml.wrong(tag.start, "root", message));
             }
             let task = parser.task(tag, OperatorRole::Task)?;
-            // What follows the root is checked too.
+            // The text after the root is checked too.
             while !matches!(parser.xml.next()?, Item::End) {}
             return Ok((task, parser.diagnostics, parser.sites));
         }
     }
 }
 
-/// Which elements of a task were read.
+/// The elements of a task that were read.
 #[derive(Debug, Default)]
 struct Seen {
     block: bool,
@@ -108,7 +108,7 @@ impl<'a> Parser<'a, '_> {
         self.add(place.diagnostic(code, severity, message));
     }
 
-    /// Inserts a diagnostic so that all are in the order of their places.
+    /// Inserts a diagnostic so that all are ordered by place.
     fn add(&mut self, diagnostic: Diagnostic) {
         let place = |it: &Diagnostic| (it.line, it.column);
         let before = self.diagnostics.iter().rposition(|it| place(it) <= place(&diagnostic));
@@ -133,8 +133,7 @@ impl<'a> Parser<'a, '_> {
         };
         if let Some(place) = text_at {
             let name = shown(tag.name);
-            let message =
-                format!("text within `<{name}>` means nothing; put what the task shall do into `<description>`");
+            let message = format!("text in `<{name}>` is ignored; describe the task in `<description>`");
             self.report(place, DiagnosticCode::TextIgnored, Severity::Warning, message);
         }
         self.missing_parts(&task, tag.place);
@@ -142,7 +141,7 @@ impl<'a> Parser<'a, '_> {
         Ok(task)
     }
 
-    /// A task from its start tag.
+    /// Creates a task from its start tag.
     fn begin(&mut self, tag: &Tag<'a>, role: OperatorRole) -> Task {
         let type_attribute = tag.attributes.iter().find(|attribute| attribute.name == "type");
         let kind = type_attribute.map_or(Kind::Atomic, |attribute| Kind::named(attribute.value.trim_matches(is_white)));
@@ -150,13 +149,13 @@ impl<'a> Parser<'a, '_> {
             Some(attribute) if !kind.is_known() => {
                 let name = shown(kind.as_str());
                 let message = format!(
-                    "`{name}` is no type of task that has defaults; the types are `atomic`, `sequential` and `reduce`"
+                    "unknown task type `{name}`, which has no defaults; use `atomic`, `sequential` or `reduce`"
                 );
                 self.report(attribute.place, DiagnosticCode::UnknownType, Severity::Warning, message);
             }
-            // An inner or reduction task is atomic unless it says otherwise.
+            // An inner or reduction task without a type is atomic.
             None if matches!(role, OperatorRole::Task | OperatorRole::Step) => {
-                let message = "this task does not say its type; it is `atomic`".to_owned();
+                let message = "this task has no `type`; it counts as `atomic`".to_owned();
                 self.report(tag.place, DiagnosticCode::TypeMissing, Severity::Info, message);
             }
             _ => {}
@@ -226,7 +225,7 @@ impl<'a> Parser<'a, '_> {
         Ok(())
     }
 
-    /// Reads a task that may be there once.
+    /// Reads a task that is allowed once.
     fn part(&mut self, child: Tag<'a>, role: OperatorRole, into: &mut Option<Box<Task>>) -> Result<()> {
         if self.is_first(into.is_none(), &child)? {
             *into = Some(Box::new(self.task(child, role)?));
@@ -234,7 +233,7 @@ impl<'a> Parser<'a, '_> {
         Ok(())
     }
 
-    /// Gives `first` back; an element that is not the first is reported and skipped.
+    /// Returns `first`; an element that is not the first is reported and skipped.
     fn is_first(&mut self, first: bool, child: &Tag<'a>) -> Result<bool> {
         if !first {
             self.report_second(child);
@@ -244,11 +243,11 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn report_second(&mut self, tag: &Tag<'a>) {
-        let message = format!("`<{0}>` stands here twice, and the first counts; remove one", shown(tag.name));
+        let message = format!("`<{0}>` occurs twice, and the first is used; remove one", shown(tag.name));
         self.report(tag.place, DiagnosticCode::DuplicateElement, Severity::Error, message);
     }
 
-    /// Reads what is in `<steps>`.
+    /// Reads the content of `<steps>`.
     fn steps(&mut self, parent: &Tag<'a>, steps: &mut Vec<Task>) -> Result<()> {
         let mut ids = SortedSet::new();
         let mut text_at = None;
@@ -259,7 +258,7 @@ impl<'a> Parser<'a, '_> {
                     let step = self.task(tag, OperatorRole::Step)?;
                     let id = step.operator.step_id(steps.len());
                     if !ids.insert(id.clone()) {
-                        let message = format!("two steps have the id `{}`; give each its own", shown(&id));
+                        let message = format!("two steps have the id `{}`; rename one", shown(&id));
                         self.report(place, DiagnosticCode::DuplicateStepId, Severity::Warning, message);
                     }
                     steps.push(step);
@@ -275,7 +274,7 @@ impl<'a> Parser<'a, '_> {
             }
         }
         if let Some(place) = text_at {
-            let message = format!("text within `<{}>` means nothing; write a `<task>`", parent.name);
+            let message = format!("text in `<{}>` is ignored; write a `<task>`", parent.name);
             self.report(place, DiagnosticCode::TextIgnored, Severity::Warning, message);
         }
         Ok(())
@@ -292,7 +291,7 @@ impl<'a> Parser<'a, '_> {
                 "task" => "in `<steps>`",
                 _ => "in `<context_management>`",
             };
-            let message = format!("`<{}>` means nothing here; it belongs {belongs}", child.name);
+            let message = format!("`<{}>` has no effect here; it belongs {belongs}", child.name);
             self.report(child.place, DiagnosticCode::MisplacedElement, Severity::Warning, message);
         }
         let end = self.xml.skip()?;
@@ -317,7 +316,7 @@ impl<'a> Parser<'a, '_> {
                     Some(field) => last_end = self.setting(&child, field, &mut block)?,
                     None => {
                         let message = format!(
-                            "`<{}>` is no setting; the settings are {}",
+                            "unknown setting `<{}>`; known: {}",
                             shown(child.name),
                             FIELDS.map(|field| format!("`{field}`")).join(", ")
                         );
@@ -331,7 +330,7 @@ impl<'a> Parser<'a, '_> {
             }
         }
         if let Some(place) = text_at {
-            let message = "text within `<context_management>` means nothing; write it into a setting".to_owned();
+            let message = "text in `<context_management>` is ignored; write it into a setting".to_owned();
             self.report(place, DiagnosticCode::TextIgnored, Severity::Warning, message);
         }
         let mut found = Vec::new();
@@ -348,7 +347,7 @@ impl<'a> Parser<'a, '_> {
         Ok(())
     }
 
-    /// Reads one setting; gives the byte after it.
+    /// Reads one setting; returns the byte after it.
     fn setting(&mut self, tag: &Tag<'a>, field: usize, block: &mut Block) -> Result<usize> {
         let mut value = String::new();
         let mut at = None;
@@ -375,7 +374,7 @@ impl<'a> Parser<'a, '_> {
         *slot = Some(tag.place);
         match nested {
             Some(place) => {
-                let message = format!("`{}` has an element for a value; write text", tag.name);
+                let message = format!("the value of `{}` is an element; write text", tag.name);
                 let invalid = block.invalid(field, place, &message);
                 self.add(invalid);
             }
@@ -388,7 +387,7 @@ impl<'a> Parser<'a, '_> {
         Ok(end)
     }
 
-    /// Reads on to the end of an element: its text, and the byte after it.
+    /// Reads to the end of an element: its text, and the byte after it.
     fn text(&mut self) -> Result<(String, usize)> {
         let mut all = String::new();
         let mut depth = 0usize;
@@ -407,7 +406,7 @@ impl<'a> Parser<'a, '_> {
     fn setting_attributes(&mut self, tag: &Tag<'a>) {
         for attribute in tag.attributes.iter().filter(|attribute| FIELDS.contains(&attribute.name)) {
             let message =
-                format!("the attribute `{0}` sets nothing; write `<{0}>` in `<context_management>`", attribute.name);
+                format!("the attribute `{0}` has no effect; write `<{0}>` in `<context_management>`", attribute.name);
             self.report(attribute.place, DiagnosticCode::MisplacedElement, Severity::Warning, message);
         }
     }
@@ -418,7 +417,7 @@ impl<'a> Parser<'a, '_> {
         }
         for (name, part) in [("inner_task", &task.inner_task), ("reduction_task", &task.reduction_task)] {
             if part.is_none() {
-                let message = format!("this reduce task has no `<{name}>`; one with the default settings stands in");
+                let message = format!("this reduce task has no `<{name}>`; one with default settings is used");
                 self.report(place, DiagnosticCode::MissingElement, Severity::Info, message);
             }
         }

@@ -1,6 +1,6 @@
-//! Tasks, assemblies and runs as they come in JSON (SPEC §7).
+//! Reads tasks, assemblies and runs from JSON.
 //!
-//! `found` takes unknown options. Tasks, outputs and states may have unknown fields; their settings may not.
+//! `found` collects unknown options. Tasks, outputs and states may have unknown fields; their settings may not.
 
 use crate::call::CallContext;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
@@ -29,7 +29,7 @@ pub(super) fn parse_options(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>)
     })
 }
 
-/// A task, no deeper than templates can be.
+/// A task, no deeper than a template can be.
 pub(super) fn task(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<Task> {
     task_within(value, OperatorRole::Task, XML_DEPTH_MAX, diagnostics)
 }
@@ -58,7 +58,7 @@ fn task_within(value: Value<'_>, role: OperatorRole, levels: u32, diagnostics: &
     })
 }
 
-/// A task without those in it. Every field is optional.
+/// A task without its children. Every field is optional.
 fn operator(value: Value<'_>, role: OperatorRole, diagnostics: &mut Vec<Diagnostic>) -> Result<Operator> {
     let task = value.object(TASK)?;
     let given_kind = task.string("type")?;
@@ -92,7 +92,7 @@ fn context_management(value: Value<'_>, kind: &Kind, diagnostics: &mut Vec<Diagn
     })
 }
 
-/// The settings of a parsed task are complete; its origins tell which are defaults.
+/// The settings of a parsed task are complete; its origins mark the defaults.
 fn read_origins(value: Value<'_>, origins: &mut Origins) -> Result<()> {
     let known = value.object("origins, an object")?;
     for (name, origin) in [
@@ -171,11 +171,11 @@ fn number(within: Object<'_>, name: &str) -> Result<Option<u32>> {
     within.read(name, |value| value.whole(u32::MAX))
 }
 
-/// The outputs of steps, or of the inner task for inputs; `id` names the field with the step or input.
+/// The outputs of steps, or of the inner task for inputs; `id` is the name of the field with the step or input.
 fn outputs(value: Option<Value<'_>>, id: &str) -> Result<Vec<StepOutput>> {
     let Some(value) = value else { return Ok(Vec::new()) };
     let output = |value: Value<'_>| {
-        let output = value.object(&format!("what came of it, an object with `{id}` and `output`"))?;
+        let output = value.object(&format!("an output, an object with `{id}` and `output`"))?;
         Ok(StepOutput {
             step: output.need(id)?.string()?,
             output: output.need("output")?.string()?,
@@ -186,8 +186,8 @@ fn outputs(value: Option<Value<'_>>, id: &str) -> Result<Vec<StepOutput>> {
 }
 
 pub(super) fn state(value: Value<'_>, host: &CallContext) -> Result<AssemblyState> {
-    let state = value.object("the `state` that `beginContextAssembly` gave, an object")?;
-    let pending = state.need("pending")?.object("the assembly as it came, an object")?;
+    let state = value.object("the `state` that `beginContextAssembly` returned")?;
+    let pending = state.need("pending")?.object("the unchanged assembly, an object")?;
     let diagnostics =
         pending.read("diagnostics", |all| all.list("a list of diagnostics")?.map(diagnostic).collect())?;
     let sizes = state.read("sizes", |value| sizes(value.object("sizes, an object")?, host))?;
@@ -234,7 +234,7 @@ pub(super) fn sequential_failure(
     value: Value<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<SequentialFailureInput> {
-    let input = value.object("what is known of the failure, an object")?;
+    let input = value.object("the state of the failure, an object")?;
     input.report_unknown(&["task", "outputs", "failedStep", "totalSteps", "reason", "message"], diagnostics);
     let task = input.need("task")?;
     let steps = task.object(TASK)?.read("steps", |steps| Ok(steps.list("a list of tasks")?.len()))?;
@@ -250,7 +250,7 @@ pub(super) fn sequential_failure(
 }
 
 pub(super) fn reduce_failure(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<ReduceFailureInput> {
-    let input = value.object("what is known of the failure, an object")?;
+    let input = value.object("the state of the failure, an object")?;
     input.report_unknown(&["failedInput", "outputs", "totalInputs", "accumulator", "reason", "message"], diagnostics);
     Ok(ReduceFailureInput {
         failed_input: input.string("failedInput")?,
@@ -262,7 +262,7 @@ pub(super) fn reduce_failure(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>
     })
 }
 
-/// A new run, or one that came back.
+/// A new run, or a stored one.
 pub(super) fn run(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<Run> {
     const FIELDS: &[&str] = &[
         "task",
@@ -331,7 +331,7 @@ fn step_error(value: Value<'_>) -> Result<StepError> {
 
 /// Exactly one of `context`, `output` and `error`.
 pub(super) fn run_result(value: Value<'_>) -> Result<RunResult> {
-    let result = value.object("what came of it, an object with `context`, `output` or `error`")?;
+    let result = value.object("a result, an object with `context`, `output` or `error`")?;
     match (result.string("context")?, result.string("output")?, result.read("error", step_error)?) {
         (Some(context), None, None) => Ok(RunResult::Context(context)),
         (None, Some(output), None) => Ok(RunResult::Output { output, notes: result.string("notes")? }),

@@ -1,7 +1,8 @@
-//! Runs a sequential or a reduce task, one call at a time (SPEC §4): a run says what comes next, and takes its result.
+//! Runs a sequential or a reduce task, one call at a time (docs/operators.md): a run returns the next request, and
+//! takes its result.
 //!
-//! The task's own context is assembled first. It is the parent context of the steps, or of the inner and the reduction task,
-//! which follow their own settings; accumulation between steps follows the settings of the sequence.
+//! The task's context is assembled first. It is the parent context of the steps, or of the inner and the reduction
+//! task, which follow their own settings; accumulation between steps follows the settings of the sequence.
 
 use serde::Serialize;
 
@@ -15,7 +16,7 @@ use super::kind::{Kind, OperatorRole, named};
 use super::settings::Accumulation;
 use super::task::{Operator, Task};
 
-/// A task to run through, and the operators right below it.
+/// A task to run, and its direct children.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunTask {
@@ -25,10 +26,10 @@ pub struct RunTask {
     /// The steps of a sequential task.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Operator>,
-    /// The inner task of a reduce task; one with default settings unless it is given.
+    /// The inner task of a reduce task; defaults to one with default settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inner_task: Option<Operator>,
-    /// The reduction task of a reduce task; one with default settings unless it is given.
+    /// The reduction task of a reduce task; defaults to one with default settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduction_task: Option<Operator>,
 }
@@ -47,9 +48,9 @@ impl From<&Task> for RunTask {
 /// An input of a reduce task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReduceInput {
-    /// What it is called in results.
+    /// Its id in results.
     pub id: String,
-    /// The input itself.
+    /// The text of the input.
     pub text: String,
 }
 
@@ -67,12 +68,12 @@ impl Reduction {
     }
 }
 
-/// What went wrong.
+/// An error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StepError {
-    /// In words.
+    /// The error in words.
     pub message: String,
-    /// Why, in the seed's taxonomy.
+    /// The reason, a code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -81,7 +82,7 @@ pub struct StepError {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Run {
-    /// The task and what is in it.
+    /// The task and its children.
     pub task: RunTask,
     /// The inputs of a reduce task.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -89,98 +90,98 @@ pub struct Run {
     /// When the reduction runs.
     #[serde(skip_serializing_if = "Reduction::is_all")]
     pub reduction: Reduction,
-    /// The context of the task around it.
+    /// The parent task's context.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_context: Option<String>,
     /// The headings of every request.
     #[serde(skip_serializing_if = "Headings::are_default")]
     pub headings: Headings,
-    /// The task's own context, once it is assembled.
+    /// The task's context, once assembled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// What the steps, or the inner task for each input, have given.
+    /// The outputs of the steps, or of the inner task for each input.
     pub outputs: Vec<StepOutput>,
-    /// How many of them the reduction has processed.
+    /// The number of outputs that the reduction has processed.
     pub reduced: usize,
-    /// What the reduction has given.
+    /// The output of the reduction so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accumulator: Option<String>,
-    /// What went wrong.
+    /// The failure, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<StepError>,
 }
 
-/// What the inner task gave for an input.
+/// The output of the inner task for an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InputOutput {
     /// The input's id.
     pub input: String,
-    /// All that the inner task put out.
+    /// The whole output.
     pub output: String,
-    /// What is worth knowing of it.
+    /// Notes on the output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
 }
 
-/// What comes next in a run.
+/// The next request of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "status", rename_all = "camelCase")]
 pub enum Next {
-    /// The task's own context has to be assembled.
+    /// Assemble the task's context.
     Context {
-        /// The request for it.
+        /// The request for the context.
         request: AssemblyRequest,
     },
-    /// A step has to run.
+    /// Run a step.
     Step {
         /// The step's id.
         id: String,
-        /// From 0.
+        /// The index, from 0.
         index: usize,
-        /// How many steps there are.
+        /// The number of steps.
         total: usize,
         /// The request for the step's context.
         request: AssemblyRequest,
     },
-    /// The inner task has to run on an input.
+    /// Run the inner task on an input.
     Inner {
         /// The input's id.
         id: String,
-        /// From 0.
+        /// The index, from 0.
         index: usize,
-        /// How many inputs there are.
+        /// The number of inputs.
         total: usize,
-        /// The input itself.
+        /// The text of the input.
         input: String,
         /// The request for the inner task's context.
         request: AssemblyRequest,
     },
-    /// The reduction has to run.
+    /// Run the reduction.
     Reduction {
         /// The request for its context.
         request: AssemblyRequest,
-        /// What it has given before.
+        /// Its output so far.
         #[serde(skip_serializing_if = "Option::is_none")]
         accumulator: Option<String>,
-        /// The results that it has not yet processed.
+        /// The results it has not processed yet.
         results: Vec<InputOutput>,
     },
-    /// All is done.
+    /// The run is finished.
     Done {
-        /// What the last step, or the reduction, has given.
+        /// The output of the last step or of the reduction.
         #[serde(skip_serializing_if = "Option::is_none")]
         output: Option<String>,
-        /// What each step, or the inner task for each input, has given.
+        /// The outputs of the steps, or of the inner task for each input.
         outputs: Vec<StepOutput>,
     },
-    /// Something has failed.
+    /// A step, an inner task or the reduction failed.
     Failed {
-        /// What the task gives instead.
+        /// The failure result of the task.
         failure: Failure,
     },
 }
 
-/// What a task gives when something in it has failed.
+/// The failure result of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Failure {
@@ -190,19 +191,19 @@ pub enum Failure {
     Reduce(ReduceFailure),
 }
 
-/// The result of what came next.
+/// The result of the last request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunResult {
-    /// The task's own context.
+    /// The task's context.
     Context(String),
-    /// What a step, an inner task or the reduction gave.
+    /// The output of a step, an inner task or the reduction.
     Output {
-        /// All of it.
+        /// The whole output.
         output: String,
-        /// What is worth knowing of it.
+        /// Notes on the output.
         notes: Option<String>,
     },
-    /// It failed.
+    /// The request failed.
     Error(StepError),
 }
 
@@ -215,7 +216,7 @@ impl Run {
         let task = task.into();
         if !matches!(task.operator.kind, Kind::Sequential | Kind::Reduce) {
             let message = format!(
-                "`task` is of type `{}`; only a `sequential` or `reduce` task has something to run through",
+                "`task` is of type `{}`; only a `sequential` or `reduce` task can be run",
                 super::xml::shown(task.operator.kind.as_str())
             );
             return Err(Error::new(Code::InvalidInput, message).with("path", "task.type"));
@@ -234,7 +235,7 @@ impl Run {
         })
     }
 
-    /// What comes next.
+    /// The next request.
     pub fn next(&self) -> Next {
         let sequential = self.task.operator.kind == Kind::Sequential;
         if let Some(error) = &self.failure {
@@ -309,7 +310,7 @@ impl Run {
                 message: Some(message),
             }));
         }
-        // Where the reduction runs after each result, it has failed on the input of the last.
+        // If the reduction runs after each result, it failed on the input of the last.
         let at =
             if self.reduction == Reduction::All || index == self.reduced { index } else { index.saturating_sub(1) };
         Failure::Reduce(reduce_failure(ReduceFailureInput {
@@ -322,10 +323,10 @@ impl Run {
         }))
     }
 
-    /// The run after the result of what came next.
+    /// Records the result of the last request.
     ///
     /// # Errors
-    /// [`Code::RunOutOfOrder`] when it waits for something else, or for nothing any more.
+    /// [`Code::RunOutOfOrder`] if the run waits for another result, or is finished.
     pub fn record(mut self, result: RunResult) -> Result<Self> {
         let next = self.next();
         let expected = match next {
@@ -350,9 +351,9 @@ impl Run {
                     RunResult::Error(_) => "error",
                 };
                 let message = match expected {
-                    "nothing" => format!("this run is over and takes no `{given}`; begin another one"),
+                    "nothing" => format!("this run is finished and takes no `{given}`; begin another one"),
                     expected => {
-                        format!("this run waits for `{expected}` and was given `{given}`; see what `nextRequest` says")
+                        format!("this run waits for `{expected}` but received `{given}`; call `nextRequest`")
                     }
                 };
                 return Err(Error::new(Code::RunOutOfOrder, message).with("expected", expected).with("given", given));

@@ -1,20 +1,20 @@
-//! The three dimensions of context, and their defaults (SPEC §4, the seed's table).
+//! The three dimensions of context, and their defaults (docs/operators.md).
 
 use serde::{Serialize, Serializer};
 
 use super::kind::{Kind, OperatorRole, named};
 
 named! {
-    /// What becomes of the parent's context.
+    /// The part of the parent's context that a task inherits.
     Inherit {
         Full = "full", "All of it, unchanged.";
         None = "none", "Nothing of it.";
-        Subset = "subset", "What the memory system gives back of it.";
+        Subset = "subset", "The part of it that the memory system returns.";
     }
 }
 
 named! {
-    /// What is kept of a step for those after it.
+    /// The part of a step's result that is kept for later steps.
     Format {
         NotesOnly = "notes_only", "Its notes.";
         FullOutput = "full_output", "Its whole output.";
@@ -22,67 +22,67 @@ named! {
 }
 
 named! {
-    /// Whether the memory system is asked for new context.
+    /// Whether the memory system is queried for new context.
     Fresh {
         Enabled = "enabled", "It is.";
-        Disabled = "disabled", "It is not.";
+        Disabled = "disabled", "It is not queried.";
     }
 }
 
 named! {
-    /// Where a value in force came from.
+    /// The origin of an effective value.
     Origin {
-        Explicit = "explicit", "The template says it.";
+        Explicit = "explicit", "The template sets it.";
         Default = "default", "The table of defaults.";
-        Invalid = "invalid", "The template has an invalid value; the narrowest one is in force instead.";
+        Invalid = "invalid", "The template has an invalid value; the narrowest one is used instead.";
     }
 }
 
-/// The settings in force of one operator. A field is absent if the operator has no such setting, or no default for it.
+/// The effective settings of one operator. A field is absent if the operator has no such setting, or no default for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextManagement {
-    /// What becomes of the parent's context.
+    /// The part of the parent's context that is inherited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inherit_context: Option<Inherit>,
-    /// Whether what steps give is kept for those after them.
+    /// Whether outputs of steps are kept for later ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accumulate_data: Option<bool>,
-    /// What is kept of them.
+    /// The part of an output that is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accumulation_format: Option<Format>,
-    /// Whether the memory system is asked for new context.
+    /// Whether the memory system is queried for new context.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fresh_context: Option<Fresh>,
 }
 
-/// Where each value in force came from; the fields that are there are those of the settings, and the type.
+/// The origin of each effective value; the fields are those of the settings, and the type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Origins {
-    /// Of the operator's type.
+    /// The origin of the type.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<Origin>,
-    /// Of `inherit_context`.
+    /// The origin of `inherit_context`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inherit_context: Option<Origin>,
-    /// Of `accumulate_data`.
+    /// The origin of `accumulate_data`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accumulate_data: Option<Origin>,
-    /// Of `accumulation_format`.
+    /// The origin of `accumulation_format`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accumulation_format: Option<Origin>,
-    /// Of `fresh_context`.
+    /// The origin of `fresh_context`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fresh_context: Option<Origin>,
 }
 
-/// How the outputs of the steps before reach a task.
+/// How the outputs of previous steps reach a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accumulation {
-    /// They do not.
+    /// They are not passed on.
     Off,
-    /// In this form.
+    /// They are passed on in this form.
     On(Format),
 }
 
@@ -104,7 +104,7 @@ impl Serialize for Accumulation {
 }
 
 impl ContextManagement {
-    /// The seed's table of defaults. An unknown type has none; an inner task gets no fresh context.
+    /// The table of defaults. An unknown type has none; an inner task gets no fresh context.
     pub fn defaults(kind: &Kind, role: OperatorRole) -> Self {
         if !kind.is_known() {
             return Self::default();
@@ -118,7 +118,7 @@ impl ContextManagement {
         }
     }
 
-    /// What an invalid value of a setting counts as: what gives a task the least.
+    /// The values that replace invalid ones: those that give a task the least.
     pub(super) const NARROWEST: Self = Self {
         inherit_context: Some(Inherit::None),
         accumulate_data: Some(false),
@@ -126,7 +126,7 @@ impl ContextManagement {
         fresh_context: Some(Fresh::Disabled),
     };
 
-    /// These settings, with what they leave open taken from `defaults`; and where each came from.
+    /// These settings, with missing ones taken from `defaults`, and the origin of each.
     pub fn or(&self, defaults: &Self) -> (Self, Origins) {
         fn pick<T: Copy>(given: Option<T>, default: Option<T>) -> (Option<T>, Option<Origin>) {
             match (given, default) {
@@ -150,7 +150,7 @@ impl ContextManagement {
         (settings, origins)
     }
 
-    /// How the outputs of the steps before reach a task with these settings.
+    /// How the outputs of previous steps reach a task with these settings.
     pub fn accumulation(&self) -> Accumulation {
         match self.accumulate_data {
             Some(true) => Accumulation::On(self.accumulation_format.unwrap_or(Format::NotesOnly)),

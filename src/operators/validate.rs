@@ -1,4 +1,4 @@
-//! What a `<context_management>` block may say (SPEC §4, the seed's validation rules).
+//! Validation of a `<context_management>` block (docs/operators.md).
 
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::limits::Limits;
@@ -10,18 +10,18 @@ use super::xml::{TextPosition, is_white, shown};
 /// How strictly a template is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ParseOptions {
-    /// A required field that is missing is an error, not a warning.
+    /// Whether a missing required field is an error instead of a warning.
     pub strict: bool,
-    /// A task that inherits cannot have fresh context too.
+    /// Whether a task that inherits cannot also have fresh context.
     pub exclusive: bool,
-    /// Bounds on the template.
+    /// Limits on the template.
     pub limits: Limits,
 }
 
-/// The settings, by the names of their elements and in the seed's order.
+/// The settings, by the names of their elements, in a fixed order.
 pub(super) const FIELDS: [&str; 4] = ["inherit_context", "accumulate_data", "accumulation_format", "fresh_context"];
 
-/// Takes the value of that name.
+/// Takes the value of this name.
 fn pick<T: Copy>(names: &[(&'static str, T)], name: &str, value: &mut Option<T>) -> Result<(), Vec<&'static str>> {
     match names.iter().find(|(known, _)| *known == name) {
         Some(&(_, known)) => {
@@ -35,16 +35,16 @@ fn pick<T: Copy>(names: &[(&'static str, T)], name: &str, value: &mut Option<T>)
 #[derive(Debug, Default)]
 pub(super) struct Block {
     pub(super) given: ContextManagement,
-    /// Where the element of each setting begins, in the order of [`FIELDS`].
+    /// The start of each setting's element, in the order of [`FIELDS`].
     pub(super) places: [Option<TextPosition>; 4],
-    /// Where the block begins.
+    /// The start of the block.
     pub(super) place: Option<TextPosition>,
     /// Which settings have an invalid value, in the order of [`FIELDS`].
     pub(super) invalid: [bool; 4],
 }
 
 impl Block {
-    /// Takes the value of a setting, without the white space around it.
+    /// Takes the trimmed value of a setting.
     pub(super) fn set(&mut self, field: usize, value: &str, at: TextPosition) -> Result<(), Diagnostic> {
         let value = value.trim_matches(is_white);
         let given = &mut self.given;
@@ -64,7 +64,7 @@ impl Block {
         })
     }
 
-    /// Gives a setting that has an invalid value its narrowest one, so that a slip never widens what a task sees.
+    /// Gives a setting with an invalid value its narrowest value, so that a typing error never widens what a task sees.
     pub(super) fn invalid(&mut self, field: usize, at: TextPosition, message: &str) -> Diagnostic {
         let (given, narrowest) = (&mut self.given, ContextManagement::NARROWEST);
         let counts_as = match field {
@@ -105,7 +105,7 @@ impl Block {
         self.places.get(field).copied().flatten()
     }
 
-    /// The settings in force, their origins, and what is wrong with them.
+    /// The effective settings, their origins, and the diagnostics.
     pub(super) fn finish(
         &self,
         kind: &Kind,
@@ -145,7 +145,7 @@ impl Block {
         match (self.has(1), self.has(2)) {
             (Some(place), _) if wants && !accumulates => {
                 let message =
-                    format!("{task} accumulates nothing, only a sequential one does; remove `<accumulate_data>`");
+                    format!("{task} cannot accumulate, only a sequential one can; remove `<accumulate_data>`");
                 report(place, DiagnosticCode::AccumulationNotAllowed, Severity::Error, message);
             }
             (Some(place), None) if wants => {
@@ -153,21 +153,21 @@ impl Block {
                 report(place, DiagnosticCode::MissingFormat, Severity::Error, message.to_owned());
             }
             (_, Some(place)) if settings.accumulation() == Accumulation::Off && self.invalid == [false; 4] => {
-                let message = format!("`accumulation_format` has no meaning: {task} accumulates nothing; remove it");
+                let message = format!("`accumulation_format` has no effect: {task} accumulates nothing; remove it");
                 report(place, DiagnosticCode::FormatWithoutAccumulation, Severity::Warning, message);
             }
             _ => {}
         }
         if settings.is_empty() && self.invalid == [false; 4] {
             let message =
-                format!("{task} has no context of its own: it inherits none, accumulates none and gets none fresh");
+                format!("{task} has no context: it inherits nothing, accumulates nothing and gets no fresh context");
             report(block, DiagnosticCode::NoContext, Severity::Warning, message);
         }
         let inherits = settings.inherit_context.filter(|inherit| *inherit != Inherit::None);
         if let (true, Some(inherit), Some(Fresh::Enabled)) = (options.exclusive, inherits, settings.fresh_context) {
             let place = self.has(3).or(self.has(0)).unwrap_or(block);
             let message = format!(
-                "`inherit_context` is `{}` and `fresh_context` is `enabled`; with `exclusive` a task has one of them: write `disabled` or `none`",
+                "`inherit_context` is `{}` and `fresh_context` is `enabled`; `exclusive` allows one of them: write `disabled` or `none`",
                 inherit.as_str()
             );
             report(place, DiagnosticCode::ExclusiveConflict, Severity::Error, message);

@@ -1,6 +1,6 @@
-//! A task back to XML, with its defaults made explicit: the seed's migration path (SPEC §4).
+//! Writes a task back to XML, with its defaults made explicit (docs/operators.md).
 //!
-//! The defaults are inserted into the template, indented as their neighbours are; every other byte stays.
+//! The defaults are inserted into the template, indented like their neighbors; every other byte is preserved.
 
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
@@ -18,7 +18,7 @@ type Edits = SortedMap<(usize, bool), (usize, String)>;
 ///
 /// # Errors
 /// [`Code::InvalidInput`] for a task without its template, as every task but the root is; those of
-/// [`super::parse_task`] when the template is not one.
+/// [`super::parse_task`] if the template is invalid.
 pub fn write_task(task: &Task, limits: Limits) -> Result<String> {
     match &task.source {
         Some(source) => write_source(source, limits),
@@ -27,7 +27,7 @@ pub fn write_task(task: &Task, limits: Limits) -> Result<String> {
 }
 
 pub(super) fn without_source() -> Error {
-    let message = "`task` has no `source`; give the whole task as `parseTask` gave it, a part of it is written by parsing its part of `source`";
+    let message = "`task` has no `source`; pass the root task that `parseTask` returned";
     Error::new(Code::InvalidInput, message).with("path", "task.source")
 }
 
@@ -64,9 +64,9 @@ fn edit(source: &str, site: &Site<'_>, edits: &mut Edits) {
     }
 }
 
-/// The settings in force that are not written, as elements.
+/// The effective settings that are not written, as elements.
 fn missing(settings: &ContextManagement, present: [bool; 4]) -> Vec<String> {
-    // Where nothing is accumulated, a format would mean nothing.
+    // Without accumulation a format has no effect.
     let format = settings.accumulation_format.filter(|_| settings.accumulation() != Accumulation::Off);
     let values = [
         settings.inherit_context.map(|value| value.as_str()),
@@ -108,12 +108,12 @@ fn fill(tag: &TagSpan<'_>, text: String, edits: &mut Edits) {
     edits.insert((slash, true), (tag.end, format!(">{text}</{}>", tag.name)));
 }
 
-/// How the children of an element are indented, if they are.
+/// The indentation of an element's children, if any.
 #[derive(Debug, Default)]
 struct Indent<'a> {
     /// The line end and the white space before a child.
     child: String,
-    /// How much deeper a child is than its parent.
+    /// The additional indentation of a child.
     unit: &'a str,
 }
 
@@ -126,7 +126,7 @@ impl<'a> Indent<'a> {
         let before = source.get(..tag.start).unwrap_or_default();
         let own = before.rsplit('\n').next().filter(|own| own.trim().is_empty()).unwrap_or_default();
         if rest.trim_start().starts_with("</") {
-            // Nothing shows how deep a child stands.
+            // The template does not show the depth of a child.
             return Self { child: format!("{line_end}{own}  "), unit: "  " };
         }
         let unit = child.strip_prefix(own).filter(|unit| !unit.is_empty()).unwrap_or("  ");

@@ -1,7 +1,8 @@
 //! XML as checked events with places.
 //!
-//! quick-xml splits the text and is lenient. What the standard demands beyond that is checked here, so that every conforming
-//! reader reads a template the same. A DTD is refused, and with it every entity but the five (SPEC §4).
+//! quick-xml splits the text and is lenient. The other rules of the standard are checked here, so that every conforming
+//! reader reads a template the same. A DTD is rejected, and with it every entity but the five predefined ones
+//! (docs/operators.md).
 
 use std::borrow::Cow;
 
@@ -16,7 +17,7 @@ use crate::maps::SortedSet;
 
 const BOM: char = '\u{FEFF}';
 
-/// Whether the root element of a text is a task. Nothing after its name is checked.
+/// Whether the root element of a text is a task. The rest is not checked.
 pub(crate) fn is_template(source: &str) -> bool {
     let mut reader = Reader::from_str(source.strip_prefix(BOM).unwrap_or(source));
     loop {
@@ -31,15 +32,15 @@ pub(crate) fn is_template(source: &str) -> bool {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TextPosition {
-    /// From 1.
+    /// The line, from 1.
     pub(super) line: u32,
-    /// In UTF-16 code units, from 1.
+    /// The column in UTF-16 code units, from 1.
     pub(super) column: u32,
     /// UTF-16 code units before it.
     pub(super) units: usize,
 }
 
-/// Turns byte offsets into places. Offsets that come in ascending order cost one pass over the text.
+/// Converts byte offsets to places. Ascending offsets cost one pass over the text.
 #[derive(Clone, Debug)]
 struct Places<'a> {
     source: &'a str,
@@ -104,7 +105,7 @@ pub(super) fn place_of(source: &str, offset: usize) -> TextPosition {
     Places::new(source).at(offset)
 }
 
-/// An attribute, its references resolved.
+/// An attribute with resolved references.
 #[derive(Clone, Debug)]
 pub(super) struct Attribute<'a> {
     pub(super) name: &'a str,
@@ -121,7 +122,7 @@ pub(super) struct Tag<'a> {
     pub(super) start: usize,
     /// The byte after its `>`.
     pub(super) end: usize,
-    /// Whether it is `<name/>`.
+    /// Whether the tag is `<name/>`.
     pub(super) empty: bool,
 }
 
@@ -141,10 +142,10 @@ pub(super) enum Item<'a> {
 pub(super) struct Xml<'a> {
     source: &'a str,
     reader: Reader<&'a [u8]>,
-    /// Bytes before what the reader sees.
+    /// Bytes before the reader's input.
     base: usize,
     places: Places<'a>,
-    /// The start tags that are open: name and byte.
+    /// The open start tags: name and byte.
     open: Vec<(&'a str, usize)>,
     elements: usize,
     seen_root: bool,
@@ -152,14 +153,14 @@ pub(super) struct Xml<'a> {
 }
 
 impl<'a> Xml<'a> {
-    /// Begins with a text whose every character is one that XML allows.
+    /// Starts with a text, after checking that XML allows all its characters.
     pub(super) fn new(source: &'a str, limits: Limits) -> Result<Self> {
         limits::check("xmlBytes", source.len(), limits.xml_bytes)?;
         let body = source.strip_prefix(BOM).unwrap_or(source);
         let mut reader = Reader::from_str(body);
         let config = reader.config_mut();
         config.expand_empty_elements = true;
-        // Checked here, since the position of what is found is wanted.
+        // Checked here, to get the position of a finding.
         config.check_comments = false;
         let xml = Self {
             source,
@@ -171,12 +172,12 @@ impl<'a> Xml<'a> {
             seen_root: false,
             limits,
         };
-        // Nearly all templates are plain ASCII, which is seen at once.
+        // Most templates are plain ASCII, which is quick to check.
         let plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r');
         let forbidden =
             if body.bytes().all(plain) { None } else { body.char_indices().find(|(_, ch)| !is_allowed(*ch)) };
         let Some((at, ch)) = forbidden else { return Ok(xml) };
-        let message = format!("the character U+{:04X} cannot stand in XML; remove it", u32::from(ch));
+        let message = format!("the character U+{:04X} is not allowed in XML; remove it", u32::from(ch));
         Err(xml.wrong(at.saturating_add(xml.base), "character", message))
     }
 
@@ -188,7 +189,7 @@ impl<'a> Xml<'a> {
         self.places.at(offset)
     }
 
-    /// The error for what is wrong at a byte offset.
+    /// The error at a byte offset.
     pub(super) fn wrong(&self, offset: usize, reason: &str, message: impl AsRef<str>) -> Error {
         let place = self.places.clone().at(offset);
         let message = format!("{} (line {}, column {})", message.as_ref(), place.line, place.column);
@@ -242,7 +243,7 @@ impl<'a> Xml<'a> {
                     let text = self.slice(start.saturating_add(4), end.saturating_sub(2));
                     if let Some(at) = text.find("--") {
                         let at = at.saturating_add(start).saturating_add(4);
-                        let message = "`--` cannot stand in a comment; take one of the hyphens away";
+                        let message = "`--` is not allowed in a comment; remove a hyphen";
                         return Err(self.wrong(at, "comment", message));
                     }
                 }
@@ -254,7 +255,7 @@ impl<'a> Xml<'a> {
         }
     }
 
-    /// Skips to the end of the element whose start tag was the last item; gives the byte after it.
+    /// Skips to the end of the element whose start tag was the last item; returns the byte after it.
     pub(super) fn skip(&mut self) -> Result<usize> {
         let depth = self.open.len();
         loop {
@@ -272,7 +273,7 @@ impl<'a> Xml<'a> {
                 Err(self.wrong(*at, "unclosed", format!("`<{name}>` is never closed; add `</{name}>`")))
             }
             None if !self.seen_root => {
-                Err(self.wrong(end, "structure", "there is no element; a template is one `<task>`"))
+                Err(self.wrong(end, "structure", "no element found; a template is one `<task>`"))
             }
             None => Ok(Item::End),
         }
@@ -283,7 +284,7 @@ impl<'a> Xml<'a> {
         self.check("xmlElements", self.elements, self.limits.xml_elements, start)?;
         self.check("xmlDepth", self.open.len().saturating_add(1), self.limits.xml_depth, start)?;
         if self.open.is_empty() && self.seen_root {
-            let message = "a second element stands after the root; a template has one root, `<task>`";
+            let message = "a second element follows the root; a template has one root, `<task>`";
             return Err(self.wrong(start, "structure", message));
         }
         self.seen_root = true;
@@ -291,7 +292,7 @@ impl<'a> Xml<'a> {
         let inside = self.slice(start.saturating_add(1), end.saturating_sub(if empty { 2 } else { 1 }));
         let name = inside.split(is_white).next().unwrap_or_default();
         if !is_name(name) {
-            return Err(self.wrong(start, "name", format!("`{}` is not a name that an element can have", shown(name))));
+            return Err(self.wrong(start, "name", format!("`{}` is not a valid element name", shown(name))));
         }
         let place = self.places.at(start);
         let attributes = self.attributes(start.saturating_add(1), inside, name.len())?;
@@ -299,11 +300,11 @@ impl<'a> Xml<'a> {
         Ok(Tag { name, attributes, place, start, end, empty })
     }
 
-    /// The attributes in the inside of a tag, which begins at byte `base`.
+    /// The attributes in a tag whose inside begins at byte `base`.
     fn attributes(&mut self, base: usize, inside: &'a str, name_len: usize) -> Result<Vec<Attribute<'a>>> {
         let mut found: Vec<Attribute<'a>> = Vec::new();
         let mut names = SortedSet::new();
-        // Where in `inside` the next attribute is looked for. quick-xml has checked what is passed over.
+        // The position in `inside` of the next attribute. quick-xml has checked the skipped text.
         let mut at = name_len;
         for attribute in Attributes::new(inside, name_len).with_checks(false) {
             let attribute = attribute.map_err(|error| self.bad_attribute(base, &error))?;
@@ -318,11 +319,11 @@ impl<'a> Xml<'a> {
                 return Err(self.wrong(offset, "syntax", message));
             }
             if !is_name(name) {
-                let message = format!("`{}` is not a name that an attribute can have", shown(name));
+                let message = format!("`{}` is not a valid attribute name", shown(name));
                 return Err(self.wrong(offset, "name", message));
             }
             if !names.insert(name) {
-                let message = format!("the attribute `{}` stands twice; remove one", shown(name));
+                let message = format!("the attribute `{}` occurs twice; remove one", shown(name));
                 return Err(self.wrong(offset, "duplicate_attribute", message));
             }
             self.check("xmlAttributes", names.len(), self.limits.xml_attributes, offset)?;
@@ -338,19 +339,19 @@ impl<'a> Xml<'a> {
         let (at, message) = match error {
             AttrError::ExpectedEq(at) => (*at, "an attribute is written `name=\"value\"`; `=` is missing"),
             AttrError::ExpectedValue(at) => (*at, "an attribute is written `name=\"value\"`; the value is missing"),
-            AttrError::UnquotedValue(at) => (*at, "the value of an attribute stands in quotes; add them"),
+            AttrError::UnquotedValue(at) => (*at, "the value of an attribute needs quotes; add them"),
             AttrError::ExpectedQuote(at, _) => {
                 (*at, "the value of an attribute ends with the quote it begins with; add it")
             }
-            AttrError::Duplicated(at, _) => (*at, "an attribute stands twice; remove one"),
+            AttrError::Duplicated(at, _) => (*at, "an attribute occurs twice; remove one"),
         };
         self.wrong(base.saturating_add(at), "syntax", message)
     }
 
-    /// The value of an attribute with references resolved and white space normalised.
+    /// The value of an attribute with references resolved and white space normalized.
     fn value(&self, raw: &'a str, base: usize) -> Result<Cow<'a, str>> {
         if let Some(at) = raw.find('<') {
-            let message = "`<` cannot stand in the value of an attribute; write `&lt;`";
+            let message = "`<` is not allowed in the value of an attribute; write `&lt;`";
             return Err(self.wrong(base.saturating_add(at), "syntax", message));
         }
         if !raw.contains(['&', '\t', '\n', '\r']) {
@@ -389,7 +390,7 @@ impl<'a> Xml<'a> {
             let name = shown(name);
             let message = match ch {
                 Some(ch) if well_formed => return Ok(ch),
-                _ if well_formed => format!("`&{name};` is not a character that can stand in XML"),
+                _ if well_formed => format!("`&{name};` is not a character that XML allows"),
                 _ => format!("`&{name};` is not a character reference; write `&#123;` or `&#x7b;`"),
             };
             return Err(self.wrong(at, "reference", message));
@@ -403,7 +404,7 @@ impl<'a> Xml<'a> {
             _ => Err(self.wrong(
                 at,
                 "entity",
-                format!("the entity `&{};` is not one of the five (`lt`, `gt`, `amp`, `apos`, `quot`); write the character itself, or `&amp;` for `&`", shown(name)),
+                format!("the entity `&{};` is not predefined (`lt`, `gt`, `amp`, `apos`, `quot`); write the character, or `&amp;` for `&`", shown(name)),
             )),
         }
     }
@@ -411,7 +412,7 @@ impl<'a> Xml<'a> {
     fn text(&mut self, start: usize, end: usize) -> Result<Option<Item<'a>>> {
         let text = self.slice(start, end);
         if let Some(at) = text.find("]]>") {
-            return Err(self.wrong(start.saturating_add(at), "syntax", "`]]>` cannot stand in text; write `]]&gt;`"));
+            return Err(self.wrong(start.saturating_add(at), "syntax", "`]]>` is not allowed in text; write `]]&gt;`"));
         }
         let visible = text.find(|ch| !is_white(ch)).map(|at| start.saturating_add(at));
         if self.open.is_empty() {
@@ -423,7 +424,7 @@ impl<'a> Xml<'a> {
 
     fn inside(&self, at: usize, what: &str) -> Result<()> {
         if self.open.is_empty() {
-            let message = format!("{what} stands outside the root element; put it inside, or remove it");
+            let message = format!("{what} is outside the root element; move it inside or remove it");
             return Err(self.wrong(at, "structure", message));
         }
         Ok(())
@@ -433,7 +434,7 @@ impl<'a> Xml<'a> {
         let content = self.slice(start.saturating_add(2), end.saturating_sub(2));
         let target = content.split(is_white).next().unwrap_or_default();
         if !is_name(target) || target.eq_ignore_ascii_case("xml") {
-            let message = format!("`{}` is not a name that a processing instruction can have", shown(target));
+            let message = format!("`{}` is not a valid name of a processing instruction", shown(target));
             return Err(self.wrong(start, "name", message));
         }
         Ok(())
@@ -441,7 +442,7 @@ impl<'a> Xml<'a> {
 
     fn declaration(&mut self, start: usize, end: usize) -> Result<()> {
         if start != self.base {
-            return Err(self.wrong(start, "declaration", "the XML declaration can stand only at the very beginning"));
+            return Err(self.wrong(start, "declaration", "the XML declaration is only allowed at the very beginning"));
         }
         let inside = self.slice(start.saturating_add(2), end.saturating_sub(2));
         let attributes = self.attributes(start.saturating_add(2), inside, 3)?;
@@ -465,22 +466,22 @@ impl<'a> Xml<'a> {
     }
 
     fn bad_declaration(&self, start: usize) -> Error {
-        let message = "the XML declaration is not one; write `<?xml version=\"1.0\" encoding=\"UTF-8\"?>`";
+        let message = "the XML declaration is invalid; write `<?xml version=\"1.0\" encoding=\"UTF-8\"?>`";
         self.wrong(start, "declaration", message)
     }
 
     fn doctype(&self, start: usize) -> Error {
-        self.wrong(start, "dtd", "a document type declaration is refused; remove it")
+        self.wrong(start, "dtd", "a document type declaration is not allowed; remove it")
     }
 
-    /// The error for what quick-xml found wrong in what begins at byte `start`.
+    /// The error of quick-xml for a construct that begins at byte `start`.
     fn syntax(&self, error: &quick_xml::Error, start: usize) -> Error {
         let at = usize::try_from(self.reader.error_position()).unwrap_or(usize::MAX).saturating_add(self.base);
         if self.slice(start, self.source.len()).get(..9).is_some_and(|text| text.eq_ignore_ascii_case("<!DOCTYPE")) {
             return self.doctype(start);
         }
         let begun = self.slice(start, self.source.len());
-        let bang = "`<!` begins a comment or a CDATA section, and this is neither";
+        let bang = "`<!` may only begin a comment or a CDATA section";
         match error {
             quick_xml::Error::Syntax(error) => {
                 let (reason, message) = match error {
@@ -564,7 +565,7 @@ fn continues_name(ch: char) -> bool {
     matches!(ch, '-' | '.' | '0'..='9' | '\u{B7}' | '\u{300}'..='\u{36F}' | '\u{203F}' | '\u{2040}')
 }
 
-/// The text of a template that comes as bytes.
+/// The text of a template in bytes.
 pub(super) fn decode(bytes: &[u8], limits: &Limits) -> Result<String> {
     limits::check("xmlBytes", bytes.len(), limits.xml_bytes)?;
     let refuse = |line: u32, column: u32, what: &str| {
@@ -591,7 +592,7 @@ pub(super) fn decode(bytes: &[u8], limits: &Limits) -> Result<String> {
     });
     match encoding {
         Some(name) if !["utf-8", "utf8", "us-ascii", "ascii"].iter().any(|known| name.eq_ignore_ascii_case(known)) => {
-            Err(refuse(1, 1, &format!("the template says that its encoding is `{}`", shown(name))))
+            Err(refuse(1, 1, &format!("the template declares the encoding `{}`", shown(name))))
         }
         _ => Ok(text.to_owned()),
     }

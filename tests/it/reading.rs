@@ -190,7 +190,7 @@ fn errors_say_what_to_write() {
     let nothing = said(&|request| request["contextWindow"] = Value::Null);
     assert_eq!(nothing, "the request lacks `contextWindow`; `null` counts as missing");
     let negative = said(&|request| request["preferences"] = json!({ "tokenBuffer": -1 }));
-    assert_eq!(negative, "`tokenBuffer` is -1; it must be a whole number, 0 or more");
+    assert_eq!(negative, "`tokenBuffer` is -1; it must be a whole number of 0 or more");
     assert_eq!(said(&|request| *request = json!(5)), "the request must be an object");
     let no_name = said(&|request| request["instructionScope"] = json!(true));
     assert_eq!(no_name, "`instructionScope` must be one of `path`, `generation`");
