@@ -1,4 +1,4 @@
-//! Results that do not follow their calls, and texts that are empty: providers refuse both.
+//! Finds results that do not follow their calls, and removes empty texts: providers reject both (docs/chat-formats.md).
 
 use super::messages::Messages;
 use crate::content::Role;
@@ -9,15 +9,14 @@ use crate::tool_calls::{PartPosition, ToolPairs};
 use crate::vendors::format::Format;
 use crate::vendors::pieces::message::{Kind, Message, Piece, Reason};
 
-/// A message of results that goes directly after the message of their calls.
+/// A message of results that is put directly after the message of their calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MovedResult {
     pub result: usize,
     pub call: usize,
 }
 
-/// Finds messages of results that stand apart from their calls, which providers refuse, and reports them. A message that holds
-/// anything else stays where it is.
+/// Finds messages of results that are apart from their calls, and reports them. A message that also holds anything else is not moved.
 pub(super) fn results_apart(
     pairs: &ToolPairs<'_>,
     messages: &Messages<'_>,
@@ -25,13 +24,13 @@ pub(super) fn results_apart(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<MovedResult> {
     let mut moved = Vec::new();
-    // In a list of items a result is found by its call, wherever it stands after it.
+    // In a list of items a result is matched by id, at any place after its call.
     if matches!(format, Format::Responses | Format::Agents | Format::Interactions | Format::AiSdkUi | Format::Generic) {
         return moved;
     }
     let is_apart = |&(call, result): &(PartPosition, PartPosition)| {
         let mut between = messages.range(call.0 + 1, result.0).filter(|message| message.removed.is_none());
-        // Gemini takes the results of a turn in one content.
+        // Gemini requires the results of a turn in one content.
         if format == Format::Gemini { between.next().is_some() } else { !between.all(is_results) }
     };
     let mut apart: Vec<_> = pairs.answered.iter().copied().filter(is_apart).collect();
@@ -45,7 +44,7 @@ pub(super) fn results_apart(
             moved.push(MovedResult { result: result.0, call: call.0 });
             (Severity::Info, "it was put there")
         } else {
-            (Severity::Warning, "providers refuse this, so put it there")
+            (Severity::Warning, "providers reject this, so move it")
         };
         let text = format!(
             "the result in message {} does not directly follow its call in message {}; {advice}",
@@ -57,18 +56,18 @@ pub(super) fn results_apart(
     moved
 }
 
-/// Whether a message is nothing but results and answers to approvals.
+/// Whether a message holds only results and answers to approvals.
 pub(super) fn is_results(message: &Message<'_>) -> bool {
     let is_result = |piece: &Piece<'_>| matches!(piece.kind, Kind::Result { .. } | Kind::Approval { .. });
     message.role != Role::Assistant && message.pieces.iter().all(is_result)
 }
 
-/// How many calls a message has.
+/// The number of calls in a message.
 fn calls(message: &Message<'_>) -> usize {
     message.pieces.iter().filter(|piece| matches!(piece.kind, Kind::Call { .. })).count()
 }
 
-/// Takes out empty texts, which Anthropic refuses; not in the last message, where an empty answer may begin.
+/// Removes empty texts, which Anthropic rejects; not in the last message, which may be the start of an answer.
 pub(super) fn drop_empty_texts(messages: &mut Messages<'_>, format: Format, diagnostics: &mut Vec<Diagnostic>) {
     if format != Format::Anthropic {
         return;
@@ -89,7 +88,7 @@ pub(super) fn drop_empty_texts(messages: &mut Messages<'_>, format: Format, diag
         for place in empty {
             messages.piece_mut((at, place)).map(|piece| piece.remove(Reason::EmptyText));
         }
-        let text = format!("message {at} has an empty text; it was left out, since Anthropic refuses it");
+        let text = format!("message {at} has an empty text, which Anthropic rejects; it was left out");
         let found = Diagnostic::new(DiagnosticCode::EmptyText, Severity::Warning, text);
         diagnostics.push(found.at_path(format!("messages[{at}]")));
     }

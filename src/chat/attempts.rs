@@ -1,5 +1,5 @@
-//! A fit is attempted until what leaves is legal: it begins with a turn of the user's where the vendor wants that (SPEC §8 "First turn"),
-//! and has no thinking that is invalid.
+//! Repeats a fit until its result is legal: it begins with a user turn if the vendor requires one, and has no invalid
+//! thinking (docs/chats.md).
 
 use super::course::Course;
 use super::course::Place;
@@ -20,16 +20,16 @@ struct Start {
     can_reuse_layout: bool,
 }
 
-/// How often is tried again.
+/// The maximal number of attempts.
 const MAX_ATTEMPTS: usize = 8;
 
 impl Fit<'_> {
-    /// Repairs, edits and cuts the chat, as far as it must; gives what each edit did, and what was cut.
+    /// Repairs, edits and cuts the chat as far as required; returns the cut and the effect of each edit.
     pub(super) fn run(&mut self) -> Result<(Cut, Vec<EditEffect>)> {
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
         diagnostics.extend(self.begin());
         let start = Start { diagnostics, can_reuse_layout: self.can_reuse_layout };
-        // Edits and cuts may suffice.
+        // Edits and cuts may suffice without removing images.
         let mut reserved_bytes = None;
         let mut least_over = u64::MAX;
         for attempt in 1..=MAX_ATTEMPTS {
@@ -43,7 +43,7 @@ impl Fit<'_> {
                     return Ok(done);
                 }
                 _ if !self.has_images() => break,
-                // The marker came after.
+                // The marker was added afterwards.
                 _ if attempt + 1 < MAX_ATTEMPTS => {
                     reserved_bytes = Some(reserved_bytes.map_or(0, |reserved: u64| reserved.saturating_add(over)));
                 }
@@ -53,7 +53,7 @@ impl Fit<'_> {
         Err(self.too_large(least_over))
     }
 
-    /// The same with images down to so many bytes less than the options state; with all images for none.
+    /// Runs with images reduced to `reserved_bytes` below `maxBytes`; with all images if `None`.
     fn run_with_reserve(&mut self, start: &Start, reserved_bytes: Option<u64>) -> Result<(Cut, Vec<EditEffect>)> {
         self.course = Course { limit: self.limit, reserved_bytes, ..Course::default() };
         let first = self.legal(start)?;
@@ -70,8 +70,8 @@ impl Fit<'_> {
         Ok(done)
     }
 
-    /// The same again without thinking that proved to be invalid: more of the conversation fits in its place. Where that changes nothing
-    /// as early as before, the first attempt stands.
+    /// Runs again without the thinking that became invalid, so that more of the conversation fits. If nothing changes
+    /// as early as before, the first attempt is kept.
     fn refit(&mut self, start: &Start, from: Place, first: (Cut, Vec<EditEffect>)) -> (Cut, Vec<EditEffect>) {
         let fresh = self.messages.fresh();
         let messages = std::mem::replace(&mut self.messages, fresh);
@@ -91,14 +91,14 @@ impl Fit<'_> {
         first
     }
 
-    /// Whether thinking was left out since it is invalid.
+    /// Whether thinking was removed because it is invalid.
     fn has_stripped(&self) -> bool {
         let changed = self.messages.changed();
         let mut pieces = changed.iter().filter_map(|&at| self.messages.get(at)).flat_map(|message| &message.pieces);
         pieces.any(|piece| piece.removed == Some(Reason::ReasoningPrefixChanged))
     }
 
-    /// Attempts it until the first turn is one that the vendor takes.
+    /// Repeats attempts until the vendor accepts the first turn.
     fn legal(&mut self, start: &Start) -> Result<(Cut, Vec<EditEffect>)> {
         let mut attempts = 0;
         loop {
@@ -126,10 +126,10 @@ impl Fit<'_> {
         self.can_reuse_layout = start.can_reuse_layout;
     }
 
-    /// The same where the marker before the first turn does not fit: turns go until the first is the user's.
+    /// Runs again if the marker before the first turn does not fit: turns are removed until the first is the user's.
     ///
     /// # Errors
-    /// The given error where there is no such turn.
+    /// The given error if there is no such turn.
     fn without_first_marker(&mut self, start: &Start, error: Error) -> Result<(Cut, Vec<EditEffect>)> {
         let mut from = 0;
         for _ in 0..MAX_ATTEMPTS {
@@ -150,7 +150,8 @@ impl Fit<'_> {
         Err(error)
     }
 
-    /// Puts the marker before the first turn, where it is to stand there; how to go on where it costs more than was kept for it.
+    /// Puts the marker before the first turn, if it belongs there; returns the next course if it costs more than
+    /// reserved.
     fn put_first(&mut self, cut: &mut Cut) -> Option<Course> {
         let kept = self.course.first_marker?;
         cut.is_first = true;
@@ -159,7 +160,7 @@ impl Fit<'_> {
         }
         let is_models = |at| self.messages.get(at).is_some_and(|message| message.role == Role::Assistant);
         if is_blank(&self.options.truncation_marker) && !self.first_turn(cut).is_some_and(is_models) {
-            // With less the conversation begins as it must.
+            // With fewer tokens the conversation begins with a legal turn.
             cut.is_first = false;
             return None;
         }
@@ -171,26 +172,26 @@ impl Fit<'_> {
         }
         cut.added = Some((AddedKind::Marker, text));
         if is_blank(&self.options.truncation_marker) {
-            let message = "`truncationMarker` is empty, and a turn of the model's may not be first; the default marker stands before it";
+            let message = "`truncationMarker` is empty, but a turn of the model's must not be first; the default marker was inserted";
             let ignored = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
             self.diagnostics.push(ignored.at_path("options.truncationMarker"));
         }
         None
     }
 
-    /// The marker that stands first, for so many messages.
+    /// The marker at the front, for this many messages.
     fn first_marker(&self, count: usize) -> String {
         let template = &self.options.truncation_marker;
         let template = if is_blank(template) { CHAT_MARKER } else { template };
         marker_text(template, count).unwrap_or_default()
     }
 
-    /// How many messages, and steps of runs, are not there any more.
+    /// The number of removed messages, and of removed steps of runs.
     fn count_removed(&self, cut: &Cut) -> usize {
         let changed = self.messages.changed();
         let is_counted =
             |reason| !matches!(reason, Reason::Replaced | Reason::Compacted | Reason::ReasoningPrefixChanged);
-        // What an earlier fit removed is in the number of its marker.
+        // Messages removed by an earlier fit are in the count of its marker.
         let is_new =
             |&&at: &&usize| self.messages.before(at).is_none_or(|before| before.removed != Some(Reason::OverLimit));
         let removed = changed.iter().filter(is_new).filter_map(|&at| self.messages.get(at)?.removed);
@@ -198,7 +199,7 @@ impl Fit<'_> {
         cut.slices.len().saturating_add(messages.count())
     }
 
-    /// How to go on where the conversation would begin with a turn of the model's.
+    /// The course if the conversation would begin with a turn of the model.
     fn course_for_first_turn(&self, cut: &Cut) -> Option<Course> {
         if !self.rules.user_first || cut.is_first || !self.differs(cut) {
             return None;
@@ -214,7 +215,7 @@ impl Fit<'_> {
         let course = self.course;
         let marker = Course { first_marker: Some(self.reserve_first(cut.omitted)), ..course };
         if !is_models {
-            // The turns that went before it have the one marker in their place.
+            // The turns removed before it are counted by the same marker.
             let is_silent = summarizes || is_blank(&self.options.truncation_marker);
             return (course.drops_greeting && !is_silent).then_some(marker);
         }
@@ -234,13 +235,13 @@ impl Fit<'_> {
         }
     }
 
-    /// Tokens that a marker before the first turn may have.
+    /// The token allowance of a marker before the first turn.
     fn reserve_first(&self, omitted: usize) -> u64 {
         let text = self.first_marker(self.messages.len().saturating_add(omitted));
         self.message_overhead().saturating_add(self.prices.text(&text))
     }
 
-    /// Whether anything leaves otherwise than it came.
+    /// Whether the result differs from the input.
     fn differs(&self, cut: &Cut) -> bool {
         let changed = self.messages.changed();
         let is_changed = |message: &Message<'_>| {
@@ -250,7 +251,7 @@ impl Fit<'_> {
         !cut.slices.is_empty() || changed.iter().filter_map(|&at| self.messages.get(at)).any(is_changed)
     }
 
-    /// The first message that stays and is no instruction.
+    /// The first remaining message that is not an instruction.
     fn first_turn(&self, cut: &Cut) -> Option<usize> {
         let mut slices = cut.slices.iter().peekable();
         self.messages.iter().enumerate().find_map(|(at, message)| {
@@ -266,14 +267,14 @@ impl Fit<'_> {
         })
     }
 
-    /// Whether the marker, or the summary, stands before a message.
+    /// Whether the marker or the summary directly precedes a message.
     fn is_marked_before(&self, message: usize, cut: &Cut) -> bool {
         let before = |slice: &super::pairs::MessageSlice| (slice.message, slice.from) <= (message, 0);
         let is_after_earlier = cut.stands_before.is_some_and(|before| before <= message);
         cut.added.is_some() && (is_after_earlier || cut.slices.first().is_some_and(before))
     }
 
-    /// The first user message with content, from a message on.
+    /// The first user message with content, from `from` on.
     fn greeting_end(&self, from: usize) -> Option<usize> {
         Some(from + self.messages.range(from, self.messages.len()).position(Message::has_user_content)?)
     }
@@ -284,7 +285,7 @@ impl Fit<'_> {
         from < first && self.options.keep_first > 0 || self.options.pinned.iter().any(|at| (from..to).contains(at))
     }
 
-    /// Takes out the turns before the first one of the user's.
+    /// Removes the turns before the first user turn.
     pub(super) fn drop_greeting(&mut self) {
         let greeting_end = self.greeting_end(0).filter(|_| self.course.drops_greeting).unwrap_or(0);
         let end = self.course.begins_at.max(greeting_end);

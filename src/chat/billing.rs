@@ -1,4 +1,5 @@
-//! What a provider does not bill: reasoning of earlier turns that the model does not read, and instructions that are cleared (CHATS.md §6).
+//! Messages that a provider does not bill: reasoning of earlier turns that the model does not read, and cleared
+//! instructions (docs/chat-costs.md).
 
 use super::options::{FitOptions, RequestFields};
 use crate::assembly::settings::Strategy;
@@ -6,17 +7,17 @@ use crate::tokens::models;
 use crate::vendors::format::Format;
 use crate::vendors::pieces::message::Message;
 
-/// Which messages before the last user message cost nothing.
+/// Which messages before the last user message are free of charge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Billing {
     /// Whether reasoning of earlier turns is billed.
     earlier_reasoning: bool,
-    /// Whether everything is: the fit may remove the last user message, and then nothing is earlier than that.
+    /// Whether everything is billed: the fit may remove the last user message, so no message is certainly earlier.
     all: bool,
 }
 
 impl Billing {
-    /// By the field `reasoning` of the request, otherwise by the model. Without a model everything is billed.
+    /// Decides by the field `reasoning` of the request, otherwise by the model. Without a model everything is billed.
     pub(super) fn new(format: Format, options: &FitOptions, request: &RequestFields) -> Self {
         let model = options.model.as_deref().or(request.model.as_deref());
         let context = request.reasoning.as_ref().and_then(|reasoning| reasoning.get("context")?.as_str());
@@ -30,7 +31,7 @@ impl Billing {
         Self { earlier_reasoning: !is_openai || reads_all, all }
     }
 
-    /// Sets the costs of the messages; the indices of those whose costs changed.
+    /// Sets the costs of the messages; returns the indices of those whose costs changed.
     pub(super) fn apply(self, messages: &mut [Message<'_>]) -> Vec<usize> {
         let last_user = messages.iter().rposition(Message::has_user_content).filter(|_| !self.all).unwrap_or(0);
         let mut changed = Vec::new();

@@ -1,4 +1,4 @@
-//! The calls of this area: requests read from JSON, results written as JSON (SPEC §7).
+//! The calls of this area: requests read from JSON, results written as JSON.
 
 use super::convert::{convert_messages, to_loom_tree};
 use super::options::{FitOptions, Phase, RequestFields};
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::json::Value;
 use crate::vendors::openai_chat::body::limit_fields;
 
-/// The calls by their names.
+/// The calls by name.
 pub const CALLS: &[Call] = &[
     Call::new("fitMessages", &["messages", "options", "phase", "summaryText", "target"], |_, request, host| {
         fit_messages(request, host)
@@ -40,7 +40,7 @@ fn fit_messages(request: Value<'_>, host: &CallContext) -> Result<Response> {
     Response::of(&chat.fit(&options, &budget, phase, diagnostics)?)
 }
 
-/// A chat with options for counting it.
+/// A chat with options for a count.
 fn chat_to_count<'t>(request: Value<'t>, host: &CallContext) -> Result<ChatRequest<'t>> {
     let request = request.object("a chat and options, an object")?;
     let object = request.need("options")?.object("options, an object")?;

@@ -1,4 +1,4 @@
-//! A chat with its messages, for many fits.
+//! A chat that keeps its messages, for many fits.
 
 use serde_json::Value as Json;
 
@@ -11,9 +11,10 @@ use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{self, Document};
 use crate::prompt::Format;
 
-/// A chat whose messages are read and counted once, when they come.
+/// A chat whose messages are read and counted once, when they are appended.
 ///
-/// A fit gives what [`fit`](super::fit()) gives for the same messages and options. A failed change leaves the chat as it was.
+/// A fit returns the same as [`fit`](super::fit()) for the same messages and options. A failed change leaves the chat
+/// unchanged.
 ///
 /// ```
 /// use ctxweave::chat::{Chat, FitOptions};
@@ -34,7 +35,7 @@ pub struct Chat {
 }
 
 impl Chat {
-    /// A chat without messages.
+    /// Creates a chat without messages.
     ///
     /// # Errors
     /// Those of [`fit`](super::fit()) for options.
@@ -51,7 +52,7 @@ impl Chat {
         &self.messages
     }
 
-    /// Tokens of the request as it is.
+    /// Tokens of the unfitted request.
     pub fn tokens(&self) -> u64 {
         self.resident.total()
     }
@@ -59,15 +60,16 @@ impl Chat {
     /// Appends messages.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] for a message in no format, or in another than those before; [`Code::TokenizerFailed`].
+    /// [`Code::InvalidInput`] for a message in an unknown format, or in another format than earlier ones;
+    /// [`Code::TokenizerFailed`].
     pub fn append(&mut self, messages: &[Json]) -> Result<()> {
         self.splice(self.messages.len(), 0, messages)
     }
 
-    /// Appends to the text at the end of the last message, at the cost of what is appended.
+    /// Appends to the text at the end of the last message. The cost is that of the appended text.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] if no message is there or the last one does not end in text; [`Code::TokenizerFailed`].
+    /// [`Code::InvalidInput`] if there is no message or the last one does not end in text; [`Code::TokenizerFailed`].
     pub fn append_text(&mut self, delta: &str) -> Result<()> {
         let path = self.resident.append_text(delta)?.path;
         let last = self.messages.last_mut();
@@ -94,7 +96,7 @@ impl Chat {
         }
         let mut messages = vec![message];
         if self.resident.format() == Format::Gemini {
-            // The results of Gemini's calls are found by their order.
+            // The results of Gemini's calls are matched by order.
             messages.extend_from_slice(self.messages.get(index + 1..).unwrap_or_default());
         }
         self.splice(index, messages.len(), &messages)
@@ -112,7 +114,7 @@ impl Chat {
         let (before, after) = self.messages.split_at(at.min(self.messages.len()));
         let after = after.get(remove..).unwrap_or_default();
         if splice(&mut self.resident, at, remove, messages)?.again {
-            // They are in another format together than apart.
+            // Together the messages have another format than separately.
             let all = [before, messages, after].concat();
             splice(&mut self.resident, 0, self.messages.len(), &all)?;
             self.messages = all;
@@ -131,7 +133,8 @@ impl Chat {
         self.fitted(None)
     }
 
-    /// Fits the chat by other options, this time. `format`, `model`, `counter`, `tokenizers`, `system` and `tools` are the chat's.
+    /// Fits the chat once with other options. `format`, `model`, `counter`, `tokenizers`, `system` and `tools` are the
+    /// chat's.
     ///
     /// # Errors
     /// Those of [`fit`](super::fit()).
@@ -139,7 +142,7 @@ impl Chat {
         let own = self.resident.options();
         let options = options.of_chat(own);
         if options.max_bytes.is_some() && own.max_bytes.is_none() {
-            // The chat did not measure its messages.
+            // The chat has no sizes of its messages.
             let previous = match (options.previous, self.state()) {
                 (Previous::None, None) => Previous::Start,
                 (Previous::None, Some(state)) => Previous::State(state),
@@ -151,7 +154,7 @@ impl Chat {
         self.fitted(Some((&options, Vec::new())))
     }
 
-    /// The state after the last [`fit`](Self::fit), with which another chat may continue.
+    /// The state after the last [`fit`](Self::fit), from which another chat can continue.
     pub fn state(&self) -> Option<FitState> {
         self.resident.state()
     }

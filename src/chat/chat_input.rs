@@ -1,4 +1,4 @@
-//! A chat as it is given: a list of messages, or the container of one.
+//! The input of a chat: a list of messages, or a container with one.
 
 use crate::error::Result;
 use crate::json::{Kind, Object, Value};
@@ -12,7 +12,7 @@ pub(super) struct ChatInput<'t> {
     pub list: Vec<Value<'t>>,
     pub system: Option<Value<'t>>,
     pub tools: Option<Value<'t>>,
-    /// The object that holds the messages, and the field where they are.
+    /// The object that holds the messages, and its field.
     pub container: Option<(Object<'t>, ListField)>,
 }
 
@@ -42,7 +42,7 @@ impl<'t> ChatInput<'t> {
         self.container.map(|(_, field)| field)
     }
 
-    /// The format, by the shape of the messages where it is not said, and all formats that they can be in.
+    /// The format (detected from the shape of the messages if unset), and all possible formats.
     pub(super) fn format(&self, said: Option<Format>) -> Result<(Format, Formats)> {
         if let Some(format) = said {
             return Ok((format, bit(format)));
@@ -50,16 +50,16 @@ impl<'t> ChatInput<'t> {
         let field = self.field();
         let formats = detect::detect(&self.list, field.map_or(Formats::MAX, ListField::formats))?;
         let found = first_of(formats);
-        // `{ system, messages }` is Anthropic's.
+        // The container `{ system, messages }` is Anthropic's.
         let is_anthropic = found == Format::Generic && self.system.is_some() && field == Some(ListField::Messages);
         Ok((if is_anthropic { Format::Anthropic } else { found }, formats))
     }
 }
 
-/// Each text and each other part of a system context: a text, a list of parts, or a content with such parts.
+/// Visits each text and each other part of a system context: a text, a list of parts, or a content with such parts.
 ///
 /// # Errors
-/// [`crate::Code::InvalidInput`] for what is none of these.
+/// [`crate::Code::InvalidInput`] for any other value.
 pub(super) fn each_system_part<'t>(system: Value<'t>, each: &mut dyn FnMut(Value<'t>)) -> Result<()> {
     const EXPECTED: &str = "a text, a list of parts, or an object with `text`, `parts` or `content`";
     match system.kind() {

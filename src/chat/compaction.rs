@@ -1,4 +1,4 @@
-//! Compactions: a block or an item of the provider's that stands for everything before it (SPEC §8 "Compaction").
+//! Compactions: a block or an item of the provider that replaces everything before it (docs/chats.md).
 
 use super::fit::Fit;
 use crate::assembly::settings::Strategy;
@@ -8,7 +8,7 @@ use crate::vendors::format::Format;
 use crate::vendors::pieces::message::{At, Message, Reason};
 
 impl Fit<'_> {
-    /// The newest compaction that is there.
+    /// The newest remaining compaction.
     pub(super) fn compaction(&self) -> Option<At> {
         if !self.rules.has_compactions {
             return None;
@@ -20,7 +20,7 @@ impl Fit<'_> {
         self.messages.iter().enumerate().rev().find_map(newest)
     }
 
-    /// Whether the newest compaction is signed, so that the prefix of thoughts after it begins there.
+    /// Whether the newest compaction is signed, so that the prefix of later thinking begins there.
     pub(super) fn has_signed_compaction(&self) -> bool {
         let piece = self.compaction().and_then(|(at, piece)| self.messages.get(at)?.pieces.get(piece));
         piece.is_some_and(|piece| piece.signed)
@@ -32,7 +32,7 @@ impl Fit<'_> {
         message.is_some_and(|message| message.pieces.iter().any(|piece| piece.is_compaction && piece.is_there()))
     }
 
-    /// Takes out everything before the newest compaction, where something has to go; the compaction's place.
+    /// Removes everything before the newest compaction, if anything has to be removed; returns the compaction's place.
     pub(super) fn compact(&mut self) -> Option<At> {
         let needed = self.needed();
         let is_over = needed > self.course.limit && self.options.truncation_strategy != Strategy::StopAtLimit;
@@ -44,7 +44,7 @@ impl Fit<'_> {
         let mut gone = Vec::new();
         for index in 0..at {
             let Some(message) = self.messages.get(index).filter(|message| message.removed.is_none()) else { continue };
-            // Anthropic takes no instructions before the first turn.
+            // Anthropic accepts no instructions before the first turn.
             let stays = message.role == Role::System && self.format != Format::Anthropic || kept.contains(&index);
             if !stays {
                 gone.push(index);
@@ -63,13 +63,13 @@ impl Fit<'_> {
         Some((at, piece))
     }
 
-    /// The messages before one whose calls are answered after it: without them the answers would be refused.
+    /// The messages before one whose calls are answered after it: without them the answers would be rejected.
     fn calls_across(&self, at: usize) -> Vec<usize> {
         let pairs = self.pairs.answered.iter().filter(|(call, result)| call.0 < at && result.0 > at);
         pairs.map(|(call, _)| call.0).collect()
     }
 
-    /// Reports options that name messages which a compaction stands for.
+    /// Reports options that name messages replaced by a compaction.
     fn report_unpinned(&mut self, gone: &[usize], at: usize) {
         let first = self.lead().saturating_add(usize::try_from(self.options.keep_first).unwrap_or(usize::MAX));
         let pinned = self.options.pinned.iter().filter(|pinned| gone.contains(pinned)).count();
@@ -77,7 +77,7 @@ impl Fit<'_> {
         for (option, count) in [("pinned", pinned), ("keepFirst", kept)] {
             if count > 0 {
                 let message = format!(
-                    "`{option}` names {count} of the messages that the compaction in message {at} stands for; they were left out"
+                    "`{option}` names {count} of the messages that the compaction in message {at} replaces; they were left out"
                 );
                 let ignored = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
                 self.diagnostics.push(ignored.at_path(format!("options.{option}")));
@@ -86,7 +86,7 @@ impl Fit<'_> {
     }
 }
 
-/// Takes out the steps of a run in one message before a step.
+/// Removes the steps of a run in one message before a step.
 fn drop_steps_before(message: &mut Message<'_>, step: usize) {
     let mut last = 0;
     for piece in message.pieces.iter_mut().filter(|piece| piece.step < step && piece.is_there()) {

@@ -1,4 +1,5 @@
-//! A fit that continues the last one: what that did is done again, and the state for the next one (SPEC §8 "Continuing fits").
+//! A fit that continues the last one: applies its treatment again, and makes the state for the next fit
+//! (docs/agents.md).
 
 use super::entry::Entry;
 use super::fit::{Cut, Fit, SUMMARY_PREFIX};
@@ -16,7 +17,7 @@ use crate::vendors::message_hash::{MessageHash, hash_of, hash_to};
 use crate::vendors::pieces::message::Message;
 
 impl Fit<'_> {
-    /// Relates the messages to the last fit of the series, and does again what that did.
+    /// Relates the messages to the last fit of the series, and applies its treatment again.
     pub(super) fn begin(&mut self) -> Vec<Diagnostic> {
         let counter = (self.format, self.prices.counter.name());
         let options = (self.options, self.previous);
@@ -30,12 +31,12 @@ impl Fit<'_> {
         found
     }
 
-    /// Whether a fit over the limit goes below it, to leave room for the next ones.
+    /// Whether a fit over the limit cuts to a lower target, to leave tokens for the next fits.
     pub(super) fn makes_steps(&self) -> bool {
         self.series.is_some() || self.options.cut_to.is_some()
     }
 
-    /// Tokens to which a step goes down, edits and cut together.
+    /// The target of a step, for edits and cut together.
     pub(super) fn step_target(&self) -> u64 {
         if !self.makes_steps() {
             return self.limit;
@@ -44,7 +45,7 @@ impl Fit<'_> {
         self.course.step_target.unwrap_or(target)
     }
 
-    /// Rounds what a step frees of a request of so many tokens up to a multiple of the `step` of the edits.
+    /// Rounds the tokens that a step frees up to a multiple of the `step` of the edits.
     pub(super) fn round_step(&mut self, needed: u64) {
         self.course.step_target = None;
         if self.makes_steps() && self.edits.step > 0 {
@@ -53,7 +54,7 @@ impl Fit<'_> {
         }
     }
 
-    /// The part of a limit that a step leaves used; all of it in a single fit.
+    /// The target of a step for a limit; the limit itself in a single fit.
     pub(super) fn part_for_step(&self, limit: u64) -> u64 {
         if self.makes_steps() { part_for_step(limit, self.options.cut_to) } else { limit }
     }
@@ -68,7 +69,7 @@ impl Fit<'_> {
         gap.map_or(0, |gap| self.message_overhead().saturating_add(self.prices.text(&gap.text)))
     }
 
-    /// The cut of the last fit, which is done again, if the request then needs no step.
+    /// The cut of the last fit, applied again, if the request then needs no step.
     pub(super) fn recorded_cut(&self) -> Option<Cut> {
         let series = self.series.as_ref().filter(|series| series.continues())?;
         let needed = self.total().saturating_add(self.tokens_of_gap());
@@ -77,19 +78,19 @@ impl Fit<'_> {
         is_enough.then(|| Cut { is_recorded: true, ..series.gap().map(recorded).unwrap_or_default() })
     }
 
-    /// The marker or summary of the last fit, put there again.
+    /// A cut with only the marker or summary of the last fit.
     pub(super) fn recorded_gap(&self) -> Option<Cut> {
         self.series.as_ref().and_then(Series::gap).map(recorded)
     }
 
-    /// The text of the last summary, without what begins every summary.
+    /// The text of the last summary, without the summary prefix.
     pub(super) fn recorded_summary(&self) -> Option<String> {
         let gap = self.series.as_ref().and_then(Series::gap)?;
         let summary = gap.summary.as_deref()?;
         Some(summary.strip_prefix(SUMMARY_PREFIX).unwrap_or(summary).to_owned())
     }
 
-    /// What was done to each message.
+    /// The treatment of each message.
     pub(super) fn treatments(&self, cut: &Cut) -> Vec<(usize, Treatment)> {
         let mut indices = self.messages.changed();
         indices.extend(cut.slices.iter().map(|slice| slice.message));
@@ -104,7 +105,8 @@ impl Fit<'_> {
         indices.into_iter().filter_map(treatment).collect()
     }
 
-    /// The first message for which the result of a fit that starts afresh differs from the last one, if it does. None for other fits.
+    /// The first message for which the result of a fit from scratch differs from the last result, if any. `None` for
+    /// other fits.
     pub(super) fn change_since_last(&self, cut: &Cut) -> Option<Option<usize>> {
         let series = self.series.as_ref().filter(|series| series.is_afresh())?;
         let lead = self.lead();
@@ -121,7 +123,7 @@ impl Fit<'_> {
         Some(Some(difference).filter(|difference| *difference < series.same))
     }
 
-    /// The state for the next fit, and how much of this request equals the last one.
+    /// The state for the next fit, and the part of this request that equals the last one.
     pub(super) fn concluded(
         &self,
         cut: &Cut,
@@ -133,7 +135,7 @@ impl Fit<'_> {
             kind: *kind,
             text: text.clone(),
             before,
-            // What a new summary is about is in it.
+            // A new summary includes these messages.
             omitted: if *kind == AddedKind::Summary && cut.summary.is_none() { 0 } else { cut.counted },
             is_first: cut.is_first,
             summary: cut.summary.clone().or_else(|| (*kind == AddedKind::Summary).then(|| text.clone())),
@@ -209,7 +211,7 @@ impl Fit<'_> {
                     (1, usize::from(at < difference), if at < difference { cost } else { 0 })
                 }
                 Entry::Added(_) => {
-                    // Everything before it has to be the same, too.
+                    // Everything before it has to be the same as well.
                     let is_same = is_same_gap && same == all;
                     let text = added.map_or(0, |gap| self.prices.text(&gap.text));
                     (1, usize::from(is_same), if is_same { self.message_overhead().saturating_add(text) } else { 0 })
@@ -232,14 +234,14 @@ impl Fit<'_> {
         Prefix { stable, messages: same, tokens, breakpoints: Prefix::breakpoints(same, all), reason }
     }
 
-    /// Whether the last message of the previous request has more parts now.
+    /// Whether parts were appended to the last message of the previous request.
     fn last_grew(&self, series: &Series) -> bool {
         let known = series.previous.as_ref().filter(|_| series.relation == Relation::Continues);
         known.is_some_and(|known| series.same == known.input.count && !known.input.is_whole(self.facts.hashes))
     }
 }
 
-/// A cut that does nothing but put the marker or summary of the last fit there again.
+/// A cut that only inserts the marker or summary of the last fit.
 fn recorded(gap: &RecordedGap) -> Cut {
     Cut {
         added: Some((gap.kind, gap.text.clone())),

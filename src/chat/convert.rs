@@ -1,4 +1,4 @@
-//! A chat in another format, and as a Loom tree (SPEC §7 "chats").
+//! A chat in another format, and as a Loom tree (docs/chats.md).
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ use crate::vendors::normalized_chat::{NormalizedChat, neutral, system_text};
 use crate::vendors::openai_chat::count::count_of_tools;
 use crate::vendors::pieces::message::Message;
 
-/// A chat that is read for something else than a fit.
+/// A chat that is read for a conversion, not for a fit.
 pub(super) struct UncountedChat<'t> {
     given: ChatInput<'t>,
     format: Format,
@@ -38,7 +38,7 @@ pub(super) struct ConvertedChat {
 }
 
 impl<'t> UncountedChat<'t> {
-    /// Reads `{ messages, options }`, where the option `from` names the format.
+    /// Reads `{ messages, options }`, with the option `from` for the format.
     fn from_request(request: Value<'t>, known: &[&str]) -> Result<(Self, Option<Object<'t>>)> {
         let mut diagnostics = request.repaired();
         let request = request.object("a chat and options, an object")?;
@@ -55,7 +55,7 @@ impl<'t> UncountedChat<'t> {
     /// Reads messages, or a container of them.
     ///
     /// # Errors
-    /// [`crate::Code::InvalidInput`] at the first message in no format, or in another than those before.
+    /// [`crate::Code::InvalidInput`] at the first message in an unknown format, or in another format than earlier ones.
     pub(super) fn read(messages: Value<'t>, from: Option<Format>, diagnostics: Vec<Diagnostic>) -> Result<Self> {
         let given = ChatInput::read(messages)?;
         let (format, formats) = given.format(from)?;
@@ -69,12 +69,12 @@ impl<'t> UncountedChat<'t> {
         chats::read(self.format, &self.given.list, Prices::new(&Uncounted))
     }
 
-    /// The chat for a target.
+    /// The normalized chat for a target format.
     fn neutral(&self, target: Format) -> Result<NormalizedChat<'t>> {
         neutral(self.format, target, self.given.system, &self.given.list, &self.messages()?)
     }
 
-    /// Converts the chat, for a model if it has a name.
+    /// Converts the chat, by the rules of `model` unless it is empty.
     ///
     /// # Errors
     /// Those of reading its messages.
@@ -106,7 +106,7 @@ pub(super) fn convert_messages(request: Value<'_>) -> Result<Response> {
     Ok(Response { json, bytes: Vec::new(), small: None })
 }
 
-/// A finding about a message that was written, at the message of the chat that it is from.
+/// Moves a finding about a written message to the message of the chat it came from.
 fn in_chat(mut found: Diagnostic, from: &[usize]) -> Diagnostic {
     let at = found.path.as_deref().and_then(|path| path.strip_prefix("messages[")?.strip_suffix(']')?.parse().ok());
     if let Some(message) = at.and_then(|at: usize| from.get(at)) {
@@ -117,7 +117,7 @@ fn in_chat(mut found: Diagnostic, from: &[usize]) -> Diagnostic {
 
 pub(super) fn to_loom_tree(request: Value<'_>) -> Result<Response> {
     let (mut chat, _) = UncountedChat::from_request(request, &["from"])?;
-    // Our own format has every proof as it is.
+    // The generic format keeps every signature unchanged.
     let neutral = chat.neutral(Format::Generic)?;
     neutral.notes.finish(&mut chat.diagnostics);
     let ids = chat.given.list.iter().map(|message| message.object("").ok()?.get("id").ok()??.string().ok());
@@ -137,7 +137,7 @@ pub(super) fn to_loom_tree(request: Value<'_>) -> Result<Response> {
     Response::of(&loom_tree(system.into_iter().chain(turns).collect(), chat.diagnostics))
 }
 
-/// A call with its arguments read, as trees have them.
+/// A call with its arguments parsed, as in trees.
 fn with_object(mut block: Block<'static>) -> Block<'static> {
     if let Block::ToolCall { arguments, .. } = &mut block {
         **arguments = Cow::Owned(match &***arguments {

@@ -1,31 +1,31 @@
-//! What earlier attempts at a fit found out.
+//! The findings of earlier attempts at a fit.
 
-/// A place in a chat: a message, and the step of a run that is one message.
+/// A place in a chat: a message, and the step within a run in one message.
 pub(super) type Place = (usize, usize);
 
-/// What earlier attempts found out.
+/// The findings of earlier attempts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Course {
-    /// Tokens that the request may have.
+    /// The limit of the request, in tokens.
     pub limit: u64,
-    /// Bytes less than `maxBytes` to which images go, for the marker that comes after; none where images stay.
+    /// The bytes reserved below `maxBytes` for the marker added after the images; `None` to keep all images.
     pub reserved_bytes: Option<u64>,
-    /// Tokens to which a step cuts, if it makes one; at most `limit`.
+    /// The tokens that a step cuts to, if one is made; at most `limit`.
     pub target: Option<u64>,
-    /// Tokens to which the whole step goes down, by `cutTo` and the `step` of the edits.
+    /// The target of the whole step, by `cutTo` and the `step` of the edits.
     pub step_target: Option<u64>,
     /// The place from which on an earlier attempt found thinking invalid.
     pub stripped_from: Option<Place>,
-    /// Whether something has to change although it would fit: it did in the earlier attempt.
+    /// Whether a change is required although the chat would fit: the earlier attempt made one.
     pub is_forced: bool,
-    /// Tokens of the marker before the first turn, where there is one.
+    /// Tokens of the marker before the first turn, if there is one.
     pub first_marker: Option<u64>,
-    /// Whether turns of the model's before the first one of the user's go.
+    /// Whether the model's turns before the first user turn are removed.
     pub drops_greeting: bool,
-    /// The message with which the conversation begins, if there is no room for a marker before its first turn.
+    /// The message with which the conversation begins, if a marker before its first turn does not fit.
     pub begins_at: usize,
-    /// Removed messages outside the cut, which a marker at the front counts too.
+    /// Removed messages outside the cut, which a marker at the front counts as well.
     pub also_removed: usize,
-    /// Whether everything before a compaction goes, whether or not it fits.
+    /// Whether everything before a compaction is removed even if it fits.
     pub compacts: bool,
 }

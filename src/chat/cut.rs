@@ -1,4 +1,4 @@
-//! Cutting a chat: which units are removed, and which are shortened (SPEC §1 "Strategies", §8).
+//! Cutting a chat: which units are removed, and which are shortened (docs/chats.md).
 
 use super::fit::{Cut, CutTarget, Fit, Selection};
 use super::gap::with_marker;
@@ -21,7 +21,7 @@ use crate::json::object;
 use crate::sorting;
 use crate::vendors::pieces::message::{Message, PER_REQUEST, Reason};
 
-const PINNED_TOO_LONG: &str = "the pinned messages alone do not fit; pin fewer, or use a larger limit";
+const PINNED_TOO_LONG: &str = "the pinned messages alone do not fit; pin fewer or raise the limit";
 
 /// The outcome of a strategy.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ enum Choice {
 }
 
 impl Fit<'_> {
-    /// Cuts what is over the limit.
+    /// Cuts a chat that is over the limit.
     pub(super) fn cut(&mut self, layout: &mut UnitIndex) -> Result<Cut> {
         let summarizes = matches!(self.phase, Phase::Plan | Phase::Finish(Some(_)));
         let (omitted, mut gap_from) = self.take_earlier(layout, summarizes);
@@ -57,7 +57,7 @@ impl Fit<'_> {
         if summarizes {
             self.reserve_summary(fixed);
         }
-        // One marker is enough.
+        // A single marker is enough.
         let marker = if first_marker.is_some() { "" } else { &self.options.truncation_marker };
         let cut = self.cut_free(layout, &CutTarget { fixed, omitted, gap_from, summarizes, marker, summary })?;
         let first = cut.slices.first().map_or(usize::MAX, |slice| slice.message);
@@ -65,7 +65,8 @@ impl Fit<'_> {
         Ok(Cut { omitted, stands_before, summary: summary.map(str::to_owned), ..cut })
     }
 
-    /// Tokens that a step leaves: those of its target, or of what is kept for the limit's sake alone, the tail and protected messages.
+    /// The limit of a step: its target, or the cost of the tail and the protected messages, to which only the full
+    /// limit applies.
     fn step_limit(&self, layout: &UnitIndex, target: &CutTarget<'_>) -> u64 {
         let UnitIndex { free, sums, .. } = layout;
         let costs = self.costs((free, sums), target, 0);
@@ -83,7 +84,7 @@ impl Fit<'_> {
         self.step_target().max(least).min(self.course.limit)
     }
 
-    /// Fails if messages that are always kept are over the limit by themselves.
+    /// Fails if the messages that are always kept exceed the limit.
     fn check_fixed(&self, fixed: u64) -> Result<()> {
         let limit = self.course.limit;
         let lead = self
@@ -97,14 +98,14 @@ impl Fit<'_> {
         }
         if fixed > limit {
             let is_empty = fixed == PER_REQUEST;
-            return Err(self.too_long(if is_empty { "use a larger limit" } else { PINNED_TOO_LONG }));
+            return Err(self.too_long(if is_empty { "raise the limit" } else { PINNED_TOO_LONG }));
         }
         Ok(())
     }
 
     fn too_long(&self, advice: &str) -> Error {
         let (required, limit) = (self.total(), self.limit);
-        let message = format!("the chat takes {required} tokens, and the limit is {limit}; {advice}");
+        let message = format!("the chat costs {required} tokens, over the limit of {limit}; {advice}");
         let row = |(index, message): (usize, &Message<'_>)| {
             object([("index", index.into()), ("tokens", message.now().into())])
         };
@@ -154,7 +155,7 @@ impl Fit<'_> {
         }
     }
 
-    /// Reports that the latest plan was removed, though it is protected.
+    /// Reports that the latest plan was removed although it is protected.
     fn report_lost_plan(&mut self, protected: &[ProtectedUnit], layout: &UnitIndex, cut: &Cut) {
         let plan = protected.iter().find(|unit| unit.rank == Rank::Plan);
         let Some((call, _)) = plan.and_then(|plan| plan.call) else { return };
@@ -163,15 +164,15 @@ impl Fit<'_> {
         if is_known || !first.is_some_and(|first| cut.slices.contains(first)) {
             return;
         }
-        let message = format!("the plan in message {call} takes more than its share of the limit; it was removed");
+        let message = format!("the plan in message {call} costs more than its share of the limit; it was removed");
         let dropped = Diagnostic::new(DiagnosticCode::ProtectionDropped, Severity::Info, message);
         self.diagnostics.push(dropped.at_path(format!("messages[{call}]")));
     }
 
-    /// The cut with the default marker, although the option is empty: without it two turns of the model would be merged.
+    /// The cut with the default marker although the option is empty: without it two turns of the model would be merged.
     fn cut_with_marker(&mut self, layout: &UnitIndex, target: &CutTarget<'_>) -> Result<Cut> {
         let message =
-            "`truncationMarker` is empty, but two turns of the model would be merged; the default marker is used";
+            "`truncationMarker` is empty, but two turns of the model would be merged; the default marker was inserted";
         let ignored = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
         self.diagnostics.push(ignored.at_path("options.truncationMarker"));
         self.cut_free(layout, &CutTarget { marker: CHAT_MARKER, ..*target })
@@ -179,7 +180,7 @@ impl Fit<'_> {
 }
 
 impl<'r> Fit<'r> {
-    /// The costs of free units, next to protected ones with these tokens.
+    /// The costs of free units, given the tokens of the protected ones.
     pub(super) fn costs<'l>(
         &self,
         units: (&'l CuttableUnits, &'l Sums),
@@ -202,9 +203,9 @@ impl<'r> Fit<'r> {
     }
 }
 
-/// The choice of the units that are kept.
+/// Choosing the units to keep.
 impl Fit<'_> {
-    /// What the strategy keeps within so many tokens.
+    /// The selection of the strategy within `limit`.
     pub(super) fn run_strategy(
         &self,
         protection: &Protection,
@@ -261,7 +262,7 @@ impl Fit<'_> {
             chosen = run(limit.saturating_sub(most)).map(|kept| Selection { kept, marked: true });
         }
         if let Some(Selection { kept, marked }) = chosen.filter(wants_user) {
-            // If that does not suffice, the window begins with the next user message.
+            // Otherwise the window begins with the next user message.
             let is_user = |&start: &usize| {
                 start > kept.tail && free.slices.get(start).is_some_and(|slice| self.role_of(slice) == Some(Role::User))
             };
@@ -300,7 +301,7 @@ impl Fit<'_> {
     }
 }
 
-/// Carrying out a selection: units are shortened, the others are removed.
+/// Applying a selection: some units are shortened, the others are removed.
 impl Fit<'_> {
     fn carry_out(
         &mut self,
@@ -319,12 +320,12 @@ impl Fit<'_> {
         let mut left = limit.saturating_sub(estimate);
         let fills = self.fills(target);
         let lost = self.shorten_protected(protection, layout, &mut left, fills);
-        // The marker counts what a shortened unit lost.
+        // The marker also counts the lost parts of a shortened unit.
         let target = &CutTarget { omitted: target.omitted.saturating_add(lost.len()), ..*target };
         let costs = self.costs(units, target, of_protected);
         let spent = costs.kept(selection.kept, marked);
         let room = left.saturating_add(estimate);
-        // With a counter to which a smaller number costs more, the marker may not fit.
+        // With a counter for which a smaller number costs more, the marker may not fit.
         let selection = Selection { marked: marked && spent <= room, ..selection };
         let mut edges = Edges { free: units.0, selection, left: room.saturating_sub(spent) };
         if fills && !self.makes_steps() {
@@ -341,8 +342,8 @@ impl Fit<'_> {
         Cut { slices, added, counted: count.saturating_add(target.omitted), ..Cut::default() }
     }
 
-    /// Whether a cut next to protected units has a marker. A window has none before it, and the longest beginning none after it, unless
-    /// two turns of the model would be merged.
+    /// Whether a cut next to protected units has a marker. A window has none before it, and the longest beginning none
+    /// after it, unless two turns of the model would be merged.
     fn needs_marker(
         &self,
         protection: &Protection,
@@ -367,7 +368,7 @@ impl Fit<'_> {
         self.options.fill != Fill::Off && self.options.cut_step == 0 && !target.summarizes
     }
 
-    /// Shortens the protected units, which may use the tokens that are left. Returns the slices that are removed nevertheless.
+    /// Shortens the protected units, which may use the remaining tokens. Returns the slices that are removed after all.
     fn shorten_protected(
         &mut self,
         protection: &Protection,
@@ -392,7 +393,7 @@ impl Fit<'_> {
         lost
     }
 
-    /// Restores the removed units at the edges of the gap, shortened to the tokens that are left.
+    /// Restores the removed units at the edges of the gap, shortened to the remaining tokens.
     fn fill_edges(&mut self, protection: &Protection, edges: &mut Edges<'_>, costs: &Costs<'_>) {
         let strategy = self.options.truncation_strategy;
         let kept = edges.selection.kept;
@@ -417,7 +418,7 @@ impl Fit<'_> {
         }
     }
 
-    /// Restores one unit, if it can be shortened to the tokens that are left.
+    /// Restores one unit, if it can be shortened to the remaining tokens.
     fn fill_edge(&mut self, edges: &mut Edges<'_>, costs: &Costs<'_>, kept: Kept) {
         let Selection { kept: before, marked } = edges.selection;
         let marker = |kept: Kept| if marked { costs.marker_tokens(kept.tail - kept.head) } else { 0 };
@@ -446,13 +447,13 @@ impl Fit<'_> {
 struct Edges<'l> {
     free: &'l CuttableUnits,
     selection: Selection,
-    /// Tokens that are not used yet.
+    /// The remaining tokens.
     left: u64,
 }
 
 /// The last resort.
 impl Fit<'_> {
-    /// Shortens the one unit that is kept: not even one fits whole.
+    /// Shortens the one unit that is kept if not even one fits whole.
     fn shorten_one(&mut self, layout: &UnitIndex, target: &CutTarget<'_>) -> Result<Cut> {
         let &CutTarget { fixed, marker, .. } = target;
         let UnitIndex { free, sums, .. } = layout;
@@ -482,7 +483,7 @@ impl Fit<'_> {
         let slices: Vec<MessageSlice> = free.slices.get(unit.clone()).unwrap_or_default().to_vec();
         let room = self.cut_limit().saturating_sub(fixed).checked_sub(gap);
         if !room.is_some_and(|room| self.shorten_texts(&slices, room, how)) {
-            return Err(self.too_long("not even one message fits when it is shortened; use a larger limit"));
+            return Err(self.too_long("not even one shortened message fits; raise the limit"));
         }
         let is_cut = |at: &usize| !unit.contains(at);
         let cut = (0..free.slices.len()).filter(is_cut).filter_map(|at| free.slices.get(at).copied()).collect();
@@ -490,5 +491,5 @@ impl Fit<'_> {
     }
 }
 
-/// How many turns of the user are tried as the beginning of a window.
+/// User turns that are tried as the beginning of a window.
 const MAX_WINDOW_TRIES: usize = 8;

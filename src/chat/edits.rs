@@ -1,4 +1,4 @@
-//! Edits before anything is cut: old results, calls, reasoning and images are removed (SPEC §8 "Edits").
+//! Edits before any cut: old results, calls, reasoning and images are removed (docs/chats.md).
 
 use std::cmp::Reverse;
 
@@ -17,32 +17,32 @@ use crate::tokens::search;
 use crate::vendors::format::Format;
 use crate::vendors::pieces::message::{At, EMPTY_INPUT, Kind, Message, Piece, Reason};
 
-/// A chat that edits are made in.
+/// The state of editing a chat.
 #[derive(Debug)]
 pub(super) struct Editor<'e, 't> {
     pub messages: &'e mut Messages<'t>,
     pub pairs: &'e [(At, At)],
-    /// Messages that stay as they are.
+    /// Messages that are never edited.
     pub pinned: &'e [bool],
     pub format: Format,
     pub prices: Prices<'e>,
-    /// Whether signed thoughts are a chain, which is shortened from its beginning alone.
+    /// Whether signed thinking is a chain, which may only be shortened from its beginning.
     pub binds_thinking: bool,
     /// Tokens of the whole request.
     pub total: u64,
-    /// Tokens above which edits are made.
+    /// Edits are made above this number of tokens.
     pub target: u64,
-    /// The last message of the model's.
+    /// The last message of the model.
     pub read_to: usize,
-    /// The result that was cleared last, as it was before.
+    /// The last cleared result, in its original form.
     pub last_cleared: Option<(At, Piece<'t>)>,
     /// Whether the edits are those of a step, to which `minTokensFreed` and `step` apply as a whole.
     pub is_step: bool,
-    /// Up to which message it was looked for the last that says something, and the role of that.
+    /// The message up to which the last visible one was searched, and the role of that one.
     pub said: (usize, Option<Role>),
 }
 
-/// Where the images of a request are, oldest first, each as often as it holds one.
+/// The places of the images in a request, oldest first, repeated for pieces with several images.
 pub(super) fn images_in(messages: &Messages<'_>) -> Vec<At> {
     let mut found = Vec::new();
     for (index, message) in messages.iter().enumerate().filter(|(_, message)| message.removed.is_none()) {
@@ -56,14 +56,14 @@ pub(super) fn images_in(messages: &Messages<'_>) -> Vec<At> {
 }
 
 impl Editor<'_, '_> {
-    /// Makes the edits in their order, each as far as it is needed. Gives what each did.
+    /// Makes the edits in their order, each as far as needed. Returns the effect of each.
     pub(super) fn make(&mut self, edits: &Edits) -> Vec<EditEffect> {
         let target = self.target;
         if !edits.always && self.total <= target {
             return Vec::new();
         }
         let min_tokens_freed = if self.is_step { 0 } else { edits.min_tokens_freed };
-        // Of a step the target is rounded.
+        // In a step the target is rounded instead.
         let freed = if edits.step > 0 && !self.is_step {
             rounded_excess(self.total, target, edits.step)
         } else {
@@ -120,7 +120,7 @@ impl Editor<'_, '_> {
             sorting::sort(&mut calls);
             let mut calls = but_last(calls, of_calls.keep_last);
             if self.format == Format::Gemini {
-                // The first of the calls of a turn has the signature of all.
+                // The first call of a turn carries the signature of all.
                 sorting::sort_by_key(&mut calls, |&(message, piece)| (message, Reverse(piece)));
             }
             let callers = callers(self.messages, 0);
@@ -129,13 +129,13 @@ impl Editor<'_, '_> {
         }
         if let Some(which) = edits.reasoning {
             let mut thoughts = self.thoughts();
-            // Anthropic wants the thoughts of the turn that goes on as they were.
+            // Anthropic requires the thinking of the current turn unchanged.
             if which == RemovedReasoning::BeforeLastUser || self.format == Format::Anthropic {
                 let last = self.last_user();
                 thoughts.retain(|&(message, _)| message < last);
             }
             if !edits.always {
-                // To remove it frees nothing.
+                // Removing it frees nothing.
                 thoughts.retain(|&(at, _)| self.messages.get(at).is_none_or(|message| message.unbilled.is_none()));
             }
             edit("reasoning", thoughts, &Self::remove_reasoning, self);
@@ -156,7 +156,7 @@ impl Editor<'_, '_> {
         self.pinned.get(message) == Some(&true)
     }
 
-    /// The pieces of a kind that are there, oldest first.
+    /// The remaining pieces of a kind, oldest first.
     fn all(&self, is: impl Fn(&Kind<'_>) -> bool) -> Vec<At> {
         let mut found = Vec::new();
         let free = |&(index, message): &(usize, &Message<'_>)| message.removed.is_none() && !self.is_pinned(index);
@@ -167,7 +167,7 @@ impl Editor<'_, '_> {
         found
     }
 
-    /// The thoughts that are there, oldest first. Of a chain those of pinned messages, too.
+    /// The remaining thinking, oldest first. For a chain also that of pinned messages.
     fn thoughts(&self) -> Vec<At> {
         let mut found = self.all(|kind| *kind == Kind::Reasoning);
         if self.binds_thinking {
@@ -182,7 +182,7 @@ impl Editor<'_, '_> {
         found
     }
 
-    /// The pairs whose result is there, was read and is not pinned.
+    /// The pairs whose result remains, was read and is not pinned.
     fn free_results(&self) -> impl Iterator<Item = (At, At)> {
         let free = |&(_, result): &(At, At)| {
             is_there(self.messages, result) && !self.is_pinned(result.0) && !self.is_unread(result)
@@ -190,7 +190,7 @@ impl Editor<'_, '_> {
         self.pairs.iter().copied().filter(free)
     }
 
-    /// Whether it is a result that the model has not read: one after the last turn of the model's, or of its last step.
+    /// Whether a result is unread: it follows the last turn of the model, or of its last step.
     fn is_unread(&self, (at, place): At) -> bool {
         let Some(message) = self.messages.get(at).filter(|_| at >= self.read_to) else { return false };
         let Some(piece) = message.pieces.get(place) else { return false };
@@ -204,7 +204,7 @@ impl Editor<'_, '_> {
         }
     }
 
-    /// The results that an edit is about.
+    /// The results that an edit applies to.
     fn results(&self, edit: &ResultEdit) -> Vec<At> {
         let mut alone = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
         alone.retain(|&at| !self.is_unread(at));
@@ -244,7 +244,7 @@ impl Editor<'_, '_> {
         older.chain(others).collect()
     }
 
-    /// The calls whose arguments an edit clears: those that were answered, and whose results were read.
+    /// The calls whose arguments an edit clears: answered calls whose results were read.
     fn inputs(&self, edit: &CallEdit) -> Vec<At> {
         let alone = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
         let paired = self.free_results().map(|(call, _)| call).filter(|call| !self.is_pinned(call.0));
@@ -255,7 +255,7 @@ impl Editor<'_, '_> {
         calls
     }
 
-    /// Whether a step before a call signs it: the signature may be of the arguments.
+    /// Whether a step before a call may have a signature over its arguments.
     fn is_signed_before(&self, (message, _): At) -> bool {
         let before = message.checked_sub(1).and_then(|before| self.messages.get(before));
         self.format == Format::Interactions && before.is_some_and(|it| it.removed.is_none() && it.is_thought())
@@ -265,7 +265,7 @@ impl Editor<'_, '_> {
         self.messages.get(message)?.pieces.get(piece)
     }
 
-    /// Whether a call made others or was made by one, which would miss it.
+    /// Whether a call made others or was made by one, which would refer to a missing call.
     fn is_run(&self, (message, piece): At, callers: &SortedSet<&str>) -> bool {
         let piece = self.messages.get(message).and_then(|message| message.pieces.get(piece));
         piece.is_some_and(|piece| {
@@ -294,7 +294,7 @@ impl Editor<'_, '_> {
             if body <= max_tokens {
                 return 0;
             }
-            // One text, and nothing next to it that would be over by itself.
+            // Only one text, and nothing else that alone would exceed the limit.
             if let [text] = piece.texts.as_slice()
                 && let Some(budget) = max_tokens.checked_sub(body - text.tokens)
             {
@@ -330,7 +330,7 @@ impl Editor<'_, '_> {
         of_call.saturating_add(of_result).saturating_add(of_thoughts)
     }
 
-    /// Takes out the steps of thought from which nothing followed but calls that are gone.
+    /// Removes reasoning steps that only led to removed calls.
     fn remove_thoughts_of(&mut self, call: usize) -> u64 {
         if self.format != Format::Interactions {
             return 0;
@@ -339,7 +339,7 @@ impl Editor<'_, '_> {
         thoughts.map(|thought| self.remove((thought, 0), Reason::CallRemoved)).fold(0, u64::saturating_add)
     }
 
-    /// Takes out a piece, and its message where nothing is left in it that says anything; how many tokens that frees.
+    /// Removes a piece, and its message if nothing visible remains in it; returns the freed tokens.
     fn remove(&mut self, at: At, reason: Reason) -> u64 {
         let freed = self.messages.piece_mut(at).map_or(0, |piece| piece.remove(reason));
         let Some(message) = self.messages.get_mut(at.0).filter(|message| message.removed.is_none()) else {
@@ -353,9 +353,9 @@ impl Editor<'_, '_> {
         freed.saturating_add(rest)
     }
 
-    /// Whether the messages from a call to its result stand between two turns of the assistant, of which the second begins with a
-    /// thought, which Anthropic wants first when it merges them, or calls, which Gemini wants behind a turn of the user.
-    /// Calls are asked for oldest first.
+    /// Whether the messages from a call to its result separate two assistant turns, of which the second begins with
+    /// thinking, which Anthropic requires first when it merges them, or with calls, which Gemini requires after a user
+    /// turn. Calls are checked oldest first.
     fn parts_turns(&mut self, call: At, result: At) -> bool {
         if !matches!(self.format, Format::Anthropic | Format::Gemini) {
             return false;
@@ -363,7 +363,7 @@ impl Editor<'_, '_> {
         let says = |message: &&Message<'_>| {
             message.removed.is_none() && message.pieces.iter().any(|piece| piece.is_there() && !piece.is_silent())
         };
-        // The rest of the two messages stays.
+        // The rest of the two messages is kept.
         let says_more = |(message, piece): At| {
             let message = self.messages.get(message).filter(|message| message.removed.is_none());
             let mut others = message.into_iter().flat_map(|message| message.pieces.iter().enumerate());
@@ -388,7 +388,7 @@ impl Editor<'_, '_> {
         wants_user && before == Some(Role::Assistant) && after.role == Role::Assistant
     }
 
-    /// Whether other calls of a turn of Gemini's go by the signature that this one has.
+    /// Whether other calls of a Gemini turn depend on the signature of this one.
     fn signs_others(&self, (message, call): At) -> bool {
         let message = self.messages.get(message).filter(|_| self.format == Format::Gemini);
         let mut behind = message.into_iter().flat_map(|message| message.pieces.iter().skip(call + 1));

@@ -1,4 +1,4 @@
-//! A chat under its limit: what is repaired, edited, cut, shortened or summarized (SPEC §8).
+//! Fits a chat to its limit: repairs, edits, cuts, shortens or summarizes (docs/chats.md).
 
 use std::cell::RefCell;
 
@@ -25,42 +25,42 @@ use crate::vendors::chats::text_of;
 use crate::vendors::format::Format;
 use crate::vendors::pieces::message::{Kind, Message, Piece, Reason};
 
-/// The prefix of a summary, by which a later fit recognises it.
+/// The prefix of a summary, by which a later fit recognizes it.
 pub(super) const SUMMARY_PREFIX: &str = "[Summary of the conversation so far]\n\n";
 
-/// A chat that is being fitted.
+/// A fit in progress.
 #[derive(Debug)]
 pub(super) struct Fit<'r> {
     pub options: &'r FitOptions,
     pub edits: Edits,
-    /// Tokens that the request may have.
+    /// The limit of the request, in tokens.
     pub limit: u64,
     pub phase: Phase,
     pub format: Format,
     pub messages: Messages<'r>,
     pub pairs: &'r ToolPairs<'r>,
     pub facts: ChatFacts<'r>,
-    /// The fit that this one continues.
+    /// The last fit of the series.
     pub previous: &'r Previous,
-    /// How this one continues it.
+    /// The relation of this fit to it.
     pub series: Option<Series>,
-    /// Which messages may be markers or summaries of an earlier fit; `None` if they have to be searched for.
+    /// Messages that may be markers or summaries of an earlier fit; `None` if they have to be searched for.
     pub earlier: Option<&'r [usize]>,
     pub prices: Prices<'r>,
     pub request_overhead: RequestOverhead,
-    /// Of an earlier fit with this counter, or empty.
+    /// The index of an earlier fit with this counter, or an empty one.
     pub layout: &'r RefCell<UnitIndex>,
-    /// Whether that is of these messages, as far as it goes, and of these options. Then so it is afterwards.
+    /// Whether that index belongs to a prefix of these messages and to these options. It does after the fit.
     pub can_reuse_layout: bool,
     /// The rules of the vendor.
     pub rules: Rules,
-    /// The fields of the request, as far as they are known, and the beginning of their paths.
+    /// The known fields of the request, and the prefix of their paths.
     pub fields: &'r RequestFields,
     pub fields_at: &'static str,
     pub course: Course,
     /// Results that are put directly after their calls, in their order.
     pub moved: Vec<MovedResult>,
-    /// Tokens that a summary may have, its prefix included; found when something is cut.
+    /// The token allowance of a summary with its prefix; set when something is cut.
     pub summary_room: u64,
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -68,26 +68,26 @@ pub(super) struct Fit<'r> {
 /// The cut.
 #[derive(Debug, Default)]
 pub(super) struct Cut {
-    /// The atoms of which nothing is left.
+    /// The slices that are removed completely.
     pub slices: Vec<MessageSlice>,
     /// The marker or summary in the gap.
     pub added: Option<(AddedKind, String)>,
-    /// Whether that stands before the first turn, wherever the gap is.
+    /// Whether the marker or summary precedes the first turn, regardless of the gap's place.
     pub is_first: bool,
-    /// Messages that earlier markers stood for, and that earlier fits removed.
+    /// Messages that earlier markers counted, and that earlier fits removed.
     pub omitted: usize,
-    /// How many messages the marker counts.
+    /// The number of messages that the marker counts.
     pub counted: usize,
     /// The message after the marker or summary, if an earlier fit placed it.
     pub stands_before: Option<usize>,
-    /// The summary of an earlier fit, which the added message begins with.
+    /// The summary of an earlier fit, with which the added message begins.
     pub summary: Option<String>,
-    /// Whether it is the cut of the last fit, done again.
+    /// Whether it repeats the cut of the last fit.
     pub is_recorded: bool,
 }
 
 impl Cut {
-    /// The first message after which something is missing.
+    /// The first message after a gap.
     pub(super) fn first_gap(&self, lead: usize) -> Option<usize> {
         let first = self.slices.first().map(|slice| slice.message);
         let is_first = self.is_first.then_some(lead);
@@ -98,36 +98,36 @@ impl Cut {
 /// The constraints of a cut.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CutTarget<'m> {
-    /// Tokens of what stays in any case.
+    /// Tokens of the messages that are always kept.
     pub fixed: u64,
-    /// Messages that an earlier marker stood for.
+    /// Messages that an earlier marker counted.
     pub omitted: usize,
-    /// The first message that an earlier fit left, which goes.
+    /// The first message after the earlier gap, which has to be removed.
     pub gap_from: usize,
     pub summarizes: bool,
     pub marker: &'m str,
-    /// The summary of an earlier fit, which stays.
+    /// The summary of an earlier fit, which is kept.
     pub summary: Option<&'m str>,
 }
 
 impl CutTarget<'_> {
-    /// Whether a summary stands in the gap.
+    /// Whether the gap holds a summary.
     pub(super) fn has_summary(&self) -> bool {
         self.summarizes || self.summary.is_some()
     }
 }
 
-/// The slices that are kept, and whether a marker or a summary fills the gap.
+/// The kept slices, and whether a marker or a summary fills the gap.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Selection {
     pub kept: Kept,
     pub marked: bool,
 }
 
-/// A marker or a summary that an earlier fit left in the chat.
+/// A marker or a summary of an earlier fit.
 #[derive(Debug)]
 pub(super) enum EarlierMark {
-    /// For so many messages.
+    /// A marker for this many messages.
     Marker(usize),
     Summary,
 }
@@ -150,9 +150,9 @@ impl EarlierMark {
 }
 
 impl<'r> Fit<'r> {
-    /// Repairs, edits and cuts the chat once, by what earlier attempts found.
+    /// Repairs, edits and cuts the chat once, given the findings of earlier attempts.
     pub(super) fn attempt(&mut self) -> Result<(Cut, Vec<EditEffect>)> {
-        // Results of what the provider has stored have no calls here.
+        // Results of calls that the provider stores have no calls in the messages.
         if self.options.repair && !self.rules.continues {
             repair(self.pairs, &mut self.messages, &mut self.diagnostics);
             self.moved = results_apart(self.pairs, &self.messages, self.format, &mut self.diagnostics);
@@ -168,7 +168,7 @@ impl<'r> Fit<'r> {
             self.strip(from, &Cut::default());
             let needed = self.needed();
             if needed <= self.course.limit.min(self.edit_target()) {
-                // Something changed before, and has to change for this to be right.
+                // An earlier attempt changed something, and this one has to change something for its findings to hold.
                 self.course.limit = needed.saturating_sub(1);
                 self.course.is_forced = true;
             }
@@ -200,7 +200,7 @@ impl<'r> Fit<'r> {
         let edits = self.edit(&layout.pinned);
         let is_over = self.needed().saturating_add(self.recorded_gap_tokens()) > self.course.limit;
         if let (Phase::Finish(None), true) = (&self.phase, is_over) {
-            let message = "there is no summary; what is over the limit was cut";
+            let message = "the summary is missing; the strategy cut messages instead";
             self.diagnostics.push(Diagnostic::new(DiagnosticCode::SummaryFailed, Severity::Warning, message));
         }
         let cut = if is_over {
@@ -216,17 +216,17 @@ impl<'r> Fit<'r> {
         Ok((cut, edits))
     }
 
-    /// Tokens of the whole request as it is now, with the marker before its first turn.
+    /// Tokens of the whole request in its current state, including the marker before its first turn.
     pub(super) fn needed(&self) -> u64 {
         self.total().saturating_add(self.course.first_marker.unwrap_or(0))
     }
 
-    /// Tokens that a cut may leave.
+    /// The target of a cut, in tokens.
     pub(super) fn cut_limit(&self) -> u64 {
         self.course.target.unwrap_or(self.course.limit)
     }
 
-    /// Tokens above which edits are made.
+    /// Edits are made above this number of tokens.
     pub(super) fn edit_target(&self) -> u64 {
         let target = if self.makes_steps() { self.step_target() } else { self.edits.trigger.unwrap_or(self.limit) };
         if self.course.is_forced { target.min(self.course.limit) } else { target }
@@ -238,12 +238,12 @@ impl<'r> Fit<'r> {
         needed > self.course.limit || self.edits.is_due(needed, self.edits.trigger.unwrap_or(self.limit))
     }
 
-    /// Tokens of the whole request as it is now.
+    /// Tokens of the whole request in its current state.
     pub(super) fn total(&self) -> u64 {
         self.request_overhead.tokens().saturating_add(self.messages.tokens())
     }
 
-    /// How many messages stand first that are never cut.
+    /// The number of leading messages that are never cut.
     pub(super) fn lead(&self) -> usize {
         self.messages.iter().take_while(|message| message.role == Role::System).count()
     }
@@ -260,7 +260,7 @@ impl<'r> Fit<'r> {
         Ok(())
     }
 
-    /// Takes out messages of which nothing is left that says anything.
+    /// Removes messages in which nothing visible remains.
     fn remove_empty(&mut self) {
         let mut touched = false;
         for at in self.messages.changed() {
@@ -286,8 +286,8 @@ impl<'r> Fit<'r> {
         }
     }
 
-    /// Anthropic merges turns of the assistant that are neighbours, and then a thought would not come first: what is left of a
-    /// message whose call is gone goes too.
+    /// Anthropic merges adjacent assistant turns, and then thinking would not come first: the rest of a message whose
+    /// call was removed is removed as well.
     fn drop_before_thinking(&mut self) {
         let mut thinks = false;
         for at in (0..self.messages.len()).rev() {
@@ -302,7 +302,7 @@ impl<'r> Fit<'r> {
         }
     }
 
-    /// Takes out reasoning that nothing follows from any more.
+    /// Removes reasoning that nothing follows anymore.
     fn remove_unfollowed(&mut self) {
         let (mut follows, mut gone) = (None, false);
         for at in (0..self.messages.len()).rev() {
@@ -317,7 +317,7 @@ impl<'r> Fit<'r> {
         }
     }
 
-    /// Takes out thoughts whose calls are gone. Gemini wants those back that were alone from the beginning.
+    /// Removes reasoning whose calls were removed. Gemini requires reasoning back that stood alone from the beginning.
     fn remove_thoughts_of_calls(&mut self) {
         for call in self.messages.changed() {
             for thought in thoughts_of_gone_calls(&self.messages, call) {
@@ -330,7 +330,7 @@ impl<'r> Fit<'r> {
         self.messages.get_mut(at).into_iter().for_each(|message| message.removed = reason);
     }
 
-    /// Takes out what stands behind the last unit that ends with one of the roles.
+    /// Removes everything after the last unit that ends with one of the roles.
     fn end_on(&mut self, pinned: &[bool]) {
         if self.options.end_on.is_empty() {
             return;
@@ -363,7 +363,7 @@ impl<'r> Fit<'r> {
     }
 
     pub(super) fn role_not_found(&mut self, option: &str) {
-        let message = format!("no message has a role that `{option}` names; it was not followed");
+        let message = format!("no message has a role that `{option}` names; it was ignored");
         self.diagnostics.push(
             Diagnostic::new(DiagnosticCode::RoleNotFound, Severity::Warning, message)
                 .at_path(format!("options.{option}")),
@@ -375,7 +375,7 @@ impl<'r> Fit<'r> {
             return Vec::new();
         }
         self.round_step(self.needed());
-        // The edits of a step free at least so much together, or are not made.
+        // The edits of a step are only made if they free at least this much together.
         let before = (self.makes_steps() && self.edits.min_tokens_freed > 0).then(|| self.messages.clone());
         let (pairs, total, target, format, prices) =
             (&self.pairs.answered, self.needed(), self.edit_target(), self.format, self.prices);
@@ -421,7 +421,7 @@ impl<'r> Fit<'r> {
         edits
     }
 
-    /// Items that follow from reasoning are found by their ids at OpenAI, and are refused without it.
+    /// OpenAI looks up items that follow reasoning by their ids, and rejects them without it.
     fn forget_ids(&mut self) {
         if self.format != Format::Responses {
             return;
@@ -446,7 +446,7 @@ impl<'r> Fit<'r> {
         }
     }
 
-    /// Markers and summaries that an earlier fit left in the chat.
+    /// The markers and summaries of an earlier fit in the chat.
     fn earlier(&self) -> Vec<(usize, EarlierMark)> {
         let found = |index: usize| {
             let message = self.messages.get(index).filter(|message| message.removed.is_none())?;
@@ -458,8 +458,8 @@ impl<'r> Fit<'r> {
         }
     }
 
-    /// Takes out the markers, and the summaries, that an earlier fit left and that this one replaces. Gives how many messages they stood
-    /// for, and the first of them.
+    /// Removes the markers and summaries of an earlier fit that this one replaces. Returns the number of messages they
+    /// counted, and the first of them.
     pub(super) fn take_earlier(&mut self, layout: &mut UnitIndex, summarizes: bool) -> (usize, usize) {
         let (mut omitted, mut gap_from) = (0, usize::MAX);
         let earlier = self.earlier();
@@ -483,7 +483,7 @@ impl<'r> Fit<'r> {
     }
 }
 
-/// Takes out the steps of a run that is one message of which nothing is left that says anything.
+/// Removes steps of a run in one message in which nothing visible remains.
 fn remove_empty_steps(message: &mut Message<'_>) {
     if message.steps < 2 {
         return;

@@ -1,4 +1,4 @@
-//! A fitted chat: the decisions of a fit, carried out.
+//! A fitted chat: applies the decisions of a fit.
 
 use serde_json::Value as Json;
 
@@ -9,19 +9,19 @@ use super::state::FitState;
 use crate::sorting;
 use crate::vendors::pieces::message::{Change, Path, Step};
 
-/// A chat that fits, and the account of it.
+/// A chat that fits, and its report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
     /// The messages, in the format of the input.
     pub messages: Vec<Json>,
-    /// Where every message and every token went.
+    /// The report on every message and every token.
     pub report: Report,
-    /// For the next fit of the conversation: [`FitOptions::previous`](super::FitOptions::previous).
+    /// The state for the next fit of the conversation: [`FitOptions::previous`](super::FitOptions::previous).
     pub state: FitState,
 }
 
 impl Fitted {
-    /// Carries out decisions about these messages.
+    /// Applies decisions to these messages.
     pub(super) fn new(messages: &[Json], decisions: FitDecisions) -> Self {
         let FitDecisions { messages: entries, report, state, .. } = decisions;
         let state = state.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The gap of a cut: its marker or summary, and whether it separates two turns of the model (SPEC §1 "Marker", §8).
+//! The gap of a cut: its marker or summary, and whether it separates two turns of the model (docs/chats.md).
 
 use super::fit::{Fit, SUMMARY_PREFIX};
 use super::options::Phase;
@@ -32,7 +32,8 @@ impl Fit<'_> {
         after.is_some_and(is_assistant) && before.is_some_and(is_assistant)
     }
 
-    /// The same for a cut with several gaps, because messages between them are kept. The first gap may have a marker.
+    /// Like [`Self::wants_user`], for a cut with several gaps because messages between them are kept. The first gap may
+    /// have a marker.
     pub(super) fn breaks_turns(&self, free: &CuttableUnits, cut: Kept, mut marked: bool) -> bool {
         let cut = free.slices.get(cut.head..cut.tail).unwrap_or_default();
         let mut cut = cut.iter().map(|slice| slice.message).peekable();
@@ -62,7 +63,7 @@ impl Fit<'_> {
         PER_MESSAGE + self.prices.text("user")
     }
 
-    /// The marker, or the summary. A summary of an earlier fit that no new one replaces stays, with the marker after it.
+    /// The marker or the summary. A summary of an earlier fit that no new one replaces is kept, followed by the marker.
     pub(super) fn gap_text(
         &self,
         costs: &Costs<'_>,
@@ -80,8 +81,8 @@ impl Fit<'_> {
         }
     }
 
-    /// Reserves the tokens of a summary: those asked for, at least a sentence, and at most half of what the messages that are always
-    /// kept leave.
+    /// Reserves the tokens of a summary: those requested, at least a sentence, and at most half of the tokens that the
+    /// messages always kept leave.
     pub(super) fn reserve_summary(&mut self, fixed: u64) {
         let wanted = self.options.summary_tokens.unwrap_or(self.limit / 4);
         let least = self.prices.text(&cut_summary(""));
@@ -89,7 +90,7 @@ impl Fit<'_> {
         let room = wanted.max(least.saturating_add(MIN_SUMMARY_TOKENS)).min(half).max(least);
         if room != wanted && self.options.summary_tokens.is_some() {
             let message = format!(
-                "`summary.maxTokens` is {wanted}; the summary may have {room} tokens, of which its prefix takes {least}"
+                "`summary.maxTokens` is {wanted}; the summary gets {room} tokens, including {least} for its prefix"
             );
             let adjusted = Diagnostic::new(DiagnosticCode::InvalidValue, Severity::Warning, message);
             self.diagnostics.push(adjusted.at_path("options.summary.maxTokens"));
@@ -97,7 +98,7 @@ impl Fit<'_> {
         self.summary_room = room;
     }
 
-    /// A summary with its prefix, within its tokens.
+    /// A summary with its prefix, cut to its allowance.
     fn summary(&self, summary: &str) -> String {
         let (text, most) = (trim(summary), self.summary_room);
         let whole = [SUMMARY_PREFIX, text].concat();
@@ -112,12 +113,12 @@ impl Fit<'_> {
     }
 }
 
-/// A summary with the marker for what was removed after it.
+/// A summary with the marker for messages removed after it.
 pub(super) fn with_marker(summary: &str, marker: Option<&str>) -> String {
     marker.map_or_else(|| summary.to_owned(), |marker| [summary, marker].join("\n\n"))
 }
 
-/// Tokens that a summary has at least for itself.
+/// Minimal tokens of a summary without its prefix.
 const MIN_SUMMARY_TOKENS: u64 = 16;
 
 /// A summary, cut at its end.

@@ -1,4 +1,4 @@
-//! Whether a value is a chat, and in which formats it can be read.
+//! Whether a value is a chat, and its possible formats.
 
 use super::chat_input::ChatInput;
 use crate::json::{Object, Value};
@@ -6,24 +6,24 @@ use crate::tokens::models;
 use crate::vendors::detect::{Formats, ListField, bit, first_of, formats_beside};
 use crate::vendors::format::{FORMATS, Format};
 
-/// What is known of a chat by its shape.
+/// The identity of a chat by its shape.
 #[derive(Debug)]
 pub(crate) struct ChatIdentity {
-    /// The format that it is taken for.
+    /// The detected format.
     pub format: Format,
-    /// All formats that its messages can be in.
+    /// All possible formats of its messages.
     pub formats: Vec<Format>,
-    /// The field that has the messages; empty for a list of them.
+    /// The field that holds the messages; empty for a list of them.
     pub field: &'static str,
     pub count: usize,
-    /// The first message with which the format is the one that it is taken for.
+    /// The first message that determines the format.
     pub decided_by: usize,
     /// The provider whose request body it is.
     pub body: Option<&'static str>,
 }
 
 impl ChatIdentity {
-    /// The identity of a list of messages or a container of them; none for anything else, and for no messages.
+    /// The identity of a list of messages or a container of them; `None` for anything else and for an empty list.
     pub(crate) fn of(value: Value<'_>) -> Option<Self> {
         let chat = ChatInput::read(value).ok()?;
         let field = chat.field().map_or("", ListField::name);

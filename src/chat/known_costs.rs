@@ -20,7 +20,7 @@ pub(super) fn read<'t>(
 ) -> Result<Vec<Message<'t>>> {
     if costs.len() != messages.len() {
         let (costs, messages) = (costs.len(), messages.len());
-        let message = format!("`options.costs` has {costs} numbers for {messages} messages; give one for each");
+        let message = format!("`options.costs` has {costs} numbers for {messages} messages; pass one for each");
         return Err(Error::new(Code::InvalidInput, message).with("path", "options.costs"));
     }
     let mut read = chats::read(format, messages, Prices { counter: &LengthCounter, ..prices })?;
@@ -28,7 +28,7 @@ pub(super) fn read<'t>(
     Ok(read)
 }
 
-/// Stands for a tokenizer where only the shares of a known cost are wanted.
+/// A tokenizer for dividing a known cost among parts.
 #[derive(Debug)]
 struct LengthCounter;
 
@@ -42,7 +42,7 @@ impl Counter for LengthCounter {
     }
 }
 
-/// Shares the cost of a message out to its parts, by what they cost so far.
+/// Divides the cost of a message among its parts, in proportion to their current costs.
 fn share_out(message: &mut Message<'_>, cost: u64) {
     let counted = message.tokens().max(1);
     let share = |tokens: &mut u64| *tokens = tokens.saturating_mul(cost) / counted;

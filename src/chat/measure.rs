@@ -1,4 +1,4 @@
-//! What each part of a chat costs (SPEC §8).
+//! The costs of a chat by message and part (docs/chat-costs.md).
 
 use serde::Serialize;
 
@@ -8,16 +8,16 @@ use crate::content::Role;
 use crate::vendors::format::Format;
 use crate::vendors::pieces::message::{Kind, Message, Path, Piece};
 
-/// The costs of a chat as it is.
+/// The costs of an unfitted chat.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measurement {
-    /// The format that was given or found.
+    /// The given or detected format.
     pub format: Format,
     /// Tokens of the whole request.
     pub total: u64,
     /// Tokens of the system context outside the messages.
     pub system: u64,
-    /// Tokens of the definitions of tools.
+    /// Tokens of the tool definitions.
     pub tools: u64,
     /// The costs of each message, in order.
     pub messages: Vec<MessageCost>,
@@ -26,9 +26,9 @@ pub struct Measurement {
 /// The cost of a message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MessageCost {
-    /// Who it is from; developers are `system`.
+    /// The author; developers are `system`.
     pub role: Role,
-    /// Tokens of its parts, its role and name, and of being a message.
+    /// Tokens of its parts, its role and name, and its overhead.
     pub tokens: u64,
     /// The costs of its parts, in order.
     pub parts: Vec<PartCost>,
@@ -41,9 +41,9 @@ pub struct PartCost {
     pub kind: &'static str,
     /// Its tokens.
     pub tokens: u64,
-    /// The paths to all places of it in the message; an empty path is the whole message.
+    /// The paths to all its places in the message; an empty path is the whole message.
     pub paths: Vec<Path>,
-    /// Name of the tool of a call, and of a result whose call is there; otherwise empty.
+    /// The tool of a call, or of a result with a known call; otherwise empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// The call of a result.
@@ -60,7 +60,7 @@ pub struct PartPosition {
     pub part: usize,
 }
 
-/// Measures messages that were read.
+/// Measures the messages.
 pub(super) fn measured(format: Format, messages: &[Message<'_>], overhead: RequestOverhead) -> Measurement {
     let part = |piece: &Piece<'_>| PartCost {
         kind: kind(piece),

@@ -1,4 +1,4 @@
-//! Limits on the images and the size of a request (SPEC §8 "Images", `maxImages`, `maxBytes`).
+//! Limits on the images and the size of a request (docs/chats.md).
 
 use super::edits::images_in;
 use super::fit::{Cut, Fit};
@@ -14,7 +14,8 @@ use crate::vendors::chats::user_message;
 use crate::vendors::pieces::message::{At, Change, Kind, Message, Piece, Reason};
 
 impl Fit<'_> {
-    /// Replaces the oldest images, if there are too many. In a series it goes down further, so that the prefix stays for the next turns.
+    /// Replaces the oldest images if there are too many. In a series it goes to a lower target, so that the prefix is
+    /// stable for the next turns.
     pub(super) fn limit_images(&mut self) {
         let Some(max) = self.options.max_images.map(|max| usize::try_from(max).unwrap_or(usize::MAX)) else { return };
         let images = images_in(&self.messages);
@@ -32,7 +33,7 @@ impl Fit<'_> {
         }
     }
 
-    /// Replaces the oldest images, if the messages are too large.
+    /// Replaces the oldest images if the messages are too large.
     pub(super) fn limit_bytes(&mut self) {
         let (Some(max), Some(reserved)) = (self.options.max_bytes, self.course.reserved_bytes) else { return };
         let max = max.saturating_sub(reserved);
@@ -56,7 +57,8 @@ impl Fit<'_> {
         }
     }
 
-    /// Images that go last, those of the last user message, of unread results and of pinned messages, and all others; oldest first.
+    /// Images that are removed last (those of the last user message, of unread results and of pinned messages), and all
+    /// others; oldest first.
     fn needed_last(&self, images: Vec<At>) -> (Vec<At>, Vec<At>) {
         let is_models = |message: &Message<'_>| message.role == Role::Assistant && message.removed.is_none();
         let read_to = self.messages.iter().rposition(is_models).unwrap_or(0);
@@ -75,7 +77,7 @@ impl Fit<'_> {
         piece.map_or(0, |piece| piece.replace_image(IMAGE, tokens, Reason::ImageRemoved))
     }
 
-    /// Bytes that a text in place of the next image of a piece saves, if it saves any.
+    /// Bytes saved by replacing the next image of a piece with a text, if any.
     fn saved_by(&self, (message, place): At) -> Option<u64> {
         let piece = self.messages.get(message)?.pieces.get(place)?;
         let (path, shape) = match piece.kind {
@@ -90,12 +92,12 @@ impl Fit<'_> {
         size.whole.checked_sub(size.with(&[change])).filter(|&saved| saved > 0)
     }
 
-    /// Whether an image is left that could go.
+    /// Whether a removable image is left.
     pub(super) fn has_images(&self) -> bool {
         images_in(&self.messages).into_iter().any(|at| self.saved_by(at).is_some())
     }
 
-    /// Reports images that Anthropic refuses, since there are many.
+    /// Reports images that Anthropic rejects because there are many.
     pub(super) fn report_large_images(&mut self, cut: &Cut) {
         if !self.rules.limits_images {
             return;
@@ -124,7 +126,7 @@ impl Fit<'_> {
         }
     }
 
-    /// By how many bytes the result is over `maxBytes`.
+    /// The number of bytes of the result over `maxBytes`.
     pub(super) fn bytes_over(&self, cut: &Cut) -> u64 {
         match self.options.max_bytes {
             // The text of the summary is unknown.
@@ -133,17 +135,17 @@ impl Fit<'_> {
         }
     }
 
-    /// The error for messages that are so many bytes over `maxBytes`.
+    /// The error for messages that exceed `maxBytes` by `over` bytes.
     pub(super) fn too_large(&self, over: u64) -> Error {
         let limit = self.options.max_bytes.unwrap_or(0);
         let required = limit.saturating_add(over);
         let message = format!(
-            "the messages take at least {required} bytes, whichever images go, and `maxBytes` is {limit}; remove files, or raise it"
+            "the messages take {required} bytes even without their images, over `maxBytes` of {limit}; remove files or raise it"
         );
         budget::over(Code::RequestTooLarge, message, limit, required)
     }
 
-    /// Bytes of the messages as JSON in UTF-8, with this cut.
+    /// Bytes of the messages with this cut, as JSON in UTF-8.
     fn bytes(&self, cut: &Cut) -> u64 {
         let mut slices = cut.slices.iter().peekable();
         let added = cut.added.as_ref().map(|(_, text)| json::text(&user_message(self.format, text)).len() as u64);

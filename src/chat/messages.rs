@@ -1,11 +1,11 @@
-//! The messages of a chat while it is fitted: those that were read, and copies of the few that change.
+//! The messages of a chat during a fit: the original ones, and copies of the few that change.
 
 use std::rc::Rc;
 
 use crate::sorting;
 use crate::vendors::pieces::message::{At, Message, Piece};
 
-/// Tokens of the contents of the messages before one, and of their overhead.
+/// Tokens of the contents and of the overhead of all messages before one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sum {
     pub content: u64,
@@ -17,7 +17,7 @@ impl Sum {
         self.content.saturating_add(self.overhead)
     }
 
-    /// Prefix sums of the costs of the messages of one list: the sum before each, and that of all.
+    /// Extends the prefix sums of the costs of a list: one before each message, and one for all.
     pub(super) fn extend(sums: &mut Vec<Self>, messages: &[Message<'_>]) {
         let mut sum = sums.last().copied().unwrap_or_default();
         if sums.is_empty() {
@@ -31,32 +31,32 @@ impl Sum {
     }
 }
 
-/// Messages of which some are changed. Those that were read stay as they are; copies have their texts from them.
+/// Messages, some of them changed. The original ones stay unchanged; copies borrow their texts.
 #[derive(Clone, Debug)]
 pub(super) struct Messages<'m> {
     read: &'m [Message<'m>],
-    /// Prefix sums of their costs.
+    /// Prefix sums of the costs.
     sums: &'m [Sum],
-    /// The copies, with the index of each.
+    /// The copies, each with its index.
     copies: Vec<(usize, Message<'m>)>,
-    /// For each message the place of its copy and one more, or 0; empty as long as there are none.
+    /// For each message the place of its copy plus 1, or 0; empty if there are no copies.
     places: Vec<u32>,
-    /// Copies as the last fit left them, by their index.
+    /// The copies of the last fit, by index.
     recorded: Rc<Vec<(usize, Message<'m>)>>,
 }
 
 impl<'m> Messages<'m> {
-    /// Messages that were read, and their [sums](Sum::extend).
+    /// Wraps messages and their [sums](Sum::extend).
     pub(super) fn new(read: &'m [Message<'m>], sums: &'m [Sum]) -> Self {
         Self { read, sums, copies: Vec::new(), places: Vec::new(), recorded: Rc::default() }
     }
 
-    /// The same messages, which [`fresh`](Self::fresh) then gives with changes of the last fit, by their index.
+    /// The same messages, with changes of the last fit that [`fresh`](Self::fresh) restores.
     pub(super) fn with_recorded(&self, recorded: Vec<(usize, Message<'m>)>) -> Self {
         Self { recorded: Rc::new(recorded), ..Self::new(self.read, self.sums) }
     }
 
-    /// The same messages without a change but those of the last fit.
+    /// The same messages with no changes except those of the last fit.
     pub(super) fn fresh(&self) -> Self {
         let mut places = Vec::new();
         if !self.recorded.is_empty() {
@@ -69,7 +69,7 @@ impl<'m> Messages<'m> {
         Self { read: self.read, sums: self.sums, copies: self.recorded.to_vec(), places, recorded }
     }
 
-    /// A message as this fit found it: with the changes of the last one.
+    /// A message as this fit found it: with the changes of the last fit.
     pub(super) fn before(&self, at: usize) -> Option<&Message<'m>> {
         let recorded = self.recorded.binary_search_by(|(known, _)| known.cmp(&at)).ok();
         match recorded.and_then(|recorded| self.recorded.get(recorded)) {
@@ -78,12 +78,12 @@ impl<'m> Messages<'m> {
         }
     }
 
-    /// The messages as they were given.
+    /// The original messages.
     pub(super) fn all_given(&self) -> &'m [Message<'m>] {
         self.read
     }
 
-    /// A message as it was given.
+    /// An original message.
     pub(super) fn given(&self, at: usize) -> Option<&Message<'m>> {
         self.read.get(at)
     }
@@ -103,7 +103,7 @@ impl<'m> Messages<'m> {
         }
     }
 
-    /// A message that may be changed.
+    /// A message for changing.
     pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut Message<'m>> {
         let copy = match self.copy(at) {
             Some(copy) => copy,
@@ -139,22 +139,22 @@ impl<'m> Messages<'m> {
         })
     }
 
-    /// Whether any was changed.
+    /// Whether any message was changed.
     pub(super) fn is_changed(&self) -> bool {
         !self.copies.is_empty()
     }
 
-    /// The indices of those that were changed, in their order.
+    /// The indices of the changed messages, in order.
     pub(super) fn changed(&self) -> Vec<usize> {
         let mut changed: Vec<usize> = self.copies.iter().map(|&(at, _)| at).collect();
-        // What the last fit changed comes first, in order.
+        // The changes of the last fit come first, in order.
         if !changed.is_sorted() {
             sorting::sort(&mut changed);
         }
         changed
     }
 
-    /// Tokens of all of them as they are now.
+    /// Tokens of all messages in their current state.
     pub(super) fn tokens(&self) -> u64 {
         let change = |tokens: u64, (at, message): &(usize, Message<'_>)| {
             tokens.saturating_sub(self.read.get(*at).map_or(0, Message::now)).saturating_add(message.now())
@@ -162,7 +162,7 @@ impl<'m> Messages<'m> {
         self.copies.iter().fold(self.read_sum(0, self.len()).total(), change)
     }
 
-    /// The cost of the messages from one index to another, as they were read.
+    /// The cost of the original messages from one index to another.
     pub(super) fn read_sum(&self, from: usize, to: usize) -> Sum {
         let [from, to] = [from, to].map(|at| self.sums.get(at).copied().unwrap_or_default());
         let content = to.content.saturating_sub(from.content);

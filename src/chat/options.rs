@@ -1,4 +1,4 @@
-//! The options of a fit (SPEC §8 "FitOptions", "Limit", "Edits").
+//! The options of a fit (docs/chats.md).
 
 use std::rc::Rc;
 
@@ -19,38 +19,42 @@ use crate::tokens::bpe::Encoding;
 use crate::tokens::models::Model;
 use crate::tokens::{Counter, Tokenizers, families, models};
 
-/// How to fit, count or measure a chat. Counting and measuring use `format`, `counter`, `tokenizers`, `model`, `tools` and `system`.
+/// The options of a fit, a count or a measurement. Counting and measuring use `format`, `counter`,
+/// `tokenizers`, `model`, `tools` and `system`.
 ///
 /// The limit is `max_tokens`, or `context_window` less `token_buffer`, or the limit of `model`.
 #[derive(Clone, Debug)]
 pub struct FitOptions {
     /// Format of the messages; detected by their shape if unset.
     pub format: Option<Format>,
-    /// The limit, in tokens. Nothing is subtracted.
+    /// The limit in tokens. No buffer is subtracted.
     pub max_tokens: Option<u64>,
-    /// Tokens that the model takes in, its answer included.
+    /// The context window of the model in tokens, including its answer.
     pub context_window: Option<u64>,
     /// Tokens kept free for the answer. Defaults to the output limit of `model`, otherwise to 1024.
     pub token_buffer: Option<u64>,
     /// The context window if `model` is unknown and no other option sets the limit.
     pub default_window: Option<u64>,
-    /// Images that the request may have. The oldest are replaced by a text, those of the last user message and of results that the model
-    /// has not read last.
+    /// The maximal number of images in the request. The oldest are replaced by a text; those of the last user message
+    /// and of unread results last.
     pub max_images: Option<u64>,
-    /// Bytes that the messages may have as JSON in UTF-8, with binary data as base64. Images are replaced as by `max_images`.
+    /// The maximal size of the messages as JSON in UTF-8, with binary data as base64. Images are replaced as by
+    /// `max_images`.
     pub max_bytes: Option<u64>,
-    /// Name of the model: its limit, its tokenizer, what images cost and its vendor's rules. Without another limit the name must be known.
+    /// Name of the model: determines the limit, the tokenizer, the cost of images and the vendor's rules. Without
+    /// another limit the name must be known.
     pub model: Option<String>,
-    /// The counter. Defaults to the model's among `tokenizers`, without a model to the estimator. If the model's is not loaded, a fit
-    /// estimates and reports `tokens_estimated`; a count fails.
+    /// The counter. Defaults to the model's among `tokenizers`, without a model to the estimator. If the model's is not
+    /// loaded, a fit estimates and reports `tokens_estimated`; a count fails.
     pub counter: Option<Rc<dyn Counter>>,
-    /// The tokenizers that are loaded.
+    /// The loaded tokenizers.
     pub tokenizers: Tokenizers,
-    /// The definitions of tools, as the provider gets them: a list, or for the AI SDK an object. They cost tokens.
+    /// The tool definitions, as the provider receives them: a list, or for the AI SDK an object. They cost tokens.
     pub tools: Option<Json>,
     /// The system context outside the messages: a text, a list of parts, or an object with `text`, `parts` or `content`.
     pub system: Option<Json>,
-    /// Tokens of each message, if known. They replace counting; a text that is shortened is counted. Not for a [`Chat`](super::Chat).
+    /// Tokens of each message, if known. They replace counting; only shortened texts are counted. Not for a
+    /// [`Chat`](super::Chat).
     pub costs: Option<Vec<u32>>,
     /// Indices of messages that are always kept.
     pub pinned: Vec<usize>,
@@ -60,39 +64,42 @@ pub struct FitOptions {
     pub keep_first: u64,
     /// Messages at the end that [`Strategy::TruncateMiddle`] protects. Defaults to 4.
     pub keep_last: u64,
-    /// Roles that a window may begin with; any if empty.
+    /// Roles with which a window may begin; any if empty.
     pub start_on: Vec<Role>,
-    /// Roles that the conversation may end with; any if empty.
+    /// Roles with which the conversation may end; any if empty.
     pub end_on: Vec<Role>,
-    /// The strategy over the limit.
+    /// The strategy if the chat is over the limit.
     pub truncation_strategy: Strategy,
-    /// Text of the message that stands where messages were removed; `{count}` becomes their number. If empty there is no such message,
-    /// unless a turn of the model would be first.
+    /// Text of the message that replaces removed messages; `{count}` becomes their number. If empty no such message is
+    /// added, unless a turn of the model would be first.
     pub truncation_marker: String,
-    /// Tokens to whose next multiple removals are rounded up, unless it is 0.
+    /// Removals are rounded up to a multiple of this many tokens, unless it is 0.
     pub cut_step: u64,
     /// Messages that are shortened rather than removed. Defaults to the first and the last user message for
     /// [`Strategy::TruncateMiddle`], to the last for [`Strategy::RollingWindow`], to the first for [`Strategy::KeepStart`].
     pub protect: Option<Vec<Protect>>,
-    /// Tools of which the latest call stays with its result, shortened. Defaults to the plan tools of known agents for
+    /// Tools whose latest call is kept with its result, shortened. Defaults to the plan tools of known agents for
     /// [`Strategy::TruncateMiddle`], to none for the others.
     pub protect_tools: Option<Vec<String>>,
     /// Texts that are shortened at the edges of the gap, to use the rest of the limit.
     pub fill: Fill,
-    /// Edits to messages, made before whole messages are removed. Defaults to the results of tools but the last three, with
-    /// [`Strategy::StopAtLimit`] to nothing.
+    /// Edits to messages, made before whole messages are removed. Defaults to clearing all tool results except the last
+    /// three, with [`Strategy::StopAtLimit`] to no edits.
     pub edits: Option<Edits>,
-    /// Tokens of a summary, its prefix included. Defaults to a quarter of the limit. See [`plan_fit`](super::plan_fit).
+    /// Tokens of a summary, including its prefix. Defaults to a quarter of the limit. See
+    /// [`plan_fit`](super::plan_fit).
     pub summary_tokens: Option<u64>,
-    /// What happens to signed thinking that a change makes invalid. With [`PreservedThinking::DropBlock`],
-    /// [`Report::body`](super::Report::body) has the fields by which the provider drops it.
+    /// The treatment of signed thinking that a change makes invalid. With
+    /// [`PreservedThinking::DropBlock`], [`Report::body`](super::Report::body) has the fields by which the provider
+    /// drops it.
     pub preserved_thinking: PreservedThinking,
-    /// The fit that this one continues. What it did is done again, so that the result begins with the last one, until the limit is
-    /// exceeded; then a step goes down to `cut_to`.
+    /// The fit that this one continues. Its treatment is applied again, so that the result begins with the last one,
+    /// until the limit is exceeded; then a step cuts down to `cut_to`.
     pub previous: Previous,
-    /// The part of the limit that a step leaves used, above 0 and at most 1. Defaults to 0.75 in a series; a single fit uses all.
+    /// The fraction of the limit that a step cuts to, above 0 and at most 1. Defaults to 0.75 in a series; a single fit
+    /// uses the whole limit.
     pub cut_to: Option<f64>,
-    /// What the request states outside the chat. A `model` there selects the vendor's rules only.
+    /// Fields of the request outside the chat. A `model` there only selects the vendor's rules.
     pub request: RequestFields,
 }
 
@@ -151,12 +158,12 @@ pub struct RequestFields {
     pub top_p: Option<Json>,
     /// The field `top_k`.
     pub top_k: Option<Json>,
-    /// Whether the provider has stored the beginning of the conversation, so that results may be without their calls.
+    /// Whether the provider stores the beginning of the conversation, so that results without calls are legal.
     pub continues: bool,
 }
 
 impl RequestFields {
-    /// These fields, with the gaps filled from `below`.
+    /// These fields, with missing ones taken from `below`.
     pub(super) fn over(self, below: &Self) -> Self {
         let Self { model, thinking, reasoning, tool_choice, temperature, top_p, top_k, continues } = self;
         let or = |field: Option<Json>, below: &Option<Json>| field.or_else(|| below.clone());
@@ -172,7 +179,7 @@ impl RequestFields {
         }
     }
 
-    /// A field that the vendor may refuse.
+    /// A field that the vendor may reject.
     pub(super) fn refusable(&self, name: &str) -> Option<&Json> {
         let field = match name {
             "tool_choice" => &self.tool_choice,
@@ -184,22 +191,23 @@ impl RequestFields {
         field.as_ref()
     }
 
-    /// Whether thinking is manual, which older models alone have.
+    /// Whether thinking is manual, which only older models support.
     pub(super) fn is_manual(&self) -> bool {
         self.thinking.as_ref().is_some_and(|thinking| thinking.get("type").is_some_and(|kind| kind == "enabled"))
     }
 }
 
-/// What may be removed before whole messages are, each edit oldest first and only as far as needed.
+/// The edits before whole messages are removed, each oldest first and only as far as needed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edits {
     /// Tokens of the request above which edits are made. Defaults to the limit.
     pub trigger: Option<u64>,
-    /// Whether all edits are made, needed or not.
+    /// Whether all edits are made even if not needed.
     pub always: bool,
-    /// Tokens that an edit frees; otherwise it is not made.
+    /// The minimal tokens that an edit has to free; otherwise it is not made.
     pub min_tokens_freed: u64,
-    /// Tokens to whose next multiple the edits free, unless it is 0: then they are made in steps, and not for each new message.
+    /// The tokens freed by edits are rounded up to a multiple of this, unless it is 0: then edits are made in steps,
+    /// not for each new message.
     pub step: u64,
     /// Replaces results by a placeholder, or shortens them.
     pub tool_results: Option<ResultEdit>,
@@ -209,12 +217,12 @@ pub struct Edits {
     pub tool_calls: Option<CallEdit>,
     /// Removes reasoning.
     pub reasoning: Option<RemovedReasoning>,
-    /// Replaces images by a text, except so many of the last ones.
+    /// Replaces images by a text, except the last ones.
     pub images: Option<u64>,
 }
 
 impl Edits {
-    /// Whether edits are made of a request of so many tokens.
+    /// Whether edits are made of a request with `total` tokens.
     pub(super) fn is_due(&self, total: u64, target: u64) -> bool {
         let is_any = self.tool_results.is_some()
             || self.tool_inputs.is_some()
@@ -225,29 +233,29 @@ impl Edits {
     }
 }
 
-/// Which results are replaced by a placeholder or shortened.
+/// Selects the results that are replaced by a placeholder or shortened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultEdit {
-    /// How many of the last results stay as they are.
+    /// The number of last results that are unchanged.
     pub keep_last: u64,
-    /// The last results stay as they are that have at most so many tokens together.
+    /// The last results are unchanged while their sum is at most this many tokens.
     pub keep_tokens: u64,
     /// Tokens to which a result is shortened; if unset, the placeholder replaces it.
     pub max_tokens: Option<u64>,
-    /// Text of a result that was removed.
+    /// The text that replaces a removed result.
     pub placeholder: String,
-    /// Whose results are meant.
+    /// The tools whose results are selected.
     pub tools: ToolFilter,
-    /// Whether of the results of equal calls only the newest stays, whatever else is kept.
+    /// Whether only the newest result of equal calls is kept, regardless of other settings.
     pub duplicates: bool,
 }
 
-/// Which tools an edit is about.
+/// The tools that an edit applies to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolFilter {
     /// Names of the tools; all if unset.
     pub only: Option<Vec<String>>,
-    /// Names of tools that the edit does not touch.
+    /// Names of tools that the edit ignores.
     pub exclude: Vec<String>,
 }
 
@@ -272,33 +280,33 @@ impl ResultEdit {
     }
 }
 
-/// How many results stay if the options state no edits.
+/// Results that are kept if the options set no edits.
 const DEFAULT_KEPT_RESULTS: u64 = 3;
 
-/// Which calls are removed with their results, or lose their arguments.
+/// Selects the calls that are removed with their results, or lose their arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallEdit {
-    /// How many of the last calls stay.
+    /// The number of last calls that are kept.
     pub keep_last: u64,
-    /// Whose calls are meant.
+    /// The tools whose calls are selected.
     pub tools: ToolFilter,
 }
 
-/// Which reasoning an edit removes.
+/// The reasoning that an edit removes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemovedReasoning {
-    /// All reasoning. Anthropic's current turn keeps its own.
+    /// All reasoning, except that of Anthropic's current turn.
     All,
     /// Reasoning before the last message of the user.
     BeforeLastUser,
 }
 
-/// Which call it is: a whole fit, or one of the two halves around a summary.
+/// The kind of call: a whole fit, or one of the two halves around a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Fit,
     Plan,
-    /// With the summary; `None` if there is none, and messages are cut instead.
+    /// With the summary; `None` if it failed, and messages are cut instead.
     Finish(Option<String>),
 }
 
@@ -308,7 +316,7 @@ impl Phase {
         match self {
             Self::Finish(Some(summary)) if is_blank(summary) => Err(Error::new(
                 Code::InvalidInput,
-                "the summary is empty; give a text, or `{ error }` to go on without one",
+                "the summary is empty; pass a text, or `{ error }` to continue without one",
             )
             .with("path", "summary")),
             _ => Ok(()),
@@ -316,7 +324,7 @@ impl Phase {
     }
 }
 
-/// Whether a role is among others. Developers are system.
+/// Whether `roles` contains a role. Developers count as system.
 pub(super) fn holds(roles: &[Role], role: Role) -> bool {
     roles.iter().any(|&known| known == role || known.is_system() && role.is_system())
 }
@@ -324,21 +332,21 @@ pub(super) fn holds(roles: &[Role], role: Role) -> bool {
 /// The limit and the counter of a fit.
 #[derive(Clone, Debug)]
 pub(super) struct Budget {
-    /// Tokens that the request may have.
+    /// The limit of the request, in tokens.
     pub limit: u64,
     pub counter: Rc<dyn Counter>,
 }
 
-/// Tokens kept free for the answer if neither an option nor the model states them.
+/// Tokens kept free for the answer if neither an option nor the model states a number.
 const DEFAULT_TOKEN_BUFFER: u64 = 1024;
 
 impl FitOptions {
-    /// The messages that are protected.
+    /// The effective value of `protect`.
     pub(super) fn protected(&self) -> &[Protect] {
         self.protect.as_deref().unwrap_or(default_protect(self.truncation_strategy))
     }
 
-    /// The edits.
+    /// The effective edits.
     pub(super) fn edits(&self) -> Edits {
         let is_error = self.truncation_strategy == Strategy::StopAtLimit;
         let tool_results = (!is_error).then(|| ResultEdit::new(DEFAULT_KEPT_RESULTS));
@@ -353,11 +361,11 @@ impl FitOptions {
         }
     }
 
-    /// The limit and the counter; options that have no effect become diagnostics.
+    /// The limit and the counter; options without an effect become diagnostics.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] without a limit, [`Code::InvalidBudget`] for one that leaves nothing, [`Code::UnknownValue`] for an unknown
-    /// model without another limit.
+    /// [`Code::InvalidInput`] without a limit, [`Code::InvalidBudget`] for one that leaves no tokens,
+    /// [`Code::UnknownValue`] for an unknown model without another limit.
     pub(super) fn budget(&self, diagnostics: &mut Vec<Diagnostic>) -> Result<Budget> {
         self.cut_to.map_or(Ok(0.0), part_of_limit)?;
         let model = self.known_model()?;
@@ -370,7 +378,7 @@ impl FitOptions {
         Ok(Budget { limit: self.limit(model.as_ref(), diagnostics)?, counter })
     }
 
-    /// The same with what describes the chat, not the fit, of other options.
+    /// These options, with those that describe the chat, not the fit, taken from `chat`.
     pub(super) fn of_chat(&self, chat: &Self) -> Self {
         Self {
             format: chat.format,
@@ -384,16 +392,16 @@ impl FitOptions {
         }
     }
 
-    /// Fails with `costs`: a resident chat counts its messages when they come.
+    /// Fails if `costs` is set: a resident chat counts its messages when they are appended.
     pub(super) fn without_costs(&self) -> Result<()> {
         if self.costs.is_none() {
             return Ok(());
         }
-        let message = "`options.costs` is no option of a chat itself; give it to `fit`";
+        let message = "`options.costs` is not an option of a chat; pass it to `fit`";
         Err(Error::new(Code::InvalidInput, message).with("path", "options.costs"))
     }
 
-    /// The counter without a limit.
+    /// The counter, without a limit.
     ///
     /// # Errors
     /// [`Code::UnknownValue`] for an unknown model, [`Code::VocabularyNotLoaded`] if its tokenizer is not loaded.
@@ -402,7 +410,7 @@ impl FitOptions {
         Ok(Budget { limit: u64::MAX, counter })
     }
 
-    /// The model's properties. Next to a limit the model may be unknown.
+    /// The model's properties. With another limit the model may be unknown.
     fn known_model(&self) -> Result<Option<Model>> {
         let Some(name) = &self.model else { return Ok(None) };
         let has_limit = self.max_tokens.or(self.context_window).or(self.default_window).is_some();
@@ -412,7 +420,7 @@ impl FitOptions {
         }
     }
 
-    /// The counter, or the model's. With `found` the estimate replaces one that is not loaded.
+    /// The counter, or the model's. If `found` is set, an estimate replaces one that is not loaded.
     fn counter_of(&self, model: Option<&Model>, found: Option<&mut Vec<Diagnostic>>) -> Result<Rc<dyn Counter>> {
         let estimate = || self.tokenizers.get("heuristic");
         let estimate_for = |tokenizer: &str| match Encoding::from_name(tokenizer) {
@@ -426,16 +434,16 @@ impl FitOptions {
         };
         let tokenizer = match (model, models::family(name)) {
             (Some(model), _) => model.tokenizer,
-            // New models count as the newest.
+            // New models count like the newest known one.
             (None, Some(family @ ("claude" | "gemini"))) => family,
             (None, _) => "",
         };
         match (self.tokenizers.get(tokenizer), found) {
             (Err(_), Some(found)) => {
                 let message = if tokenizer.is_empty() {
-                    format!("`{name}` has no tokenizer that is known; the counts are estimates")
+                    format!("the tokenizer of `{name}` is unknown; the counts are estimates")
                 } else {
-                    format!("`{name}` counts by `{tokenizer}`, which is not loaded; the counts are estimates")
+                    format!("`{name}` is counted by `{tokenizer}`, which is not loaded; the counts are estimates")
                 };
                 let estimated = Diagnostic::new(DiagnosticCode::TokensEstimated, Severity::Info, message);
                 found.push(estimated.at_path("options.model"));
@@ -445,15 +453,15 @@ impl FitOptions {
         }
     }
 
-    /// `max_tokens`, or the context window less the buffer, or what a model leaves.
+    /// The limit: `max_tokens`, or the context window less the buffer, or that of the model.
     fn limit(&self, model: Option<&Model>, diagnostics: &mut Vec<Diagnostic>) -> Result<u64> {
         if let Some(limit) = self.max_tokens {
             if limit == 0 {
-                let message = "`maxTokens` is 0; it must be above that".to_owned();
+                let message = "`maxTokens` is 0; it must be above 0".to_owned();
                 return Err(Error::new(Code::InvalidBudget, message).with("setting", "maxTokens").with("value", "0"));
             }
             if self.context_window.is_some() {
-                let message = "`maxTokens` and `contextWindow` exclude each other; give one of them";
+                let message = "`maxTokens` and `contextWindow` exclude each other; pass one of them";
                 return Err(Error::new(Code::InvalidInput, message).with("path", "options.contextWindow"));
             }
             if self.token_buffer.is_some() {
@@ -470,9 +478,9 @@ impl FitOptions {
             return budget::limit(window, self.token_buffer.unwrap_or(DEFAULT_TOKEN_BUFFER));
         }
         let Some(model) = model else {
-            // The limit may stand there under a name that is not known.
+            // An unknown option may be a misspelled limit.
             refuse_unknown(diagnostics)?;
-            let message = "`options` has no limit; give `maxTokens`, `contextWindow` or `model`";
+            let message = "`options` has no limit; pass `maxTokens`, `contextWindow` or `model`";
             return Err(Error::new(Code::InvalidInput, message).with("path", "options"));
         };
         // An output limit as long as the window cannot be kept free.
@@ -483,7 +491,7 @@ impl FitOptions {
     }
 }
 
-/// Tools by which known agents keep a plan or a list of tasks.
+/// Tools in which known agents keep a plan or a list of tasks.
 const PLAN_TOOLS: &[&str] = &[
     "TodoWrite",
     "todo_write",

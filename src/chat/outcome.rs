@@ -1,4 +1,4 @@
-//! The decisions of a fit: which messages stay, what changes in them, and the report.
+//! The decisions of a fit: the kept messages, the changes in them, and the report.
 
 use serde::Serialize;
 
@@ -15,10 +15,10 @@ use crate::vendors::format::Format;
 use crate::vendors::openai_chat;
 use crate::vendors::pieces::message::{Change, Kind, Message, PER_REQUEST, Piece, Reason, Step};
 
-/// What a fit decides about the messages of a chat.
+/// The decisions of a fit about the messages of a chat.
 #[derive(Debug, Serialize)]
 pub(super) struct FitDecisions {
-    /// What stands where; `None` if nothing changed.
+    /// The messages of the result; `None` if nothing changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Vec<Entry>>,
     pub same: bool,
@@ -28,13 +28,13 @@ pub(super) struct FitDecisions {
     pub report: Report,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summarize: Option<SummaryInput>,
-    /// For the next fit; a resident chat keeps it.
+    /// The state for the next fit; a resident chat stores it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<FitState>,
 }
 
 impl FitDecisions {
-    /// All entries and rows one by one.
+    /// Expands all entries and rows one by one.
     pub(super) fn each(mut self, read: &[Message<'_>]) -> Self {
         for rows in std::mem::take(&mut self.rows) {
             match rows {
@@ -65,15 +65,15 @@ impl FitDecisions {
     }
 }
 
-/// The messages to summarize, and in how many tokens.
+/// The input of a summarizer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SummaryInput {
-    /// Indices of the messages that are removed, or of which a part is.
+    /// Indices of the messages that are removed at least in part.
     pub indices: Vec<usize>,
-    /// What is removed, as text.
+    /// The removed content as text.
     pub text: String,
-    /// Tokens that the summary may have.
+    /// The token limit of the summary.
     pub max_tokens: u64,
     /// The summary of an earlier fit, which the new one replaces.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,19 +89,19 @@ pub(super) enum Rows {
     Run(usize, usize, Fate, Option<Reason>),
 }
 
-/// Entries and rows as they come.
+/// Collects entries and rows.
 #[derive(Debug, Default)]
 struct Outcome {
     entries: Vec<Entry>,
     rows: Vec<Rows>,
-    /// How many messages leave so far.
+    /// Messages in the result so far.
     count: usize,
-    /// The message that the marker or summary stands before.
+    /// The message after the marker or summary.
     gap_before: Option<usize>,
 }
 
 impl Outcome {
-    /// Messages that stay as they are.
+    /// Adds unchanged messages.
     fn keep(&mut self, from: usize, to: usize) {
         self.count += to - from;
         match self.entries.last_mut() {
@@ -139,12 +139,12 @@ impl Fit<'_> {
         let mut outcome = Outcome::default();
         let mut added = None;
         let mut next = 0;
-        // The messages to summarize.
+        // Collects the messages to summarize.
         let (mut indices, mut summarized) = (Vec::new(), Transcript::default());
         let changed = self.messages.changed();
         let mut changed = changed.iter().copied().peekable();
         let (mut before, count) = (0, self.messages.len());
-        // A marker before the first turn stands before everything that is no leading instruction.
+        // A marker before the first turn precedes everything except leading instructions.
         let mut first = cut.is_first.then_some(lead).or(cut.stands_before);
         let is_placed = first.is_some();
         while before < count {
@@ -154,7 +154,7 @@ impl Fit<'_> {
             let first_cut = cut.slices.get(next).map_or(count, |slice| slice.message);
             let index = first_cut.min(changed.peek().copied().unwrap_or(count)).min(first.unwrap_or(count));
             if before < index {
-                // Nothing happened to these.
+                // Unchanged.
                 outcome.keep(before, index);
                 let sums = [(before, index.min(lead)), (before.max(lead), index)];
                 let [system, messages] = sums.map(|(from, to)| self.messages.read_sum(from, to.max(from)));
@@ -167,7 +167,7 @@ impl Fit<'_> {
                 continue;
             }
             if !is_summary {
-                // These were removed whole, and not changed otherwise.
+                // Removed completely, and not changed otherwise.
                 let end = changed.peek().copied().unwrap_or(count);
                 let slices = cut.slices.get(next..).unwrap_or_default().iter().zip(index..end);
                 let whole = slices.take_while(|(slice, at)| self.is_whole(slice, *at)).count();
@@ -200,7 +200,7 @@ impl Fit<'_> {
                 summarized.add(message, is_gone);
                 indices.push(index);
             }
-            // Behind a message that goes on after the gap its calls could not stay open.
+            // The calls of a message that continues after the gap would otherwise stay open.
             let begins = gone.first().is_some_and(|slice| slice.from == 0)
                 || gone.last().is_some_and(|slice| slice.to < message.pieces.len());
             if begins && !is_placed {
@@ -285,7 +285,7 @@ impl Fit<'_> {
         }
     }
 
-    /// Puts the marker or the summary before a message, unless it is there.
+    /// Puts the marker or the summary before a message, unless it is already in the result.
     fn put(&self, cut: &Cut, before: usize, outcome: &mut Outcome, added: &mut Option<AddedMessage>) {
         if let (Some((kind, text)), None) = (&cut.added, &added) {
             let tokens = self.message_overhead().saturating_add(self.prices.text(text));
@@ -295,13 +295,13 @@ impl Fit<'_> {
         }
     }
 
-    /// Whether an atom is all of the message with this index.
+    /// Whether a slice is the whole message.
     fn is_whole(&self, slice: &MessageSlice, message: usize) -> bool {
         let pieces = self.messages.get(message).map(|message| message.pieces.len());
         slice.message == message && slice.from == 0 && pieces == Some(slice.to)
     }
 
-    /// The changes of a message that stays, and the rows of its parts.
+    /// The changes of a kept message, and the rows of its parts.
     pub(super) fn changes(
         &self,
         message: &Message<'_>,
@@ -323,7 +323,7 @@ impl Fit<'_> {
                 parts.push(ReportRow { index, fate, reason, tokens, tokens_after, parts: Vec::new() });
             }
         }
-        // They are made from the back.
+        // Removals are made from the last to the first.
         sorting::sort(&mut removed);
         let list_of = |place: &[Step]| place.split_last().map_or(0, |(_, list)| list.len());
         for places in removed.chunk_by(|one, other| one.get(..list_of(one)) == other.get(..list_of(other))) {
@@ -332,7 +332,7 @@ impl Fit<'_> {
                 openai_chat::pieces::is_call_list(list) && !(self.format == Format::LangChain && list.len() == 1);
             let all = message.pieces.iter().flat_map(|piece| &piece.places);
             let is_in_list = |place: &&Vec<Step>| place.get(..list_of(place)) == Some(list);
-            // A list of calls that is empty is refused: its key goes.
+            // An empty list of calls is rejected: its key is removed.
             if is_calls && all.filter(is_in_list).count() == places.len() {
                 changes.push(Change::Remove([list.to_vec()]));
             } else {
@@ -342,7 +342,7 @@ impl Fit<'_> {
         (changes, parts)
     }
 
-    /// The messages to summarize, and in how many tokens.
+    /// The input of a summarizer.
     fn summarize(&self, indices: Vec<usize>, text: String) -> SummaryInput {
         let previous_summary =
             self.messages.iter().filter(|message| message.removed == Some(Reason::Replaced)).find_map(|message| {
@@ -353,16 +353,16 @@ impl Fit<'_> {
     }
 }
 
-/// The text that is to be summarized.
+/// The text to summarize.
 #[derive(Debug, Default)]
 struct Transcript {
     text: String,
-    /// The ids and the tools of the calls in it.
+    /// The ids and tools of its calls.
     calls: Vec<(String, String)>,
 }
 
 impl Transcript {
-    /// Adds what of a message is cut.
+    /// Adds the removed content of a message.
     fn add(&mut self, message: &Message<'_>, is_gone: impl Fn(usize) -> bool) {
         let gone = message.pieces.iter().enumerate().filter(|&(place, piece)| is_gone(place) && piece.is_there());
         for (_, piece) in gone {
@@ -383,7 +383,7 @@ impl Transcript {
         }
     }
 
-    /// A call with its number, which its result has too, and the beginning of its arguments.
+    /// A call with its number, which its result also has, and the beginning of its arguments.
     fn call(&mut self, id: &str, name: &str, piece: &Piece<'_>) -> String {
         self.calls.push((id.to_owned(), name.to_owned()));
         let number = self.calls.len();

@@ -1,4 +1,4 @@
-//! The parts of a chat that belong together: calls, their results and their reasoning (SPEC §8 "Units").
+//! The parts of a chat that belong together: calls, their results and their reasoning (docs/chats.md).
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,15 +12,15 @@ use crate::tool_calls::{ToolPairs, Units};
 use crate::vendors::format::Format;
 use crate::vendors::pieces::message::{At, Kind, Message, Reason};
 
-/// The calls of messages and their results, by their calls.
+/// The calls of messages with their results, by call.
 pub(super) fn find_pairs<'m>(messages: &'m [Message<'_>]) -> ToolPairs<'m> {
     let mut pairs = ToolPairs::default();
     add_pairs(&mut pairs, 0, messages, Cow::Borrowed);
     pairs
 }
 
-/// Adds those of more messages, the first of which has the index `from`. `key` makes the ids that are kept. Returns the first message
-/// with a call of which the result came.
+/// Adds the pairs of more messages, the first of which has the index `from`. `key` makes the stored ids. Returns the
+/// first message with a call that was answered.
 pub(super) fn add_pairs<'i, 'm>(
     pairs: &mut ToolPairs<'i>,
     from: usize,
@@ -50,7 +50,7 @@ pub(super) fn add_pairs<'i, 'm>(
     first
 }
 
-/// Takes out calls without results and results without calls. A call at the end is open, not broken.
+/// Removes calls without results and results without calls. A call at the end is open, not broken.
 pub(super) fn repair(pairs: &ToolPairs<'_>, messages: &mut Messages<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let calls = pairs.open_calls();
     if calls.is_empty() && pairs.orphans.is_empty() {
@@ -62,12 +62,12 @@ pub(super) fn repair(pairs: &ToolPairs<'_>, messages: &mut Messages<'_>, diagnos
             && !(message.role == Role::User && message.pieces.iter().all(|piece| is_result(&piece.kind)))
     };
     let acts = |message: &Message<'_>| message.pieces.iter().any(|piece| matches!(piece.kind, Kind::Call { .. }));
-    // Several items in a row may call together.
+    // Several consecutive items may be one turn of calls.
     let end = messages.iter().rposition(|message| speaks(message) && !acts(message)).map_or(0, |last| last + 1);
     let open_from = messages.iter().enumerate().skip(end).filter(|(_, message)| speaks(message)).map(|(at, _)| at);
     let open_from: Vec<usize> = open_from.collect();
     let last = open_from.last().copied();
-    // Everything from the first of the last run of calls that no result separates.
+    // Everything from the first call of the last run that no result separates.
     let first_open = last.map(|last| {
         let mut first = last;
         while first > end && messages.get(first - 1).is_some_and(speaks) {
@@ -91,10 +91,10 @@ pub(super) fn repair(pairs: &ToolPairs<'_>, messages: &mut Messages<'_>, diagnos
     }
 }
 
-/// Takes out turns of the model that are nothing but reasoning: providers refuse them. One that a turn of the model follows belongs to
-/// that.
+/// Removes turns of the model that hold only reasoning: providers reject them. One that is followed by a turn of the
+/// model belongs to that turn.
 pub(super) fn drop_lone_thoughts(messages: &mut Messages<'_>, format: Format, diagnostics: &mut Vec<Diagnostic>) {
-    // Gemini takes them, and plain messages have none.
+    // Gemini accepts them, and plain messages have no reasoning.
     if matches!(format, Format::Gemini | Format::Interactions | Format::Generic | Format::OpenAi | Format::AiSdkUi) {
         return;
     }
@@ -108,13 +108,13 @@ pub(super) fn drop_lone_thoughts(messages: &mut Messages<'_>, format: Format, di
             continue;
         }
         messages.get_mut(at).into_iter().for_each(|message| message.removed = Some(Reason::NothingLeft));
-        let text = format!("message {at} is nothing but reasoning; it was left out, since providers refuse it");
+        let text = format!("message {at} holds only reasoning, which providers reject; it was left out");
         let found = Diagnostic::new(DiagnosticCode::ReasoningAlone, Severity::Warning, text);
         diagnostics.push(found.at_path(format!("messages[{at}]")));
     }
 }
 
-/// The thoughts before a call that is gone, if nothing but calls that are gone followed from them.
+/// The reasoning before a removed call, if only removed calls followed it.
 pub(super) fn thoughts_of_gone_calls(messages: &Messages<'_>, call: usize) -> Range<usize> {
     let is_call = |at: &usize| {
         let message = messages.get(*at).filter(|message| message.role == Role::Assistant);
@@ -129,13 +129,13 @@ pub(super) fn thoughts_of_gone_calls(messages: &Messages<'_>, call: usize) -> Ra
     (0..first).rev().take_while(is_thought).last().unwrap_or(first)..first
 }
 
-/// Whether a piece and its message are there.
+/// Whether a piece and its message remain.
 pub(super) fn is_there(messages: &Messages<'_>, (message, piece): At) -> bool {
     let message = messages.get(message).filter(|message| message.removed.is_none());
     message.and_then(|message| message.pieces.get(piece)).is_some_and(|piece| piece.is_there())
 }
 
-/// Takes out what went with a call that is gone: the request of its approval, and the answer to that.
+/// Removes the approval request and its answer for removed calls.
 pub(super) fn drop_links(messages: &mut Messages<'_>) {
     let changed = messages.changed();
     let changed = changed.iter().filter_map(|&at| messages.get(at));
@@ -171,7 +171,7 @@ pub(super) fn drop_links(messages: &mut Messages<'_>) {
     }
 }
 
-/// The calls that made others, of the messages from one on.
+/// The calls that made others, in the messages from `from` on.
 pub(super) fn callers<'m>(messages: &'m Messages<'_>, from: usize) -> SortedSet<&'m str> {
     messages
         .range(from, messages.len())
@@ -180,16 +180,16 @@ pub(super) fn callers<'m>(messages: &'m Messages<'_>, from: usize) -> SortedSet<
         .collect()
 }
 
-/// A message, or a step of a run that is one message.
+/// A message, or a step of a run in one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MessageSlice {
     pub message: usize,
-    /// The pieces from here on, up to the next atom's.
+    /// The pieces from here up to the next slice.
     pub from: usize,
     pub to: usize,
 }
 
-/// Adds the atoms of the messages from one on. Messages of which nothing is left have none.
+/// Adds the slices of the messages from `from` on. Removed messages have none.
 pub(super) fn add_slices(slices: &mut Vec<MessageSlice>, messages: &Messages<'_>, from: usize) {
     slices.reserve(messages.len().saturating_sub(from));
     let messages = (from..).zip(messages.range(from, messages.len()));
@@ -207,7 +207,7 @@ pub(super) fn add_slices(slices: &mut Vec<MessageSlice>, messages: &Messages<'_>
     }
 }
 
-/// Where each unit begins among the atoms, from the beginning of one on; a last element closes the last unit.
+/// The start of each unit among the slices, from the start of `from` on; the last element closes the last unit.
 pub(super) fn units(
     messages: &Messages<'_>,
     slices: &[MessageSlice],
@@ -223,7 +223,7 @@ pub(super) fn units(
         let after = slices.partition_point(|slice| (slice.message, slice.from) <= (message, piece));
         after.checked_sub(1)
     };
-    // No pair reaches across the beginning of a unit.
+    // No pair crosses the start of a unit.
     let before = pairs.partition_point(|&(call, _)| call < (first.message, first.from));
     let pairs = pairs.get(before..).unwrap_or_default();
     let mut join = |first: Option<usize>, last: Option<usize>| {
@@ -256,11 +256,11 @@ pub(super) fn units(
         let mut live = message.pieces.iter().filter(|piece| piece.is_there()).peekable();
         let thinks = live.peek().is_some() && live.all(|piece| piece.kind == Kind::Reasoning);
         let next = slices.get(number + 1).and_then(|next| messages.get(next.message));
-        // Reasoning goes with what follows from it.
+        // Reasoning belongs to the content that follows it.
         if thinks && next.is_some_and(|next| next.role == Role::Assistant) {
             join(Some(number), Some(number + 1));
         }
-        // Anthropic takes instructions in the middle only between a user's turn and an assistant's.
+        // Anthropic accepts instructions inside a conversation only between a user turn and an assistant turn.
         if format == Format::Anthropic && message.role == Role::System && number > 0 {
             join(number.checked_sub(1), Some(number));
             join(Some(number), Some(number + 1).filter(|&next| next < slices.len()));

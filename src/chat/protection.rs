@@ -1,4 +1,4 @@
-//! Messages that are shortened rather than removed (SPEC §1 "Strategies", §8 `protect`, `protectTools`).
+//! Messages that are shortened rather than removed (docs/chats.md, `protect`, `protectTools`).
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::sorting;
 use crate::vendors::pieces::message::{At, Kind, Message, Piece};
 
 impl Fit<'_> {
-    /// The units that the options protect, in order, without room.
+    /// The units that the options protect, in order, without an allowance.
     pub(super) fn protected_units(&self, layout: &UnitIndex) -> Vec<ProtectedUnit> {
         let mut ranks: Vec<(Range<usize>, Rank)> = Vec::new();
         let plan = self.latest_plan();
@@ -48,7 +48,7 @@ impl Fit<'_> {
         ProtectedUnit { range: slices, rank, call, cost, min_cost, room: 0 }
     }
 
-    /// The messages that are protected. A message that is always kept is none of them.
+    /// The protected messages. Messages that are always kept are not among them.
     fn protected_messages(&self) -> Vec<(usize, Rank)> {
         let protect = self.options.protected();
         let mut found = Vec::new();
@@ -66,7 +66,7 @@ impl Fit<'_> {
         found
     }
 
-    /// Whether a user message has content and is no marker or summary of an earlier fit.
+    /// Whether a user message has content and is not a marker or summary of an earlier fit.
     fn is_user_text(&self, at: usize) -> bool {
         let is = |message: &Message<'_>| {
             message.has_user_content() && EarlierMark::of(message, &self.options.truncation_marker).is_none()
@@ -96,21 +96,21 @@ impl Fit<'_> {
     }
 }
 
-/// Protected units outside the head and the tail, and the bounds that they set.
+/// Protected units outside the head and the tail, and the constraints that they set.
 #[derive(Debug, Default)]
 pub(super) struct Protection {
     pub units: Vec<ProtectedUnit>,
-    /// The units that are not protected, if any are.
+    /// The unprotected units, if units are set aside.
     rest: Option<(CuttableUnits, Sums)>,
-    /// Slices at the end that are kept.
+    /// The number of slices at the end that are kept.
     pub recent: Option<u64>,
-    /// Tokens that the head may have.
+    /// The token limit of the head.
     pub head_tokens: Option<u64>,
-    /// Tokens of reserves that do not suffice. They are not used, so that a larger limit never keeps less.
+    /// Tokens of insufficient reserves. They stay unused, so that a larger limit never keeps less.
     pub unused: u64,
     /// The first slice that a window may begin with.
     pub window_from: usize,
-    /// The last slice that the longest beginning may end before.
+    /// The last slice before which the longest beginning may end.
     pub start_to: Option<usize>,
     /// The cut, if only one is possible.
     pub decided: Option<Selection>,
@@ -124,24 +124,24 @@ impl Protection {
         Self { units, rest: Some((rest, sums)), ..Self::default() }
     }
 
-    /// The units that are not protected.
+    /// The unprotected units.
     pub(super) fn units<'l>(&'l self, layout: &'l UnitIndex) -> (&'l CuttableUnits, &'l Sums) {
         self.rest.as_ref().map_or((&layout.free, &layout.sums), |(units, sums)| (units, sums))
     }
 
-    /// The index among the other slices of one that is not protected.
+    /// The index of an unprotected slice among the unprotected ones.
     fn index_in_rest(&self, slice: usize) -> usize {
         let before = self.units.iter().filter(|unit| unit.range.start < slice).map(|unit| unit.range.len());
         slice.saturating_sub(before.sum())
     }
 
-    /// How many slices shortening may remove: those next to the call of a plan.
+    /// The number of slices that shortening may remove: those next to the call of a plan.
     fn max_lost(&self) -> usize {
         let plans = self.units.iter().filter(|unit| unit.call.is_some() && !unit.is_whole());
         plans.map(|unit| unit.range.len().saturating_sub(1)).sum()
     }
 
-    /// The constraints of a selection: its marker has to count what shortening may remove.
+    /// The constraints of a selection: its marker has to count slices that shortening may remove.
     pub(super) fn target<'m>(&self, target: &CutTarget<'m>) -> CutTarget<'m> {
         CutTarget { omitted: target.omitted.saturating_add(self.max_lost()), ..*target }
     }
@@ -152,9 +152,9 @@ impl Protection {
     }
 }
 
-/// Which units are set aside, and with how many tokens.
+/// Which units are set aside, and their allowances.
 impl Fit<'_> {
-    /// What is set aside of the protected units.
+    /// Sets protected units aside, by the strategy.
     pub(super) fn protection(&self, units: &[ProtectedUnit], layout: &UnitIndex, target: &CutTarget<'_>) -> Protection {
         if units.is_empty() {
             return Protection::default();
@@ -165,12 +165,13 @@ impl Fit<'_> {
         }
     }
 
-    /// Tokens next to what always stays and the marker.
+    /// Tokens not used by pinned messages and the marker.
     fn available(&self, costs: &Costs<'_>) -> u64 {
         self.cut_limit().saturating_sub(costs.fixed).saturating_sub(costs.marker_tokens(costs.len))
     }
 
-    /// The tail that fits next to the reserves, and the protected units before it, grown to half of what is available.
+    /// The tail that fits next to the reserves, and the protected units before it, extended to half of the available
+    /// tokens.
     fn protection_of_middle(&self, units: &[ProtectedUnit], layout: &UnitIndex, target: &CutTarget<'_>) -> Protection {
         let UnitIndex { free, sums, .. } = layout;
         let costs = self.costs((free, sums), target, 0);
@@ -223,7 +224,8 @@ impl Fit<'_> {
         protection
     }
 
-    /// Protected units next to the newest unit, which does not fit whole: it is shortened, or protected ones are given up.
+    /// Protected units next to the newest unit, which does not fit whole: it is shortened, or protected ones are given
+    /// up.
     fn protection_next_to_shortened(
         &self,
         mut outside: Vec<ProtectedUnit>,
@@ -249,7 +251,7 @@ impl Fit<'_> {
         Protection::default()
     }
 
-    /// Protected units that a rolling window, or the longest beginning, does not reach.
+    /// Protected units outside a rolling window or the longest beginning.
     fn protection_of_window(&self, units: &[ProtectedUnit], layout: &UnitIndex, target: &CutTarget<'_>) -> Protection {
         let is_start = self.options.truncation_strategy == Strategy::KeepStart;
         let nothing = Protection::default();

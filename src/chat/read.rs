@@ -76,14 +76,14 @@ impl Phase {
 }
 
 impl RequestFields {
-    /// Those of a container.
+    /// The fields of a container.
     pub(super) fn of_chat(given: &ChatInput<'_>) -> Result<Self> {
         let Some((container, field)) = given.container else { return Ok(Self::default()) };
         let fields = Self::of_object(container)?;
         Ok(Self { continues: fields.continues && field == ListField::Input, ..fields })
     }
 
-    /// Those of the target of a body.
+    /// The fields of the target of a body.
     pub(super) fn of_target(target: Value<'_>) -> Result<Self> {
         Self::of_object(target.object("the target of a body, an object")?)
     }
@@ -106,7 +106,8 @@ impl RequestFields {
 }
 
 impl FitOptions {
-    /// Reads options; unknown ones become diagnostics. `system` and `tools` stay in the request, where their text is counted.
+    /// Reads options; unknown ones become diagnostics. `system` and `tools` stay in the request, where their text is
+    /// counted.
     pub(super) fn read(options: Object<'_>, host: &CallContext, diagnostics: &mut Vec<Diagnostic>) -> Result<Self> {
         options.report_unknown(FIT_OPTIONS, diagnostics);
         let defaults = Self::read_of_chat(options, host)?;
@@ -151,7 +152,7 @@ impl FitOptions {
         })
     }
 
-    /// Reads the options of a count; an unknown one is an error, since a number has no diagnostics.
+    /// Reads the options of a count; an unknown one is an error, since a number carries no diagnostics.
     pub(super) fn read_to_count(options: Object<'_>, host: &CallContext) -> Result<Self> {
         options.only(&["format", "tokenizer", "model", "tools", "system"])?;
         Self::read_of_chat(options, host)
@@ -169,7 +170,7 @@ impl FitOptions {
     }
 }
 
-/// A number of tokens, or of something else.
+/// A number of tokens, or of other units.
 fn tokens(options: Object<'_>, name: &'static str) -> Result<Option<u64>> {
     options.read(name, Value::any_number)?.map(|number| whole(name, number)).transpose()
 }
@@ -182,7 +183,7 @@ fn indices(value: Value<'_>) -> Result<Vec<usize>> {
     value.list("a list of indices, or a function")?.map(|index| Ok(index.whole(u32::MAX)? as usize)).collect()
 }
 
-/// A role, or several.
+/// One role or several.
 fn roles(value: Option<Value<'_>>) -> Result<Vec<Role>> {
     match value {
         None => Ok(Vec::new()),
@@ -193,12 +194,12 @@ fn roles(value: Option<Value<'_>>) -> Result<Vec<Role>> {
     }
 }
 
-/// How many of the last an edit leaves as they are.
+/// The number of last items that an edit keeps.
 fn keep_last(edit: Object<'_>) -> Result<u64> {
     tokens(edit, "keepLast")?.ok_or_else(|| edit.value().lacks("keepLast"))
 }
 
-/// The tools that an edit is about.
+/// The tools that an edit applies to.
 fn tools(edit: Object<'_>) -> Result<ToolFilter> {
     let exclude = edit.read("exclude", Value::strings)?.unwrap_or_default();
     Ok(ToolFilter { only: edit.read("only", Value::strings)?, exclude })

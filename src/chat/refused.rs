@@ -1,4 +1,4 @@
-//! What the model refuses of a request.
+//! Reports content of a request that the model rejects.
 
 use super::fit::{Cut, Fit};
 use crate::content::Role;
@@ -6,9 +6,9 @@ use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::vendors::anthropic::refused::{refused_fields, refused_prefill};
 
 impl Fit<'_> {
-    /// Reports fields of the request that the model refuses, and messages that end with the model's.
+    /// Reports fields of the request that the model rejects, and messages that end with the model's.
     pub(super) fn report_refused(&mut self, cut: &Cut) {
-        // A list of messages alone is no request.
+        // A list of messages alone is not a request.
         let is_request = self.fields_at.is_empty() || self.fields.model.is_some();
         let model = self.options.model.as_deref().or(self.fields.model.as_deref());
         let Some(model) = model.filter(|_| is_request) else { return };

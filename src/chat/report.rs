@@ -1,4 +1,4 @@
-//! The report of a fit (SPEC §8 "Report").
+//! The report of a fit (docs/chats.md).
 
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -9,15 +9,15 @@ use crate::error::Diagnostic;
 use crate::prompt::Format;
 use crate::vendors::pieces::message::Reason;
 
-/// The account of a fit: where every message and every token went.
+/// The report of a fit, on every message and every token.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// The format that was given or found.
+    /// The given or detected format.
     pub format: Format,
-    /// The strategy over the limit.
+    /// The strategy if the chat is over the limit.
     pub strategy: Strategy,
-    /// Tokens that the request may have.
+    /// The limit of the request, in tokens.
     pub limit: u64,
     /// Tokens of the result.
     pub tokens: Tokens,
@@ -28,30 +28,30 @@ pub struct Report {
     /// The edits that were made.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<EditEffect>,
-    /// The marker or summary in the place of removed messages.
+    /// The marker or summary that replaces removed messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added: Option<AddedMessage>,
-    /// How much of the result equals that of the last fit, in a series.
+    /// In a series, the part of the result that equals the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<Prefix>,
-    /// Fields of the request by which the provider leaves out thinking that is invalid.
+    /// Fields of the request by which the provider drops invalid thinking.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<Map<String, Json>>,
-    /// The beta headers that these fields need.
+    /// The beta headers that these fields require.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headers: Option<Map<String, Json>>,
-    /// Findings about the options and the chat.
+    /// Diagnostics about the options and the chat.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Tokens of the fitted chat. A recount of it gives `total`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tokens {
-    /// Leading system and developer messages, and the system context next to the messages.
+    /// Leading system and developer messages, and the system context outside the messages.
     pub system: u64,
     /// The contents of all other messages.
     pub messages: u64,
-    /// The definitions of tools.
+    /// The tool definitions.
     pub tools: u64,
     /// The overhead of messages and the request.
     pub overhead: u64,
@@ -59,7 +59,7 @@ pub struct Tokens {
     pub total: u64,
     /// Name of the counter.
     pub tokenizer: String,
-    /// By how many percent it may be off.
+    /// The error of the counts in percent.
     #[serde(rename = "tokenizerError", skip_serializing_if = "Option::is_none")]
     pub tokenizer_error: Option<u32>,
 }
@@ -69,9 +69,9 @@ pub struct Tokens {
 pub struct ReportRow {
     /// Index of the message in the input, or of the part in its message.
     pub index: usize,
-    /// What happened to it.
+    /// The fate.
     pub fate: Fate,
-    /// Why, unless it was kept.
+    /// The reason, unless it was kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
     /// Token cost before the change.
@@ -79,7 +79,7 @@ pub struct ReportRow {
     /// Token cost after the change; unset if it was removed.
     #[serde(rename = "tokensAfter", skip_serializing_if = "Option::is_none")]
     pub tokens_after: Option<u64>,
-    /// Rows of the parts that fare differently.
+    /// Rows of the parts that have another fate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<ReportRow>,
 }
@@ -103,9 +103,9 @@ pub enum Fate {
 pub struct EditEffect {
     /// Name of the edit: `toolResults`, `toolInputs`, `toolCalls`, `reasoning` or `images`.
     pub edit: &'static str,
-    /// How many results, calls, thoughts or images.
+    /// The number of results, calls, reasoning blocks or images.
     pub count: usize,
-    /// How many tokens that freed.
+    /// The tokens freed.
     pub tokens: u64,
 }
 
@@ -113,7 +113,7 @@ pub struct EditEffect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AddedKind {
-    /// States how many messages were removed.
+    /// States the number of removed messages.
     Marker,
     /// Summarizes the removed messages.
     Summary,
@@ -124,10 +124,10 @@ pub enum AddedKind {
 pub struct AddedMessage {
     /// Whether it is a marker or a summary.
     pub kind: AddedKind,
-    /// Index of it in the result.
+    /// Its index in the result.
     pub index: usize,
     /// Its text.
     pub text: String,
-    /// Its token cost, with the overhead of a message.
+    /// Its token cost, including the overhead of a message.
     pub tokens: u64,
 }

@@ -1,4 +1,4 @@
-//! A chat with what a request has outside its messages, read and ready for a fit or a count.
+//! A chat with the fields of a request outside its messages, read and ready for a fit or a count.
 
 use std::cell::RefCell;
 
@@ -23,7 +23,7 @@ use crate::vendors::chats;
 use crate::vendors::message_hash::MessageHash;
 use crate::vendors::pieces::message::Message;
 
-/// A chat, read in the format that the options name or that its shape shows.
+/// A chat, read in the given or detected format.
 #[derive(Debug)]
 pub(super) struct ChatRequest<'t> {
     format: Format,
@@ -35,7 +35,7 @@ pub(super) struct ChatRequest<'t> {
     overhead: RequestOverhead,
     rules: Rules,
     fields: RequestFields,
-    /// Whether these are from the container of the messages.
+    /// Whether these come from the container of the messages.
     is_container: bool,
 }
 
@@ -43,7 +43,7 @@ impl<'t> ChatRequest<'t> {
     /// Reads messages, or a container of them, with the `system` and `tools` of an options object.
     ///
     /// # Errors
-    /// [`crate::Code::InvalidInput`] at the first message in no format, or in another than those before.
+    /// [`crate::Code::InvalidInput`] at the first message in an unknown format, or in another format than earlier ones.
     pub(super) fn read(
         messages: Value<'t>,
         options_json: Object<'_>,
@@ -77,7 +77,7 @@ impl<'t> ChatRequest<'t> {
     /// Fits the chat. `diagnostics` are those of the request.
     ///
     /// # Errors
-    /// Those of a limit that is too small.
+    /// Those for a limit that is too small.
     pub(super) fn fit(
         &self,
         options: &FitOptions,
@@ -92,7 +92,7 @@ impl<'t> ChatRequest<'t> {
         if planned.summarize.is_some() {
             return Ok(planned);
         }
-        // Nothing is summarized: the plan is the fit itself.
+        // Nothing is summarized, so the plan is the fit itself.
         self.fit_in(options, budget, Phase::Fit, diagnostics)
     }
 
@@ -137,12 +137,12 @@ impl<'t> ChatRequest<'t> {
         Ok(fit.fitted(&cut, edits).each(&self.messages))
     }
 
-    /// Tokens of the request as it is: the total that a fit reports if it changes nothing.
+    /// Tokens of the unfitted request: the total that a fit reports if it changes nothing.
     pub(super) fn tokens(&self) -> u64 {
         self.messages.iter().map(Message::now).fold(self.overhead.tokens(), u64::saturating_add)
     }
 
-    /// The same, by message and part.
+    /// The costs of the unfitted request by message and part.
     pub(super) fn measured(&self) -> Measurement {
         measured(self.format, &self.messages, self.overhead)
     }

@@ -1,4 +1,4 @@
-//! The cost of a chat next to its messages.
+//! The cost of a chat outside its messages.
 
 use super::chat_input::each_system_part;
 use super::options::{Budget, FitOptions};
@@ -19,7 +19,7 @@ pub(super) fn prices<'b>(format: Format, options: &FitOptions, budget: &'b Budge
         (Format::OpenAi | Format::Responses | Format::Agents, _) => ImageRule::openai(model),
         (Format::Anthropic, _) => ImageRule::anthropic(model),
         (Format::Gemini | Format::Interactions, _) => ImageRule::gemini(model),
-        // These formats are every vendor's.
+        // These formats can belong to any vendor.
         (_, "openai") => ImageRule::openai(model),
         (_, "claude") => ImageRule::anthropic(model),
         (_, "gemini") => ImageRule::gemini(model),
@@ -28,7 +28,7 @@ pub(super) fn prices<'b>(format: Format, options: &FitOptions, budget: &'b Budge
     Prices { image, ..Prices::new(budget.counter.as_ref()) }
 }
 
-/// Tokens of the fields next to the messages: the system context, and the definitions of tools.
+/// Tokens of the fields outside the messages: the system context, and the tool definitions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RequestOverhead {
     pub system: u64,
@@ -36,16 +36,17 @@ pub(super) struct RequestOverhead {
 }
 
 impl RequestOverhead {
-    /// With those of the request.
+    /// The sum, including the overhead of the request.
     pub(super) fn tokens(self) -> u64 {
         self.system.saturating_add(self.tools).saturating_add(PER_REQUEST)
     }
 }
 
-/// System and tools next to the messages: from the options, else from the container. `formats` are those that the messages can be in.
+/// System context and tools outside the messages: from the options, else from the container. `formats` are the possible
+/// formats of the messages.
 ///
 /// # Errors
-/// [`crate::Code::InvalidInput`] for what is neither.
+/// [`crate::Code::InvalidInput`] for other values.
 pub(super) fn overhead_of_request(
     options: Object<'_>,
     tools: Option<Value<'_>>,
@@ -69,9 +70,9 @@ pub(super) fn system_tokens(system: Value<'_>, prices: &Prices<'_>) -> Result<u6
     Ok(tokens)
 }
 
-/// Tokens of the definitions of tools: their JSON, and what the vendor adds to it.
+/// Tokens of the tool definitions: their JSON, and the vendor's additions.
 fn tools_cost(tools: Value<'_>, format: Format, formats: Formats, prices: &Prices<'_>) -> Result<u64> {
-    /// Anthropic's hidden prompt, the largest that is published for `auto` (Opus 4.7).
+    /// Anthropic's hidden prompt: the largest published for `auto` (Opus 4.7).
     const ANTHROPIC: u64 = 675;
     let count = count_of_tools(tools, formats & WITH_TOOL_RECORDS != 0)? as u64;
     if count == 0 {

@@ -1,7 +1,7 @@
-//! A resident chat: its messages are read and counted once, when they come (SPEC §7 `class Chat`).
+//! A resident chat: its messages are read and counted once, when they are appended (docs/chats.md).
 //!
-//! [`ResidentChat`] decides what `fitMessages` decides for the same messages and options, by the same code. The messages themselves stay
-//! with the caller; [`Chat`](super::Chat) has them, too.
+//! [`ResidentChat`] makes the decisions of `fitMessages` for the same messages and options, with the same code. The
+//! messages themselves stay with the caller; [`Chat`](super::Chat) stores them as well.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -33,7 +33,7 @@ use crate::vendors::format::Format;
 use crate::vendors::message_hash::MessageHash;
 use crate::vendors::pieces::message::{Kind, Message, Path, Piece, Step};
 
-/// The methods by their names.
+/// The methods by name.
 pub const METHODS: &[Call<ResidentChat>] = &[
     Call::new("splice", &["at", "remove", "messages", "pinned"], |chat, request, _| splice(chat, request)),
     Call::new("appendText", &[], |chat, request, _| Response::of(&chat.append_text(&request.text()?)?)),
@@ -41,7 +41,7 @@ pub const METHODS: &[Call<ResidentChat>] = &[
     Call::new("state", &[], |chat, _, _| Response::of(&chat.state())),
 ];
 
-/// A chat, as far as fitting it needs it.
+/// The data of a chat that fitting requires.
 #[derive(Debug)]
 pub struct ResidentChat {
     /// JSON of `{ options }`, with `system` and `tools`.
@@ -56,54 +56,54 @@ pub struct ResidentChat {
     /// Prefix sums of the costs of the messages.
     sums: Vec<Sum>,
     hashes: RefCell<Vec<MessageHash>>,
-    /// With `maxBytes` the size of each message, otherwise none.
+    /// The size of each message with `maxBytes`, otherwise empty.
     sizes: RefCell<Vec<MessageSize>>,
-    /// Whether the last message grew after its hash was found.
+    /// Whether text was appended to the last message after it was hashed.
     has_grown: Cell<bool>,
     /// Hashes of the system context and the tools outside the messages.
     system: u64,
     tools: u64,
-    /// The state after the last fit by its own options.
+    /// The state after the last fit by the chat's options.
     state: RefCell<Previous>,
-    /// The formats that each message can be in, and that all of them can be in.
+    /// The possible formats of each message, and of all of them together.
     shapes: Vec<Formats>,
     shape: Formats,
     pairs: ToolPairs<'static>,
-    /// Whether other ids than those of pairs say what belongs together.
+    /// Whether ids other than those of pairs link messages.
     is_approval: bool,
     marks: Marks,
-    /// The messages that an earlier fit may have left.
+    /// Messages that may be markers or summaries of an earlier fit.
     earlier: Vec<usize>,
     /// Repairs of the messages' JSON: the message, and the path in it.
     repaired: Vec<(usize, Diagnostic)>,
-    /// How far the text at the end was counted.
+    /// The incremental count of the text at the end.
     incremental: IncrementalCount,
-    /// Of the last fit by its own options, or of an earlier one.
+    /// The index of the last fit by the chat's options, or of an earlier one.
     layout: RefCell<UnitIndex>,
 }
 
-/// The state after a change.
+/// The result of a change.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Changed {
-    /// The format is another one now: nothing was changed, and all messages have to be given at once.
+    /// The format has changed: nothing was applied, and all messages have to be passed at once.
     pub again: bool,
     format: &'static str,
-    /// Where in the last message the text stands that grew.
+    /// The path of the extended text in the last message.
     pub path: Option<Path>,
-    /// Tokens of each message that came, or whose text grew.
+    /// Tokens of each new or extended message.
     tokens: Vec<u64>,
-    /// Tokens of other messages that cost more or less now.
+    /// Tokens of other messages whose cost changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     repriced: Vec<(usize, u64)>,
     total: u64,
 }
 
-/// Messages in the place of others.
+/// Messages that replace others.
 #[derive(Debug)]
 pub(super) struct Splice<'t> {
     /// The first message that is replaced.
     pub at: usize,
-    /// How many messages are replaced.
+    /// The number of replaced messages.
     pub remove: usize,
     pub messages: Value<'t>,
     /// Indices of new messages that are always kept.
@@ -125,8 +125,8 @@ fn splice(chat: &mut ResidentChat, request: Value<'_>) -> Result<Response> {
     Response::of(&chat.splice(Splice { at, remove, messages, pinned, repaired })?)
 }
 
-/// Fits by the chat's options, or by those of `{ options }`: with the same format and tokenizer, and the same system context and
-/// tools, which are not given again. Nor are pinned messages, unless they are other ones.
+/// Fits by the chat's options, or by those of `{ options }` with the same format, tokenizer, system context and tools,
+/// which are not passed again. Pinned messages are only passed if they differ.
 fn fit(chat: &ResidentChat, request: Value<'_>, host: &CallContext) -> Result<Response> {
     let request_object = request.object("options, an object")?;
     if let Some(last) = request_object.get("last")? {
@@ -150,7 +150,7 @@ impl ResidentChat {
     /// A chat without messages, from the JSON of `{ options }`.
     ///
     /// # Errors
-    /// The errors of options.
+    /// Those of the options.
     pub fn from_json(request: &[u8], host: &CallContext) -> Result<Self> {
         let document = Document::read(request, &[])?;
         let document: &Document<'_> = &document;
@@ -162,7 +162,7 @@ impl ResidentChat {
         Self::new(request.to_vec(), given, options, diagnostics)
     }
 
-    /// A chat without messages. `request` is the JSON that `options_json` is from.
+    /// A chat without messages. `request` is the JSON that holds `options_json`.
     pub(super) fn new(
         request: Vec<u8>,
         options_json: Object<'_>,
@@ -220,13 +220,13 @@ impl ResidentChat {
         &self.messages
     }
 
-    /// Tokens of the request as it is.
+    /// Tokens of the unfitted request.
     pub(super) fn total(&self) -> u64 {
         self.sums.last().copied().unwrap_or_default().total().saturating_add(self.request_overhead.tokens())
     }
 
-    /// Puts messages behind the last ones, or in the place of as many, or of all from one on. Of Gemini's, whose calls have no
-    /// ids, those behind the change come again.
+    /// Appends messages, replaces as many, or replaces all from one on. For Gemini, whose calls have no ids, the
+    /// messages after the change are passed again.
     pub(super) fn splice(&mut self, splice: Splice<'_>) -> Result<Changed> {
         let Splice { at, remove, messages: given, pinned, repaired } = splice;
         let count = self.messages.len();
@@ -252,7 +252,7 @@ impl ResidentChat {
                 overhead_of_request(options, None, format, self.options.format.map_or(shape, bit), &prices)?;
         }
         self.check_counter()?;
-        // Nothing can fail from here on.
+        // From here on nothing can fail.
         (self.shape, self.format, self.request_overhead) = (shape, format, request_overhead);
         self.put(at, end, &read, shapes);
         if self.options.max_bytes.is_some() {
@@ -284,7 +284,7 @@ impl ResidentChat {
         Ok(Changed { format: format.name(), tokens, repriced, total: self.total(), ..Changed::default() })
     }
 
-    /// Sets the costs of messages by what is billed now; gives those of messages that did not come.
+    /// Sets the costs of messages by the current billing rules; returns changed costs of messages outside `came`.
     fn reprice(&mut self, came: &Range<usize>) -> Vec<(usize, u64)> {
         if !self.marks.may_be_free {
             return Vec::new();
@@ -298,14 +298,14 @@ impl ResidentChat {
         changed.into_iter().filter(|at| !came.contains(at)).map(|at| (at, tokens(at))).collect()
     }
 
-    /// Puts messages that were read in the place of others, and updates what is known of all.
+    /// Replaces messages, and updates the data about all of them.
     fn put(&mut self, at: usize, end: usize, read: &[Message<'_>], shapes: Vec<Formats>) {
         let count = self.messages.len();
         let gone = self.messages.get(at..end).unwrap_or_default();
         let acts = |message: &Message<'_>| {
             message.pieces.iter().any(|piece| matches!(piece.kind, Kind::Call { .. } | Kind::Result { .. }))
         };
-        // What was paired stays so where what goes has to do with no pair, and what comes is the end or has to do with none.
+        // Pairs stay unchanged if removed messages have no calls or results, and new ones are at the end or have none.
         let pairs_stay = !gone.iter().any(acts) && (end == count || !read.iter().any(acts));
         let (mut behind, mut shapes_behind) = (self.messages.split_off(end), self.shapes.split_off(end));
         self.messages.truncate(at);
@@ -322,7 +322,7 @@ impl ResidentChat {
         let is_approval = |piece: &Piece<'_>| matches!(piece.kind, Kind::Approval { .. }) || piece.caller.is_some();
         self.is_approval |= read.iter().any(|message| message.pieces.iter().any(is_approval));
         self.marks.add(read);
-        // Up to there all belongs together as before.
+        // Up to there the units are unchanged.
         let mut first = if self.is_approval { 0 } else { at };
         if !pairs_stay || end == count {
             let from = if pairs_stay { at } else { 0 };
@@ -332,7 +332,7 @@ impl ResidentChat {
         self.layout.get_mut().truncate(first);
     }
 
-    /// The formats of messages in the place of others, and those that all messages can be in then.
+    /// The formats of messages after a replacement, and those that are possible for all messages.
     fn shapes_with(&self, at: usize, end: usize, list: &[Value<'_>]) -> Result<(Vec<Formats>, Formats)> {
         if self.options.format.is_some() {
             return Ok((vec![Formats::MAX; list.len()], Formats::MAX));
@@ -351,7 +351,7 @@ impl ResidentChat {
         Ok((shapes, shape))
     }
 
-    /// Notes whether a message may be what an earlier fit left.
+    /// Records whether a message may be from an earlier fit.
     fn note_earlier(&mut self, index: usize) {
         let is =
             self.messages.get(index).is_some_and(|it| EarlierMark::of(it, &self.options.truncation_marker).is_some());
@@ -365,7 +365,7 @@ impl ResidentChat {
         }
     }
 
-    /// Fails where the counter did: the edge knows why.
+    /// Fails if the counter failed: the wasm edge has the reason.
     fn check_counter(&self) -> Result<()> {
         if self.budget.counter.has_failed() {
             return Err(Error::new(Code::TokenizerFailed, "the tokenizer failed"));
@@ -373,7 +373,7 @@ impl ResidentChat {
         Ok(())
     }
 
-    /// Adds to the text at the end of the last message; `None` if the message does not end in text.
+    /// Appends to the text at the end of the last message; `None` if the message does not end in text.
     pub(super) fn append_text(&mut self, delta: &str) -> Result<Changed> {
         let mut incremental = self.incremental;
         let pieces = self.messages.last_mut().map(|message| &mut message.pieces);
@@ -403,12 +403,12 @@ impl ResidentChat {
         Ok(Changed { path, tokens, repriced, total: self.total(), ..Changed::default() })
     }
 
-    /// Whether the last message grew, so that it is given again before a fit.
+    /// Whether the last message was extended, so that it has to be passed again before a fit.
     pub(super) fn has_grown(&self) -> bool {
         self.has_grown.get()
     }
 
-    /// Takes the last message as it is after its text grew.
+    /// Takes the last message after text was appended to it.
     pub(super) fn refresh_last(&self, message: Value<'_>) {
         if let Some(last) = self.hashes.borrow_mut().last_mut() {
             *last = MessageHash::of(message);
@@ -424,11 +424,12 @@ impl ResidentChat {
         if options.max_bytes.is_none() || self.options.max_bytes.is_some() {
             return Ok(());
         }
-        let message = "the chat was made without `maxBytes` and did not measure its messages; give it to the chat";
+        let message =
+            "the chat was created without `maxBytes` and has no message sizes; set it in the options of the chat";
         Err(Error::new(Code::InvalidInput, message).with("path", "options.maxBytes"))
     }
 
-    /// The state after the last fit by the chat's own options.
+    /// The state after the last fit by the chat's options.
     pub(super) fn state(&self) -> Option<FitState> {
         match &*self.state.borrow() {
             Previous::State(state) => Some(state.clone()),
@@ -436,8 +437,8 @@ impl ResidentChat {
         }
     }
 
-    /// Fits it by its own options, which continues the last such fit; or by others with their diagnostics, of the same format and
-    /// tokenizer, which only shows what they would do.
+    /// Fits by the chat's options, continuing the last such fit; or, as a preview, by other options with the same
+    /// format and tokenizer.
     pub(super) fn fit(&self, others: Option<(&FitOptions, Vec<Diagnostic>)>) -> Result<FitDecisions> {
         let mut diagnostics: Vec<Diagnostic> = Vec::with_capacity(self.repaired.len());
         for (index, diagnostic) in &self.repaired {
@@ -487,7 +488,7 @@ impl ResidentChat {
         };
         let ran = fit.run();
         if budget.counter.has_failed() {
-            // The counts that it gave for markers may be wrong.
+            // Its counts for markers may be wrong.
             self.layout.take();
         }
         let (cut, edits) = ran?;
@@ -499,7 +500,7 @@ impl ResidentChat {
     }
 }
 
-/// The piece whose text grows: the last one with a text, unless other parts stand behind it.
+/// The piece whose text can be extended: the last one with a text, unless other parts follow it.
 fn growing<'p>(pieces: &'p mut [Piece<'static>]) -> Option<&'p mut Piece<'static>> {
     let at = pieces.iter().rposition(|piece| piece.kind == Kind::Text && !piece.texts.is_empty())?;
     let list_of = |piece: &Piece<'_>| match piece.places.first()?.split_last()? {

@@ -1,26 +1,26 @@
-//! The vendor's rules that hold for a chat, by its format and model (SPEC §8).
+//! The vendor's rules for a chat, by its format and model (docs/chat-formats.md).
 
 use super::options::{FitOptions, RequestFields};
 use crate::tokens::models;
 use crate::vendors::format::Format;
 use crate::vendors::pieces::message::Message;
 
-/// What there may be in messages that few have: where it is not, nobody looks for it.
+/// Rare content of messages; if absent, it is not searched for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Marks {
-    /// Thoughts that Anthropic signed.
+    /// Thinking signed by Anthropic.
     pub signed: bool,
-    /// Thoughts that OpenAI sealed.
+    /// Reasoning encrypted by OpenAI.
     pub sealed_by_openai: bool,
     pub compaction: bool,
-    /// Messages that may cost nothing: reasoning by itself, and instructions that are cleared.
+    /// Messages that may be free: reasoning alone, and cleared instructions.
     pub may_be_free: bool,
-    /// Images that Anthropic refuses among many.
+    /// Images that Anthropic rejects if there are many.
     pub large_images: bool,
 }
 
 impl Marks {
-    /// Adds those of more messages.
+    /// Adds the content of more messages.
     pub(super) fn add(&mut self, messages: &[Message<'_>]) {
         self.may_be_free |= messages.iter().any(|message| message.clears || message.is_thought());
         for piece in messages.iter().flat_map(|message| &message.pieces) {
@@ -32,20 +32,20 @@ impl Marks {
     }
 }
 
-/// The rules of the vendor that a chat is for.
+/// The rules of a chat's vendor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
-    /// Whether there is signed thinking, and Anthropic binds it to everything before it.
+    /// Whether there is signed thinking that Anthropic binds to all earlier messages.
     pub preserves_thinking: bool,
-    /// Whether there is thinking that OpenAI withholds from the model after a change.
+    /// Whether there is reasoning that OpenAI withholds from the model after a change.
     pub withholds_thinking: bool,
     /// Whether the first turn has to be the user's.
     pub user_first: bool,
-    /// Whether messages may hold what stands for everything before it.
+    /// Whether messages may hold compactions.
     pub has_compactions: bool,
-    /// Whether there are images that may not stand among many.
+    /// Whether there are images that are rejected among many.
     pub limits_images: bool,
-    /// Whether the provider has stored the messages before these.
+    /// Whether the provider stores the messages before these.
     pub continues: bool,
 }
 
@@ -53,11 +53,11 @@ impl Rules {
     /// The rules by the option `model`, otherwise by the fields of the request.
     pub(super) fn new(format: Format, options: &FitOptions, request: &RequestFields, marks: Marks) -> Self {
         let name = options.model.as_deref().or(request.model.as_deref());
-        // The name of a deployment does not say whose model it is.
+        // The name of a deployment does not identify the model.
         let known = name.and_then(|name| Some((name, models::family(name)?)));
         let preserves_thinking = match known {
             Some((name, _)) => models::preserves_thinking(name),
-            // Ours has the signatures of all vendors.
+            // The generic format holds signatures of all vendors.
             None => format != Format::Generic && !request.is_manual(),
         };
         let user_first = match format {

@@ -1,4 +1,4 @@
-//! A series of fits of one conversation: how the messages of one relate to those of the last (SPEC §8 "Continuing fits").
+//! A series of fits of one conversation: how the messages of one relate to those of the last (docs/agents.md).
 
 use super::options::{CallEdit, Edits, FitOptions, ResultEdit, ToolFilter};
 use super::pairs::MessageSlice;
@@ -17,11 +17,11 @@ use crate::vendors::format::Format;
 use crate::vendors::message_hash::{MessageHash, content_hash, hash_of, value_hash};
 use crate::vendors::pieces::message::{Kind, Message, Piece};
 
-/// What is compared of two requests.
+/// The properties of a request that are compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChatFacts<'h> {
     pub hashes: &'h [MessageHash],
-    /// With `maxBytes` the size of each message, otherwise none.
+    /// The size of each message with `maxBytes`, otherwise empty.
     pub sizes: &'h [MessageSize],
     /// Hashes of the system context and the tools outside the messages.
     pub system: u64,
@@ -31,13 +31,13 @@ pub(super) struct ChatFacts<'h> {
 /// How the messages relate to those of the last fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Relation {
-    /// Nothing is known of the last fit.
+    /// The last fit is unknown.
     Unknown,
     /// They continue the last messages, or differ after the last step: the treatment of the last fit is repeated.
     Continues,
-    /// They begin with the result of the last fit, which contains what it did.
+    /// They begin with the result of the last fit, which includes its treatment.
     ContinuesResult,
-    /// They differ earlier: the fit starts afresh.
+    /// They differ earlier: the fit starts from scratch.
     Afresh,
 }
 
@@ -46,9 +46,9 @@ pub(super) enum Relation {
 pub(super) struct Series {
     pub relation: Relation,
     pub previous: Option<KnownState>,
-    /// Messages that are the same as in the last request.
+    /// The number of messages equal to the last request.
     pub same: usize,
-    /// Messages whose bound thinking is invalid, since what they follow is another message now.
+    /// Messages whose bound thinking is invalid because they follow another message now.
     pub stale: Vec<usize>,
     /// Whether the system context or the tools differ: then all bound thinking is invalid.
     pub is_other_request: bool,
@@ -56,7 +56,7 @@ pub(super) struct Series {
 }
 
 impl Series {
-    /// None for a single fit.
+    /// `None` for a single fit.
     pub(super) fn new(
         (options, previous): (&FitOptions, &Previous),
         messages: &[Message<'_>],
@@ -77,7 +77,7 @@ impl Series {
             Previous::State(state) => state,
         };
         let Some(known) = state.known() else { return Some(unknown(PrefixReason::StateUnusable)) };
-        // Texts alone are of no certain format.
+        // Plain texts fit several formats.
         if known.format != format.name() && known.format != Format::Generic.name() {
             return Some(Self { is_other_request: true, ..unknown(PrefixReason::Format) });
         }
@@ -85,7 +85,7 @@ impl Series {
         series.reason = None;
         if known.input.begins(facts.hashes) {
             (series.relation, series.same) = (Relation::Continues, known.input.count);
-            // Messages that `endOn` removed from the last request are back.
+            // Messages that `endOn` removed from the last request are present again.
             let returned = known.result_entries().get(known.result.0).copied().flatten();
             if let Some((first, _)) = returned.filter(|_| facts.hashes.len() > known.input.count) {
                 series.stale = (first..facts.hashes.len()).collect();
@@ -115,7 +115,7 @@ impl Series {
         Some(series)
     }
 
-    /// What the last fit did to the messages and is done again.
+    /// The treatments of the last fit that are applied again.
     fn treatments(&self) -> Vec<(usize, Treatment)> {
         let known = self.previous.iter().flat_map(|previous| &previous.treatments);
         let same = known.filter(|(at, _)| *at < self.same);
@@ -126,23 +126,23 @@ impl Series {
         }
     }
 
-    /// The marker or summary of the last fit, if it stays.
+    /// The marker or summary of the last fit, if it is kept.
     pub(super) fn gap(&self) -> Option<&RecordedGap> {
         let added = self.previous.as_ref().and_then(|previous| previous.added.as_ref());
         added.filter(|added| self.relation == Relation::Continues && added.before <= self.same)
     }
 
-    /// Whether what the last fit did is done again, or is in the messages.
+    /// Whether the treatment of the last fit is applied again or part of the messages.
     pub(super) fn continues(&self) -> bool {
         matches!(self.relation, Relation::Continues | Relation::ContinuesResult)
     }
 
-    /// Whether the fit starts afresh, and what the last fit did is known.
+    /// Whether the fit starts from scratch although the last one is known.
     pub(super) fn is_afresh(&self) -> bool {
         self.relation == Relation::Afresh
     }
 
-    /// The messages with what the last fit did to them.
+    /// The messages with the treatment of the last fit.
     pub(super) fn recorded<'m>(
         &self,
         messages: &'m [Message<'m>],
@@ -155,7 +155,7 @@ impl Series {
         let mut recorded = Vec::with_capacity(treated.len());
         for (at, treatment) in treated {
             let Some(message) = messages.get(at) else { continue };
-            // Nobody looks into a message that is gone.
+            // Removed messages are never read.
             let mut message = if treatment.is_removed() { message.without_pieces() } else { message.borrowed() };
             treatment.apply(&mut message, Placeholder { text, prices });
             recorded.push((at, message));
@@ -163,7 +163,7 @@ impl Series {
         recorded
     }
 
-    /// The first message for which this result differs from the last one; the end of the messages that are the same, if none does.
+    /// The first message for which this result differs from the last one; the end of the equal messages if none does.
     pub(super) fn first_difference(&self, treatments: &[(usize, Treatment)], added: Option<&RecordedGap>) -> usize {
         let nothing = (Vec::new(), None);
         let (known, gap) = match (&self.previous, self.relation) {
@@ -179,7 +179,8 @@ impl Series {
 }
 
 impl KnownState {
-    /// The messages of the result, with those that `endOn` left out: the index of the input and what was done to it, or none for the marker or summary.
+    /// The messages of the result, including those removed by
+    /// `endOn`: the index in the input and the treatment, or `None` for the marker or summary.
     fn result_entries(&self) -> Vec<Option<(usize, Option<&Treatment>)>> {
         let mut treatments = self.treatments.iter().peekable();
         let mut entries = Vec::new();
@@ -197,7 +198,7 @@ impl KnownState {
     }
 }
 
-/// How many messages the last result had, if these begin with it.
+/// The number of messages in the last result, if these begin with it.
 fn begins_with_result(known: &KnownState, messages: &[Message<'_>], hashes: &[MessageHash]) -> Option<usize> {
     let (count, hash) = known.result;
     if count == 0 || count > messages.len() || known.treatments.is_empty() && known.added.is_none() {
@@ -214,7 +215,7 @@ fn begins_with_result(known: &KnownState, messages: &[Message<'_>], hashes: &[Me
     (entries.len() == count && hash_of(hashes?) == hash).then_some(count)
 }
 
-/// Hashes of the system context and the tools outside the messages: those of the options and of a container.
+/// Hashes of the system context and the tools outside the messages, from the options and the container.
 pub(super) fn outside_hashes(
     options: Object<'_>,
     system: Option<Value<'_>>,
@@ -231,7 +232,7 @@ pub(super) fn text_hash(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// A hash of a message by what it costs and what belongs together.
+/// A hash of a message by its cost and its links.
 pub(super) fn digest(message: &Message<'_>, gone: &[MessageSlice]) -> u64 {
     let mut hasher = Hasher::default();
     hasher.text(message.role.as_str());

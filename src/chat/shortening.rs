@@ -1,4 +1,4 @@
-//! Shortening the texts of a unit to a number of tokens (SPEC §1 "Filling the edges", "Last resort").
+//! Shortening the texts of a unit to a number of tokens (docs/chats.md).
 
 use super::fit::Fit;
 use super::pairs::MessageSlice;
@@ -11,12 +11,12 @@ use crate::tokens::search;
 use crate::vendors::format::Format;
 use crate::vendors::pieces::message::{At, Kind, Message, Piece, Reason};
 
-/// How texts are shortened.
+/// How to shorten texts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shortening<'m> {
     pub end: RemovedEnd,
     pub marker: &'m str,
-    /// Tokens that each text keeps at least, the marker not counted.
+    /// Minimal tokens of each text, without the marker.
     pub min_tokens: u64,
     pub reason: Reason,
 }
@@ -37,11 +37,11 @@ struct TextSlot {
     is_result: bool,
 }
 
-/// A unit of which one call and its result stay.
+/// A unit reduced to one call and its result.
 #[derive(Debug, Default)]
 pub(super) struct ReducedUnit {
     pieces: Vec<At>,
-    /// What goes whole, and the rest.
+    /// The slices that are removed completely, and the rest.
     slices: Vec<MessageSlice>,
     kept: Vec<MessageSlice>,
     pub min_cost: u64,
@@ -56,8 +56,8 @@ struct ShortenedText {
 }
 
 impl<'r> Fit<'r> {
-    /// Shortens a unit to `room` tokens: its results, with [`Fill::All`] otherwise all its texts, otherwise its results are cleared.
-    /// Returns its new cost. Returns `None`, and changes nothing, if none of this suffices.
+    /// Shortens a unit to `room` tokens: its results; otherwise, with [`Fill::All`], all its texts; otherwise clears
+    /// its results. Returns the new cost. Returns `None`, without a change, if none of this suffices.
     pub(super) fn shorten_unit(
         &mut self,
         unit: &[MessageSlice],
@@ -83,7 +83,8 @@ impl<'r> Fit<'r> {
         }
     }
 
-    /// Shortens the last result that an edit cleared to what the limit leaves, if enough of it stays; how many tokens that takes.
+    /// Shortens the last cleared result to the remaining tokens instead, if enough of it can be kept; returns the
+    /// tokens used.
     pub(super) fn shorten_cleared(&mut self, at: At, whole: Piece<'r>, left: u64) -> u64 {
         if self.options.fill == Fill::Off || self.edits.always || self.edits.step > 0 || self.makes_steps() {
             return 0;
@@ -103,7 +104,7 @@ impl<'r> Fit<'r> {
         piece.now.saturating_sub(before)
     }
 
-    /// Shortens all texts of a unit. False, and no change, if that is not enough.
+    /// Shortens all texts of a unit. Returns false, without a change, if that is not enough.
     pub(super) fn shorten_texts(&mut self, unit: &[MessageSlice], room: u64, how: Shortening<'_>) -> bool {
         let cost = self.unit_cost(unit);
         let slots = self.text_slots(unit);
@@ -111,8 +112,8 @@ impl<'r> Fit<'r> {
         texts.map(|texts| self.put_shortened(texts, cost, how.reason)).is_some()
     }
 
-    /// A unit reduced to one of its calls with its result: the pieces that go, and the fewest tokens that the rest can be shortened to.
-    /// None where others depend on what would go.
+    /// A unit reduced to one of its calls with its result: the removed pieces, and the minimal tokens of the rest.
+    /// `None` if other pieces depend on removed ones.
     pub(super) fn reduced_unit(&self, unit: &[MessageSlice], call: At) -> Option<ReducedUnit> {
         let pair = self.pairs.answered.binary_search_by(|(known, _)| known.cmp(&call)).ok();
         let result = pair.and_then(|pair| self.pairs.answered.get(pair)).map_or(call, |&(_, result)| result);
@@ -128,7 +129,7 @@ impl<'r> Fit<'r> {
                 if matches!(piece.kind, Kind::Approval { .. }) || piece.caller.is_some() || is_first_of_gemini {
                     return None;
                 }
-                // A text that is all of its message's content cannot be taken out of it.
+                // A text that is its message's whole content cannot be removed from it.
                 let is_content = piece.places.is_empty();
                 if at == call || at == result || piece.kind == Kind::Reasoning || piece.tokens == 0 || is_content {
                     stays |= at == call || at == result || piece.kind == Kind::Reasoning;
@@ -147,7 +148,8 @@ impl<'r> Fit<'r> {
         Some(reduced)
     }
 
-    /// Reduces a unit to one of its calls, and shortens the result as far as needed. Returns the cost and the slices that go whole.
+    /// Reduces a unit to one of its calls, and shortens the result as far as needed. Returns the cost and the slices
+    /// that are removed completely.
     pub(super) fn reduce_unit(
         &mut self,
         unit: &[MessageSlice],
@@ -174,12 +176,12 @@ impl<'r> Fit<'r> {
         cost.map(|cost| (cost, reduced.slices))
     }
 
-    /// The fewest tokens that a unit can be shortened to.
+    /// The minimal tokens that a unit can be shortened to.
     pub(super) fn min_cost(&self, unit: &[MessageSlice], min_tokens: u64) -> u64 {
         self.min_cost_without(unit, &[], min_tokens)
     }
 
-    /// The same, if some of its pieces go.
+    /// Like [`Self::min_cost`], with some pieces removed.
     fn min_cost_without(&self, unit: &[MessageSlice], pieces: &[At], min_tokens: u64) -> u64 {
         let piece_cost = |&(at, place): &At| self.messages.get(at)?.pieces.get(place).map(|piece| piece.now);
         let gone: u64 = pieces.iter().filter_map(piece_cost).sum();
@@ -192,7 +194,7 @@ impl<'r> Fit<'r> {
         cost.saturating_sub(shortened.max(cleared))
     }
 
-    /// Tokens of a unit as it is now.
+    /// Tokens of a unit in its current state.
     fn unit_cost(&self, unit: &[MessageSlice]) -> u64 {
         let slice_cost = |slice: &MessageSlice| {
             let message = self.messages.get(slice.message)?;
@@ -207,7 +209,7 @@ impl<'r> Fit<'r> {
         for slice in unit {
             let Some(message) = self.messages.get(slice.message) else { continue };
             let pieces = message.pieces.iter().enumerate().take(slice.to).skip(slice.from);
-            // What costs nothing has nothing to lose.
+            // Free content has no tokens to save.
             for (place, piece) in pieces.filter(|(_, piece)| piece.is_there() && message.unbilled.is_none()) {
                 let is_result = matches!(piece.kind, Kind::Result { .. } | Kind::CallAndResult { .. });
                 let texts = piece.texts.iter().enumerate().filter(|(_, text)| !text.text.is_empty());
@@ -218,7 +220,7 @@ impl<'r> Fit<'r> {
         slots
     }
 
-    /// The longer of the texts, cut to one number of tokens, the largest with which a unit of this cost has room.
+    /// The longer texts cut to the same number of tokens, the largest with which a unit of this cost fits.
     fn shortened_texts(
         &self,
         slots: &[TextSlot],
@@ -255,7 +257,7 @@ impl<'r> Fit<'r> {
         (tokens < slot.tokens).then_some(ShortenedText { slot, text, tokens })
     }
 
-    /// Puts shortened texts in place; the cost of the unit then.
+    /// Applies shortened texts; returns the new cost of the unit.
     fn put_shortened(&mut self, texts: Vec<ShortenedText>, cost: u64, reason: Reason) -> u64 {
         let mut cost = cost;
         for ShortenedText { slot, text, tokens } in texts {
@@ -275,12 +277,12 @@ impl<'r> Fit<'r> {
         self.prices.text(self.placeholder())
     }
 
-    /// The results of a unit that the placeholder of cleared results can replace, and what each frees.
+    /// The results of a unit that the placeholder can replace, with the tokens that each frees.
     fn cleared(&self, unit: &[MessageSlice], placeholder: u64) -> Vec<(At, u64)> {
         let mut cleared = Vec::new();
         let is_models = |message: &Message<'_>| message.role == Role::Assistant && message.removed.is_none();
         let read_to = self.messages.iter().rposition(is_models).unwrap_or(0);
-        // What the model has not read is never cleared.
+        // Unread results are never cleared.
         for slice in unit.iter().filter(|slice| slice.message <= read_to) {
             let Some(message) = self.messages.get(slice.message) else { continue };
             let pieces = message.pieces.iter().enumerate().take(slice.to).skip(slice.from);
@@ -294,7 +296,7 @@ impl<'r> Fit<'r> {
         cleared
     }
 
-    /// Clears the results of a unit if it has room then.
+    /// Clears the results of a unit if it fits then.
     fn clear_results(&mut self, unit: &[MessageSlice], cost: u64, room: u64) -> Option<u64> {
         let tokens = self.placeholder_tokens();
         let cleared = self.cleared(unit, tokens);

@@ -1,15 +1,15 @@
-//! The length of messages as JSON, with bytes as base64 (SPEC §8 "Images", `maxBytes`).
+//! The length of messages as JSON, with bytes as base64 (docs/chats.md, `maxBytes`).
 
 use crate::json::{self, Value};
 use crate::sorting;
 use crate::vendors::pieces::message::{Change, Message, Path, Step};
 
-/// The length of a message, and of everything in it that a fit may replace or remove.
+/// The length of a message, and of every value in it that a fit may replace or remove.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MessageSize {
     /// Bytes of the whole message.
     pub whole: u64,
-    /// By their paths, in order.
+    /// The values by path, in order.
     values: Vec<(Path, ValueSize)>,
 }
 
@@ -17,7 +17,7 @@ pub(super) struct MessageSize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ValueSize {
     bytes: u64,
-    /// Of a list.
+    /// The number of items of a list.
     items: usize,
 }
 
@@ -54,7 +54,7 @@ impl MessageSize {
                     added = added.saturating_add(json::text(value).len() as u64);
                     match self.find(path) {
                         Some(size) => gone += size.bytes,
-                        // A field that was not there.
+                        // A new field.
                         None => added += path.last().map_or(0, |last| field_bytes(*last) + COMMA),
                     }
                 }
@@ -65,7 +65,7 @@ impl MessageSize {
                 }
             }
         }
-        // A list without items has no comma to lose.
+        // A list that becomes empty loses no comma.
         sorting::sort(&mut removed);
         let list_of = |path: &[Step]| match path.split_last() {
             Some((Step::At(_), list)) => self.find(list).map(|size| size.items),
@@ -87,7 +87,7 @@ impl MessageSize {
 
 const COMMA: u64 = 1;
 
-/// Bytes of a key with its quotes and the colon; none for an item of a list.
+/// Bytes of a key with its quotes and the colon; 0 for an item of a list.
 fn field_bytes(step: Step) -> u64 {
     match step {
         Step::Key(key) => key.len() as u64 + 3,

@@ -1,4 +1,4 @@
-//! What a fit gives to the next one of the same conversation (SPEC §8 "Continuing fits").
+//! The state that a fit passes to the next one of the same conversation (docs/agents.md).
 
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
@@ -12,36 +12,36 @@ use crate::assembly::treatments::{read_runs, runs};
 use crate::error::Result;
 use crate::json::{self, Kind, Value};
 
-/// State of a conversation: JSON data, given to the next fit as [`FitOptions::previous`](super::FitOptions::previous). What it contains
-/// is no interface.
+/// The state of a conversation: JSON data, passed to the next fit as
+/// [`FitOptions::previous`](super::FitOptions::previous). Its content is not an interface.
 ///
-/// It takes at most 2 KB, 32 bytes for each run of messages that were treated alike and for each shortened text, and the text of the
-/// marker or summary.
+/// Its size is at most 2 KB, plus 32 bytes for each run of messages with the same treatment and for each shortened
+/// text, plus the text of the marker or summary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FitState(Option<Box<KnownState>>);
 
-/// Where a series of fits of one chat stands.
+/// The position in a series of fits of one chat.
 pub type Previous = series::Previous<FitState>;
 
 /// The version of the state.
 const VERSION: u32 = 1;
 
-/// State that this version wrote.
+/// State of this version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct KnownState {
     pub format: String,
-    /// Hashes of the options that the treatment depends on, of the pinned messages, and of the system context and the tools outside the
-    /// messages.
+    /// Hashes of the options that the treatment depends on, of the pinned messages, and of the system context and the
+    /// tools outside the messages.
     pub options: u64,
     pub pinned: u64,
     pub system: u64,
     pub tools: u64,
     pub input: InputHash,
-    /// How many messages there were at the last step, and their hash.
+    /// The number of messages at the last step, and their hash.
     pub step: (usize, u64),
-    /// How many messages the result had, and their hash.
+    /// The number of messages of the result, and their hash.
     pub result: (usize, u64),
-    /// What was done to messages, by their index. What is not listed was kept.
+    /// The treatments of messages, by index. Unlisted messages were kept.
     pub treatments: Vec<(usize, Treatment)>,
     pub added: Option<RecordedGap>,
 }
@@ -51,18 +51,18 @@ pub(super) struct KnownState {
 pub(super) struct RecordedGap {
     pub kind: AddedKind,
     pub text: String,
-    /// The message of the input that it stands before.
+    /// The input message that it precedes.
     pub before: usize,
-    /// How many messages the marker counts; of a summary, those that were removed after it was made.
+    /// The number of messages that the marker counts; for a summary, those removed after it was made.
     pub omitted: usize,
-    /// Whether it stands before the first turn, wherever the gap is.
+    /// Whether it precedes the first turn, regardless of the gap's place.
     pub is_first: bool,
-    /// The text of the summary alone.
+    /// The text of the summary without the prefix and marker.
     pub summary: Option<String>,
 }
 
 impl RecordedGap {
-    /// Where the message is in the result, next to what was done to the others, with its text.
+    /// The text of the message and its index in the result, given the treatments of the others.
     pub(super) fn in_result(&self, treatments: &[(usize, Treatment)]) -> (&str, usize) {
         let before = treatments.iter().take_while(|(at, _)| *at < self.before);
         let removed = before.filter(|(_, treatment)| treatment.is_removed()).count();
@@ -79,7 +79,8 @@ impl FitState {
         self.0.as_deref()
     }
 
-    /// Reads state from JSON. What is damaged, or of another version, begins a series afresh, and the report states it.
+    /// Reads state from JSON. Damaged state, and state of another version, starts from scratch, which the report
+    /// states.
     pub fn from_json(state: &Json) -> Self {
         series::state_from_json(state, |state| Some(Self::read(state))).unwrap_or(Self(None))
     }

@@ -1,7 +1,7 @@
-//! Preserved thinking: signed thoughts after the first change are invalid (SPEC §8 "Preserved thinking").
+//! Preserved thinking: signed thinking after the first change is invalid (docs/agents.md).
 //!
-//! Anthropic binds each signed thought to everything before it. Thoughts themselves are no part of that: they may be taken out from the
-//! start, and not from the middle.
+//! Anthropic binds each signed block to everything before it except thinking: thinking may be removed from the start,
+//! but not from the middle.
 
 use serde_json::{Map, Value as Json};
 
@@ -14,16 +14,16 @@ use crate::assembly::preserved::{PreservedThinking, ThinkingFate, drop_blocks_re
 use crate::error::Diagnostic;
 use crate::vendors::pieces::message::{Kind, Message, Piece, Reason, Step};
 
-/// The place of a piece. What stands before the first step belongs to it.
+/// The place of a piece. Pieces before the first step belong to it.
 fn place_of(message: usize, piece: &Piece<'_>) -> Place {
     (message, piece.step.max(1))
 }
 
-/// Atoms in their order, asked for by messages and pieces in theirs.
+/// Removed slices in order; queries must be in order as well.
 struct Removed<'c>(&'c [MessageSlice]);
 
 impl Removed<'_> {
-    /// Whether the cut takes a piece.
+    /// Whether the cut removes a piece.
     fn has(&self, message: usize, piece: usize) -> bool {
         let end = self.0.partition_point(|slice| (slice.message, slice.from) <= (message, piece));
         let slice = end.checked_sub(1).and_then(|at| self.0.get(at));
@@ -32,7 +32,7 @@ impl Removed<'_> {
 }
 
 impl<'r> Fit<'r> {
-    /// Takes out the bound thoughts of messages that follow another message than they did, and reports them.
+    /// Removes the bound thinking of messages that now follow another message, and reports it.
     pub(super) fn strip_stale(&self, stale: &[usize], recorded: &mut Vec<(usize, Message<'r>)>) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for &at in stale {
@@ -61,17 +61,17 @@ impl<'r> Fit<'r> {
 }
 
 impl Fit<'_> {
-    /// Whether a thought is bound to what stands before it.
+    /// Whether thinking is bound to earlier messages.
     fn is_bound(&self, piece: &Piece<'_>) -> bool {
         self.rules.preserves_thinking && piece.signed && piece.kind == Kind::Reasoning
     }
 
-    /// Whether bound thoughts that are invalid are left out.
+    /// Whether invalid bound thinking is removed.
     pub(super) fn strips(&self) -> bool {
         self.rules.preserves_thinking && self.options.preserved_thinking == PreservedThinking::Strip
     }
 
-    /// The first place that differs from what was given. Thinking that was removed from the start is no change.
+    /// The first place that differs from the input. Removing thinking from the start is not a change.
     pub(super) fn first_change(&self, cut: &Cut) -> Option<Place> {
         let of_cut = cut.slices.first().map(|slice| self.place_of_gap(slice, cut));
         let is_same_gap = cut.is_recorded || cut.slices.is_empty() && cut.stands_before.is_some();
@@ -113,7 +113,7 @@ impl Fit<'_> {
         self.moved.iter().filter(move |moved| moved.result >= repeated)
     }
 
-    /// Where a cut begins, or its marker, which stands before a run in one message that goes on after the gap.
+    /// The start of a cut, or of its marker, which precedes a run in one message that continues after the gap.
     fn place_of_gap(&self, first: &MessageSlice, cut: &Cut) -> Place {
         let pieces = self.messages.get(first.message).map_or(&[][..], |message| &message.pieces);
         let last = cut.slices.iter().take_while(|slice| slice.message == first.message).last();
@@ -124,7 +124,7 @@ impl Fit<'_> {
         }
     }
 
-    /// The first place of a message that was changed, unless only thinking was taken out of it.
+    /// The first changed place of a message, unless only thinking was removed from it.
     fn change_in(&self, at: usize, begins_at_compaction: bool) -> Option<Place> {
         let (message, before) = (self.messages.get(at)?, self.messages.before(at)?);
         match message.removed {
@@ -142,7 +142,7 @@ impl Fit<'_> {
         message.pieces.iter().zip(&before.pieces).find(is_changed).map(|(piece, _)| place_of(at, piece))
     }
 
-    /// The first thought that an edit removed while an earlier one stays.
+    /// The first thinking block that an edit removed while an earlier one is kept.
     fn broken_chain(&self) -> Option<Place> {
         let mut stays = false;
         for (at, message) in self.messages.iter().enumerate() {
@@ -157,7 +157,7 @@ impl Fit<'_> {
         None
     }
 
-    /// Takes out the bound thoughts from a place on that the cut leaves; how many tokens that frees.
+    /// Removes the bound thinking from a place on that the cut keeps; returns the freed tokens.
     pub(super) fn strip(&mut self, from: Place, cut: &Cut) -> u64 {
         let removed = Removed(&cut.slices);
         let mut touched: Vec<(usize, Vec<usize>)> = Vec::new();
@@ -184,7 +184,7 @@ impl Fit<'_> {
         freed
     }
 
-    /// Takes out the thoughts that are invalid by now, before it is found out whether anything has to be cut.
+    /// Removes thinking that is already invalid, before checking whether a cut is required.
     pub(super) fn strip_changed(&mut self) {
         if self.strips()
             && (self.messages.is_changed() || !self.moved.is_empty())
@@ -195,7 +195,7 @@ impl Fit<'_> {
         }
     }
 
-    /// Reports thoughts that are invalid: those that were left out, or with `keep` those that stay.
+    /// Reports invalid thinking: removed blocks, or with `keep` those that stay.
     pub(super) fn report_thinking(&mut self, cut: &Cut) {
         if self.rules.withholds_thinking {
             self.report_withheld(cut);
@@ -230,7 +230,7 @@ impl Fit<'_> {
         self.diagnostics.extend(found);
     }
 
-    /// Reports that the model may not see reasoning that OpenAI sealed: it is withheld where something before it changed.
+    /// Reports reasoning encrypted by OpenAI that the model may not see because an earlier message changed.
     fn report_withheld(&mut self, cut: &Cut) {
         let Some(from) = self.invalid_from(cut) else { return };
         let removed = Removed(&cut.slices);
@@ -247,7 +247,8 @@ impl Fit<'_> {
         }
     }
 
-    /// The fields of the request by which the provider leaves out what is invalid, and the header for them; with `dropBlock`.
+    /// With `dropBlock`, the fields of the request by which the provider drops invalid blocks, and the header they
+    /// require.
     pub(super) fn drop_block(&self) -> Option<(Map<String, Json>, Map<String, Json>)> {
         let drops = self.rules.preserves_thinking && self.options.preserved_thinking == PreservedThinking::DropBlock;
         let is_sent = |message: &Message<'_>| {
@@ -260,7 +261,7 @@ impl Fit<'_> {
     }
 }
 
-/// Takes out a message, or the steps of a run in one, of which nothing but removed thinking is left.
+/// Removes a message, or steps of a run in one, in which only removed thinking was left.
 fn drop_emptied(message: &mut Message<'_>) {
     const REASON: Reason = Reason::ReasoningPrefixChanged;
     if message.pieces.iter().filter(|piece| piece.is_there()).all(Piece::is_silent) {
@@ -282,7 +283,7 @@ fn drop_emptied(message: &mut Message<'_>) {
     }
 }
 
-/// Where a piece of a message stands.
+/// The path of a piece in a message.
 fn path_of(at: usize, piece: &Piece<'_>) -> String {
     let mut path = format!("messages[{at}]");
     for step in piece.places.first().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! What a fit did to a message, written down so that a later fit can do it again (SPEC §8 "Continuing fits").
+//! The recorded treatment of a message, so that a later fit can apply it again (docs/agents.md).
 
 use super::pairs::MessageSlice;
 use crate::assembly::kept_ends::KeptEnds;
@@ -8,33 +8,33 @@ use crate::prompt::Prices;
 use crate::text::{split_once, trim, whole_number};
 use crate::vendors::pieces::message::{Change, EMPTY_INPUT, Kind, Message, Piece, Reason, Step};
 
-/// What was done to a message.
+/// The treatment of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Treatment {
-    /// All of it was removed.
+    /// The whole message was removed.
     Removed(Reason),
     Changed(ChangedPieces),
 }
 
-/// What was done to the pieces of a message.
+/// The treatments of the pieces of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ChangedPieces {
     pieces: Vec<(usize, PieceTreatment)>,
-    /// How many of its steps were removed.
+    /// The number of removed steps.
     steps_removed: u64,
 }
 
-/// What was done to a piece.
+/// The treatment of a piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PieceTreatment {
     Removed(Reason),
-    /// The placeholder of cleared results replaces it.
+    /// Replaced by the placeholder of cleared results.
     ResultCleared,
     InputCleared,
-    /// One of its images, or itself.
+    /// One of its images, or the whole piece, was replaced.
     ImageReplaced,
     IdRemoved,
-    /// A text of which so many bytes at the beginning and at the end are left, white space around it aside.
+    /// A text of which these numbers of bytes are kept at the beginning and the end, without surrounding white space.
     Shortened {
         text: usize,
         ends: KeptEnds,
@@ -50,7 +50,8 @@ pub(super) struct Placeholder<'p> {
 }
 
 impl Treatment {
-    /// What was done to a message, of which a cut removes slices. None if nothing was, or only what holds for the end of a chat.
+    /// The treatment of a message from which a cut removes slices. `None` if it is unchanged, or changed only in ways
+    /// that apply to the end of a chat.
     pub(super) fn of(read: &Message<'_>, now: &Message<'_>, gone: &[MessageSlice]) -> Option<Self> {
         if let Some(reason) = now.removed {
             return (reason != Reason::EndOn).then_some(Self::Removed(reason));
@@ -73,7 +74,7 @@ impl Treatment {
         (!changed.pieces.is_empty()).then_some(Self::Changed(changed))
     }
 
-    /// Does the same to a message.
+    /// Applies the treatment to a message.
     pub(super) fn apply(&self, message: &mut Message<'_>, placeholder: Placeholder<'_>) {
         match self {
             Self::Removed(reason) => message.removed = Some(*reason),
@@ -120,7 +121,7 @@ impl PieceTreatment {
 }
 
 impl ChangedPieces {
-    /// Adds what changed in a piece.
+    /// Adds the changes of a piece.
     fn add(&mut self, at: usize, before: &Piece<'_>, now: &Piece<'_>) {
         let known = before.changes.len().min(now.changes.len());
         let is_new =
@@ -146,7 +147,7 @@ impl ChangedPieces {
                     PieceTreatment::ImageReplaced
                 }
                 Change::Remove([path]) if matches!(path.as_slice(), [Step::Key("id")]) => PieceTreatment::IdRemoved,
-                // The rest of a result that was cleared.
+                // Part of a cleared result.
                 Change::Remove(_) => continue,
             };
             self.pieces.push((at, treatment));
@@ -179,16 +180,16 @@ impl ChangedPieces {
     }
 }
 
-/// How a text was shortened.
+/// The shortening of a text.
 fn shortened(text: usize, before: &Piece<'_>, now: &Piece<'_>) -> Option<PieceTreatment> {
     let (whole, cut) = (trim(&before.texts.get(text)?.text), &*now.texts.get(text)?.text);
-    // Another change of the piece may have come later.
+    // A later change of the piece may have replaced it.
     let is_result = now.changed == Some(Reason::ResultShortened);
     let reason = if is_result { Reason::ResultShortened } else { Reason::Shortened };
     Some(PieceTreatment::Shortened { text, ends: KeptEnds::of(whole, cut), reason })
 }
 
-/// Letters for reasons.
+/// The letters of reasons.
 const REASONS: &[(char, Reason)] = &[
     ('o', Reason::OverLimit),
     ('s', Reason::Shortened),
@@ -215,7 +216,8 @@ fn reason(letter: char) -> Option<Reason> {
     REASONS.iter().find(|(known, _)| *known == letter).map(|(_, reason)| *reason)
 }
 
-/// As text: `!o` is all of a message; otherwise the pieces, as in `c0-2 -t5 s6.0.120.80 /2`. Markers other than the default come apart.
+/// `!o` stands for the whole message; otherwise the pieces are listed, as in `c0-2 -t5 s6.0.120.80 /2`. Custom markers
+/// are stored separately.
 impl RecordedTreatment for Treatment {
     fn to_text(&self) -> (String, Vec<&str>) {
         let mut markers = Vec::new();
@@ -300,7 +302,7 @@ fn number(digits: &str) -> Option<usize> {
     whole_number(digits).map(|number| number as usize)
 }
 
-/// Pieces that a message may have; state of another origin is not followed further.
+/// Pieces that a message may have; longer state is rejected as foreign.
 const MAX_PIECES: usize = 1 << 20;
 
 impl ChangedPieces {

@@ -12,11 +12,11 @@ use crate::error::{Diagnostic, Result};
 use crate::json::{self, Document, Object, Value};
 use crate::prompt::Format;
 
-/// Fits messages into the limit of the options.
+/// Fits messages to the limit of the options.
 ///
-/// Within the limit the messages are unchanged, except for edits that are always made, broken pairs of calls and results, and signed
-/// thinking that is invalid. Over it, edits run first, then the strategy removes messages. The order stays, and at most one message is
-/// added: the marker. The report accounts for every message and every token.
+/// Within the limit the messages are unchanged, except for edits that are always made, broken pairs of calls and
+/// results, and invalid signed thinking. Over it, edits run first, then the strategy removes messages. The order is
+/// preserved, and at most one message is added: the marker. The report covers every message and every token.
 ///
 /// ```
 /// use ctxweave::chat::{Fate, FitOptions, fit};
@@ -24,10 +24,10 @@ use crate::prompt::Format;
 ///
 /// let turn = |role: &str, text: &str| json!({ "role": role, "content": text });
 /// let messages = [
-///     turn("system", "Answer briefly."),
-///     turn("user", "What is a loom?"),
-///     turn("assistant", &"A loom holds threads under tension while others are woven in. ".repeat(9)),
-///     turn("user", "And the shuttle?"),
+/// turn("system", "Answer briefly."),
+/// turn("user", "What is a loom?"),
+/// turn("assistant", &"A loom holds threads under tension while others are woven in. ".repeat(9)),
+/// turn("user", "And the shuttle?"),
 /// ];
 /// let fitted = fit(&messages, &FitOptions { max_tokens: Some(60), keep_last: 1, ..FitOptions::default() })?;
 /// assert!(fitted.report.tokens.total <= 60);
@@ -36,16 +36,18 @@ use crate::prompt::Format;
 /// ```
 ///
 /// # Errors
-/// - [`crate::Code::InvalidInput`], with `path` and `index`, for a message in no format or in another than those before; for options
-///   without a limit; for a pinned index without a message.
-/// - [`crate::Code::InvalidBudget`] for a limit that leaves nothing.
+/// - [`crate::Code::InvalidInput`], with `path` and `index`, for a message in an unknown format or in another format
+///   than earlier ones; for options without a limit; for a pinned index without a message.
+/// - [`crate::Code::InvalidBudget`] for a limit that leaves no tokens.
 /// - [`crate::Code::UnknownValue`] for an unknown model without another limit.
-/// - [`crate::Code::SystemContextTooLong`] and [`crate::Code::ContextTooLong`], with all costs, if not even what is always kept fits.
+/// - [`crate::Code::SystemContextTooLong`] and [`crate::Code::ContextTooLong`], with all costs, if not even the
+///   messages that are always kept fit.
 pub fn fit(messages: &[Json], options: &FitOptions) -> Result<Fitted> {
     fit_phase(messages, options, Phase::Fit).map(|(fitted, _)| fitted)
 }
 
-/// Returns what has to be summarized for the messages to fit, or `None` if they fit without a summary. [`finish_fit`] takes the summary.
+/// Returns the content to summarize so that the messages fit, or `None` if they fit without a summary. [`finish_fit`]
+/// takes the summary.
 ///
 /// # Errors
 /// Those of [`fit`].
@@ -89,7 +91,8 @@ fn fit_phase(messages: &[Json], options: &FitOptions, phase: Phase) -> Result<(F
     Ok((Fitted::new(messages, decisions), summarize))
 }
 
-/// Tokens of the request as it is: the total that [`fit`] reports if it changes nothing. `options.model` must have its tokenizer loaded.
+/// Tokens of the unfitted request: the total that
+/// [`fit`] reports if it changes nothing. The tokenizer of `options.model` must be loaded.
 ///
 /// # Errors
 /// As [`fit`] for messages and model; [`crate::Code::VocabularyNotLoaded`].
@@ -97,7 +100,7 @@ pub fn count(messages: &[Json], options: &FitOptions) -> Result<u64> {
     with_chat(messages, options, |chat| chat.tokens())
 }
 
-/// Token costs of the request as it is, by message and part. `options.model` must have its tokenizer loaded.
+/// Token costs of the unfitted request, by message and part. The tokenizer of `options.model` must be loaded.
 ///
 /// # Errors
 /// Those of [`count`].
@@ -120,7 +123,7 @@ pub struct Converted {
     pub messages: Vec<Json>,
     /// The system context, if the format has it outside the messages.
     pub system: Option<String>,
-    /// What the format cannot carry.
+    /// Content that the format cannot carry.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -153,7 +156,7 @@ pub fn convert(messages: &[Json], from: Option<Format>, to: Format) -> Result<Co
     Ok(Converted { messages, system: converted.system, diagnostics: converted.diagnostics })
 }
 
-/// JSON of `{ messages, options: { system, tools } }`: what of a request is counted, and read as JSON.
+/// JSON of `{ messages, options: { system, tools } }`: the counted part of a request, as JSON.
 #[derive(Debug)]
 pub(super) struct RequestJson(pub Vec<u8>);
 

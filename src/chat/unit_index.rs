@@ -1,4 +1,4 @@
-//! The cuttable part of a chat, as the strategies see it. A resident chat keeps it and adds new messages.
+//! The cuttable part of a chat, as the strategies see it. A resident chat stores it and adds new messages.
 
 use std::ops::Range;
 
@@ -12,47 +12,47 @@ use crate::tool_calls::ToolPairs;
 use crate::vendors::format::Format;
 use crate::vendors::pieces::message::{At, Message};
 
-/// The units of a chat, with what each costs and whether it is pinned.
+/// The units of a chat, with the cost of each and whether it is pinned.
 #[derive(Debug, Default)]
 pub(super) struct UnitIndex {
     /// For each message, whether it is always kept.
     pub pinned: Vec<bool>,
-    /// A piece that is kept with its atom.
+    /// A piece that is kept together with its slice.
     pub kept: Option<At>,
-    /// How many messages the units are made of.
+    /// The number of messages in the units.
     messages: usize,
     slices: Vec<MessageSlice>,
     units: Vec<Unit>,
     pub free: CuttableUnits,
-    /// Of the free atoms. They know what markers cost, and are kept for that.
+    /// The sums of the free slices, which also cache the costs of markers.
     pub sums: Sums,
-    /// Tokens of what is pinned.
+    /// Tokens of pinned slices.
     pub fixed: u64,
 }
 
-/// Where a unit begins.
+/// The start of a unit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Unit {
     slice: usize,
-    /// Free atoms before it.
+    /// The number of free slices before it.
     free: usize,
-    /// Tokens that are pinned before it.
+    /// Tokens of pinned slices before it.
     fixed: u64,
 }
 
-/// The atoms that may be cut.
+/// The slices that may be cut.
 #[derive(Debug, Default)]
 pub(super) struct CuttableUnits {
     pub slices: Vec<MessageSlice>,
     pub costs: Vec<u64>,
-    /// Where each unit begins; a last element closes the last unit.
+    /// The start of each unit; the last element closes the last unit.
     pub starts: Vec<usize>,
     /// Whether a window may begin there.
     pub begins: Vec<bool>,
 }
 
 impl UnitIndex {
-    /// Forgets the messages from one on.
+    /// Discards the messages from `messages` on.
     pub(super) fn truncate(&mut self, messages: usize) {
         self.pinned.truncate(messages);
         if messages < self.messages {
@@ -63,14 +63,14 @@ impl UnitIndex {
         }
     }
 
-    /// Forgets which units there are.
+    /// Discards the units.
     pub(super) fn forget_units(&mut self) {
         self.messages = 0;
         self.slices.clear();
         self.reopen(0);
     }
 
-    /// Takes out the units from one on; where that begins.
+    /// Removes the units from one on; returns the start of that unit.
     fn reopen(&mut self, unit: usize) -> Unit {
         let Some(&from) = self.units.get(unit) else { return self.units.last().copied().unwrap_or_default() };
         self.units.truncate(unit);
@@ -90,7 +90,7 @@ impl UnitIndex {
         for (message, pinned) in messages.range(known, count).zip(self.pinned.iter_mut().skip(known)) {
             *pinned |= message.asks_compaction;
         }
-        // Messages that follow from reasoning stay with it.
+        // Messages that follow reasoning belong to it.
         let follows = |message: &Message<'_>| message.role == Role::Assistant && !message.is_thought();
         let begin = messages.range(0, known).rposition(|message| !follows(message)).unwrap_or(0);
         let mut stays = false;
@@ -103,7 +103,7 @@ impl UnitIndex {
         }
     }
 
-    /// Adds the messages that came. The last unit may go on in them.
+    /// Adds the new messages. The last unit may continue in them.
     pub(super) fn extend(
         &mut self,
         messages: &Messages<'_>,
@@ -148,20 +148,20 @@ impl UnitIndex {
     }
 }
 
-/// Messages are never merged: what one costs is in its item.
+/// Messages are never merged: the cost of each is in its item.
 pub(super) fn alone(prices: Prices<'_>) -> Prices<'_> {
     Prices { overhead: Overhead { per_message: 0, per_request: 0 }, ..prices }
 }
 
 impl CuttableUnits {
-    /// The unit that an atom belongs to.
+    /// The unit of a slice.
     pub(super) fn unit_of(&self, slice: usize) -> Option<Range<usize>> {
         let after = self.starts.partition_point(|&start| start <= slice);
         let start = *self.starts.get(after.checked_sub(1)?)?;
         self.starts.get(after).map(|&end| start..end)
     }
 
-    /// The same without some units, given by their atoms and in order.
+    /// The same without some units, given by their slices and in order.
     pub(super) fn without<'u>(&self, units: impl Iterator<Item = &'u Range<usize>>) -> Self {
         let mut rest = Self::default();
         let mut units = units.peekable();

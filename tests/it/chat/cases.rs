@@ -799,7 +799,7 @@ fn a_summary_has_room_and_leaves_some() {
 fn a_limit_below_one_message_says_so() {
     let error = fit(&json!([{ "role": "user", "content": "hello" }]), &json!({ "maxTokens": 1 })).unwrap_err();
     assert_eq!(error.code(), Code::ContextTooLong);
-    assert!(error.to_string().contains("use a larger limit"), "{error}");
+    assert!(error.to_string().contains("raise the limit"), "{error}");
 }
 
 /// What an earlier fit left at the beginning was the turn of the user that is wanted first.

@@ -91,5 +91,5 @@ fn costs_of_another_number_or_kind_are_refused() {
 fn a_chat_itself_takes_no_costs() {
     let request = json!({ "options": { "maxTokens": 100, "costs": [1] } }).to_string();
     let error = ResidentChat::from_json(request.as_bytes(), &CallContext::default()).unwrap_err();
-    assert_eq!(error.message(), "`options.costs` is no option of a chat itself; give it to `fit`");
+    assert_eq!(error.message(), "`options.costs` is not an option of a chat; pass it to `fit`");
 }
