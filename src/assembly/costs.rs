@@ -139,7 +139,7 @@ impl Sums {
                 }
             }
             // The cost of the break after the run now depends on the whole run, not only on its last text.
-            if last > first && self.goes_on(last) {
+            if last > first && self.joins_next(last) {
                 last += 1;
             }
             let run = CoupledRun { first, last };
@@ -173,7 +173,7 @@ impl Sums {
     }
 
     /// Whether the item is one text and the next item's text is merged with it.
-    fn goes_on(&self, at: usize) -> bool {
+    fn joins_next(&self, at: usize) -> bool {
         self.is_single(at) && self.texts_touch(at)
     }
 }
@@ -541,7 +541,7 @@ impl<'l> Costs<'l> {
         let text_of = |first: usize, last: usize| coupled_text(self.items, first, last);
         let before = left.map(|at| text_of(left_run.map_or(at, |run| run.first), at));
         // Likewise, the break after the right text costs more or less than after that text alone.
-        let right_end = |at: usize| right_run.map_or(at + usize::from(self.sums.goes_on(at)), |run| run.last);
+        let right_end = |at: usize| right_run.map_or(at + usize::from(self.sums.joins_next(at)), |run| run.last);
         let first_text = |at| self.items.first_text(at).map_or_else(String::new, Cow::into_owned);
         let after = right.map(|at| if right_end(at) > at { text_of(at, right_end(at)) } else { first_text(at) });
         let sides: i64 = [&before, &after].into_iter().flatten().map(|text| self.text(text)).sum();

@@ -207,8 +207,8 @@ impl<'p> DocumentPlan<'p> {
     fn tail_within(&self, head: usize, len: usize) -> Option<KeptText> {
         let kept = |keep: usize| KeptText { head, tail: self.tail_at(len - keep).max(head) };
         let last = self.clusters.floor(len.saturating_sub(1));
-        let beside = self.limit.saturating_sub(self.cost(KeptText { head, tail: len }));
-        let before = self.source.about_after(head).saturating_sub(beside);
+        let available = self.limit.saturating_sub(self.cost(KeptText { head, tail: len }));
+        let before = self.source.about_after(head).saturating_sub(available);
         let guess = len - self.source.about(head, before);
         let longest = search::largest(0, len - head, guess, self.limit, |keep| self.cost(kept(keep)))?;
         let found = kept(longest);

@@ -117,9 +117,9 @@ impl Fit<'_> {
     fn place_of_gap(&self, first: &MessageSlice, cut: &Cut) -> Place {
         let pieces = self.messages.get(first.message).map_or(&[][..], |message| &message.pieces);
         let last = cut.slices.iter().take_while(|slice| slice.message == first.message).last();
-        let goes_on = last.is_some_and(|last| last.to < pieces.len());
+        let continues = last.is_some_and(|last| last.to < pieces.len());
         match pieces.get(first.from) {
-            Some(piece) if cut.added.is_none() || !goes_on => place_of(first.message, piece),
+            Some(piece) if cut.added.is_none() || !continues => place_of(first.message, piece),
             _ => (first.message, 1),
         }
     }

@@ -1,4 +1,4 @@
-//! From a tree to the body of a provider's request (SPEC §1 "Provider bodies").
+//! The body of a provider's request, from a tree (docs/bodies.md).
 
 use crate::assembly::body::{PreviousBody, body, with_fallback};
 use crate::assembly::plan::Planned;
@@ -16,12 +16,12 @@ use crate::loom::tree::Tree;
 use crate::prompt::bodies::{Provider, Target, write_completion};
 use crate::tokens::Counter;
 
-/// The body of a request, and the account of what is in it.
+/// The body of a request, and its report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestBody<'a> {
     /// JSON in UTF-8, ready to be sent.
     pub bytes: Vec<u8>,
-    /// The report of the assembly; its diagnostics include what the provider cannot express.
+    /// The report of the assembly; its diagnostics include content that the provider cannot express.
     pub report: Report<'a>,
     /// The state for the next dialogue of a series; absent without [`Options::previous`].
     pub state: Option<FitState>,
@@ -53,7 +53,7 @@ pub fn request_body<'a>(
     })
 }
 
-/// The same bytes without a report.
+/// Like [`request_body`], without a report.
 ///
 /// # Errors
 /// As [`request_body`].
@@ -80,10 +80,10 @@ fn body_of<'a>(
     Ok(body(&plan.plan, planned, target, &hints, &PreviousBody::default(), diagnostics)?.0.bytes)
 }
 
-/// The body for an assembled document, and what was found in writing it.
+/// The body for an assembled document, and the diagnostics of writing it.
 ///
 /// # Errors
-/// [`InvalidInput`](crate::Code::InvalidInput) when the target takes messages.
+/// [`InvalidInput`](crate::Code::InvalidInput) if the target takes messages.
 pub fn body_of_buffer(assembly: &BufferAssembly<'_>, target: &Target) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
     let target = with_fallback(target, assembly.report.preferences.token_buffer);
     let mut diagnostics = Vec::new();

@@ -1,4 +1,4 @@
-//! The settings in force for a tree and a request, and the limit that follows from them.
+//! The effective settings for a tree and a request, and the resulting limit.
 
 use crate::assembly::budget;
 use crate::assembly::settings::{Fill, Preferences, Settings, whole};
@@ -6,7 +6,7 @@ use crate::error::{Diagnostic, Result};
 use crate::loom::request::Options;
 use crate::loom::tree::Tree;
 
-/// The settings in force, and the limit: each from the request, the tree, the application or the defaults.
+/// The effective settings, and the limit: each from the request, the tree, the application or the defaults.
 pub(crate) fn settings(tree: &Tree, options: &Options, default_marker: &str) -> Result<(Settings, u64)> {
     let preferences = preferences(tree, options);
     let settings = Settings::resolve(&preferences, default_marker)?;

@@ -1,4 +1,4 @@
-//! Buffer mode: a path becomes one document (SPEC §1 "Buffer").
+//! Buffer mode: a path becomes one document (docs/loom.md).
 
 use serde::Serialize;
 
@@ -26,17 +26,18 @@ use crate::tokens::Counter;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BufferAssembly<'a> {
-    /// The combined system context; absent unless the tree asks for it, and when it begins the document.
+    /// The combined system context; absent if the tree does not request it, or if it begins the document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
     /// The document.
     pub document: String,
-    /// Where each node stands in the document, in order. A node cut in its middle has two spans, one cut whole has none.
+    /// The place of each node in the document, in order. A node cut in its middle has two spans, one removed completely
+    /// has none.
     pub spans: Vec<NodeSpan<'a>>,
-    /// Where the working buffer stands; absent without one.
+    /// The place of the working buffer; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub working_buffer_span: Option<Span>,
-    /// What was done, and why.
+    /// The report.
     pub report: Report<'a>,
 }
 
@@ -61,7 +62,7 @@ pub struct NodeSpan<'a> {
     pub node_id: &'a str,
 }
 
-/// Assembles the path into one document that stays under the limit (SPEC §1).
+/// Assembles the path into one document within the limit (docs/loom.md).
 ///
 /// # Errors
 /// As [`assemble_dialogue`](crate::loom::assemble_dialogue).
@@ -77,7 +78,7 @@ pub fn assemble_buffer<'a>(
 pub(crate) fn document<'a>(context: &PathContext<'a>, state: &mut PathState) -> Result<BufferAssembly<'a>> {
     let PathContext { tree, options, prices, .. } = *context;
     let (mut settings, limit) = settings(tree, options, TEXT_MARKER)?;
-    // Both are of dialogues: a document is cut to the limit anyway.
+    // Both apply to dialogues only: a document is cut exactly to the limit.
     (settings.protect, settings.fill) = (Vec::new(), Fill::Off);
     if !state.is_for(context) {
         *state = PathState::default();
@@ -90,7 +91,7 @@ pub(crate) fn document<'a>(context: &PathContext<'a>, state: &mut PathState) -> 
     check_annotations(tree, &state.selected, options, &mut diagnostics)?;
     let of_series = [("previous", options.previous != Previous::None), ("cutTo", options.cut_to.is_some())];
     for (name, _) in of_series.into_iter().filter(|(_, is_given)| *is_given) {
-        let message = format!("`{name}` is for dialogues; a document does not continue the last one");
+        let message = format!("`{name}` applies to dialogues only; it was ignored for a document");
         let ignored = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Info, message);
         diagnostics.push(ignored.at_path(name));
     }
@@ -106,7 +107,7 @@ pub(crate) fn document<'a>(context: &PathContext<'a>, state: &mut PathState) -> 
         }
         let left_out = system::combine(tree, prompt, &addendum, &selection.instructions, &mut Vec::new());
         if !left_out.is_empty() {
-            let message = "the system context is not part of the document; set `bufferModeSystemContext` in the tree to have it there";
+            let message = "the system context was left out of the document; set `bufferModeSystemContext` in the tree to include it";
             diagnostics.push(Diagnostic::new(DiagnosticCode::SystemContextLeftOut, Severity::Info, message));
         }
         String::new()
@@ -125,7 +126,7 @@ pub(crate) fn document<'a>(context: &PathContext<'a>, state: &mut PathState) -> 
     let kept = plan.choose(selection.entries.iter().map(|entry| &*tree.at(entry.node).id))?;
     let (document, places) = plan.render(kept);
     let total = plan.cost(kept);
-    debug_assert_eq!(total, fixed + prices.text(&document), "the count by paragraphs is the count");
+    debug_assert_eq!(total, fixed + prices.text(&document), "the count by paragraphs differs from the count");
     debug_assert!(total <= limit, "over the limit");
     let system_tokens = if in_document { preface_tokens } else { system_field };
     let tokens = Tokens {
@@ -183,10 +184,10 @@ fn concatenate(context: &PathContext<'_>, entries: &[Entry], diagnostics: &mut V
     source
 }
 
-/// A document and its nodes.
+/// A document and its nodes, for the report.
 struct Page<'p, 'a> {
     context: &'p PathContext<'a>,
-    /// In the order of the parts of the source.
+    /// The entries, in the order of the parts of the source.
     entries: &'p [Entry],
     source: &'p SourceText,
     kept: KeptText,
@@ -199,7 +200,7 @@ impl<'a> Page<'_, 'a> {
         &self.context.tree.at(entry.node).id
     }
 
-    /// Where each node and the working buffer stand.
+    /// The places of each node and of the working buffer.
     fn spans(&self) -> (Vec<NodeSpan<'a>>, Option<Span>) {
         let mut offsets = Utf16Offsets::new(self.document);
         let parts = self.entries.iter().zip(&self.source.parts);
@@ -223,7 +224,7 @@ impl<'a> Page<'_, 'a> {
         (spans, span)
     }
 
-    /// The cut; the rows note it, too.
+    /// The cut, which is also recorded in the rows.
     fn cut(&self, rows: &mut [Row]) -> Cut<'a> {
         let mut cut = Cut::default();
         for (entry, part) in self.entries.iter().zip(&self.source.parts) {

@@ -1,4 +1,4 @@
-//! The calls of this area: requests read from JSON, results written as JSON (SPEC §7).
+//! The calls of this area: requests read from JSON, results written as JSON.
 
 use std::convert::identity;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use crate::limits::Limits;
 use crate::prompt::bodies::Target;
 use crate::tokens::Counter;
 
-/// The calls by their names.
+/// The calls by name.
 pub const CALLS: &[Call] = &[
     Call::new("packDialogue", &[], |_, request, host| packed_dialogue(request, host, true)),
     Call::new("packDialogueWithTexts", &[], |_, request, host| packed_dialogue(request, host, false)),
@@ -27,10 +27,10 @@ pub const CALLS: &[Call] = &[
     Call::new("continuation", &["response", "options"], |_, request, _| Response::of(&continuation(request)?)),
 ];
 
-/// Calls for the tests, which look at results as JSON that the package takes packed.
+/// Calls for the tests, which read results as JSON that the package takes packed.
 pub const UNPACKED_CALLS: &[Call] = &[Call::new("assembleDialogue", &[], |_, request, host| dialogue(request, host))];
 
-/// The calls that need chats as well.
+/// The calls that also require chats.
 pub const CHAT_CALLS: &[Call] =
     &[Call::new("loomTreeToChat", &["tree", "options"], |_, request, host| super::chat::to_chat(request, host))];
 
@@ -83,7 +83,7 @@ fn dialogue(request: Value<'_>, host: &CallContext) -> Result<Response> {
     Response::of(&result)
 }
 
-/// The dialogue packed, for a caller who `has_nodes`, with their texts: he has them unless strings had to be repaired.
+/// The dialogue, packed. `has_nodes` if the caller has the nodes and their texts; it does unless strings were repaired.
 fn packed_dialogue(request: Value<'_>, host: &CallContext, has_nodes: bool) -> Result<Response> {
     let has_nodes = has_nodes && request.repaired().is_empty();
     let mut request = Request::read(request, host)?;
@@ -99,7 +99,7 @@ fn buffer(request: Value<'_>, host: &CallContext) -> Result<Response> {
     Response::of(&result)
 }
 
-/// The body alone. What fits for certain is not counted.
+/// The body alone. A conversation that certainly fits is not counted.
 fn body(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let request = Request::read(request, host)?;
     refuse_unknown(&request.diagnostics)?;

@@ -1,4 +1,4 @@
-//! A path of a tree as a chat, in any format (SPEC §7 "chats").
+//! A path of a tree as a chat, in any format (docs/loom.md).
 
 use std::convert::identity;
 
@@ -10,7 +10,7 @@ use crate::limits::Limits;
 use crate::prompt::bodies::{chat_json, write_chat};
 use crate::vendors::format::FORMATS;
 
-/// The options that say which path it is, and what it means.
+/// The options that select the path and its meaning.
 const OPTIONS: &[&str] = &[
     "tip",
     "path",

@@ -1,7 +1,7 @@
-//! A list that grows without moving what is in it.
+//! A list that is extended without moving its elements.
 
-/// A list in pages of one size. A large `Vec` that grows moves to twice the room, half of it unused, and leaves a hole where it was:
-/// in a module, whose memory never shrinks, both count. Only the first page grows like that.
+/// A list in pages of one size. Extending a large `Vec` doubles its allocation, half of it unused, and frees the old
+/// one: in a module, whose memory never shrinks, both count. Only the first page is extended like that.
 #[derive(Clone, Debug)]
 pub(crate) struct ChunkedVec<T>(Vec<Vec<T>>);
 
@@ -38,7 +38,7 @@ impl<T> ChunkedVec<T> {
         }
     }
 
-    /// Makes room for so many, where the list is empty.
+    /// Reserves capacity for `count` elements, if the list is empty.
     pub(crate) fn reserve(&mut self, count: usize) {
         if self.0.is_empty() && count > 0 {
             self.0.reserve_exact(count.div_ceil(PAGE));
@@ -46,7 +46,7 @@ impl<T> ChunkedVec<T> {
         }
     }
 
-    /// Fills the list up to so many.
+    /// Fills the list up to `len` elements.
     pub(crate) fn fill(&mut self, len: usize, mut element: impl FnMut() -> T) {
         for _ in self.len()..len {
             self.push(element());

@@ -1,4 +1,4 @@
-//! A dialogue that is over its limit, from its newest compaction on (SPEC §8 "Compaction").
+//! A dialogue over its limit, from its newest compaction on (docs/loom.md).
 
 use crate::assembly::costs::{Costs, Sums};
 use crate::assembly::plan::{Compaction, SystemText};
@@ -10,16 +10,17 @@ use crate::loom::path_context::PathContext;
 /// The items from the newest compaction on.
 #[derive(Debug)]
 pub(crate) struct Compacted {
-    /// How many members come before its unit.
+    /// The number of members before its unit.
     pub skipped: usize,
     pub sums: Sums,
-    /// Where each unit begins among the items, and the end.
+    /// The start of each unit among the items, and the end.
     pub units: Vec<usize>,
     pub compaction: Compaction,
 }
 
 impl Compacted {
-    /// The items from the newest compaction on that the provider reads, if there is one and the whole conversation is over the limit.
+    /// The items from the newest compaction on that the provider supports, if there is one and the whole conversation
+    /// is over the limit.
     pub(crate) fn new(
         context: &PathContext<'_>,
         state: &DialogueState,
@@ -36,7 +37,8 @@ impl Compacted {
         Self::after(context, state, skipped, breaks_prefix)
     }
 
-    /// How many members the newest compaction that the provider reads replaces, and whether thinking after it is bound to them.
+    /// The number of members replaced by the newest compaction that the provider supports, and whether later thinking
+    /// is bound to them.
     pub(crate) fn newest(
         context: &PathContext<'_>,
         state: &DialogueState,
@@ -56,7 +58,7 @@ impl Compacted {
         Some((skipped, skipped > 0 && block.vendor == Vendor::Anthropic && !block.is_signed()))
     }
 
-    /// The items after so many members, up to the unit of a compaction.
+    /// The items after the first `skipped` members, up to the unit of a compaction.
     pub(crate) fn after(
         context: &PathContext<'_>,
         state: &DialogueState,
@@ -70,7 +72,7 @@ impl Compacted {
         units.extend(starts.iter().skip(unit).map(|start| start.saturating_sub(skipped)));
         let mut sums = Sums::default();
         sums.extend(&state.items_from(context, skipped), &context.prices);
-        // The last unit is shortened, if it does not fit.
+        // The last unit is shortened if it does not fit.
         let is_last = unit + 2 >= starts.len();
         let end = starts.get(unit + 1).map_or(lead, |end| end.saturating_sub(skipped));
         let pinned = if is_last { 0 } else { end.saturating_sub(lead) };

@@ -1,4 +1,4 @@
-//! The frame around the nodes of a conversation: a block before and one after all of them, and a header on each.
+//! The additions to the nodes of a conversation: a block before and one after all of them, and a header on each.
 
 use crate::assembly::render::JOIN;
 use crate::loom::tree::NodeIx;
@@ -10,9 +10,9 @@ pub(crate) struct ContextHeaders {
     pub before: Option<(String, u64)>,
     /// The block after all nodes.
     pub after: Option<(String, u64)>,
-    /// The header of each member; empty if there are none.
+    /// The header of each member; empty without headers.
     headers: Vec<MemberHeader>,
-    /// The last header of the node at each place.
+    /// The last header of the node at each slot.
     lines: Vec<HeaderLine>,
     last_revision: u32,
 }
@@ -24,17 +24,17 @@ pub(crate) struct HeaderLine {
     pub tokens: u64,
     /// Tokens of the line without the break.
     pub line_tokens: u64,
-    /// Equal for equal lines of one place; 0 for none.
+    /// Equal for equal lines of one slot; 0 for no line.
     revision: u32,
 }
 
 /// The place of a member's header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlacedHeader {
-    /// The part that it begins, or is.
+    /// The part that it begins or consists of.
     pub part: usize,
     pub before_text: bool,
-    /// Tokens of the member with its header, as a message of its own.
+    /// Tokens of the member with its header, as a separate message.
     pub alone: u64,
 }
 
@@ -46,7 +46,7 @@ struct MemberHeader {
 }
 
 impl ContextHeaders {
-    /// An empty one whose revisions differ from those of this one.
+    /// An empty set with revisions that differ from those of this one.
     pub(crate) fn renewed(&self) -> Self {
         Self { last_revision: self.last_revision, ..Self::default() }
     }
@@ -78,7 +78,7 @@ impl ContextHeaders {
         !self.headers.is_empty()
     }
 
-    /// Sets the header of a member, after those before it. Whether it is unchanged.
+    /// Sets the header of a member, after those before it. Returns whether it is unchanged.
     pub(crate) fn set_header(
         &mut self,
         number: usize,

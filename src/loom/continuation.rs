@@ -1,4 +1,4 @@
-//! A provider's answer as nodes and edges (SPEC §1, "What a front end asks a resident tree"; §7).
+//! A provider's answer as nodes and edges (docs/resident.md).
 
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -17,23 +17,23 @@ use crate::time::Timestamp;
 pub struct Continuation {
     /// One for each answer.
     pub nodes: Vec<NodeData>,
-    /// From the parent to each of them; none without a parent.
+    /// An edge from the parent to each node; empty without a parent.
     pub edges: Vec<EdgeData>,
-    /// Images and recordings by their `ref`s; absent where there are none.
+    /// Images and recordings by `ref`; absent if empty.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub media: Map<String, Json>,
     /// The model, as the provider names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The tokens, where the provider says them.
+    /// The token usage, if the provider states it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// Why the first answer ends, or why there is none; absent while it streams.
+    /// Why the first answer ends, or why there is no answer; absent while it streams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<StopReason>,
     /// Why each answer ends.
     pub choices: Vec<Choice>,
-    /// What a node cannot say, and what was damaged.
+    /// Content that a node cannot hold, and damage.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -41,18 +41,18 @@ pub struct Continuation {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Choice {
-    /// The node that it became.
+    /// The node made from it.
     pub node_id: String,
     /// Why it ends; absent while it streams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<StopReason>,
-    /// The same in the provider's own word.
+    /// The stop reason in the provider's term.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_stop_reason: Option<String>,
 }
 
-/// The fields of a [`Continuation`] next to the nodes and edges; a change that has them means nothing by them.
-pub(crate) const BESIDE: [&str; 6] = ["media", "model", "usage", "stopReason", "choices", "diagnostics"];
+/// The fields of a [`Continuation`] other than nodes and edges; a change ignores them.
+pub(crate) const CONTINUATION_FIELDS: [&str; 6] = ["media", "model", "usage", "stopReason", "choices", "diagnostics"];
 
 /// The ids of the nodes.
 enum Ids {
@@ -96,7 +96,7 @@ pub(super) fn continuation(request: Value<'_>) -> Result<Continuation> {
     let mut diagnostics = read.diagnostics;
     let first = read.replies.first().map_or(read.stop_reason, |reply| reply.stop_reason);
     if read.replies.is_empty() && read.stop_reason.is_some() {
-        diagnostics.push(empty_reply("the provider answered nothing: it blocked the prompt"));
+        diagnostics.push(empty_reply("the answer is empty: the provider blocked the prompt"));
     }
     let mut media = Named::for_tree();
     let mut made = Continuation {
@@ -113,7 +113,7 @@ pub(super) fn continuation(request: Value<'_>) -> Result<Continuation> {
         let id = name(at).unwrap_or_default();
         let mut blocks = reply.blocks;
         if blocks.is_empty() {
-            diagnostics.push(empty_reply("the answer is empty; so is its node").about_node(&id));
+            diagnostics.push(empty_reply("the answer is empty, and so is its node").about_node(&id));
             blocks.push(Block::text(""));
         }
         name_calls(&mut blocks, &id);

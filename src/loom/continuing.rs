@@ -1,4 +1,4 @@
-//! What a dialogue in a series equals of the last one, and the state for the next (SPEC §8 "Continuing fits").
+//! The part of a dialogue that equals the last one of its series, and the state for the next one (docs/agents.md).
 
 use crate::assembly::choice::Choice;
 use crate::assembly::input_hash::InputHash;
@@ -15,7 +15,7 @@ use crate::sorting::sort_by_key;
 use crate::vendors::message_hash::hash_to;
 
 impl<'a> DialoguePlan<'_, 'a> {
-    /// How much of the request equals the last one, in a series. The messages have to be hashed.
+    /// The part of the request that equals the last one, in a series. The messages have to be hashed.
     pub(crate) fn prefix(&self, planned: &Planned<'a>) -> Option<Prefix> {
         let series = self.series.filter(|series| series.is_recorded)?;
         let messages: Vec<u64> = planned.index.messages.iter().map(|message| message.hash).collect();
@@ -35,7 +35,7 @@ impl<'a> DialoguePlan<'_, 'a> {
         })
     }
 
-    /// Whether the last message of the last result has more nodes now.
+    /// Whether nodes were appended to the last message of the last result.
     fn grew(&self, planned: &Planned<'a>, last: &ResultHash) -> bool {
         let at = last.count.saturating_sub(1);
         if at >= planned.index.messages.len() || planned.index.range(at).len() <= last.last_items {
@@ -44,7 +44,7 @@ impl<'a> DialoguePlan<'_, 'a> {
         message_hash(&self.plan.beginning_of(planned, at, last.last_items)) == last.last
     }
 
-    /// The state for the next fit, if there is to be one. The messages have to be hashed.
+    /// The state for the next fit, if requested. The messages have to be hashed.
     pub(crate) fn fit_state(&self, planned: &Planned<'a>) -> Option<FitState> {
         let series = self.series.filter(|series| series.is_recorded)?;
         let choice = &planned.choice;
@@ -81,7 +81,7 @@ impl<'a> DialoguePlan<'_, 'a> {
         ResultHash::of(&messages, planned.before_gap(), last_items)
     }
 
-    /// The changes so far, in order; those that overlap are one.
+    /// The changes so far, in order; overlapping ones are merged.
     fn changes(&self, series: &DialogueSeries<'_>, choice: &Choice<'a>) -> Vec<(usize, usize)> {
         let mut changes = series.changes.clone();
         changes.extend(choice.change.map(|change| (self.items.number(change).unwrap_or(0), series.nodes.len())));

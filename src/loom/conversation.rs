@@ -1,4 +1,4 @@
-//! The nodes of a path that make its conversation: paired, grouped into units, and counted.
+//! The nodes of a path that form its conversation: paired, grouped into units, and counted.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -24,19 +24,19 @@ use crate::text;
 use crate::text::{is_blank, trim};
 use crate::vendors::message_hash::MessageHash;
 
-/// The members of a conversation. They can be taken back to any entry of the selection and continue there.
+/// The members of a conversation. They can be truncated to any entry of the selection and extended from there.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
-    /// For each entry, how many members come before it, and whether pairing may begin there again.
+    /// For each entry, the number of members before it, and whether pairing can restart there.
     starts: Vec<Start>,
     pub members: Vec<Member>,
-    /// Where each unit begins among the members; a last element closes the last unit.
+    /// The start of each unit among the members; the last element closes the last unit.
     pub units: Vec<usize>,
     /// The members that hold a compaction.
     compactions: Vec<usize>,
     /// Diagnostics of the repair, by entry.
     tools_found: Vec<(usize, Diagnostic)>,
-    /// Diagnostics of making parts, by member.
+    /// Diagnostics of parts, by member.
     parts_found: Vec<(usize, Diagnostic)>,
     /// Whether thinking that a repair makes invalid is removed.
     strips: bool,
@@ -47,7 +47,7 @@ pub(crate) struct Conversation {
 #[derive(Clone, Copy, Debug)]
 struct Start {
     members: usize,
-    /// No call before is open here, and no reasoning before can belong to a call from here on.
+    /// No earlier call is open here, and no earlier reasoning belongs to a later call.
     free: bool,
     /// Whether signed thinking in the entry is invalid, since its message or an earlier one was repaired.
     is_invalid: bool,
@@ -57,41 +57,42 @@ struct Start {
 #[derive(Debug)]
 pub(crate) struct Member {
     pub entry: Entry,
-    /// Tokens of its parts, as a message of their own.
+    /// Tokens of its parts, as a separate message.
     alone: u64,
     blocks: MemberBlocks,
     shape: Shape,
-    /// Bytes of its text, where that is all of its node.
+    /// Bytes of its text, if that is the whole node.
     bytes: u32,
-    /// Length of its text in UTF-16 code units, where spans were asked for and the text is the whole node.
+    /// Length of its text in UTF-16 code units, if spans are requested and the text is the whole node.
     utf16_len: OnceCell<usize>,
 }
 
-/// Which blocks of its node a member holds.
+/// The blocks of its node that a member holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum MemberBlocks {
-    /// One text, which is all of the node.
+    /// One text, which is the whole node.
     OneText,
     All,
-    /// These; the others are of broken pairs.
+    /// These blocks; the others belong to broken pairs.
     Some(Box<[usize]>),
 }
 
 impl Conversation {
-    /// Diagnostics of making it.
+    /// The diagnostics of its parts.
     pub(crate) fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         self.tools_found.iter().chain(&self.parts_found).map(|(_, found)| found)
     }
 
-    /// Makes members of the entries from `kept` on, and of those before that they may belong to. Gives how many members
-    /// stayed as they were.
+    /// Makes members of the entries from `kept` on, and of earlier ones that they may belong to. Returns the number of
+    /// unchanged members.
     pub(crate) fn extend(&mut self, context: &PathContext<'_>, selection: &mut Selection, kept: usize) -> usize {
-        // Whether an entry is free depends on the entry itself, too. The one at `kept` is another one now, so the one before it says.
+        // Whether an entry is free also depends on the entry itself. The one at `kept` was replaced, so the one before
+        // it decides.
         let mut from = kept.min(self.starts.len()).saturating_sub(1);
         while from > 0 && !self.starts.get(from).is_some_and(|start| start.free) {
             from -= 1;
         }
-        // What makes thinking invalid may be an entry that is gone.
+        // The entry that made thinking invalid may have been removed.
         let invalid = self.starts.iter().take(from).position(|start| start.is_invalid);
         if let Some(invalid) = invalid {
             from = (0..=invalid).rev().find(|&at| self.starts.get(at).is_some_and(|start| start.free)).unwrap_or(0);
@@ -130,7 +131,7 @@ impl Conversation {
         before
     }
 
-    /// Makes members of entries after those so far, of which some hold calls and results.
+    /// Makes members of further entries, some of which hold calls and results.
     fn extend_repaired(&mut self, context: &PathContext<'_>, entries: &[Entry], rows: &mut [Row]) {
         for entry in entries {
             if let Some(row) = rows.get_mut(entry.row).filter(|row| row.reason == Some(Reason::ToolPairBroken)) {
@@ -140,7 +141,7 @@ impl Conversation {
         let (from, before) = (self.starts.len(), self.members.len());
         let mut found = Vec::new();
         let repaired = tools::repair(context.tree, entries, self.strips, self.strips_all, rows, &mut found);
-        // They come in the order of the entries, each about the node of one.
+        // The diagnostics are in the order of the entries.
         let mut at = 0;
         for found in found {
             let about = |entry: &Entry| found.node_id.as_ref().is_some_and(|id| context.tree.at(entry.node).id == *id);
@@ -159,7 +160,7 @@ impl Conversation {
         for ((entry, by), &is_invalid) in entries.iter().zip(open).zip(&repaired.invalid) {
             inside += by;
             let is_kept = repaired.entries.get(next).is_some_and(|kept| kept.row == entry.row);
-            // Two turns are one message if what stood between them is gone.
+            // Two turns become one message if everything between them was removed.
             let is_between = !is_kept && entry.role != Role::Assistant;
             let follows = if is_between { !reasoning.is_open() } else { reasoning.next(context.tree, entry) };
             self.starts.push(Start { members: before + next, free: follows && inside == 0, is_invalid });
@@ -173,7 +174,7 @@ impl Conversation {
         }
     }
 
-    /// Sets whether invalid thinking is removed. Gives how many entries stay as they are.
+    /// Sets whether invalid thinking is removed. Returns the number of unchanged entries.
     pub(crate) fn set_strips(&mut self, strips: bool) -> usize {
         if std::mem::replace(&mut self.strips, strips) == strips || self.tools_found.is_empty() {
             return usize::MAX;
@@ -181,7 +182,7 @@ impl Conversation {
         self.starts.iter().position(|start| start.is_invalid).unwrap_or(usize::MAX)
     }
 
-    /// Sets whether all signed thinking of these entries is removed. Gives how many entries stay as they are.
+    /// Sets whether all signed thinking of these entries is removed. Returns the number of unchanged entries.
     pub(crate) fn set_strips_all(&mut self, strips_all: bool, tree: &Tree, entries: &[Entry]) -> usize {
         if std::mem::replace(&mut self.strips_all, strips_all) == strips_all {
             return usize::MAX;
@@ -192,7 +193,7 @@ impl Conversation {
         entries.iter().position(has_signed).unwrap_or(usize::MAX)
     }
 
-    /// The first member from `from` on whose thinking is invalid after a repair, if it stays.
+    /// The first member from `from` on whose thinking is invalid after a repair, if it is kept.
     pub(crate) fn first_invalid(&self, from: usize) -> Option<usize> {
         if self.strips || self.tools_found.is_empty() {
             return None;
@@ -201,19 +202,20 @@ impl Conversation {
         starts.next().map(|start| start.members)
     }
 
-    /// The first member from `from` on that a repair after the first `known` ones changed, or that follows what it removed.
+    /// The first member from `from` on that a repair after the first `known` ones changed, or that follows a removed
+    /// one.
     pub(crate) fn first_repair(&self, known: usize, from: usize) -> Option<usize> {
         let repairs = self.tools_found.iter().skip(known);
         let mut members = repairs.filter_map(|(entry, _)| Some(self.starts.get(*entry)?.members));
         members.find(|member| *member >= from)
     }
 
-    /// How many calls and results were removed since they are of broken pairs.
+    /// The number of calls and results removed because their pairs are broken.
     pub(crate) fn repairs(&self) -> usize {
         self.tools_found.len()
     }
 
-    /// A hash of each member: of its node, its role and its content, without a header.
+    /// A hash of each member: its node, its role and its content, without a header.
     pub(crate) fn node_hashes(&self, context: &PathContext<'_>) -> Vec<MessageHash> {
         let hash = |member: &Member| {
             let content = member.parts(context);
@@ -226,7 +228,7 @@ impl Conversation {
         self.members.iter().map(hash).collect()
     }
 
-    /// The newest member with a compaction of which `counts` is true.
+    /// The newest member with a compaction for which `counts` is true.
     pub(crate) fn newest_compaction<'a>(
         &self,
         context: &PathContext<'a>,
@@ -239,7 +241,7 @@ impl Conversation {
     }
 }
 
-/// Whether a model's turn has reasoning in it that a call further on may follow from.
+/// Whether a model's turn has reasoning that a later call may depend on.
 #[derive(Debug, Default)]
 struct OpenReasoning {
     in_turn: bool,
@@ -247,16 +249,16 @@ struct OpenReasoning {
 }
 
 impl OpenReasoning {
-    /// Whether a later call of the turn may follow from reasoning in it.
+    /// Whether a later call of the turn may depend on reasoning in it.
     fn is_open(&self) -> bool {
         self.in_turn && self.open
     }
 
-    /// Goes on to an entry; whether no reasoning before can belong to a call from there on.
+    /// Advances to an entry; returns whether no earlier reasoning belongs to later calls.
     fn next(&mut self, tree: &Tree, entry: &Entry) -> bool {
         let assistant = entry.role == Role::Assistant;
         let content = tree.at(entry.node).content.read_blocks();
-        // A call in a human's node follows from the reasoning before it, too.
+        // A call in a human's node also depends on the reasoning before it.
         let calls = |block: &Block| matches!(block, Block::ToolCall { .. });
         let before = self.in_turn && self.open && (assistant || content.iter().any(calls));
         let reasons = |block: &Block| matches!(block, Block::Reasoning { .. });
@@ -309,13 +311,13 @@ fn member(
     Member { entry, alone, blocks, shape, bytes: 0, utf16_len: OnceCell::new() }
 }
 
-/// The members of a conversation with the header of each, between the blocks that stand around them.
+/// The members of a conversation with their headers, between the surrounding blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConversationItems<'l, 'a> {
     pub context: &'l PathContext<'a>,
     pub members: &'l [Member],
     pub context_headers: &'l ContextHeaders,
-    /// How many of the first members a compaction replaces. They are no items.
+    /// The number of leading members that a compaction replaces. They are not items.
     pub skipped: usize,
 }
 
@@ -340,17 +342,17 @@ impl<'l, 'a> ConversationItems<'l, 'a> {
         }
     }
 
-    /// The number of the member at a place among the items.
+    /// The number of the member at an item index.
     pub(crate) fn number(&self, at: usize) -> Option<usize> {
         Some(at.checked_sub(self.context_headers.lead())? + self.skipped)
     }
 
-    /// The place among the items of a member by its number.
+    /// The item index of a member, by its number.
     pub(crate) fn place(&self, number: usize) -> Option<usize> {
         Some(number.checked_sub(self.skipped)? + self.context_headers.lead())
     }
 
-    /// The member at a place among the items.
+    /// The member at an item index.
     pub(crate) fn member(&self, at: usize) -> Option<&'l Member> {
         if let Some(Slot::Member(member, _)) = self.slot(at) { Some(member) } else { None }
     }
@@ -536,7 +538,7 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
 }
 
 impl Member {
-    /// The text, where that is all of its node.
+    /// The text, if it is the whole node.
     fn one_text<'a>(&self, context: &PathContext<'a>) -> Option<&'a str> {
         match context.tree.at(self.entry.node).content.as_slice() {
             [Block::Text(text)] if self.blocks == MemberBlocks::OneText => Some(trim(text)),
@@ -544,7 +546,7 @@ impl Member {
         }
     }
 
-    /// The compactions in it.
+    /// Its compactions.
     fn compactions<'a>(&self, context: &PathContext<'a>) -> impl Iterator<Item = &'a VendorBlock<'a>> {
         let content = &context.tree.at(self.entry.node).content;
         let blocks = if self.blocks == MemberBlocks::OneText { &[] } else { content.as_slice() };
@@ -570,7 +572,7 @@ impl Member {
         }
     }
 
-    /// Whether there is a place for a header: calls and reasoning stay as the provider gave them, results as the tool did.
+    /// Whether a header can be added: calls, reasoning and results are sent unchanged.
     pub(crate) fn takes_header(&self, context: &PathContext<'_>) -> bool {
         let takes = |block: &Block| match block {
             Block::Text(text) => !is_blank(text),
@@ -584,11 +586,11 @@ impl Member {
         }
     }
 
-    /// Where a header stands, and what it adds: before the first text or media, as a paragraph of its own.
+    /// The place of a header and the tokens it adds: before the first text or media, as a separate paragraph.
     pub(crate) fn place_header(&self, context: &PathContext<'_>, header: &HeaderLine) -> Option<PlacedHeader> {
         let prices = &context.prices;
         let beside = |part, text: &str| {
-            // Where counts add up, the text need not be counted once more.
+            // If counts are additive, the text is not counted again.
             if prices.counter.is_additive_before(text) {
                 return PlacedHeader { part, before_text: true, alone: self.alone.saturating_add(header.tokens) };
             }

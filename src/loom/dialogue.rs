@@ -1,8 +1,8 @@
-//! Dialogue mode: a path becomes messages (SPEC §1 "Dialogue").
+//! Dialogue mode: a path becomes messages (docs/loom.md).
 //!
 //! [`plan_dialogue`] owns the control flow, for one-shot assemblies and for resident trees: advance the state along the
-//! path, select, pair and count, frame, put it under the budget. What is asked of the [`DialoguePlan`] then chooses,
-//! renders and reports.
+//! path, select, pair and count, add headers and blocks, apply the budget. The [`DialoguePlan`] then chooses, renders
+//! and reports as requested.
 
 use std::cell::RefCell;
 
@@ -39,19 +39,19 @@ use crate::tokens::Counter;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DialogueAssembly<'a> {
-    /// The combined system context; absent when empty, and when it stands in `messages`.
+    /// The combined system context; absent if empty, or if it is in `messages`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
     /// The messages, oldest first.
     pub messages: Vec<Message<'a>>,
-    /// What was done, and why.
+    /// The report.
     pub report: Report<'a>,
     /// The state for the next dialogue of a series; absent without [`Options::previous`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<FitState>,
 }
 
-/// Assembles the path into messages that stay under the limit (SPEC §1).
+/// Assembles the path into messages within the limit (docs/loom.md).
 ///
 /// # Errors
 /// The errors of the path ([`PathCycle`](crate::Code::PathCycle), [`NodeNotFound`](crate::Code::NodeNotFound),
@@ -70,12 +70,12 @@ pub fn assemble_dialogue<'a>(
 /// The purpose of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// To be sent, and accounted for.
+    /// Send it, with a report.
     Send,
-    /// To be sent, where nobody asks for the report: what cannot be over the limit is not counted, and then the token
-    /// numbers of the report mean nothing.
+    /// Send it without a report: a conversation that certainly fits is not counted, and the token numbers of the report
+    /// are then meaningless.
     SendUncounted,
-    /// To tell what all of the path costs, over the limit or not.
+    /// Measure the cost of the whole path, over the limit or not.
     Measure,
 }
 
@@ -86,13 +86,13 @@ pub(crate) struct DialoguePlan<'l, 'a> {
     state: &'l DialogueState,
     pub(super) items: &'l ConversationItems<'l, 'a>,
     pub plan: Plan<'l, 'a>,
-    /// The series of dialogues that it is one of.
+    /// The series of dialogues that it belongs to.
     pub(super) series: Option<&'l DialogueSeries<'a>>,
     added: Option<Added<'a>>,
     diagnostics: Vec<Diagnostic>,
 }
 
-/// Where a cut begins and ends: the first and the last node that it takes something from.
+/// The ends of a cut: the first and the last node that it removes at least in part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CutEnds {
     pub(crate) first: Option<String>,
@@ -102,7 +102,7 @@ pub(crate) struct CutEnds {
 /// The previous dialogue of a resident tree.
 pub(crate) type Remembered<'r> = Option<&'r RefCell<Option<PreviousDialogue>>>;
 
-/// Brings the state to the path of the options, and hands over the plan for it.
+/// Advances the state to the path of the options, and passes the plan for it to a function.
 pub(crate) fn plan_dialogue<'a, R>(
     mut context: PathContext<'a>,
     state: &mut DialogueState,
@@ -150,7 +150,7 @@ pub(crate) fn plan_dialogue<'a, R>(
     })
 }
 
-/// What a plan is made of.
+/// The inputs of a plan.
 #[derive(Clone, Copy, Debug)]
 struct PlanParts<'l, 'a> {
     context: &'l PathContext<'a>,
@@ -219,7 +219,7 @@ impl<'a> PlanParts<'_, 'a> {
     }
 }
 
-/// The system context of what is selected, and what was found up to there.
+/// The system context of the selection, and the diagnostics so far.
 fn system_text(context: &PathContext<'_>, state: &DialogueState) -> Result<(String, Vec<Diagnostic>)> {
     let PathContext { tree, options, .. } = *context;
     let mut diagnostics = state.path.diagnostics(tree, &options.choices);
@@ -230,9 +230,9 @@ fn system_text(context: &PathContext<'_>, state: &DialogueState) -> Result<(Stri
     Ok((text, diagnostics))
 }
 
-/// Whether the conversation is below the limit for any texts of its length.
+/// Whether any conversation with texts of these lengths is below the limit.
 fn fits_for_certain(context: &PathContext<'_>, state: &DialogueState, system: &str, limit: u64) -> bool {
-    // The frame of a loom-aware agent is not text of the tree.
+    // The additions for a loom-aware agent are not text of the tree.
     if context.options.loom_aware.is_some() {
         return false;
     }
@@ -245,7 +245,7 @@ fn fits_for_certain(context: &PathContext<'_>, state: &DialogueState, system: &s
 }
 
 impl<'a> DialoguePlan<'_, 'a> {
-    /// The kept items, as messages.
+    /// The kept items as messages.
     pub(crate) fn choose(&self) -> Result<Planned<'a>> {
         Ok(self.plan.planned(self.plan.choose()?))
     }
@@ -258,12 +258,12 @@ impl<'a> DialoguePlan<'_, 'a> {
         Ok(DialogueAssembly { system: self.system(), messages: self.plan.messages(&planned), report, state })
     }
 
-    /// The system context, where it has a field of its own.
+    /// The system context, if it is a separate field.
     pub(crate) fn system(&self) -> Option<String> {
         self.plan.system.field().map(str::to_owned)
     }
 
-    /// What would be cut; `None` if everything fits.
+    /// The cut that an assembly would make; `None` if everything fits.
     pub(crate) fn would_cut(&self) -> Result<Option<Cut<'a>>> {
         let choice = self.plan.choose()?;
         Ok(self.is_truncated(&choice).then(|| self.cut(&choice)))
@@ -285,14 +285,14 @@ impl<'a> DialoguePlan<'_, 'a> {
         (0..self.state.conversation.members.len()).map(move |number| sums.alone_at(lead + number))
     }
 
-    /// Tokens of all of the path, and how many nodes of it are in the conversation.
+    /// Tokens of the whole path, and the number of its nodes in the conversation.
     pub(crate) fn whole(&self) -> (Tokens, usize) {
         let members = self.state.conversation.members.len();
         let context_headers = self.plan.items.len() - members;
         (self.tokens(self.plan.whole(), 0..members + context_headers), members)
     }
 
-    /// The nodes of which something is sent, and the tokens of each content: first those of the system context.
+    /// The nodes that are sent at least in part, with the tokens of each content; those of the system context first.
     pub(crate) fn sent_nodes(&self, choice: &Choice<'a>) -> impl Iterator<Item = (NodeIx, u64)> {
         let PathContext { tree, prices, .. } = self.context;
         let instructions = self.state.path.selected.selection.instructions.iter();
@@ -303,7 +303,7 @@ impl<'a> DialoguePlan<'_, 'a> {
         instructions.chain(kept)
     }
 
-    /// Where something is cut; nothing where nothing is.
+    /// The ends of the cut; `None` without a cut.
     pub(crate) fn cut_ends(&self, choice: &Choice<'a>) -> Option<CutEnds> {
         let id = |at: usize| Some(self.context.tree.at(self.items.member(at)?.entry.node).id.to_string());
         self.is_truncated(choice).then(|| {
@@ -318,12 +318,12 @@ impl<'a> DialoguePlan<'_, 'a> {
         })
     }
 
-    /// How many nodes the path has.
+    /// The number of nodes on the path.
     pub(crate) fn path_length(&self) -> usize {
         self.state.path.steps.len()
     }
 
-    /// How much equals the last request of the series. Hashes the messages where anybody compares them.
+    /// The part that equals the last request of the series. Hashes the messages if a comparison is requested.
     pub(crate) fn compare(&self, planned: &mut Planned<'a>, remembered: Remembered<'_>) -> Option<Prefix> {
         if self.series.is_some() || remembered.is_some() {
             self.plan.hash_messages(planned, remembered);
@@ -336,7 +336,7 @@ impl<'a> DialoguePlan<'_, 'a> {
         self.state.context_headers.after.is_some()
     }
 
-    /// How many calls and results had to be repaired.
+    /// The number of calls and results that were repaired.
     pub(super) fn repairs(&self) -> usize {
         self.state.conversation.repairs()
     }
@@ -387,7 +387,7 @@ impl<'a> DialoguePlan<'_, 'a> {
         self.tokens_of_members().take(self.items.skipped).sum()
     }
 
-    /// The members of which nothing is left.
+    /// The members that are removed completely.
     fn removed_members<'s>(&'s self, removed: &'s Removed) -> impl Iterator<Item = &'s Member> {
         removed.items().filter_map(|at| self.items.member(at))
     }
@@ -403,7 +403,7 @@ impl<'a> DialoguePlan<'_, 'a> {
         diagnostics
     }
 
-    /// The short account, whose cost does not grow with the part of the path that is cut.
+    /// The report without node lists, whose cost does not depend on the removed part of the path.
     pub(crate) fn summary(&self, planned: &mut Planned<'a>, remembered: Remembered<'_>) -> ReportSummary {
         let prefix = self.compare(planned, remembered);
         let truncated = self.is_truncated(&planned.choice);
@@ -436,7 +436,7 @@ impl<'a> DialoguePlan<'_, 'a> {
         }
     }
 
-    /// The whole account.
+    /// The complete report.
     pub(crate) fn report(&self, planned: &mut Planned<'a>, remembered: Remembered<'_>) -> Report<'a> {
         let ReportSummary {
             strategy,

@@ -1,5 +1,5 @@
-//! A path, its conversation with blocks and headers, and the sums of costs. A resident tree keeps this state; a one-shot
-//! assembly begins with an empty one.
+//! A path, its conversation with blocks and headers, and the sums of costs. A resident tree stores this state; a
+//! one-shot assembly begins with an empty one.
 
 use crate::assembly::costs::Sums;
 use crate::assembly::preserved::{PreservedThinking, ThinkingRule};
@@ -11,7 +11,7 @@ use crate::loom::path_context::PathContext;
 use crate::loom::path_state::PathState;
 use crate::loom::tree::NodeIx;
 
-/// All that follows from tree, position and options, and does not depend on the budget.
+/// Everything derived from tree, position and options that does not depend on the budget.
 #[derive(Debug, Default)]
 pub(crate) struct DialogueState {
     pub path: PathState,
@@ -22,7 +22,7 @@ pub(crate) struct DialogueState {
     entries: usize,
     /// Members of the conversation that are unchanged since the sums were made.
     members: usize,
-    /// Where each unit begins among the items, if there are blocks.
+    /// The start of each unit among the items, if there are blocks.
     context_units: Vec<usize>,
 }
 
@@ -33,12 +33,12 @@ pub(crate) struct ContextParts {
     pub before: Option<(String, u64)>,
     /// The block after all nodes.
     pub after: Option<(String, u64)>,
-    /// The header line of each member that can have one; empty if there are no headers.
+    /// The header line of each member that can have one; empty without headers.
     pub headers: Vec<Option<String>>,
 }
 
 impl DialogueState {
-    /// Notes changes at these places of the tree.
+    /// Records changes at these slots of the tree.
     pub(crate) fn touch(&mut self, places: &[NodeIx]) {
         self.path.touch(places);
     }
@@ -60,7 +60,7 @@ impl DialogueState {
         }
     }
 
-    /// Forgets all but the revisions of headers, which were handed out.
+    /// Discards everything except the revisions of headers, which callers hold.
     fn reset(&mut self) {
         *self = Self { context_headers: self.context_headers.renewed(), ..Self::default() };
     }
@@ -68,9 +68,9 @@ impl DialogueState {
     pub(crate) fn build_conversation(&mut self, context: &PathContext<'_>) {
         let options = context.options;
         let strips = options.preserved_thinking == Some(ThinkingRule::Refused(PreservedThinking::Strip));
-        // Headers and blocks differ in each request, and come before all thinking.
+        // Headers and blocks differ in each request, and precede all thinking.
         let strips_all = strips && options.loom_aware.is_some();
-        // In a series only what was not repaired before is a change.
+        // In a series, only new repairs are changes.
         let is_single = options.previous == Previous::None && options.cut_to.is_none();
         let strips = strips && is_single;
         let selection = &mut self.path.selected.selection;
@@ -81,7 +81,7 @@ impl DialogueState {
         self.members = self.members.min(kept);
     }
 
-    /// Puts blocks and headers around the conversation, and sums up the costs.
+    /// Adds blocks and headers to the conversation, and sums up the costs.
     pub(crate) fn set_context_parts(&mut self, context: &PathContext<'_>, context_parts: ContextParts) {
         let Self { context_headers, conversation, sums, .. } = self;
         let mut same = self.members;
@@ -106,7 +106,7 @@ impl DialogueState {
             (context_headers.lead(), context_headers.before.is_some() || context_headers.after.is_some());
         self.context_units.clear();
         if framed {
-            // The block before is a unit of its own, the one after belongs to the last.
+            // The block before the nodes is a separate unit, the one after them belongs to the last unit.
             self.context_units.extend(context_headers.before.is_some().then_some(0));
             self.context_units.extend(conversation.units.iter().map(|unit| unit + lead));
             if let (Some(last), Some(_)) = (self.context_units.last_mut(), &context_headers.after) {
@@ -132,7 +132,7 @@ impl DialogueState {
         ConversationItems { context, members: &conversation.members, context_headers, skipped }
     }
 
-    /// Where each unit begins among the items, and the end.
+    /// The start of each unit among the items, and the end.
     pub(crate) fn units(&self) -> &[usize] {
         if self.context_units.is_empty() { &self.conversation.units } else { &self.context_units }
     }

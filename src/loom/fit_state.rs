@@ -1,4 +1,4 @@
-//! What an assembly of a dialogue gives to the next one of the same conversation (SPEC §8 "Continuing fits").
+//! The state that an assembly of a dialogue passes to the next one of the same conversation (docs/agents.md).
 
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
@@ -13,50 +13,51 @@ use crate::assembly::treatments::{read_runs, runs};
 use crate::error::Result;
 use crate::json::{self, Value};
 
-/// State of a conversation: JSON data, given to the next assembly as [`Options::previous`](super::Options::previous). What it contains is
-/// no interface.
+/// The state of a conversation: JSON data, passed to the next assembly as
+/// [`Options::previous`](super::Options::previous). Its content is not an interface.
 ///
-/// It takes at most 2 KB, 32 bytes for each run of nodes that were treated alike and for each shortened text, and the marker's text.
+/// Its size is at most 2 KB, plus 32 bytes for each run of nodes with the same treatment and for each shortened text,
+/// plus the marker's text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FitState(Option<Box<KnownState>>);
 
-/// Where a series of assemblies of one conversation stands.
+/// The position in a series of assemblies of one conversation.
 pub type Previous = series::Previous<FitState>;
 
 /// The version of the state.
 const VERSION: u32 = 1;
 
-/// State that this version wrote. Nodes are those of the conversation, by their place in it.
+/// State of this version. Nodes are those of the conversation, by index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KnownState {
-    /// The provider's name; empty if there was none.
+    /// The provider's name; empty without one.
     pub provider: String,
     pub hashes: RequestHashes,
     pub input: InputHash,
-    /// How many nodes there were at the last step, and their hash.
+    /// The number of nodes at the last step, and their hash.
     pub step: (usize, u64),
     pub result: ResultHash,
-    /// What was done to nodes. What is not listed was kept.
+    /// The treatments of nodes. Unlisted nodes were kept.
     pub treatments: Vec<(usize, ItemTreatment)>,
     pub marker: Option<CountedMarker>,
-    /// Nodes at the beginning that a compaction replaced.
+    /// The number of leading nodes that a compaction replaced.
     pub skipped: usize,
-    /// Whether a block came after all nodes.
+    /// Whether a block followed all nodes.
     pub has_block_after: bool,
-    /// How many calls and results had to be repaired.
+    /// The number of calls and results that were repaired.
     pub repairs: usize,
-    /// The changes that made thinking invalid: the first node whose prefix differed, and how many nodes there were.
+    /// The changes that made thinking invalid: the first node whose prefix differed, and the number of nodes.
     pub changes: Vec<(usize, usize)>,
 }
 
-/// Hashes of what is compared of two requests next to the nodes.
+/// Hashes of the parts of a request other than nodes, for comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RequestHashes {
     /// The options that the treatment depends on.
     pub options: u64,
     pub system: u64,
     pub tools: u64,
-    /// The block before the nodes, and the header of each.
+    /// The block before the nodes, and the headers.
     pub headers: u64,
 }
 
@@ -69,7 +70,8 @@ impl FitState {
         self.0.as_deref()
     }
 
-    /// Reads state from JSON. What is damaged, or of another version, begins a series afresh, and the report states it.
+    /// Reads state from JSON. Damaged state, and state of another version, starts from scratch, which the report
+    /// states.
     pub fn from_json(state: &Json) -> Self {
         series::state_from_json(state, |state| Some(Self::read(state))).unwrap_or(Self(None))
     }

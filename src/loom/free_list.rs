@@ -1,17 +1,17 @@
-//! The free places of a tree, which are taken again before there are new ones.
+//! The free slots of a tree, which are reused before new ones are made.
 
-/// Free places. The one that became free last is taken first.
+/// Free slots, reused last in, first out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FreeList(Vec<u32>);
 
-/// A list as it was, to be restored.
+/// A recorded list, for restoring it.
 #[derive(Debug)]
 pub(crate) struct FreeMark {
-    /// How many places at the bottom cannot have been taken since.
+    /// The number of slots at the bottom that cannot have been taken since.
     untouched: usize,
-    /// The places above these.
+    /// The slots above these.
     top: Vec<u32>,
-    /// How many places there were, free or not.
+    /// The number of slots, free or not.
     places: u32,
 }
 
@@ -20,24 +20,25 @@ impl FreeList {
         self.0.len()
     }
 
-    /// Takes the place that became free last.
+    /// Takes the slot that became free last.
     pub(crate) fn take(&mut self) -> Option<u32> {
         self.0.pop()
     }
 
-    /// Adds a place that became free.
+    /// Adds a free slot.
     pub(crate) fn give(&mut self, place: u32) {
         self.0.push(place);
     }
 
-    /// Notes the list before at most `takes` places are taken, more than are given. `places` is how many there are, free or not.
+    /// Records the list before at most `takes` more slots are taken than given. `places` is the number of slots, free
+    /// or not.
     pub(crate) fn mark(&self, takes: usize, places: u32) -> FreeMark {
         let untouched = self.0.len().saturating_sub(takes);
         FreeMark { untouched, top: self.0.get(untouched..).unwrap_or_default().to_vec(), places }
     }
 
-    /// Restores the list of the mark, with the places `next` to be taken first, in this order. Those that are new since the
-    /// mark are taken last, as if they were still to be made.
+    /// Restores the recorded list, with the slots `next` to be taken first, in this order. Slots that are new since the
+    /// recording are taken last, as if they were still to be made.
     pub(crate) fn restore(&mut self, mark: FreeMark, places: u32, next: &[u32]) {
         self.0.truncate(mark.untouched);
         self.0.splice(0..0, (mark.places..places).rev());

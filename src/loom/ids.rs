@@ -6,26 +6,26 @@ use crate::maps::SortedSet;
 
 /// Ids in a bucket.
 const BUCKET_CAPACITY: usize = 8;
-/// The fewest buckets, if there are any.
+/// The minimal number of buckets, unless there are none.
 const MIN_BUCKETS: usize = 4;
 
-/// Finds places by ids, of which it keeps no copies: in buckets by a quick hash, and what has no room there in order of a hash
-/// that is hard to make collide. So no choice of ids makes looking them up slow.
+/// Finds slots by id without storing the ids: in buckets by a quick hash; ids that do not fit into a full bucket are
+/// ordered by a collision-resistant hash. So no choice of ids makes look-ups slow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ids {
-    /// A power of two, or none.
+    /// A power of two, or empty.
     buckets: Vec<Bucket>,
     count: usize,
-    /// Ids that had no room.
+    /// Ids that did not fit into a bucket.
     rest: SortedSet<(u64, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
-    /// The hash and the place of each id; used ones come first.
+    /// The hash and the slot of each id; used entries come first.
     ids: [(u32, u32); BUCKET_CAPACITY],
     used: u16,
-    /// Whether an id of it had no room once.
+    /// Whether an id did not fit into this bucket.
     is_short: bool,
 }
 
@@ -53,7 +53,7 @@ impl Ids {
         }
     }
 
-    /// The place of an id; `is_it` says whether a place has it.
+    /// The slot of an id; `is_it` returns whether a slot has it.
     pub(crate) fn find(&self, id: &str, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let hash = quick_hash(id);
         let bucket = self.buckets.get(self.bucket_of(hash))?;
@@ -68,7 +68,7 @@ impl Ids {
         })
     }
 
-    /// Adds the id of a place; false if it is there.
+    /// Adds the id of a slot; false if it is present.
     pub(crate) fn add(&mut self, id: &str, place: u32, is_it: impl Fn(u32) -> bool) -> bool {
         if self.find(id, is_it).is_some() {
             return false;
@@ -113,7 +113,7 @@ impl Ids {
         }
         for (hash, place) in old.iter().flat_map(Bucket::ids).copied() {
             let at = self.bucket_of(hash);
-            // A bucket's ids go to two buckets, so that there is room.
+            // The ids of a bucket are distributed to two buckets, so they fit.
             if let Some(bucket) = self.buckets.get_mut(at) {
                 bucket.push(hash, place);
             }
@@ -121,12 +121,12 @@ impl Ids {
     }
 }
 
-/// How many buckets so many ids take: with five in each, few have no room.
+/// The number of buckets for `ids` ids: with five in each, few do not fit.
 fn buckets_for(ids: usize) -> usize {
     ids.div_ceil(5).next_power_of_two().max(MIN_BUCKETS)
 }
 
-/// A hash that is fast and no more.
+/// A fast, non-cryptographic hash.
 fn quick_hash(id: &str) -> u32 {
     const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
     let mix = |mixed: u64, word: u64| (mixed.rotate_left(23) ^ word).wrapping_mul(MIX);

@@ -1,7 +1,7 @@
-//! Texts of nodes that grow, as a reply does while it streams (SPEC §1 "What a front end asks a resident tree").
+//! Texts of nodes that are extended, such as streaming replies (docs/resident.md).
 //!
-//! Counts are remembered by the hash of a text, and to hash a text again with each word that comes takes as long as to count it.
-//! So a text that grows is not interned: what is known of it is how far each counter has come.
+//! Counts are cached by the hash of a text, and hashing a text again for each new word takes as long as counting it. So
+//! an incremental text is not interned: each counter stores how far it has counted.
 
 use std::cell::RefCell;
 
@@ -12,28 +12,28 @@ use crate::text::trim;
 use crate::tokens::memory::{CachingCounter, CounterId};
 use crate::tokens::{Counter, IncrementalCount};
 
-/// How many texts may grow at the same time. Of more, the one that began first is taken for finished.
+/// Texts that can be incremental at the same time. If there are more, the oldest counts as finished.
 const MAX_INCREMENTAL_TEXTS: usize = 32;
 
-/// The texts that grow: the last block of each of these nodes.
+/// The incremental texts: the last block of each of these nodes.
 #[derive(Debug, Default)]
 pub(crate) struct IncrementalTexts(Vec<IncrementalText>);
 
-/// One of them.
+/// An incremental text.
 #[derive(Debug)]
 pub(crate) struct IncrementalText {
     node: NodeIx,
-    /// The first half of a surrogate pair; U+FFFD stands for it at the end of the text.
+    /// The first half of a surrogate pair, represented by U+FFFD at the end of the text.
     half: Option<u16>,
     counts: RefCell<Vec<GrownCount>>,
 }
 
-/// What a counter knows of the text without the white space around it.
+/// The count of a text without surrounding white space.
 #[derive(Debug)]
 struct GrownCount {
     counter: CounterId,
     incremental: IncrementalCount,
-    /// Bytes that were counted.
+    /// Bytes counted.
     len: usize,
     tokens: u32,
     /// Whether half a character was counted, which may become a whole one.
@@ -41,13 +41,14 @@ struct GrownCount {
 }
 
 impl IncrementalTexts {
-    /// Takes note that the text of a node grows, if it was not known. Gives the node whose text is finished instead.
+    /// Starts an incremental text of a node, unless there is one. Returns the node whose text counts as finished
+    /// instead.
     pub(crate) fn begin(&mut self, node: NodeIx) -> Option<NodeIx> {
         if self.get(node).is_some() {
             return None;
         }
         let finished = (self.0.len() >= MAX_INCREMENTAL_TEXTS).then(|| {
-            // One that waits for half a character continues.
+            // A text that waits for the second half of a character is kept.
             let at = self.0.iter().position(|incremental_texts| incremental_texts.half.is_none()).unwrap_or_default();
             self.0.remove(at).node
         });
@@ -55,29 +56,29 @@ impl IncrementalTexts {
         finished
     }
 
-    /// Forgets a node: its text is finished, or another one.
+    /// Discards the text of a node: it is finished or was replaced.
     pub(crate) fn invalidate(&mut self, node: NodeIx) {
         self.0.retain(|incremental_texts| incremental_texts.node != node);
     }
 
-    /// Takes out what is known of a node, to be put back.
+    /// Removes the text of a node, to be restored later.
     pub(crate) fn take(&mut self, node: NodeIx) -> Option<IncrementalText> {
         let at = self.0.iter().position(|incremental_texts| incremental_texts.node == node)?;
         Some(self.0.remove(at))
     }
 
-    /// Puts back what was taken out, when the text is again what it was.
+    /// Restores a removed text when the node's text is the same again.
     pub(crate) fn put(&mut self, text: IncrementalText) {
         self.invalidate(text.node);
         self.0.push(text);
     }
 
-    /// The nodes, the one that began first first.
+    /// The nodes, in the order in which their texts became incremental.
     pub(crate) fn nodes(&self) -> Vec<NodeIx> {
         self.0.iter().map(|incremental_texts| incremental_texts.node).collect()
     }
 
-    /// Puts the texts into the order of a list that [`Self::nodes`] gave.
+    /// Orders the texts like a list from [`Self::nodes`].
     pub(crate) fn arrange(&mut self, order: &[NodeIx]) {
         sort_by_key(&mut self.0, |incremental_texts| {
             order.iter().position(|&node| node == incremental_texts.node).unwrap_or(usize::MAX)
@@ -88,12 +89,12 @@ impl IncrementalTexts {
         self.get(node).is_some()
     }
 
-    /// The half of a character that the text ends with.
+    /// The half of a character at the end of the text.
     pub(crate) fn half(&self, node: NodeIx) -> Option<u16> {
         self.get(node)?.half
     }
 
-    /// Sets with what half of a character the text ends from now on. Where `joined`, the one before became a character.
+    /// Sets the half of a character at the end of the text; `joined` if the previous half became a character.
     pub(crate) fn set_half(&mut self, node: NodeIx, half: Option<u16>, joined: bool) {
         if let Some(incremental_texts) = self.0.iter_mut().find(|incremental_texts| incremental_texts.node == node) {
             incremental_texts.half = half;
@@ -103,7 +104,7 @@ impl IncrementalTexts {
         }
     }
 
-    /// Tokens of a text of this node, trimmed; nothing where it is not the one that grows.
+    /// Tokens of a text of this node, trimmed; `None` if it is not the incremental one.
     pub(crate) fn tokens(&self, at: NodeIx, node: &Node<'_>, text: &str, counter: &CachingCounter<'_>) -> Option<u32> {
         let incremental_texts = self.get(at)?;
         let Some(Block::Text(last)) = node.content.last() else { return None };
@@ -113,7 +114,7 @@ impl IncrementalTexts {
         let mut counts = incremental_texts.counts.borrow_mut();
         let known = counts.iter().position(|count| count.counter == counter.id());
         let known = known.unwrap_or_else(|| {
-            // Of callers' own counters only the last is remembered, as of other texts.
+            // Of custom counters only the last is cached, as for other texts.
             counts.retain(|count| !count.counter.is_own() || !counter.id().is_own());
             let (incremental, with_half) = (IncrementalCount::default(), false);
             counts.push(GrownCount { counter: counter.id(), incremental, len: 0, tokens: 0, with_half });

@@ -1,8 +1,8 @@
-//! A path through a Loom tree becomes a completion request (SPEC §1, seeds/loom-context-assembly.md).
+//! Turns a path through a Loom tree into a completion request (docs/loom.md).
 //!
-//! The functions [`assemble_dialogue`] and [`assemble_buffer`] resolve the path, select what belongs to it, combine the
-//! system context, cut what is over the limit, render and report; a [`LoomTree`] does the same with what it remembers. What
-//! fits under a budget is told by `assembly`, which knows neither trees nor requests.
+//! The functions [`assemble_dialogue`] and [`assemble_buffer`] resolve the path, select its nodes, combine the system
+//! context, cut to the limit, render and report; a [`LoomTree`] does the same with cached results. `assembly`, which
+//! knows no trees or requests, applies the budget.
 
 mod body;
 mod budget;

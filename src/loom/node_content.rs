@@ -1,4 +1,4 @@
-//! The content of a node: blocks, or one text that is still escaped as it stood in the request.
+//! The content of a node: blocks, or one text that is still escaped as in the request.
 
 use std::cell::OnceCell;
 use std::ops::Deref;
@@ -6,8 +6,8 @@ use std::ops::Deref;
 use crate::content::Block;
 use crate::json::unescape;
 
-/// The content of a node: its blocks, as a slice. One text alone may stand as it came, with the escapes of JSON, until somebody
-/// looks at it: a body for which nothing is counted copies it.
+/// The content of a node: its blocks, as a slice. A single text may keep the escapes of its JSON until it is accessed:
+/// a body that requires no counting copies it.
 #[derive(Clone, Debug, Default)]
 pub struct NodeContent<'t>(Form<'t>);
 
@@ -20,25 +20,25 @@ enum Form<'t> {
 }
 
 impl<'t> NodeContent<'t> {
-    /// Nothing.
+    /// No content.
     pub(crate) const NOTHING: Self = Self(Form::Nothing);
 
-    /// One text, escaped as a body has it; neither blank nor with white space at its ends.
+    /// One text, escaped as in a body; not blank and without white space at its ends.
     pub(crate) fn of_escaped(text: &'t str) -> Self {
         Self(Form::Escaped(text, OnceCell::new()))
     }
 
-    /// The text, where it is such a one.
+    /// The escaped text, if it is one.
     pub(crate) fn escaped(&self) -> Option<&'t str> {
         if let Form::Escaped(text, _) = self.0 { Some(text) } else { None }
     }
 
-    /// The blocks; none where all there is is a text that is still escaped. For those who look for anything but texts.
+    /// The blocks; empty for a text that is still escaped. For callers that look for anything but texts.
     pub(crate) fn read_blocks(&self) -> &[Block<'t>] {
         if self.escaped().is_some() { &[] } else { self }
     }
 
-    /// Changes the text at the end. Where the last block is no text, an empty one is added for it.
+    /// Changes the text at the end. If the last block is not a text, an empty one is appended first.
     pub(crate) fn edit_last_text(&mut self, edit: impl FnOnce(&mut String)) {
         if !matches!(self.0, Form::Blocks(_)) {
             self.0 = Form::Blocks(self.as_slice().to_vec());

@@ -1,15 +1,15 @@
-//! The order of the nodes, or of the edges, of a tree: in which they were given, whatever place each of them has.
+//! The insertion order of the nodes or edges of a tree, independent of their slots.
 
-/// The distance of the ranks of neighbours.
+/// The distance of the ranks of neighbors.
 const STRIDE: u64 = 1 << 32;
 
-/// Places in an order. As long as they come in the order of their numbers, which one-shot trees do, it is only their count;
-/// from then on a list in which a place is put before another, and taken out, at the same cost wherever it is.
+/// Slots in an order. While they are in the order of their numbers, as in one-shot trees, only their count is stored;
+/// after that a linked list, in which inserting and removing take constant time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OrderedSlots {
-    /// Without links: these places, in the order of their numbers.
+    /// Without links: these slots, in the order of their numbers.
     count: u32,
-    /// For each place, its neighbours and its rank.
+    /// For each slot, its neighbors and its rank.
     links: Option<Vec<SlotLinks>>,
     first: Option<u32>,
     last: Option<u32>,
@@ -24,12 +24,12 @@ struct SlotLinks {
 }
 
 impl OrderedSlots {
-    /// The places below `count`, in the order of their numbers.
+    /// The slots below `count`, in the order of their numbers.
     pub(crate) fn of(count: u32) -> Self {
         Self { count, ..Self::default() }
     }
 
-    /// A number that ascends along the order. It holds until something is put in its place.
+    /// A number that ascends along the order. It is valid until a slot is inserted.
     pub(crate) fn rank(&self, place: u32) -> u64 {
         match &self.links {
             None => (u64::from(place) + 1) * STRIDE,
@@ -37,7 +37,7 @@ impl OrderedSlots {
         }
     }
 
-    /// The one after a place.
+    /// The slot after a slot.
     pub(crate) fn next(&self, place: u32) -> Option<u32> {
         match &self.links {
             None => place.checked_add(1).filter(|&next| next < self.count),
@@ -45,13 +45,13 @@ impl OrderedSlots {
         }
     }
 
-    /// All places, in order.
+    /// All slots, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
         let first = if self.links.is_some() { self.first } else { (self.count > 0).then_some(0) };
         std::iter::successors(first, |&place| self.next(place))
     }
 
-    /// Puts a place that is not there before another, or last.
+    /// Inserts an unused slot before another, or at the end.
     pub(crate) fn put(&mut self, place: u32, before: Option<u32>) {
         if self.links.is_none() && before.is_none() && place == self.count {
             self.count = self.count.saturating_add(1);
@@ -65,7 +65,7 @@ impl OrderedSlots {
         self.link(place, before, rank);
     }
 
-    /// Takes a place out.
+    /// Removes a slot.
     pub(crate) fn take(&mut self, place: u32) {
         if self.links.is_none() && place.checked_add(1) == Some(self.count) {
             self.count = place;
@@ -114,7 +114,7 @@ impl OrderedSlots {
         }
     }
 
-    /// A rank between that of a place, or the end, and the one before it; `None` if no rank is left.
+    /// A rank between that of a slot, or the end, and the previous one; `None` if no rank is left.
     fn rank_before(&self, before: Option<u32>) -> Option<u64> {
         let Some(before) = before else {
             return self.last.map_or(0, |last| self.rank(last)).checked_add(STRIDE);

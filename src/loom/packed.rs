@@ -1,8 +1,8 @@
-//! Dialogues and reports as `[numbers, ids, ...values]`, from which pkg/src/api/packed.ts makes objects. The numbers and ids of
-//! large ones are bytes next to it. docs/decisions/json-boundary.md has what this saves.
+//! Dialogues and reports as `[numbers, ids, ...values]`, from which pkg/src/api/packed.ts makes objects. The numbers
+//! and ids of large ones are passed as bytes. docs/decisions/json-boundary.md has the measurements.
 //!
-//! Absent is −1 among the numbers and `null` among the values. Enumerations are indices of the lists in packed.ts, which have
-//! the same order.
+//! An absent value is −1 among the numbers and `null` among the values. Enumerations are indices of the lists in
+//! packed.ts, which have the same order.
 
 use std::ptr;
 
@@ -21,17 +21,17 @@ use crate::json;
 use crate::prompt::Message;
 use crate::text::utf16_len;
 
-/// Up to so many numbers go into the JSON.
+/// At most this many numbers are written into the JSON.
 const MAX_INLINE_NUMBERS: usize = 256;
 
 #[derive(Debug)]
 struct Packed<'t> {
     numbers: Vec<i64>,
-    /// The ids of rows, concatenated. Apart from other texts, since ASCII is read faster.
+    /// The ids of rows, concatenated. Separate from other texts, since ASCII is read faster.
     ids: String,
     /// JSON values, each followed by a comma.
     values: Vec<u8>,
-    /// The tree of a caller who has its nodes: ids and texts are then indices of its nodes.
+    /// The tree, if the caller has its nodes: ids and texts are then indices of its nodes.
     tree: Option<&'t Tree<'t>>,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn dialogue_delta(delta: &DialogueDelta<'_>) -> Result<Response> {
     packed.close()
 }
 
-/// The new part of a dialogue, with the whole report.
+/// The new part of a dialogue, with the complete report.
 pub(super) fn assembly_delta(delta: &DialogueDelta<'_, Report<'_>>) -> Result<Response> {
     let mut packed = Packed::new(None);
     packed.report(&ReportSummary::of(&delta.report), delta.state.as_ref())?;
@@ -113,7 +113,7 @@ impl<'t> Packed<'t> {
         json::append(&mut json, if many { "" } else { &ids })?;
         json.push(b',');
         json.extend_from_slice(&values);
-        // After the last one is a comma too many.
+        // Removes the comma after the last value.
         json.pop();
         json.push(b']');
         if !many {
@@ -175,11 +175,12 @@ impl<'t> Packed<'t> {
         self.value(headers)
     }
 
-    /// A report next to its numbers: whether nodes are given as places; the number of rows; for each row its id, a code for its part,
-    /// fate and reason, its tokens, for a changed node the tokens that are left, and one more than its message; the lists of ids; how
-    /// many nodes are not on the path; and the local ids.
+    /// The parts of a report other than its numbers: whether nodes are slots; the number of rows; for each row its id,
+    /// a code for its part, fate and reason, its tokens, for a changed node the remaining tokens, and its message plus
+    /// one; the lists of ids; the number of nodes not on the path; and the local ids.
     ///
-    /// The id of a row is the length of its part of the ids, in UTF-16, or the place of a node if the caller has the nodes.
+    /// The id of a row is the length of its part of the ids, in UTF-16, or the slot of a node if the caller has the
+    /// nodes.
     fn rows(&mut self, report: &Report<'_>) -> Result<()> {
         self.number(u32::from(self.tree.is_some()));
         self.size(report.nodes.len());
@@ -208,13 +209,13 @@ impl<'t> Packed<'t> {
         self.value(&local_ids)
     }
 
-    /// How many runs there are, and each of them: the first of so many rows, or −1 with the next id in the list.
+    /// The number of runs, and each run: its first row and the number of rows, or −1 with the next id in the list.
     fn ids(&mut self, ids: &[&str], report: &Report<'_>) -> Result<()> {
         let mut runs: Vec<(Option<usize>, usize)> = Vec::new();
-        // Both come in the order of the path; after the first that does not, none is looked for.
+        // Both are in the order of the path; after the first that is not, none is searched for.
         let mut next = Some(0);
         for id in ids {
-            // Mostly it is the very same text.
+            // Usually it is the same text in memory.
             let is_it = |(_, row): &(usize, &NodeReport<'_>)| ptr::eq(row.node_id, *id) || row.node_id == *id;
             let row = next.and_then(|next| report.nodes.iter().enumerate().skip(next).find(is_it)).map(|(at, _)| at);
             next = row.map(|row| row + 1);
@@ -237,8 +238,8 @@ impl<'t> Packed<'t> {
         Ok(())
     }
 
-    /// The number of a dialogue, the system context, and what its messages are: the place of a message in the dialogue
-    /// before, and how many from there on are the same, or a new one.
+    /// The number of a dialogue, the system context, and its messages: the index of a message in the previous dialogue
+    /// with the number of equal messages from there on, or a new message.
     fn dialogue<R>(&mut self, delta: &DialogueDelta<'_, R>) -> Result<()> {
         self.number(delta.number);
         self.text(delta.system.as_deref())?;
@@ -252,7 +253,8 @@ impl<'t> Packed<'t> {
         })
     }
 
-    /// −1 less the role of a message, or −11 less its role where it is not to be kept; its nodes, its content, and its spans.
+    /// −1 minus the role of a message, or −11 minus its role if it is not to be kept; its nodes, its content, and its
+    /// spans.
     fn message(&mut self, message: &Message<'_>, keep: bool) -> Result<()> {
         self.number(if keep { -1 } else { -11 } - message.role as i32);
         self.size(message.node_ids.len());
@@ -267,8 +269,8 @@ impl<'t> Packed<'t> {
         Ok(())
     }
 
-    /// 0 with the content in the list, or how many pieces its text is made of, and each of them: the place of a node that is
-    /// this text and nothing else, or −1 with the text in the list.
+    /// 0 with the content in the list; or the number of pieces of its text, and each piece: the slot of a node with
+    /// exactly this text, or −1 with the text in the list.
     fn content(&mut self, message: &Message<'_>) -> Result<()> {
         let Some(pieces) = self.tree.and_then(|tree| pieces(tree, message)) else {
             self.number(0);
@@ -290,12 +292,12 @@ impl<'t> Packed<'t> {
         })
     }
 
-    /// How many spans there are, and each of them: which of the message's nodes, the part or −1, start and end.
+    /// The number of spans, and each span: the index of its node in the message, the part or −1, start and end.
     fn spans(&mut self, message: &Message<'_>) {
         self.size(message.spans.len());
         let mut node = 0;
         for span in &message.spans {
-            // They come in the order of the nodes.
+            // They are in the order of the nodes.
             while message.node_ids.get(node).is_some_and(|id| *id != span.node_id) {
                 node += 1;
             }
@@ -319,8 +321,8 @@ enum Piece<'m> {
     Text(&'m str),
 }
 
-/// The text of a message as texts of nodes and what is between them; `None` if one of them was trimmed or cut, or follows a
-/// header.
+/// The text of a message as texts of nodes and the text between them; `None` if one of them was trimmed or cut, or
+/// follows a header.
 fn pieces<'m>(tree: &Tree<'_>, message: &'m Message<'_>) -> Option<Vec<Piece<'m>>> {
     let [Block::Text(text)] = message.content.as_slice() else { return None };
     let mut rest: &'m str = text;
@@ -334,7 +336,7 @@ fn pieces<'m>(tree: &Tree<'_>, message: &'m Message<'_>) -> Option<Vec<Piece<'m>
             rest = after;
         }
         let node: &str = node.as_ref();
-        // A message of one node mostly is that text itself.
+        // The message of one node usually is that text itself.
         rest = if ptr::eq(rest, node) { "" } else { rest.strip_prefix(node)? };
         pieces.push(Piece::Node(place));
     }

@@ -1,4 +1,4 @@
-//! From the blocks of a node to those of a message.
+//! Converts the blocks of a node to those of a message.
 
 use std::borrow::Cow;
 
@@ -14,8 +14,8 @@ use crate::prompt::Prices;
 use crate::text::trim;
 use crate::vendors::message::placeholder;
 
-/// The blocks of a message that a node's blocks give: texts trimmed, blank ones dropped, neighbouring ones joined, media
-/// with what their `ref` stands for.
+/// The blocks of a message from a node's blocks: texts trimmed, blank ones dropped, adjacent ones joined, media
+/// resolved by `ref`.
 pub(crate) fn parts<'a>(
     blocks: &mut dyn Iterator<Item = &'a Block<'a>>,
     node: &str,
@@ -64,7 +64,7 @@ fn result_content<'a>(
     content(parts)
 }
 
-/// Appends an image or a recording with what its `ref` stands for, or the text in its place.
+/// Appends an image or a recording resolved by its `ref`, or its placeholder text.
 fn push_media<'a>(
     parts: &mut Vec<Block<'a>>,
     block: &'a Block<'a>,
@@ -89,12 +89,12 @@ fn push_media<'a>(
         return parts.push(part);
     }
     let stand_in = placeholder(kind, words);
-    let message = format!("`media` has nothing for `{reference}`; `{stand_in}` stands in its place");
+    let message = format!("`media` lacks `{reference}`; `{stand_in}` replaces it");
     diagnostics.push(Diagnostic::new(DiagnosticCode::MediaMissing, Severity::Warning, message).about_node(node));
     push_text(parts, Cow::Owned(stand_in));
 }
 
-/// The cost of a node that is not in the conversation: that of its texts, which is all that can be known.
+/// The cost of a node outside the conversation: the cost of its texts, since the rest is unknown.
 pub(crate) fn content_cost(node: &Node, prices: &Prices<'_>) -> u64 {
     node.content.iter().map(|block| block_cost(block, prices)).sum()
 }
@@ -107,10 +107,10 @@ fn block_cost(block: &Block, prices: &Prices<'_>) -> u64 {
     }
 }
 
-/// Adds the most that the content of a node may come to.
+/// Adds the maximal size of a node's content.
 pub(crate) fn add_size(size: &mut Size, content: &NodeContent<'_>, prices: &Prices<'_>) {
     match content.escaped() {
-        // Escapes take more bytes than what they stand for.
+        // Escapes are longer than the characters they represent.
         Some(text) => add_bytes(size, text.len()),
         None => content.iter().for_each(|block| add_block_size(size, block, prices)),
     }

@@ -1,4 +1,4 @@
-//! Which nodes are on the path, and over which edges (SPEC §1 "Path").
+//! The nodes and edges of the path (docs/loom.md).
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::loom::created::created;
 use crate::loom::tree::{self, EdgeIx, EdgeKind, NodeIx, Tree};
 use crate::maps::{SortedMap, SortedSet};
 
-/// Where the path ends, or the path itself.
+/// The end of the path, or the path itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Position {
     /// Walk back from this node.
@@ -17,7 +17,7 @@ pub enum Position {
     Path(Vec<String>),
 }
 
-/// The caller's choices where the tree leaves one.
+/// The caller's choices at ambiguous places of the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choices {
     /// Node → the incoming edge to follow, or the predecessor it leads from.
@@ -30,9 +30,9 @@ pub struct Choices {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub node: NodeIx,
-    /// The edge from the node before; none for the first, and where an explicit path skips.
+    /// The edge from the previous node; `None` for the first node and for gaps in an explicit path.
     pub edge: Option<EdgeIx>,
-    /// Other versions of this node that the edge to the next one offered.
+    /// Other versions of this node among the sources of the next edge.
     pub versions: Vec<NodeIx>,
 }
 
@@ -46,17 +46,17 @@ pub(crate) fn resolve(tree: &Tree, position: &Position, choices: &Choices, limit
     Ok(new.steps)
 }
 
-/// The steps of a path after those that stay as they are.
+/// The changed steps of a path.
 #[derive(Debug, Default)]
 pub(crate) struct NewSteps {
-    /// How many stay.
+    /// The number of unchanged steps.
     pub keep: usize,
     pub steps: Vec<Step>,
     /// Diagnostics with the step of the path that they belong to, latest first.
     pub diagnostics: Vec<(usize, Diagnostic)>,
 }
 
-/// The versions that are selected: of each node that is no edit of another, the one to use.
+/// The selected versions: for each node that is not an edit of another, the one to use.
 pub(crate) type SelectedVersions = SortedMap<NodeIx, NodeIx>;
 
 /// A choice that fits no edge is an error, even off the path.
@@ -72,7 +72,7 @@ pub(crate) fn check_choices(tree: &Tree, choices: &Choices) -> Result<SelectedVe
         let original = original(tree, node);
         let offered = |&edge: &EdgeIx| tree::predecessors(tree.sources(edge)).any(|source| source == version);
         if original != self::original(tree, version) && !tree.outgoing(node).iter().any(offered) {
-            let message = format!("`versionSelections` names `{choice}`, which is no version of `{key}`");
+            let message = format!("`versionSelections` names `{choice}`, which is not a version of `{key}`");
             return Err(Error::new(Code::InvalidChoice, message).with("nodeId", &**key).with("choice", &**choice));
         }
         selected.insert(original, version);
@@ -80,7 +80,7 @@ pub(crate) fn check_choices(tree: &Tree, choices: &Choices) -> Result<SelectedVe
     Ok(selected)
 }
 
-/// Walks back from the tip, up to where the path begins or a step is known: `known` gives its number and the edge to it.
+/// Walks back from the tip, to the start of the path or to a known step: `known` returns its number and the edge to it.
 /// That step is made again too, since the step after it has changed.
 pub(crate) fn walk_back(
     tree: &Tree,
@@ -128,7 +128,7 @@ pub(crate) fn walk_back(
     Ok(NewSteps { keep, steps, diagnostics })
 }
 
-/// The nodes that a walk visited: the first ones in a list, all of them in a bit for each place once there are more.
+/// The nodes that a walk visited: the first ones in a list; if there are more, all in a bit set.
 #[derive(Debug, Default)]
 pub(crate) struct Visited {
     first: Vec<NodeIx>,
@@ -156,7 +156,7 @@ impl Visited {
         self.mark(node)
     }
 
-    /// Whether the walk came by the node.
+    /// Whether the walk visited the node.
     pub(crate) fn contains(&self, node: NodeIx) -> bool {
         match self.bits.get(node as usize / 64) {
             Some(bits) => *bits & (1 << (node % 64)) != 0,
@@ -173,8 +173,8 @@ impl Visited {
     }
 }
 
-/// The edge to follow back from a node: its one continuation edge or the chosen one; for an edit without edges of its
-/// own, that of the node it is an edit of; for a remark, its annotation edge.
+/// The edge to follow back from a node: its only continuation edge or the chosen one; for an edit without edges, that
+/// of the edited node; for an annotation, its annotation edge.
 pub(crate) fn edge_into(tree: &Tree, node: NodeIx, choices: &Choices) -> Result<Option<EdgeIx>> {
     match edges_into(tree, node) {
         (_, []) => Ok(None),
@@ -182,8 +182,8 @@ pub(crate) fn edge_into(tree: &Tree, node: NodeIx, choices: &Choices) -> Result<
     }
 }
 
-/// The node that the path to a node comes from, as choices and versions say; where they leave several edges, over the first.
-/// Nothing where the path begins.
+/// The predecessor of a node on its path, by choices and versions; among several remaining edges, the first. `None` at
+/// the start of the path.
 pub(crate) fn step_back(tree: &Tree, node: NodeIx, choices: &Choices, versions: &SelectedVersions) -> Option<NodeIx> {
     let (at, edges) = edges_into(tree, node);
     let first = edges.first().copied()?;
@@ -194,7 +194,7 @@ pub(crate) fn step_back(tree: &Tree, node: NodeIx, choices: &Choices, versions: 
     predecessor(tree, edge, versions, &mut Vec::new()).ok().map(|(node, _)| node)
 }
 
-/// The edges into a node, and the node that they lead to: itself, or one that it is an edit of.
+/// The edges into a node, and their target: the node itself, or one that it is an edit of.
 pub(crate) fn edges_into<'a>(tree: &'a Tree, node: NodeIx) -> (NodeIx, &'a [EdgeIx]) {
     let mut at = node;
     // Few nodes are edits without an edge.
@@ -212,7 +212,7 @@ pub(crate) fn edges_into<'a>(tree: &'a Tree, node: NodeIx) -> (NodeIx, &'a [Edge
     }
 }
 
-/// The edge to follow of those into `at`, which is the node or what it is an edit of; a choice may name either.
+/// The edge to follow among those into `at`, which is the node or one that it is an edit of; a choice may name either.
 fn choose_edge(tree: &Tree, node: NodeIx, at: NodeIx, edges: &[EdgeIx], choices: &Choices) -> Result<EdgeIx> {
     let chosen = [node, at].into_iter().find_map(|node| {
         let id = &*tree.at(node).id;
@@ -222,7 +222,7 @@ fn choose_edge(tree: &Tree, node: NodeIx, at: NodeIx, edges: &[EdgeIx], choices:
         (None, &[edge]) => Ok(edge),
         (None, _) => {
             let id = &*tree.at(at).id;
-            let message = format!("{} edges lead to node `{id}`; say which to follow in `choices`", edges.len());
+            let message = format!("{} edges lead to node `{id}`; choose one in `choices`", edges.len());
             Err(Error::new(Code::AmbiguousPath, message).with("nodeId", id).with("candidates", candidates(tree, edges)))
         }
         (Some((id, choice)), _) => {
@@ -254,7 +254,7 @@ pub(crate) fn primaries(tree: &Tree, edge: EdgeIx) -> Vec<NodeIx> {
     tree::predecessors(tree.sources(edge)).collect()
 }
 
-/// The node that an edge leads from, and the versions of it that were passed over.
+/// The node that an edge leads from, and its versions that were not selected.
 pub(crate) fn predecessor(
     tree: &Tree,
     edge: EdgeIx,
@@ -270,12 +270,12 @@ pub(crate) fn predecessor(
     let originals = SortedSet::from_iter(versions.iter().map(|&version| original(tree, version)));
     if originals.len() > 1 {
         let message = format!(
-            "the primary sources of edge `{}` are not linked by `editedFrom`; they were taken as versions of one node",
+            "the primary sources of edge `{}` are not linked by `editedFrom`; they count as versions of one node",
             tree.edge(edge).id
         );
         diagnostics.push(Diagnostic::new(DiagnosticCode::VersionsNotLinked, Severity::Warning, message));
     }
-    // An edit may have no edge of its own; where it is selected, it stands in for the version that the edge names.
+    // An edit may have no edge; if selected, it replaces the version that the edge names.
     let is_version = |chosen: &NodeIx| versions.contains(chosen) || originals.contains(&original(tree, *chosen));
     let selected = originals.iter().find_map(|original| selected.get(original).copied().filter(is_version));
     let chosen = match (selected, versions.as_slice()) {
@@ -291,21 +291,21 @@ pub(crate) fn predecessor(
     Ok((chosen, versions))
 }
 
-/// The version that no other is an edit of, and that was made last.
+/// The version that no other is an edit of, and that was created last.
 fn latest_version(tree: &Tree, versions: &[NodeIx], diagnostics: &mut Vec<Diagnostic>) -> Option<NodeIx> {
     let chains = versions.iter().flat_map(|&version| origins(tree, version).into_iter().skip(1));
     let edited = SortedSet::from_iter(chains);
     let latest: Vec<_> = versions.iter().copied().filter(|version| !edited.contains(version)).collect();
     let newest = match latest.as_slice() {
         &[only] => Some(only),
-        // `max_by_key` gives the last of equals, so the last listed wins where times do not decide.
+        // `max_by_key` returns the last of equal elements, so the last listed wins if times do not decide.
         several => several.iter().copied().max_by_key(|&version| created(tree.at(version), diagnostics)),
     };
     newest.or_else(|| versions.last().copied())
 }
 
-/// The version that a node goes back to by `editedFrom`; the node itself if it edits no other. Edits in a circle
-/// all have the same one.
+/// The version at the end of the `editedFrom` chain of a node; the node itself if it edits no other. All edits in a
+/// cycle have the same one.
 fn original(tree: &Tree, node: NodeIx) -> NodeIx {
     if tree.at(node).edited_from.is_none() {
         return node;
@@ -313,7 +313,7 @@ fn original(tree: &Tree, node: NodeIx) -> NodeIx {
     let chain = origins(tree, node);
     let last = chain.last().copied().unwrap_or(node);
     let next = tree.at(last).edited_from.as_deref().and_then(|id| tree.find_opt(id));
-    // In a circle the last one depends on where one begins.
+    // In a cycle the last one depends on the start.
     let circle = next.and_then(|next| chain.iter().position(|&node| node == next));
     circle.and_then(|from| chain.iter().skip(from).min().copied()).unwrap_or(last)
 }
@@ -333,7 +333,7 @@ pub(crate) fn origins(tree: &Tree, node: NodeIx) -> Vec<NodeIx> {
     chain
 }
 
-/// The steps of a path that is given node by node.
+/// The steps of an explicit path.
 pub(crate) fn explicit(tree: &Tree, ids: &[String], choices: &Choices, limits: &Limits) -> Result<NewSteps> {
     limits::check("pathNodes", ids.len(), limits.path_nodes)?;
     let mut seen = Visited::default();
@@ -358,10 +358,7 @@ pub(crate) fn explicit(tree: &Tree, ids: &[String], choices: &Choices, limits: &
                     Diagnostic::new(
                         DiagnosticCode::EdgeMissingOnPath,
                         Severity::Warning,
-                        format!(
-                            "no edge leads from `{}` to `{id}`; they were taken as they stand",
-                            tree.at(before.node).id
-                        ),
+                        format!("no edge leads from `{}` to `{id}`; both were kept", tree.at(before.node).id),
                     )
                     .about_node(id),
                 )),
@@ -388,13 +385,13 @@ fn edge_between(tree: &Tree, from: NodeIx, to: NodeIx, choices: &Choices) -> Opt
     between.min_by_key(|&edge| choice != Some(&*tree.edge(edge).id))
 }
 
-/// Whether the path came to this step over an annotation edge.
+/// Whether the path reached this step over an annotation edge.
 pub(crate) fn is_annotation(tree: &Tree, step: &Step) -> bool {
     step.edge.is_some_and(|edge| tree.edge(edge).kind == EdgeKind::Annotation)
 }
 
 pub(crate) fn cycle(tree: &Tree, node: NodeIx) -> Error {
     let id = &*tree.at(node).id;
-    Error::new(Code::PathCycle, format!("the path comes to node `{id}` twice; break the cycle, or list each node once"))
+    Error::new(Code::PathCycle, format!("the path reaches node `{id}` twice; break the cycle or list each node once"))
         .with("nodeId", id)
 }

@@ -1,4 +1,4 @@
-//! The context in which a path is read: tree, options, and a counter that may cache its counts.
+//! The context for reading a path: tree, options, and a counter that may cache its counts.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ use crate::tokens::Counter;
 use crate::tokens::Uncounted;
 use crate::tokens::memory::{CachingCounter, CounterId, InternedText};
 
-/// The surroundings of a path.
+/// The context of a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathContext<'a> {
     pub tree: &'a Tree<'a>,
@@ -39,20 +39,20 @@ pub(crate) struct PathContext<'a> {
 /// The interned texts of a node. Most have one.
 pub(crate) type InternedTexts = SmallVec<[Rc<InternedText>; 1]>;
 
-/// The cache of a resident tree, by the place of each node.
+/// The cache of a resident tree, by slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Remembered<'a> {
     pub counter: &'a CachingCounter<'a>,
-    /// The texts that are counted: the first is the node's one text, where it has no more.
+    /// The counted texts: the first is the node's only text, if it has one.
     pub texts: &'a ChunkedVec<InternedTexts>,
-    /// The texts that grow, which are not among them.
+    /// The incremental texts, which are not among them.
     pub incremental_texts: &'a IncrementalTexts,
-    /// How often what is there changed.
+    /// How often the node at each slot changed.
     pub revisions: &'a ChunkedVec<u32>,
 }
 
 impl<'a> PathContext<'a> {
-    /// For a single assembly.
+    /// The context of a single assembly.
     pub(crate) fn new(tree: &'a Tree<'a>, options: &'a Options, mode: Mode, counter: &'a dyn Counter) -> Self {
         let Options { overhead, image, audio_second, .. } = *options;
         let prices = Prices { counter, overhead, image, audio_second };
@@ -60,7 +60,7 @@ impl<'a> PathContext<'a> {
         this.with_tools(&options.tools)
     }
 
-    /// The same for a request with the tools of a target.
+    /// The context of a request with the tools of a target.
     pub(crate) fn for_target(self, target: &Target) -> Self {
         self.with_tools(&target.tools)
     }
@@ -74,12 +74,12 @@ impl<'a> PathContext<'a> {
         Self { tools: hasher.finish(), ..self }
     }
 
-    /// For a resident tree.
+    /// The context of a resident tree.
     pub(crate) fn resident(tree: &'a Tree<'a>, options: &'a Options, mode: Mode, remembered: Remembered<'a>) -> Self {
         Self { remembered: Some(remembered), ..Self::new(tree, options, mode, remembered.counter) }
     }
 
-    /// The same where nothing has to be counted.
+    /// The same context without counting.
     pub(crate) fn uncounted(self) -> Self {
         Self { prices: Prices { counter: &Uncounted, ..self.prices }, counts: false, remembered: None, ..self }
     }
@@ -93,7 +93,7 @@ impl<'a> PathContext<'a> {
         self.prices.counter.name()
     }
 
-    /// By how many percent its counts may be off.
+    /// The error of the counts in percent.
     pub(crate) fn tokenizer_error(&self) -> Option<u32> {
         self.prices.counter.error_percent()
     }
@@ -102,12 +102,12 @@ impl<'a> PathContext<'a> {
         self.remembered.map(|remembered| remembered.counter.id())
     }
 
-    /// How often what is at this place changed.
+    /// How often the node at this slot changed.
     pub(crate) fn revision(&self, node: NodeIx) -> u32 {
         self.remembered.and_then(|remembered| remembered.revisions.get(node as usize).copied()).unwrap_or(0)
     }
 
-    /// Tokens of the one text of a node.
+    /// Tokens of the only text of a node.
     pub(crate) fn text_tokens(&self, node: NodeIx, text: &str) -> u64 {
         if let Some(tokens) = self.incremental_tokens(node, text) {
             return tokens;
@@ -118,20 +118,20 @@ impl<'a> PathContext<'a> {
         }
     }
 
-    /// Tokens of a part of the message that a node is.
+    /// Tokens of a part of the message of a node.
     pub(crate) fn part_tokens(&self, node: NodeIx, part: &Block<'_>) -> u64 {
         let incremental =
             if let Block::Text(Cow::Borrowed(text)) = part { self.incremental_tokens(node, text) } else { None };
         incremental.unwrap_or_else(|| self.prices.block(part))
     }
 
-    /// Tokens of a text of a node, where it is the one that grows.
+    /// Tokens of a text of a node, if it is the incremental one.
     fn incremental_tokens(&self, node: NodeIx, text: &str) -> Option<u64> {
         let remembered = self.remembered?;
         remembered.incremental_texts.tokens(node, self.tree.at(node), text, remembered.counter).map(u64::from)
     }
 
-    /// The cost of a paragraph break after the one text of a node.
+    /// The cost of a paragraph break after the only text of a node.
     pub(crate) fn break_after(&self, node: NodeIx, text: &str) -> i64 {
         let find = || break_after(text, &self.prices);
         match self.interned(node) {

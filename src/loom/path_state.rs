@@ -1,7 +1,8 @@
-//! The last path that was asked for, with what was selected along it (SPEC §1 "Path", "Resident tree").
+//! The last requested path, with the selection along it (docs/resident.md).
 //!
-//! Lists from the oldest node to the tip, so that a tip further on, or an edit near the tip, costs as much as what is new: what
-//! is before the first step that may have changed stays. A one-shot assembly advances an empty state.
+//! The lists run from the oldest node to the tip, so that moving the tip forward, or an edit near the tip, costs only
+//! the new part: everything before the first step that may have changed is kept. A one-shot assembly advances an empty
+//! state.
 
 use std::rc::Rc;
 
@@ -21,22 +22,22 @@ use crate::tokens::memory::CounterId;
 pub(crate) struct PathState {
     key: Option<PathKey>,
     pub steps: Vec<Step>,
-    /// For each place of the tree, its step on the path plus 1, or 0.
+    /// For each slot of the tree, its step on the path plus 1, or 0.
     on_path: Vec<u32>,
     /// Diagnostics of the path, by step, the last first.
     diagnostics: Vec<(usize, Diagnostic)>,
     pub selected: SelectionState,
-    /// For each place of the tree, the first step that depends on it plus 1, or 0.
+    /// For each slot of the tree, the first step that depends on it plus 1, or 0.
     dependents: Vec<u32>,
-    /// The places in `dependents` that are not 0, by step.
+    /// The slots with nonzero `dependents`, by step.
     dependencies: Vec<NodeIx>,
     /// The number of dependencies before each step.
     dependency_marks: Vec<usize>,
-    /// Whether a node names a missing one, which any new node may be.
+    /// Whether a node refers to a missing one, which any new node may be.
     dangling: bool,
-    /// The first step that may have changed since.
+    /// The first step that may have changed.
     dirty: usize,
-    /// How many of the first steps are as they were when [`PathState::take_unchanged`] was last asked.
+    /// The number of leading steps unchanged since the last call of [`PathState::take_unchanged`].
     unchanged: usize,
 }
 
@@ -80,7 +81,7 @@ impl PathKey {
             && (!may_hold_media || self.has_media_of(options))
     }
 
-    /// Takes the media costs of the options, which matter once the path holds media.
+    /// Takes the media costs of the options, which matter if the path holds media.
     fn take_media_of(&mut self, options: &Options) {
         (self.image, self.audio_second) = (options.image, options.audio_second);
         self.media = Rc::clone(&options.media);
@@ -94,7 +95,7 @@ impl PathKey {
 }
 
 impl PathState {
-    /// Notes changes at these places.
+    /// Records changes at these slots.
     pub(crate) fn touch(&mut self, places: &[NodeIx]) {
         for &place in places {
             match self.dependents.get(place as usize) {
@@ -121,19 +122,18 @@ impl PathState {
         diagnostics
     }
 
-    /// How many choices are about nodes that are not on the path.
+    /// Reports choices for nodes that are not on the path.
     fn unused_choices(&self, tree: &Tree<'_>, choices: &Choices) -> Option<Diagnostic> {
         if choices.edges.is_empty() && choices.versions.is_empty() {
             return None;
         }
-        // An edit stands at the end of the edge that leads to what it is an edit of.
+        // An edit is at the end of the edge to the node it edits.
         let ends = self.steps.iter().filter_map(|step| Some(tree.edge(step.edge?).target));
         let used = SortedSet::from_iter(self.steps.iter().map(|step| step.node).chain(ends));
         let ids = choices.edges.keys().chain(choices.versions.iter().map(|(_, version)| version));
         let count = ids.filter_map(|id| tree.find_opt(id)).filter(|node| !used.contains(node)).count();
         (count > 0).then(|| {
-            let message =
-                format!("{count} of `choices` and `versionSelections` are about nodes that are not on this path");
+            let message = format!("{count} of `choices` and `versionSelections` name nodes that are not on this path");
             Diagnostic::new(DiagnosticCode::SelectionsIgnored, Severity::Info, message)
         })
     }
@@ -142,18 +142,18 @@ impl PathState {
         self.steps.iter().map(|step| &*tree.at(step.node).id).collect()
     }
 
-    /// How many of the first steps are as they were when this was last asked.
+    /// The number of leading steps that are unchanged since the last call.
     pub(crate) fn take_unchanged(&mut self) -> usize {
         std::mem::replace(&mut self.unchanged, usize::MAX)
     }
 
-    /// Which step a node is.
+    /// The step of a node.
     pub(crate) fn step_of(&self, node: NodeIx) -> Option<usize> {
         self.on_path.get(node as usize).and_then(|&step| (step as usize).checked_sub(1))
     }
 
-    /// Makes this the path of the options, for which it has to [be](Self::is_for). Gives how many entries of the selection
-    /// stayed as they were.
+    /// Makes this the path of the options, which [`Self::is_for`] must accept. Returns the number of unchanged entries
+    /// of the selection.
     pub(crate) fn advance(&mut self, context: &PathContext<'_>) -> Result<usize> {
         let mut key = self.key.take().unwrap_or_else(|| PathKey::of(context));
         key.take_media_of(context.options);
@@ -167,7 +167,7 @@ impl PathState {
             anew = !self.selected.expect(context.tree, &new.steps);
         }
         if anew {
-            // A node next to the path comes onto it, or leaves it: earlier steps would have chosen otherwise.
+            // A node next to the path joins or leaves it: earlier steps would have chosen differently.
             let mut steps = std::mem::take(&mut self.steps);
             steps.truncate(new.keep);
             steps.append(&mut new.steps);
@@ -189,7 +189,7 @@ impl PathState {
         self.dependents.resize(places, 0);
     }
 
-    /// The steps that changed.
+    /// The changed steps.
     fn new_steps(&mut self, context: &PathContext<'_>) -> Result<NewSteps> {
         let PathContext { tree, options, .. } = *context;
         let versions = path::check_choices(tree, &options.choices)?;
@@ -213,7 +213,7 @@ impl PathState {
             }
         };
         if options.instruction_scope == InstructionScope::Generation {
-            // Which instructions count depends on where the path ends.
+            // The instructions that count depend on the end of the path.
             let ends = self.steps.len().min(new.keep + new.steps.len());
             let keep = new.keep.min(ends.saturating_sub(2));
             let again = self.steps.get(keep..new.keep).unwrap_or_default();
@@ -236,7 +236,7 @@ impl PathState {
                 *place = 0;
             }
         }
-        // The diagnostic of the step itself was found on the edge to it, which stays.
+        // The diagnostic of the step itself was found on the edge to it, which is kept.
         self.diagnostics.retain(|&(step, _)| step <= keep);
         if let Some(&mark) = self.dependency_marks.get(keep) {
             for place in self.dependencies.drain(mark..) {
@@ -248,7 +248,7 @@ impl PathState {
         }
     }
 
-    /// Adds new steps. Gives how many entries of the selection stayed.
+    /// Adds new steps. Returns the number of unchanged entries of the selection.
     fn extend(&mut self, context: &PathContext<'_>, new: NewSteps) -> Result<usize> {
         let NewSteps { keep, steps, diagnostics } = new;
         for (at, step) in (keep..).zip(&steps) {
@@ -282,13 +282,13 @@ impl PathState {
             }
         };
         note(step.node);
-        // A selected node next to the path comes onto it when it becomes a version of one that is on it.
+        // A selected node next to the path joins it when it becomes a version of a node on it.
         if at == 0 {
             let ids = context.options.choices.versions.iter().flat_map(|(key, version)| [key, version]);
             let places = ids.filter_map(|id| tree.find_opt(id)).flat_map(|place| path::origins(tree, place));
             places.filter(|&place| on_path.get(place as usize) == Some(&0)).for_each(&mut note);
         }
-        // The remarks about included remarks belong to the step, too.
+        // Annotations of included annotations also belong to the step.
         let mut open: Vec<NodeIx> = tree.annotations(step.node).collect();
         let mut followed = Vec::new();
         while let Some(annotation) = open.pop() {
@@ -302,7 +302,7 @@ impl PathState {
         if let Some(edge) = next.and_then(|next| next.edge) {
             tree.sources(edge).iter().for_each(|link| note(link.node));
         }
-        // An edit without an edge of its own, and versions of one node, depend on what they are edits of.
+        // An edit without an edge, and versions of one node, depend on the nodes they edit.
         let edited = step.edge.is_none_or(|edge| tree.edge(edge).target != step.node);
         let own = (edited || !step.versions.is_empty()).then_some(&step.node);
         for &version in own.into_iter().chain(&step.versions) {

@@ -1,7 +1,7 @@
-//! Reads a request for an assembly: the tree and the options (SPEC §7).
+//! Reads a request for an assembly: the tree and the options.
 //!
-//! The tree, its nodes and edges, agents and media are entities, which may hold fields that are not known. All else are
-//! options, and one that is not known is reported.
+//! The tree, its nodes and edges, agents and media are entities, which may hold unknown fields. Everything else is an
+//! option, and an unknown one is reported.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -26,8 +26,8 @@ use crate::prompt::{ImageRule, Overhead};
 use crate::time::Timestamp;
 use crate::tokens::models::preserves_thinking;
 
-/// Every option of an assembly. A request that is no question to a resident tree has a `tree`, too. Those with a dot are what
-/// is meant where the name after it stands next to them.
+/// Every option of an assembly. A request that is not addressed to a resident tree also has a `tree`. A name with a dot
+/// is the path of an option that is often misplaced at the top level.
 pub(crate) const OPTIONS: &[&str] = &[
     "preferences.truncationStrategy",
     "preferences.minimumRecentNodes",
@@ -65,27 +65,27 @@ pub(crate) const OPTIONS: &[&str] = &[
     "tree",
 ];
 
-/// The options of a question to a resident tree.
+/// The options of a request to a resident tree.
 pub(crate) fn resident_options() -> &'static [&'static str] {
     OPTIONS.split_last().map_or(&[], |(_tree, options)| options)
 }
 
-/// Which node a request is about, and whether there has to be a window.
+/// The position that a request refers to, and whether it requires a window.
 #[derive(Debug)]
 pub(crate) enum RequestKind {
     /// An assembly: it has `tip` or `path`, and a `contextWindow`.
     Assembly,
     /// A path, of which nothing is cut: it has `tip` or `path`.
     Path,
-    /// This node, whatever the options say.
+    /// This node, regardless of the options.
     Node(String),
-    /// The tree, or nodes that are named elsewhere.
+    /// The whole tree, or nodes that are named elsewhere.
     Tree,
-    /// Assemblies whose tips are named elsewhere: there has to be a `contextWindow`.
+    /// Assemblies whose tips are named elsewhere: a `contextWindow` is required.
     Tips,
 }
 
-/// Reads everything but the tree.
+/// Reads everything except the tree.
 pub(crate) fn options(
     request: Object<'_>,
     about: RequestKind,
@@ -98,9 +98,9 @@ pub(crate) fn options(
         (_, None, Some(path)) => Position::Path(path_of(path, &limits)?),
         (RequestKind::Tree | RequestKind::Tips, None, None) => Position::Tip(String::new()),
         (_, None, None) => {
-            return Err(invalid("give `tip`, the id of the node to end at, or `path`, a list of ids"));
+            return Err(invalid("pass `tip`, the id of the node to end at, or `path`, a list of ids"));
         }
-        (_, Some(_), Some(_)) => return Err(invalid("give `tip` or `path`, not both")),
+        (_, Some(_), Some(_)) => return Err(invalid("pass `tip` or `path`, not both")),
     };
     let context_window = match (about, request.read("contextWindow", Value::any_number)?) {
         (_, Some(window)) => window,
@@ -108,7 +108,7 @@ pub(crate) fn options(
         (_, None) => f64::from(u32::MAX),
     };
     let target = request.read("target", |target| Target::read(target, diagnostics))?;
-    // The provider that the body is for is the provider, unless the request says something else.
+    // The provider of the target is the default of `provider`.
     let model = target.as_ref().and_then(|target| target.model.as_deref()).unwrap_or_default();
     let (has_system_field, image) = match (request.get("provider")?, &target) {
         (Some(given), _) => provider(given, model, diagnostics)?,
@@ -188,16 +188,16 @@ pub(crate) fn lacks(request: Object<'_>, option: &str) -> Error {
     error.with("path", path)
 }
 
-/// The error for chat messages that are given where a tree is wanted.
+/// The error for chat messages in place of a tree.
 pub(crate) fn chat_messages(fields: Object<'_>) -> Option<Error> {
     let messages = fields.get("messages").ok().flatten()?;
-    Some(messages.invalid(|place| format!("{place} is no Loom tree; `chatToLoomTree` makes one of chat messages")))
+    Some(messages.invalid(|place| format!("{place} is not a Loom tree; use `chatToLoomTree` for chat messages")))
 }
 
 /// Reads a tree; `keep` makes its texts borrowed or owned.
 pub(crate) fn tree<'t, 'b>(value: Value<'t>, limits: &Limits, keep: TextOwnership<'t, 'b>) -> Result<Tree<'b>> {
     let fields =
-        value.object("a Loom tree, an object with `nodes` and `edges`; `chatToLoomTree` makes one of chat messages")?;
+        value.object("a Loom tree, an object with `nodes` and `edges`; use `chatToLoomTree` for chat messages")?;
     let nodes = fields.get("nodes")?.ok_or_else(|| chat_messages(fields).unwrap_or_else(|| value.lacks("nodes")))?;
     let nodes = node_list(nodes, limits)?;
     let edges = edge_list(fields.need("edges")?, limits)?;
@@ -206,12 +206,12 @@ pub(crate) fn tree<'t, 'b>(value: Value<'t>, limits: &Limits, keep: TextOwnershi
     Tree::new(settings, self::nodes(nodes, limits, keep)?, self::edges(edges, limits, keep)?, limits)
 }
 
-/// What a tree says about itself.
+/// The settings of a tree.
 pub(crate) const TREE_SETTINGS: &[&str] =
     &["title", "mode", "systemContext", "bufferModeSystemContext", "bufferPrefix", "preferences"];
 
-/// Reads what a tree says about itself. What is absent stays as it is; `null` is the default again. Unknown preferences are
-/// reported where there is a list for that.
+/// Reads the settings of a tree. Absent ones are unchanged; `null` restores the default. Unknown preferences are
+/// reported if a list for them is passed.
 pub(crate) fn tree_settings(
     fields: Object<'_>,
     settings: &mut TreeSettings,
@@ -244,14 +244,14 @@ pub(crate) fn given<'t>(fields: Object<'t>, name: &str) -> Result<Option<Option<
     Ok(fields.get_or_null(name)?.map(|value| Some(value).filter(|value| !value.is_null())))
 }
 
-/// The list of a tree's nodes, once it is known to be no longer than it may be.
+/// The list of a tree's nodes, within the limit.
 pub(crate) fn node_list<'t>(nodes: Value<'t>, limits: &Limits) -> Result<List<'t>> {
     let list = nodes.list("a list of nodes")?;
     limits::check("nodes", list.len(), limits.nodes)?;
     Ok(list)
 }
 
-/// The same for edges.
+/// The list of a tree's edges, within the limit.
 pub(crate) fn edge_list<'t>(edges: Value<'t>, limits: &Limits) -> Result<List<'t>> {
     let list = edges.list("a list of edges")?;
     limits::check("edges", list.len(), limits.edges)?;
@@ -261,14 +261,14 @@ pub(crate) fn edge_list<'t>(edges: Value<'t>, limits: &Limits) -> Result<List<'t
 /// Reads nodes.
 pub(crate) fn nodes<'t, 'b>(list: List<'t>, limits: &Limits, keep: TextOwnership<'t, 'b>) -> Result<Vec<Node<'b>>> {
     let mut contents = ContentReader::new(limits, keep);
-    // Where no limit can be reached, nothing is counted of a text.
+    // If no limit can be reached, texts are not counted.
     let fits =
         limits.content_blocks > 0 && limits.json_depth > 0 && list.request_bytes() <= limits.input_bytes as usize;
     let may_wait = fits && matches!(keep(Cow::Borrowed("")), Cow::Borrowed(_));
     list.read(|value| node(value, &mut contents, keep, may_wait))
 }
 
-/// Reads a node, whose text may stay escaped where it `may_wait`.
+/// Reads a node, whose text may stay escaped if `may_wait`.
 fn node<'t, 'b>(
     value: Value<'t>,
     contents: &mut ContentReader<'t, 'b>,
@@ -373,7 +373,7 @@ fn pending_sources(value: Value<'_>) -> Result<Vec<Source<'static>>> {
     value.list("a list of edge sources")?.read(|value| source(value, own))
 }
 
-/// Reads preferences; those that are not known are reported where there is a list for that.
+/// Reads preferences; unknown ones are reported if a list for them is passed.
 fn preferences(value: Value<'_>, found: Option<&mut Vec<Diagnostic>>) -> Result<Preferences> {
     const FIELDS: &[&str] = &[
         "truncationStrategy",
@@ -406,7 +406,7 @@ fn preferences(value: Value<'_>, found: Option<&mut Vec<Diagnostic>>) -> Result<
     })
 }
 
-/// Reads what each `ref` stands for.
+/// Reads the media by `ref`.
 pub(crate) fn media(value: Value<'_>) -> Result<SortedMap<String, Media<'static>>> {
     value.object("an object of media")?.map(|value| {
         let fields = value.object("media, an object with `data` or `url`")?;
@@ -418,7 +418,7 @@ pub(crate) fn media(value: Value<'_>) -> Result<SortedMap<String, Media<'static>
     })
 }
 
-/// Whether a provider has a field of its own for the system context, and what images cost there.
+/// Whether a provider has a separate field for the system context, and the cost of its images.
 fn traits(provider: Provider, model: &str) -> (bool, ImageRule) {
     match provider {
         Provider::Anthropic => (true, ImageRule::anthropic(model)),
@@ -429,7 +429,7 @@ fn traits(provider: Provider, model: &str) -> (bool, ImageRule) {
     }
 }
 
-/// The vendors whose blocks a provider takes as they are.
+/// The vendors whose blocks a provider accepts unchanged.
 fn vendors(provider: Provider) -> &'static [Vendor] {
     match provider {
         Provider::Anthropic => &[Vendor::Anthropic],
@@ -448,7 +448,8 @@ fn provider_of(request: Object<'_>, target: Option<&Target>) -> Result<Option<Pr
     named.map(|provider| provider.one_of(&Provider::NAMES)).transpose()
 }
 
-/// What holds for signed thinking after a cut: nothing where the provider, or the model, binds no signature to what comes before it.
+/// The rule for signed thinking after a cut; `None` if the provider or the model does not bind signatures to earlier
+/// messages.
 fn preserved_thinking(request: Object<'_>, target: Option<&Target>) -> Result<Option<ThinkingRule>> {
     const RULES: &[(&str, PreservedThinking)] = &[
         ("strip", PreservedThinking::Strip),

@@ -1,4 +1,4 @@
-//! The report of an assembly (SPEC §1 "Result", §0.3).
+//! The report of an assembly (docs/loom.md).
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -7,43 +7,43 @@ use crate::assembly::series::Prefix;
 use crate::assembly::settings::{Settings, Strategy};
 use crate::error::Diagnostic;
 
-/// The account of an assembly: where every node and every token went.
+/// The report of an assembly, on every node and every token.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report<'a> {
-    /// The strategy in force.
+    /// The effective strategy.
     pub strategy: Strategy,
-    /// `contextWindow − tokenBuffer`.
+    /// The limit: `contextWindow − tokenBuffer`.
     pub limit: u64,
-    /// Where the tokens went.
+    /// The tokens by part.
     pub tokens: Tokens,
     /// Whether anything was cut.
     pub truncated: bool,
     /// The cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut<'a>>,
-    /// How much of the result equals that of the last fit, in a series.
+    /// In a series, the part of the result that equals the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<Prefix>,
-    /// Whether the protected recent nodes are all kept whole.
+    /// Whether the protected recent nodes are all kept unchanged.
     pub minimum_recent_nodes_met: bool,
     /// The ids of the path, oldest first, before exclusion.
     pub path: Vec<&'a str>,
     /// One row for each node on the path, its sources, annotations and other versions.
     pub nodes: Vec<NodeReport<'a>>,
-    /// How many nodes of the tree have no row.
+    /// The number of nodes of the tree without a row.
     pub not_on_path: usize,
-    /// Loom-aware: the local id of each node of `nodes`, to resolve those in the model's answers.
+    /// For loom-aware agents: the local id of each node of `nodes`, to resolve those in the model's answers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub local_ids: Vec<LocalId<'a>>,
-    /// The settings in force.
+    /// The effective settings.
     pub preferences: Settings,
-    /// What was damaged, replaced or left out.
+    /// Diagnostics: damage, replacements and omissions.
     pub diagnostics: Vec<Diagnostic>,
-    /// Fields that the body of the request needs.
+    /// Fields that the body of the request requires.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<Map<String, Value>>,
-    /// Headers that the request needs, by their names.
+    /// Headers that the request requires, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headers: Option<Map<String, Value>>,
 }
@@ -60,12 +60,12 @@ pub struct Tokens {
     pub overhead: u64,
     /// The sum of the three.
     pub total: u64,
-    /// How they were counted.
+    /// The name of the counter.
     pub tokenizer: String,
-    /// By how many percent the counts may be off, where the tokenizer says so.
+    /// The error of the counts in percent, if the tokenizer states one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokenizer_error: Option<u32>,
-    /// Loom-aware: the additions that `system` and `messages` contain.
+    /// For loom-aware agents: the additions contained in `system` and `messages`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loom_aware: Option<LoomAwareTokens>,
 }
@@ -88,7 +88,7 @@ pub struct LoomAwareTokens {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LocalId<'a> {
-    /// Its local id, for a loom-aware agent.
+    /// The local id.
     pub local_id: String,
     /// The node.
     pub node_id: &'a str,
@@ -98,13 +98,13 @@ pub struct LocalId<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cut<'a> {
-    /// The nodes removed whole, oldest first.
+    /// The nodes removed completely, oldest first.
     pub node_ids: Vec<&'a str>,
     /// The nodes removed in part.
     pub partial_node_ids: Vec<&'a str>,
     /// Tokens removed, each node counted alone.
     pub tokens: u64,
-    /// How many nodes of the conversation come before the cut.
+    /// The number of nodes of the conversation before the cut.
     pub position: usize,
     /// The marker in the gap.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,18 +122,18 @@ pub struct NodeReport<'a> {
     pub part: NodePart,
     /// Its fate.
     pub fate: Fate,
-    /// Why it is missing or not whole.
+    /// The reason, unless it was kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// Tokens of its whole content, counted alone.
+    /// Tokens of its original content, counted alone.
     pub tokens: u64,
-    /// Of one that is not whole, tokens of what is left, counted alone.
+    /// Tokens of the remaining content, counted alone, if it was changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_after: Option<u64>,
     /// Index of the message that holds it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<usize>,
-    /// Loom-aware: whether its text is in the operational memory, too.
+    /// For loom-aware agents: whether its text is also in the operational memory.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
 }
@@ -148,7 +148,7 @@ pub enum NodePart {
     Context,
     /// It is part of the system context.
     Instruction,
-    /// It is a remark about a node on the path.
+    /// It is an annotation of a node on the path.
     Annotation,
     /// It is another version of a node on the path.
     Version,
@@ -160,11 +160,11 @@ pub enum NodePart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Fate {
-    /// All of it is in the result.
+    /// It is in the result completely.
     Kept,
-    /// A part of it is in the result.
+    /// It is in the result in part.
     Changed,
-    /// Nothing of it is left.
+    /// It was removed completely.
     Cut,
     /// A rule left it out.
     Excluded,
@@ -172,7 +172,7 @@ pub enum Fate {
     Skipped,
 }
 
-/// Why a node is missing or not whole.
+/// Why a node is missing or changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Reason {
@@ -182,7 +182,7 @@ pub enum Reason {
     Pruned,
     /// Reached through an annotation edge and not included.
     Annotation,
-    /// It is blank.
+    /// Its content is blank.
     Blank,
     /// It is a tool call without its result, or the reverse.
     ToolPairBroken,
@@ -190,13 +190,13 @@ pub enum Reason {
     OtherVersion,
     /// An instruction of an earlier generation.
     InstructionScope,
-    /// It is only media, in a document or in the system context.
+    /// It holds only media, in a document or in the system context.
     NonText,
     /// The system context is left out of documents.
     SystemContextOff,
-    /// Removed whole to stay under the limit.
+    /// Removed to stay within the limit.
     OverLimit,
-    /// Shortened to stay under the limit.
+    /// Shortened to stay within the limit.
     Shortened,
     /// Replaced by a compaction.
     Compacted,
@@ -206,32 +206,32 @@ pub enum Reason {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReportSummary {
-    /// The strategy in force.
+    /// The effective strategy.
     pub strategy: Strategy,
-    /// `contextWindow − tokenBuffer`.
+    /// The limit: `contextWindow − tokenBuffer`.
     pub limit: u64,
-    /// Where the tokens went.
+    /// The tokens by part.
     pub tokens: Tokens,
     /// Whether anything was cut.
     pub truncated: bool,
     /// The cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<CutSummary>,
-    /// How much of the result equals that of the last fit, in a series.
+    /// In a series, the part of the result that equals the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<Prefix>,
-    /// Whether the protected recent nodes are all kept whole.
+    /// Whether the protected recent nodes are all kept unchanged.
     pub minimum_recent_nodes_met: bool,
-    /// How many nodes the path has, before exclusion.
+    /// The number of nodes on the path, before exclusion.
     pub path_length: usize,
-    /// The settings in force.
+    /// The effective settings.
     pub preferences: Settings,
-    /// What was damaged, replaced or left out.
+    /// Diagnostics: damage, replacements and omissions.
     pub diagnostics: Vec<Diagnostic>,
-    /// Fields that the body of the request needs.
+    /// Fields that the body of the request requires.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<Map<String, Value>>,
-    /// Headers that the request needs, by their names.
+    /// Headers that the request requires, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headers: Option<Map<String, Value>>,
 }
@@ -240,15 +240,15 @@ pub struct ReportSummary {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CutSummary {
-    /// Nodes removed whole.
+    /// Nodes removed completely.
     pub nodes: usize,
     /// Nodes removed in part.
     pub partial_nodes: usize,
     /// Tokens removed, each node counted alone.
     pub tokens: u64,
-    /// How many nodes of the conversation come before the cut.
+    /// The number of nodes of the conversation before the cut.
     pub position: usize,
-    /// The marker that stands in the gap.
+    /// The marker in the gap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marker: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The options of an assembly (SPEC §1, §7).
+//! The options of an assembly (docs/loom.md).
 
 use std::rc::Rc;
 
@@ -16,28 +16,28 @@ use crate::maps::{SortedMap, SortedSet};
 use crate::prompt::bodies::Provider;
 use crate::prompt::{ImageRule, Overhead};
 
-/// All of a request but the tree.
+/// A request without its tree.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The path.
     pub position: Position,
-    /// Choices where the tree has several ways.
+    /// Choices at ambiguous places of the tree.
     pub choices: Choices,
     /// Which annotations are part of the context.
     pub annotations: Annotations,
-    /// Sources of the edge that is about to be created at the tip.
+    /// Sources of the edge about to be created at the tip.
     pub pending_sources: Vec<Source<'static>>,
-    /// Whose instructions count.
+    /// The instructions to include.
     pub instruction_scope: InstructionScope,
     /// The agent's system prompt.
     pub system_prompt: Option<String>,
-    /// Tokens that the model can take in, its answer included; unchecked.
+    /// The context window of the model in tokens, including its answer; unchecked.
     pub context_window: f64,
-    /// The request's own settings.
+    /// The settings of the request.
     pub preferences: Preferences,
-    /// The application's settings, below the tree's.
+    /// The settings of the application, which the tree's override.
     pub app_preferences: Preferences,
-    /// Where the system context is put.
+    /// The placement of the system context.
     pub system_placement: SystemPlacement,
     /// The provider's overhead of messages.
     pub overhead: Overhead,
@@ -45,30 +45,31 @@ pub struct Options {
     pub image: ImageRule,
     /// Tokens of a second of audio.
     pub audio_second: u64,
-    /// Images and recordings by their `ref`s.
+    /// Images and recordings by `ref`.
     pub media: Rc<SortedMap<String, Media<'static>>>,
-    /// What holds for signed thinking after a cut; `None` where signatures are not bound to what comes before.
+    /// The rule for signed thinking after a cut; `None` if signatures are not bound to earlier messages.
     pub preserved_thinking: Option<ThinkingRule>,
-    /// The vendors whose blocks the provider takes as they are; `None` if it is unknown.
+    /// The vendors whose blocks the provider accepts unchanged; `None` if it is unknown.
     pub vendors: Option<&'static [Vendor]>,
-    /// The field `thinking` that the request has, as JSON.
+    /// The field `thinking` of the request, as JSON.
     pub thinking: Option<Value>,
     /// The additions for a loom-aware agent.
     pub loom_aware: Option<LoomAware>,
-    /// Buffer mode: the text before that of the path; if missing, the tree's.
+    /// Buffer mode: the text before that of the path; defaults to the tree's.
     pub buffer_prefix: Option<String>,
-    /// Buffer mode: text that is not yet a node.
+    /// Buffer mode: text that is not a node yet.
     pub working_buffer: String,
     /// The provider, if the request names one. A series of dialogues does not continue with another one.
     pub provider: Option<Provider>,
     /// The tools of the request, which a series of dialogues compares.
     pub tools: Vec<Value>,
-    /// The dialogue that this one continues. What was done for it is done again, so that the result begins with the last one, until the
-    /// limit is exceeded; then a step goes down to `cut_to`.
+    /// The dialogue that this one continues. Its treatment is applied again, so that the result begins with the last
+    /// one, until the limit is exceeded; then a step cuts down to `cut_to`.
     pub previous: Previous,
-    /// The part of the limit that a step leaves used, above 0 and at most 1. Defaults to 0.75 in a series; a single fit uses all.
+    /// The fraction of the limit that a step cuts to, above 0 and at most 1. Defaults to 0.75 in a series; a single fit
+    /// uses the whole limit.
     pub cut_to: Option<f64>,
-    /// Bounds on the input.
+    /// Limits on the input.
     pub limits: Limits,
 }
 
@@ -112,12 +113,12 @@ impl Options {
 /// Which annotations are part of the context.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Annotations {
-    /// None.
+    /// No annotations.
     #[default]
     None,
-    /// All of the path's.
+    /// All annotations of the path.
     All,
-    /// The named ones.
+    /// The named annotations.
     Named(SortedSet<String>),
 }
 
@@ -131,7 +132,7 @@ impl Annotations {
     }
 }
 
-/// Whose instruction sources count.
+/// The instruction sources to include.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InstructionScope {
     /// The sources of every edge on the path, and the pending ones.
@@ -141,12 +142,12 @@ pub enum InstructionScope {
     Generation,
 }
 
-/// Where the system context is put.
+/// The placement of the system context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SystemPlacement {
-    /// In a field of its own.
+    /// In a separate field.
     #[default]
     Field,
-    /// In the first message, in this role; in a document, at its beginning.
+    /// In the first message, with this role; in a document, at its beginning.
     Message(Role),
 }

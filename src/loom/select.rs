@@ -1,4 +1,4 @@
-//! Which nodes belong to the path, in order, and which the rules leave out (SPEC §1 "Exclusion", "Context sources").
+//! Which nodes belong to the path, in order, and which are excluded (docs/loom.md).
 
 use crate::content::{Block, Role};
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
@@ -28,49 +28,49 @@ pub(crate) struct Row {
     pub reason: Option<Reason>,
 }
 
-/// Notes what became of the node of a row.
+/// Sets the fate of a row.
 pub(crate) fn set_fate(rows: &mut [Row], at: usize, fate: Fate, reason: Reason) {
     if let Some(row) = rows.get_mut(at) {
         (row.fate, row.reason) = (fate, Some(reason));
     }
 }
 
-/// The nodes of the conversation and of the system context, and a row for each node that was looked at.
+/// The nodes of the conversation and of the system context, and a row for each visited node.
 #[derive(Debug, Default)]
 pub(crate) struct Selection {
-    /// Nodes that no rule left out, oldest first.
+    /// Nodes of the conversation that no rule excludes, oldest first.
     pub entries: Vec<Entry>,
-    /// Nodes for the system context that no rule left out, in path order.
+    /// Nodes of the system context that no rule excludes, in path order.
     pub instructions: Vec<Entry>,
     pub rows: Vec<Row>,
 }
 
-/// Which kind of result is assembled.
+/// The kind of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Dialogue,
     Buffer,
 }
 
-/// The selection for the steps of a path so far. It can be rolled back to any step and continue there.
+/// The selection for the steps of a path so far. It can be rolled back to any step and continued from there.
 #[derive(Debug, Default)]
 pub(crate) struct SelectionState {
     pub selection: Selection,
-    /// For each place of the tree: [`NOWHERE`], [`EXPECTED`], or one more than the row of the node there.
+    /// For each slot of the tree: [`NOWHERE`], [`EXPECTED`], or the row of its node plus 1.
     index: Vec<u32>,
-    /// Nodes that get a row only where they are nothing else.
+    /// Nodes that only get a row if they get no other one.
     passed_over: Vec<(NodeIx, NodePart)>,
-    /// Sources and annotations that got no row since they come later on the path.
+    /// Sources and annotations without a row because they come later on the path.
     postponed: Vec<NodeIx>,
-    /// How much there was of everything before each step.
+    /// The lengths of all lists before each step.
     marks: Vec<Mark>,
-    /// Whether anything that was looked at may hold media, whose prices depend on the options.
+    /// Whether any visited node may hold media, whose prices depend on the options.
     pub may_hold_media: bool,
 }
 
 /// The node has no row.
 const NOWHERE: u32 = 0;
-/// The node is on the path and will have a row, so that nothing else takes its place.
+/// The node is on the path and will have a row, so that it gets no other one.
 const EXPECTED: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +83,7 @@ struct Mark {
 }
 
 impl SelectionState {
-    /// Reserves the rows of steps that are to come. False where one of them has a row as something else already.
+    /// Reserves the rows of steps to come. False if one of them already has a row.
     pub(crate) fn expect(&mut self, tree: &Tree, steps: &[Step]) -> bool {
         self.index.resize(tree.places(), NOWHERE);
         let mut new = true;
@@ -96,7 +96,7 @@ impl SelectionState {
         new
     }
 
-    /// Looks at the steps from `from` on.
+    /// Visits the steps from `from` on.
     pub(crate) fn steps(
         &mut self,
         tree: &Tree,
@@ -137,7 +137,7 @@ impl SelectionState {
         }
     }
 
-    /// Forgets the steps from `from` on, of which `steps` are the ones that were looked at or expected.
+    /// Discards the steps from `from` on, of which `steps` were visited or expected.
     pub(crate) fn truncate(&mut self, from: usize, steps: &[Step]) {
         let Some(&mark) = self.marks.get(from) else { return };
         for row in self.selection.rows.drain(mark.rows..) {
@@ -157,19 +157,19 @@ impl SelectionState {
         self.marks.truncate(from);
     }
 
-    /// Sources that got no row since they come later on the path.
+    /// Sources without a row because they come later on the path.
     pub(crate) fn postponed(&self) -> &[NodeIx] {
         &self.postponed
     }
 
-    /// The rows of all nodes that have to do with the path.
+    /// The rows of all nodes related to the path.
     pub(crate) fn rows(&self, tree: &Tree) -> Vec<Row> {
         let mut rows = self.selection.rows.clone();
         rows.extend(self.rest(tree));
         rows
     }
 
-    /// Rows for what was passed over and is nothing else.
+    /// Rows for skipped nodes without another row.
     fn rest(&self, tree: &Tree) -> Vec<Row> {
         let mut rows: Vec<Row> = Vec::new();
         let mut seen = SortedSet::new();
@@ -239,7 +239,7 @@ impl PathSelection<'_> {
         self.add(step.node, NodePart::Path, role_of(node), left_out);
     }
 
-    /// The remarks about a node, and the remarks about those.
+    /// The annotations of a node, and the annotations of those.
     fn annotations(&mut self, node: NodeIx) {
         let mut open: Vec<NodeIx> = self.tree.annotations(node).rev().collect();
         while let Some(annotation) = open.pop() {
@@ -281,7 +281,7 @@ impl PathSelection<'_> {
         }
     }
 
-    /// Why an instruction has nothing to say.
+    /// Why an instruction has no text.
     fn silent(&self, node: &Node) -> Option<(Fate, Reason)> {
         if is_blank(node) {
             return Some((Fate::Excluded, Reason::Blank));
@@ -290,7 +290,7 @@ impl PathSelection<'_> {
     }
 }
 
-/// The sources of the edge that leads to a step, where that is a continuation.
+/// The sources of the edge to a step, if that is a continuation.
 fn continuation_links<'a>(tree: &'a Tree, to: &Step) -> &'a [SourceRef] {
     match to.edge {
         Some(edge) if tree.edge(edge).kind == EdgeKind::Continuation => tree.sources(edge),
@@ -298,7 +298,7 @@ fn continuation_links<'a>(tree: &'a Tree, to: &Step) -> &'a [SourceRef] {
     }
 }
 
-/// The sources of the edge about to be created. Its primary is the tip, whether or not it says so.
+/// The sources of the edge about to be created. Its primary is the tip, whether stated or not.
 fn pending_links(tree: &Tree, steps: &[Step], options: &Options) -> Result<Vec<SourceRef>> {
     let tip = steps.last().map(|step| step.node);
     let link = |(at, source): (usize, &crate::loom::tree::Source)| {
@@ -315,7 +315,7 @@ fn pending_links(tree: &Tree, steps: &[Step], options: &Options) -> Result<Vec<S
     options.pending_sources.iter().enumerate().map(link).collect()
 }
 
-/// Named annotations that have nothing to do with the path.
+/// Reports named annotations that are not related to the path.
 pub(crate) fn check_annotations(
     tree: &Tree,
     state: &SelectionState,
@@ -327,7 +327,7 @@ pub(crate) fn check_annotations(
     for id in ids.iter() {
         let node = tree.find(id)?;
         if !state.has_row(node) && !passed_over.contains(&node) {
-            let message = format!("`{id}` is no annotation of the path; it was left out");
+            let message = format!("`{id}` is not an annotation of the path; it was ignored");
             diagnostics
                 .push(Diagnostic::new(DiagnosticCode::AnnotationNotFound, Severity::Warning, message).about_node(id));
         }
@@ -342,7 +342,7 @@ pub(crate) fn left_out_by_mark(node: &Node) -> Option<(Fate, Reason)> {
     node.pruned.then_some((Fate::Excluded, Reason::Pruned))
 }
 
-/// A node of tool results speaks as the user, whoever its author is.
+/// A node of tool results has the user's role, regardless of its author.
 fn role_of(node: &Node) -> Role {
     let blocks = node.content.read_blocks();
     let has = |kind: fn(&Block) -> bool| blocks.iter().any(kind);

@@ -1,4 +1,4 @@
-//! How a dialogue continues the last one of its conversation (SPEC §8 "Continuing fits").
+//! How a dialogue continues the last one of its conversation (docs/agents.md).
 
 use std::ops::Range;
 
@@ -19,30 +19,30 @@ use crate::vendors::message_hash::MessageHash;
 /// A dialogue in a series.
 #[derive(Debug)]
 pub(crate) struct DialogueSeries<'s> {
-    /// The last fit, as far as it is known.
+    /// The last fit, if known.
     pub last: Option<&'s KnownState>,
-    /// Whether the state of this fit is asked for.
+    /// Whether the state of this fit is requested.
     pub is_recorded: bool,
     pub provider: &'static str,
     pub hashes: RequestHashes,
     /// The hash of each node of the conversation.
     pub nodes: Vec<MessageHash>,
-    /// Nodes that are the same as in the last request.
+    /// The number of nodes equal to the last request.
     same: usize,
-    /// Whether what the last fit did is done again.
+    /// Whether the treatment of the last fit is applied again.
     repeats: bool,
     pub reason: Option<PrefixReason>,
-    /// Whether everything differs for a cache.
+    /// Whether nothing can be cached.
     pub is_other_request: bool,
-    /// The changes that make thinking invalid: the first node whose prefix differs, and how many nodes there are.
+    /// The changes that make thinking invalid: the first node whose prefix differs, and the number of nodes.
     pub changes: Vec<(usize, usize)>,
-    /// The first of them were reported before.
+    /// The number of leading changes that were already reported.
     reported: usize,
     cut_to: Option<f64>,
 }
 
 impl<'s> DialogueSeries<'s> {
-    /// None for a single fit to the whole limit.
+    /// `None` for a single fit to the whole limit.
     pub(crate) fn new(
         context: &PathContext<'s>,
         state: &DialogueState,
@@ -103,7 +103,8 @@ impl<'s> DialogueSeries<'s> {
             self.changes.iter_mut().for_each(|(_, length)| *length = (*length).min(branch.at));
             self.changes.retain(|(place, length)| place < length);
             self.reported = self.changes.len();
-            // Nodes of another branch were made after another request: whether that was changed the same way is unknown.
+            // Nodes of another branch were made after another request: whether that was changed the same way is
+            // unknown.
             let was_changed = !known.changes.is_empty() || !known.treatments.is_empty() || known.skipped > 0;
             let end = if was_changed { Some(count) } else { branch.stale.last().map(|last| last + 1) };
             self.changes.extend(end.map(|end| (branch.at, end)));
@@ -141,7 +142,7 @@ impl<'s> DialogueSeries<'s> {
         marker_text(&settings.truncation_marker, marker.count).as_deref() == Some(marker.text.as_str())
     }
 
-    /// How many nodes the compaction of the last fit replaced, if it does again.
+    /// The number of nodes that the compaction of the last fit replaced, if it is applied again.
     pub(crate) fn skipped(&self) -> usize {
         self.last.filter(|_| self.repeats).map_or(0, |last| last.skipped)
     }
@@ -155,7 +156,7 @@ impl<'s> DialogueSeries<'s> {
         }
     }
 
-    /// The series by the items of a plan.
+    /// The series in terms of the items of a plan.
     pub(crate) fn of_items(&self, items: &ConversationItems<'_, '_>) -> ItemSeries {
         let place = |node: usize| items.place(node);
         let range = |&(from, to): &(usize, usize)| Some(place(from.max(items.skipped))?..place(to)?);

@@ -1,4 +1,4 @@
-//! The system context (SPEC §1 "System context").
+//! The system context (docs/loom.md).
 
 use crate::assembly::render::JOIN;
 use crate::content::Block;
@@ -7,8 +7,8 @@ use crate::loom::select::Entry;
 use crate::loom::tree::Tree;
 use crate::text::trim;
 
-/// The agent's prompt with the loom-aware addendum, the tree's context, then the instructions: each trimmed, without blank
-/// ones, joined by a blank line.
+/// Combines the agent's prompt with the loom-aware addendum, the tree's context, then the instructions: each trimmed,
+/// without blank ones, joined by a blank line.
 pub(crate) fn combine(
     tree: &Tree,
     system_prompt: Option<&str>,

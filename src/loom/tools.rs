@@ -1,4 +1,4 @@
-//! Tool calls and their results: neither is ever sent without the other (SPEC §1 "Units").
+//! Tool calls and their results: neither is ever sent without the other (docs/loom.md).
 
 use smallvec::SmallVec;
 
@@ -12,21 +12,22 @@ use crate::maps::SortedSet;
 use crate::text::trim;
 use crate::tool_calls::{PartPosition, ToolPairs, Units};
 
-/// The entries that are left without broken pairs, and their blocks.
+/// The remaining entries without broken pairs, and their blocks.
 #[derive(Debug, Default)]
 pub(crate) struct RepairedEntries<'a> {
     pub entries: Vec<Entry>,
     pub blocks: Vec<SmallVec<[&'a Block<'a>; 2]>>,
-    /// Where each unit begins, and the end.
+    /// The start of each unit, and the end.
     pub units: Vec<usize>,
-    /// Each call of the original entries, and its result, if there is one.
+    /// Each call of the original entries, with its result if it has one.
     pub calls: Vec<(usize, Option<usize>)>,
-    /// For each original entry, whether signed thinking in it is invalid, since its message or an earlier one was repaired.
+    /// For each original entry, whether its signed thinking is invalid because its message or an earlier one was
+    /// repaired.
     pub invalid: Vec<bool>,
 }
 
-/// Removes calls without results and results without calls, and groups what belongs together. Thinking that this makes invalid is removed
-/// if `strips`, all signed thinking if `strips_all` (SPEC §8 "Preserved thinking").
+/// Removes calls without results and results without calls, and groups entries into units. Thinking that this makes
+/// invalid is removed if `strips`, all signed thinking if `strips_all` (docs/agents.md).
 pub(crate) fn repair<'a>(
     tree: &'a Tree<'a>,
     entries: &[Entry],
@@ -47,7 +48,7 @@ pub(crate) fn repair<'a>(
     };
     let invalid = invalid_thinking(tree, entries, &is_kept);
     let mut repaired = RepairedEntries::default();
-    // Where each old entry went, for the pairs.
+    // The new index of each old entry, for the pairs.
     let mut places: Vec<Option<usize>> = Vec::with_capacity(entries.len());
     for (at, entry) in entries.iter().enumerate() {
         let node = tree.at(entry.node);
@@ -88,11 +89,11 @@ pub(crate) fn repair<'a>(
     repaired
 }
 
-/// For each entry, whether signed thinking in it is invalid: from the first message on that a repair changes, up to a signed
-/// compaction, where the prefix of thinking begins again.
+/// For each entry, whether its signed thinking is invalid: from the first message that a repair changes, up to a signed
+/// compaction, at which the prefix of thinking begins again.
 fn invalid_thinking(tree: &Tree, entries: &[Entry], is_kept: &dyn Fn(usize, usize, &Block<'_>) -> bool) -> Vec<bool> {
     let mut is_invalid = false;
-    // Removing thinking alone is no change.
+    // Removing thinking alone is not a change.
     let is_changed = |at: usize, entry: &Entry| {
         let mut blocks = tree.at(entry.node).content.iter().enumerate();
         blocks.any(|(index, block)| !is_kept(at, index, block) && !matches!(block, Block::Reasoning { .. }))
@@ -103,7 +104,7 @@ fn invalid_thinking(tree: &Tree, entries: &[Entry], is_kept: &dyn Fn(usize, usiz
         is_changed(at, entry) && blocks.all(|(index, block)| !is_kept(at, index, block) || silent(block))
     };
     let mut invalid = Vec::with_capacity(entries.len());
-    // The first entry of the turn of the assistant's that the next entry belongs to.
+    // The first entry of the assistant's turn that the next entry belongs to.
     let mut turn = None;
     for (at, entry) in entries.iter().enumerate() {
         is_invalid &= !tree.at(entry.node).content.read_blocks().iter().any(begins_prefix);
@@ -116,7 +117,7 @@ fn invalid_thinking(tree: &Tree, entries: &[Entry], is_kept: &dyn Fn(usize, usiz
         is_invalid |= is_changed(at, entry);
         invalid.push(is_invalid);
         if is_invalid && entry.role == Role::Assistant {
-            // Two turns are one message if what stood between them is gone.
+            // Two turns become one message if everything between them was removed.
             let before = invalid.iter_mut().take(at).skip(turn.unwrap_or(at)).rev();
             before.take_while(|is_invalid| !**is_invalid).for_each(|is_invalid| *is_invalid = true);
         }
@@ -129,7 +130,7 @@ fn begins_prefix(block: &Block<'_>) -> bool {
     matches!(block, Block::Vendor(block) if block.vendor == Vendor::Anthropic && block.is_compaction() && block.is_signed())
 }
 
-/// Entries whose reasoning led only to calls that were removed.
+/// Entries whose reasoning only led to removed calls.
 fn thoughts_of_calls(
     open: &[PartPosition],
     answered: &[(PartPosition, PartPosition)],
@@ -167,7 +168,7 @@ fn broken_diagnostic(block: &Block, node: &str) -> Option<Diagnostic> {
     Some(Diagnostic::new(DiagnosticCode::ToolPairBroken, Severity::Warning, message).about_node(node))
 }
 
-/// Where each unit begins: an entry is a unit, widened to hold a call, its results and the reasoning that led to it.
+/// The start of each unit: an entry is extended to include a call, its results and the reasoning that led to it.
 fn units(repaired: &RepairedEntries<'_>, spans: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
     let mut units = Units::new(repaired.entries.len());
     for (call, result) in spans {
@@ -176,7 +177,7 @@ fn units(repaired: &RepairedEntries<'_>, spans: impl Iterator<Item = (usize, usi
     units.starts()
 }
 
-/// The earliest entry with reasoning in the turn that ends in `call`, else `call`.
+/// The earliest entry with reasoning in the turn that ends with `call`, else `call`.
 fn thoughts_before(repaired: &RepairedEntries<'_>, call: usize) -> usize {
     let turn = repaired.entries.iter().zip(&repaired.blocks).enumerate().take(call).rev();
     let mut start = call;

@@ -1,4 +1,4 @@
-//! The Loom tree: nodes, edges, and the checks that make them a tree one can rely on (SPEC §1 "Model").
+//! The Loom tree: nodes, edges, and the checks that keep it consistent (docs/loom.md).
 //!
 //! `inline(always)` is 5 % of the time that a fit of a chat takes: docs/decisions/inlining.md.
 
@@ -17,31 +17,32 @@ use crate::loom::node_content::NodeContent;
 use crate::loom::ordered_slots::OrderedSlots;
 use crate::maps::SortedSet;
 
-/// One piece of writing by a human or a model. Its texts may be borrowed from what it was read from.
+/// One piece of writing by a human or a model. Its texts may be borrowed from the input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node<'t> {
-    /// Unique in the tree.
+    /// The id, unique in the tree.
     pub id: Cow<'t, str>,
-    /// What it says; a mixed content is the list of its blocks.
+    /// The content; a mixed content is the list of its blocks.
     pub content: NodeContent<'t>,
-    /// Who wrote it.
+    /// The kind of author.
     pub author: Author,
-    /// What a loom-aware agent calls it, where the tree says so; unique in the tree.
+    /// The explicit short name for loom-aware agents; unique in the tree.
     pub local_id: Option<Cow<'t, str>>,
-    /// The agent who wrote it.
+    /// The id of the agent that wrote it.
     pub author_agent_id: Option<Cow<'t, str>>,
-    /// RFC 3339. Decides between two edits of one node when nothing else does, and gives the age in headers.
+    /// The creation time, RFC 3339. Decides between two edits of one node if nothing else does, and gives the age in
+    /// headers.
     pub created_at: Option<Cow<'t, str>>,
     /// The id of the node that this one is an edit of.
     pub edited_from: Option<Cow<'t, str>>,
-    /// Left out of every context.
+    /// Whether it is left out of every context.
     pub excluded: bool,
-    /// Deleted, softly: left out of every context.
+    /// Whether it is softly deleted: left out of every context.
     pub pruned: bool,
 }
 
 impl<'t> Node<'t> {
-    /// A node that says this, with nothing noted about it.
+    /// A node with this content and no metadata.
     pub fn new(id: impl Into<Cow<'t, str>>, author: Author, content: impl Into<NodeContent<'t>>) -> Self {
         Self {
             id: id.into(),
@@ -57,7 +58,7 @@ impl<'t> Node<'t> {
     }
 }
 
-/// Who wrote a node.
+/// The kind of author of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Author {
     /// A person.
@@ -66,39 +67,39 @@ pub enum Author {
     Model,
 }
 
-/// Leads from its sources to the node that follows them.
+/// Connects its sources with the node that follows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge<'t> {
-    /// Unique in the tree.
+    /// The id, unique in the tree.
     pub id: Cow<'t, str>,
-    /// Where it starts.
+    /// The sources.
     pub sources: Vec<Source<'t>>,
     /// The id of the node it leads to.
     pub target: Cow<'t, str>,
-    /// What it means.
+    /// The kind of the edge.
     pub kind: EdgeKind,
 }
 
-/// What an edge means.
+/// The kind of an edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EdgeKind {
     /// The target continues the sources.
     #[default]
     Continuation,
-    /// The target is a remark about the sources.
+    /// The target annotates the sources.
     Annotation,
 }
 
-/// One node that an edge starts from.
+/// A source of an edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source<'t> {
     /// The node.
     pub node: Cow<'t, str>,
-    /// What it is to the edge.
+    /// Its role in the edge.
     pub role: SourceRole,
 }
 
-/// What a source is to its edge.
+/// The role of a source in its edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SourceRole {
     /// The predecessor, or a version of it.
@@ -110,24 +111,24 @@ pub enum SourceRole {
     Instruction,
 }
 
-/// What a tree says about itself, next to its nodes and edges.
+/// The settings of a tree.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TreeSettings {
-    /// What the tree is called.
+    /// The title.
     pub title: Option<String>,
-    /// What the tree is for.
+    /// The mode.
     pub mode: TreeMode,
-    /// Comes after the agent's system prompt.
+    /// The system context, placed after the agent's system prompt.
     pub system_context: Option<String>,
     /// Whether a buffer assembly includes the system context.
     pub buffer_mode_system_context: bool,
-    /// Stands at the beginning of a document, before the text of the path, as it is.
+    /// The beginning of a document, unchanged, before the text of the path.
     pub buffer_prefix: Option<String>,
-    /// The tree's own preferences.
+    /// The preferences of the tree.
     pub preferences: Preferences,
 }
 
-/// What a tree is for.
+/// The mode of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TreeMode {
     /// A conversation.
@@ -142,17 +143,17 @@ pub(crate) type NodeIx = u32;
 /// Index of an edge in its tree.
 pub(crate) type EdgeIx = u32;
 
-/// Most nodes have one edge to them and one from them; two take no more room in the module than a pointer to more.
+/// Most nodes have one incoming and one outgoing edge; two take no more memory in the module than a pointer to more.
 type EdgeList = SmallVec<[EdgeIx; 2]>;
 
-/// A source with its node looked up.
+/// A source with its node resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SourceRef {
     pub node: NodeIx,
     pub role: SourceRole,
 }
 
-/// An edge with its nodes looked up.
+/// An edge with its nodes resolved.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedEdge<'t> {
     pub id: Cow<'t, str>,
@@ -164,20 +165,19 @@ pub(crate) struct ResolvedEdge<'t> {
 /// A node with its parents and children.
 #[derive(Clone, Debug, Default)]
 struct NodeSlot<'t> {
-    /// None where the node was removed, until another takes its place.
+    /// `None` after the node was removed, until the slot is reused.
     node: Option<Node<'t>>,
-    /// The continuation edges that lead to it.
+    /// The incoming continuation edges.
     incoming: EdgeList,
-    /// The annotation edges that lead to it.
+    /// The incoming annotation edges.
     annotated_by: EdgeList,
-    /// The edges of either kind that it is a source of.
+    /// The edges of either kind with this node as a source.
     outgoing: EdgeList,
-    /// How many continuation edges it is the predecessor in.
+    /// The number of continuation edges with this node as the predecessor.
     continuations: u32,
 }
 
-/// Nodes and edges whose ids are unique and whose edges lead to nodes that exist. Their texts may be borrowed from what
-/// they were read from.
+/// Nodes and edges with unique ids, whose edges lead to existing nodes. Their texts may be borrowed from the input.
 #[derive(Clone, Debug, Default)]
 pub struct Tree<'t> {
     settings: TreeSettings,
@@ -188,26 +188,26 @@ pub struct Tree<'t> {
     node_ids: Ids,
     edge_ids: Ids,
     lookups: LookupCache,
-    /// In which nodes and edges were given. The edges of a node stand in the order of edges.
+    /// The insertion order of nodes and edges. The edges of a node are in the order of edges.
     node_order: OrderedSlots,
     edge_order: OrderedSlots,
-    /// How many continuations there are next to the first one of each node.
+    /// The number of continuations in addition to the first one of each node.
     forks: usize,
-    /// Places of which something changed since [`Tree::take_touched`]: the node, an edge to it, or a remark about it.
-    /// Who continues a node changes nothing about the way to it.
+    /// Slots changed since [`Tree::take_touched`]: the node, an edge to it, or an annotation of it. The children of a
+    /// node do not affect the path to it.
     touched: Vec<NodeIx>,
-    /// Places to, from or at which something came, went or was replaced since [`Tree::take_related`].
+    /// Slots whose relations may have changed since [`Tree::take_related`].
     related: Vec<NodeIx>,
 }
 
-/// The free places of a tree, to be restored.
+/// The recorded free slots of a tree, for restoring them.
 #[derive(Debug)]
 pub(crate) struct FreePlaces {
     nodes: FreeMark,
     edges: FreeMark,
 }
 
-/// What stands where there is no node.
+/// The filler for empty slots.
 const NOTHING: Node<'_> = Node {
     id: Cow::Borrowed(""),
     content: NodeContent::NOTHING,
@@ -220,12 +220,12 @@ const NOTHING: Node<'_> = Node {
     pruned: false,
 };
 
-/// What earlier look-ups found, for the next ones. It is no part of what the tree says, so it does not show.
+/// Results of earlier look-ups. Not part of the tree's content, so `Debug` omits it.
 #[derive(Clone, Default)]
 struct LookupCache {
-    /// The node that was looked up last. Edges mostly come in the order of the nodes, so that the next one is near.
+    /// The last node that was looked up. Edges usually are in the order of the nodes, so the next one is near.
     last: Cell<NodeIx>,
-    /// The ids of the nodes in their order, once somebody wanted to know it.
+    /// The ids of the nodes in order, computed on demand.
     in_order: OnceCell<SortedSet<String>>,
 }
 
@@ -239,7 +239,7 @@ impl<'t> Tree<'t> {
     /// Checks nodes and edges and links them.
     ///
     /// # Errors
-    /// [`Code::DuplicateId`], [`Code::EdgeNodeNotFound`], and [`Code::LimitExceeded`] for too many of anything.
+    /// [`Code::DuplicateId`], [`Code::EdgeNodeNotFound`], and [`Code::LimitExceeded`].
     pub fn new(settings: TreeSettings, nodes: Vec<Node<'t>>, edges: Vec<Edge<'t>>, limits: &Limits) -> Result<Self> {
         limits::check("nodes", nodes.len(), limits.nodes)?;
         limits::check("edges", edges.len(), limits.edges)?;
@@ -271,7 +271,7 @@ impl<'t> Tree<'t> {
         Ok(tree)
     }
 
-    /// What the tree says about itself.
+    /// The tree's settings.
     pub fn settings(&self) -> &TreeSettings {
         &self.settings
     }
@@ -280,7 +280,7 @@ impl<'t> Tree<'t> {
         self.settings = settings;
     }
 
-    /// The nodes, in the order in which they were given.
+    /// The nodes, in insertion order.
     pub fn nodes(&self) -> impl Iterator<Item = &Node<'t>> {
         self.node_order.iter().map(|ix| self.at(ix))
     }
@@ -295,7 +295,7 @@ impl<'t> Tree<'t> {
         &self.edge_order
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn len(&self) -> usize {
         self.places.len().saturating_sub(self.free_nodes.len())
     }
@@ -305,12 +305,12 @@ impl<'t> Tree<'t> {
         self.len() == 0
     }
 
-    /// How many edges there are.
+    /// The number of edges.
     pub fn edge_count(&self) -> usize {
         self.edges.len().saturating_sub(self.free_edges.len())
     }
 
-    /// How many places for nodes there are; each [`NodeIx`] is below that.
+    /// The number of slots for nodes; each [`NodeIx`] is below it.
     pub(crate) fn places(&self) -> usize {
         self.places.len()
     }
@@ -320,7 +320,7 @@ impl<'t> Tree<'t> {
         self.find_opt(id).map(|ix| self.at(ix))
     }
 
-    /// The place of the node with this id.
+    /// The slot of the node with this id.
     pub(crate) fn find(&self, id: &str) -> Result<NodeIx> {
         self.find_opt(id).ok_or_else(|| {
             Error::new(Code::NodeNotFound, format!("node `{id}` is not in the tree; check the id, or add the node"))
@@ -328,29 +328,29 @@ impl<'t> Tree<'t> {
         })
     }
 
-    /// The place of the node with this id, where there is one.
+    /// The slot of the node with this id, if present.
     pub(crate) fn find_opt(&self, id: &str) -> Option<NodeIx> {
         let last = self.lookups.last.get();
         let is_it = |ix: &NodeIx| is_node(&self.places, *ix, id);
-        // An edge names its target, the node after the one that the edge before led to, and then the node before that.
+        // An edge names its target, the node after the target of the previous edge, and then the node before that.
         let near = [2, -1, 1, 0].map(|step| last.wrapping_add_signed(step)).into_iter().find(is_it);
         let found = near.or_else(|| self.node_ids.find(id, |ix| is_it(&ix)))?;
         self.lookups.last.set(found);
         Some(found)
     }
 
-    /// The place of the edge with this id, where there is one.
+    /// The slot of the edge with this id, if present.
     pub(crate) fn find_edge(&self, id: &str) -> Option<EdgeIx> {
         self.edge_ids.find(id, |ix| is_edge(&self.edges, ix, id))
     }
 
-    /// The node at this place; an empty one if missing.
+    /// The node at this slot; an empty one if missing.
     #[inline(always)]
     pub(crate) fn at(&self, ix: NodeIx) -> &Node<'t> {
         self.places.get(ix as usize).and_then(|place| place.node.as_ref()).unwrap_or(&NOTHING)
     }
 
-    /// The edge at this place.
+    /// The edge at this slot.
     #[expect(clippy::expect_used, reason = "an EdgeIx comes from the lists of this tree, which a removed edge leaves")]
     pub(crate) fn edge(&self, ix: EdgeIx) -> &ResolvedEdge<'t> {
         self.edge_opt(ix).expect("the edge is there")
@@ -367,22 +367,22 @@ impl<'t> Tree<'t> {
         self.edge_opt(ix).map_or(&[], |edge| &*edge.links)
     }
 
-    /// The continuation edges that lead to a node, in order.
+    /// The incoming continuation edges of a node, in order.
     pub(crate) fn incoming(&self, ix: NodeIx) -> &[EdgeIx] {
         self.places.get(ix as usize).map_or(&[], |place| &*place.incoming)
     }
 
-    /// The annotation edges that lead to a node, in order.
+    /// The incoming annotation edges of a node, in order.
     pub(crate) fn annotated_by(&self, ix: NodeIx) -> &[EdgeIx] {
         self.places.get(ix as usize).map_or(&[], |place| &*place.annotated_by)
     }
 
-    /// The edges that a node is a source of, in order.
+    /// The edges with this node as a source, in order.
     pub(crate) fn outgoing(&self, ix: NodeIx) -> &[EdgeIx] {
         self.places.get(ix as usize).map_or(&[], |place| &*place.outgoing)
     }
 
-    /// The edges that a node is a source of, before and after one of them.
+    /// The edges with this node as a source, before and after one of them.
     pub(crate) fn outgoing_around(&self, ix: NodeIx, edge: EdgeIx) -> (&[EdgeIx], &[EdgeIx]) {
         let edges = self.outgoing(ix);
         let rank = self.edge_order.rank(edge);
@@ -390,13 +390,13 @@ impl<'t> Tree<'t> {
         (edges.get(..at).unwrap_or_default(), edges.get(at.saturating_add(1)..).unwrap_or_default())
     }
 
-    /// Whether there is a node at this place.
+    /// Whether there is a node at this slot.
     pub(crate) fn is_there(&self, ix: NodeIx) -> bool {
         self.places.get(ix as usize).is_some_and(|place| place.node.is_some())
     }
 
     /// Whether this node has a child.
-    pub(crate) fn goes_on(&self, ix: NodeIx) -> bool {
+    pub(crate) fn has_child(&self, ix: NodeIx) -> bool {
         self.places.get(ix as usize).is_some_and(|place| place.continuations > 0)
     }
 
@@ -406,26 +406,26 @@ impl<'t> Tree<'t> {
         edges.filter(|edge| edge.kind == EdgeKind::Annotation).map(|edge| edge.target)
     }
 
-    /// The children of a node; one that two edges lead to is there twice.
+    /// The children of a node; one with two edges from it is repeated.
     pub(crate) fn continuations(&self, ix: NodeIx) -> impl Iterator<Item = NodeIx> {
         let edges = self.outgoing(ix).iter().filter_map(|&edge| self.edge_opt(edge));
         let on = edges.filter(move |edge| edge.origins().any(|origin| origin == ix));
         on.map(|edge| edge.target)
     }
 
-    /// How many ways there are through the tree: one, and one more for each continuation next to the first of its node.
+    /// The number of branches of the tree: one, plus one for each continuation in addition to the first of its node.
     pub(crate) fn branches(&self) -> usize {
         self.forks.saturating_add(1)
     }
 
-    /// The ids that come before and after one in the order of ids.
+    /// The ids before and after one in the order of ids.
     pub(crate) fn neighbours(&self, id: &str) -> [Option<&str>; 2] {
         let ids =
             self.lookups.in_order.get_or_init(|| SortedSet::from_iter(self.nodes().map(|node| node.id.to_string())));
         [ids.before(id), ids.at_least(id).find(|other| *other != id)].map(|found| found.map(String::as_str))
     }
 
-    /// Puts a node in the place of the one with its id, else in a new one.
+    /// Replaces the node with the same id, or adds a new one.
     pub(crate) fn put_node(&mut self, node: Node<'t>) -> NodeIx {
         let Some(ix) = self.find_opt(&node.id) else { return self.add_node(node) };
         if let Some(place) = self.places.get_mut(ix as usize) {
@@ -462,7 +462,7 @@ impl<'t> Tree<'t> {
         ix
     }
 
-    /// Looks up the nodes of an edge.
+    /// Resolves the nodes of an edge.
     fn look_up(&self, edge: Edge<'t>) -> Result<ResolvedEdge<'t>> {
         let find = |id: &str| self.find_opt(id).ok_or_else(|| edge_node_not_found(&edge.id, id));
         let target = find(&edge.target)?;
@@ -473,7 +473,7 @@ impl<'t> Tree<'t> {
         Ok(ResolvedEdge { id: edge.id, kind: edge.kind, links, target })
     }
 
-    /// Puts an edge in the place, and at the order, of the one with its id, else last. Its nodes have to be there.
+    /// Replaces the edge with the same id, at its position, or adds one at the end. Its nodes must exist.
     pub(crate) fn put_edge(&mut self, edge: Edge<'t>) -> Option<EdgeIx> {
         let linked = self.look_up(edge).ok()?;
         let ix = match self.find_edge(&linked.id) {
@@ -515,7 +515,7 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// An edge as it is given.
+    /// An edge in the form of the input.
     pub(crate) fn edge_data(&self, ix: EdgeIx) -> Option<Edge<'_>> {
         let linked = self.edge_opt(ix)?;
         let id = |node: NodeIx| Cow::Borrowed(&*self.at(node).id);
@@ -528,7 +528,7 @@ impl<'t> Tree<'t> {
         })
     }
 
-    /// Takes sources away from an edge.
+    /// Removes sources from an edge.
     pub(crate) fn drop_sources(&mut self, ix: EdgeIx, gone: impl Fn(NodeIx) -> bool) {
         if let Some(mut edge) = self.unlink(ix) {
             let left = edge.links.iter().filter(|link| !gone(link.node));
@@ -537,7 +537,7 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// Notes the free places before a change that adds at most so many nodes and edges.
+    /// Records the free slots before a change that adds at most this many nodes and edges.
     pub(crate) fn free_places(&self, nodes: usize, edges: usize) -> FreePlaces {
         FreePlaces {
             nodes: self.free_nodes.mark(nodes, index(self.places.len())),
@@ -545,8 +545,8 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// Restores the free places, when what was added since is removed. `nodes` and `edges` are the places of what was removed
-    /// since, in the order in which it is added again.
+    /// Restores the free slots after everything added since was removed. `nodes` and `edges` are the slots of entries
+    /// removed since, in the order in which they are added again.
     pub(crate) fn restore_free_places(&mut self, free: FreePlaces, nodes: &[NodeIx], edges: &[EdgeIx]) {
         self.free_nodes.restore(free.nodes, index(self.places.len()), nodes);
         self.free_edges.restore(free.edges, index(self.edges.len()), edges);
@@ -561,7 +561,7 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// Removes a node to which no edge leads and from which none starts.
+    /// Removes a node without edges.
     pub(crate) fn remove_node(&mut self, ix: NodeIx) {
         if let Some(node) = self.places.get_mut(ix as usize).and_then(|place| place.node.take()) {
             self.node_ids.remove(&node.id, ix);
@@ -623,7 +623,7 @@ impl<'t> Tree<'t> {
         for node in nodes {
             let Some(place) = self.places.get_mut(node as usize) else { continue };
             for list in [&mut place.incoming, &mut place.annotated_by, &mut place.outgoing] {
-                // A node may have a great many edges: look for this one by its order.
+                // A node may have many edges: find this one by its order.
                 let rank = self.edge_order.rank(ix);
                 let at = list.partition_point(|&other| self.edge_order.rank(other) < rank);
                 if list.get(at) == Some(&ix) {
@@ -634,25 +634,25 @@ impl<'t> Tree<'t> {
         Some(edge)
     }
 
-    /// The places of which something changed since this was asked last.
+    /// The slots changed since the last call.
     pub(crate) fn take_touched(&mut self) -> Vec<NodeIx> {
         std::mem::take(&mut self.touched)
     }
 
-    /// The places of which it may have changed since this was asked last how they are related to others.
+    /// The slots whose relations may have changed since the last call.
     pub(crate) fn take_related(&mut self) -> Vec<NodeIx> {
         std::mem::take(&mut self.related)
     }
 }
 
 impl ResolvedEdge<'_> {
-    /// Its parents: none for a remark.
+    /// The parents of the target: none for an annotation.
     fn origins(&self) -> impl Iterator<Item = NodeIx> {
         let links = if self.kind == EdgeKind::Continuation { &*self.links } else { &[] };
         predecessors(links)
     }
 
-    /// The nodes of which something changes with the edge.
+    /// The nodes that a change of the edge affects.
     fn touches(&self) -> impl Iterator<Item = NodeIx> {
         let remark = self.kind == EdgeKind::Annotation;
         self.links.iter().filter(move |_| remark).map(|link| link.node).chain([self.target])
@@ -660,7 +660,7 @@ impl ResolvedEdge<'_> {
 }
 
 impl Edge<'_> {
-    /// The same, of its own.
+    /// The edge with owned texts.
     pub(crate) fn into_owned(self) -> Edge<'static> {
         let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         let source = |source: Source<'_>| Source { node: own(source.node), role: source.role };
@@ -668,7 +668,7 @@ impl Edge<'_> {
         Edge { id: own(self.id), sources, target: own(self.target), kind: self.kind }
     }
 
-    /// The ids of all the nodes it names.
+    /// The ids of all its nodes.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&*self.target).chain(self.sources.iter().map(|source| &*source.node))
     }
@@ -681,7 +681,7 @@ pub(crate) fn predecessors(sources: &[SourceRef]) -> impl Iterator<Item = NodeIx
 }
 
 fn is_node(places: &ChunkedVec<NodeSlot<'_>>, ix: NodeIx, id: &str) -> bool {
-    // Neighbours mostly differ at the end of their ids.
+    // Ids of neighbors usually differ at the end.
     let last = |id: &str| id.as_bytes().last().copied();
     let node = places.get(ix as usize).and_then(|place| place.node.as_ref());
     node.is_some_and(|node| last(&node.id) == last(id) && node.id == id)
@@ -691,7 +691,7 @@ fn is_edge(edges: &ChunkedVec<Option<ResolvedEdge<'_>>>, ix: EdgeIx, id: &str) -
     edges.get(ix as usize).and_then(Option::as_ref).is_some_and(|edge| edge.id == id)
 }
 
-/// A place as an index. The limits keep it far below the bound.
+/// A slot as an index. The limits keep it far below the bound.
 fn index(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX)
 }

@@ -82,7 +82,7 @@ pub(crate) fn read_text<T>(
     let second = text.split_once('\n').map(|(_, rest)| rest);
     if second.is_some_and(|rest| {
         Document::read_first_within(rest, limits::JSON_DEPTH_MAX as usize)
-            .is_ok_and(|(document, end)| is_object(&document) && !goes_on(rest, end))
+            .is_ok_and(|(document, end)| is_object(&document) && !continues(rest, end))
     }) {
         return read_lines(text, diagnostics, read);
     }
@@ -97,7 +97,7 @@ fn is_object(document: &Document<'_>) -> bool {
 }
 
 /// Whether something else than a line end follows at a place.
-fn goes_on(text: &str, at: usize) -> bool {
+fn continues(text: &str, at: usize) -> bool {
     let rest = text.get(at..).unwrap_or_default().trim_start_matches([' ', '\t', '\r']);
     !rest.is_empty() && !rest.starts_with('\n')
 }

@@ -48,7 +48,7 @@ impl Context<'_> {
     }
 
     /// Reports fields of a file outside its trees.
-    pub(super) fn beside_trees(&mut self, file: Object<'_>, known: &[&str]) {
+    pub(super) fn fields_of_file(&mut self, file: Object<'_>, known: &[&str]) {
         for (key, value) in file.entries() {
             let name = key.as_text().unwrap_or_default();
             if !known.contains(&&*name) && !value.is_null() {

@@ -134,7 +134,7 @@ fn no_choice_is_ignored() {
         assemble(forked(), json!({ "tip": "u", "choices": choices, "versionSelections": { "a": "a" } })).unwrap();
     let found = &result["report"]["diagnostics"][0];
     assert_eq!((&found["code"], &found["severity"]), (&json!("selections_ignored"), &json!("info")));
-    let message = "3 of `choices` and `versionSelections` are about nodes that are not on this path";
+    let message = "3 of `choices` and `versionSelections` name nodes that are not on this path";
     assert_eq!(found["message"], message);
     let used = assemble(forked(), json!({ "tip": "t", "choices": { "m": "a", "t": "m" } })).unwrap();
     assert_eq!(used["report"]["diagnostics"], json!([]));

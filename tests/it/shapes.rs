@@ -16,8 +16,7 @@ fn completed(text: &str) -> String {
     text.replacen('{', &format!("{{{fields}"), 1)
 }
 
-const TREE: &str =
-    "must be a Loom tree, an object with `nodes` and `edges`; `chatToLoomTree` makes one of chat messages";
+const TREE: &str = "must be a Loom tree, an object with `nodes` and `edges`; use `chatToLoomTree` for chat messages";
 
 /// SPEC §0.5: the message is for the person who wrote the request, the path for a program.
 #[test]

@@ -896,7 +896,7 @@ describe("loom-aware", () => {
   it("reports that documents do not support it", async () => {
     await on(`#/loom?tree=lighthouse&tip=${tip}&mode=buffer&aware=headers`, async (page) => {
       await page.getByText("For dialogues only").waitFor();
-      await page.getByText("a document is one continuous text").last().waitFor();
+      await page.getByText("applies to dialogues only; it was ignored for a document").last().waitFor();
     });
   });
 });

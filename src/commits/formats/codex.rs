@@ -258,12 +258,12 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
 
 /// Adds a block to the last turn if it continues, or begins one.
 fn push(turns: &mut Vec<Turn>, role: Role, block: Block<'static>, timestamp: Option<&str>) {
-    let goes_on = |turn: &&mut Turn| {
+    let continues = |turn: &&mut Turn| {
         turn.role == role
             && !turn.summary
             && (role == Role::Assistant || turn.blocks.iter().all(|block| matches!(block, Block::ToolResult { .. })))
     };
-    match turns.last_mut().filter(goes_on) {
+    match turns.last_mut().filter(continues) {
         Some(turn) => turn.blocks.push(block),
         None => {
             turns.push(Turn { blocks: vec![block], timestamp: timestamp.map(str::to_owned), ..Turn::new(role) });

@@ -1,4 +1,4 @@
-//! The texts of the addendum, the operational memory and the loom block (SPEC §1 "Loom-aware").
+//! The texts of the addendum, the operational memory and the loom block (docs/loom.md).
 
 use crate::assembly::render::JOIN;
 use crate::content::Block;
@@ -17,7 +17,7 @@ use crate::text::{is_blank, trim};
 /// Nodes before the tip that the loom block names.
 const NAMED: usize = 4;
 
-/// The addition to the system prompt: the caller's own text, or a description of the parts.
+/// The addition to the system prompt: the caller's text, or a description of the parts.
 pub(crate) fn addendum(aware: &LoomAware) -> String {
     match &aware.addendum {
         Addendum::Custom(text) => return trim(text).to_owned(),
@@ -49,7 +49,7 @@ pub(crate) fn left_out(node: &Node) -> Option<(Fate, Reason)> {
     })
 }
 
-/// The operational memory, which may be empty. `pinned` are nodes that can be in it.
+/// The operational memory, which may be empty. `pinned` are the nodes that can be in it.
 pub(crate) fn memory(
     tree: &Tree,
     aware: &LoomAware,
@@ -100,11 +100,11 @@ pub(crate) fn memory(
 }
 
 fn blank(path: String) -> Diagnostic {
-    let message = "it is blank, and was left out of the operational memory";
+    let message = "the entry is blank and was left out of the operational memory";
     Diagnostic::new(DiagnosticCode::MemoryLeftOut, Severity::Warning, message).at_path(path)
 }
 
-/// Which tree this is, where in it the path ends, and what the agent may do there.
+/// The tree, the position in it, and the agent's permissions.
 pub(crate) fn loom(tree: &Tree, aware: &LoomAware, steps: &[Step], local_ids: &LocalIds) -> String {
     let settings = tree.settings();
     let mode = match settings.mode {
@@ -150,7 +150,7 @@ impl Lines {
         }
     }
 
-    /// A labelled text, indented so that no line looks like the end of the block.
+    /// A labelled text, indented so that no line can be taken for the end of the block.
     fn entry(&mut self, section: &'static str, label: &str, text: &str) {
         self.section(section);
         let label = one_line(label);

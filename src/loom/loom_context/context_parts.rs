@@ -1,4 +1,4 @@
-//! Puts headers and blocks around a conversation, and accounts for them.
+//! Adds headers and blocks to a conversation, and reports their cost.
 
 use crate::assembly::budget::over;
 use crate::assembly::plan::SystemText;
@@ -21,30 +21,30 @@ use crate::maps::SortedSet;
 pub(crate) fn addendum(options: &Options, mode: Mode, diagnostics: &mut Vec<Diagnostic>) -> String {
     let Some(aware) = &options.loom_aware else { return String::new() };
     if mode == Mode::Buffer {
-        let message = "`loomAware` is for dialogues; a document is one continuous text and has none of it";
+        let message = "`loomAware` applies to dialogues only; it was ignored for a document";
         diagnostics.push(Diagnostic::new(DiagnosticCode::LoomAwareLeftOut, Severity::Info, message));
         return String::new();
     }
     blocks::addendum(aware)
 }
 
-/// The additions as the report lists them; the tokens of the headers follow later.
+/// The additions as the report lists them; the tokens of the headers are set later.
 #[derive(Debug, Default)]
 pub(crate) struct Added<'a> {
     pub tokens: LoomAwareTokens,
     pub local_ids: Vec<LocalId<'a>>,
     /// The nodes in the memory.
     pub pinned: SortedSet<NodeIx>,
-    /// The rows of the report, those of pinned nodes included.
+    /// The rows of the report, including those of pinned nodes.
     pub rows: Vec<Row>,
 }
 
-/// Puts headers on the conversation of the state, and the two blocks around it, for loom-aware agents. `limit` is that of the
-/// blocks with the system context.
+/// Adds headers to the conversation of the state, and the two blocks around it, for loom-aware agents. `limit` applies
+/// to the blocks with the system context.
 ///
 /// # Errors
-/// [`Code::NodeNotFound`] for a pinned node that the tree does not have; [`Code::LoomContextTooLong`] where the blocks are
-/// over the limit by themselves.
+/// [`Code::NodeNotFound`] for a pinned node that is not in the tree; [`Code::LoomContextTooLong`] if the blocks alone
+/// exceed the limit.
 pub(crate) fn context_parts<'a>(
     context: &PathContext<'a>,
     state: &mut DialogueState,
@@ -96,7 +96,7 @@ fn pinned_nodes(tree: &Tree, aware: &LoomAware) -> Result<Vec<NodeIx>> {
     ids.map(|id| tree.find(id)).collect()
 }
 
-/// Adds a row for each pinned node without one; gives those that can be in the memory.
+/// Adds a row for each pinned node without one; returns those that can be in the memory.
 fn pin(tree: &Tree, rows: &mut Vec<Row>, pinned: &[NodeIx], diagnostics: &mut Vec<Diagnostic>) -> SortedSet<NodeIx> {
     let mut there = SortedSet::new();
     if pinned.is_empty() {
@@ -107,7 +107,7 @@ fn pin(tree: &Tree, rows: &mut Vec<Row>, pinned: &[NodeIx], diagnostics: &mut Ve
     for &node in pinned {
         let id = &tree.at(node).id;
         if !seen.insert(node) {
-            diagnostics.push(not_pinned(id, "pinned twice; it stands there once"));
+            diagnostics.push(not_pinned(id, "pinned twice; it was included once"));
             continue;
         }
         let left_out = blocks::left_out(tree.at(node));
@@ -132,7 +132,7 @@ fn not_pinned(id: &str, why: &str) -> Diagnostic {
     Diagnostic::new(DiagnosticCode::MemoryLeftOut, Severity::Warning, message).about_node(id)
 }
 
-/// Fails if what is always sent is over the limit.
+/// Fails if the parts that are always sent exceed the limit.
 fn check(
     context: &PathContext<'_>,
     memory: &str,
@@ -151,7 +151,7 @@ fn check(
         return Ok(());
     }
     let message = format!(
-        "the operational memory and the loom block take {required} tokens with the system context, and the limit is {limit}; pin less, or use a larger context window"
+        "operational memory, loom block and system context cost {required} tokens, over the limit of {limit}; pin less or use a larger context window"
     );
     let error = over(Code::LoomContextTooLong, message, limit, required);
     Err(error.with("memory", tokens.memory).with("loomBlock", tokens.loom_block))

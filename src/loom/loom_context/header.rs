@@ -1,4 +1,4 @@
-//! The header on each message (SPEC §1 "Loom-aware").
+//! The header on each message (docs/loom.md).
 
 use crate::error::{Diagnostic, DiagnosticCode};
 use crate::loom::created::created;
@@ -79,7 +79,7 @@ impl<'h> Headers<'h> {
     }
 }
 
-/// How long ago something was, in its largest whole unit.
+/// The age of a node in its largest whole unit.
 fn age(now: Timestamp, then: Timestamp) -> String {
     let seconds = now.unix_millis().saturating_sub(then.unix_millis()) / 1000;
     let (minutes, hours, days) = (seconds.abs() / 60, seconds.abs() / 3600, seconds.abs() / 86_400);

@@ -1,9 +1,9 @@
-//! Pieces of the lines that a loom-aware agent reads.
+//! Parts of the lines that a loom-aware agent reads.
 
 /// Separates the parts of a line.
 pub(crate) const SEPARATOR: &str = " · ";
 
-/// `1 annotation`, `2 annotations`.
+/// A count with its noun: `1 annotation`, `2 annotations`.
 pub(crate) fn counted(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }

@@ -1,4 +1,4 @@
-//! Local ids: short names of nodes (SPEC §1 "Loom-aware").
+//! Local ids: short names of nodes (docs/loom.md).
 
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::loom_context::lines::one_line;
@@ -16,8 +16,8 @@ pub(crate) struct LocalIds {
 }
 
 impl LocalIds {
-    /// Names the nodes by their `localId`, else by the shortest prefix of the id, from six characters up, that is unique among
-    /// the ids of the tree and the names of these nodes.
+    /// Names the nodes by their `localId`, else by the shortest prefix of the id, with at least six characters, that is
+    /// unique among the ids of the tree and the names of these nodes.
     pub(crate) fn new(
         tree: &Tree,
         nodes: impl Iterator<Item = NodeIx> + Clone,
@@ -32,7 +32,7 @@ impl LocalIds {
             if taken.insert(name.clone()) {
                 names.insert(ix, name);
             } else {
-                let message = format!("another node has the `localId` `{name}`; this one is called by its id");
+                let message = format!("another node has the `localId` `{name}`; this one is shown by its id");
                 let diagnostic = Diagnostic::new(DiagnosticCode::LocalIdNotUnique, Severity::Warning, message);
                 diagnostics.push(diagnostic.about_node(&node.id));
             }
@@ -59,7 +59,7 @@ impl LocalIds {
 fn derive(tree: &Tree, id: &str, taken: &SortedSet<String>) -> String {
     let shared = tree.neighbours(id).into_iter().flatten().map(|other| shared_prefix(id, other)).max().unwrap_or(0);
     let least = id.char_indices().nth(MIN_LOCAL_ID_LENGTH).map_or(id.len(), |(at, _)| at);
-    // A prefix is unique from the first character on that it does not share with the ids next to it.
+    // A prefix is unique if it is longer than what it shares with the adjacent ids.
     let mut end = text::ceil_boundary(id, least.max(shared.saturating_add(1)));
     loop {
         let name = one_line(id.get(..end).unwrap_or(id));
@@ -71,12 +71,12 @@ fn derive(tree: &Tree, id: &str, taken: &SortedSet<String>) -> String {
         }
         end = text::ceil_boundary(id, end.saturating_add(1));
     }
-    // The whole id is what another node is called.
+    // The whole id is the name of another node.
     let numbered = |number: u32| format!("{}-{number}", one_line(id));
     (2..).map(numbered).find(|name| !taken.contains(name)).unwrap_or_default()
 }
 
-/// How many bytes at their beginnings two ids have in common.
+/// The length of the common prefix of two ids, in bytes.
 fn shared_prefix(a: &str, b: &str) -> usize {
     a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
 }

@@ -6,7 +6,7 @@ use crate::time::Timestamp;
 /// The additions for a loom-aware agent. The default has the addendum, headers without ages, and the loom block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoomAware {
-    /// The time that ages are counted to; without it headers have none.
+    /// The reference time of ages; without it headers have none.
     pub now: Option<Timestamp>,
     /// The addition to the system prompt.
     pub addendum: Addendum,
@@ -18,11 +18,11 @@ pub struct LoomAware {
     pub pinned: Vec<Pinned>,
     /// Stashes recalled from storage.
     pub stashes: Vec<Stash>,
-    /// The trace of recent actions, oldest first, a line each.
+    /// The trace of recent actions, oldest first, one line each.
     pub trace: Vec<String>,
-    /// The agent's permissions, if they are mentioned.
+    /// The agent's permissions, if they are included.
     pub permissions: Option<Vec<String>>,
-    /// Names of agents, by the ids that nodes have as `author_agent_id`.
+    /// Names of agents, by `author_agent_id`.
     pub authors: SortedMap<String, String>,
 }
 
@@ -45,21 +45,21 @@ impl Default for LoomAware {
 /// The addition to the system prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Addendum {
-    /// A description of the parts that are there.
+    /// A description of the included parts.
     #[default]
     BuiltIn,
-    /// The caller's own text.
+    /// The caller's text.
     Custom(String),
-    /// Nothing.
+    /// No addition.
     None,
 }
 
-/// Something that the memory always has.
+/// Content that is always in the memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pinned {
     /// A node of the tree, on the path or not.
     Node(String),
-    /// A text from elsewhere.
+    /// A text from another source.
     Text {
         /// Its label.
         label: Option<String>,
@@ -68,7 +68,7 @@ pub enum Pinned {
     },
 }
 
-/// Something recalled from storage.
+/// Content recalled from storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stash {
     /// Its label.

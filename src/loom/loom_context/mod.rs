@@ -1,8 +1,8 @@
-//! What a loom-aware agent gets next to the conversation (SPEC §1 "Loom-aware"): an addendum to the system prompt, an
-//! operational memory block before the conversation, a header on each message, and a loom block at the end.
+//! The additions for a loom-aware agent (docs/loom.md): an addendum to the system prompt, an operational memory block
+//! before the conversation, a header on each message, and a loom block at the end.
 //!
-//! Headers become part of their nodes' texts, and the blocks items that are never truncated, before anything is measured. So
-//! costs, strategies and rendering see the same text, and a recount of the result is the report.
+//! Before any measuring, headers become part of their nodes' texts, and the blocks become items that are never
+//! truncated. So costs, strategies and rendering see the same text, and a recount of the result equals the report.
 
 mod blocks;
 mod context_parts;

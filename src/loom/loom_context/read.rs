@@ -34,7 +34,7 @@ pub(crate) fn read(
         ..LoomAware::default()
     };
     if let Some(list) = fields.get("pinned")? {
-        aware.pinned = list.list("a list of what is pinned")?.read(pinned)?;
+        aware.pinned = list.list("a list of pinned nodes and texts")?.read(pinned)?;
     }
     if let Some(list) = fields.get("stashes")? {
         aware.stashes = list.list("a list of stashes")?.read(stash)?;

@@ -1,4 +1,4 @@
-//! Text that is added to a node, as a reply does while it streams (SPEC §1 "What a front end asks a resident tree").
+//! Appending text to a node, for streaming replies (docs/resident.md).
 
 use super::LoomTree;
 use super::change::{ChangeSet, OrderPosition, TailEdit};
@@ -10,7 +10,7 @@ use crate::limits::{self, Limits};
 use crate::loom::tree::NodeIx;
 use crate::text::utf16_len;
 
-/// Text to add. In JavaScript a character may be split over two of them: each has a half of a surrogate pair then.
+/// Text to append. In JavaScript a character may be split across two deltas: each has half of a surrogate pair then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delta<'d> {
     /// The second half of a pair, before the text.
@@ -27,31 +27,32 @@ impl<'d> From<&'d str> for Delta<'d> {
     }
 }
 
-/// What became of a text that was added.
+/// The result of appending a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Appended {
-    /// Whether a block was added for it, since the last one was no text.
+    /// Whether a block was added for it, since the last one was not a text.
     pub new_block: bool,
-    /// Whether U+FFFD was taken from the end of the text first: it stood for the half of a character that is now whole.
+    /// Whether U+FFFD was removed from the end of the text first: it represented the half of a character that is now
+    /// complete.
     pub joined: bool,
-    /// How many bytes were added.
+    /// The number of bytes appended.
     pub bytes: usize,
-    /// Whether half a character became U+FFFD. That at the end may still become a whole one.
+    /// Whether half a character became U+FFFD. At the end it may still be completed.
     pub repaired: bool,
-    /// The change that takes it back.
+    /// The change that undoes it.
     pub inverse: ChangeSet,
 }
 
-/// Stands for half a character.
+/// Represents half a character.
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 
 impl LoomTree {
-    /// Adds to the text of a node, at the cost of what is added: to its last block where that is a text, else as a block after it.
-    /// What was counted is not counted again.
+    /// Appends to the text of a node, at the cost of the appended text: to its last block if that is a text, else as a
+    /// new block. Counted text is not counted again.
     ///
     /// # Errors
-    /// [`Code::NodeNotFound`](crate::Code::NodeNotFound) and [`Code::LimitExceeded`](crate::Code::LimitExceeded). The tree is then
-    /// as it was.
+    /// [`Code::NodeNotFound`](crate::Code::NodeNotFound) and [`Code::LimitExceeded`](crate::Code::LimitExceeded). The
+    /// tree is then unchanged.
     pub fn append<'d>(&mut self, id: &str, delta: impl Into<Delta<'d>>, limits: &Limits) -> Result<Appended> {
         let Delta { low, text, high } = delta.into();
         let place = self.tree.find(id)?;
@@ -73,7 +74,7 @@ impl LoomTree {
         let content = &self.tree.at(place).content;
         appended.new_block = !matches!(content.last(), Some(Block::Text(_)));
         if appended.new_block {
-            // Next to another block it makes a mixed content of both.
+            // Next to another block it makes the content a mixed one.
             let blocks = count(content).saturating_add(1 + usize::from(content.len() == 1));
             limits::check("contentBlocks", blocks, limits.content_blocks)?;
         }
@@ -88,7 +89,7 @@ impl LoomTree {
             let text = if joined.is_some() { String::from(REPLACEMENT) } else { String::new() };
             appended.inverse.endings.push(TailEdit { node_id: id.to_owned(), cut, text });
         }
-        // Nothing fails from here on.
+        // From here on nothing can fail.
         self.begin_streaming(place);
         self.tree.edit_last_text(place, |incremental| {
             incremental.truncate(incremental.len().saturating_sub(gone));
@@ -105,7 +106,7 @@ impl LoomTree {
 }
 
 impl LoomTree {
-    /// Changes the ending of a node's text, which can be changed so: `cut` bytes of it go.
+    /// Changes the ending of a node's text, if possible: removes `cut` bytes and appends `text`.
     pub(super) fn change_ending(&mut self, place: NodeIx, cut: usize, text: &str) {
         if cut > 0 {
             self.incremental_texts.invalidate(place);
@@ -130,7 +131,7 @@ impl LoomTree {
         self.tree.at(place).content.last().and_then(Block::as_text)
     }
 
-    /// Takes note that the text of a node ends with the first half of a surrogate pair, for which U+FFFD stands there.
+    /// Records that the text of a node ends with the first half of a surrogate pair, represented by U+FFFD.
     pub(super) fn note_half(&mut self, id: &str, half: u16) {
         if let Ok(place) = self.tree.find(id) {
             self.begin_streaming(place);
@@ -139,11 +140,12 @@ impl LoomTree {
     }
 }
 
-/// The nodes of a list whose text ends with the first half of a surrogate pair, and that half: the other may be appended.
+/// The nodes of a list whose text ends with the first half of a surrogate pair, and that half: the other half may be
+/// appended.
 pub(super) fn halves(nodes: Value<'_>) -> Vec<(String, u16)> {
     let half = |node: Value<'_>| {
         let [id, mut content] = node.object("").ok()?.fields(["id", "content"]).ok()?;
-        // In a block, or the last block of several.
+        // In a block, or in the last block of several.
         while let Ok(block) = content?.object("") {
             let [text, blocks] = block.fields(["text", "blocks"]).ok()?;
             content = text.or(blocks.and_then(|blocks| blocks.list("").ok()?.last()));
@@ -153,7 +155,7 @@ pub(super) fn halves(nodes: Value<'_>) -> Vec<(String, u16)> {
     nodes.list("").map(|nodes| nodes.filter_map(half).collect()).unwrap_or_default()
 }
 
-/// How many blocks a content is, as it is read: one of several is a block itself.
+/// The number of blocks of a content in JSON: several blocks are in a mixed block, which counts as well.
 fn count(blocks: &[Block<'_>]) -> usize {
     let inner = |block: &Block<'_>| if let Block::ToolResult { content, .. } = block { count(content) } else { 0 };
     usize::from(blocks.len() > 1) + blocks.iter().map(|block| 1 + inner(block)).sum::<usize>()

@@ -21,88 +21,89 @@ use crate::prompt::Message;
 use crate::prompt::bodies::{Provider, Target};
 use crate::tokens::memory::CachingCounter;
 
-/// A dialogue with the short account of it, whose size does not grow with the path.
+/// A dialogue with a report without node lists, whose size does not depend on the path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DialogueSummary<'a> {
-    /// The combined system context; absent when empty, and when it stands in `messages`.
+    /// The combined system context; absent if empty, or if it is in `messages`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
     /// The messages, oldest first.
     pub messages: Vec<Message<'a>>,
-    /// What was done, in numbers.
+    /// The report in numbers.
     pub report: ReportSummary,
     /// The state for the next dialogue of a series; absent without [`Options::previous`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<FitState>,
 }
 
-/// The body of a request, with the short account of it.
+/// The body of a request, with a report without node lists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SummarizedBody {
     /// JSON in UTF-8, ready to be sent.
     pub bytes: Vec<u8>,
-    /// What was done; its diagnostics include what the provider cannot express.
+    /// The report; its diagnostics include content that the provider cannot express.
     pub report: ReportSummary,
     /// The state for the next dialogue of a series; absent without [`Options::previous`].
     pub state: Option<FitState>,
 }
 
-/// What a whole path costs, before anything is cut.
+/// The cost of a whole path, before any cut.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Measure {
-    /// `contextWindow − tokenBuffer`.
+    /// The limit: `contextWindow − tokenBuffer`.
     pub limit: u64,
-    /// What the request would cost if all of the path were sent.
+    /// The cost of the request if the whole path were sent.
     pub tokens: Tokens,
-    /// Tokens that are still free; negative by as much as the path is over the limit.
+    /// Tokens still free; negative if the path is over the limit.
     pub remaining: i64,
-    /// Nodes of the conversation: those of the path and its sources that no rule leaves out.
+    /// Nodes of the conversation: nodes of the path and its sources that no rule excludes.
     pub nodes: usize,
-    /// How many nodes the path has, before exclusion.
+    /// The number of nodes on the path, before exclusion.
     pub path_length: usize,
 }
 
-/// A dialogue for somebody who keeps the messages of the one before, so that only what is new has to be handed over.
+/// A dialogue for a caller that keeps the messages of the previous one, so that only new ones are transferred.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DialogueDelta<'a, R = ReportSummary> {
-    /// The number of this delta, to be given back with the next call; never 0.
+    /// The number of this delta, to be passed to the next call; never 0.
     pub number: u32,
-    /// The combined system context; absent when empty, and when it stands in a message.
+    /// The combined system context; absent if empty, or if it is in a message.
     pub system: Option<String>,
-    /// What the messages are, oldest first.
+    /// The messages, oldest first.
     pub changes: Vec<Change<'a>>,
-    /// What was done: in numbers, or the whole account.
+    /// The report: in numbers, or complete.
     pub report: R,
     /// The state for the next dialogue of a series; absent without [`Options::previous`].
     pub state: Option<FitState>,
 }
 
-/// Where messages of a delta come from.
+/// The source of messages of a delta.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change<'a> {
-    /// So many messages of the dialogue before, as they were.
+    /// Unchanged messages of the previous dialogue.
     Same {
-        /// The first of them.
+        /// Index of the first of them.
         from: usize,
-        /// How many.
+        /// Their number.
         count: usize,
     },
-    /// A message that was not in the dialogue before.
+    /// A new message.
     New {
         /// The message.
         message: Message<'a>,
-        /// Whether a later delta may refer to it. If not, it still takes a place in the list.
+        /// Whether a later delta may refer to it. If not, it still has an index.
         keep: bool,
     },
 }
 
 impl LoomTree {
-    /// Assembles a dialogue: what [`assemble_dialogue`](crate::loom::assemble_dialogue) gives for the tree as it is.
+    /// Assembles a dialogue, with the result of [`assemble_dialogue`](crate::loom::assemble_dialogue) for the current
+    /// tree.
     ///
     /// # Errors
-    /// As there.
+    /// As [`assemble_dialogue`](crate::loom::assemble_dialogue).
     pub fn assemble_dialogue<'a>(
         &'a mut self,
         options: &'a Options,
@@ -112,8 +113,7 @@ impl LoomTree {
         this.plan(options, counter, Purpose::Send, |plan| plan.assembly(Some(&this.previous)))
     }
 
-    /// Assembles a dialogue with a short account of it. With this, what an assembly costs does not grow with the part
-    /// of the path that is cut.
+    /// Assembles a dialogue with a report without node lists. Its cost does not depend on the removed part of the path.
     ///
     /// # Errors
     /// As [`LoomTree::assemble_dialogue`].
@@ -131,8 +131,8 @@ impl LoomTree {
         })
     }
 
-    /// The same for a caller that keeps the messages of the delta with the number `have`, which is the last that this tree
-    /// gave; with any other number, such as 0, all messages are new.
+    /// Assembles a dialogue for a caller that keeps the messages of the delta with the number `have`, the last that
+    /// this tree returned; with any other number, such as 0, all messages are new.
     ///
     /// # Errors
     /// As [`LoomTree::assemble_dialogue`].
@@ -146,7 +146,7 @@ impl LoomTree {
         this.delta(options, counter, have, |plan, planned| plan.summary(planned, Some(&this.previous)))
     }
 
-    /// The same with the whole account.
+    /// Like [`Self::dialogue_delta`], with the complete report.
     ///
     /// # Errors
     /// As [`LoomTree::assemble_dialogue`].
@@ -193,11 +193,11 @@ impl LoomTree {
         })
     }
 
-    /// Assembles the path and writes the body for a target, with a short account; as
-    /// [`request_body`](crate::loom::request_body) writes it.
+    /// Assembles the path and writes the body for a target, as [`request_body`](crate::loom::request_body), with a
+    /// report without node lists.
     ///
     /// # Errors
-    /// As there.
+    /// As [`request_body`](crate::loom::request_body).
     pub fn request_body(
         &mut self,
         options: &Options,
@@ -211,7 +211,7 @@ impl LoomTree {
         })
     }
 
-    /// The same, with a look at the bytes: where the tree keeps them, they are not copied.
+    /// Like [`Self::request_body`], but lends the bytes to a function: if the tree keeps them, they are not copied.
     ///
     /// # Errors
     /// As [`LoomTree::request_body`].
@@ -248,7 +248,7 @@ impl LoomTree {
         })
     }
 
-    /// What the whole path costs as a dialogue, and how far that is from the limit. Nothing is rendered.
+    /// The cost of the whole path as a dialogue, and its distance from the limit. Nothing is rendered.
     ///
     /// # Errors
     /// Those of the path and of the settings.
@@ -261,7 +261,7 @@ impl LoomTree {
         })
     }
 
-    /// What would be cut from the path as a dialogue, in the form that reports have; nothing where all of it fits.
+    /// The cut that a dialogue of the path would have, as in reports; `None` if the whole path fits.
     ///
     /// # Errors
     /// As [`LoomTree::assemble_dialogue`].
@@ -273,10 +273,10 @@ impl LoomTree {
         self.plan(options, counter, Purpose::Send, |plan| plan.would_cut())
     }
 
-    /// Assembles a document: what [`assemble_buffer`](crate::loom::assemble_buffer) gives for the tree as it is.
+    /// Assembles a document, with the result of [`assemble_buffer`](crate::loom::assemble_buffer) for the current tree.
     ///
     /// # Errors
-    /// As there.
+    /// As [`assemble_buffer`](crate::loom::assemble_buffer).
     pub fn assemble_buffer<'a>(
         &'a self,
         options: &'a Options,
@@ -285,7 +285,7 @@ impl LoomTree {
         let context = self.context(options, counter, Mode::Buffer);
         match self.document.try_borrow_mut() {
             Ok(mut state) => buffer::document(&context, &mut state),
-            // A counter may ask for a document while it counts one.
+            // A custom counter may request a document while it counts one.
             Err(_) => buffer::document(&context, &mut PathState::default()),
         }
     }

@@ -1,4 +1,4 @@
-//! Changes of a tree as data: each is made whole or not at all, and gives the change that takes it back.
+//! Changes of a tree as data: each is applied completely or not at all, and returns the change that undoes it.
 
 use serde::Serialize;
 
@@ -14,42 +14,42 @@ use crate::maps::SortedSet;
 use crate::sorting::{sort, sort_by_key};
 use crate::text::utf16_len;
 
-/// What is done to a tree: first what is to go goes, then what is to come is put.
+/// A change of a tree: removals first, then insertions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChangeSet {
-    /// Nodes that go, and with them the edges that lead to them; those that are not there are gone already.
+    /// Nodes to remove, with the edges that lead to them; missing ones are ignored.
     pub removed_nodes: Vec<String>,
-    /// Edges that go; those that are not there are gone already.
+    /// Edges to remove; missing ones are ignored.
     pub removed_edges: Vec<String>,
-    /// Nodes to add, or to put in the place of those with their ids.
+    /// Nodes to add, or to replace by id.
     pub nodes: Vec<Upsert<Node<'static>>>,
-    /// Edges to add, or to put in the place of those with their ids; they may name nodes of the same change.
+    /// Edges to add, or to replace by id; they may refer to nodes of the same change.
     pub edges: Vec<Upsert<Edge<'static>>>,
-    /// Texts that end otherwise, of nodes that the change does not name elsewhere.
+    /// New endings of texts, of nodes that the change does not name elsewhere.
     pub endings: Vec<TailEdit>,
-    /// What the tree then says about itself; none where that stays as it is.
+    /// The new settings of the tree; `None` leaves them unchanged.
     pub settings: Option<TreeFields>,
-    /// Whether everything goes that is not put, so that the tree has these nodes and edges alone, in this order.
+    /// Whether everything else is removed, so that the tree has exactly these nodes and edges, in this order.
     pub replaces: bool,
 }
 
-/// What a tree has next to its nodes and edges.
+/// The fields of a tree other than its nodes and edges.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TreeFields {
-    /// What it says about itself.
+    /// The settings.
     pub settings: TreeSettings,
-    /// What its JSON has beyond the model.
+    /// Fields of its JSON beyond the model.
     pub extra: Extra,
 }
 
-/// A node or an edge that is put into a tree.
+/// A node or an edge to add or replace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Upsert<T> {
     /// The node or the edge.
     pub entity: T,
-    /// What its JSON has beyond the model.
+    /// Fields of its JSON beyond the model.
     pub extra: Extra,
-    /// Where in the order of the tree.
+    /// The position in the order of the tree.
     pub place: OrderPosition,
 }
 
@@ -59,70 +59,70 @@ impl<T> From<T> for Upsert<T> {
     }
 }
 
-/// Another ending of the text that is the last block of a node.
+/// A new ending of the text in the last block of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TailEdit {
     /// The node.
     pub node_id: String,
-    /// How many UTF-16 code units go from the end of its text.
+    /// The number of UTF-16 code units to remove from the end of its text.
     pub cut: usize,
-    /// What then comes there.
+    /// The text to append after that.
     pub text: String,
 }
 
-/// A place in the order of nodes, or of edges.
+/// A position in the order of nodes or of edges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum OrderPosition {
-    /// Where it is; what is new comes last.
+    /// The current position; a new entry is appended.
     #[default]
     Kept,
     /// The end.
     Last,
-    /// Before the one of this id; the end if missing.
+    /// Before the one with this id; the end if missing.
     Before(String),
 }
 
 /// Effects of a change beyond its request.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Applied {
-    /// Edges that led to a removed node, or that lost every node they could come from.
+    /// Removed edges: those that led to a removed node, or lost every possible predecessor.
     pub edges: Vec<String>,
-    /// Edges that lost a source and stay.
+    /// Edges that lost a source but remain.
     pub shortened: Vec<String>,
-    /// The change that takes it back: after it, the tree is as it was, order and all.
+    /// The change that undoes it and restores the tree completely, including the order.
     pub inverse: ChangeSet,
 }
 
-/// What goes, by place.
+/// The removals, by slot.
 #[derive(Debug, Default)]
 pub(super) struct Removal {
     pub nodes: SortedSet<NodeIx>,
-    /// Edges that are named.
+    /// Edges that the change names.
     named: SortedSet<EdgeIx>,
-    /// Edges that go with a node.
+    /// Edges removed together with a node.
     along: Vec<EdgeIx>,
-    /// Edges that lose a source and stay.
+    /// Edges that lose a source but remain.
     shortened: Vec<EdgeIx>,
 }
 
-/// Where what a change adds has to be, so that a tree is what it was.
+/// The slots for additions, so that a tree is restored exactly.
 #[derive(Debug)]
 pub(super) struct RestoredPlaces {
     pub free: FreePlaces,
-    /// The places of the nodes that are added, in the order in which they are.
+    /// The slots of the added nodes, in the order of their insertion.
     pub nodes: Vec<NodeIx>,
     /// Those of the edges.
     pub edges: Vec<EdgeIx>,
 }
 
 impl LoomTree {
-    /// Adds nodes and edges; one whose id is in the tree is put in its place. Edges may name nodes of the same call. Gives
-    /// the change that takes it back.
+    /// Adds nodes and edges; existing ones with the same id are replaced. Edges may refer to nodes of the same call.
+    /// Returns the change that undoes it.
     ///
     /// # Errors
-    /// [`Code::DuplicateId`] for an id that is given twice, [`Code::EdgeNodeNotFound`], and [`Code::LimitExceeded`]. The
-    /// tree is then as it was.
+    /// [`Code::DuplicateId`] for an id that occurs twice, [`Code::EdgeNodeNotFound`], and [`Code::LimitExceeded`]. The
+    /// tree is then unchanged.
     pub fn upsert(
         &mut self,
         nodes: Vec<Node<'static>>,
@@ -134,11 +134,11 @@ impl LoomTree {
         self.apply(ChangeSet { nodes, edges, ..ChangeSet::default() }, limits).map(|applied| applied.inverse)
     }
 
-    /// Removes nodes and edges. With a node go the edges that lead to it; an edge that starts from it loses that source,
-    /// and goes too when no source is left that it could come from. What went along is in the answer.
+    /// Removes nodes and edges. Edges that lead to a removed node are removed as well; an edge that starts from it
+    /// loses that source, and is removed if no possible predecessor is left. The result lists these.
     ///
     /// # Errors
-    /// [`Code::NodeNotFound`] and [`Code::EdgeNotFound`] for ids that are not in the tree. The tree is then as it was.
+    /// [`Code::NodeNotFound`] and [`Code::EdgeNotFound`] for ids that are not in the tree. The tree is then unchanged.
     pub fn remove(&mut self, nodes: &[String], edges: &[String]) -> Result<Applied> {
         for id in nodes {
             self.tree.find(id)?;
@@ -147,16 +147,15 @@ impl LoomTree {
             self.tree.find_edge(id).ok_or_else(|| edge_not_found(id))?;
         }
         let (removed_nodes, removed_edges) = (nodes.to_vec(), edges.to_vec());
-        // Nothing grows that has a limit.
+        // A removal cannot exceed a limit.
         self.apply(ChangeSet { removed_nodes, removed_edges, ..ChangeSet::default() }, &Limits::default())
     }
 
-    /// Makes a change.
+    /// Applies a change.
     ///
     /// # Errors
-    /// [`Code::DuplicateId`](crate::Code::DuplicateId) for an id that is put twice,
-    /// [`Code::EdgeNodeNotFound`](crate::Code::EdgeNodeNotFound), and
-    /// [`Code::LimitExceeded`](crate::Code::LimitExceeded). The tree is then as it was.
+    /// [`Code::DuplicateId`](crate::Code::DuplicateId) for an id that is inserted twice, [`Code::EdgeNodeNotFound`](crate::Code::EdgeNodeNotFound),
+    /// and [`Code::LimitExceeded`](crate::Code::LimitExceeded). The tree is then unchanged.
     pub fn apply(&mut self, change: ChangeSet, limits: &Limits) -> Result<Applied> {
         let gone = self.gone(&change);
         self.check(&change, &gone, limits)?;
@@ -168,7 +167,7 @@ impl LoomTree {
         Ok(Applied { edges, shortened, inverse })
     }
 
-    /// What a change removes, itself or with something else.
+    /// The removals of a change, including consequential ones.
     pub(super) fn gone(&self, change: &ChangeSet) -> Removal {
         let mut gone = Removal::default();
         let put_edges = SortedSet::from_iter(change.edges.iter().filter_map(|put| self.tree.find_edge(&put.entity.id)));
@@ -181,9 +180,9 @@ impl LoomTree {
         }
         gone.nodes = SortedSet::from_iter(change.removed_nodes.iter().filter_map(|id| self.tree.find_opt(id)));
         gone.named = SortedSet::from_iter(change.removed_edges.iter().filter_map(|id| self.tree.find_edge(id)));
-        // An edge that is put is as it is put.
+        // A replaced edge is exactly as the change has it.
         let mut looked_at = SortedSet::from_iter(gone.named.iter().copied().chain(put_edges));
-        // In the order of the nodes, so that the answer is the same each time.
+        // In the order of the nodes, so that the result is deterministic.
         for &place in gone.nodes.iter() {
             let into = self.tree.incoming(place).iter().chain(self.tree.annotated_by(place));
             for &edge in into.chain(self.tree.outgoing(place)) {
@@ -197,7 +196,7 @@ impl LoomTree {
         gone
     }
 
-    /// Whether an edge still leads somewhere, from somewhere, without these nodes.
+    /// Whether an edge still has a target and a possible predecessor without these nodes.
     fn stays(&self, edge: EdgeIx, gone: &SortedSet<NodeIx>) -> bool {
         let linked = self.tree.edge(edge);
         let origins = if linked.kind == EdgeKind::Continuation {
@@ -253,7 +252,7 @@ impl LoomTree {
         limits::check("edges", count, limits.edges)
     }
 
-    /// The end of a text that goes; nothing where the node has none of that length.
+    /// The end of a text that is removed; `None` if the node has no text of that length.
     fn end_of(&self, ending: &TailEdit) -> Option<&str> {
         let text = self.last_text(self.tree.find_opt(&ending.node_id)?)?;
         let mut units = ending.cut;
@@ -268,7 +267,7 @@ impl LoomTree {
         text.get(at..).filter(|_| units == 0)
     }
 
-    /// What takes a change back: all that it removes, moves or replaces as it is now, and the removal of what is new.
+    /// The change that undoes a change: restores everything it removes, moves or replaces, and removes new entries.
     pub(super) fn inverse(&self, change: &ChangeSet, gone: &Removal) -> ChangeSet {
         let settings = change.settings.as_ref().map(|_| self.fields());
         if change.replaces {
@@ -312,23 +311,23 @@ impl LoomTree {
         inverse
     }
 
-    /// What the tree has next to nodes and edges, as it is.
+    /// The current fields of the tree other than nodes and edges.
     pub(super) fn fields(&self) -> TreeFields {
         TreeFields { settings: self.tree.settings().clone(), extra: self.extra.clone() }
     }
 
-    /// A node as it is.
+    /// An upsert that restores a node.
     pub(super) fn put_back(&self, ix: NodeIx, place: OrderPosition) -> Upsert<Node<'static>> {
         Upsert { entity: self.tree.at(ix).clone(), extra: self.node_extras.get(ix).clone(), place }
     }
 
-    /// An edge as it is.
+    /// An upsert that restores an edge.
     pub(super) fn put_edge_back(&self, ix: EdgeIx, place: OrderPosition) -> Option<Upsert<Edge<'static>>> {
         let entity = self.tree.edge_data(ix)?.into_owned();
         Some(Upsert { entity, extra: self.edge_extras.get(ix).clone(), place })
     }
 
-    /// The change that makes this tree of any other.
+    /// The change that turns any tree into this one.
     pub(super) fn whole(&self) -> ChangeSet {
         let nodes = self.tree.node_order().iter().map(|ix| self.put_back(ix, OrderPosition::Last));
         let edges = self.tree.edge_order().iter().filter_map(|ix| self.put_edge_back(ix, OrderPosition::Last));
@@ -341,11 +340,11 @@ impl LoomTree {
         }
     }
 
-    /// Makes a change that was checked. With `restored`, what is added takes these places, and the free ones become what they were.
+    /// Applies a checked change. With `restored`, additions use these slots, and the free list is restored.
     pub(super) fn make(&mut self, change: ChangeSet, gone: Removal, restored: Option<RestoredPlaces>) {
         let mut changed = Vec::new();
         let Removal { nodes: gone_nodes, named, along, shortened } = gone;
-        // What is put back first gets the place that became free last: its own.
+        // Restored entries are inserted in the reverse order of their removal, so each gets its slot back.
         let mut gone_edges: Vec<EdgeIx> = named.into_iter().chain(along).collect();
         sort(&mut gone_edges);
         for ix in gone_edges.into_iter().rev() {
@@ -412,24 +411,24 @@ impl LoomTree {
 }
 
 impl Removal {
-    /// These nodes and edges, with nothing else.
+    /// Exactly these nodes and edges.
     pub(super) fn only(nodes: SortedSet<NodeIx>, edges: SortedSet<EdgeIx>) -> Self {
         Self { nodes, named: edges, ..Self::default() }
     }
 
-    /// Whether an edge is among those that the change names.
+    /// Whether the change names an edge for removal.
     pub(super) fn names(&self, edge: EdgeIx) -> bool {
         self.named.contains(&edge)
     }
 
-    /// All edges that go.
+    /// All removed edges.
     pub(super) fn edges(&self) -> impl Iterator<Item = EdgeIx> {
         self.named.iter().chain(&self.along).copied()
     }
 }
 
 impl OrderPosition {
-    /// Before the one of this id, or the end.
+    /// Before the one with this id, or the end.
     pub(super) fn of(next: Option<String>) -> Self {
         next.map_or(Self::Last, Self::Before)
     }
@@ -441,13 +440,13 @@ fn edge_not_found(id: &str) -> Error {
 
 fn no_such_ending(id: &str) -> Error {
     let message = format!(
-        "node `{id}` has no text at its end of which so much could go, or the change names it elsewhere, too; make the change to the tree for which it was given"
+        "the ending of node `{id}` does not match the tree, or the change names the node twice; apply the change to the tree it was made for"
     );
     Error::new(Code::InvalidEdit, message).with("nodeId", id)
 }
 
-/// Places in their order, each with the next one in it that is not among them: put before that one after the other, they are
-/// in their order again.
+/// Slots in their order, each with the next slot that is not among them: inserting them one after the other before that
+/// slot restores the order.
 pub(super) fn with_next(order: &OrderedSlots, mut places: Vec<u32>) -> Vec<(u32, Option<u32>)> {
     sort_by_key(&mut places, |&place| order.rank(place));
     let mut with_next = Vec::with_capacity(places.len());

@@ -1,4 +1,4 @@
-//! Changes as they are called for from outside: read from JSON, made, and given as JSON.
+//! Changes as calls: read from JSON, applied, and written as JSON.
 
 use std::borrow::Cow;
 
@@ -17,13 +17,13 @@ use crate::content::own;
 use crate::error::{Diagnostic, Result};
 use crate::json::{Object, Value, lone_surrogates, refuse_unknown};
 use crate::limits::Limits;
-use crate::loom::continuation::BESIDE;
+use crate::loom::continuation::CONTINUATION_FIELDS;
 use crate::loom::read::{self, RequestKind};
 use crate::loom::tree::TreeMode;
 use crate::maps::SortedMap;
 use crate::prompt::bodies::Provider;
 
-/// The methods by their names. Those that take options are given them over the defaults, which are kept outside.
+/// The methods by name. Options are merged over the defaults, which are stored outside.
 pub const METHODS: &[&[Call<Handle>]] = &[QUESTIONS, NAVIGATION, CHANGES];
 
 const CHANGES: &[Call<Handle>] = &[
@@ -44,14 +44,14 @@ const CHANGES: &[Call<Handle>] = &[
     Call::new("changesSince", &["revision"], |handle, request, _| handle.changes_since(request)),
 ];
 
-/// What there is to say of an edit.
+/// The result of an edit.
 #[derive(Serialize)]
 struct Changed {
     diagnostics: Vec<Diagnostic>,
     inverse: ChangeSet,
 }
 
-/// The fields of a change; `revision` says nothing and is there in what `changesSince` gives.
+/// The fields of a change; `revision`, which `changesSince` returns, is ignored.
 const CHANGE: &[&str] = &["upsert", "remove", "before", "settings", "endings", "replace", "revision"];
 
 impl Handle {
@@ -68,7 +68,7 @@ impl Handle {
         Response::of(&Changed { diagnostics, inverse })
     }
 
-    /// Adds to the text of a node. `low` and `high` are the halves of surrogate pairs that stand before and after the text.
+    /// Appends to the text of a node. `low` and `high` are the halves of surrogate pairs before and after the text.
     fn append(&mut self, request: Value<'_>) -> Result<Response> {
         let mut diagnostics = request.repaired();
         let fields = request.object("a node and a text, an object")?;
@@ -120,16 +120,16 @@ impl Handle {
         let change =
             fields.get("change")?.map(|change| change.object("a change, an object")?.only(CHANGE)).transpose()?;
         let change = change.map(|change| self.read_change(change)).transpose()?.unwrap_or_default();
-        self.beside_each_other(fields, host, |tree, limits, before, after| tree.preview(change, limits, before, after))
+        self.compare_prompts(fields, host, |tree, limits, before, after| tree.preview(change, limits, before, after))
     }
 
     fn compare(&mut self, request: Value<'_>, host: &CallContext) -> Result<Response> {
         let fields = request.object("options and others, an object")?;
-        self.beside_each_other(fields, host, |tree, _, before, after| tree.compare(before, after))
+        self.compare_prompts(fields, host, |tree, _, before, after| tree.compare(before, after))
     }
 
-    /// Compares what `options` and `then` ask for; without a tokenizer, the second is counted as the first.
-    fn beside_each_other(
+    /// Compares the prompts of `options` and `then`; without a tokenizer, the second is counted like the first.
+    fn compare_prompts(
         &mut self,
         request: Object<'_>,
         host: &CallContext,
@@ -159,7 +159,7 @@ impl Handle {
         Response::of(&compared)
     }
 
-    /// Reads a change, whose fields are known.
+    /// Reads a change with known fields.
     pub(super) fn read_change(&self, fields: Object<'_>) -> Result<ChangeSet> {
         let mut diagnostics = Vec::new();
         let mut change = ChangeSet { replaces: fields.bool("replace")?.unwrap_or_default(), ..ChangeSet::default() };
@@ -197,7 +197,7 @@ fn read_upsert(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<()> {
     let fields = request.object("nodes and edges, an object")?;
-    fields.report_unknown(&[&["nodes", "edges"], &BESIDE[..]].concat(), diagnostics);
+    fields.report_unknown(&[&["nodes", "edges"], &CONTINUATION_FIELDS[..]].concat(), diagnostics);
     let nodes = fields.read("nodes", |nodes| read::node_list(nodes, limits))?;
     let edges = fields.read("edges", |edges| read::edge_list(edges, limits))?;
     let nodes = nodes.map(|nodes| read::nodes(nodes, limits, own)).transpose()?.unwrap_or_default();
@@ -221,7 +221,7 @@ fn read_ending(value: Value<'_>) -> Result<TailEdit> {
     })
 }
 
-/// Provider and model, whose prompt cache is their own.
+/// Provider and model, each of which has a separate prompt cache.
 fn receiver(options: Value<'_>) -> Result<[Option<String>; 2]> {
     let options = options.object("options, an object")?;
     let target = options.read("target", |target| target.object("a target, an object"))?;
@@ -236,7 +236,7 @@ fn read_removal(request: Value<'_>) -> Result<[Vec<String>; 2]> {
     Ok([nodes, fields.read("edges", Value::strings)?.unwrap_or_default()])
 }
 
-/// Gives what is put the places that `before` has for it, which has none for anything else.
+/// Sets the positions in `before` on the inserted entries; an id in `before` that is not inserted is an error.
 fn place<T>(puts: &mut [Upsert<T>], before: Object<'_>, name: &str, id: impl Fn(&T) -> &str) -> Result<()> {
     let Some(given) = before.get(name)? else { return Ok(()) };
     let mut places = SortedMap::new();
@@ -249,6 +249,6 @@ fn place<T>(puts: &mut [Upsert<T>], before: Object<'_>, name: &str, id: impl Fn(
     }
     match places.keys().next() {
         None => Ok(()),
-        Some(id) => Err(given.invalid(|place| format!("{place} names `{id}`, which the change does not put"))),
+        Some(id) => Err(given.invalid(|place| format!("{place} names `{id}`, which the change does not insert"))),
     }
 }

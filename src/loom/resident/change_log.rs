@@ -1,35 +1,35 @@
-//! Which nodes and edges changed in which revision of a tree.
+//! The nodes and edges that changed in each revision of a tree.
 
-/// What changed.
+/// A change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Changed {
-    /// The node at this place.
+    /// The node at this slot.
     Node(u32),
-    /// The same, which was added or moved.
+    /// The node at this slot was added or moved.
     PlacedNode(u32),
-    /// The edge at this place.
+    /// The edge at this slot.
     Edge(u32),
-    /// The same, which was added or moved.
+    /// The edge at this slot was added or moved.
     PlacedEdge(u32),
     /// The node of this id was removed.
     NodeGone(Box<str>),
     /// The edge of this id was removed.
     EdgeGone(Box<str>),
-    /// What the tree says about itself.
+    /// The settings of the tree.
     Settings,
 }
 
-/// The revisions of a tree, and what changed in the last of them.
+/// The revisions of a tree, and the changes of the latest ones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ChangeLog {
     revision: u32,
-    /// Ascending by revision.
+    /// The changes, ascending by revision.
     entries: Vec<(u32, Changed)>,
-    /// The earliest revision since which all changes are here.
+    /// The earliest revision since which the log is complete.
     complete_since: u32,
 }
 
-/// So many changes are kept at least.
+/// The minimal number of changes kept.
 const MIN_KEPT_CHANGES: usize = 4096;
 
 impl ChangeLog {
@@ -37,8 +37,8 @@ impl ChangeLog {
         self.revision
     }
 
-    /// Notes an edit that changed something as a revision of its own. `size` is how many nodes and edges there are: so many changes are kept twice
-    /// over.
+    /// Records an edit as a new revision. `size` is the number of nodes and edges: the log keeps twice that many
+    /// changes.
     pub(super) fn note(&mut self, changes: impl IntoIterator<Item = Changed>, size: usize) {
         let mut changes = changes.into_iter().peekable();
         if changes.peek().is_none() {
@@ -47,7 +47,7 @@ impl ChangeLog {
         self.revision = self.revision.saturating_add(1);
         for change in changes {
             match self.entries.last_mut() {
-                // The same again, as with every piece of a reply that is streamed.
+                // Repeated changes, as with every piece of a streaming reply, are recorded once.
                 Some((revision, last)) if *last == change => *revision = self.revision,
                 _ => self.entries.push((self.revision, change)),
             }
@@ -60,7 +60,7 @@ impl ChangeLog {
         }
     }
 
-    /// What changed after a revision, oldest first; nothing where that is not known.
+    /// The changes after a revision, oldest first; `None` if the log does not reach back that far.
     pub(super) fn since(&self, revision: u32) -> Option<impl Iterator<Item = &Changed>> {
         if revision < self.complete_since || revision > self.revision {
             return None;

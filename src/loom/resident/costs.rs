@@ -1,5 +1,4 @@
-//! What nodes, the paths to them and what continues them cost, for drawing a tree (SPEC §1 "What a front end asks a resident
-//! tree").
+//! The costs of nodes, of the paths to them and of their subtrees, for drawing a tree (docs/resident.md).
 
 use super::assemble::Measure;
 use super::forest::Forest;
@@ -13,7 +12,7 @@ use crate::loom::select::{Mode, left_out_by_mark};
 use crate::loom::tree::NodeIx;
 use crate::tokens::memory::CachingCounter;
 
-/// Which sums.
+/// The kind of a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sum {
     Path,
@@ -21,13 +20,13 @@ enum Sum {
 }
 
 impl LoomTree {
-    /// The ids of all nodes, in the order in which they were given.
+    /// The ids of all nodes, in insertion order.
     pub fn node_ids(&self) -> Vec<&str> {
         self.tree.nodes().map(|node| &*node.id).collect()
     }
 
-    /// Tokens of the content of each of these nodes, or of all in their order, counted alone, as
-    /// [`NodeReport`](crate::loom::NodeReport) has them.
+    /// Tokens of the content of each of these nodes, or of all in order, counted alone, as in
+    /// [`NodeReport`](crate::loom::NodeReport).
     ///
     /// # Errors
     /// [`Code::NodeNotFound`](crate::Code::NodeNotFound).
@@ -44,9 +43,9 @@ impl LoomTree {
         Ok(places.into_iter().map(|place| self.tokens(&mut costs, place, &context)).collect())
     }
 
-    /// Tokens of the nodes on the path to each of these nodes, or of all in their order, itself among them: the sum of what each
-    /// is alone, without those that are excluded or pruned. Where several edges lead to a node and the options choose none, the
-    /// path takes the first. Of a path that goes in a circle nothing is known (NaN).
+    /// Tokens of the nodes on the path to each of these nodes, including itself, or to all nodes in order: the sum of
+    /// the separate counts, without excluded and pruned nodes. If several edges lead to a node and the options choose
+    /// none, the path takes the first. A path with a cycle has no sum (NaN).
     ///
     /// # Errors
     /// [`Code::NodeNotFound`](crate::Code::NodeNotFound) and [`Code::InvalidChoice`](crate::Code::InvalidChoice).
@@ -59,7 +58,8 @@ impl LoomTree {
         self.sums(ids, options, counter, Sum::Path)
     }
 
-    /// The same of each node and of its descendants. A node with several edges to it is counted where its path comes from.
+    /// Tokens of each node and its descendants, like [`Self::path_tokens`]. A node with several edges to it is counted
+    /// below its predecessor on the path.
     ///
     /// # Errors
     /// As [`LoomTree::path_tokens`].
@@ -117,7 +117,7 @@ impl LoomTree {
             }
         }
         for node in forest.order().rev() {
-            // An edit without an edge of its own is none of what continues there.
+            // An edit without an edge is not a descendant.
             let has_edge = !self.tree.incoming(node).is_empty() || !self.tree.annotated_by(node).is_empty();
             let own = sums.subtrees.get(node as usize).copied().unwrap_or_default();
             let parent = forest.parent(node).filter(|_| has_edge);
@@ -151,17 +151,17 @@ impl LoomTree {
         }
     }
 
-    /// What [`LoomTree::measure_path`] gives for each of these tips.
+    /// The results of [`LoomTree::measure_path`] for each of these tips.
     ///
     /// # Errors
-    /// As there.
+    /// As [`LoomTree::measure_path`].
     pub fn measure_paths(
         &mut self,
         tips: &[String],
         mut options: Options,
         counter: &CachingCounter<'_>,
     ) -> Result<Vec<Measure>> {
-        // Each continues the one before: neighbours have most of their paths in common.
+        // In branch order, so that successive tips share most of their paths.
         let ranks = self.branch_order();
         let mut order: Vec<(u32, usize)> = Vec::with_capacity(tips.len());
         for (at, tip) in tips.iter().enumerate() {
@@ -181,7 +181,7 @@ impl LoomTree {
         Ok(measures.into_iter().flatten().collect())
     }
 
-    /// For each place a number that ascends along each branch, and from one branch to the next.
+    /// For each slot a number that ascends along each branch, and from one branch to the next.
     fn branch_order(&self) -> Vec<u32> {
         self.with_relations(|relations, tree| {
             let forest = relations.forest(tree);
@@ -192,7 +192,7 @@ impl LoomTree {
                     *size = size.saturating_add(own);
                 }
             }
-            // Where the next child of each node begins; what continues a child comes before the next.
+            // The number of the next child of each node; the descendants of a child precede its next sibling.
             let mut next = vec![0_u32; tree.places()];
             let mut ranks = vec![u32::MAX; tree.places()];
             let mut next_root = 0_u32;

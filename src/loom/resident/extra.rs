@@ -1,5 +1,5 @@
-//! What the JSON of a tree says beyond the model. The tree keeps it and gives it back with its nodes and edges (SPEC §0.5:
-//! entities may hold unknown fields).
+//! The JSON of a tree beyond the model. The tree keeps it and returns it with its nodes and edges: entities may hold
+//! unknown fields.
 
 use serde_json::{Map, Value as Json};
 
@@ -7,50 +7,50 @@ use crate::error::Result;
 use crate::json::{self, Document, Kind, Object, Value};
 use crate::loom::read;
 
-/// The form in which something was given, and the fields that the model does not name. Of the blocks of a content, of the
-/// sources of an edge and of preferences, only what the model names is kept.
+/// The form of an entity's JSON, and the fields that the model does not name. Of content blocks, edge sources and
+/// preferences, only fields of the model are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extra {
-    /// Bits that say how the JSON put what can be put in two ways.
+    /// Bits for the choice between equivalent forms of the JSON.
     form: u32,
     /// The other fields, an object as JSON text.
     fields: Option<Box<str>>,
 }
 
-/// The content is one text, given as a block.
+/// The content is one text, written as a block.
 const TEXT_BLOCK: u32 = 1;
-/// The content is a mixed block, although it holds one block.
+/// The content is a mixed block although it holds one block.
 const MIXED: u32 = 1 << 1;
 
-/// The edge says that it is a continuation.
+/// The edge states that it is a continuation.
 const KIND: u32 = 1 << 31;
-/// Bits for sources that say that they are primary; those beyond say nothing.
+/// Bits for sources that state that they are primary; later sources have no bits.
 const SOURCES: usize = 31;
 
-/// The tree says that it is a dialogue.
+/// The tree states that it is a dialogue.
 const MODE: u32 = 1;
-/// The tree says that buffers have no system context.
+/// The tree states that buffers have no system context.
 const BUFFER_CONTEXT: u32 = 1 << 1;
-/// The tree says that it has no preferences.
+/// The tree has an explicit empty preferences object.
 const PREFERENCES: u32 = 1 << 2;
 
-/// What a tree may say although it is the default.
+/// Settings that a tree may state although they are the default.
 const SAID: [(&str, u32); 3] =
     [("mode", MODE), ("bufferModeSystemContext", BUFFER_CONTEXT), ("preferences", PREFERENCES)];
 
-/// How one text, or one block, stands in the JSON of a node.
+/// The form of a single text or a single block in the JSON of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ContentForm {
-    /// A text is a string, one block stands as it is, several are a mixed block.
+    /// A text is a string, a single block is an object, several are a mixed block.
     Plain,
     /// The one text is a block.
     TextBlock,
-    /// The one block is in a mixed one.
+    /// The single block is in a mixed one.
     Mixed,
 }
 
 impl Extra {
-    /// What a node has, which is known to be one.
+    /// The extra data of a value that is known to be a node.
     pub(super) fn of_node(value: Value<'_>) -> Result<Self> {
         let mut extra = Self::default();
         let mut rest = Map::new();
@@ -80,7 +80,7 @@ impl Extra {
         Ok(extra.with(rest))
     }
 
-    /// What an edge has, which is known to be one.
+    /// The extra data of a value that is known to be an edge.
     pub(super) fn of_edge(value: Value<'_>) -> Result<Self> {
         let mut extra = Self::default();
         let mut rest = Map::new();
@@ -101,7 +101,7 @@ impl Extra {
         Ok(extra.with(rest))
     }
 
-    /// What a tree has next to its nodes and edges.
+    /// The extra data of a tree itself.
     pub(super) fn of_tree(fields: Object<'_>) -> Self {
         let mut extra = Self::default();
         let mut rest = Map::new();
@@ -116,8 +116,8 @@ impl Extra {
         extra.with(rest)
     }
 
-    /// What a tree has after a change of settings: what is given is then said, what is `null` is not any more. `fields` are all
-    /// fields that the model does not name.
+    /// The extra data of a tree after a change of settings: stated settings are added, `null` ones removed. `fields`
+    /// replaces all fields that the model does not name.
     pub(super) fn restate(&mut self, given: Object<'_>) -> Result<()> {
         for (name, form) in SAID {
             match read::given(given, name)? {
@@ -130,7 +130,7 @@ impl Extra {
             let fields = fields.map(|fields| fields.object("fields of the tree, an object")).transpose()?;
             let mut entries = fields.into_iter().flat_map(Object::entries);
             if let Some((_, value)) = entries.find(|(name, _)| is_known(&name.as_text().unwrap_or_default())) {
-                return Err(value.mismatch("absent here: it is no field of the host's own"));
+                return Err(value.mismatch("absent here: it is not a field of the host"));
             }
             self.fields = fields.and_then(|fields| Self::of_tree(fields).fields);
         }
@@ -152,7 +152,7 @@ impl Extra {
         fields
     }
 
-    /// Those of a node, with those of its metadata apart.
+    /// The other fields of a node, with those of its metadata separate.
     pub(super) fn node_fields(&self) -> (Map<String, Json>, Option<Map<String, Json>>) {
         let mut fields = self.fields();
         match fields.shift_remove(METADATA) {
@@ -182,12 +182,12 @@ impl Extra {
         self.form & KIND > 0
     }
 
-    /// Whether the source at a place says that it is primary.
+    /// Whether the source at an index states that it is primary.
     pub(super) fn has_role(&self, at: usize) -> bool {
         at < SOURCES && self.form & (1 << at) > 0
     }
 
-    /// That of the edge with these of its sources alone.
+    /// The extra data of an edge with only some of its sources.
     pub(super) fn with_sources(&self, stay: impl Iterator<Item = bool>) -> Self {
         let left = stay.enumerate().filter(|(_, stays)| *stays).map(|(at, _)| self.has_role(at));
         let roles = left.take(SOURCES).enumerate().fold(0, |form, (at, says)| form | u32::from(says) << at);
@@ -214,7 +214,7 @@ fn is_known(name: &str) -> bool {
     matches!(name, "nodes" | "edges") || read::TREE_SETTINGS.contains(&name)
 }
 
-/// What JSON cannot carry is not kept.
+/// Values that JSON cannot represent are dropped.
 fn keep(rest: &mut Map<String, Json>, name: &str, value: Value<'_>) {
     if let Ok(value) = value.to_json() {
         rest.insert(name.to_owned(), value);
@@ -236,7 +236,7 @@ fn content_form(content: Value<'_>) -> u32 {
     }
 }
 
-/// What a list of nodes or edges, which were read, has beyond the model.
+/// The extra data of a list of nodes or edges that were read.
 pub(super) fn extras<'t>(
     fields: Object<'t>,
     name: &str,
@@ -245,12 +245,12 @@ pub(super) fn extras<'t>(
     fields.get(name)?.map_or_else(|| Ok(Vec::new()), |list| list.list("a list")?.read(of))
 }
 
-/// The extras of all nodes, or of all edges, by place. Where none has any, it takes no room.
+/// The extra data of all nodes or edges, by slot. Takes no memory if all are empty.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Extras(Vec<Extra>);
 
 impl Extras {
-    /// Those of a list, in the order of places.
+    /// The extra data of a list, in the order of slots.
     pub(super) fn of(list: Vec<Extra>) -> Self {
         if list.iter().all(|extra| *extra == Extra::default()) { Self::default() } else { Self(list) }
     }

@@ -1,30 +1,30 @@
-//! The way back from each node of a tree: which node it continues, and how far that is from where its path begins.
+//! The predecessor of each node of a tree, and its depth.
 
 use crate::loom::path::{self, Choices, SelectedVersions};
 use crate::loom::tree::{NodeIx, Tree};
 
-/// No node: at the beginning of a path.
+/// No predecessor: the start of a path.
 const NONE: u32 = u32::MAX;
-/// There is no node at this place.
+/// No node at this slot.
 const ABSENT: u32 = u32::MAX - 1;
-/// A depth that is not known yet.
+/// A depth that is not computed yet.
 const UNKNOWN: u32 = u32::MAX;
-/// The depth of a node whose path goes in a circle.
+/// The depth of a node whose path leads into a cycle.
 const CIRCLE: u32 = u32::MAX - 1;
-/// The depth of a node that is being walked back from.
+/// The depth of a node on the current walk.
 const WALKED: u32 = u32::MAX - 2;
 
-/// For each place the node that its path comes from. Where several edges lead to a node and nothing chooses, the first does.
+/// For each slot the predecessor on the node's path. Among several edges to a node without a choice, the first counts.
 #[derive(Debug, Default)]
 pub(super) struct Forest {
     parents: Vec<u32>,
     depths: Vec<u32>,
-    /// How many children each node has.
+    /// The number of children of each node.
     children: Vec<u32>,
-    /// All nodes but those in circles, each after its parent. An entry whose place is not noted in `positions` is void.
+    /// All nodes without a cycle in their path, each after its parent. An entry not recorded in `positions` is void.
     order: Vec<NodeIx>,
     positions: Vec<u32>,
-    /// Whether it has to be made again.
+    /// Whether it has to be rebuilt.
     stale: bool,
 }
 
@@ -43,7 +43,7 @@ impl Forest {
         let mut walked: Vec<NodeIx> = Vec::new();
         for place in 0..index(places) {
             let mut at = place;
-            // What is there is walked back from until something is known.
+            // Walks back until a known depth.
             let mut depth = loop {
                 match (get(&this.parents, at), get(&this.depths, at)) {
                     (ABSENT, _) => break UNKNOWN,
@@ -83,18 +83,19 @@ impl Forest {
         Some(get(&self.parents, node)).filter(|&parent| parent != NONE && parent != ABSENT)
     }
 
-    /// How many nodes its path has before it; nothing where that goes in a circle.
+    /// The number of nodes before it on its path; `None` if that has a cycle.
     pub(super) fn depth(&self, node: NodeIx) -> Option<u32> {
         Some(get(&self.depths, node)).filter(|&depth| depth < WALKED)
     }
 
-    /// The nodes that are in no circle, each after its parent.
+    /// The nodes without a cycle in their path, each after its parent.
     pub(super) fn order(&self) -> impl DoubleEndedIterator<Item = NodeIx> {
         let is_at = |&(at, node): &(usize, &NodeIx)| get(&self.positions, *node) == index(at);
         self.order.iter().enumerate().filter(is_at).map(|(_, &node)| node)
     }
 
-    /// Takes note of an edit at a place. Where it comes to no more than a leaf that came, went or moved, all else stays.
+    /// Updates after an edit at a slot. An added, removed or moved leaf is updated in place; any other edit makes it
+    /// stale.
     pub(super) fn update(&mut self, tree: &Tree<'_>, place: NodeIx, has_versions: bool) {
         if self.stale {
             return;

@@ -1,5 +1,5 @@
-//! A resident tree as it is called from outside: with JSON, by the names that its methods have in JavaScript (SPEC §7
-//! `class LoomTree`).
+//! A resident tree as it is called from outside: with JSON, by the names of its methods in JavaScript
+//! (docs/resident.md).
 
 use std::rc::Rc;
 
@@ -20,7 +20,7 @@ use crate::prompt::bodies::Target;
 use crate::tokens::Counter;
 use crate::tokens::memory::{CachingCounter, CounterId, Memory};
 
-/// The methods that ask, or set what is asked by.
+/// The methods for queries and settings.
 pub(super) const QUESTIONS: &[Call<Handle>] = &[
     Call::new("diagnostics", &[], |handle, _, _| Response::of(&handle.diagnostics)),
     Call::new("size", &[], |handle, _, _| Ok(size(handle.tree.size()))),
@@ -31,7 +31,8 @@ pub(super) const QUESTIONS: &[Call<Handle>] = &[
     Call::new("assembleBuffer", &[], |handle, request, host| handle.assemble_buffer(request, host)),
 ];
 
-/// The methods whose results the package takes packed, by [`Handle::pack_dialogue`] and [`Handle::pack_body`]: the same as JSON.
+/// The methods whose results the package takes packed, by [`Handle::pack_dialogue`] and [`Handle::pack_body`], here as
+/// JSON.
 pub const UNPACKED: &[Call<Handle>] = &[
     Call::new("summarizeDialogue", &[], |handle, request, host| handle.summarize_dialogue(request, host)),
     Call::new("assembleDialogue", &[], |handle, request, host| handle.assemble_dialogue(request, host)),
@@ -43,7 +44,7 @@ pub const UNPACKED: &[Call<Handle>] = &[
 const SETTINGS: &[&str] =
     &["title", "mode", "systemContext", "bufferModeSystemContext", "bufferPrefix", "preferences", "limits", "media"];
 
-/// A resident tree, and the settings that it was given next to.
+/// A resident tree, and its settings.
 #[derive(Debug)]
 pub struct Handle {
     pub(super) tree: LoomTree,
@@ -51,7 +52,7 @@ pub struct Handle {
     media: Rc<SortedMap<String, Media<'static>>>,
     /// Repairs of the tree's JSON.
     diagnostics: Vec<Diagnostic>,
-    /// The caller's last counter, and the id of its remembered counts.
+    /// The last custom counter, and the id of its cached counts.
     counter: Option<(Rc<dyn Counter>, CounterId)>,
 }
 
@@ -84,7 +85,7 @@ impl ResolvedOptions {
 }
 
 impl Handle {
-    /// A tree from its JSON text.
+    /// Creates a tree from its JSON text.
     ///
     /// # Errors
     /// Those of [`Tree::new`](crate::loom::Tree::new), and [`Code::InvalidInput`].
@@ -105,15 +106,15 @@ impl Handle {
         &self.tree
     }
 
-    /// Changes settings; all of them or, on an error, none. What is to be the defaults of the options is among them, so that
-    /// it is looked at now.
+    /// Changes settings: all of them or, on an error, none. Defaults of the options are included, so that errors are
+    /// reported now.
     fn configure(&mut self, request: Value<'_>, host: &CallContext) -> Result<Response> {
         let fields = request.object("settings, an object")?;
         let known = [SETTINGS, read::resident_options()].concat();
         let mut diagnostics = request.repaired();
         self.read_fields(fields, &known, RequestKind::Tree, &mut diagnostics)?;
         match host.counter(fields.get("tokenizer")?) {
-            // The vocabulary can be loaded until something is counted.
+            // The vocabulary can be loaded until the first count.
             Err(error) if error.code() != Code::VocabularyNotLoaded => return Err(error),
             _ => {}
         }
@@ -190,8 +191,8 @@ impl Handle {
         })?
     }
 
-    /// Shows the body for the options' target, and the report of it, to a function. Without a report, options that are not
-    /// known are an error.
+    /// Lends the body for the options' target, and its report, to a function. Without a report, unknown options are an
+    /// error.
     fn show_body<R>(
         &mut self,
         request: Value<'_>,
@@ -214,8 +215,8 @@ impl Handle {
         })
     }
 
-    /// A dialogue for a caller who keeps the messages of the one with the number `have`: in the package's own form, with the
-    /// whole report or one in numbers.
+    /// A dialogue for a caller that keeps the messages of the one with the number `have`: packed, with the complete
+    /// report or one in numbers.
     ///
     /// # Errors
     /// As [`LoomTree::assemble_dialogue`].
@@ -241,8 +242,8 @@ impl Handle {
         })
     }
 
-    /// Shows the body for the options' target to a function, and where it is wanted the report of it in the package's own
-    /// form. The body is not copied.
+    /// Lends the body for the options' target to a function, with its packed report if requested. The body is not
+    /// copied.
     ///
     /// # Errors
     /// As [`LoomTree::request_body`].
@@ -274,7 +275,7 @@ impl Handle {
         assemble(&mut self.tree, &resolved.options, &counter, resolved.diagnostics.clone())
     }
 
-    /// Reads options for a method that gives no diagnostics.
+    /// Reads options for a method without diagnostics.
     pub(super) fn options_without_report(
         &mut self,
         request: Option<Value<'_>>,
@@ -304,7 +305,7 @@ impl Handle {
         Ok(ResolvedOptions { options, target, counter, id, diagnostics })
     }
 
-    /// The same without the counter.
+    /// Reads options without the counter.
     fn read_fields(
         &self,
         fields: Object<'_>,
@@ -324,8 +325,8 @@ impl Handle {
         Ok((options, target))
     }
 
-    /// What the counts of a counter are remembered by: its name, or for the caller's own counter an id that it keeps for as
-    /// long as no other one is used.
+    /// The key of a counter's cached counts: its name, or for a custom counter an id that is valid until another one is
+    /// used.
     fn counter_id(&mut self, counter: &Rc<dyn Counter>, host: &CallContext) -> CounterId {
         let is_same = |other: &Rc<dyn Counter>| std::ptr::addr_eq(Rc::as_ptr(other), Rc::as_ptr(counter));
         if !host.counter.as_ref().is_some_and(is_same) {

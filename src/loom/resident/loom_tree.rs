@@ -1,4 +1,4 @@
-//! A tree that is changed in place, with what is remembered of it.
+//! A tree that is changed in place, with its caches.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -28,47 +28,47 @@ use crate::prompt::bodies::Provider;
 use crate::text::trim;
 use crate::tokens::memory::{CachingCounter, Memory};
 
-/// A tree that is changed in place and assembled again and again.
+/// A tree that is changed in place and assembled repeatedly.
 #[derive(Debug)]
 pub struct LoomTree {
     pub(super) tree: Tree<'static>,
-    /// What tree, nodes and edges say beyond the model.
+    /// The extra data of tree, nodes and edges beyond the model.
     pub(super) extra: Extra,
     pub(super) node_extras: Extras,
     pub(super) edge_extras: Extras,
     pub(super) log: ChangeLog,
     memory: Memory,
-    /// The interned texts of each node, by place.
+    /// The interned texts of each node, by slot.
     interned: ChunkedVec<InternedTexts>,
-    /// The texts that grow, which are not interned.
+    /// The incremental texts, which are not interned.
     pub(super) incremental_texts: IncrementalTexts,
-    /// Whether the change that is made will be taken back: no text begins to grow by it.
+    /// Whether the current change will be undone: it starts no incremental text.
     pub(super) on_trial: bool,
-    /// Bytes of text of each node, by place, and of all of them.
+    /// Bytes of text of each node, by slot, and of all of them.
     sizes: ChunkedVec<usize>,
     pub(super) text_bytes: usize,
-    /// How often the node at each place changed.
+    /// How often the node at each slot changed.
     revisions: ChunkedVec<u32>,
     /// The last path as a dialogue, and as a document.
     pub(super) dialogue: RefCell<DialogueState>,
     pub(super) document: RefCell<PathState>,
-    /// The last path of a dialogue that was only looked at, next to the others.
-    pub(super) beside: RefCell<DialogueState>,
-    /// How many of the first steps of both paths of dialogues were the same when they were last compared.
+    /// The last path of a previewed dialogue.
+    pub(super) previewed: RefCell<DialogueState>,
+    /// The number of leading steps that both paths of dialogues shared when they were last compared.
     pub(super) shared_steps: Cell<usize>,
-    /// The last dialogue, so that the next can say how much of it is the same.
+    /// The last dialogue, so that the next one can report the equal part.
     pub(super) previous: RefCell<Option<PreviousDialogue>>,
-    /// The messages that the last delta was about.
+    /// The messages of the last delta.
     pub(super) kept: RefCell<KeptMessages>,
-    /// The last body that was nothing but texts: the next copies most of it. It is as large as what was sent.
+    /// The last body of plain texts: the next one copies most of it. It is as large as the body sent.
     pub(super) last_body: RefCell<Option<(Provider, PreviousBody)>>,
-    /// How nodes are related, once somebody has asked.
+    /// The relations of nodes, computed on demand.
     pub(super) relations: RefCell<Option<Relations>>,
-    /// What nodes cost, as far as somebody has asked.
+    /// The costs of nodes, computed on demand.
     pub(super) costs: RefCell<NodeCosts>,
 }
 
-/// What is remembered of a node.
+/// The cached data of a node.
 #[derive(Debug)]
 pub(super) struct RememberedNode {
     place: NodeIx,
@@ -84,7 +84,7 @@ pub(super) struct KeptMessages {
     pub known: PreviousMessages,
 }
 
-/// How large a tree is.
+/// The size of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TreeSize {
@@ -94,14 +94,14 @@ pub struct TreeSize {
     pub edges: usize,
     /// Bytes of text in its nodes, as UTF-8.
     pub text_bytes: usize,
-    /// Texts of which something may be remembered; trees of one memory share them.
+    /// Cached texts; trees with the same memory share them.
     pub texts: usize,
-    /// Counts that are remembered.
+    /// Cached counts.
     pub counts: usize,
 }
 
 impl LoomTree {
-    /// A resident tree. What is remembered of its texts is remembered in `memory`, which several trees may share.
+    /// Creates a resident tree. Its counts are cached in `memory`, which several trees may share.
     pub fn new(tree: Tree<'static>, memory: &Memory) -> Self {
         let mut this = Self {
             tree,
@@ -118,7 +118,7 @@ impl LoomTree {
             revisions: ChunkedVec::default(),
             dialogue: RefCell::default(),
             document: RefCell::default(),
-            beside: RefCell::default(),
+            previewed: RefCell::default(),
             shared_steps: Cell::default(),
             previous: RefCell::default(),
             kept: RefCell::default(),
@@ -132,17 +132,17 @@ impl LoomTree {
         this
     }
 
-    /// The tree as it is.
+    /// The current tree.
     pub fn tree(&self) -> &Tree<'static> {
         &self.tree
     }
 
-    /// What is remembered.
+    /// The cache.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// How large it is.
+    /// The size of the tree.
     pub fn size(&self) -> TreeSize {
         TreeSize {
             nodes: self.tree.len(),
@@ -153,7 +153,7 @@ impl LoomTree {
         }
     }
 
-    /// Sets what the tree says about itself.
+    /// Sets the tree's settings.
     pub fn configure(&mut self, settings: TreeSettings) {
         if settings != *self.tree.settings() {
             self.tree.set_settings(settings);
@@ -161,7 +161,7 @@ impl LoomTree {
         }
     }
 
-    /// Interns the texts of what is now at this place, and gives up those of what was.
+    /// Interns the texts of the current node at this slot, and releases those of the previous one.
     pub(super) fn intern(&mut self, place: NodeIx) {
         let places = self.tree.places();
         self.interned.fill(places, InternedTexts::new);
@@ -181,7 +181,7 @@ impl LoomTree {
         }
     }
 
-    /// Takes note that the text of a node grows: it is interned again when it is finished.
+    /// Starts an incremental text of a node: it is interned again when it is finished.
     pub(super) fn begin_streaming(&mut self, place: NodeIx) {
         if self.incremental_texts.contains(place) {
             return;
@@ -192,7 +192,7 @@ impl LoomTree {
         self.intern_texts(place);
     }
 
-    /// Takes note that so many bytes of text came to a node, and so many went.
+    /// Records how many bytes of text were added to and removed from a node.
     pub(super) fn note_change(&mut self, place: NodeIx, came: usize, went: usize) {
         let at = place as usize;
         if let (Some(revision), Some(size)) = (self.revisions.get_mut(at), self.sizes.get_mut(at)) {
@@ -206,7 +206,7 @@ impl LoomTree {
         let touched = self.tree.take_touched();
         self.dialogue.get_mut().touch(&touched);
         self.document.get_mut().touch(&touched);
-        self.beside.get_mut().touch(&touched);
+        self.previewed.get_mut().touch(&touched);
         self.costs.get_mut().touch(&touched);
         let related = self.tree.take_related();
         if let Some(relations) = self.relations.get_mut() {
@@ -214,7 +214,7 @@ impl LoomTree {
         }
     }
 
-    /// What is remembered of the node at a place: while this is held, its counts are.
+    /// The cached data of the node at a slot: its counts stay cached while this is held.
     pub(super) fn remembered(&mut self, place: NodeIx) -> RememberedNode {
         let at = place as usize;
         RememberedNode {
@@ -225,7 +225,7 @@ impl LoomTree {
         }
     }
 
-    /// Says that the node at a place is what it was.
+    /// Restores the cached data of the node at a slot.
     pub(super) fn put_remembered(&mut self, remembered: RememberedNode) {
         if let Some(revision) = self.revisions.get_mut(remembered.place as usize) {
             *revision = remembered.revision;
@@ -255,7 +255,7 @@ impl LoomTree {
         parts.iter().map(|part| context.part_tokens(place, part)).sum()
     }
 
-    /// What the path of these options is looked at with.
+    /// The context of the path of these options.
     pub(super) fn context<'a>(
         &'a self,
         options: &'a Options,
@@ -272,8 +272,8 @@ impl LoomTree {
     }
 }
 
-/// The texts of a node that are counted: of the parts that it makes, and of each block that makes none. Where the last one
-/// grows, only those that stay as they are.
+/// The counted texts of a node: of its message parts, and of each block that makes none. If the last text is
+/// incremental, only the others.
 fn texts<T>(node: &Node, grows: bool, mut intern: impl FnMut(&str) -> T) -> Vec<T> {
     if grows {
         let mut interned = Vec::new();
@@ -285,7 +285,7 @@ fn texts<T>(node: &Node, grows: bool, mut intern: impl FnMut(&str) -> T) -> Vec<
     }
     if let [Block::Text(text)] = node.content.as_slice() {
         let trimmed = trim(text);
-        // As it stands, too: that is what a document counts.
+        // Also the untrimmed text, which a document counts.
         let whole = (trimmed.len() < text.len()).then(|| intern(text));
         return std::iter::once(intern(trimmed)).chain(whole).collect();
     }
@@ -312,7 +312,7 @@ fn texts<T>(node: &Node, grows: bool, mut intern: impl FnMut(&str) -> T) -> Vec<
     interned
 }
 
-/// The texts of a block that are counted.
+/// The counted texts of a block.
 fn each_counted_text(block: &Block<'_>, each: &mut dyn FnMut(&str)) {
     match block {
         Block::Vendor(block) => block.counted_text().iter().for_each(|text| each(text)),

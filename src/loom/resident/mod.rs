@@ -1,9 +1,9 @@
-//! The tree that stays: changed in place, assembled again and again (SPEC §1 "Resident tree").
+//! The resident tree: changed in place, assembled repeatedly (docs/resident.md).
 //!
-//! [`LoomTree`] gives what [`assemble_dialogue`](crate::loom::assemble_dialogue) and
-//! [`assemble_buffer`](crate::loom::assemble_buffer) would give for the same nodes and edges, by the same code. What it
-//! saves is work: a text is counted when it is first needed and never again while a node holds it, and the last path is
-//! kept with its sums, so that a keystroke costs what is in the window and not what is in the tree.
+//! [`LoomTree`] returns what [`assemble_dialogue`](crate::loom::assemble_dialogue) and
+//! [`assemble_buffer`](crate::loom::assemble_buffer) return for the same nodes and edges, with the same code. It saves
+//! work: a text is counted when first needed and never again while a node holds it, and the last path is kept with its
+//! sums, so that a keystroke costs time proportional to the window, not to the tree.
 
 mod append;
 mod assemble;

@@ -1,4 +1,4 @@
-//! Going about in a resident tree (SPEC §1 "What a front end asks a resident tree").
+//! Navigation in a resident tree (docs/resident.md).
 
 use serde::Serialize;
 
@@ -8,15 +8,15 @@ use crate::error::Result;
 use crate::loom::path::{self, Choices};
 use crate::loom::tree::{NodeIx, Tree};
 
-/// A node as it is come to from another. What is left out of contexts says so.
+/// A node reached from another, with flags for nodes that contexts leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Relative<'a> {
     /// The node.
     pub id: &'a str,
-    /// The edge that it was come to by.
+    /// The edge over which it was reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edge: Option<&'a str>,
-    /// Whether that is an annotation edge, so that one of the two is a remark about the other.
+    /// Whether that is an annotation edge, so that one of the two annotates the other.
     #[serde(skip_serializing_if = "is_false")]
     pub annotation: bool,
     /// Whether the node is excluded.
@@ -33,16 +33,16 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl LoomTree {
-    /// The children of a node, and the remarks about it, in the order of their edges.
+    /// The children of a node, and its annotations, in the order of their edges.
     ///
     /// # Errors
-    /// [`Code::NodeNotFound`](crate::Code::NodeNotFound), as all here.
+    /// [`Code::NodeNotFound`](crate::Code::NodeNotFound).
     pub fn children(&self, id: &str) -> Result<Vec<Relative<'_>>> {
         Ok(self.relatives(relations::children(&self.tree, self.tree.find(id)?)))
     }
 
-    /// The parents of a node, and the nodes that it is a remark about, in the order of its edges; of an edit without an edge of its
-    /// own, those of the node that it is an edit of.
+    /// The parents of a node, and the nodes that it annotates, in the order of its edges; for an edit without an edge,
+    /// those of the edited node.
     ///
     /// # Errors
     /// As [`LoomTree::children`].
@@ -50,7 +50,7 @@ impl LoomTree {
         Ok(self.relatives(relations::parents(&self.tree, self.tree.find(id)?)))
     }
 
-    /// The children of a node's parents, itself among them where an edge leads to it; the roots for a root.
+    /// The children of a node's parents, including itself if an edge leads to it; the roots for a root.
     ///
     /// # Errors
     /// As [`LoomTree::children`].
@@ -65,7 +65,7 @@ impl LoomTree {
         Ok(self.relatives(all.filter(|sibling| seen.insert(sibling.node)).collect()))
     }
 
-    /// All that can be come to from a node by its children and theirs, each after the one that it was come to from.
+    /// All descendants of a node, each after the node from which it was reached.
     ///
     /// # Errors
     /// As [`LoomTree::children`].
@@ -73,8 +73,8 @@ impl LoomTree {
         Ok(self.relatives(relations::descendants(&self.tree, self.tree.find(id)?)))
     }
 
-    /// A node, what it is an edit of, and the other edits of that, each after what it is an edit of; then those that stand
-    /// next to it as primary sources of an edge.
+    /// A node, the node it edits, and the other edits of that, each after the node it edits; then the other primary
+    /// sources of its edges.
     ///
     /// # Errors
     /// As [`LoomTree::children`].
@@ -83,17 +83,17 @@ impl LoomTree {
         Ok(self.relatives(self.with_relations(|relations, tree| relations.versions(tree, node))))
     }
 
-    /// The nodes where paths begin, in the order in which they were given.
+    /// The roots, in insertion order.
     pub fn roots(&self) -> Vec<Relative<'_>> {
         self.relatives(self.with_relations(|relations, tree| relations.roots(tree)))
     }
 
-    /// The leaves, in the order in which they were given.
+    /// The leaves, in insertion order.
     pub fn leaves(&self) -> Vec<Relative<'_>> {
         self.relatives(self.with_relations(|relations, tree| relations.leaves(tree)))
     }
 
-    /// How many nodes the path to a node has before it. Where several edges lead to a node, the path takes the first.
+    /// The number of nodes before a node on its path. If several edges lead to a node, the path takes the first.
     ///
     /// # Errors
     /// As [`LoomTree::children`], and [`Code::PathCycle`](crate::Code::PathCycle).
@@ -103,7 +103,7 @@ impl LoomTree {
         depth.ok_or_else(|| path::cycle(&self.tree, node))
     }
 
-    /// The last node that is on the paths to both, which may be one of them; nothing where they have none in common.
+    /// The last node on the paths to both, which may be one of them; `None` if they share none.
     ///
     /// # Errors
     /// As [`LoomTree::depth`].
@@ -127,9 +127,9 @@ impl LoomTree {
         Ok(common?.map(|node| &*self.tree.at(node).id))
     }
 
-    /// The node after another among the children of its parent, or the one `next` to it on the other side. Pruned
-    /// ones are passed over, unless the node itself is pruned; the siblings of a remark are the other remarks. Of several edges to
-    /// the node the choices say which.
+    /// The sibling after a node if `next`, otherwise the one before it. Pruned siblings are skipped, unless the node
+    /// itself is pruned; the siblings of an annotation are the other annotations. Among several edges to the node the
+    /// choices decide.
     ///
     /// # Errors
     /// As [`LoomTree::children`], and those of a path.
@@ -139,7 +139,7 @@ impl LoomTree {
         let versions = path::check_choices(tree, choices)?;
         if let Some(edge) = path::edge_into(tree, node, choices)? {
             let (from, _) = path::predecessor(tree, edge, &versions, &mut Vec::new())?;
-            return Ok(relations::beside(tree, node, from, edge, next).map(|relation| self.relative(relation)));
+            return Ok(relations::adjacent(tree, node, from, edge, next).map(|relation| self.relative(relation)));
         }
         let roots = self.with_relations(|relations, tree| relations.roots(tree));
         let first = path::origins(tree, node).last().copied().unwrap_or(node);
@@ -150,7 +150,7 @@ impl LoomTree {
         Ok(found.map(|&root| self.relative(root)))
     }
 
-    /// Looks at how nodes are related; what that needs is kept from then on.
+    /// Passes the relations of nodes to a function; they are kept up to date from then on.
     pub(super) fn with_relations<R>(&self, look: impl FnOnce(&mut Relations, &Tree<'static>) -> R) -> R {
         let mut relations = self.relations.borrow_mut();
         look(relations.get_or_insert_with(|| Relations::new(&self.tree)), &self.tree)

@@ -1,4 +1,4 @@
-//! Questions about the nodes of a resident tree, as they are called from outside: for one id, or for a list of them at once.
+//! Queries about the nodes of a resident tree, as calls: for one id, or for a list of them at once.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::json::Value;
 use crate::loom::read::RequestKind;
 
-/// The methods by their names.
+/// The methods by name.
 pub(super) const NAVIGATION: &[Call<Handle>] = &[
     Call::new("nodeIds", &[], |handle, _, _| Response::of(&handle.tree.node_ids())),
     Call::new("node", ID, |handle, request, _| {
@@ -61,7 +61,7 @@ pub(super) const NAVIGATION: &[Call<Handle>] = &[
 const ID: &[&str] = &["nodeId"];
 const COSTS: &[&str] = &["nodeIds", "options"];
 
-/// Answers for the id that is given, or for each of a list of them.
+/// Answers for the given id, or for each of a list.
 fn each<T: Serialize>(ids: Value<'_>, answer: impl Fn(&str) -> Result<T>) -> Result<Response> {
     if let Some(id) = ids.as_text() {
         return Response::of(&answer(&id)?);
@@ -92,7 +92,7 @@ fn sibling(handle: &mut Handle, request: Value<'_>, host: &CallContext, next: bo
     each(request.need("nodeId")?, |id| tree.sibling(id, &asked.options.choices, next))
 }
 
-/// The options and the ids of a question about costs; no ids where it is about all nodes.
+/// The options and the ids of a query for costs; no ids if it is about all nodes.
 fn costs(
     handle: &mut Handle,
     request: Value<'_>,

@@ -1,4 +1,4 @@
-//! What is known of the costs of nodes, taken back by edits.
+//! The cached costs of nodes, invalidated by edits.
 
 use std::rc::Rc;
 
@@ -9,16 +9,16 @@ use crate::maps::SortedMap;
 use crate::prompt::ImageRule;
 use crate::tokens::memory::CounterId;
 
-/// What is known of the costs of all nodes. An edit takes back what it changes.
+/// The cached costs of all nodes. An edit invalidates the costs that it changes.
 #[derive(Debug, Default)]
 pub(super) struct NodeCosts {
     key: Option<CostKey>,
-    /// Tokens of each node, by place.
+    /// Tokens of each node, by slot.
     pub(super) tokens: Vec<u32>,
     pub(super) sums: Option<Sums>,
 }
 
-/// Sums by place. Nodes that are excluded or pruned add nothing.
+/// Sums by slot. Excluded and pruned nodes add nothing.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
     /// Over the path to each node.
@@ -27,7 +27,7 @@ pub(super) struct Sums {
     pub(super) subtrees: Vec<f64>,
 }
 
-/// What counts depend on.
+/// The inputs that counts depend on.
 #[derive(Debug)]
 struct CostKey {
     counter: CounterId,
@@ -36,11 +36,11 @@ struct CostKey {
     media: Rc<SortedMap<String, Media<'static>>>,
 }
 
-/// A count that is not known.
+/// A count that is not computed.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
 impl NodeCosts {
-    /// Takes note of edits at these places.
+    /// Invalidates costs after edits at these slots.
     pub(super) fn touch(&mut self, places: &[NodeIx]) {
         if places.is_empty() {
             return;
@@ -53,7 +53,7 @@ impl NodeCosts {
         }
     }
 
-    /// Forgets what is known where it is not of this counter and these costs of media.
+    /// Discards costs of another counter or other media costs.
     pub(super) fn set_key(&mut self, options: &Options, counter: CounterId) {
         let is_same = self.key.as_ref().is_some_and(|key| {
             let same_media = Rc::ptr_eq(&key.media, &options.media) || key.media == options.media;

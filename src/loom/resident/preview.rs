@@ -1,5 +1,5 @@
-//! What an edit, or other options, would do to a prompt, without doing it: two prompts next to each other, each a dialogue or
-//! a document.
+//! Compares two prompts, each a dialogue or a document: the current one, and the one after an edit or with other
+//! options, without making the edit.
 
 use std::cell::RefCell;
 
@@ -25,7 +25,7 @@ use crate::text::common_prefix;
 use crate::tokens::Counter;
 use crate::tokens::memory::CachingCounter;
 
-/// Two prompts next to each other.
+/// The comparison of two prompts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
@@ -33,28 +33,28 @@ pub struct Comparison {
     pub before: Tokens,
     /// Tokens of the second.
     pub after: Tokens,
-    /// What the second has more.
+    /// The second minus the first.
     pub difference: Difference,
-    /// Nodes that only the second has, or that say something else in it, in its order.
+    /// Nodes that only the second has, or that have another content in it, in its order.
     pub added: Vec<PromptNode>,
-    /// Nodes that only the first has, or that say something else in it, in its order.
+    /// Nodes that only the first has, or that have another content in it, in its order.
     pub removed: Vec<PromptNode>,
-    /// What is cut from the first.
+    /// The cut of the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut_before: Option<CutSummary>,
-    /// What is cut from the second.
+    /// The cut of the second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut_after: Option<CutSummary>,
-    /// Whether the cut begins or ends at another node, or there is one in only one of them.
+    /// Whether the cut begins or ends at another node, or only one of them has a cut.
     pub cut_moved: bool,
-    /// Tokens at the beginning that are the same in both, so that a provider's prompt cache knows them again.
+    /// Tokens at the beginning that are equal in both, so that a provider's prompt cache hits.
     pub cached_tokens: u64,
-    /// The last node that both paths share from their beginning; absent where they share none.
+    /// The last node that both paths share from their beginning; absent if they share none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parts_after: Option<String>,
 }
 
-/// Tokens that the second of two prompts has more than the first, by part.
+/// The tokens of the second of two prompts minus those of the first, by part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// The system context.
@@ -77,14 +77,14 @@ pub struct PromptNode {
     pub tokens: u64,
 }
 
-/// What is asked of a tree: options, and a counter.
+/// A query of a prompt: options, and a counter.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'q> {
     /// The options.
     pub options: &'q Options,
-    /// What counts.
+    /// The counter.
     pub counter: &'q CachingCounter<'q>,
-    /// Whether the prompt is a dialogue or a document; what the tree says where it is absent.
+    /// Whether the prompt is a dialogue or a document; defaults to the tree's mode.
     pub mode: Option<TreeMode>,
 }
 
@@ -92,30 +92,30 @@ pub struct Question<'q> {
 #[derive(Debug)]
 struct Account {
     tokens: Tokens,
-    /// What is sent, and the tokens of each alone.
+    /// The sent nodes, with the tokens of each alone.
     nodes: Vec<(NodeIx, u64)>,
     cut: Option<CutSummary>,
     cut_ends: Option<CutEnds>,
-    /// The nodes of the path, oldest first; nothing where the state of dialogues that made it has them still.
+    /// The nodes of the path, oldest first; `None` if the state of dialogues that made it still has them.
     path: Option<Vec<NodeIx>>,
     cached_tokens: u64,
     document: Option<String>,
 }
 
 impl LoomTree {
-    /// The prompt of other options next to that of some.
+    /// Compares the prompts of two sets of options.
     ///
     /// # Errors
     /// As [`LoomTree::assemble_dialogue`], of either.
     pub fn compare(&mut self, before: Question<'_>, after: Question<'_>) -> Result<Comparison> {
         let known = RefCell::new(self.previous.borrow().clone());
         let first = self.first_account(before, after, &known)?;
-        let second = self.account(after, &known, self.state_beside(after))?;
+        let second = self.account(after, &known, self.preview_state(after))?;
         Ok(self.comparison(first, second, after, &SortedSet::new(), &SortedMap::new()))
     }
 
-    /// What a change would do, and perhaps other options with it: what [`LoomTree::apply`] and two assemblies would show. The
-    /// tree and its revision stay as they are.
+    /// Previews a change, optionally with other options: compares the prompts that [`LoomTree::apply`] and two
+    /// assemblies would give. The tree and its revision are unchanged.
     ///
     /// # Errors
     /// Those of the change, and as [`LoomTree::assemble_dialogue`], of either.
@@ -129,19 +129,19 @@ impl LoomTree {
         let known = RefCell::new(self.previous.borrow().clone());
         let first = self.first_account(before, after, &known)?;
         let trial = self.begin_trial(change, limits, after)?;
-        let second = self.account(after, &known, self.state_beside(after));
+        let second = self.account(after, &known, self.preview_state(after));
         let compared = second.map(|second| self.comparison(first, second, after, &trial.rewritten, &trial.ids));
         self.end_trial(trial);
         compared
     }
 
-    /// The dialogue state for what is not: it does not disturb the one of what is. What was handed out of headers is known
-    /// by that one alone.
-    fn state_beside(&self, question: Question<'_>) -> &RefCell<DialogueState> {
-        if question.options.loom_aware.is_some() { &self.dialogue } else { &self.beside }
+    /// The dialogue state for previews, which does not disturb the current one. Only the current one knows the headers
+    /// that callers hold.
+    fn preview_state(&self, question: Question<'_>) -> &RefCell<DialogueState> {
+        if question.options.loom_aware.is_some() { &self.dialogue } else { &self.previewed }
     }
 
-    /// Keeps the path where the account of `after` needs the state of this one.
+    /// Keeps the path if the account of `after` uses the state of this one.
     fn first_account(
         &self,
         before: Question<'_>,
@@ -149,7 +149,7 @@ impl LoomTree {
         known: &RefCell<Option<PreviousDialogue>>,
     ) -> Result<Account> {
         let mut first = self.account(before, known, &self.dialogue)?;
-        if std::ptr::eq(self.state_beside(after), &raw const self.dialogue) {
+        if std::ptr::eq(self.preview_state(after), &raw const self.dialogue) {
             first.path = Some(first.path_in(&self.dialogue));
         }
         Ok(first)
@@ -180,7 +180,7 @@ impl LoomTree {
         })
     }
 
-    /// A document is concatenated again for each assembly, so its path needs no state between two of them.
+    /// A document is concatenated again for each assembly, so its path needs no state in between.
     fn document_account(&self, question: Question<'_>) -> Result<Account> {
         let context = self.context(question.options, question.counter, Mode::Buffer);
         let mut state = PathState::default();
@@ -203,8 +203,8 @@ impl LoomTree {
         })
     }
 
-    /// Two accounts next to each other: `rewritten` nodes say something else in the second, and `ids` are those that places
-    /// had in the first.
+    /// Compares two accounts: `rewritten` nodes have another content in the second, and `ids` are those that slots had
+    /// in the first.
     fn comparison(
         &self,
         first: Account,
@@ -213,12 +213,12 @@ impl LoomTree {
         rewritten: &SortedSet<String>,
         ids: &SortedMap<NodeIx, String>,
     ) -> Comparison {
-        // Another node may have come to a place that became free.
+        // Another node may use a slot that became free.
         let other_nodes: Vec<NodeIx> =
             ids.iter().filter(|(place, id)| **id != *self.tree.at(**place).id).map(|(&place, _)| place).collect();
         let id_before = |place: NodeIx| ids.get(&place).map_or(&*self.tree.at(place).id, String::as_str);
         let id_after = |place: NodeIx| &*self.tree.at(place).id;
-        // Where a node of the first stands now.
+        // The current slot of a node of the first.
         let moved = |place: NodeIx| {
             if holds(&other_nodes, place) { self.tree.find_opt(id_before(place)) } else { Some(place) }
         };
@@ -259,7 +259,7 @@ impl LoomTree {
         }
     }
 
-    /// The last of the first nodes that both paths share; `other_nodes` are places where a node came instead of another.
+    /// The last node of the first that both paths share; `other_nodes` are slots that hold another node now.
     fn last_shared(
         &self,
         first: &Account,
@@ -268,13 +268,13 @@ impl LoomTree {
         other_nodes: &[NodeIx],
     ) -> Option<NodeIx> {
         if first.path.is_some() || second.path.is_some() {
-            let (one, other) = (first.path_in(&self.dialogue), second.path_in(self.state_beside(after)));
+            let (one, other) = (first.path_in(&self.dialogue), second.path_in(self.preview_state(after)));
             let same = |(one, other): &(&NodeIx, &NodeIx)| one == other && !holds(other_nodes, **one);
             return one.iter().zip(&other).take_while(same).last().map(|(&place, _)| place);
         }
-        let (mut one, mut other) = (self.dialogue.borrow_mut(), self.beside.borrow_mut());
+        let (mut one, mut other) = (self.dialogue.borrow_mut(), self.previewed.borrow_mut());
         let (one, other) = (&mut one.path, &mut other.path);
-        // What was the same and did not change is not looked at again.
+        // Equal and unchanged steps are not compared again.
         let known = self.shared_steps.get().min(one.take_unchanged()).min(other.take_unchanged());
         let [ones, others] = [&one.steps, &other.steps].map(|steps| steps.get(known..).unwrap_or_default());
         let same = known + ones.iter().zip(others).take_while(|(one, other)| one.node == other.node).count();
@@ -283,7 +283,7 @@ impl LoomTree {
         one.steps.get(same.checked_sub(1)?).map(|step| step.node)
     }
 
-    /// Makes a change that will be taken back.
+    /// Applies a change that will be undone.
     fn begin_trial(&mut self, change: ChangeSet, limits: &Limits, after: Question<'_>) -> Result<Trial> {
         let gone = self.gone(&change);
         self.check(&change, &gone, limits)?;
@@ -293,14 +293,14 @@ impl LoomTree {
         self.make(change, gone, None);
         self.note_rewritten(&mut trial);
         trial.touched = self.tree.take_touched();
-        self.beside.get_mut().touch(&trial.touched);
+        self.previewed.get_mut().touch(&trial.touched);
         if !trial.in_its_own_state {
             self.dialogue.get_mut().touch(&trial.touched);
         }
         Ok(trial)
     }
 
-    /// Notes what the tree is before a change. The log and what is remembered of the nodes are taken out.
+    /// Records the state of the tree before a change. The log and the cached data of nodes are taken out.
     fn trial(&mut self, change: &ChangeSet, gone: &Removal, inverse: ChangeSet, in_its_own_state: bool) -> Trial {
         let added_nodes = change.nodes.iter().map(|put| &*put.entity.id);
         let added_nodes =
@@ -328,7 +328,7 @@ impl LoomTree {
         }
     }
 
-    /// Notes which nodes say something else after a change.
+    /// Records the nodes whose content a change replaced.
     fn note_rewritten(&self, trial: &mut Trial) {
         let says_else = |put: &&Upsert<Node<'_>>| {
             let now = self.tree.node(&put.entity.id);
@@ -339,7 +339,7 @@ impl LoomTree {
         trial.rewritten = SortedSet::from_iter(rewritten.chain(endings.map(|ending| ending.node_id.clone())));
     }
 
-    /// Takes a change back, so that each node and edge is at the place where it was.
+    /// Undoes a change, so that each node and edge is at its previous slot.
     fn end_trial(&mut self, trial: Trial) {
         let nodes = trial.added_nodes.iter().filter_map(|id| self.tree.find_opt(id)).collect();
         let edges = trial.added_edges.iter().filter_map(|id| self.tree.find_edge(id)).collect();
@@ -358,46 +358,46 @@ impl LoomTree {
         self.incremental_texts.arrange(&trial.incremental_texts);
         let mut touched = trial.touched;
         touched.extend(self.tree.take_touched());
-        self.beside.get_mut().touch(&touched);
+        self.previewed.get_mut().touch(&touched);
         if !trial.in_its_own_state {
             self.dialogue.get_mut().touch(&touched);
         }
-        // How nodes are related is what it was.
+        // The relations of nodes are restored.
         self.tree.take_related();
     }
 }
 
 impl Account {
-    /// The nodes of the path, oldest first; `state` is the one that made it.
+    /// The nodes of the path, oldest first; `state` is the one that computed it.
     fn path_in(&self, state: &RefCell<DialogueState>) -> Vec<NodeIx> {
         let steps = || state.borrow().path.steps.iter().map(|step| step.node).collect();
         self.path.clone().unwrap_or_else(steps)
     }
 }
 
-/// A change that was made and will be taken back.
+/// An applied change that will be undone.
 #[derive(Debug)]
 struct Trial {
     log: ChangeLog,
     inverse: ChangeSet,
-    /// Nodes that say something else.
+    /// Nodes with another content.
     rewritten: SortedSet<String>,
-    /// The nodes and edges that the change added, or that went and came again.
+    /// The nodes and edges that the change added, or removed and added again.
     added_nodes: Vec<String>,
     added_edges: Vec<String>,
-    /// The places of the nodes that went, and their ids.
+    /// The slots of the removed nodes, and their ids.
     ids: SortedMap<NodeIx, String>,
     edge_places: SortedMap<String, EdgeIx>,
     free: FreePlaces,
-    /// What was remembered of what was there.
+    /// The cached data of changed nodes.
     remembered: Vec<RememberedNode>,
-    /// The nodes whose texts grow.
+    /// The nodes with incremental texts.
     incremental_texts: Vec<NodeIx>,
     touched: Vec<NodeIx>,
     in_its_own_state: bool,
 }
 
-/// Where a cut in a document begins and ends.
+/// The ends of a cut in a document.
 fn document_cut_ends(nodes: &[NodeReport<'_>]) -> CutEnds {
     let is_cut = |row: &&NodeReport<'_>| matches!(row.fate, Fate::Cut | Fate::Changed);
     let mut rows = nodes.iter().filter(is_cut).map(|row| row.node_id.to_owned());
@@ -406,14 +406,14 @@ fn document_cut_ends(nodes: &[NodeReport<'_>]) -> CutEnds {
     CutEnds { first, last }
 }
 
-/// In order.
+/// Sorts slots.
 fn sorted(nodes: impl Iterator<Item = NodeIx>) -> Vec<NodeIx> {
     let mut nodes: Vec<NodeIx> = nodes.collect();
     sorting::sort(&mut nodes);
     nodes
 }
 
-/// Whether a place is among some in order.
+/// Whether a sorted list has a slot.
 fn holds(places: &[NodeIx], place: NodeIx) -> bool {
     places.binary_search(&place).is_ok()
 }

@@ -1,11 +1,11 @@
-//! How the nodes of a resident tree are related, kept up to date by edits once somebody has asked.
+//! The relations of the nodes of a resident tree, computed on demand and then updated by edits.
 
 use super::forest::Forest;
 use crate::loom::path::{self, Choices, SelectedVersions};
 use crate::loom::tree::{self, EdgeIx, EdgeKind, NodeIx, Tree};
 use crate::maps::{SortedMap, SortedSet};
 
-/// A node, and the edge that it was come to by.
+/// A node, and the edge over which it was reached.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Relation {
     pub node: NodeIx,
@@ -14,16 +14,16 @@ pub(super) struct Relation {
     pub annotation: bool,
 }
 
-/// What would take a walk through the whole tree to find.
+/// Relations that would otherwise require a walk through the whole tree.
 #[derive(Debug, Default)]
 pub(super) struct Relations {
-    /// Nodes to which no edge leads.
+    /// Nodes without an incoming edge.
     unreached: PlaceSet,
     /// Leaves.
     leaves: PlaceSet,
-    /// The edits of each node, by its id, which need not be that of a node.
+    /// The edits of each node, by its id, which may be missing in the tree.
     edits: SortedMap<String, Vec<NodeIx>>,
-    /// The node that each edit is an edit of.
+    /// The edited node of each edit.
     edited_from: SortedMap<NodeIx, String>,
     forest: Option<Forest>,
 }
@@ -37,7 +37,7 @@ impl Relations {
         this
     }
 
-    /// Takes note of edits at these places.
+    /// Updates after edits at these slots.
     pub(super) fn update(&mut self, tree: &Tree<'_>, places: &[NodeIx]) {
         for &place in places {
             let was_edit = self.edited_from.contains_key(&place);
@@ -59,7 +59,7 @@ impl Relations {
         let is_there = tree.is_there(place);
         let reached = !tree.incoming(place).is_empty() || !tree.annotated_by(place).is_empty();
         self.unreached.set(place, is_there && !reached);
-        self.leaves.set(place, is_there && !tree.goes_on(place));
+        self.leaves.set(place, is_there && !tree.has_child(place));
         let origin = tree.at(place).edited_from.as_deref();
         if self.edited_from.get(&place).map(String::as_str) == origin {
             return;
@@ -78,7 +78,7 @@ impl Relations {
         }
     }
 
-    /// The way back from each node.
+    /// The predecessor of each node.
     pub(super) fn forest(&mut self, tree: &Tree<'_>) -> &Forest {
         if self.forest.as_ref().is_some_and(Forest::is_stale) {
             self.forest = None;
@@ -86,9 +86,9 @@ impl Relations {
         self.forest.get_or_insert_with(|| Forest::new(tree, &Choices::default(), &SelectedVersions::new()))
     }
 
-    /// The nodes where paths begin, in the order of nodes.
+    /// The roots, in the order of nodes.
     pub(super) fn roots(&self, tree: &Tree<'_>) -> Vec<Relation> {
-        // An edit without an edge stands where the node stands that it is an edit of.
+        // An edit without an edge is at the place of the node it edits.
         let is_root = |&place: &NodeIx| origin(tree, place).is_none();
         let roots = self.unreached.list.iter().copied().filter(is_root);
         in_order(tree, roots).into_iter().map(|node| Relation { node, edge: None, annotation: false }).collect()
@@ -100,11 +100,11 @@ impl Relations {
         leaves.map(|node| relation_of(tree, node)).collect()
     }
 
-    /// A node, what it is an edit of, and all other edits of that: each after what it is an edit of. Then the nodes that an
-    /// edge names as its predecessor, too.
+    /// A node, the node it edits, and all other edits of that, each after the node it edits; then the other
+    /// predecessors of its edges.
     pub(super) fn versions(&self, tree: &Tree<'_>, node: NodeIx) -> Vec<Relation> {
         let chain = path::origins(tree, node);
-        // In a circle of edits there is no first one.
+        // A cycle of edits has no first one.
         let first = chain.last().copied().unwrap_or(node);
         let mut seen = SortedSet::new();
         let mut versions = Vec::new();
@@ -128,22 +128,22 @@ impl Relations {
     }
 }
 
-/// The children of a node, and remarks about it, in the order of their edges.
+/// The children of a node and its annotations, in the order of their edges.
 pub(super) fn children(tree: &Tree<'_>, node: NodeIx) -> Vec<Relation> {
     let mut seen = Seen::default();
     let children = tree.outgoing(node).iter().filter_map(|&edge| child_by(tree, node, edge));
     children.filter(|child| seen.insert(child.node)).collect()
 }
 
-/// The node that an edge leads to, if it continues a node or is a remark about it.
+/// The target of an edge, if it continues or annotates the node.
 fn child_by(tree: &Tree<'_>, node: NodeIx, edge: EdgeIx) -> Option<Relation> {
     let linked = tree.edge(edge);
     let annotation = linked.kind == EdgeKind::Annotation;
-    let goes_on = annotation || tree::predecessors(&linked.links).any(|origin| origin == node);
-    goes_on.then_some(Relation { node: linked.target, edge: Some(edge), annotation })
+    let continues = annotation || tree::predecessors(&linked.links).any(|origin| origin == node);
+    continues.then_some(Relation { node: linked.target, edge: Some(edge), annotation })
 }
 
-/// The parents of a node, and the nodes that it is a remark about.
+/// The parents of a node, and the nodes that it annotates.
 pub(super) fn parents(tree: &Tree<'_>, node: NodeIx) -> Vec<Relation> {
     let (at, _) = path::edges_into(tree, node);
     let mut seen = Seen::default();
@@ -161,7 +161,7 @@ pub(super) fn parents(tree: &Tree<'_>, node: NodeIx) -> Vec<Relation> {
     parents
 }
 
-/// All that can be come to from a node, each after what it was first come to from.
+/// All descendants of a node, each after the node from which it was first reached.
 pub(super) fn descendants(tree: &Tree<'_>, node: NodeIx) -> Vec<Relation> {
     let mut seen = Seen::default();
     seen.insert(node);
@@ -177,9 +177,9 @@ pub(super) fn descendants(tree: &Tree<'_>, node: NodeIx) -> Vec<Relation> {
     descendants
 }
 
-/// The node next to another among those that come over one kind of edge from the same node: the next, or the one before. Pruned
-/// ones are passed over, unless the node is pruned itself.
-pub(super) fn beside(tree: &Tree<'_>, node: NodeIx, from: NodeIx, edge: EdgeIx, next: bool) -> Option<Relation> {
+/// The next or previous one among the nodes that edges of one kind connect to the same node. Pruned nodes are skipped,
+/// unless the node itself is pruned.
+pub(super) fn adjacent(tree: &Tree<'_>, node: NodeIx, from: NodeIx, edge: EdgeIx, next: bool) -> Option<Relation> {
     let at = tree.edge(edge);
     let is_one = |&edge: &EdgeIx| {
         let child = child_by(tree, from, edge)?;
@@ -191,26 +191,26 @@ pub(super) fn beside(tree: &Tree<'_>, node: NodeIx, from: NodeIx, edge: EdgeIx, 
     if next { behind.iter().find_map(is_one) } else { before.iter().rev().find_map(is_one) }
 }
 
-/// The node that an edit without an edge of its own is an edit of.
+/// The node that an edit without an edge edits.
 fn origin(tree: &Tree<'_>, place: NodeIx) -> Option<NodeIx> {
     tree.at(place).edited_from.as_deref().and_then(|id| tree.find_opt(id))
 }
 
-/// A node with the first edge to it.
+/// A node with its first incoming edge.
 fn relation_of(tree: &Tree<'_>, node: NodeIx) -> Relation {
     let edge = tree.incoming(node).iter().chain(tree.annotated_by(node)).next().copied();
     let annotation = edge.is_some_and(|edge| tree.edge(edge).kind == EdgeKind::Annotation);
     Relation { node, edge, annotation }
 }
 
-/// These places in the order of nodes.
+/// Sorts slots in the order of nodes.
 fn in_order(tree: &Tree<'_>, places: impl Iterator<Item = NodeIx>) -> Vec<NodeIx> {
     let mut ranked: Vec<(u64, NodeIx)> = places.map(|place| (tree.node_order().rank(place), place)).collect();
     crate::sorting::sort(&mut ranked);
     ranked.into_iter().map(|(_, place)| place).collect()
 }
 
-/// Nodes that were given out: a few in a list, more in a set.
+/// Nodes that were returned already: a few in a list, more in a set.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     few: Vec<NodeIx>,
@@ -218,7 +218,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Whether it is new.
+    /// Whether the node is new.
     pub(super) fn insert(&mut self, node: NodeIx) -> bool {
         const MAX_LINEAR_NODES: usize = 16;
         if self.few.len() < MAX_LINEAR_NODES {
@@ -232,16 +232,16 @@ impl Seen {
     }
 }
 
-/// Places, in no order, that are added and taken out at the same cost however many there are.
+/// An unordered set of slots with insertion and removal in constant time.
 #[derive(Debug, Default)]
 struct PlaceSet {
     list: Vec<NodeIx>,
-    /// Where each place stands in the list plus 1, or 0.
+    /// The index of each slot in the list plus 1, or 0.
     at: Vec<u32>,
 }
 
 impl PlaceSet {
-    /// Says whether a place is one of them.
+    /// Adds or removes a slot.
     fn set(&mut self, place: NodeIx, is_in: bool) {
         if self.at.len() <= place as usize {
             self.at.resize(place as usize + 1, 0);

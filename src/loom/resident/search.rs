@@ -1,4 +1,4 @@
-//! Where a text occurs in a tree.
+//! Text search in a tree.
 
 use serde::Serialize;
 
@@ -7,26 +7,26 @@ use crate::content::Block;
 use crate::loom::tree::NodeIx;
 use crate::text::{Utf16Offsets, fold};
 
-/// What is looked for, and where.
+/// The query of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
     /// The text.
     pub query: String,
-    /// Whether small and capital letters are the same.
+    /// Whether case is ignored.
     pub ignore_case: bool,
-    /// Whether letters are the same with and without marks.
+    /// Whether marks on letters are ignored.
     pub ignore_accents: bool,
-    /// Where to look; everywhere if it is empty.
+    /// The fields to search; all if empty.
     pub fields: Vec<Field>,
-    /// How many matches there may be at most.
+    /// The maximal number of matches.
     pub limit: Option<usize>,
 }
 
-/// What of a node is searched.
+/// A searchable field of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Field {
-    /// The texts of its content, reasoning and results of tools among them.
+    /// The texts of its content, including reasoning and tool results.
     Text,
     /// `summary`.
     Summary,
@@ -46,26 +46,26 @@ impl Field {
     ];
 }
 
-/// One place where the query stands.
+/// A match of the query.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Match<'a> {
     /// The node.
     pub node_id: &'a str,
-    /// What of it.
+    /// The field.
     pub field: Field,
-    /// Which block of its content, where that has several.
+    /// The index of the block of its content, if that has several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<usize>,
-    /// Where it begins in the text, in UTF-16 code units.
+    /// The start in the text, in UTF-16 code units.
     pub start: usize,
-    /// Where it ends.
+    /// The end.
     pub end: usize,
 }
 
 impl LoomTree {
-    /// Where the query stands, in path order: each node before its children, whose order is that of the edges; a
-    /// branch is walked to its end before the next. Matches of one text do not overlap.
+    /// Finds the query, in path order: each node before its children, which are in the order of the edges; a branch is
+    /// walked to its end before the next. Matches of one text do not overlap.
     pub fn search(&self, search: &Search) -> Vec<Match<'_>> {
         let mut found = Vec::new();
         let folding = fold::Folding { case: search.ignore_case, accents: search.ignore_accents };
@@ -116,8 +116,8 @@ impl LoomTree {
         found
     }
 
-    /// All nodes, each once: first the ones that no edge leads to, in the order of nodes, each with all that comes after it;
-    /// then those that are only in circles.
+    /// All nodes, each once: first those without an incoming edge, in the order of nodes, each with its descendants;
+    /// then those only in cycles.
     fn path_order(&self) -> Vec<NodeIx> {
         let mut order = Vec::with_capacity(self.tree.len());
         let mut seen = vec![false; self.tree.places()];
@@ -141,7 +141,7 @@ impl LoomTree {
     }
 }
 
-/// The texts of a block that can be read.
+/// The readable texts of a block.
 fn texts<'b>(block: &'b Block<'_>) -> Vec<&'b str> {
     match block {
         Block::Text(text) | Block::Reasoning { text, .. } => vec![text],

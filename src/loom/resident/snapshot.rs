@@ -1,5 +1,4 @@
-//! The whole of a tree as it was given, and what changed in it since a revision: for a host that stores it, and for copies of
-//! it elsewhere.
+//! The whole tree as JSON, and its changes since a revision: for a host that stores it, and for copies of it.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -12,12 +11,12 @@ use crate::json;
 use crate::loom::tree::{EdgeIx, NodeIx};
 use crate::maps::{SortedMap, SortedSet};
 
-/// What changed in a tree since a revision.
+/// The changes of a tree since a revision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChangesSince {
-    /// The revision that the tree is at.
+    /// The current revision of the tree.
     pub revision: u32,
-    /// What makes this tree of the one that was at the earlier revision.
+    /// The change from the earlier revision to the current one.
     pub change: ChangeSet,
 }
 
@@ -31,23 +30,23 @@ impl Serialize for ChangesSince {
 }
 
 impl LoomTree {
-    /// How many edits there were that changed something.
+    /// The number of edits that changed the tree.
     pub fn revision(&self) -> u32 {
         self.log.revision()
     }
 
-    /// The tree as JSON, as it was given: nodes and edges in their order, with the fields that the model does not name.
+    /// The tree as JSON, as it was passed: nodes and edges in their order, with fields that the model does not name.
     ///
     /// # Errors
-    /// [`Code::InternalError`](crate::Code::InternalError), which would be a defect.
+    /// [`Code::InternalError`](crate::Code::InternalError), which would be a bug.
     pub fn snapshot(&self) -> Result<Vec<u8>> {
         let mut out = Vec::with_capacity(self.text_bytes + 128 * self.tree.len() + 128);
         json::append(&mut out, &WrittenTree(self))?;
         Ok(out)
     }
 
-    /// What changed since a revision of this tree. Without one, and of one that is too long ago or was never, it gives the whole
-    /// tree, as a change that replaces all.
+    /// The changes since a revision of this tree. Without one, and for an unknown or too old one, the whole tree, as a
+    /// change that replaces everything.
     pub fn changes_since(&self, revision: Option<u32>) -> ChangesSince {
         let changes = revision.and_then(|revision| self.log.since(revision));
         let change = changes.map_or_else(|| self.whole(), |changes| self.change_of(changes));
@@ -55,7 +54,7 @@ impl LoomTree {
     }
 
     fn change_of<'a>(&'a self, changes: impl Iterator<Item = &'a Changed>) -> ChangeSet {
-        // Whether they were placed, by place.
+        // Whether each was added or moved, by slot.
         let mut nodes: SortedMap<NodeIx, bool> = SortedMap::new();
         let mut edges: SortedMap<EdgeIx, bool> = SortedMap::new();
         let mut gone_nodes = SortedSet::new();
@@ -91,7 +90,7 @@ impl LoomTree {
         let changed = placed(&edges, false).into_iter().filter_map(|ix| self.put_edge_back(ix, OrderPosition::Kept));
         let edges: Vec<Upsert<_>> = moved.chain(changed).collect();
         ChangeSet {
-            // What came again is put, and its edges are.
+            // Removed entries that were added again are inserted with their edges.
             removed_nodes: owned(gone_nodes.into_iter().filter(|id| self.tree.find_opt(id).is_none())),
             removed_edges: owned(gone_edges.into_iter().filter(|id| self.tree.find_edge(id).is_none())),
             nodes,

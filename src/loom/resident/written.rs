@@ -1,4 +1,4 @@
-//! A tree, its nodes and edges, and changes to it as JSON, in the shape in which they are given (SPEC §1 "Model").
+//! A tree, its nodes and edges, and changes to it as JSON, in the shape in which they were passed (docs/loom.md).
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value as Json};
@@ -15,7 +15,7 @@ use crate::loom::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, TreeMo
 /// The whole tree.
 pub(super) struct WrittenTree<'a>(pub &'a LoomTree);
 
-/// A node and what it has beyond the model.
+/// A node and its extra data beyond the model.
 pub(super) struct WrittenNode<'a>(&'a Node<'a>, &'a Extra);
 
 struct WrittenContent<'a>(&'a [Block<'a>], ContentForm);
@@ -26,10 +26,10 @@ struct WrittenSource<'a>(&'a Source<'a>, bool);
 
 struct WrittenPreferences<'a>(&'a Preferences);
 
-/// What a tree has next to nodes and edges; what it does not say is null, so that it is taken away.
+/// The fields of a tree other than nodes and edges; unset ones are null, so that they are removed.
 struct WrittenFields<'a>(&'a TreeFields);
 
-/// A list of which each item is written when its turn comes.
+/// A list whose items are written lazily.
 struct Written<F>(F);
 
 impl<I: Iterator<Item = T>, T: Serialize, F: Fn() -> I> Serialize for Written<F> {
@@ -43,7 +43,7 @@ impl<I: Iterator<Item = T>, T: Serialize, F: Fn() -> I> Serialize for Written<F>
 }
 
 impl LoomTree {
-    /// A node as it was given.
+    /// A node as it was passed.
     pub(super) fn written_node(&self, id: &str) -> Result<WrittenNode<'_>, Error> {
         let place = self.tree().find(id)?;
         Ok(WrittenNode(self.tree().at(place), self.node_extras.get(place)))
@@ -212,7 +212,7 @@ impl Serialize for ChangeSet {
 }
 
 impl ChangeSet {
-    /// Its fields, among others.
+    /// Writes its fields into a map.
     pub(super) fn write_into<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         if self.replaces {
             map.serialize_entry("replace", &true)?;
@@ -263,7 +263,7 @@ impl Serialize for Removed<'_> {
     }
 }
 
-/// The id that comes after each one that has a place of its own; null for the end.
+/// The id after each entry with a specific position; null for the end.
 fn places<T>(puts: &[Upsert<T>], id: impl Fn(&T) -> &str) -> Map<String, Json> {
     let mut places = Map::new();
     for put in puts {
@@ -281,7 +281,7 @@ fn members<M: SerializeMap>(map: &mut M, fields: &Map<String, Json>) -> Result<(
     fields.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))
 }
 
-/// What a tree says about itself, and with `all` null for what it does not say.
+/// The settings that a tree states, and with `all` null for those it does not.
 fn said<M: SerializeMap>(map: &mut M, settings: &TreeSettings, extra: &Extra, all: bool) -> Result<(), M::Error> {
     let is_default = settings.mode == TreeMode::default();
     let mode = Some(mode(settings.mode)).filter(|_| !is_default || extra.has_mode());

@@ -42,7 +42,7 @@ pub(super) fn nextchat(shape: Shape<'_, '_>, context: &mut Context<'_>) -> Resul
     let Shape::One(file) = shape else { return Ok(Vec::new()) };
     let Some(file) = file.as_object() else { return Ok(Vec::new()) };
     let store = file.object_at("chat-next-web-store").unwrap_or(file);
-    context.beside_trees(file, &["chat-next-web-store", "sessions"]);
+    context.fields_of_file(file, &["chat-next-web-store", "sessions"]);
     lists(store, "sessions", ["id", "topic"], "", context)
 }
 
@@ -50,7 +50,7 @@ pub(super) fn nextchat(shape: Shape<'_, '_>, context: &mut Context<'_>) -> Resul
 pub(super) fn chatbot_ui(shape: Shape<'_, '_>, context: &mut Context<'_>) -> Result<Vec<EntryTree>> {
     let Shape::One(file) = shape else { return Ok(Vec::new()) };
     let Some(file) = file.as_object() else { return Ok(Vec::new()) };
-    context.beside_trees(file, &["history"]);
+    context.fields_of_file(file, &["history"]);
     lists(file, "history", ["id", "name"], "prompt", context)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! More text can change the last two pieces, and no others: a run of white space or of capitals is two at most, and all else ends
 //! where the next begins. So these two are counted again. A long piece, as a megabyte of letters without a space, is not even
-//! looked at again: from its last characters it is known which others it continues with ([`Splitter::goes_on_with`]), and only its last tokens
+//! looked at again: from its last characters it is known which others it continues with ([`Splitter::continues_with`]), and only its last tokens
 //! are encoded again, together with what is new. From the first token on that both encodings have in common the later one
 //! holds (docs/decisions/exact-counting.md, "Windows").
 
@@ -74,7 +74,7 @@ impl Vocabulary {
         scratch: &mut Scratch,
     ) -> (usize, u64) {
         let known = long.iter().position(|long| long.start == at && long.end > at);
-        let end = if known.is_some_and(|known| self.goes_on(bytes, &long[known])) {
+        let end = if known.is_some_and(|known| self.continues(bytes, &long[known])) {
             bytes.len()
         } else {
             self.splitter().end(bytes, at)
@@ -90,12 +90,12 @@ impl Vocabulary {
     }
 
     /// Whether a long piece continues to the end of the text.
-    fn goes_on(&self, bytes: &[u8], long: &LongPiece) -> bool {
+    fn continues(&self, bytes: &[u8], long: &LongPiece) -> bool {
         let splitter = self.splitter();
         let (mut at, mut classes) = (long.end, long.classes);
         while at < bytes.len() {
             let (class, len) = splitter.class_at(bytes, at);
-            if class & splitter.goes_on_with(bytes, long.start, classes) == 0 {
+            if class & splitter.continues_with(bytes, long.start, classes) == 0 {
                 return false;
             }
             classes |= class;
@@ -109,23 +109,23 @@ impl Vocabulary {
         if self.whole_piece(bytes, at, end).is_some() {
             return 1;
         }
-        let goes_on = known.start == at && (at + 1..=end).contains(&known.end);
-        if goes_on && known.end == end {
+        let continues = known.start == at && (at + 1..=end).contains(&known.end);
+        if continues && known.end == end {
             return known.tokens;
         }
         let splitter = self.splitter();
-        let (mut seen, mut classes) = if goes_on { (known.end, known.classes) } else { (at, 0) };
+        let (mut seen, mut classes) = if continues { (known.end, known.classes) } else { (at, 0) };
         while seen < end {
             let (class, len) = splitter.class_at(bytes, seen);
             classes |= if seen == at { 0 } else { class };
             seen += len.max(1);
         }
-        let new = bytes.get(if goes_on { known.end } else { at }..end).unwrap_or_default();
-        let same = (known.same || !goes_on) && new.iter().all(|byte| Some(byte) == bytes.get(at));
+        let new = bytes.get(if continues { known.end } else { at }..end).unwrap_or_default();
+        let same = (known.same || !continues) && new.iter().all(|byte| Some(byte) == bytes.get(at));
         // Of the tokens before what is new those that hold, up to the end of the last of them, and how many they are.
         let (old, mut held, mut tokens, mut few) = (known.bounds(), 0, 0, MIN_RECHECKED_TOKENS);
         scratch.bounds.clear();
-        if goes_on {
+        if continues {
             let old = old.get(..=known.kept).unwrap_or_default();
             few = known.few;
             while held == 0 {
@@ -191,7 +191,7 @@ impl Vocabulary {
 impl Splitter {
     /// The classes of the characters that a long piece continues with which begins at `start` and has characters of these classes after the first. It may continue with
     /// others, too.
-    fn goes_on_with(self, bytes: &[u8], start: usize, classes: u8) -> u8 {
+    fn continues_with(self, bytes: &[u8], start: usize, classes: u8) -> u8 {
         let within = |set: u8| classes & !set == 0;
         match self.kind {
             // No upper case letter follows a lower case one, and no letter with both cases or neither precedes one.
@@ -208,7 +208,7 @@ impl Splitter {
         }
     }
 
-    /// [`Self::goes_on_with`] for what is no word.
+    /// [`Self::continues_with`] for what is no word.
     fn others_with(self, classes: u8) -> u8 {
         let within = |set: u8| classes & !set == 0;
         if self.kind == Kind::Spaced && within(BLANK | BREAK) {
@@ -224,7 +224,7 @@ impl Splitter {
         }
     }
 
-    /// The class of a character, and how many bytes it has, for [`Self::goes_on_with`]. Of what DeepSeek cuts out first, numbers have none
+    /// The class of a character, and how many bytes it has, for [`Self::continues_with`]. Of what DeepSeek cuts out first, numbers have none
     /// and Chinese and Japanese have that of capitals; other letters have that of small ones, or beyond ASCII of those without case.
     fn class_at(self, bytes: &[u8], at: usize) -> (u8, usize) {
         if self.kind == Kind::Staged {
@@ -247,7 +247,7 @@ mod tests {
     /// Every text of six characters, one of each class and those that patterns name: where five are a piece and it is said to continue with the
     /// class of the sixth, six are.
     #[test]
-    fn a_piece_goes_on_with_what_is_said() {
+    fn a_piece_continues_with_the_stated_classes() {
         const CHARACTERS: [char; 13] =
             ['A', 's', 'é', 'ก', '中', '\u{301}', '1', ' ', '\n', '\'', '/', '。', '\u{200b}'];
         let cased = |digits, options| Splitter { kind: Kind::Cased, digits, options };
@@ -274,13 +274,13 @@ mod tests {
                 pieces += 1;
                 let class_of = |(at, _)| splitter.class_at(text.as_bytes(), at).0;
                 let classes = text.char_indices().skip(1).map(class_of).fold(0, |all, class| all | class);
-                let more = splitter.goes_on_with(text.as_bytes(), 0, classes);
+                let more = splitter.continues_with(text.as_bytes(), 0, classes);
                 for character in CHARACTERS {
                     let text = format!("{text}{character}");
-                    let goes_on = splitter.class_at(text.as_bytes(), text.len() - character.len_utf8()).0 & more != 0;
+                    let continues = splitter.class_at(text.as_bytes(), text.len() - character.len_utf8()).0 & more != 0;
                     longer += usize::from(is_piece(&text));
-                    said += usize::from(goes_on);
-                    assert!(!goes_on || is_piece(&text), "{splitter:?} {text:?}");
+                    said += usize::from(continues);
+                    assert!(!continues || is_piece(&text), "{splitter:?} {text:?}");
                 }
             }
             // Most is known.

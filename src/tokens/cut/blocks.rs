@@ -58,16 +58,16 @@ pub(super) fn blocks(text: &str) -> Blocks {
             continue;
         }
         let is_item = is_item(line.text);
-        let goes_on = match open {
+        let continues = match open {
             Open::Paragraph => !is_item,
             Open::List { is_blank } => !is_blank || is_item || line.text.starts_with(['\t', ' ']),
             Open::Nothing | Open::Heading | Open::Code => false,
         };
-        if !goes_on {
+        if !continues {
             begin(&mut found, line.start, &mut is_behind_heading);
         }
         open = match open {
-            Open::List { .. } if goes_on => Open::List { is_blank: false },
+            Open::List { .. } if continues => Open::List { is_blank: false },
             _ if is_item => Open::List { is_blank: false },
             _ => Open::Paragraph,
         };
