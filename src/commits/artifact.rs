@@ -1,4 +1,4 @@
-//! Artifact refs: the BLAKE3 hash of a blob, and its short form (SPEC §5 "Artifact ref").
+//! Artifact refs: the BLAKE3 hash of a blob, and its short form (docs/commits.md).
 
 use std::fmt;
 
@@ -31,7 +31,7 @@ fn full(hash: &blake3::Hash) -> String {
 /// The short form of a full ref: `art-` and 12 hex digits.
 ///
 /// # Errors
-/// [`Code::InvalidInput`] for something that is no ref.
+/// [`Code::InvalidInput`] for an invalid ref.
 pub fn short_ref(artifact_ref: &str) -> Result<String> {
     match RefForm::of(artifact_ref) {
         Some(RefForm::Full(digits)) => Ok(format!("{SHORT_PREFIX}{}", digits.get(..SHORT_DIGITS).unwrap_or(digits))),
@@ -58,13 +58,13 @@ impl<'r> RefForm<'r> {
         (digits.len() == SHORT_DIGITS && hex(digits)).then_some(Self::Short(digits))
     }
 
-    /// The beginning of the full refs that it can stand for.
+    /// The prefix of the full refs that it matches.
     pub(crate) fn full_prefix(self) -> String {
         let (Self::Full(digits) | Self::Short(digits)) = self;
         format!("{FULL_PREFIX}{digits}")
     }
 
-    /// Whether it stands for this full ref.
+    /// Whether it matches this full ref.
     pub(crate) fn names(self, full_ref: &str) -> bool {
         let found = full_ref.strip_prefix(FULL_PREFIX).unwrap_or_default();
         match self {

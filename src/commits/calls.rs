@@ -1,6 +1,7 @@
-//! The calls of this area: requests read from JSON, results written as JSON (SPEC §7).
+//! The calls of this area: requests read from JSON, results written as JSON.
 //!
-//! Requests and records are snake_case, plans and results camelCase. [`Record::to_json`] writes unknown fields unchanged.
+//! Requests and records are snake_case, plans and results camelCase. [`Record::to_json`] writes unknown fields
+//! unchanged.
 
 use std::borrow::Cow;
 
@@ -89,7 +90,7 @@ pub const WALK_CALLS: &[Call<ChainWalk>] = &[
 struct Options<'t>(Option<Object<'t>>);
 
 impl<'t> Options<'t> {
-    /// Reads options, and reports those that are not known.
+    /// Reads options, and reports unknown ones.
     fn read(options: Option<Value<'t>>, known: &[&str], diagnostics: &mut Vec<Diagnostic>) -> Result<Self> {
         let options = options.map(|options| options.object("options, an object")).transpose()?;
         if let Some(options) = options {
@@ -98,7 +99,7 @@ impl<'t> Options<'t> {
         Ok(Self(options))
     }
 
-    /// Reads options of a call that has no diagnostics.
+    /// Reads options of a call without diagnostics.
     fn read_strictly(options: Option<Value<'t>>, known: &[&str]) -> Result<Self> {
         let mut diagnostics = Vec::new();
         let options = Self::read(options, known, &mut diagnostics)?;
@@ -139,7 +140,7 @@ fn records(records: &[&Record]) -> Response {
     Response::written(Vec::new(), |json| json.list(|json| records.iter().for_each(|record| write_record(json, record))))
 }
 
-/// Writes a record for JavaScript: where its own fields have numbers, one that is too large is its text.
+/// Writes a record for JavaScript: unknown fields keep numbers too large for JavaScript as text.
 fn write_record(json: &mut JsonWriter, record: &Record) {
     let is_plain = |value: &str| value.len() < 300 && !value.contains(['e', 'E']);
     if record.other.iter().all(|(_, value)| is_plain(value)) {
@@ -169,7 +170,7 @@ fn by<'g>(request: Value<'_>, name: &str, list: impl FnOnce(&str) -> Vec<&'g Rec
     Ok(records(&list(&text(request, name)?)))
 }
 
-/// Writes `{ id, record, artifactRef?, diagnostics?, blob? }`; the blob stands at a place among the bytes of the answer.
+/// Writes `{ id, record, artifactRef?, diagnostics?, blob? }`; `blob` is an index into the bytes of the answer.
 fn write_committed(json: &mut JsonWriter, record: &Record, diagnostics: &[Diagnostic], blob: Option<usize>) {
     json.object(|json| {
         json.text_field("id", &*record.id);
@@ -185,7 +186,7 @@ fn write_committed(json: &mut JsonWriter, record: &Record, diagnostics: &[Diagno
     });
 }
 
-/// A graph with `{ limits? }`.
+/// Creates a graph with `{ limits? }`.
 ///
 /// # Errors
 /// [`Code::InvalidInput`].
@@ -210,13 +211,13 @@ fn checkpoint(graph: &mut CommitGraph, request: Value<'_>) -> Result<Response> {
     add(graph, Record::read(request, Origin::Request)?, request.repaired())
 }
 
-/// Adds a commit. One that is there already keeps its summary and tags; a difference is reported.
+/// Adds a commit. An existing one keeps its summary and tags; a difference is reported.
 fn add(graph: &mut CommitGraph, record: Record, mut diagnostics: Vec<Diagnostic>) -> Result<Response> {
     let (summary, tags) = (record.summary.clone(), record.tags.clone());
     let record = graph.checkpoint(record)?;
     if summary.is_some() && summary != record.summary || !tags.is_empty() && tags != record.tags {
         let message = format!(
-            "commit `{}` is there already, with another summary or other tags; they were kept, and `updateMetadata` changes them",
+            "commit `{}` exists with another summary or other tags, which were kept; use `updateMetadata` to change them",
             record.id
         );
         diagnostics.push(Diagnostic::new(DiagnosticCode::MetadataConflict, Severity::Warning, message));
@@ -272,14 +273,14 @@ fn bytes_of<'t>(object: Object<'t>, name: &str) -> Result<Cow<'t, [u8]>> {
     value.bytes().ok_or_else(|| value.mismatch("bytes or a string"))
 }
 
-/// Null removes summary or tags. Other fields never change.
+/// Null removes summary or tags. Other fields are immutable.
 fn update_metadata(graph: &mut CommitGraph, request: Value<'_>) -> Result<Response> {
     let id = text(request, "id")?;
     let fields = arguments(request)?.need("fields")?.object("the fields to change, an object")?;
     for (name, _) in fields.entries() {
         let name = name.string()?;
         if !matches!(name.as_str(), "summary" | "tags") {
-            let message = format!("`{name}` of a commit never changes; only `summary` and `tags` do");
+            let message = format!("`{name}` of a commit is immutable; only `summary` and `tags` can change");
             return Err(Error::new(Code::InvalidInput, message).with("path", name).with("commitId", id));
         }
     }
@@ -291,7 +292,7 @@ fn update_metadata(graph: &mut CommitGraph, request: Value<'_>) -> Result<Respon
     Ok(record(graph.update_metadata(&id, update)?))
 }
 
-/// A request to materialise, and the `cacheKey` of a plan.
+/// A request to materialize, and the `cacheKey` of a plan.
 fn plan_request(request: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<(PlanRequest, Option<String>)> {
     const KNOWN: &[&str] =
         &["commit", "stop", "format", "crossFamily", "inspect", "refs", "steps", "cacheKey", "diagnostics"];
@@ -330,7 +331,7 @@ fn plan(request: Value<'_>, planned: impl FnOnce(PlanRequest) -> Result<Plan>) -
     }))
 }
 
-/// Begins what a plan or a request describes. A plan must be what the graph would plan now.
+/// Begins the materialization of a plan or a request. A plan must match the current graph.
 ///
 /// # Errors
 /// The errors of [`Materializer::new`]; [`Code::InvalidInput`].
@@ -338,7 +339,7 @@ pub fn begin(graph: &CommitGraph, request: &[u8]) -> Result<Materializer> {
     materializer(request, |request, cache_key| Materializer::new(graph, request, cache_key))
 }
 
-/// Begins what a plan or a request describes, of a walk that is over.
+/// Begins the materialization of a plan or a request from a finished walk.
 ///
 /// # Errors
 /// Those of [`ChainWalk::begin`]; [`Code::InvalidInput`].
@@ -357,7 +358,7 @@ fn materializer(
     begin(request, cache_key.as_deref()).map(|work| work.with_diagnostics(diagnostics))
 }
 
-/// A walk with `{ commit, stop?, passing?, limits? }`.
+/// Creates a walk with `{ commit, stop?, passing?, limits? }`.
 ///
 /// # Errors
 /// [`Code::InvalidInput`], [`Code::UnknownValue`].
@@ -373,7 +374,7 @@ pub fn walk(options: &[u8]) -> Result<ChainWalk> {
     Ok(if options.flag("passing")? { walk.passing() } else { walk })
 }
 
-/// The result of a materialisation; its bytes come first, unless the caller has them.
+/// The result of a materialization; its bytes come first, unless the caller has them.
 pub fn materialized(result: Materialized) -> Response {
     let has_bytes = !result.bytes.is_empty();
     conversation(result, has_bytes)
@@ -401,7 +402,7 @@ fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Response> {
     let mut diagnostics = request.repaired();
     let arguments = arguments(request)?;
     let (plan, _) = plan_request(arguments.need("plan")?, &mut diagnostics)?;
-    let result = arguments.need("result")?.object("the result of a materialisation, an object")?;
+    let result = arguments.need("result")?.object("the result of a materialization, an object")?;
     let fields = arguments.need("fields")?.object("the fields of the record, an object")?;
     let mut record = graph.snapshot_of(
         &plan,
@@ -426,7 +427,7 @@ fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Response> {
     add(graph, record, diagnostics)
 }
 
-/// A checkpointer with the options of its constructor.
+/// Creates a checkpointer with the options of its constructor.
 ///
 /// # Errors
 /// The errors of [`Checkpointer::new`]; [`Code::InvalidInput`].
@@ -482,15 +483,15 @@ fn pending(commits: Vec<PendingCommit>, repaired: &[Diagnostic]) -> Response {
     Response { json: json.finish(), bytes: commits.into_iter().map(|commit| commit.blob).collect(), small: None }
 }
 
-/// For each record where its blob is, as JSON: two numbers, from where to where in the bytes that were given, or bytes that are copied. It is
-/// null where a record before has that blob.
+/// The place of each record's blob, as JSON: two numbers, its start and end in the given bytes; or copied bytes; or
+/// null if an earlier record has that blob.
 fn blob_places(
     records: &[Record],
     blobs: Vec<(String, Cow<'_, [u8]>)>,
     given: Option<&[u8]>,
 ) -> (Vec<u8>, Vec<Vec<u8>>) {
     let (mut places, mut copied) = (JsonWriter::default(), Vec::new());
-    // They come in the order of the records that name them first.
+    // Blobs are in the order of the records that name them first.
     let mut blobs = blobs.iter();
     places.list(|places| {
         for record in records {
@@ -513,7 +514,7 @@ fn blob_places(
     (places.finish(), copied)
 }
 
-/// About the JSON of a record and of what stands for its blob, in bytes.
+/// Approximate bytes of a record's JSON with the place of its blob.
 const RECORD_JSON_BYTES: usize = 400;
 
 fn import(request: Value<'_>, host: &CallContext) -> Result<Response> {
@@ -542,7 +543,7 @@ fn import(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let bytes = bytes_of(arguments, "bytes")?;
     let mut import = import_transcript(format, &bytes, &options)?;
     error::put_before(diagnostics, &mut import.diagnostics);
-    // What came next to the request the caller has: of that a blob is a range.
+    // The caller has the bytes it passed with the request: a blob of these is a range.
     let given = if matches!(bytes, Cow::Borrowed(_)) { Some(&*bytes) } else { None };
     let (places, copied) = blob_places(&import.records, std::mem::take(&mut import.blobs), given);
     let mut json = JsonWriter::with_capacity(import.records.len().saturating_mul(RECORD_JSON_BYTES));

@@ -1,8 +1,8 @@
-//! Checkpoints as an agent works: messages go in, commits come out when they are due (SPEC §5 "Checkpointer").
+//! Checkpoints during a session: takes messages, and returns commits when they are due (docs/commits.md).
 //!
-//! The host stores what [`Checkpointer::checkpoint`] gives, and then calls [`Checkpointer::stored`]: until then the messages
-//! stay pending and the head stays where it is. Each commit holds all messages since the head, so the host may report several
-//! in any order: the head moves to the one that holds most.
+//! The host stores the result of [`Checkpointer::checkpoint`], and then calls [`Checkpointer::stored`]: until then the
+//! messages stay pending and the head is unchanged. Each commit holds all messages since the head, so the host may
+//! report several in any order: the head moves to the one with the most messages.
 
 use std::collections::VecDeque;
 
@@ -13,23 +13,23 @@ use crate::commits::translate::count_blob;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::limits::{self, Limits};
 
-/// The fields that all commits of a session share, and when one is due.
+/// The common fields of all commits of a session, and their schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointerOptions {
     /// The format of the messages.
     pub format: String,
-    /// The commit that the session continues, or a new session.
+    /// The commit that the session continues; `None` for a new session.
     pub parent: Option<String>,
-    /// After how many turns a commit is due; 1 or more.
+    /// The number of turns after which a commit is due; at least 1.
     pub every: u32,
-    /// Whether one is due after each tool result too.
+    /// Whether a commit is also due after each tool result.
     pub tool_calls: bool,
-    /// Where its commits come from.
+    /// The provenance of its commits.
     pub provenance: Provenance,
 }
 
 impl CheckpointerOptions {
-    /// A new conversation of that format, with a commit after every turn.
+    /// A new conversation in this format, with a commit after every turn.
     pub fn new(format: &str) -> Self {
         Self { format: format.to_owned(), parent: None, every: 1, tool_calls: false, provenance: Provenance::default() }
     }
@@ -38,22 +38,22 @@ impl CheckpointerOptions {
 /// The fields of one checkpoint's record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckpointFields {
-    /// RFC 3339.
+    /// The time, RFC 3339.
     pub created_at: String,
     /// A summary of the agent's understanding, for people.
     pub summary: Option<String>,
-    /// Words to find it by.
+    /// Search terms.
     pub tags: Vec<String>,
 }
 
 /// A commit for the host to store: first the blob, then the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingCommit {
-    /// With id and ref.
+    /// The record, with id and ref.
     pub record: Record,
-    /// The bytes that the ref names.
+    /// The blob of the ref.
     pub blob: Vec<u8>,
-    /// Diagnostics of putting the blob together.
+    /// Diagnostics of joining the blob.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -77,41 +77,41 @@ pub struct Checkpointer {
     format: Format,
     limits: Limits,
     head: Option<String>,
-    /// Messages that are in no stored commit, oldest first.
+    /// Messages in no stored commit, oldest first.
     pending: VecDeque<Vec<u8>>,
-    /// How many messages are in stored commits.
+    /// The number of messages in stored commits.
     stored: u64,
-    /// Turns that have ended.
+    /// The number of finished turns.
     turns: u64,
-    /// Turns that had ended when the last stored commit was given.
+    /// The number of turns finished when the last stored commit was returned.
     stored_turns: u64,
-    /// How many commits were given.
+    /// The number of commits returned.
     given: u64,
     /// The number of the last stored one among them.
     head_number: u64,
-    /// The last commits that were given, oldest first, so that `stored` knows them.
+    /// The last returned commits, oldest first, for `stored`.
     outstanding: VecDeque<OutstandingCommit>,
 }
 
-/// How many given commits are remembered.
+/// Returned commits that are tracked.
 const OUTSTANDING: usize = 256;
 
 #[derive(Debug)]
 struct OutstandingCommit {
     id: String,
-    /// Which of those that were given it is, from 1.
+    /// Its number among the returned commits, from 1.
     number: u64,
-    /// How many messages are in stored commits once this one is stored.
+    /// The number of messages in stored commits after this one is stored.
     stored: u64,
-    /// How many turns had ended.
+    /// The number of finished turns.
     turns: u64,
 }
 
 impl Checkpointer {
-    /// Begins or continues with a session.
+    /// Begins or resumes a session.
     ///
     /// # Errors
-    /// [`Code::UnknownValue`] for a format that is not known, [`Code::InvalidInput`] for `every` 0.
+    /// [`Code::UnknownValue`] for an unknown format, [`Code::InvalidInput`] if `every` is 0.
     pub fn new(options: CheckpointerOptions, limits: &Limits) -> Result<Self> {
         if options.every == 0 {
             return Err(Error::new(Code::InvalidInput, "`every` must be 1 or more turns").with("path", "every"));
@@ -136,33 +136,33 @@ impl Checkpointer {
         self.head.as_deref()
     }
 
-    /// Messages that went in so far: what a compaction that begins now covers.
+    /// The number of messages pushed so far: the coverage of a compaction that begins now.
     pub fn position(&self) -> u64 {
         self.stored.saturating_add(self.pending.len() as u64)
     }
 
-    /// Messages that no stored commit holds.
+    /// The number of messages in no stored commit.
     pub fn pending(&self) -> usize {
         self.pending.len()
     }
 
-    /// Takes a message: a line of JSON for the formats that have lines, an item or an array of items in CBOR.
+    /// Takes a message: a line of JSON for line-based formats, an item or an array of items in CBOR.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] for one that is blank, [`Code::InvalidBlob`] for one that is not CBOR or JSON where the format
-    /// needs to know, [`Code::LimitExceeded`].
+    /// [`Code::InvalidInput`] for a blank message, [`Code::InvalidBlob`] for invalid CBOR or JSON if the format
+    /// requires it, [`Code::LimitExceeded`].
     pub fn push(&mut self, message: &[u8]) -> Result<()> {
         limits::check("blobBytes", message.len(), self.limits.blob_bytes)?;
         if message.trim_ascii().is_empty() {
-            return Err(Error::new(Code::InvalidInput, "the message is blank; give one entry of the conversation"));
+            return Err(Error::new(Code::InvalidInput, "the message is blank; pass one entry of the conversation"));
         }
         let is_map = message.first().is_some_and(|first| first >> 5 == 5);
         let message = match self.format {
-            // An array of one, which is how a delta of one message looks.
+            // An array of one is a delta of one message.
             Format::BureauAgentV1 if is_map => [&[0x81], message].concat(),
             _ => message.to_vec(),
         };
-        // One that cannot be joined would stand in the way of all that come after it.
+        // A message that cannot be joined would block all later ones.
         if !self.format.is_appended() {
             self.join(&mut std::iter::once(message.as_slice()))?;
         }
@@ -170,17 +170,19 @@ impl Checkpointer {
         Ok(())
     }
 
-    /// Reports what happened, and gives the commit that is due now, if one is and if there are new messages. The messages of
-    /// commits that were given and are not stored yet are in this one, too.
+    /// Reports an event, and returns the commit that is due, if there are new messages. It includes messages of
+    /// returned commits that are not stored yet.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] for a `created_at` that is not RFC 3339, and for [`Trigger::Compaction`], which
-    /// [`Checkpointer::compact`] is for; errors of the format about the messages.
+    /// [`Code::InvalidInput`] for a `created_at` that is not RFC 3339, and for
+    /// [`Trigger::Compaction`], which requires [`Checkpointer::compact`]; errors of the format about the messages.
     pub fn checkpoint(&mut self, trigger: Trigger, fields: &CheckpointFields) -> Result<Vec<PendingCommit>> {
         required_time("created_at", &fields.created_at)?;
         if matches!(trigger, Trigger::Compaction | Trigger::Other(_)) {
-            let message =
-                format!("`{}` is not for `checkpoint`; a compaction has a summary: use `compact`", trigger.as_str());
+            let message = format!(
+                "`{}` is not a trigger of `checkpoint`; use `compact`, which takes the summary",
+                trigger.as_str()
+            );
             return Err(Error::new(Code::InvalidInput, message).with("path", "trigger"));
         }
         self.turns = self.turns.saturating_add(u64::from(trigger == Trigger::TurnBoundary));
@@ -197,12 +199,13 @@ impl Checkpointer {
         Ok(vec![delta])
     }
 
-    /// Compacts: gives a commit with the messages before, if there are new ones, and one with the summary, a blob in the format
-    /// of the messages. `covered` is the [`Checkpointer::position`] when the summary was begun; later messages stay pending.
+    /// Compacts: returns a commit with the preceding messages, if any are new, and one with the summary, a blob in the
+    /// format of the messages. `covered` is the [`Checkpointer::position`] at the start of the summary; later messages
+    /// stay pending.
     ///
     /// # Errors
-    /// [`Code::CompactionStale`] when stored messages are not covered, [`Code::InvalidInput`] for a `covered` beyond the position or
-    /// a `created_at` that is not RFC 3339; errors of the format about the messages.
+    /// [`Code::CompactionStale`] if stored messages are not covered, [`Code::InvalidInput`] for a
+    /// `covered` beyond the position or a `created_at` that is not RFC 3339; errors of the format about the messages.
     pub fn compact(
         &mut self,
         summary: &[u8],
@@ -213,12 +216,12 @@ impl Checkpointer {
         limits::check("blobBytes", summary.len(), self.limits.blob_bytes)?;
         let covered = covered.unwrap_or_else(|| self.position());
         if covered > self.position() {
-            let message = format!("`covered` is {covered}, and only {} messages went in", self.position());
+            let message = format!("`covered` is {covered}, but only {} messages were pushed", self.position());
             return Err(Error::new(Code::InvalidInput, message).with("path", "covered"));
         }
         if covered < self.stored {
             let message = format!(
-                "the summary covers {covered} messages, and {} are stored: it would hide the rest; summarise again from the head",
+                "the summary covers {covered} messages, but {} are stored and would be hidden; summarize again from the head",
                 self.stored
             );
             return Err(Error::new(Code::CompactionStale, message)
@@ -238,24 +241,23 @@ impl Checkpointer {
         Ok(offered)
     }
 
-    /// Reports that the host has stored a commit and those that lead to it. The head moves there, unless it is further on
-    /// already: stores may end in any order.
+    /// Reports that the host has stored a commit and its ancestors. The head moves there, unless it is already further
+    /// ahead: stores may finish in any order.
     ///
     /// # Errors
-    /// [`Code::CommitNotFound`] for one that was not given.
+    /// [`Code::CommitNotFound`] for a commit that was not returned.
     pub fn stored(&mut self, id: &str) -> Result<()> {
         self.stored_as(id, id)
     }
 
-    /// The same for a commit that was stored under another id, since it had to be given another parent: the head moves to
-    /// that one.
+    /// Like [`Self::stored`], for a commit that was stored under another id because it needed another parent: the head
+    /// moves to that one.
     ///
     /// # Errors
     /// Those of [`Checkpointer::stored`].
     pub fn stored_as(&mut self, id: &str, stored_id: &str) -> Result<()> {
         let Some(commit) = self.outstanding.iter().rev().find(|commit| commit.id == id) else {
-            let message =
-                format!("commit `{id}` is none that this checkpointer gave, or {OUTSTANDING} others came after it");
+            let message = format!("commit `{id}` is not one of the last {OUTSTANDING} that this checkpointer returned");
             return Err(Error::new(Code::CommitNotFound, message).with("commitId", id));
         };
         if (commit.stored, commit.number) > (self.stored, self.head_number) {

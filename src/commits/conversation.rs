@@ -1,4 +1,4 @@
-//! A transcript as provider messages, and as the data of a Loom tree (SPEC §5, last line; §7).
+//! A transcript as provider messages, and as the data of a Loom tree (docs/sessions.md).
 
 use serde::Serialize;
 
@@ -10,15 +10,15 @@ use crate::content::tree::{ids, take_system};
 use crate::content::{self, Block};
 use crate::error::Diagnostic;
 
-/// A transcript as messages of the shape that an assembled dialogue has.
+/// A transcript as messages in the shape of an assembled dialogue.
 #[derive(Debug, Serialize)]
 pub struct Messages {
-    /// The system messages at its beginning, joined by a blank line.
+    /// The leading system messages, joined by a blank line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
-    /// The other turns. Neighbours of one role are one message.
+    /// The other turns. Adjacent turns of one role are one message.
     pub messages: Vec<Message>,
-    /// What was damaged, unknown or moved.
+    /// Findings: damage, unknown content, moved content.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -28,7 +28,7 @@ pub struct Messages {
 pub struct Message {
     /// [`Role::User`] or [`Role::Assistant`].
     pub role: Role,
-    /// What it says: one text where it is texts only.
+    /// The content: a single text if it holds only texts.
     #[serde(serialize_with = "content::serialize")]
     pub content: Vec<Block<'static>>,
     /// The ids of its turns.

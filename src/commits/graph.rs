@@ -1,7 +1,8 @@
-//! The graph of commits: records, without their blobs (SPEC §5 "CommitGraph").
+//! The graph of commits: records without their blobs (docs/commits.md).
 //!
-//! A walk goes from a commit to its parent, without recursion. A missing parent and a cycle are errors: a damaged chain is
-//! never a shorter history. Every list is kept as an index, so a call costs what it returns, not the size of the graph.
+//! A walk goes from a commit to its parent, without recursion. A missing parent and a cycle are errors: a damaged chain
+//! is never returned as a shorter history. Every list is an index, so the cost of a call depends on its result, not on
+//! the size of the graph.
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
@@ -34,25 +35,26 @@ pub struct CommitGraph {
     by_id: SortedMap<String, usize>,
     /// The full artifact refs, each with the first commit that has it.
     by_artifact: SortedMap<String, usize>,
-    /// By the parent's id, also of parents that are not in the graph yet: an import may bring them later.
+    /// By the parent's id, including parents that are not in the graph yet: an import may add them later.
     children: Lists,
     by_ticket: Lists,
     by_thread: Lists,
     by_session: Lists,
     tips: SortedSet<usize>,
     lacking_summary: SortedSet<usize>,
-    /// By principal, in time.
+    /// By principal, in order of time.
     timelines: SortedMap<String, SortedMap<Timestamp, Vec<usize>>>,
-    /// For each commit the one with the greatest [`Key`] on its chain, itself included; `None` where the chain has no root.
-    /// Made when first needed, and again when a parent arrives after its children.
+    /// For each commit the one with the greatest [`Key`] on its chain, including itself; `None` if the chain has no
+    /// root. Computed on demand, and again when a parent is added after its children.
     latest: OnceCell<Vec<Option<usize>>>,
     limits: Limits,
 }
 
-/// Places of records, by a text that the records have.
+/// Indices of records, by a text of the records.
 type Lists = SortedMap<String, Vec<usize>>;
 
-/// The order of unrelated commits: by time, then those without a time (1), then those whose chain has no root (2); and by id.
+/// The order of unrelated commits: by time, then those without a time (1), then those whose chain has no root (2); and
+/// by id.
 type Key<'g> = (u8, Option<Timestamp>, &'g str);
 
 /// The changes of [`CommitGraph::update_metadata`]; `Some(None)` and an empty list remove.
@@ -65,33 +67,34 @@ pub struct MetadataUpdate {
 }
 
 impl CommitGraph {
-    /// An empty graph with these bounds on its input.
+    /// Creates an empty graph with these limits on its input.
     pub fn new(limits: Limits) -> Self {
         Self { limits, ..Self::default() }
     }
 
-    /// How many commits there are.
+    /// The number of commits.
     pub fn len(&self) -> usize {
         self.records.len()
     }
 
-    /// Whether there are none.
+    /// Whether the graph is empty.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 
-    /// The bounds on its input.
+    /// The limits on its input.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Adds a commit and gives its record with the id; one that is there already is given back as it is. An id that `record`
-    /// has must be the one that follows from its fields.
+    /// Adds a commit and returns its record with the id; an existing one is returned unchanged. An id in `record` must
+    /// be the one derived from its fields.
     ///
     /// # Errors
-    /// [`Code::CommitNotFound`] for a parent that is not there, [`Code::IdCollision`] when the id is taken by a commit that
-    /// says something else, [`Code::UnsupportedVersion`], [`Code::InvalidInput`] for a `created_at` that is not RFC 3339,
-    /// [`Code::AmbiguousRef`] and [`Code::ArtifactNotFound`] for a short ref, [`Code::LimitExceeded`].
+    /// [`Code::CommitNotFound`] for a missing parent, [`Code::IdCollision`] if the id belongs to a commit with other
+    /// content, [`Code::UnsupportedVersion`], [`Code::InvalidInput`] for a
+    /// `created_at` that is not RFC 3339, [`Code::AmbiguousRef`] and
+    /// [`Code::ArtifactNotFound`] for a short ref, [`Code::LimitExceeded`].
     pub fn checkpoint(&mut self, record: Record) -> Result<&Record> {
         changeable(&record)?;
         required_time("created_at", &record.created_at)?;
@@ -100,7 +103,7 @@ impl CommitGraph {
         let again = |there: &&Record| there.same_commit(&Record { id: named.clone(), ..record.clone() });
         if !named.is_empty() && named != record.id && self.find(&named).filter(again).is_none() {
             let message = format!(
-                "the record says that its id is `{named}`, and its fields make it `{}`; leave `id` out, or import the record",
+                "the id of the record is `{named}`, but its fields give `{}`; leave `id` out or import the record",
                 record.id
             );
             return Err(Error::new(Code::InvalidInput, message).with("path", "id").with("commitId", record.id));
@@ -120,7 +123,7 @@ impl CommitGraph {
         self.show(&id)
     }
 
-    /// Adds a record whose id is not there yet.
+    /// Adds a record with a new id.
     pub(crate) fn insert(&mut self, record: Record) {
         let at = self.records.len();
         let parent = record.parent.as_ref().and_then(|parent| self.by_id.get(parent)).copied();
@@ -214,16 +217,16 @@ impl CommitGraph {
     /// The commits from `id` to the root, each once.
     pub(crate) fn chain<'g>(&'g self, id: &str) -> Result<Chain<'g>> {
         let first = self.index_of(id)?;
-        // A chain that has a root cannot come back to itself.
+        // A chain with a root has no cycle.
         let rooted = self.latest().get(first).is_some_and(Option::is_some);
         let seen = if rooted { Vec::new() } else { vec![false; self.records.len()] };
         Ok(Chain { graph: self, next: Some(Ok(first)), seen, walked: 0 })
     }
 
-    /// The chain of a commit, from it towards the root: all of it, or the first `depth` commits.
+    /// The chain of a commit towards the root: all of it, or the first `depth` commits.
     ///
     /// # Errors
-    /// [`Code::CommitNotFound`] for the commit or the parent of one on the way, [`Code::ChainCycle`],
+    /// [`Code::CommitNotFound`] for the commit or a missing parent on the way, [`Code::ChainCycle`],
     /// [`Code::LimitExceeded`].
     pub fn history(&self, id: &str, depth: Option<usize>) -> Result<Vec<&Record>> {
         let mut history = Vec::new();
@@ -233,11 +236,11 @@ impl CommitGraph {
         Ok(history)
     }
 
-    /// The last commit that `principal` made at or before a time. Of several at one moment it is the one that descends from
-    /// the others.
+    /// The last commit that `principal` made at or before a time. Of several with the same time, the one that descends
+    /// from the others.
     ///
     /// # Errors
-    /// [`Code::AmbiguousCommit`] when none of them descends from all others; those of [`CommitGraph::history`].
+    /// [`Code::AmbiguousCommit`] if none of them descends from all others; those of [`CommitGraph::history`].
     pub fn resolve(&self, principal: &str, time: Timestamp) -> Result<Option<&Record>> {
         let latest = self.timelines.get(principal).and_then(|timeline| {
             timeline.get(&time).or_else(|| timeline.before(&time).map(|(_, candidates)| candidates))
@@ -247,13 +250,13 @@ impl CommitGraph {
         Ok(self.records.get(*single))
     }
 
-    /// The one of several commits that the others are ancestors of.
+    /// The one of several commits that descends from all others.
     fn last_of(&self, principal: &str, candidates: &[usize]) -> Result<&Record> {
         let records = candidates.iter().filter_map(|&at| self.records.get(at));
         let mut left: SortedMap<&str, &Record> = records.clone().map(|record| (record.id.as_str(), record)).collect();
         let mut chains = records.map(|record| Ok(self.chain(&record.id)?.skip(1))).collect::<Result<Vec<_>>>()?;
         let mut walked = SortedSet::new();
-        // All chains at once, a step at a time: mostly a commit led to the other one directly.
+        // Walks all chains in parallel, since usually one commit is a near ancestor of the other.
         while left.len() > 1 && !chains.is_empty() {
             let mut going = Vec::with_capacity(chains.len());
             for mut chain in chains {
@@ -269,14 +272,12 @@ impl CommitGraph {
             return Ok(last);
         }
         let ids: Vec<&str> = left.keys().copied().collect();
-        let message = format!(
-            "`{principal}` made several commits at that moment, and none of them led to the others: {}; name the one that is meant",
-            quoted(&ids)
-        );
+        let message =
+            format!("`{principal}` made several unrelated commits at that time: {}; name one of them", quoted(&ids));
         Err(Error::new(Code::AmbiguousCommit, message).with("principal", principal).with("candidates", ids))
     }
 
-    /// Changes the summary or the tags of a commit; nothing else ever changes.
+    /// Changes the summary or the tags of a commit; other fields are immutable.
     ///
     /// # Errors
     /// [`Code::CommitNotFound`], [`Code::UnsupportedVersion`].
@@ -303,13 +304,13 @@ impl CommitGraph {
         }
     }
 
-    /// All commits, in an order that does not depend on how they came: parents before children, otherwise by time, then id.
+    /// All commits, in an order independent of their insertion: parents before children, otherwise by time, then id.
     /// Commits of a chain without a root come last.
     pub fn commits(&self) -> Vec<&Record> {
         self.order().into_iter().filter_map(|at| self.records.get(at)).collect()
     }
 
-    /// The places of all records in the order of [`CommitGraph::commits`].
+    /// The indices of all records in the order of [`CommitGraph::commits`].
     fn order(&self) -> Vec<usize> {
         let mut ready = BinaryHeap::new();
         let mut pending = SortedMap::new();
@@ -336,7 +337,7 @@ impl CommitGraph {
     fn in_order<'p>(&self, places: impl IntoIterator<Item = &'p usize>) -> Vec<&Record> {
         let mut places: Vec<usize> = places.into_iter().copied().collect();
         if places.len() > 1 {
-            // Walking further than the graph is large costs more than ordering all of it.
+            // Walking more steps than the graph has commits costs more than ordering all of it.
             let mut steps = self.records.len();
             let keyed: Option<Vec<_>> = places.iter().map(|&at| Some((self.order_key(at, &mut steps)?, at))).collect();
             places = match keyed {
@@ -350,10 +351,10 @@ impl CommitGraph {
         places.into_iter().filter_map(|at| self.records.get(at)).collect()
     }
 
-    /// What orders a commit among all others: the greatest key on its chain, the greatest after that commit, and so on up to
-    /// its own. This is the order of [`CommitGraph::order`], which always takes the least of the commits whose parents it has:
-    /// of two branches it first finishes the one whose greatest key is less. Mostly a commit is the latest of its chain, and
-    /// its own key is all. `None` when `steps` are used up.
+    /// The sort key of a commit among all others: the greatest key on its chain, the greatest after that commit, and so
+    /// on down to its own. This is the order of [`CommitGraph::order`], which always takes the least of the commits
+    /// whose parents it has: of two branches it first finishes the one whose greatest key is less. Usually a commit is
+    /// the latest of its chain, so the key is its own alone. `None` if `steps` are used up.
     fn order_key(&self, at: usize, steps: &mut usize) -> Option<Vec<Key<'_>>> {
         let own = self.key(at);
         let Some(latest) = self.latest().get(at).copied().flatten() else { return Some(vec![(2, None, own.2)]) };
@@ -372,7 +373,7 @@ impl CommitGraph {
         Some(keys)
     }
 
-    /// The commits that were made for a ticket.
+    /// The commits for a ticket.
     pub fn by_ticket(&self, ticket_id: &str) -> Vec<&Record> {
         self.in_order(self.by_ticket.get(ticket_id).into_iter().flatten())
     }
@@ -392,7 +393,7 @@ impl CommitGraph {
         self.in_order(self.lacking_summary.iter())
     }
 
-    /// The commits that come right after one.
+    /// The direct children of a commit.
     ///
     /// # Errors
     /// [`Code::CommitNotFound`].
@@ -402,12 +403,12 @@ impl CommitGraph {
         Ok(sorted(children).into_iter().filter_map(|at| self.records.get(at)).collect())
     }
 
-    /// The ends of the branches: the commits without children.
+    /// The tips of the branches: the commits without children.
     pub fn tips(&self) -> Vec<&Record> {
         self.in_order(self.tips.iter())
     }
 
-    /// The last commit that the chains of two commits share, which may be one of the two.
+    /// The last commit that the chains of two commits share, possibly one of the two.
     ///
     /// # Errors
     /// The errors of [`CommitGraph::history`], for either chain.
@@ -417,7 +418,7 @@ impl CommitGraph {
             of_one.insert(record?.id.as_str());
         }
         let mut shared = None;
-        // The whole of the other chain is walked: damage after the answer is still damage.
+        // The whole other chain is walked, so that damage after the result is reported.
         for record in self.chain(other)? {
             let record = record?;
             if shared.is_none() && of_one.contains(record.id.as_str()) {
@@ -427,7 +428,7 @@ impl CommitGraph {
         Ok(shared)
     }
 
-    /// The refs of all artifacts that the chains of these commits need, sorted: what garbage collection must keep.
+    /// The refs of all artifacts on the chains of these commits, sorted: those that garbage collection must keep.
     ///
     /// # Errors
     /// The errors of [`CommitGraph::history`].
@@ -446,7 +447,7 @@ impl CommitGraph {
         Ok(refs.into_iter().collect())
     }
 
-    /// The full ref of a record's blob; the short one where no record has the full one.
+    /// The full ref of a record's blob; the short one if no record has the full one.
     pub(crate) fn full_ref(&self, record: &Record) -> Result<String> {
         match self.resolve_artifact(&record.artifact_ref) {
             Err(error) if error.code() == Code::ArtifactNotFound => Ok(record.artifact_ref.clone()),
@@ -454,11 +455,11 @@ impl CommitGraph {
         }
     }
 
-    /// The full ref that a ref stands for: a short one stands for the one artifact of the graph that begins with it.
+    /// The full ref of a ref: a short one resolves to the only artifact of the graph that it matches.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] for something that is no ref, [`Code::ArtifactNotFound`] and [`Code::AmbiguousRef`] for a
-    /// short one.
+    /// [`Code::InvalidInput`] for an invalid ref, [`Code::ArtifactNotFound`] and [`Code::AmbiguousRef`] for a short
+    /// one.
     pub fn resolve_artifact(&self, artifact_ref: &str) -> Result<String> {
         let form = RefForm::of(artifact_ref)
             .ok_or_else(|| crate::commits::artifact::invalid_ref(artifact_ref, "artifact_ref"))?;
@@ -471,13 +472,11 @@ impl CommitGraph {
         match candidates.as_slice() {
             [full] => Ok((*full).to_owned()),
             [] => {
-                let message =
-                    format!("no commit has an artifact that `{artifact_ref}` is short for; give the full ref");
+                let message = format!("no commit has an artifact that matches `{artifact_ref}`; use the full ref");
                 Err(Error::new(Code::ArtifactNotFound, message).with("artifactRef", artifact_ref))
             }
             _ => {
-                let message =
-                    format!("`{artifact_ref}` is short for {} artifacts; give the full ref", candidates.len());
+                let message = format!("`{artifact_ref}` matches {} artifacts; use the full ref", candidates.len());
                 let error = Error::new(Code::AmbiguousRef, message);
                 Err(error.with("artifactRef", artifact_ref).with("candidates", candidates))
             }
@@ -494,7 +493,7 @@ fn sorted(mut keyed: Vec<(Vec<Key<'_>>, usize)>) -> Vec<usize> {
 pub(crate) struct Chain<'g> {
     graph: &'g CommitGraph,
     next: Option<Result<usize>>,
-    /// Empty where the chain has a root.
+    /// Empty if the chain has a root.
     seen: Vec<bool>,
     walked: usize,
 }
@@ -511,7 +510,7 @@ impl<'g> Iterator for Chain<'g> {
 impl<'g> Chain<'g> {
     fn step(&mut self, at: usize) -> Result<&'g Record> {
         let Some(record) = self.graph.records.get(at) else {
-            return Err(Error::new(Code::InternalError, "the graph has lost a record"));
+            return Err(Error::new(Code::InternalError, "a record of the graph is missing"));
         };
         if self.seen.get_mut(at).is_some_and(|seen| std::mem::replace(seen, true)) {
             return Err(cycle(record));
@@ -526,11 +525,11 @@ impl<'g> Chain<'g> {
 }
 
 pub(crate) fn cycle(record: &Record) -> Error {
-    let message = format!("the chain comes back to `{}`; import records of a chain that has a root", record.id);
+    let message = format!("the chain has a cycle at `{}`; import records of a chain with a root", record.id);
     record.source().about(Error::new(Code::ChainCycle, message))
 }
 
-/// The error for a parent that a walk has no record of; the child is named with the ref of its blob.
+/// The error for a parent whose record is missing; it names the child with the ref of its blob.
 pub(crate) fn parent_not_found(child: &str, artifact_ref: &str, parent: &str) -> Error {
     Error::new(Code::CommitNotFound, missing_parent(child, parent))
         .with("commitId", parent)
@@ -543,12 +542,12 @@ pub(crate) fn not_found(id: &str) -> Error {
 }
 
 pub(crate) fn missing_parent(id: &str, parent: &str) -> String {
-    format!("commit `{id}` has the parent `{parent}`, which is not in the graph; import its record too")
+    format!("commit `{id}` has the parent `{parent}`, which is not in the graph; import its record")
 }
 
 pub(crate) fn collision(there: &Record, other: &Record) -> Error {
     let message = format!(
-        "the id `{}` belongs to a commit that says something else; give this one another `created_at`, or import only one of them",
+        "the id `{}` belongs to a commit with other content; use another `created_at`, or import only one of them",
         there.id
     );
     there.source().about(Error::new(Code::IdCollision, message)).with("otherArtifactRef", other.artifact_ref.as_str())
@@ -560,7 +559,7 @@ pub(crate) fn changeable(record: &Record) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "the record is of version {}, and this ctxweave changes records up to version {RECORD_VERSION} only; use a later one",
+        "the record has version {}, and this ctxweave can only change records up to version {RECORD_VERSION}; use a later one",
         record.version
     );
     Err(record.source().about(Error::new(Code::UnsupportedVersion, message)).with("version", record.version))

@@ -1,4 +1,4 @@
-//! Reports damaged lines and unknown kinds of records in blobs that are appended unread (SPEC §5).
+//! Reports damaged lines and unknown kinds of records in blobs that are appended unparsed (docs/session-formats.md).
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ pub(crate) struct Inspector {
     through_compactions: bool,
     unknown: SortedMap<String, u32>,
     findings: Vec<Diagnostic>,
-    /// The finding that the history before a fork is not there, until a compaction replaces it.
+    /// The finding about the missing history of a fork, until a compaction replaces it.
     missing_base: Option<Diagnostic>,
 }
 
@@ -29,7 +29,7 @@ impl Inspector {
             Format::GeminiV1 => gemini_lines(blob).unwrap_or_default(),
             _ => Cow::Borrowed(blob),
         };
-        // The lines of an object are made here, so none is a line of the blob.
+        // The lines of an object are generated, so they are not lines of the blob.
         let line_of = |number: u32| Some(number).filter(|_| matches!(blob, Cow::Borrowed(_)));
         let mut lines = blob.split(|&byte| byte == b'\n').zip(1_u32..).peekable();
         while let Some((line, number)) = lines.next() {
@@ -50,7 +50,7 @@ impl Inspector {
                         Err(_) => self.damaged(line, line_of(number), source),
                     }
                 }
-                // `torn` reports a cut-off end, with or without inspection.
+                // `torn` reports a truncated end, with or without inspection.
                 Err(stopped) if !text.is_empty() && stopped.at >= text.len() && lines.peek().is_none() => {}
                 _ => self.damaged(line, line_of(number), source),
             }
@@ -73,7 +73,7 @@ impl Inspector {
         *count = count.saturating_add(1);
     }
 
-    /// Notes the base of a fork of Codex.
+    /// Records the base of a Codex fork.
     fn follow_base(&mut self, record: Value<'_>, line: Option<u32>, source: BlobSource<'_>) {
         if !matches!(self.format, Format::CodexV0 | Format::CodexV1) {
             return;
@@ -105,10 +105,10 @@ impl Inspector {
         let mut reader = jsonl::Reader::recovering(line, self.format.is_record());
         reader.by_ref().for_each(drop);
         for finding in reader.finish() {
-            let message = "the line is not one JSON object; it was kept as it is".to_owned();
+            let message = "the line is not one JSON object; it was kept unchanged".to_owned();
             let finding = match finding.code {
                 DiagnosticCode::InvalidUtf8 => finding,
-                // A line read alone cannot tell its end from the end of the file.
+                // For a single line, its end cannot be distinguished from the end of the file.
                 DiagnosticCode::TornLine => Diagnostic { code: DiagnosticCode::MalformedLine, message, ..finding },
                 _ => Diagnostic { message, ..finding },
             };
@@ -122,8 +122,8 @@ impl Inspector {
         findings.extend(self.missing_base);
         for (kind, count) in self.unknown {
             let message = match count {
-                1 => format!("a record of the unknown kind `{kind}` was kept as it is"),
-                count => format!("{count} records of the unknown kind `{kind}` were kept as they are"),
+                1 => format!("a record of the unknown kind `{kind}` was kept unchanged"),
+                count => format!("{count} records of the unknown kind `{kind}` were kept unchanged"),
             };
             findings.push(Diagnostic::new(DiagnosticCode::UnknownRecord, Severity::Info, message));
         }

@@ -1,6 +1,6 @@
-//! Records as JSONL, one a line: export and import (SPEC §5, TRAPS "Commits and JSONL").
+//! Records as JSONL, one per line: export and import (docs/commits.md).
 //!
-//! A line that cannot be read is a diagnostic. A chain that misses its record is an error once it is walked.
+//! An unreadable line yields a diagnostic. A chain without its record is an error when it is walked.
 
 use crate::commits::artifact::{ArtifactHasher, artifact_ref};
 use crate::commits::graph::{CommitGraph, collision, missing_parent};
@@ -15,23 +15,23 @@ use serde::Serialize;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportReport {
-    /// Ids of the commits that are new, sorted.
+    /// Ids of the new commits, sorted.
     pub added: Vec<String>,
-    /// Records that were there already.
+    /// The number of records that were already present.
     pub unchanged: u32,
-    /// Records whose summary or tags were taken over.
+    /// The number of records whose summary or tags were replaced.
     pub updated: u32,
-    /// Records that a digest confirms.
+    /// The number of records that a digest confirms.
     #[serde(skip_serializing_if = "is_zero")]
     pub verified: u32,
-    /// What was damaged or is odd.
+    /// Diagnostics: damage and inconsistencies.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Which summary and tags stay where two records of one commit differ in them.
+/// Which summary and tags are kept if two records of one commit differ in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MetadataChoice {
-    /// The one there is, and of two the one that sorts last: the same in any order.
+    /// A present one over a missing one, and of two the one that sorts last: independent of the order.
     #[default]
     Merge,
     /// Those of the first record; may be empty.
@@ -66,7 +66,7 @@ impl CommitGraph {
         out
     }
 
-    /// The same, with a last line `{ "digest": … }`, the BLAKE3 hash of the lines before it.
+    /// Like [`Self::export_jsonl`], with a last line `{ "digest": … }`, the BLAKE3 hash of the lines before it.
     pub fn export_with_digest(&self) -> Vec<u8> {
         let mut out = self.export_jsonl();
         let digest = artifact_ref(&out);
@@ -74,16 +74,16 @@ impl CommitGraph {
         out
     }
 
-    /// Adds the records of a JSONL text, in any order, or on an error none of them. Ids of other tools are kept.
+    /// Adds the records of a JSONL text, in any order, or on an error none of them. Ids of other tools are preserved.
     ///
     /// # Errors
-    /// [`Code::IdCollision`](crate::Code::IdCollision) when two records have one id and differ in more than summary and
+    /// [`Code::IdCollision`](crate::Code::IdCollision) if two records have one id and differ in more than summary and
     /// tags, [`Code::LimitExceeded`](crate::Code::LimitExceeded).
     pub fn import_jsonl(&mut self, text: &[u8]) -> Result<ImportReport> {
         self.import_jsonl_with(text, MetadataChoice::default())
     }
 
-    /// The same, with a choice of which summaries and tags stay.
+    /// Like [`Self::import_jsonl`], with a choice of the summaries and tags to keep.
     ///
     /// # Errors
     /// The errors of [`CommitGraph::import_jsonl`].
@@ -126,16 +126,15 @@ impl CommitGraph {
         Ok(report)
     }
 
-    /// Reports what is odd about the new records.
+    /// Reports inconsistencies of the new records.
     fn check_added(&self, lines: &SortedMap<String, u32>, diagnostics: &mut Vec<Diagnostic>) {
         let (mut foreign, mut newer) = (Vec::new(), Vec::new());
         for (id, &line) in lines.iter() {
             let Some(record) = self.find(id) else { continue };
             if record.derived_id() != *id {
                 if is_own_form(id) {
-                    let message = format!(
-                        "the id `{id}` does not follow from the fields of its record; something in it was changed"
-                    );
+                    let message =
+                        format!("the id `{id}` does not match the fields of its record; the record was changed");
                     diagnostics.push(finding(DiagnosticCode::CommitIdMismatch, Severity::Warning, line, message));
                 } else {
                     foreign.push(id.as_str());
@@ -146,7 +145,7 @@ impl CommitGraph {
             }
             if record.time().is_none() {
                 let message = format!(
-                    "`created_at` of `{id}` is `{}`, which is not RFC 3339; no time leads to the commit",
+                    "`created_at` of `{id}` is `{}`, which is not RFC 3339; the commit cannot be found by time",
                     record.created_at
                 );
                 diagnostics.push(finding(DiagnosticCode::InvalidTime, Severity::Warning, line, message));
@@ -158,18 +157,20 @@ impl CommitGraph {
         }
         if !foreign.is_empty() {
             let message = format!(
-                "{} not made here and cannot be checked against the fields of the record",
+                "{} of another origin and cannot be checked against the fields of the record",
                 counted("id was", "ids were", &foreign)
             );
             diagnostics.push(finding(DiagnosticCode::ForeignCommitIds, Severity::Info, 0, message));
         }
         if !newer.is_empty() {
-            let message =
-                format!("{} of a later version: to be read, not changed", counted("record is", "records are", &newer));
+            let message = format!(
+                "{} of a later version and can be read but not changed",
+                counted("record is", "records are", &newer)
+            );
             diagnostics.push(finding(DiagnosticCode::NewerVersion, Severity::Info, 0, message));
         }
         for id in self.cycles(lines) {
-            let message = format!("the chain of `{id}` comes back to it; no chain through it can be used");
+            let message = format!("the chain of `{id}` has a cycle; no chain through it can be used");
             let line = lines.get(id).copied().unwrap_or_default();
             diagnostics.push(finding(DiagnosticCode::CommitCycle, Severity::Error, line, message));
         }
@@ -178,7 +179,7 @@ impl CommitGraph {
     /// The first id of each cycle that the new records are part of or lead to.
     fn cycles<'g>(&'g self, new: &'g SortedMap<String, u32>) -> Vec<&'g str> {
         let mut cycles = Vec::new();
-        // In which walk each commit was seen.
+        // The number of the walk that visited each commit.
         let mut seen: SortedMap<&str, usize> = SortedMap::new();
         for (walk, start) in new.keys().enumerate() {
             let mut at = self.find(start);
@@ -211,14 +212,15 @@ impl CommitGraph {
     }
 }
 
-/// `4 ids were (`a`, `b`, `c`, …)`.
+/// A count with ids: `4 ids were (`a`, `b`, `c`, …)`.
 fn counted(one: &str, many: &str, ids: &[&str]) -> String {
     let named: Vec<String> = ids.iter().take(3).map(|id| format!("`{id}`")).collect();
     let more = if ids.len() > named.len() { ", …" } else { "" };
     format!("{} {} ({}{more})", ids.len(), if ids.len() == 1 { one } else { many }, named.join(", "))
 }
 
-/// The summary and tags of two records of one commit, if they are not those of the first. A difference is reported.
+/// Merges the summary and tags of two records of one commit. Returns them if they differ from the first's. A difference
+/// is reported.
 fn merge_metadata(
     there: &Record,
     other: &Record,
@@ -232,11 +234,11 @@ fn merge_metadata(
     }
     let (summary, tags, kept) = match metadata {
         MetadataChoice::Merge => {
-            let kept = "what one of them has, and of two those that sort last, were kept";
+            let kept = "present values, and of two the ones that sort last, were kept";
             (there.summary.as_ref().max(other.summary.as_ref()), (&there.tags).max(&other.tags), kept)
         }
         MetadataChoice::Keep => (there.summary.as_ref(), &there.tags, "those of the first were kept"),
-        MetadataChoice::Replace => (other.summary.as_ref(), &other.tags, "those of the last were taken"),
+        MetadataChoice::Replace => (other.summary.as_ref(), &other.tags, "those of the last were kept"),
     };
     let both = there.summary != other.summary && there.summary.is_some() && other.summary.is_some()
         || there.tags != other.tags && !there.tags.is_empty() && !other.tags.is_empty();
@@ -248,7 +250,7 @@ fn merge_metadata(
     changes.then(|| (summary.cloned(), tags.clone()))
 }
 
-/// The records of a JSONL text with their lines. A digest covers those since the one before it.
+/// The records of a JSONL text with their lines. A digest covers those since the previous one.
 fn read_lines(text: &[u8], report: &mut ImportReport) -> Vec<(u32, Record)> {
     let found = &mut report.diagnostics;
     let mut records: Vec<(u32, Record)> = Vec::new();
@@ -267,7 +269,7 @@ fn read_lines(text: &[u8], report: &mut ImportReport) -> Vec<(u32, Record)> {
                 let count = u32::try_from(since.len()).unwrap_or(u32::MAX);
                 report.verified = report.verified.saturating_add(count);
             } else {
-                let message = "the records before the digest are not those that it was made of; something was altered";
+                let message = "the records before the digest do not match it; some were altered, added or lost";
                 found.push(finding(DiagnosticCode::DigestMismatch, Severity::Warning, object.line, message.to_owned()));
             }
             checked = records.len();
@@ -276,7 +278,7 @@ fn read_lines(text: &[u8], report: &mut ImportReport) -> Vec<(u32, Record)> {
         match Record::from_json(String::from_utf8_lossy(object.bytes).as_bytes()) {
             Ok(record) => records.push((object.line, record)),
             Err(error) => {
-                let message = format!("the line is no record of a commit and was left out: {}", error.message());
+                let message = format!("the line is not a record of a commit and was left out: {}", error.message());
                 found.push(finding(DiagnosticCode::InvalidRecord, Severity::Error, object.line, message));
             }
         }

@@ -1,7 +1,8 @@
-//! From a plan and its blobs to a conversation (SPEC §5 "Materialise").
+//! Turns a plan and its blobs into a conversation (docs/commits.md).
 //!
-//! Blobs come one at a time, in the order of the plan, and each is checked against its ref first. Where a format is joined by
-//! appending bytes, the caller appends the blobs, as each [`AppendAction`] says, and no bytes are kept here.
+//! Blobs are pushed one at a time, in the order of the plan, and each is first checked against its ref. If a format is
+//! joined by appending bytes, the caller appends the blobs as each [`AppendAction`] states, and no bytes are stored
+//! here.
 
 use crate::commits::artifact::{ArtifactHasher, RefForm, artifact_ref};
 use crate::commits::formats::append::{needs_newline, torn};
@@ -21,11 +22,11 @@ pub enum AppendAction {
     Append,
     /// A newline, then the blob.
     AppendAfterNewline,
-    /// Nothing: [`Materializer::finish`] gives the bytes.
+    /// Nothing: [`Materializer::finish`] returns the bytes.
     Consumed,
 }
 
-/// A materialisation under way: [`Materializer::push`] every blob, then [`Materializer::finish`].
+/// A running materialization: [`Materializer::push`] every blob, then [`Materializer::finish`].
 #[derive(Debug)]
 pub struct Materializer {
     plan: Plan,
@@ -53,7 +54,7 @@ struct PlannedBlob {
 
 #[derive(Debug)]
 enum JoinMode {
-    /// Native, and joined by appending bytes: the caller does it.
+    /// Native, and joined by appending bytes, which the caller does.
     Append { format: Format, hasher: Box<ArtifactHasher>, last: Option<u8>, inspector: Option<Inspector> },
     /// Native, and joined in another way.
     Concatenate(Format, Box<Concatenator>, Option<Inspector>),
@@ -62,7 +63,7 @@ enum JoinMode {
 }
 
 impl Materializer {
-    /// Plans and begins a materialisation; `planned` is the cache key that the plan must have.
+    /// Plans and begins a materialization; `planned` is the expected cache key of the plan.
     ///
     /// # Errors
     /// The errors of [`CommitGraph::plan`]; [`Code::PlanMismatch`].
@@ -72,11 +73,11 @@ impl Materializer {
         Self::of(plan, &chain, planned, graph.limits())
     }
 
-    /// Begins what was planned for a chain, whose records come newest first.
+    /// Begins the materialization of a planned chain, whose records come newest first.
     pub(crate) fn of(plan: Plan, chain: &[&Record], planned: Option<&str>, limits: &Limits) -> Result<Self> {
         if let Some(cache_key) = planned.filter(|planned| *planned != plan.cache_key) {
             let commit = plan.request.commit.clone().unwrap_or_default();
-            let message = format!("the plan for commit `{commit}` is not what the graph would plan now; plan again");
+            let message = format!("the plan for commit `{commit}` does not match the graph; plan again");
             return Err(Error::new(Code::PlanMismatch, message).with("commitId", commit).with("cacheKey", cache_key));
         }
         let native = Format::from_name(&plan.format).filter(|_| plan.is_native());
@@ -118,7 +119,7 @@ impl Materializer {
         })
     }
 
-    /// Puts what was found in the request before the plan's diagnostics.
+    /// Puts the diagnostics of the request before those of the plan.
     pub(crate) fn with_diagnostics(mut self, diagnostics: Vec<Diagnostic>) -> Self {
         error::put_before(diagnostics, &mut self.diagnostics);
         self
@@ -129,15 +130,13 @@ impl Materializer {
         self.parts.iter().map(|part| part.artifact_ref.as_str())
     }
 
-    /// The error for the next blob when there is none to push.
+    /// The error for a missing next blob.
     pub fn missing(&self) -> Error {
         let Some(part) = self.parts.get(self.next) else {
-            return Error::new(Code::InvalidInput, "all blobs of the plan were given already; finish");
+            return Error::new(Code::InvalidInput, "all blobs of the plan were pushed; call `finish`");
         };
-        let message = format!(
-            "the blob `{}` of commit `{}` was not given; fetch it and try again",
-            part.artifact_ref, part.commit
-        );
+        let message =
+            format!("the blob `{}` of commit `{}` is missing; fetch it and try again", part.artifact_ref, part.commit);
         part.source().about(Error::new(Code::BlobMissing, message))
     }
 
@@ -152,7 +151,7 @@ impl Materializer {
         let actual = artifact_ref(blob);
         if !RefForm::of(&part.artifact_ref).is_some_and(|named| named.names(&actual)) {
             let message = format!(
-                "the blob for commit `{}` is `{actual}` and not `{}`: it was damaged, or it is another one; fetch it again",
+                "the blob for commit `{}` has the ref `{actual}`, not `{}`; fetch it again",
                 part.commit, part.artifact_ref
             );
             return Err(source.about(Error::new(Code::BlobMismatch, message)).with("actualRef", actual));
@@ -202,10 +201,10 @@ impl Materializer {
         Ok(action)
     }
 
-    /// The result. Its bytes are empty where the caller appended the blobs.
+    /// The result. Its bytes are empty if the caller appended the blobs.
     ///
     /// # Errors
-    /// [`Code::BlobMissing`] when not every blob was pushed.
+    /// [`Code::BlobMissing`] if a blob was not pushed.
     pub fn finish(mut self) -> Result<Materialized> {
         if self.next < self.parts.len() {
             return Err(self.missing());
@@ -230,7 +229,7 @@ impl Materializer {
                     ..TranslateOptions::new(&self.limits)
                 };
                 let mut translated = translate(&deltas, &self.plan.format, &options)?;
-                // The plan has said so.
+                // The plan has already reported it.
                 translated.diagnostics.retain(|found| found.code != DiagnosticCode::UnknownFormat);
                 error::put_before(self.diagnostics, &mut translated.diagnostics);
                 return Ok(translated);
@@ -264,7 +263,7 @@ impl PlannedBlob {
     }
 }
 
-/// Materialises at once, from blobs that are all there.
+/// Materializes at once, from blobs that are all available.
 ///
 /// ```
 /// use ctxweave::commits::{CommitGraph, CommitType, PlanRequest, Record, artifact_ref, materialize};

@@ -1,7 +1,7 @@
-//! Commits of an agent's understanding (SPEC §5, seeds/context-commits.md).
+//! Commits of an agent's understanding (docs/commits.md).
 //!
-//! A commit's [`Record`] says which blob holds what is new since its parent. A [`CommitGraph`] holds records and answers
-//! questions about them. The blobs stay with the host, under the hash of their content.
+//! A commit's [`Record`] names the blob with the messages since its parent. A [`CommitGraph`] holds records and answers
+//! queries about them. The blobs stay with the host, under the hash of their content.
 
 mod artifact;
 mod calls;

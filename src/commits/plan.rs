@@ -1,4 +1,4 @@
-//! Which blobs a materialisation takes, in which order (SPEC §5 "Materialise").
+//! The blobs of a materialization, and their order (docs/commits.md).
 
 use serde::Serialize;
 
@@ -9,18 +9,18 @@ use crate::commits::record::{CommitType, Record, Trigger};
 use crate::commits::translate::{CrossFamily, unknown_format, unknown_target};
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 
-/// The format of a new conversation where the request names none.
+/// The format of a new conversation if the request names none.
 pub const DEFAULT_FORMAT: &str = "generic-v1";
 
-/// How far back a materialisation goes.
+/// Where a materialization begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Stop {
-    /// To the nearest compaction or snapshot, which is the beginning of the result.
+    /// At the nearest compaction or snapshot, which begins the result.
     #[default]
     Compaction,
-    /// To the root: all deltas, without the compactions and snapshots that repeat them.
+    /// At the root: all deltas, without the compactions and snapshots that repeat them.
     Root,
-    /// To this commit, which is the beginning of the result.
+    /// At this commit, which begins the result.
     At(String),
 }
 
@@ -53,7 +53,7 @@ impl Stop {
         }
     }
 
-    /// Fails where a walk that is over at the root should have come to a commit before.
+    /// Fails if a walk reached the root without the commit to stop at.
     pub(crate) fn at_root_of(&self, commit: &str) -> Result<()> {
         let Self::At(id) = self else { return Ok(()) };
         let message =
@@ -61,7 +61,7 @@ impl Stop {
         Err(Error::new(Code::StopNotInChain, message).with("commitId", commit).with("stop", id.as_str()))
     }
 
-    /// As it is on the wire.
+    /// The value in JSON.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Compaction => "compaction",
@@ -71,18 +71,18 @@ impl Stop {
     }
 }
 
-/// A request to materialise.
+/// A request to materialize.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanRequest {
     /// The commit: a tip resumes, any other forks; `None` starts a new conversation.
     pub commit: Option<String>,
-    /// How far back.
+    /// Where to stop.
     pub stop: Stop,
-    /// The format of the result; by default that of the commit.
+    /// The format of the result; defaults to that of the commit.
     pub format: Option<String>,
-    /// What to do with the turns of another family of formats.
+    /// The translation of turns of another family of formats.
     pub cross_family: CrossFamily,
-    /// Whether to skip the search for damaged lines and unknown kinds of records in blobs that are appended unread.
+    /// Whether to skip the search for damaged lines and unknown kinds of records in blobs that are appended unparsed.
     pub skip_inspection: bool,
 }
 
@@ -92,15 +92,15 @@ pub struct PlanRequest {
 pub enum Reason {
     /// It is a delta.
     Delta,
-    /// The result begins with it: what came before is in it, or was not asked for.
+    /// The result begins with it: earlier messages are in it, or were not requested.
     Start,
-    /// A compaction is left out, since the deltas that it summarises are included.
+    /// A compaction is left out, since the deltas that it summarizes are included.
     Summarised,
     /// A snapshot is left out, since the deltas that it repeats are included.
     Repeated,
 }
 
-/// A commit of the chain, and what becomes of it.
+/// A commit of the chain, and whether it is included.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanStep {
@@ -114,11 +114,11 @@ pub struct PlanStep {
     pub format: String,
     /// Whether the blob is part of the result.
     pub included: bool,
-    /// Why, or why not.
+    /// The reason for that.
     pub reason: Reason,
 }
 
-/// The blobs that a materialisation needs, and how it is made.
+/// The blobs that a materialization requires, and their use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The request, with the resulting format.
@@ -129,7 +129,7 @@ pub struct Plan {
     pub refs: Vec<String>,
     /// The commits of the chain, oldest first, the requested one last.
     pub steps: Vec<PlanStep>,
-    /// A key to cache the result under: equal for plans that give the same bytes.
+    /// A key for caching the result: equal for plans that yield the same bytes.
     pub cache_key: String,
     /// Diagnostics about the chain.
     pub diagnostics: Vec<Diagnostic>,
@@ -148,22 +148,22 @@ impl Plan {
 }
 
 impl CommitGraph {
-    /// Plans a materialisation: which blobs, in which order, and why. Without a commit the plan is empty.
+    /// Plans a materialization: the blobs, their order, and the reasons. Without a commit the plan is empty.
     ///
     /// # Errors
-    /// [`Code::CommitNotFound`] for the commit or for a parent that is needed, [`Code::ChainCycle`],
-    /// [`Code::StopNotInChain`], [`Code::UnsupportedVersion`] for a kind of commit that only a later version knows,
+    /// [`Code::CommitNotFound`] for the commit or a required parent, [`Code::ChainCycle`],
+    /// [`Code::StopNotInChain`], [`Code::UnsupportedVersion`] for a kind of commit of a later version,
     /// [`Code::AmbiguousRef`], [`Code::LimitExceeded`].
     pub fn plan(&self, request: PlanRequest) -> Result<Plan> {
         plan_chain(request.clone(), &self.chain_of(&request)?, |record| self.full_ref(record))
     }
 
-    /// The records that a plan is made of, newest first.
+    /// The records of a plan, newest first.
     pub(crate) fn chain_of(&self, request: &PlanRequest) -> Result<Vec<&Record>> {
         request.commit.as_ref().map_or(Ok(Vec::new()), |commit| self.chain_until(commit, &request.stop))
     }
 
-    /// A record for a snapshot of what a plan gives, with the provenance of the requested commit as its child; without a
+    /// A record for a snapshot of a plan's result, with the provenance of the requested commit, as its child; without a
     /// commit it has no parent.
     ///
     /// # Errors
@@ -181,7 +181,7 @@ impl CommitGraph {
         let first = self.show(&first)?;
         if first.parent.is_some() && first.commit_type == CommitType::Delta {
             let message = format!(
-                "the plan begins in the middle, at `{}`, and a snapshot holds the whole conversation; stop at `compaction` or `root`",
+                "the plan begins in the middle, at `{}`, but a snapshot holds the whole conversation; stop at `compaction` or `root`",
                 first.id
             );
             return Err(Error::new(Code::InvalidInput, message).with("path", "plan").with("commitId", commit.as_str()));
@@ -195,7 +195,7 @@ impl CommitGraph {
         })
     }
 
-    /// The chain from a commit back to where it stops, newest first.
+    /// The chain from a commit back to the stop, newest first.
     fn chain_until(&self, commit: &str, stop: &Stop) -> Result<Vec<&Record>> {
         let mut chain = Vec::new();
         for record in self.chain(commit)? {
@@ -209,8 +209,8 @@ impl CommitGraph {
     }
 }
 
-/// Plans what becomes of a chain: its records from the commit that was asked for to the one where it stops. `full_ref` gives
-/// the full ref of a record's blob.
+/// Plans a chain: its records from the requested commit to the stop. `full_ref` returns the full ref of a record's
+/// blob.
 pub(crate) fn plan_chain(
     request: PlanRequest,
     chain: &[&Record],
@@ -224,7 +224,7 @@ pub(crate) fn plan_chain(
         let included = matches!(reason, Reason::Delta | Reason::Start);
         if !included && record.parent.is_none() {
             let message = format!(
-                "the chain begins with the compaction `{}`, which was left out as all of them are; what it summarises is not in the graph",
+                "the compaction `{}` at the beginning of the chain was left out; the messages it summarizes are not in the graph",
                 record.id
             );
             diagnostics.push(Diagnostic::new(DiagnosticCode::CompactionLeftOut, Severity::Warning, message));
@@ -262,15 +262,15 @@ pub(crate) fn plan_chain(
 fn reason(record: &Record, first: bool, stop: &Stop) -> Result<Reason> {
     match (&record.commit_type, stop) {
         (CommitType::Delta, _) => Ok(if first { Reason::Start } else { Reason::Delta }),
-        // A compaction that `stop` names is where the result begins.
+        // A compaction that `stop` names begins the result.
         (CommitType::Compaction, Stop::Compaction | Stop::At(_)) if first => Ok(Reason::Start),
-        // On the way to the root the first is the root itself, and as a snapshot an import.
+        // On the way to the root the first is the root itself; as a snapshot it is an import.
         (CommitType::Snapshot, _) if first => Ok(Reason::Start),
         (CommitType::Compaction, _) => Ok(Reason::Summarised),
         (CommitType::Snapshot, _) => Ok(Reason::Repeated),
         (CommitType::Other(name), _) => {
             let message = format!(
-                "commit `{}` is a `{name}`, of version {} of records; materialise it with a later ctxweave",
+                "commit `{}` is a `{name}`, of version {} of records; materialize it with a later ctxweave",
                 record.id, record.version
             );
             let error = Error::new(Code::UnsupportedVersion, message).with("version", record.version);
@@ -279,10 +279,10 @@ fn reason(record: &Record, first: bool, stop: &Stop) -> Result<Reason> {
     }
 }
 
-/// The context string of BLAKE3's derive-key mode for cache keys. It changes when what is written changes.
+/// The context string of BLAKE3's derive-key mode for cache keys. It changes if the output changes.
 const CACHE_CONTEXT: &str = "ctxweave 2026-11-22 materialization, version 1";
 
-/// A key of all that decides the bytes of the result.
+/// A key of everything that determines the bytes of the result.
 fn cache_key(plan: &Plan, chain: &[&Record]) -> String {
     let mut fields = vec![plan.format.as_str()];
     let native = plan.is_native();
@@ -294,7 +294,7 @@ fn cache_key(plan: &Plan, chain: &[&Record]) -> String {
     }
     for (step, record) in plan.steps.iter().zip(chain.iter().rev()).filter(|(step, _)| step.included) {
         fields.extend([step.commit_type.as_str(), &step.format, &step.artifact_ref]);
-        // A narrative names its commits and their summaries.
+        // A narrative contains ids and summaries of its commits.
         if !native {
             let texts = [&record.provenance.template, &record.summary].map(|text| text.as_deref().unwrap_or_default());
             fields.extend([step.id.as_str(), record.created_at.as_str()].into_iter().chain(texts));

@@ -1,4 +1,4 @@
-//! The record of a commit: the seed's data model in snake_case, with unknown fields kept (SPEC §5 "Record").
+//! The record of a commit, in snake_case, with unknown fields preserved (docs/commits.md).
 
 use crate::commits::artifact::{RefForm, invalid_ref};
 use crate::commits::formats::BlobSource;
@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 /// The version of records that this crate writes and can change.
 pub const RECORD_VERSION: u32 = 1;
 
-/// Declares an enum of wire names that keeps unknown ones, which a later version may have.
+/// Declares an enum of wire names that preserves unknown ones, which a later version may have.
 macro_rules! names {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $wire:literal;)+ }) => {
         $(#[$meta])*
@@ -24,7 +24,7 @@ macro_rules! names {
         }
 
         impl $name {
-            /// Every name that version 1 has.
+            /// Every name of version 1.
             pub const NAMES: &'static [&'static str] = &[$($wire),+];
 
             /// Reads a name.
@@ -35,7 +35,7 @@ macro_rules! names {
                 }
             }
 
-            /// Reads a name, which only a newer version of records may have unknown.
+            /// Reads a name; an unknown one is only valid in a newer version of records.
             fn known(field: &str, name: &str, newer: bool) -> Result<Self> {
                 match Self::from_name(name) {
                     Self::Other(name) if !newer => {
@@ -45,7 +45,7 @@ macro_rules! names {
                 }
             }
 
-            /// The name on the wire.
+            /// The name in JSON.
             pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$variant => $wire,)+
@@ -57,90 +57,90 @@ macro_rules! names {
 }
 
 names! {
-    /// What the artifact of a commit is.
+    /// The kind of a commit's artifact.
     CommitType {
         /// The messages since the parent.
         Delta = "delta";
         /// A summary that replaces everything before it.
         Compaction = "compaction";
-        /// The whole conversation up to there: a cache, or a conversation from elsewhere.
+        /// The whole conversation up to there: a cache, or an imported conversation.
         Snapshot = "snapshot";
     }
 }
 
 names! {
-    /// Why a commit was made.
+    /// The reason for a commit.
     Trigger {
         /// The assistant has finished its answer.
         TurnBoundary = "turn_boundary";
-        /// A tool has given its result.
+        /// A tool has returned its result.
         ToolCall = "tool_call";
         /// The context was compacted.
         Compaction = "compaction";
-        /// The session is over.
+        /// The session has ended.
         SessionEnd = "session_end";
         /// On request.
         Explicit = "explicit";
     }
 }
 
-/// One commit. Absent and empty texts are the same: absent.
+/// A commit. An empty text is the same as an absent one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// `ctx-…`.
+    /// The id, `ctx-…`.
     pub id: String,
-    /// The version of the record's form. Above [`RECORD_VERSION`] it can be read, not changed.
+    /// The version of the record's schema. Above [`RECORD_VERSION`] it can be read, not changed.
     pub version: u32,
-    /// The commit before it; none for the root of a conversation.
+    /// The parent commit; `None` for the root of a conversation.
     pub parent: Option<String>,
-    /// What the artifact is.
+    /// The kind of the artifact.
     pub commit_type: CommitType,
-    /// The blob: `blake3:` and 64 hex digits. In records from elsewhere it may be the short form.
+    /// The ref of the blob: `blake3:` and 64 hex digits. In imported records it may be the short form.
     pub artifact_ref: String,
-    /// The format of the blob, which says how blobs are put together and read.
+    /// The format of the blob, which determines how blobs are joined and read.
     pub format: String,
-    /// Where it comes from.
+    /// The provenance.
     pub provenance: Provenance,
-    /// Why it was made.
+    /// The reason for the commit.
     pub checkpoint: Option<Trigger>,
-    /// A summary of the agent's understanding, for people. May be changed.
+    /// A summary of the agent's understanding, for people. Mutable.
     pub summary: Option<String>,
-    /// Words to find it by. May be changed.
+    /// Search terms. Mutable.
     pub tags: Vec<String>,
     /// Messages in the blob.
     pub message_count: Option<u64>,
     /// Tokens of the blob, approximately.
     pub token_count: Option<u64>,
-    /// When it was made, RFC 3339, as it was given.
+    /// The time it was made, RFC 3339, as passed.
     pub created_at: String,
-    /// Fields that version 1 does not have, as JSON text, in the order they came in.
+    /// Fields that version 1 does not have, as JSON text, in their order.
     pub other: Vec<(String, String)>,
 }
 
-/// The field of an imported side chain's records that names the commit which started it.
+/// The field in records of an imported side chain that names the commit which started it.
 pub(crate) const SIDE_CHAIN_OF: &str = "side_chain_of";
 
-/// Where a commit comes from, as far as known.
+/// The provenance of a commit, as far as known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provenance {
     /// The kind of agent.
     pub template: Option<String>,
-    /// Who executes it.
+    /// The agent's identity.
     pub principal: Option<String>,
-    /// Where it runs.
+    /// The machine it runs on.
     pub machine: Option<String>,
     /// The session.
     pub session_id: Option<String>,
-    /// The ticket that is being worked on.
+    /// The ticket.
     pub ticket_id: Option<String>,
-    /// The thread that it is part of.
+    /// The thread.
     pub thread_id: Option<String>,
 }
 
 impl Provenance {
-    /// The names of the fields in records.
+    /// The field names in records.
     pub(crate) const FIELDS: [&str; 6] = ["template", "principal", "machine", "session_id", "ticket_id", "thread_id"];
-    /// Their names where a session file is imported.
+    /// The option names for importing a session file.
     pub(crate) const OPTIONS: [&str; 6] = ["template", "principal", "machine", "sessionId", "ticketId", "threadId"];
 
     pub(crate) fn read(names: [&str; 6], text: &dyn Fn(&str) -> Result<Option<String>>) -> Result<Self> {
@@ -157,17 +157,17 @@ impl Provenance {
     }
 }
 
-/// Where a record that is read comes from.
+/// The origin of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// A request to make one: with defaults, its id optional.
+    /// A request to make one: with defaults and an optional id.
     Request,
     /// A store: complete.
     Stored,
 }
 
 impl Record {
-    /// A record with the fields that every one has; [`Record::seal`] gives it its id once the others are filled in.
+    /// A record with the required fields; [`Record::seal`] sets its id once the others are set.
     pub fn new(commit_type: CommitType, artifact_ref: &str, format: &str, created_at: &str) -> Self {
         Self {
             id: String::new(),
@@ -187,24 +187,24 @@ impl Record {
         }
     }
 
-    /// Gives it the id that follows from its fields.
+    /// Sets the id derived from its fields.
     #[must_use]
     pub fn seal(mut self) -> Self {
         self.id = self.derived_id();
         self
     }
 
-    /// The id that follows from its fields; records of other tools may have another one.
+    /// The id derived from its fields; records of other tools may have another one.
     pub fn derived_id(&self) -> String {
         commit_id(self.parent.as_deref(), &self.artifact_ref, &self.created_at, self.provenance.template.as_deref())
     }
 
-    /// `created_at` as a moment; `None` if it is not RFC 3339, which imported records may have.
+    /// `created_at` as a time; `None` if it is not RFC 3339, which is possible in imported records.
     pub fn time(&self) -> Option<Timestamp> {
         Timestamp::parse(&self.created_at)
     }
 
-    /// For errors about it.
+    /// The source of its blob, for errors.
     pub(crate) fn source(&self) -> BlobSource<'_> {
         BlobSource { commit: &self.id, artifact_ref: &self.artifact_ref }
     }
@@ -213,8 +213,8 @@ impl Record {
         self.summary.as_deref().is_none_or(|summary| summary.trim().is_empty())
     }
 
-    /// Whether two records are equal but for summary and tags, and the commit that started a side chain: that one is another
-    /// commit once lines were added to it.
+    /// Whether two records are equal except for summary, tags, and the commit that started a side chain, which changes
+    /// when lines are added to that commit.
     pub(crate) fn same_commit(&self, other: &Self) -> bool {
         let unchanging = |record: &Self| {
             let mut record = Self { summary: None, tags: Vec::new(), ..record.clone() };
@@ -227,7 +227,7 @@ impl Record {
     /// Reads a record from JSON text.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] for a field that is missing, twice there or of the wrong kind, [`Code::UnknownValue`] for a
+    /// [`Code::InvalidInput`] for a field that is missing, duplicate or of the wrong kind, [`Code::UnknownValue`] for a
     /// name that version 1 does not have, [`Code::LimitExceeded`] for JSON that is too deep.
     pub fn from_json(text: &[u8]) -> Result<Self> {
         Self::read(Document::read(text, &[])?.root(), Origin::Stored)
@@ -276,7 +276,7 @@ impl Record {
             if is_id(id) {
                 return Ok(());
             }
-            let message = format!("`{field}` is `{id}`; the id of a commit is `{ID_PREFIX}` and what follows");
+            let message = format!("`{field}` is `{id}`; the id of a commit begins with `{ID_PREFIX}`");
             Err(Error::new(Code::InvalidInput, message).with("path", field))
         };
         if origin == Origin::Stored && self.id.is_empty() {
@@ -335,7 +335,7 @@ fn missing(field: &str) -> Error {
 }
 
 impl Trigger {
-    /// Reads the name of a trigger, which must be one of version 1.
+    /// Reads the name of a trigger of version 1.
     pub(crate) fn read(name: Value<'_>) -> Result<Self> {
         Self::known(&name.path(), &name.text()?, false)
     }
@@ -377,7 +377,8 @@ pub(crate) fn required_time(path: &str, text: &str) -> Result<Timestamp> {
     })
 }
 
-/// The other fields, with their values as JSON text on one line. Each value is read once, so that no later reader refuses it.
+/// The other fields, with their values as JSON text on one line. Each value is parsed once, so that no later reader
+/// rejects it.
 pub(crate) fn other_fields(object: Object<'_>, known: &[&str]) -> Result<Vec<(String, String)>> {
     let mut names = SortedSet::new();
     let mut others = Vec::new();

@@ -1,12 +1,12 @@
-//! Rendering: a conversation as a structured narrative in Markdown, turn by turn (SPEC §5, tier `rendering`).
+//! Renders a conversation as a structured narrative in Markdown, turn by turn (docs/sessions.md, tier `rendering`).
 
 use crate::commits::formats::Format;
 use crate::commits::transcript::{Role, Turn, result_text, type_placeholder};
 use crate::content::{Block, arguments_text};
 use crate::markdown::{fence as fence_of, heading, lines};
 
-/// The narrative of a conversation: for each turn a heading, then its texts. Thoughts are quoted; calls and results are in
-/// fences that their content cannot close; what a text leaves open is closed, or the text is in such a fence too.
+/// The narrative of a conversation: for each turn a heading, then its texts. Reasoning is quoted; calls and results are
+/// in fences that their content cannot close; open constructs in a text are closed, or the text is in such a fence too.
 pub(crate) fn narrative(turns: &[Turn], format: Format) -> String {
     let mut out = String::new();
     out.push_str("# Earlier conversation\n\n");
@@ -104,25 +104,25 @@ pub(crate) fn fence(text: &str) -> String {
 #[derive(Debug, PartialEq, Eq)]
 enum Open {
     Nothing,
-    /// A tag began a line: up to a blank one this may be raw HTML.
+    /// A tag at the start of a line: up to a blank line this may be raw HTML.
     Tag,
-    /// Raw HTML up to a line with this.
+    /// Raw HTML up to a line with this text.
     Raw(&'static str),
     Code(Fence),
 }
 
-/// A fence of code that is open.
+/// An open code fence.
 #[derive(Debug, PartialEq, Eq)]
 struct Fence {
-    /// What stands before it on its line, with spaces for the marks of lists.
+    /// The text before it on its line, with spaces replacing list markers.
     prefix: String,
-    /// The length of the prefix without the spaces at its end: a blank line has as much.
+    /// The length of the prefix without trailing spaces: the prefix of a blank line.
     blank: usize,
     mark: char,
     length: usize,
 }
 
-/// HTML that Markdown reads raw up to its end, by how a line begins in lower case (CommonMark, HTML blocks 1 to 5).
+/// HTML that Markdown reads raw up to its end, by the lower-case beginning of a line (CommonMark, HTML blocks 1 to 5).
 const RAW: [(&str, &str); 8] = [
     ("<pre", "</pre>"),
     ("<script", "</script>"),
@@ -134,7 +134,7 @@ const RAW: [(&str, &str); 8] = [
     ("<!", ">"),
 ];
 
-/// In CommonMark each of these ends any of the elements, in other dialects only its own.
+/// In CommonMark each of these ends any of the elements, in other dialects only its own element.
 const ELEMENT_ENDS: &[&str] = &["</pre>", "</script>", "</style>", "</textarea>"];
 
 /// The element that a line of prose beginning with `<` opens.
@@ -155,7 +155,7 @@ fn html(line: &str) -> Open {
     Open::Tag
 }
 
-/// Whether a line has an end of raw HTML, to some parser, and whether it has to all.
+/// Whether a line has an end of raw HTML for some parser, and for all.
 fn has_end(line: &str, end: &str) -> (bool, bool) {
     let line = line.to_ascii_lowercase();
     let is_own = line.contains(end);
@@ -167,7 +167,7 @@ fn is_element_end(end: &str) -> bool {
     end.starts_with("</")
 }
 
-/// A line in two: indentation, `>` and the marks of lists, and what they contain.
+/// Splits a line into indentation, `>` and list markers, and their content.
 fn in_container(line: &str) -> (&str, &str) {
     let mut inner = line;
     loop {
@@ -181,8 +181,8 @@ fn in_container(line: &str) -> (&str, &str) {
     }
 }
 
-/// Text that stays inside its turn: headings are two levels deeper, and what is left open is closed. `None` where it takes a
-/// parser of Markdown to tell what is open.
+/// Text that stays inside its turn: headings are two levels deeper, and open constructs are closed. `None` if only a
+/// Markdown parser could determine what is open.
 fn contained(text: &str) -> Option<String> {
     const SPACE: [char; 2] = [' ', '\t'];
     let mut out = String::with_capacity(text.len());
@@ -212,7 +212,7 @@ fn contained(text: &str) -> Option<String> {
                 is_prose = false;
                 match has_end(line.text, end) {
                     (false, _) => {}
-                    // Some parsers read on after the end of what is no element.
+                    // Some parsers continue after the end if it is not an element.
                     (_, true) if is_element_end(end) || bare.ends_with(end) => open = Open::Nothing,
                     _ => return None,
                 }
@@ -232,7 +232,7 @@ fn contained(text: &str) -> Option<String> {
                     Open::Code(fence) => {
                         open == Open::Nothing && !fence.prefix.contains(|ch: char| ch.is_ascii_digit())
                     }
-                    // Parsers do not agree whether `<!-->` ends itself, nor which of these may follow a text.
+                    // Parsers disagree whether `<!-->` ends itself, and which of these may follow a text.
                     Open::Raw(end) => {
                         open == Open::Nothing && before.is_empty() && !after_text && !has_end(inner, end).0
                     }
@@ -248,7 +248,7 @@ fn contained(text: &str) -> Option<String> {
             }
         }
         let level = heading(line.text).filter(|_| is_prose).map_or(0, |(level, _)| level);
-        // A line of these under a text makes a heading of it.
+        // A line of these characters below a text makes it a heading.
         let underlines = ["=", "-"].iter().any(|mark| bare.trim_matches(|ch| mark.contains(ch)).is_empty());
         if is_prose && after_text && underlines {
             out.push('\n');

@@ -1,4 +1,4 @@
-//! The neutral transcript: what every format reads into and writes from (SPEC §5 "Formats").
+//! The neutral transcript: the common model that all formats are read into and written from (docs/sessions.md).
 
 use serde_json::{Map, Value};
 
@@ -29,8 +29,8 @@ pub(crate) fn type_placeholder(block: &Block<'_>) -> String {
 }
 
 impl Transcript {
-    /// Makes each signature say whose it is, as messages and trees carry it from vendor to vendor (SPEC §5 "Reasoning across
-    /// vendors").
+    /// Marks each signature with its vendor, as in messages and trees that are passed between vendors
+    /// (docs/sessions.md).
     pub(crate) fn name_vendor(&mut self, vendor: Vendor) {
         for block in self.turns.iter_mut().flat_map(|turn| &mut turn.blocks) {
             if let Block::Reasoning { signature: Some(signature), redacted, .. } = block
@@ -43,7 +43,7 @@ impl Transcript {
         }
     }
 
-    /// The sum of the tokens of all texts. Images and sealed thoughts cost nothing here.
+    /// The sum of the tokens of all texts. Images and encrypted reasoning cost nothing here.
     pub fn count(&self, counter: &dyn Counter) -> u32 {
         let mut tokens: u32 = 0;
         for block in self.turns.iter().flat_map(|turn| &turn.blocks) {
@@ -72,13 +72,13 @@ pub(crate) fn result_text(content: &[Block]) -> String {
     out
 }
 
-/// More kinds are counted as `others`.
+/// Kinds counted separately; further ones count as `others`.
 const MAX_KINDS: usize = 100;
 
-/// In characters.
+/// Characters of a name.
 const MAX_NAME: usize = 60;
 
-/// Notes of reading or writing: findings, and counts of things of one kind.
+/// The report of reading or writing: findings, and counts of similar ones.
 #[derive(Debug, Default)]
 pub(crate) struct ConversionReport {
     findings: Vec<Diagnostic>,
@@ -87,7 +87,7 @@ pub(crate) struct ConversionReport {
 }
 
 impl ConversionReport {
-    /// Notes whose findings name `place`, unless it is empty.
+    /// A report whose findings name `place`, unless it is empty.
     pub(crate) fn at(place: &str) -> Self {
         Self { place: place.to_owned(), ..Self::default() }
     }
@@ -112,25 +112,25 @@ impl ConversionReport {
     /// Reports that a file holds no conversation, unless it is empty or an empty CBOR array.
     pub(crate) fn nothing_said(&mut self, bytes: &[u8]) {
         if bytes.trim_ascii().len() > 2 {
-            let message = "nothing of it was read as conversation, so there are no messages";
+            let message = "the file holds no conversation, so there are no messages";
             self.find(DiagnosticCode::NoMessages, Severity::Warning, message);
         }
     }
 
-    /// Counts a recording, which no format can hold, and gives the text that replaces it.
+    /// Counts a recording, which no format can hold, and returns the text that replaces it.
     pub(crate) fn recording(&mut self, block: &Block<'_>) -> String {
         self.inexpressible("a recording, written as its description");
         type_placeholder(block)
     }
 
-    /// Counts a block of another vendor's, and gives the text that replaces it, if there is one.
+    /// Counts a block of another vendor's, and returns the text that replaces it, if any.
     pub(crate) fn replacement<'b>(&mut self, block: &'b VendorBlock<'_>) -> Option<&'b str> {
         let (text, what) = block.replacement();
         self.inexpressible(&what);
         text
     }
 
-    /// Counts something that the target format cannot hold.
+    /// Counts content that the target format cannot hold.
     pub(crate) fn inexpressible(&mut self, what: &str) {
         self.count(DiagnosticCode::NotExpressible, what);
     }
@@ -142,7 +142,7 @@ impl ConversionReport {
         *count = count.saturating_add(1);
     }
 
-    /// Adds the notes of what was read after.
+    /// Adds a later report.
     pub(crate) fn absorb(&mut self, later: Self) {
         self.findings.extend(later.findings);
         for (key, count) in later.kinds {
@@ -158,9 +158,9 @@ impl ConversionReport {
             let things = if count == 1 { "time" } else { "times" };
             let message = match code {
                 DiagnosticCode::UnknownRecord => {
-                    format!("`{kind}`, {count} {things}: not known, so no part of the conversation that was read")
+                    format!("`{kind}`, {count} {things}: unknown, so not read as conversation")
                 }
-                _ => format!("{kind}, {count} {things}: the target format has no place for it"),
+                _ => format!("{kind}, {count} {things}: the target format cannot hold it"),
             };
             let severity = if code == DiagnosticCode::UnknownRecord { Severity::Info } else { Severity::Warning };
             all.push(within(&self.place, Diagnostic::new(code, severity, message)));
@@ -175,7 +175,7 @@ impl Unknown for ConversionReport {
     }
 }
 
-/// A finding with the place that it was made in before its own path; an empty one changes nothing.
+/// A finding with `place` before its path; an empty place changes nothing.
 pub(crate) fn within(place: &str, mut finding: Diagnostic) -> Diagnostic {
     if !place.is_empty() {
         finding.path = Some(match finding.path.take() {
@@ -186,7 +186,7 @@ pub(crate) fn within(place: &str, mut finding: Diagnostic) -> Diagnostic {
     finding
 }
 
-/// An id; an empty one is none.
+/// An id; an empty one counts as missing.
 pub(crate) fn given_id(map: &Map<String, Value>, key: &str) -> Option<String> {
     owned(map, key).filter(|id: &String| !id.is_empty())
 }

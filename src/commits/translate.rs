@@ -1,12 +1,12 @@
-//! Translates a chain of deltas of any formats into one conversation of a format (SPEC §5).
+//! Translates a chain of deltas in any formats into one conversation in one format (docs/sessions.md).
 //!
-//! Each delta is translated in its best tier, and the result names the lowest that was used:
+//! Each delta is translated in its best tier, and the result names the lowest one used:
 //!
 //! 1. `native`: the format is the same; the bytes are joined.
 //! 2. `fields`: another version of the same family; the fields are mapped.
-//! 3. `transcode`, on demand: another family; its turns are written as turns.
-//! 4. `rendering`: another family; one message of the user narrates it.
-//! 5. `raw`: an unknown format; one message has the artifact itself with a description.
+//! 3. `transcode`, on request: another family; its turns are written as turns.
+//! 4. `rendering`: another family; one user message narrates it.
+//! 5. `raw`: an unknown format; one message holds the artifact itself with a description.
 //!
 //! Consecutive deltas of one format are read together, so that a call and its result in the next delta are a pair.
 
@@ -34,11 +34,11 @@ pub enum Tier {
     Native,
     /// Mapped field by field.
     Fields,
-    /// Written again as turns of the target format.
+    /// Rewritten as turns of the target format.
     Transcode,
     /// Rendered as a narrative.
     Rendering,
-    /// Handed over as it is, with a description.
+    /// Returned unchanged, with a description.
     Raw,
 }
 
@@ -48,7 +48,7 @@ pub enum CrossFamily {
     /// A narrative: "here is what the previous session knew".
     #[default]
     Render,
-    /// Real turns; what the target cannot express is a diagnostic.
+    /// Real turns; content that the target cannot express yields a diagnostic.
     Transcode,
 }
 
@@ -70,14 +70,14 @@ pub struct Delta<'a> {
     pub summary: Option<&'a str>,
 }
 
-/// How to translate.
+/// The options of a translation.
 #[derive(Clone, Copy, Debug)]
 pub struct TranslateOptions<'a> {
-    /// How the turns of another family are translated.
+    /// The translation of turns of another family.
     pub cross_family: CrossFamily,
     /// Whether compactions within the blobs are read through, as for a chain from its root.
     pub through_compactions: bool,
-    /// Bounds on the input.
+    /// Limits on the input.
     pub limits: &'a Limits,
     /// Counts the tokens of the result.
     pub counter: &'a dyn Counter,
@@ -89,30 +89,30 @@ impl<'a> TranslateOptions<'a> {
     }
 }
 
-/// A conversation in the format asked for.
+/// A conversation in the requested format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Materialized {
-    /// The conversation. Empty where the caller appended the blobs.
+    /// The conversation. Empty if the caller appended the blobs.
     pub bytes: Vec<u8>,
     /// The ref of the conversation's bytes.
     pub artifact_ref: String,
-    /// Their format.
+    /// The format.
     pub format: String,
-    /// The lowest tier that was used.
+    /// The lowest tier used.
     pub tier: Tier,
-    /// Its messages. Where nothing was translated, those that the records give, and counted for records that give none.
+    /// The number of messages. If nothing was translated, those in the records, counted if a record has none.
     pub message_count: u64,
     /// Tokens of its texts, with the same exception.
     pub token_count: u64,
-    /// What was damaged, not known, or not expressible.
+    /// Diagnostics: damage, unknown and inexpressible content.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Translates a chain, oldest first. For a target that is not known the result is Markdown, the narratives and artifacts. A
-/// chain in the target format gives the same bytes as a [`Concatenator`], which does not read them and is faster.
+/// Translates a chain, oldest first. For an unknown target the result is Markdown: narratives and artifacts. A chain in
+/// the target format yields the same bytes as a [`Concatenator`], which does not parse them and is faster.
 ///
 /// # Errors
-/// [`crate::Code::InvalidBlob`] and [`crate::Code::LimitExceeded`] for a blob that cannot be read at all; both name commit and ref.
+/// [`crate::Code::InvalidBlob`] and [`crate::Code::LimitExceeded`] for an unreadable blob; both name commit and ref.
 pub fn translate(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'_>) -> Result<Materialized> {
     let target_format = Format::from_name(target);
     let mut diagnostics = Vec::new();
@@ -146,7 +146,7 @@ pub fn translate(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'
     Ok(Materialized { bytes, artifact_ref, format, tier, message_count, token_count, diagnostics })
 }
 
-/// How many turns a conversation has, and how many tokens their texts are. A text of no known format is one message.
+/// The number of turns of a conversation, and the tokens of their texts. A text in an unknown format is one message.
 pub(crate) fn count(format: Option<Format>, bytes: &[u8], options: &TranslateOptions<'_>) -> Result<(u64, u64)> {
     let Some(format) = format else {
         let text = String::from_utf8_lossy(bytes);
@@ -160,7 +160,7 @@ fn read_back(format: Format, bytes: &[u8], options: &TranslateOptions<'_>) -> Re
     format.read(bytes, read, options.limits)
 }
 
-/// Takes over what was found about the bases of forks in deltas that were joined unread.
+/// Takes the findings about the bases of forks in deltas that were joined unparsed.
 fn report_missing_bases(read: Vec<Diagnostic>, diagnostics: &mut Vec<Diagnostic>) {
     for base in read.into_iter().filter(|read| read.code == DiagnosticCode::MissingBase) {
         if diagnostics.iter().all(|known| known.message != base.message) {
@@ -173,26 +173,25 @@ fn counts(transcript: &Transcript, options: &TranslateOptions<'_>) -> (u64, u64)
     (transcript.turns.len() as u64, transcript.count(options.counter).into())
 }
 
-/// The target format is not known.
+/// The diagnostic for an unknown target format.
 pub(crate) fn unknown_target(format: &str) -> Diagnostic {
-    let message = format!("the format `{format}` of the result is not known; the result is Markdown");
+    let message = format!("the format `{format}` of the result is unknown; the result is Markdown");
     Diagnostic::new(DiagnosticCode::UnknownFormat, Severity::Warning, message)
 }
 
-/// The format of a delta is not known; `of` says which delta it is.
+/// The diagnostic for an unknown format of a delta; `of` names the delta.
 pub(crate) fn unknown_format(format: &str, of: &str) -> Diagnostic {
-    let message =
-        format!("the format `{format}`{of} is not known; its blob is handed over as it is, with a description");
+    let message = format!("the format `{format}`{of} is unknown; its blob is returned unchanged, with a description");
     Diagnostic::new(DiagnosticCode::UnknownFormat, Severity::Warning, message)
 }
 
 /// A call or a result without its other half.
 fn broken_pair(what: &str, id: &str) -> Diagnostic {
-    let message = format!("the {what} of `{id}` does not stand beside its other half; providers may refuse it");
+    let message = format!("the {what} of `{id}` is not next to its other half; providers may reject it");
     Diagnostic::new(DiagnosticCode::ToolPairBroken, Severity::Warning, message)
 }
 
-/// Reports each tool result without a call before it, unless it was reported already.
+/// Reports each tool result without a preceding call, unless it was already reported.
 fn report_orphans(transcript: &Transcript, diagnostics: &mut Vec<Diagnostic>) {
     let (mut calls, mut reported) = (SortedSet::new(), SortedSet::new());
     for finding in diagnostics.iter().filter(|finding| finding.code == DiagnosticCode::ToolPairBroken) {
@@ -212,7 +211,7 @@ fn report_orphans(transcript: &Transcript, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Messages and tokens of a blob whose record does not say them; 0 for one that cannot be read.
+/// Messages and tokens of a blob whose record lacks the numbers; 0 for an unreadable one.
 pub(crate) fn count_blob(format: Format, blob: &[u8], limits: &Limits) -> (u64, u64) {
     count(Some(format), blob, &TranslateOptions::new(limits)).unwrap_or_default()
 }
@@ -236,13 +235,13 @@ impl Output {
     fn new(format: Option<Format>, parts: &[Delta<'_>], limits: &Limits) -> Self {
         let Some(format) = format else { return Self::Markdown(String::new()) };
         let capacity = parts.iter().map(|part| part.blob.len()).sum();
-        // Made-up values are derived from the chain.
+        // Generated values are derived from the chain.
         let seed = parts.first().map(seed).unwrap_or_default();
         let joined = Concatenator::new(format, limits, capacity);
         Self::Conversation(Box::new(Conversation { format, joined, continuation: Continuation::new(&seed), seed }))
     }
 
-    /// Adds deltas of one format, between all those `before` and `after`; gives the tier.
+    /// Adds deltas of one format, between all those `before` and `after`; returns the tier.
     fn add(
         &mut self,
         (before, after): (&[Delta<'_>], &[Delta<'_>]),
@@ -279,7 +278,7 @@ impl Output {
             }
             return Ok(Tier::Native);
         }
-        // Reading how the deltas before end is only worth it where something is written after them.
+        // Reading how the previous deltas end only pays if something is written after them.
         let native = before.iter().rev().take_while(|part| part.format == target.name());
         for part in native {
             if follow(target, part.blob, continuation) {
@@ -332,16 +331,16 @@ impl Output {
     }
 }
 
-/// Calls and results in deltas of the target's family, which stand in the result as they are, that lack their other half.
+/// Calls and results in deltas of the target's family, which are joined unchanged, without their other half.
 struct OpenPairs {
-    /// Calls before that have no result there.
+    /// Earlier calls without a result.
     calls: SortedSet<String>,
-    /// Results after that have no call there.
+    /// Later results without a call.
     results: SortedSet<String>,
 }
 
 impl OpenPairs {
-    /// Reads the deltas of the family that stand directly `before` and `after`.
+    /// Reads the deltas of the family directly `before` and `after`.
     fn read(target: Format, before: &[Delta<'_>], after: &[Delta<'_>], options: &TranslateOptions<'_>) -> Result<Self> {
         let is_kin =
             |part: &&Delta<'_>| Format::from_name(part.format).is_some_and(|from| from.family() == target.family());
@@ -349,7 +348,7 @@ impl OpenPairs {
         let before = before.get(before.len().saturating_sub(kin)..).unwrap_or_default();
         let after = after.get(..after.iter().take_while(is_kin).count()).unwrap_or_default();
         let halves = |run: &[Delta<'_>]| {
-            // The reader of a family takes all its versions.
+            // The reader of a family accepts all its versions.
             let turns = if run.is_empty() { Vec::new() } else { read(target, run, options, &mut Vec::new())?.turns };
             Ok::<_, Error>(ToolIds::of_blocks(turns.iter().flat_map(|turn| &turn.blocks)))
         };
@@ -364,8 +363,8 @@ impl OpenPairs {
         Ok(Self { calls, results })
     }
 
-    /// Turns of another format as one narrative, with the other halves of open pairs as turns before and after it. Halves that
-    /// are missing are reported.
+    /// Turns of another format as one narrative, with the other halves of open pairs as turns before and after it.
+    /// Missing halves are reported.
     fn around(mut self, mut turns: Vec<Turn>, from: Format, notes: &mut ConversionReport) -> Vec<Turn> {
         let results = take(&mut turns, Role::User, |block| match block {
             Block::ToolResult { tool_call_id, .. } => self.calls.remove(&**tool_call_id),
@@ -393,7 +392,7 @@ impl OpenPairs {
     }
 }
 
-/// Takes blocks out of the turns into one turn.
+/// Moves blocks out of the turns into one turn.
 fn take(turns: &mut [Turn], role: Role, mut wanted: impl FnMut(&Block<'_>) -> bool) -> Option<Turn> {
     let mut taken = Turn::new(role);
     for turn in turns {
@@ -409,7 +408,7 @@ fn take(turns: &mut [Turn], role: Role, mut wanted: impl FnMut(&Block<'_>) -> bo
     (!taken.blocks.is_empty()).then_some(taken)
 }
 
-/// The seed of the ids that are made up for a delta: its commit and ref.
+/// The seed of the generated ids of a delta: its commit and ref.
 fn seed(part: &Delta<'_>) -> String {
     let blob = match part.source.artifact_ref {
         "" => artifact_ref(part.blob),
@@ -435,7 +434,7 @@ fn read(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Transcript> {
     let through_compactions = options.through_compactions;
-    // Ids that are made up follow from the first delta, however many are read with it.
+    // Generated ids depend on the first delta only, regardless of how many are read with it.
     let seed = || run.first().map(seed).unwrap_or_default();
     let (transcript, found) = match run {
         [part] => {
@@ -458,8 +457,8 @@ fn read(
     Ok(transcript)
 }
 
-/// The turns for another vendor: without signatures and sealed thoughts, and with a result for each call that the first
-/// vendor answered without keeping the result.
+/// The turns for another vendor: without signatures and encrypted reasoning, and with a result for each call that the
+/// first vendor answered without recording the result.
 fn foreign(turns: Vec<Turn>, notes: &mut ConversionReport) -> Vec<Turn> {
     let answered = ToolIds::of_blocks(turns.iter().flat_map(|turn| &turn.blocks)).results;
     let mut out = Vec::with_capacity(turns.len());
@@ -467,15 +466,15 @@ fn foreign(turns: Vec<Turn>, notes: &mut ConversionReport) -> Vec<Turn> {
         turn.id = None;
         turn.blocks.retain_mut(|block| match block {
             Block::Reasoning { redacted: true, .. } => {
-                notes.inexpressible("sealed thoughts of another vendor, left out");
+                notes.inexpressible("encrypted reasoning of another vendor, left out");
                 false
             }
             Block::Reasoning { signature, text, .. } => {
                 let is_signed = signature.take().is_some();
                 if is_signed {
-                    notes.inexpressible("the signature of another vendor's thoughts, left out");
+                    notes.inexpressible("the signature of another vendor's reasoning, left out");
                 }
-                // The signature of another block stands in a thought without a text.
+                // The signature of another block is in a reasoning block without text.
                 !is_signed || !is_blank(text)
             }
             Block::Vendor(vendor_block) => match notes.replacement(vendor_block).map(str::to_owned) {
@@ -508,7 +507,7 @@ fn foreign(turns: Vec<Turn>, notes: &mut ConversionReport) -> Vec<Turn> {
     out
 }
 
-/// An artifact in an unknown format, with a description (SPEC §5, tier `raw`).
+/// An artifact in an unknown format, with a description (docs/sessions.md, tier `raw`).
 fn raw(part: &Delta<'_>) -> String {
     let mut lines = vec![
         format!("# Context in the format `{}`", render::one_line(part.format)),

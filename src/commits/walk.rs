@@ -1,7 +1,7 @@
-//! A walk along a chain whose records come from elsewhere, a page at a time (SPEC §5 "Materialise").
+//! A walk along a chain whose records are supplied one page at a time (docs/commits.md).
 //!
-//! [`ChainWalk::wanted`] names the record that is needed next, [`ChainWalk::push`] takes it and as many of its ancestors as
-//! came along. Nothing is fetched here, and no other records of the store are needed.
+//! [`ChainWalk::wanted`] returns the id of the record needed next, [`ChainWalk::push`] takes it and any of its
+//! ancestors in the same page. Nothing is fetched here, and no other records of the store are needed.
 
 use crate::commits::graph::{cycle, not_found, parent_not_found};
 use crate::commits::id::is_own_form;
@@ -31,40 +31,40 @@ use crate::maps::{SortedMap, SortedSet};
 #[derive(Clone, Debug)]
 pub struct ChainWalk {
     request: PlanRequest,
-    /// Newest first; empty where only the records that pass by are of interest.
+    /// The chain, newest first; empty if only the passed records are of interest.
     chain: Vec<Record>,
     passing: bool,
     seen: SortedSet<String>,
     wanted: Option<String>,
-    /// Whose parent is wanted: its id and its ref.
+    /// The id and ref of the commit whose parent is wanted.
     child: Option<(String, String)>,
     limits: Limits,
 }
 
 impl ChainWalk {
-    /// A walk over all that the plan of a request needs.
+    /// A walk over all records that the plan of a request requires.
     pub fn new(request: PlanRequest, limits: Limits) -> Self {
         let wanted = request.commit.clone();
         Self { request, chain: Vec::new(), passing: false, seen: SortedSet::new(), wanted, child: None, limits }
     }
 
-    /// The same, to look at the records that pass by: of these only the ids are kept, and nothing can be planned.
+    /// The same walk for inspecting the passed records: only their ids are stored, and nothing can be planned.
     #[must_use]
     pub fn passing(self) -> Self {
         Self { passing: true, ..self }
     }
 
-    /// The id of the record that is needed next; `None` where the walk is over.
+    /// The id of the record needed next; `None` if the walk is finished.
     pub fn wanted(&self) -> Option<&str> {
         self.wanted.as_deref()
     }
 
-    /// Takes a page, a record on each line: the one that is wanted, and those that are wanted after it. Other records are left
-    /// out. Gives those that were taken, newest first. After an error the walk is where it was.
+    /// Takes a page with one record per line: the wanted one, and those wanted after it. Other records are ignored.
+    /// Returns the taken ones, newest first. An error leaves the walk unchanged.
     ///
     /// # Errors
-    /// [`Code::CommitNotFound`] where the page does not have the wanted record, [`Code::RecordMismatch`] where it has something
-    /// else instead, or a record whose id does not follow from its fields; [`Code::ChainCycle`], [`Code::StopNotInChain`],
+    /// [`Code::CommitNotFound`] if the wanted record is not in the page, [`Code::RecordMismatch`] if another one is in
+    /// its place, or a record whose id does not match its fields; [`Code::ChainCycle`], [`Code::StopNotInChain`],
     /// [`Code::LimitExceeded`].
     pub fn push(&mut self, page: &[u8]) -> Result<Vec<Record>> {
         let mut records: SortedMap<String, Record> = SortedMap::new();
@@ -87,7 +87,7 @@ impl ChainWalk {
         (self.wanted, self.child) = (place.wanted, place.child);
         self.seen.extend(place.new);
         if !self.passing {
-            // What no plan looks at is not kept.
+            // Fields that plans do not use are not stored.
             let slim = |record: &Record| Record { tags: Vec::new(), other: Vec::new(), ..record.clone() };
             self.chain.extend(taken.iter().map(slim));
         }
@@ -97,7 +97,7 @@ impl ChainWalk {
     /// The error for a page without the wanted record.
     fn missing(&self, damaged: bool, other: Option<&String>) -> Error {
         let Some(wanted) = &self.wanted else {
-            return Error::new(Code::InvalidInput, "no record is wanted; the walk is over").with("path", "records");
+            return Error::new(Code::InvalidInput, "no record is wanted; the walk is finished").with("path", "records");
         };
         if damaged || other.is_some() {
             return mismatch(wanted, other);
@@ -108,13 +108,13 @@ impl ChainWalk {
         }
     }
 
-    /// Fails while records are wanted, and for a request that is about another chain.
+    /// Fails while records are wanted, and for a request about another chain.
     fn check(&self, request: &PlanRequest) -> Result<()> {
         if let Some(wanted) = self.wanted.as_deref().or_else(|| self.passing.then_some("")) {
             let message = if self.passing {
-                "the walk keeps no records, and nothing can be planned; begin one without `passing`".to_owned()
+                "the walk stores no records, so nothing can be planned; begin one without `passing`".to_owned()
             } else {
-                format!("the record of `{wanted}` is wanted first; give it to `push`")
+                format!("the record of `{wanted}` is wanted first; pass it to `push`")
             };
             return Err(Error::new(Code::InvalidInput, message).with("path", "request"));
         }
@@ -122,24 +122,25 @@ impl ChainWalk {
             [("commit", request.commit == self.request.commit), ("stop", request.stop == self.request.stop)]
         {
             if !same {
-                let message = format!("`{path}` is another one than that of the walk; begin a walk for each chain");
+                let message = format!("`{path}` differs from that of the walk; begin a walk for each chain");
                 return Err(Error::new(Code::InvalidInput, message).with("path", path));
             }
         }
         Ok(())
     }
 
-    /// Plans what the walk was for; see [`CommitGraph::plan`](crate::commits::CommitGraph::plan). A short ref stays short.
+    /// Plans the materialization of the walked chain; see [`CommitGraph::plan`](crate::commits::CommitGraph::plan). A
+    /// short ref stays short.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] while records are wanted or where the request is about another chain,
-    /// [`Code::UnsupportedVersion`] for a kind of commit that only a later version knows.
+    /// [`Code::InvalidInput`] while records are wanted or if the request is about another chain, [`Code::UnsupportedVersion`]
+    /// for a kind of commit of a later version.
     pub fn plan(&self, request: PlanRequest) -> Result<Plan> {
         self.check(&request)?;
         plan_chain(request, &self.chain.iter().collect::<Vec<_>>(), |record| Ok(record.artifact_ref.clone()))
     }
 
-    /// Begins a materialisation; `planned` is the cache key that the plan must have.
+    /// Begins a materialization; `planned` is the expected cache key of the plan.
     ///
     /// # Errors
     /// Those of [`ChainWalk::plan`]; [`Code::PlanMismatch`].
@@ -149,7 +150,7 @@ impl ChainWalk {
     }
 }
 
-/// Where a walk is while it looks at a page.
+/// The state of a walk while it reads a page.
 struct WalkPosition {
     wanted: Option<String>,
     child: Option<(String, String)>,
@@ -178,8 +179,8 @@ impl WalkPosition {
 
 fn mismatch(wanted: &str, actual: Option<&String>) -> Error {
     let message = match actual {
-        Some(actual) => format!("in the place of the record of `{wanted}` is that of `{actual}`; fetch it again"),
-        None => format!("the record of `{wanted}` is damaged: its id does not follow from it, or it is no record"),
+        Some(actual) => format!("the record of `{wanted}` is that of `{actual}`; fetch it again"),
+        None => format!("the record of `{wanted}` is damaged: its id does not match it, or it is not a record"),
     };
     let error = Error::new(Code::RecordMismatch, message).with("commitId", wanted);
     match actual {

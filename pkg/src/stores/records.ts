@@ -212,7 +212,7 @@ export class Records {
     const { keys } = await this.calls.list(blobPrefix(ref), undefined, 2);
     const candidates = keys.map((key) => `blake3:${key.slice(BLOBS.length)}`);
     if (candidates.length > 1) {
-      const message = `\`${ref}\` is short for ${candidates.length} artifacts; give the full ref`;
+      const message = `\`${ref}\` matches ${candidates.length} artifacts; use the full ref`;
       throw new CtxweaveError("ambiguous_ref", message, { artifactRef: ref, candidates });
     }
     return keys[0] ?? blobPrefix(ref);

@@ -1,7 +1,7 @@
-//! Joining JSONL: bytes are appended as they are (SPEC §5, `claude-code-v1`).
+//! Joins JSONL by appending bytes (docs/session-formats.md).
 //!
-//! A newline is inserted only between a delta that ends without one and the next. A delta that does not end with a whole
-//! record was cut while it was written.
+//! A newline is inserted only between a delta that ends without one and the next. A delta that does not end with a
+//! whole record was truncated while it was written.
 
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 
@@ -19,9 +19,9 @@ pub(crate) fn needs_newline(last: Option<u8>, blob: &[u8]) -> bool {
     !blob.is_empty() && last.is_some_and(|last| last != b'\n') && !starts_with_newline
 }
 
-/// Reports a delta whose last line was cut off.
+/// Reports a delta whose last line is truncated.
 pub(crate) fn torn(blob: &[u8]) -> Option<Diagnostic> {
     blob.trim_ascii_end().last().filter(|&&last| last != b'}')?;
-    let message = "the delta does not end with a whole record; its last line was kept as it is";
+    let message = "the delta does not end with a whole record; its last line was kept unchanged";
     Some(Diagnostic::new(DiagnosticCode::TornLine, Severity::Warning, message))
 }

@@ -1,7 +1,7 @@
-//! `bureau-agent-v1`: a CBOR array of messages (SPEC §5).
+//! `bureau-agent-v1`: a CBOR array of messages (docs/session-formats.md).
 //!
-//! Joining splices the items of each array verbatim under one header of definite length; `80` when there are none. A
-//! null stands for an empty array.
+//! Joining splices the items of each array verbatim under one definite-length header; `80` if there are none. A null
+//! counts as an empty array.
 
 use std::borrow::Cow;
 
@@ -19,34 +19,30 @@ use crate::error::Result;
 use crate::limits;
 use crate::vendors::signature::bare_signature;
 
-/// The longest header that an array can have.
+/// Bytes of the longest header of an array.
 const HEADER: usize = 9;
 
-/// Room for a header and the items after it.
+/// Reserves space for a header before the items.
 pub(super) fn with_header(capacity: usize) -> Vec<u8> {
     let mut array = Vec::with_capacity(capacity.saturating_add(HEADER));
     array.resize(HEADER, 0);
     array
 }
 
-/// Appends the items of a delta; gives their number.
+/// Appends the items of a delta; returns their number.
 pub(super) fn splice(out: &mut Vec<u8>, blob: &[u8], max_depth: u32, source: BlobSource<'_>) -> Result<u64> {
     let (items, count) = items(blob, max_depth, source)?;
     out.extend_from_slice(items);
     Ok(count)
 }
 
-/// The items of a blob that is one array and nothing else, and their number.
+/// The items of a blob that consists of exactly one array, and their number.
 fn items<'b>(blob: &'b [u8], max_depth: u32, source: BlobSource<'_>) -> Result<(&'b [u8], u64)> {
     let invalid = |reason: &str| Err(source.invalid(Format::BureauAgentV1, reason));
     let mut decoder = Decoder::new(blob);
     let declared = match decoder.datatype() {
         Ok(Type::Null) => {
-            return if blob.len() == 1 {
-                Ok((&[], 0))
-            } else {
-                invalid("bytes follow after its end; store the array alone")
-            };
+            return if blob.len() == 1 { Ok((&[], 0)) } else { invalid("bytes follow its end; store only the array") };
         }
         Ok(Type::Array | Type::ArrayIndef) => match decoder.array() {
             Ok(declared) => declared,
@@ -78,13 +74,13 @@ fn items<'b>(blob: &'b [u8], max_depth: u32, source: BlobSource<'_>) -> Result<(
         end = decoder.position();
     }
     if end != blob.len() {
-        return invalid("bytes follow after its end; store the array alone");
+        return invalid("bytes follow its end; store only the array");
     }
     let end = if declared.is_none() { end.saturating_sub(1) } else { end };
     Ok((blob.get(start..end).unwrap_or_default(), count))
 }
 
-/// Writes the header before the items, which begin at [`HEADER`], and removes the unused room.
+/// Writes the header before the items, which begin at [`HEADER`], and removes the unused space.
 pub(super) fn write_header(out: &mut Vec<u8>, count: u64) {
     let mut header = Vec::with_capacity(HEADER);
     // Writing to a vector cannot fail.
@@ -235,7 +231,7 @@ fn write_value(block: &Block, out: &mut Out<'_>, notes: &mut ConversionReport) -
         Block::Vendor(block) => drop(out.str(notes.replacement(block).unwrap_or_default())?),
         Block::Reasoning { text, signature, redacted } => {
             if *redacted {
-                notes.inexpressible("the seal of thoughts");
+                notes.inexpressible("the encryption of reasoning");
             }
             out.map(2)?.str("Content")?.str(text)?;
             out.str("Signature")?.str(&signature.as_deref().map_or_else(Cow::default, bare_signature))?;

@@ -1,25 +1,25 @@
-//! Walking over CBOR items within bounds (RFC 8949): declared lengths, depth, indefinite lengths.
+//! Walks over CBOR items within limits (RFC 8949): declared lengths, depth, indefinite lengths.
 
 use minicbor::Decoder;
 use minicbor::data::Type;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Damage {
-    /// The error, and its byte.
+    /// The error, and its byte offset.
     Malformed(&'static str, usize),
     TooDeep,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct OpenContainer {
-    /// Items that are still to come, or `None` until a break.
+    /// Remaining items, or `None` up to a break.
     left: Option<u64>,
     /// Whether a break would leave a key without its value.
     awaits_value: bool,
     map: bool,
 }
 
-/// Skips one item, without recursion. Declared lengths are checked against the bytes that there are.
+/// Skips one item, without recursion. Declared lengths are checked against the available bytes.
 pub(super) fn skip(decoder: &mut Decoder<'_>, max_depth: u32) -> Result<(), Damage> {
     let mut open: Vec<OpenContainer> = Vec::new();
     loop {
@@ -29,7 +29,7 @@ pub(super) fn skip(decoder: &mut Decoder<'_>, max_depth: u32) -> Result<(), Dama
             Type::Break => {
                 match open.last() {
                     Some(OpenContainer { left: None, awaits_value: false, .. }) => {}
-                    _ => return Err(Damage::Malformed("a break stands where none can be", at)),
+                    _ => return Err(Damage::Malformed("a break is at an invalid place", at)),
                 }
                 decoder.set_position(at.saturating_add(1));
                 open.pop();
@@ -64,7 +64,7 @@ pub(super) fn skip(decoder: &mut Decoder<'_>, max_depth: u32) -> Result<(), Dama
             }
             open.pop();
         }
-        // An item is over; so may be those around it.
+        // An item has ended, and possibly its containers.
         loop {
             let Some(around) = open.last_mut() else { return Ok(()) };
             around.awaits_value = around.map && !around.awaits_value;
@@ -87,7 +87,7 @@ fn skip_scalar(decoder: &mut Decoder<'_>, kind: Type) -> Result<(), Damage> {
     let malformed = |what| move |_| Damage::Malformed(what, at);
     match kind {
         Type::Bytes => drop(decoder.bytes().map_err(malformed("a byte string stops in the middle"))?),
-        Type::String => drop(decoder.str().map_err(malformed("a text is cut off or not UTF-8"))?),
+        Type::String => drop(decoder.str().map_err(malformed("a text is truncated or not UTF-8"))?),
         Type::BytesIndef => {
             for chunk in decoder.bytes_iter().map_err(malformed("a byte string cannot be read"))? {
                 chunk.map_err(malformed("a byte string in chunks is damaged"))?;
@@ -104,14 +104,14 @@ fn skip_scalar(decoder: &mut Decoder<'_>, kind: Type) -> Result<(), Damage> {
         Type::F64 => fixed(decoder, 9)?,
         Type::Simple => drop(decoder.simple().map_err(malformed("a simple value cannot be read"))?),
         Type::Unknown(_) | Type::Break | Type::Tag | Type::Array | Type::ArrayIndef | Type::Map | Type::MapIndef => {
-            return Err(Damage::Malformed("a byte begins no item", at));
+            return Err(Damage::Malformed("a byte does not begin an item", at));
         }
         _ => drop(decoder.int().map_err(malformed("a number stops in the middle"))?),
     }
     Ok(())
 }
 
-/// Skips an item of `length` bytes, its first byte included.
+/// Skips an item of `length` bytes, including its first byte.
 fn fixed(decoder: &mut Decoder<'_>, length: usize) -> Result<(), Damage> {
     let at = decoder.position();
     let end = at.saturating_add(length);
@@ -125,7 +125,7 @@ fn fixed(decoder: &mut Decoder<'_>, length: usize) -> Result<(), Damage> {
 /// A CBOR item without its tags.
 #[derive(Debug, PartialEq)]
 pub(super) enum Item<'a> {
-    /// Null, undefined, numbers, truth values, simple values: nothing that a message needs.
+    /// Null, undefined, numbers, booleans, simple values: not used by messages.
     Other,
     Bool(bool),
     Text(String),
@@ -183,13 +183,13 @@ impl<'a> Item<'a> {
         })
     }
 
-    /// The value under a key of a map; the first of several.
+    /// The value of a key of a map; the first if there are several.
     pub(super) fn get(&self, key: &str) -> Option<&Self> {
         let Self::Map(entries) = self else { return None };
         entries.iter().find(|(name, _)| matches!(name, Self::Text(name) if name == key)).map(|(_, value)| value)
     }
 
-    /// The text, or the bytes where they are UTF-8.
+    /// The text, or the bytes if they are UTF-8.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -199,7 +199,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Whether an array or a map continues; passes over the break that ends one of indefinite length.
+/// Whether an array or a map has more items; skips the break at the end of an indefinite-length one.
 fn more(decoder: &mut Decoder<'_>, declared: Option<u64>, read: usize) -> Result<bool, minicbor::decode::Error> {
     if let Some(count) = declared {
         return Ok((read as u64) < count);

@@ -1,16 +1,17 @@
-//! `claude-code-v1`: Claude Code's transcripts (SPEC §5).
+//! `claude-code-v1`: Claude Code's transcripts (docs/session-formats.md).
 //!
 //! Records are a graph: each names its parent by `parentUuid`. The conversation is the chain of the newest leaf:
 //!
-//! - `isSidechain` records (other agents) and `isMeta` records are no part of it, unless all records are of a side chain;
-//! - records of one API message share `message.id` and are one turn. Parallel calls are siblings next to the chain, and they
-//!   and their results belong to it;
+//! - `isSidechain` records (other agents) and `isMeta` records are not part of it, unless all records belong to a side
+//!   chain;
+//! - records of one API message share `message.id` and are one turn. Parallel calls are siblings next to the chain;
+//!   they and their results belong to it;
 //! - a `compact_boundary` starts a new history: the summary after it, then the messages that it preserves
-//!   (`compactMetadata.preservedMessages.uuids`, in that order); `logicalParentUuid` names the record before. What names a preserved
-//!   message as its parent continues after the compaction;
+//!   (`compactMetadata.preservedMessages.uuids`, in that order); `logicalParentUuid` names the previous record. A
+//!   record whose parent is a preserved message continues after the compaction;
 //! - records of other types are only links.
 //!
-//! For a parent that is not in the file (a delta begins in the middle of its session), the record before is taken.
+//! A parent that is not in the file (a delta begins in the middle of its session) is replaced by the previous record.
 
 use serde_json::{Map, Value, json};
 
@@ -24,7 +25,7 @@ use crate::sorting;
 use crate::vendors::anthropic;
 use crate::vendors::blocks::{read_said, text_or};
 
-/// Other types that Claude Code is known to write.
+/// Other types that Claude Code writes.
 const ASIDE: &[&str] = &[
     "agent-color",
     "agent-name",
@@ -62,13 +63,13 @@ pub(super) fn knows_record(kind: &str) -> bool {
     matches!(kind, "user" | "assistant") || ASIDE.contains(&kind)
 }
 
-/// What a record is: blocks of content have a type too, but none of the other fields.
+/// Recognizes a record: content blocks also have a type, but none of the other fields.
 pub(crate) fn is_record(map: &Map<String, Value>) -> bool {
     const OWN: [&str; 6] = ["uuid", "parentUuid", "sessionId", "session_id", "leafUuid", "messageId"];
     text(map, "type").is_some() && (OWN.iter().any(|&key| map.contains_key(key)) || is_conversation(map))
 }
 
-/// Whether a record is something said.
+/// Whether a record is a message.
 pub(crate) fn is_conversation(map: &Map<String, Value>) -> bool {
     let content = match map.get("message") {
         Some(Value::Object(message)) => message.get("content"),
@@ -77,7 +78,7 @@ pub(crate) fn is_conversation(map: &Map<String, Value>) -> bool {
     matches!(text(map, "type"), Some("user" | "assistant")) && content.is_some_and(|it| it.is_string() || it.is_array())
 }
 
-/// Whether such a record has content and is not marked `isMeta`.
+/// Whether a message record has content and is not marked `isMeta`.
 pub(crate) fn is_said(map: &Map<String, Value>) -> bool {
     let content = map.get("message").and_then(|message| message.get("content")).or_else(|| map.get("message"));
     let is_empty = match content {
@@ -92,17 +93,17 @@ pub(crate) fn is_said(map: &Map<String, Value>) -> bool {
 pub(crate) struct Entry<'a> {
     pub bytes: &'a [u8],
     pub map: Map<String, Value>,
-    /// Whether it is part of the graph: it has a uuid that no earlier one has, or is something said.
+    /// Whether it is part of the graph: its uuid is new, or it is a message.
     linked: bool,
-    /// Whether it is of a side chain.
+    /// Whether it belongs to a side chain.
     pub side: bool,
-    /// The place of the entry before it.
+    /// The index of its parent entry.
     pub parent: Option<usize>,
-    /// Where that one is in an earlier part of the file: the number of its commit.
+    /// The number of the parent's commit, if that is in an earlier part of the file.
     pub earlier: Option<usize>,
 }
 
-/// What is known of the parts of a file before the one that is read.
+/// The records in earlier parts of a file.
 pub(crate) trait ParentLookup {
     /// The commit of the record with a uuid.
     fn with_uuid(&self, uuid: &str) -> Result<Option<usize>>;
@@ -110,7 +111,7 @@ pub(crate) trait ParentLookup {
     fn newest(&self, side: bool) -> Option<usize>;
 }
 
-/// A file, or a blob, that is read by itself.
+/// For a file or a blob that is read alone.
 struct NoEarlierPart;
 
 impl ParentLookup for NoEarlierPart {
@@ -171,7 +172,7 @@ impl Entry<'_> {
         object(&self.map, "message").and_then(|message| text(message, "id")).filter(|id| !id.is_empty())
     }
 
-    /// The id that the records of one answer share; else the record's own uuid.
+    /// The id shared by the records of one answer; else the record's uuid.
     pub(crate) fn answer_id(&self) -> Option<&str> {
         if !self.linked || self.kind() != "assistant" {
             return None;
@@ -191,13 +192,13 @@ impl Entry<'_> {
         self.content().and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
     }
 
-    /// The ids of the calls that a user's record has results for.
+    /// The ids of the calls whose results a user's record holds.
     pub(crate) fn answers(&self) -> Vec<&str> {
         let blocks = self.blocks().filter(|_| self.kind() == "user");
         blocks.filter_map(anthropic::blocks::answered_id).collect()
     }
 
-    /// The ids of the calls that a user's record has to bring results for.
+    /// The ids of the calls whose results a user's record has to hold.
     pub(crate) fn client_calls(&self) -> impl Iterator<Item = &str> {
         self.blocks().filter_map(|block| anthropic::blocks::call_id(block, true))
     }
@@ -207,20 +208,20 @@ impl Entry<'_> {
     }
 }
 
-/// A session file with its graph, or the part of one.
+/// A session file, or a part of one, with its graph.
 #[derive(Debug, Default)]
 pub(crate) struct Session<'a> {
-    /// In the order of the file.
+    /// The entries, in the order of the file.
     pub entries: Vec<Entry<'a>>,
     places: SortedMap<String, usize>,
-    /// The messages that each summary's compaction preserves, by the summary's place; those that are here.
+    /// The present messages that each compaction preserves, by the index of its summary.
     preserved: SortedMap<usize, Vec<usize>>,
-    /// How many messages that compactions preserve are not here.
+    /// The number of preserved messages that are missing.
     lacks_preserved: u32,
 }
 
 impl<'a> Session<'a> {
-    /// Reads the records and finds each one's parent.
+    /// Reads the records and finds their parents.
     pub(crate) fn read(bytes: &'a [u8], notes: &mut ConversionReport) -> Self {
         let mut session = Self::default();
         let mut reader = Reader::recovering(bytes, is_record);
@@ -229,14 +230,14 @@ impl<'a> Session<'a> {
             session.push(entry, notes);
         }
         notes.extend(reader.finish());
-        // Nothing is looked up that could fail.
+        // The look-up cannot fail.
         let missing = session.find_parents(&NoEarlierPart).unwrap_or_default();
         report_missing(missing, notes);
         report_lost(session.lacks_preserved, notes);
         session
     }
 
-    /// What a record is; one with the uuid of another one before it is not part of the graph.
+    /// Makes an entry of a record; one with the uuid of an earlier record is not part of the graph.
     pub(crate) fn entry(&self, record: Record<'a>, is_known: &dyn Fn(&str) -> bool) -> Entry<'a> {
         let mut entry = Entry::new(record);
         entry.linked &= !entry.uuid().is_some_and(|uuid| self.places.contains_key(uuid) || is_known(uuid));
@@ -256,7 +257,7 @@ impl<'a> Session<'a> {
         self.entries.push(entry);
     }
 
-    /// Finds each record's parent; gives how many name one that is not there.
+    /// Finds each record's parent; returns the number of missing parents.
     pub(crate) fn find_parents(&mut self, before: &dyn ParentLookup) -> Result<u32> {
         #[derive(Clone, Copy)]
         enum ParentPosition {
@@ -276,7 +277,7 @@ impl<'a> Session<'a> {
                 self.preserved.insert(index, compaction.messages.clone());
             }
             if compaction.repeats(entry, index) {
-                // Its parent is in the history that the compaction replaces.
+                // The named parent is in the history that the compaction replaces.
                 entry.parent = compaction.summary.into_iter().chain(compaction.last).max();
                 compaction.last = Some(index);
                 *previous = Some(ParentPosition::Here(index));
@@ -314,7 +315,7 @@ impl<'a> Session<'a> {
         Ok(missing)
     }
 
-    /// The place of the record with a uuid.
+    /// The index of the record with a uuid.
     pub(crate) fn place(&self, uuid: &str) -> Option<usize> {
         self.places.get(uuid).copied()
     }
@@ -325,7 +326,8 @@ impl<'a> Session<'a> {
         newest(false).or_else(|| newest(true))
     }
 
-    /// The entries from the root, or from the newest compaction unless `through`, to `tip`, with those next to the chain.
+    /// The entries from the root, or from the newest compaction unless `through`, to `tip`, with siblings next to the
+    /// chain.
     pub(crate) fn path(&self, tip: usize, through: bool, notes: &mut ConversionReport) -> Vec<usize> {
         let mut path = Vec::new();
         let mut seen = vec![false; self.entries.len()];
@@ -333,7 +335,7 @@ impl<'a> Session<'a> {
         let mut summarised = false;
         while let Some(index) = at {
             if !mark(&mut seen, index) {
-                let message = "`parentUuid` leads in a circle; the conversation begins where it closes";
+                let message = "`parentUuid` forms a cycle; the conversation begins where the cycle closes";
                 notes.find(DiagnosticCode::BrokenChain, Severity::Error, message);
                 break;
             }
@@ -353,7 +355,7 @@ impl<'a> Session<'a> {
         self.with_preserved(self.attach(path, &seen))
     }
 
-    /// Adds the messages that the compactions of a path preserve, each after its summary, unless they are on it.
+    /// Adds the messages that the compactions of a path preserve, each after its summary, unless the path has them.
     fn with_preserved(&self, path: Vec<usize>) -> Vec<usize> {
         if !path.iter().any(|index| self.preserved.get(index).is_some()) {
             return path;
@@ -424,14 +426,14 @@ impl<'a> Session<'a> {
                 next.extend(beside.remove(&index).unwrap_or_default().into_iter().rev());
             }
         }
-        // Nearly always the chain runs down the file; then so does what hangs next to it.
+        // Usually the chain is in file order, and then so are its siblings.
         if in_order {
             sorting::sort(&mut all);
         }
         all
     }
 
-    /// Whether a record belongs to the answer of its parent: another record of it, or the results of its calls.
+    /// Whether a record belongs to the answer of its parent: another record of the answer, or results of its calls.
     pub(crate) fn belongs(&self, parent: usize, child: usize) -> bool {
         let (Some(parent), Some(child)) = (self.entries.get(parent), self.entries.get(child)) else { return false };
         if child.kind() == "assistant" {
@@ -443,7 +445,7 @@ impl<'a> Session<'a> {
         !answers.is_empty() && answers.iter().all(|id| parent.calls().any(|call| call == *id))
     }
 
-    /// The turns of a path. Summaries are left out if it goes `through` compactions.
+    /// The turns of a path. Summaries are left out if `through`.
     pub(crate) fn turns(&self, path: &[usize], through: bool, notes: &mut ConversionReport) -> Vec<Turn> {
         let mut turns: Vec<Turn> = Vec::new();
         let mut places: SortedMap<&str, usize> = SortedMap::new();
@@ -479,20 +481,20 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The newest compaction of the records so far.
+/// The newest compaction so far.
 #[derive(Debug, Default)]
 struct Compaction {
     uuids: SortedSet<String>,
-    /// The places of its messages, in order; those that are here.
+    /// The indices of its present messages, in order.
     messages: Vec<usize>,
-    /// The place of its summary, once that was read.
+    /// The index of its summary, once read.
     summary: Option<usize>,
-    /// The place of the newest of its messages that stands after the summary.
+    /// The index of its newest message after the summary.
     last: Option<usize>,
 }
 
 impl Compaction {
-    /// Takes the next record; whether it is the summary of a compaction that preserves messages.
+    /// Takes the next record; returns whether it is the summary of a compaction that preserves messages.
     fn follow(&mut self, entry: &Entry<'_>, index: usize, places: &SortedMap<String, usize>) -> bool {
         if entry.is_boundary() {
             *self = Self::default();
@@ -509,27 +511,27 @@ impl Compaction {
         begins
     }
 
-    /// Whether a record is one of its messages that stands after the summary, as in the blob of a commit.
+    /// Whether a record is one of its messages repeated after the summary, as in the blob of a commit.
     fn repeats(&self, entry: &Entry<'_>, index: usize) -> bool {
         self.summary.is_some_and(|summary| summary < index)
             && entry.uuid().is_some_and(|uuid| self.uuids.contains(uuid))
     }
 }
 
-/// Marks a place; whether it was there and not marked yet.
+/// Marks an index; returns whether it was valid and unmarked.
 pub(crate) fn mark(places: &mut [bool], at: usize) -> bool {
     places.get_mut(at).is_some_and(|place| !std::mem::replace(place, true))
 }
 
-/// Reports records that name a parent that is not there.
+/// Reports records whose parent is missing.
 pub(crate) fn report_missing(missing: u32, notes: &mut ConversionReport) {
     if missing > 0 {
-        let message = format!("{missing} records name a parent that is not there; the record before each was taken");
+        let message = format!("{missing} records name a missing parent; the previous record was used for each");
         notes.find(DiagnosticCode::BrokenChain, Severity::Info, message);
     }
 }
 
-/// Reports messages that a compaction preserves and that are not there.
+/// Reports missing messages that a compaction preserves.
 pub(crate) fn report_lost(lost: u32, notes: &mut ConversionReport) {
     if lost > 0 {
         let message = format!(
@@ -546,7 +548,7 @@ pub(super) fn read(bytes: &[u8], through: bool, notes: &mut ConversionReport) ->
     Transcript { turns: session.turns(&path, through, notes) }
 }
 
-/// Remembers the uuid that the next record names as its parent, and the session; false if missing.
+/// Records the uuid that the next record has to name as its parent, and the session; false if missing.
 pub(super) fn end(bytes: &[u8], continuation: &mut Continuation) -> bool {
     let session = Session::read(bytes, &mut ConversionReport::default());
     let Some(entry) = session.tip().and_then(|tip| session.entries.get(tip)) else { return false };
@@ -557,7 +559,7 @@ pub(super) fn end(bytes: &[u8], continuation: &mut Continuation) -> bool {
     true
 }
 
-/// The text that replaces a recording or a block of another vendor's, if there is one.
+/// The text that replaces a recording or another vendor's block, if any.
 fn text_for(block: &Block<'_>, notes: &mut ConversionReport) -> Option<String> {
     match block {
         Block::Vendor(block) => notes.replacement(block).map(str::to_owned),
@@ -626,8 +628,8 @@ pub(crate) fn other_leaves(session: &Session<'_>, path: &[usize]) -> Vec<usize> 
     for &index in path {
         mark(&mut inner, index);
     }
-    // A record with a message below it is no leaf. Parents may stand after their children in damaged files, so each
-    // record marks its ancestors until one is marked already.
+    // A record with a child message is not a leaf. In damaged files parents may follow their children, so each record
+    // marks its ancestors up to a marked one.
     let mut reached = vec![false; session.entries.len()];
     for entry in session.entries.iter().filter(|entry| entry.speaks()) {
         let mut at = entry.parent;
@@ -643,7 +645,7 @@ pub(crate) fn other_leaves(session: &Session<'_>, path: &[usize]) -> Vec<usize> 
     (0..session.entries.len()).filter(is_leaf).collect()
 }
 
-/// The title that a `summary` record gives a conversation, and the uuid of the leaf that it is about.
+/// The title in a `summary` record, and the uuid of its leaf.
 pub(crate) fn title<'e>(entry: &'e Entry<'_>) -> Option<(&'e str, &'e str)> {
     let title = text(&entry.map, "summary").filter(|_| entry.kind() == "summary")?;
     text(&entry.map, "leafUuid").map(|leaf| (leaf, title))

@@ -1,4 +1,4 @@
-//! Reading and writing conversations: each format by its own file.
+//! Reading and writing conversations, by format.
 
 use std::borrow::Cow;
 
@@ -14,18 +14,18 @@ use crate::json;
 use crate::jsonl::IsRecord;
 use crate::limits::Limits;
 
-/// How to read a conversation.
+/// The options for reading a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions<'a> {
-    /// Reads on through compactions and leaves their summaries out, instead of beginning with the newest summary.
+    /// Whether to read through compactions and leave out their summaries, instead of beginning with the newest summary.
     pub through_compactions: bool,
-    /// Which blob it is.
+    /// The source of the blob, for errors.
     pub source: BlobSource<'a>,
 }
 
 impl Format {
-    /// Whether the kind of a record of a format of lines is known. `kind` is its `type`, of `generic-v1` its `role`; `has`
-    /// says whether it has a field that is not null.
+    /// Whether the kind of a record of a line-based format is known. `kind` is its `type`, for `generic-v1` its `role`;
+    /// `has` returns whether it has a field that is not null.
     pub(crate) fn knows_record(self, kind: &str, has: impl Fn(&str) -> bool) -> bool {
         match self {
             Self::ClaudeCodeV1 => claude::knows_record(kind),
@@ -44,7 +44,7 @@ impl Format {
         }
     }
 
-    /// What a record of a format of lines is, so that it is told from a part of a damaged one.
+    /// Recognizes a record of a line-based format, to distinguish it from a part of a damaged one.
     pub(crate) fn is_record(self) -> IsRecord {
         match self {
             Self::ClaudeCodeV1 => claude::is_record,
@@ -55,11 +55,11 @@ impl Format {
         }
     }
 
-    /// Reads a conversation into a transcript, with diagnostics for what was damaged or unknown.
+    /// Reads a conversation into a transcript, with diagnostics about damage and unknown content.
     ///
     /// # Errors
-    /// [`InvalidBlob`](crate::Code::InvalidBlob) and [`LimitExceeded`](crate::Code::LimitExceeded) for CBOR that is not well-formed or
-    /// too deep. Damaged JSON gives a diagnostic.
+    /// [`InvalidBlob`](crate::Code::InvalidBlob) and [`LimitExceeded`](crate::Code::LimitExceeded) for CBOR that is
+    /// malformed or too deep. Damaged JSON yields a diagnostic.
     pub fn read(
         self,
         bytes: &[u8],
@@ -70,7 +70,7 @@ impl Format {
         self.read_with_seed(bytes, options, limits, || format!("{commit} {artifact_ref}"))
     }
 
-    /// The same, with the seed of ids that calls lack.
+    /// Like [`Self::read`], with the seed of ids for calls without one.
     pub(crate) fn read_with_seed(
         self,
         bytes: &[u8],
@@ -94,11 +94,11 @@ impl Format {
         Ok((transcript, notes.finish()))
     }
 
-    /// Writes a transcript, with diagnostics for what the format cannot express. Missing ids follow from `seed`: the same seed
-    /// gives the same bytes.
+    /// Writes a transcript, with diagnostics about content that the format cannot express. Missing ids are derived from
+    /// `seed`: the same seed yields the same bytes.
     ///
     /// # Errors
-    /// [`InternalError`](crate::Code::InternalError), should the result not be writable.
+    /// [`InternalError`](crate::Code::InternalError) if the result cannot be written.
     pub fn write(self, transcript: &Transcript, seed: &str) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
         let mut notes = ConversionReport::default();
         let mut continuation = Continuation::new(seed);
@@ -107,7 +107,7 @@ impl Format {
     }
 }
 
-/// Gives calls and results without an id one that follows from the seed and their order.
+/// Gives calls and results without an id one derived from the seed and their order.
 fn assign_call_ids(turns: &mut [Turn], seed: impl FnOnce() -> String) {
     let lacks_id = |block: &Block<'_>| match block {
         Block::ToolCall { id, .. } | Block::ToolResult { tool_call_id: id, .. } => id.is_empty(),
@@ -117,7 +117,7 @@ fn assign_call_ids(turns: &mut [Turn], seed: impl FnOnce() -> String) {
         return;
     }
     let seed = seed();
-    // How many were given, and how many of these calls have a result or will have none.
+    // The number of ids assigned, and of calls that are answered or never will be.
     let (mut given, mut answered, mut role) = (0_u64, 0_u64, Role::User);
     for turn in turns {
         let begins = turn.role != std::mem::replace(&mut role, turn.role);
@@ -139,7 +139,7 @@ fn assign_call_ids(turns: &mut [Turn], seed: impl FnOnce() -> String) {
     }
 }
 
-/// Writes turns as a delta that continues the one before it.
+/// Writes turns as a delta that continues the previous one.
 pub(crate) fn write_part(
     format: Format,
     turns: &[Turn],
@@ -180,7 +180,7 @@ pub(crate) fn map_fields(
     to_lines(lines)
 }
 
-/// Remembers how a delta in the target format ends; false if the delta does not tell.
+/// Records how a delta in the target format ends; false if it cannot be determined.
 pub(crate) fn follow(format: Format, bytes: &[u8], continuation: &mut Continuation) -> bool {
     continuation.begins = false;
     format != Format::ClaudeCodeV1 || claude::end(bytes, continuation)
@@ -195,7 +195,7 @@ fn to_lines(lines: impl IntoIterator<Item: Serialize>) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Turns in which the user has all results, and the model all calls and thoughts: others are split.
+/// Splits turns so that all results are in user turns, and all calls and reasoning in model turns.
 fn by_role(turns: &[Turn]) -> Cow<'_, [Turn]> {
     let role_of = |block: &Block, role: Role| match block {
         Block::Text(_) | Block::Image(_) | Block::Audio(_) | Block::Vendor(_) => role,

@@ -1,12 +1,13 @@
-//! `codex-v1` and `codex-v0`: the rollouts of Codex (SPEC §5).
+//! `codex-v1` and `codex-v0`: the rollouts of Codex (docs/session-formats.md).
 //!
-//! A `codex-v1` line is `{ timestamp, type, payload }`: `session_meta`, `response_item`, `compacted`, `turn_context`,
-//! `event_msg` and others. The response items are the conversation; the events repeat it for the screen. A `codex-v0` line is
-//! a response item without the envelope, after a first line with the session. The reader takes either, and messages without
-//! a `type`.
+//! A `codex-v1` line is `{ timestamp, type, payload }`: `session_meta`, `response_item`, `compacted`,
+//! `turn_context`, `event_msg` and others. The response items are the conversation; the events repeat it for the
+//! screen. A `codex-v0` line is a response item without the envelope, after a first line with the session. The reader
+//! accepts either, and messages without a `type`.
 //!
-//! Consecutive thoughts, texts and calls of the model are one turn, and so are consecutive outputs. `compacted` replaces
-//! earlier turns by `replacement_history` or its `message`; the event `thread_rolled_back` removes turns of the user.
+//! Consecutive reasoning, texts and calls of the model are one turn, and so are consecutive outputs.
+//! `compacted` replaces earlier turns by `replacement_history` or its `message`; the event `thread_rolled_back` removes
+//! user turns.
 
 use std::borrow::Cow;
 
@@ -35,7 +36,7 @@ pub(super) fn knows_record(kind: &str) -> bool {
     matches!(kind, "response_item" | "compacted" | "") || ASIDE.contains(&kind)
 }
 
-/// What a record is, in files of either version.
+/// Recognizes a record in files of either version.
 pub(crate) fn is_record(enveloped: bool) -> IsRecord {
     if enveloped { |map| map.get("payload").is_some_and(Value::is_object) } else { is_bare }
 }
@@ -48,14 +49,14 @@ fn is_bare(map: &Map<String, Value>) -> bool {
     is_item || map.contains_key("record_type") || (map.contains_key("id") && map.contains_key("timestamp"))
 }
 
-/// The characters of a thread's id that a finding names.
+/// Characters of a thread's id in a diagnostic.
 const MAX_THREAD_ID: usize = 48;
 
-/// Where the history of a fork begins (Codex 0.146 and later): in the rollout of another thread.
+/// The start of a fork's history (Codex 0.146 and later): in the rollout of another thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HistoryBase<'a> {
     pub thread_id: Option<&'a str>,
-    /// The ordinal of the first line of that rollout that is no part of the fork.
+    /// The ordinal of the first line of that rollout that is not part of the fork.
     pub end_ordinal_exclusive: Option<u64>,
 }
 
@@ -68,7 +69,7 @@ pub(crate) fn history_base(session: &Map<String, Value>) -> Option<HistoryBase<'
     })
 }
 
-/// Reports that the history before a fork is not there; `line` is that of its session, if there is one.
+/// Reports that the history before a fork is missing; `line` is that of its session, if known.
 pub(crate) fn missing_base(session: &Map<String, Value>, line: Option<u32>) -> Option<Diagnostic> {
     let HistoryBase { thread_id, end_ordinal_exclusive } = history_base(session)?;
     let end = match end_ordinal_exclusive {
@@ -84,7 +85,7 @@ pub(crate) fn missing_base(session: &Map<String, Value>, line: Option<u32>) -> O
     Some(Diagnostic { line, ..Diagnostic::new(DiagnosticCode::MissingBase, Severity::Error, message) })
 }
 
-/// Reports the base of a fork, unless what is read begins with a compaction, which replaces it.
+/// Reports the base of a fork, unless the blob begins with a compaction, which replaces it.
 fn report_base(lines: &[Line<'_>], through: bool, notes: &mut ConversionReport) {
     if !through && lines.iter().any(|line| matches!(line.kind, LineKind::Compacted(_))) {
         return;
@@ -98,7 +99,7 @@ fn report_base(lines: &[Line<'_>], through: bool, notes: &mut ConversionReport) 
 
 /// One line, without its envelope.
 pub(crate) struct Line<'a> {
-    /// From 1.
+    /// The line, from 1.
     pub number: u32,
     pub bytes: &'a [u8],
     pub timestamp: Option<String>,
@@ -107,13 +108,13 @@ pub(crate) struct Line<'a> {
 
 pub(crate) enum LineKind {
     Item(Map<String, Value>),
-    /// `compacted`: a summary in place of what came before.
+    /// `compacted`: a summary that replaces earlier turns.
     Compacted(Map<String, Value>),
     /// `session_meta`, or the first line of `codex-v0`.
     Session(Map<String, Value>),
-    /// The user took back this many turns.
+    /// The user removed this many turns.
     RolledBack(u64),
-    /// Not the conversation.
+    /// Not part of the conversation.
     Aside,
 }
 
@@ -156,7 +157,7 @@ fn lines<'a>(bytes: &'a [u8], enveloped: bool, through: bool, notes: &mut Conver
     lines
 }
 
-/// The type of an item; one with a role and no type is a message.
+/// The type of an item; one with a role and without a type is a message.
 pub(crate) fn item_kind(item: &Map<String, Value>) -> &str {
     text(item, "type").unwrap_or(if item.contains_key("role") { "message" } else { "" })
 }
@@ -185,7 +186,7 @@ pub(crate) fn apply(turns: &mut Vec<Turn>, line: &Line<'_>, through: bool, notes
 /// The turns that replace those before a compaction; the last one is marked as the summary.
 fn compacted_turns(compacted: &Map<String, Value>, timestamp: Option<&str>, notes: &mut ConversionReport) -> Vec<Turn> {
     let mut turns = Vec::new();
-    for item in objects(list(compacted, "replacement_history"), "an item that is no object", notes) {
+    for item in objects(list(compacted, "replacement_history"), "an item that is not an object", notes) {
         add(&mut turns, item, timestamp, notes);
     }
     let message = text(compacted, "message").unwrap_or_default();
@@ -199,7 +200,7 @@ fn compacted_turns(compacted: &Map<String, Value>, timestamp: Option<&str>, note
     turns
 }
 
-/// Takes back turns of the user with all that followed them.
+/// Removes turns of the user with everything after them.
 fn roll_back(turns: &mut Vec<Turn>, count: u64) {
     for _ in 0..count {
         let is_prompt = |turn: &Turn| {
@@ -215,8 +216,8 @@ fn roll_back(turns: &mut Vec<Turn>, count: u64) {
 fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>, notes: &mut ConversionReport) {
     let kind = item_kind(item);
     let place = (turns.len(), turns.last().map_or(0, |turn| turn.blocks.len()));
-    // Calls that the vendor answers itself have no id: one follows from what the item says and where it stands. Others that
-    // have none get theirs with their results.
+    // Calls that the vendor answers itself have no id: one is derived from the item and its place. Other calls without
+    // an id get one with their results.
     let made = || call_id_from([timestamp.unwrap_or_default(), &crate::json::text(&(item, place))]);
     let given = |key| text(item, key).filter(|id| !id.is_empty()).map(str::to_owned);
     let call_id = |server: bool| {
@@ -256,7 +257,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
     }
 }
 
-/// Adds a block to the last turn if it continues, or begins one.
+/// Adds a block to the last turn if it continues that turn, or begins a new one.
 fn push(turns: &mut Vec<Turn>, role: Role, block: Block<'static>, timestamp: Option<&str>) {
     let continues = |turn: &&mut Turn| {
         turn.role == role
@@ -347,7 +348,7 @@ fn flush(parts: &mut Vec<Value>, role: Role, phase: Option<&str>, line: &mut imp
     line(message);
 }
 
-/// Maps lines of `codex-v0` to `codex-v1`, field by field (SPEC §5, tier `fields`).
+/// Maps lines of `codex-v0` to `codex-v1`, field by field (docs/sessions.md, tier `fields`).
 pub(super) fn to_v1(bytes: &[u8], continuation: &mut Continuation, notes: &mut ConversionReport) -> Vec<Value> {
     let mut out = Vec::new();
     for line in lines(bytes, false, true, notes) {
@@ -366,7 +367,7 @@ pub(super) fn to_v1(bytes: &[u8], continuation: &mut Continuation, notes: &mut C
                 out.push(json!({ "timestamp": timestamp, "type": "session_meta", "payload": payload }));
             }
             LineKind::Compacted(_) | LineKind::RolledBack(_) | LineKind::Aside => {
-                notes.inexpressible("a line that is no response item");
+                notes.inexpressible("a line that is not a response item");
             }
         }
     }
@@ -395,7 +396,7 @@ pub(super) fn to_v0(bytes: &[u8], through: bool, notes: &mut ConversionReport) -
                     out.truncate(at);
                 }
             }
-            LineKind::Aside => notes.inexpressible("a line that is no response item"),
+            LineKind::Aside => notes.inexpressible("a line that is not a response item"),
         }
     }
     header.extend(out);

@@ -1,11 +1,12 @@
-//! Joining deltas of one format, each in the way of its format.
+//! Joins deltas of one format, by the rules of that format.
 
 use super::format::{BlobSource, Format};
 use super::{append, bureau, gemini_join};
 use crate::error::{Diagnostic, Result};
 use crate::limits::Limits;
 
-/// Joins deltas of one format, blob by blob. Memory is the result; what it costs beyond copying is linear in the blob.
+/// Joins deltas of one format, blob by blob. Memory is that of the result; the work beyond copying is linear in the
+/// blob.
 ///
 /// ```
 /// use ctxweave::commits::formats::{BlobSource, Concatenator, Format};
@@ -14,7 +15,8 @@ use crate::limits::Limits;
 /// joined.push(br#"{"role":"user","content":"hello"}"#, BlobSource::default())?;
 /// joined.push(br#"{"role":"assistant","content":"hi"}"#, BlobSource::default())?;
 /// let joined = joined.finish()?;
-/// assert_eq!(joined.bytes.iter().filter(|&&byte| byte == b'\n').count(), 1);
+/// assert_eq!(joined.bytes.iter().filter(|&&byte| byte == b'
+/// ').count(), 1);
 /// # Ok::<(), ctxweave::Error>(())
 /// ```
 #[derive(Debug)]
@@ -37,7 +39,7 @@ pub struct Concatenated {
 }
 
 impl Concatenator {
-    /// Room for `capacity` bytes: the sum of the blobs' lengths saves every later copy.
+    /// Reserves `capacity` bytes: with the sum of the blobs' lengths no copy is needed later.
     pub fn new(format: Format, limits: &Limits, capacity: usize) -> Self {
         Self {
             format,
@@ -55,8 +57,8 @@ impl Concatenator {
     /// Takes the next blob.
     ///
     /// # Errors
-    /// [`crate::Code::InvalidBlob`] where the format needs to be well-formed to be joined (CBOR, and Gemini's JSON objects);
-    /// [`crate::Code::LimitExceeded`] for nesting.
+    /// [`crate::Code::InvalidBlob`] if the format requires well-formed blobs for joining (CBOR, and Gemini's JSON
+    /// objects); [`crate::Code::LimitExceeded`] for nesting.
     pub fn push(&mut self, blob: &[u8], source: BlobSource<'_>) -> Result<()> {
         match self.format {
             Format::ClaudeCodeV1 | Format::CodexV0 | Format::CodexV1 | Format::GenericV1 => {
@@ -73,10 +75,10 @@ impl Concatenator {
         }
     }
 
-    /// The conversation so far.
+    /// The joined conversation.
     ///
     /// # Errors
-    /// [`crate::Code::InternalError`], should the result not be writable.
+    /// [`crate::Code::InternalError`] if the result cannot be written.
     pub fn finish(mut self) -> Result<Concatenated> {
         match self.format {
             Format::BureauAgentV1 => bureau::write_header(&mut self.bytes, self.items),

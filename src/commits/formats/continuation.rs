@@ -6,13 +6,13 @@ const CONTEXT: &str = "ctxweave 2026-11-22 ids in translated transcripts, versio
 
 const CALL_ID_CONTEXT: &str = "ctxweave 2026-11-23 ids of calls without one, version 1";
 
-/// Written where no time is known.
+/// Written if no time is known.
 const EPOCH: &str = "1970-01-01T00:00:00.000Z";
 
 /// The last record written. New ids are derived from the seed, not random.
 #[derive(Debug, Default)]
 pub(crate) struct Continuation {
-    /// Whether nothing has been written yet, so that a header may be needed.
+    /// Whether nothing has been written yet, so that a header may be required.
     pub begins: bool,
     /// The uuid of the newest record.
     pub parent: Option<String>,
@@ -28,24 +28,24 @@ impl Continuation {
         Self { begins: true, seed: seed.to_owned(), ..Self::default() }
     }
 
-    /// Changes the seed. The count continues, so that no id repeats when a delta does.
+    /// Changes the seed. The count continues, so that no id is repeated if a delta is.
     pub(crate) fn reseed(&mut self, seed: &str) {
         seed.clone_into(&mut self.seed);
     }
 
-    /// A new uuid, of version 8.
+    /// Makes a new uuid, of version 8.
     pub(crate) fn uuid(&mut self) -> String {
         self.made = self.made.saturating_add(1);
         uuid(&self.seed, &self.made.to_string())
     }
 
-    /// The session that is written to.
+    /// The id of the session.
     pub(crate) fn session(&mut self) -> String {
         let seed = &self.seed;
         self.session.get_or_insert_with(|| uuid(seed, "session")).clone()
     }
 
-    /// The time of a record: its own, or that of the record before it.
+    /// The time of a record; defaults to that of the previous record.
     pub(crate) fn time(&mut self, own: Option<&str>) -> String {
         if let Some(own) = own {
             self.timestamp = Some(own.to_owned());
@@ -54,7 +54,7 @@ impl Continuation {
     }
 }
 
-/// An id for a call without one, derived from what it stands after.
+/// An id for a call without one, derived from its context.
 pub(crate) fn call_id(parts: [&str; 2]) -> String {
     let key = id::derive(CALL_ID_CONTEXT, parts);
     format!("call_{}", key.get(..24).unwrap_or(&key))

@@ -1,7 +1,7 @@
-//! Which agent wrote a session file: by the shape of its records, and by what is said in it.
+//! Detects the agent that wrote a session file, by the shape and the content of its records.
 //!
-//! Formats of different agents share the shapes of their records, so a shape alone names no format: a record of the
-//! conversation has to be read as one.
+//! Formats of different agents share record shapes, so a shape alone is not enough: a record of the conversation has to
+//! be readable as one.
 
 use serde_json::{Map, Value};
 
@@ -15,18 +15,18 @@ use crate::json::Document;
 use crate::jsonl::{Reader, Record};
 use crate::limits::Limits;
 
-/// The formats whose lines are more than bare messages.
+/// The formats whose lines have an envelope.
 const ENVELOPED: [Format; 3] = [Format::GeminiV1, Format::CodexV1, Format::ClaudeCodeV1];
 
-/// The format of a session file: that of its first record of a conversation; none if it has no such record. The beginning of a
-/// file is enough, if somebody says something there in a whole line.
+/// The format of a session file: that of its first record of a conversation; `None` without such a record. The
+/// beginning of a file is enough if it has a whole line with a message.
 pub fn detect_format(bytes: &[u8]) -> Option<Format> {
     detect_with_line(bytes).map(|(format, _)| format)
 }
 
-/// The format of a session file, and the line of the record that tells; 0 in CBOR.
+/// The format of a session file, and the line of the record that determines it; 0 in CBOR.
 pub(crate) fn detect_with_line(bytes: &[u8]) -> Option<(Format, u32)> {
-    // No JSON begins with these bytes.
+    // JSON never begins with these bytes.
     if matches!(bytes.first(), Some(0x80..=0x9f | 0xf6)) {
         return Some((Format::BureauAgentV1, 0)).filter(|_| is_bureau(bytes));
     }
@@ -39,7 +39,7 @@ pub(crate) fn detect_with_line(bytes: &[u8]) -> Option<(Format, u32)> {
     Reader::recovering(bytes, is_any_record).find_map(|record| Some((shapes.converses(record.value)?, record.line)))
 }
 
-/// The shapes that records had so far.
+/// The shapes of the records so far.
 #[derive(Debug, Default)]
 struct Shapes(Vec<Format>);
 
@@ -53,7 +53,8 @@ impl Shapes {
     }
 }
 
-/// A record after damage. What a damaged record holds may look like a bare one, and names no format.
+/// Recognizes a record after damage. The inside of a damaged record may look like a bare record, which determines no
+/// format.
 fn is_any_record(record: &Map<String, Value>) -> bool {
     ENVELOPED.iter().any(|format| format.is_record()(record))
 }
@@ -100,7 +101,7 @@ fn is_conversation(format: Format, record: &Map<String, Value>) -> bool {
             {
                 codex::apply(&mut turns, &line, false, &mut ConversionReport::default());
             }
-            // Items of other agents have the names of some of Codex, and nothing of what those hold.
+            // Items of other agents have the type names of some of Codex, but not their content.
             let says = |block: &Block<'_>| match block {
                 Block::Text(text) => !text.is_empty(),
                 Block::Reasoning { redacted: true, signature, .. } => signature.is_some(),
@@ -113,7 +114,7 @@ fn is_conversation(format: Format, record: &Map<String, Value>) -> bool {
     }
 }
 
-/// Whether CBOR is an array of messages. Of an array that is cut off, the first message has to begin as one.
+/// Whether CBOR is an array of messages. In a truncated array, the first message has to begin like one.
 fn is_bureau(bytes: &[u8]) -> bool {
     let (first, rest) = match bytes.split_first() {
         Some((first, rest)) => (*first, rest),

@@ -1,4 +1,4 @@
-//! The names of the formats, and which blob an error or a finding is about.
+//! The names of the formats, and the source of a blob for errors and diagnostics.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::content::Vendor;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::quoted;
 
-/// A format that the registry knows (SPEC §5).
+/// A format in the registry (docs/session-formats.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Format {
@@ -30,7 +30,7 @@ impl Format {
     pub const ALL: &'static [Self] =
         &[Self::BureauAgentV1, Self::ClaudeCodeV1, Self::CodexV0, Self::CodexV1, Self::GeminiV1, Self::GenericV1];
 
-    /// The name that records carry in `format`.
+    /// The name in the field `format` of records.
     pub const fn name(self) -> &'static str {
         match self {
             Self::BureauAgentV1 => "bureau-agent-v1",
@@ -42,25 +42,25 @@ impl Format {
         }
     }
 
-    /// The format of that name, where the registry knows it.
+    /// The format of this name, if it is in the registry.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|format| format.name() == name)
     }
 
-    /// The format of that name.
+    /// The format of this name.
     ///
     /// # Errors
-    /// [`Code::UnknownValue`], with the names that are known and the path `format`.
+    /// [`Code::UnknownValue`], with the known names and the path `format`.
     pub fn named(name: &str) -> Result<Self> {
         Self::from_name(name).ok_or_else(|| unknown_format(name))
     }
 
-    /// Whether conversations of the format are joined by appending bytes, as those of [`append`] are.
+    /// Whether conversations of the format are joined by appending bytes, as in [`append`].
     pub(crate) const fn is_appended(self) -> bool {
         matches!(self, Self::ClaudeCodeV1 | Self::CodexV0 | Self::CodexV1 | Self::GenericV1)
     }
 
-    /// The vendor whose models sign the reasoning in such a file; none for a format of several vendors.
+    /// The vendor whose models sign the reasoning in such a file; `None` for a format of several vendors.
     pub(crate) const fn vendor(self) -> Option<Vendor> {
         match self {
             Self::BureauAgentV1 | Self::ClaudeCodeV1 => Some(Vendor::Anthropic),
@@ -70,7 +70,7 @@ impl Format {
         }
     }
 
-    /// The runtime that the format belongs to: versions of one family can be mapped field by field.
+    /// The family of the format: versions of one family can be mapped field by field.
     pub const fn family(self) -> &'static str {
         match self {
             Self::BureauAgentV1 => "bureau-agent",
@@ -90,11 +90,11 @@ impl fmt::Display for Format {
 
 fn unknown_format(name: &str) -> Error {
     let expected: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-    let message = format!("the format `{name}` is not known; it must be one of {}", quoted(&expected));
+    let message = format!("unknown format `{name}`; use one of {}", quoted(&expected));
     Error::new(Code::UnknownValue, message).with("path", "format").with("value", name).with("expected", expected)
 }
 
-/// Which blob it is, for errors and diagnostics. Either may be empty where it is not known.
+/// The source of a blob, for errors and diagnostics. Unknown fields are empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlobSource<'a> {
     /// The id of the commit.
@@ -123,17 +123,17 @@ impl BlobSource<'_> {
         error
     }
 
-    /// The commit, else the blob: where findings say they were made.
+    /// The commit, else the blob, for findings.
     pub(crate) fn name(&self) -> &str {
         if self.commit.is_empty() { self.artifact_ref } else { self.commit }
     }
 
-    /// Says in which blob a finding was made.
+    /// Adds the blob to a finding.
     pub(crate) fn place(&self, finding: Diagnostic) -> Diagnostic {
         within(self.name(), finding)
     }
 
-    /// Says which blob an error is about.
+    /// Adds the blob to an error.
     pub(crate) fn about(&self, error: Error) -> Error {
         error.with("commitId", self.commit).with("artifactRef", self.artifact_ref)
     }

@@ -1,11 +1,11 @@
-//! `gemini-v1`: Gemini CLI's session files (SPEC §5).
+//! `gemini-v1`: Gemini CLI's session files (docs/session-formats.md).
 //!
-//! One JSON object with `messages`, or JSONL: a header line, a line for each message, which replaces an earlier one with its
-//! id, `{ "$set": … }` lines with changed fields (`messages` replaces all), and `{ "$rewindTo": id }` lines, which remove that
-//! message and all after it.
+//! One JSON object with `messages`, or JSONL: a header line, a line for each message, which replaces an earlier one
+//! with its id, `{ "$set": … }` lines with changed fields (`messages` replaces all), and `{ "$rewindTo": id }` lines,
+//! which remove that message and all after it.
 //!
-//! A message of type `gemini` becomes a turn of the model and one with the results of its calls. Messages of type `info`,
-//! `warning` and `error` are for the screen.
+//! A message of type `gemini` becomes a turn of the model and one with the results of its calls. Messages of type
+//! `info`, `warning` and `error` are for the screen.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ use crate::vendors::gemini::blocks::{
 /// The messages of a session, by id.
 #[derive(Debug, Default)]
 struct Messages {
-    /// In order.
+    /// The messages, in order.
     list: Vec<Map<String, Value>>,
     places: SortedMap<String, usize>,
 }
@@ -46,23 +46,23 @@ impl Messages {
 
     fn replace_all(&mut self, messages: &[Value], notes: &mut ConversionReport) {
         *self = Self::default();
-        objects(messages, "a message that is no object", notes)
+        objects(messages, "a message that is not an object", notes)
             .into_iter()
             .for_each(|message| self.add(message.clone()));
     }
 
-    /// Takes the messages of a header or a `$set` line, if it has some.
+    /// Takes the messages of a header or a `$set` line, if present.
     fn replace_from(&mut self, fields: &Map<String, Value>, notes: &mut ConversionReport) {
         if !list(fields, "messages").is_empty() {
             self.replace_all(list(fields, "messages"), notes);
         }
     }
 
-    /// Removes a message and all after it; all if it is not there, as Gemini CLI does.
+    /// Removes a message and all after it; all messages if it is missing, as Gemini CLI does.
     fn rewind(&mut self, id: &str, notes: &mut ConversionReport) {
         let from = self.places.get(id).copied().unwrap_or_else(|| {
             if !self.list.is_empty() {
-                let message = "`$rewindTo` names a message that is not there; all messages before it are taken back";
+                let message = "`$rewindTo` names a missing message; all messages before it were removed";
                 notes.find(DiagnosticCode::BrokenChain, Severity::Warning, message);
             }
             0
@@ -90,7 +90,7 @@ pub(super) fn read(bytes: &[u8], notes: &mut ConversionReport) -> Transcript {
             } else if map.contains_key("sessionId") {
                 messages.replace_from(&map, notes);
             } else {
-                notes.unknown("a line that is no message");
+                notes.unknown("a line that is not a message");
             }
         }
         notes.extend(reader.finish());
@@ -120,12 +120,12 @@ pub(super) fn read(bytes: &[u8], notes: &mut ConversionReport) -> Transcript {
     Transcript { turns }
 }
 
-/// What is odd about the lines of a session, one by one.
+/// Findings about the lines of a session, one by one.
 #[derive(Debug)]
 pub(crate) struct LineNotes {
-    /// The messages so far, of which only the ids are kept.
+    /// The messages so far, only their ids.
     messages: Messages,
-    /// Whether there is nothing before the lines.
+    /// Whether nothing precedes the lines.
     is_whole: bool,
 }
 
@@ -136,7 +136,7 @@ impl LineNotes {
 
     pub(crate) fn add(&mut self, map: &Map<String, Value>, notes: &mut ConversionReport) {
         if let Some(id) = text(map, "$rewindTo") {
-            // Of a part nobody knows which messages there are.
+            // The messages before a part are unknown.
             let mut unheard = ConversionReport::default();
             self.messages.rewind(id, if self.is_whole { notes } else { &mut unheard });
         } else if is_message(map) {
@@ -146,12 +146,12 @@ impl LineNotes {
         {
             if !list(fields, "messages").is_empty() {
                 self.messages = Messages::default();
-                for message in objects(list(fields, "messages"), "a message that is no object", notes) {
+                for message in objects(list(fields, "messages"), "a message that is not an object", notes) {
                     self.message(message, notes);
                 }
             }
         } else {
-            notes.unknown("a line that is no message");
+            notes.unknown("a line that is not a message");
         }
     }
 
@@ -162,7 +162,7 @@ impl LineNotes {
     }
 }
 
-/// Whether a line, or a message of a session, is something said.
+/// Whether a line, or a message of a session, is conversation.
 pub(crate) fn is_conversation(map: &Map<String, Value>) -> bool {
     let has = |map: &Map<String, Value>, key: &str| match map.get(key) {
         Some(Value::String(text)) => !text.is_empty(),
@@ -182,12 +182,12 @@ fn is_message(map: &Map<String, Value>) -> bool {
     ["id", "type"].iter().any(|&key| map.get(key).is_some_and(Value::is_string))
 }
 
-/// Calls and results that have been read: a session may have them in `toolCalls` and in parts of messages.
+/// Calls and results read so far: a session may have them in `toolCalls` and in parts of messages.
 #[derive(Debug, Default)]
 struct SeenCalls {
     calls: SortedSet<String>,
     results: SortedSet<String>,
-    /// For calls without an id.
+    /// The counter for calls without an id.
     unnamed: u32,
 }
 
@@ -212,7 +212,7 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
     };
     let mut own = new_turn(role);
     let mut results = Turn { id: None, model: None, ..new_turn(Role::User) };
-    for thought in objects(list(message, "thoughts"), "a thought that is no object", notes) {
+    for thought in objects(list(message, "thoughts"), "a thought that is not an object", notes) {
         let parts = [text(thought, "subject"), text(thought, "description")];
         if parts.iter().all(Option::is_none) {
             notes.unknown("a thought without a text");
@@ -227,7 +227,7 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
             block => own.blocks.push(block),
         }
     }
-    for call in objects(list(message, "toolCalls"), "a call that is no object", notes) {
+    for call in objects(list(message, "toolCalls"), "a call that is not an object", notes) {
         let id = seen.id(given_id(call, "id"));
         if seen.calls.insert(id.clone()) {
             own.blocks.push(gemini_call(id.clone(), call));
@@ -268,7 +268,7 @@ fn parts(content: Option<&Value>, seen: &mut SeenCalls, notes: &mut ConversionRe
             Value::Object(map) => map,
             Value::Null => continue,
             _ => {
-                notes.unknown("a part that is no object");
+                notes.unknown("a part that is not an object");
                 continue;
             }
         };
@@ -299,7 +299,7 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
             "sessionId": id, "projectHash": "", "startTime": timestamp, "lastUpdated": timestamp, "kind": "main",
         }));
     }
-    // Results go into the message that holds their calls; the names are needed there too.
+    // Results are written into the message that holds their calls, with the tool names.
     let mut results: SortedMap<&str, &Block> = SortedMap::new();
     let mut calls: SortedSet<&str> = SortedSet::new();
     for block in turns.iter().flat_map(|turn| &turn.blocks) {
@@ -312,7 +312,7 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
     for turn in turns {
         let timestamp = continuation.time(turn.timestamp.as_deref());
         let (mut content, mut thoughts, mut tool_calls) = (Vec::new(), Vec::new(), Vec::new());
-        // The signature of the next part.
+        // The signature for the next part.
         let mut carried = None;
         for block in &turn.blocks {
             match block {

@@ -1,13 +1,14 @@
-//! Joining `gemini-v1` (SPEC §5): Gemini CLI's session files as they are.
+//! Joins `gemini-v1`: Gemini CLI's session files, unchanged (docs/session-formats.md).
 //!
-//! A delta is JSONL (a header line, message lines, `$set` lines), or one JSON object with `messages`, as of older versions.
+//! A delta is JSONL (a header line, message lines, `$set` lines), or one JSON object with `messages`, as written by
+//! older versions.
 //!
 //! - JSONL deltas are appended. A message with the id of an earlier one replaces it when they are read.
-//! - One object alone stays byte for byte.
-//! - Several objects become one: their messages byte for byte, one with the id of an earlier one in its place; other fields
-//!   are those of the last object that has them.
-//! - Where both meet, an object becomes lines: a header line (after a header a `$set` line), then a line for each message
-//!   without white space between its tokens.
+//! - A single object is preserved byte for byte.
+//! - Several objects become one: their messages byte for byte, a message with the id of an earlier one replaces it;
+//!   other fields are those of the last object that has them.
+//! - If both kinds meet, an object becomes lines: a header line (after a header a `$set` line), then a line for each
+//!   message without white space between its tokens.
 
 use std::borrow::Cow;
 
@@ -28,16 +29,16 @@ const NEITHER: &str = "it is neither an object with `messages` nor lines of JSON
 pub(super) enum JoinState {
     #[default]
     Nothing,
-    /// Objects, as they came.
+    /// Objects, unchanged.
     Objects(Vec<Vec<u8>>),
-    /// Lines, which are in the output.
+    /// Lines, already in the output.
     Lines,
 }
 
-/// A session file of the older kind, taken apart.
+/// A session file of the older kind, split into parts.
 #[derive(Default)]
 struct Session<'a> {
-    /// Every field but `messages`, as JSON, in the order of first mention.
+    /// Every field except `messages`, as JSON, in the order of first mention.
     fields: Vec<(String, &'a str)>,
     messages: Vec<SessionMessage<'a>>,
 }
@@ -82,12 +83,12 @@ pub(super) fn push(
     Ok(())
 }
 
-/// Whether a session file is lines.
+/// Whether a session file consists of lines.
 pub(crate) fn is_lines(blob: &[u8]) -> bool {
     file_kind(blob) == FileKind::Lines
 }
 
-/// A session file as lines, whichever kind it is.
+/// A session file of either kind as lines.
 pub(crate) fn to_lines(blob: &[u8]) -> Result<Cow<'_, [u8]>> {
     let source = BlobSource::default();
     match file_kind(blob) {
@@ -102,11 +103,11 @@ pub(crate) fn to_lines(blob: &[u8]) -> Result<Cow<'_, [u8]>> {
     }
 }
 
-/// Fields of a session that never change while it grows.
+/// Fields of a session that are constant while it is extended.
 const FIXED_FIELDS: [&str; 4] = ["sessionId", "projectHash", "startTime", "kind"];
 
-/// A session that is one object as lines that stay as they are when the session grows: other fields of the object come after the
-/// messages. `lastUpdated`, which changes each time the file is written, is that of a session that begins.
+/// Converts a session in one object to lines that stay valid when the session is extended: other fields of the object
+/// follow the messages. `lastUpdated`, which changes with each write, is that of the start of the session.
 pub(crate) fn to_incremental_lines(blob: &[u8]) -> Result<Vec<u8>> {
     let text = String::from_utf8_lossy(blob);
     let session = take_apart(&text, BlobSource::default())?;
@@ -145,7 +146,7 @@ pub(super) fn knows_type(kind: &str) -> bool {
     matches!(kind, "user" | "gemini" | "model" | "info" | "warning" | "error")
 }
 
-/// What a record of a session of lines is.
+/// Recognizes a record of a line-based session.
 pub(super) fn is_record(map: &Map<String, Value>) -> bool {
     let is_known = text(map, "type").is_some_and(knows_type);
     is_known || ["sessionId", "$set", "$rewindTo"].iter().any(|&key| map.contains_key(key))
@@ -157,11 +158,11 @@ pub(super) enum FileKind {
     Object,
     /// JSONL.
     Lines,
-    /// Neither: no line is a record, and the whole is no object.
+    /// Neither: no line is a record, and the whole is not an object.
     Neither,
 }
 
-/// Tells an object with `messages` from lines, mostly by the first line alone.
+/// Distinguishes an object with `messages` from lines, usually by the first line alone.
 pub(super) fn file_kind(blob: &[u8]) -> FileKind {
     let blob = blob.strip_prefix(b"\xef\xbb\xbf").unwrap_or(blob).trim_ascii();
     let first = blob.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -170,17 +171,17 @@ pub(super) fn file_kind(blob: &[u8]) -> FileKind {
         Some(_) => FileKind::Lines,
         None => match has_messages(blob) {
             Some(true) => FileKind::Object,
-            // An object over several lines that is no session.
+            // A multi-line object that is not a session.
             Some(false) => FileKind::Neither,
-            // Records glued on the first line, or a damaged one before others. What stands on a line of its own in a damaged
-            // session over several lines is at most an empty object.
+            // Records glued on the first line, or a damaged one before others. A separate line in a damaged multi-line
+            // session is at most an empty object.
             None if Reader::recovering(blob, is_record).any(|record| !record.value.is_empty()) => FileKind::Lines,
             None => FileKind::Neither,
         },
     }
 }
 
-/// Whether an object has `messages`; `None` if it is no object.
+/// Whether an object has `messages`; `None` if it is not an object.
 fn has_messages(json: &[u8]) -> Option<bool> {
     let text = String::from_utf8_lossy(json);
     let document = Document::read(text.as_bytes(), &[]).ok()?;
@@ -188,7 +189,7 @@ fn has_messages(json: &[u8]) -> Option<bool> {
     Some(object.entries().any(|(key, _)| key.is_string("messages")))
 }
 
-/// Takes an object apart without changing a byte of its messages.
+/// Splits an object without changing a byte of its messages.
 fn take_apart<'a>(blob: &'a str, source: BlobSource<'_>) -> Result<Session<'a>> {
     let invalid = |_| source.invalid(Format::GeminiV1, "not a session with a list of `messages`");
     let document = Document::read(blob.as_bytes(), &[]).map_err(invalid)?;
@@ -217,13 +218,13 @@ fn texts(blobs: &[Vec<u8>]) -> Vec<Cow<'_, str>> {
     blobs.iter().map(|blob| String::from_utf8_lossy(blob)).collect()
 }
 
-/// Several objects as one; one alone as it is.
+/// Merges several objects into one; a single object is unchanged.
 fn merged<'a>(blobs: &'a [Cow<'_, str>], source: BlobSource<'_>) -> Result<Session<'a>> {
     if let [blob] = blobs {
         return take_apart(blob, source);
     }
     let mut all = Session::default();
-    // The place of each id among the messages.
+    // The index of each id among the messages.
     let mut places: SortedMap<String, usize> = SortedMap::new();
     for blob in blobs {
         let session = take_apart(blob, source)?;
@@ -247,7 +248,7 @@ fn set_field<'a>(fields: &mut Vec<(String, &'a str)>, key: String, value: &'a st
     }
 }
 
-/// Writes an object as lines; `after_header` where a header line has been written already.
+/// Writes an object as lines; `after_header` if a header line was already written.
 fn write_lines(out: &mut Vec<u8>, session: &Session<'_>, after_header: bool) {
     if out.last().is_some_and(|&last| last != b'\n') {
         out.push(b'\n');

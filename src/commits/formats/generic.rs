@@ -1,8 +1,8 @@
-//! `generic-v1`: JSONL of `{ role, content }` (SPEC §5).
+//! `generic-v1`: JSONL of `{ role, content }` (docs/session-formats.md).
 //!
-//! `role` is `system`, `user`, `assistant`, or `tool` with a `tool_call_id`; `content` a string or a list of blocks, in the
-//! shapes of a Loom tree (which is what is written), of Anthropic, or of OpenAI's chat messages with what they have next to it: `tool_calls`, `function_call`,
-//! whose result has the role `function`, and `reasoning_content`.
+//! `role` is `system`, `user`, `assistant`, or `tool` with a `tool_call_id`. `content` is a string or a list of blocks,
+//! in the shapes of a Loom tree (the written form), of Anthropic, or of OpenAI's chat messages with their other fields:
+//! `tool_calls`, `function_call`, whose result has the role `function`, and `reasoning_content`.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ pub(super) fn read(bytes: &[u8], notes: &mut ConversionReport) -> Transcript {
     Transcript { turns }
 }
 
-/// The turn of a line; an unknown role is noted.
+/// The turn of a line; an unknown role is reported.
 pub(crate) fn turn(map: &Map<String, Value>, notes: &mut ConversionReport) -> Option<Turn> {
     let calls = openai_chat::blocks::chat_calls(map, notes);
     let read = if calls.is_empty() { blocks::read_said } else { blocks::read_content };

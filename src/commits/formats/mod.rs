@@ -1,5 +1,5 @@
-//! The registry of formats: the shapes in which agents keep their conversations, and how deltas of one shape become one
-//! conversation (SPEC §5).
+//! The registry of formats: how agents store their conversations, and how deltas of one format are joined
+//! (docs/session-formats.md).
 //!
 //! | name | what | concatenation |
 //! | --- | --- | --- |
@@ -10,8 +10,8 @@
 //! | `bureau-agent-v1` | a CBOR array of messages | items spliced under one header |
 //! | `gemini-v1` | Gemini CLI's session files | lines appended; objects with `messages` merged |
 //!
-//! Concatenation does not read the conversation, so that it costs little more than copying: what it does not know passes
-//! through byte for byte. [`Format::read`] reads it.
+//! Concatenation does not parse the conversation, so it costs little more than copying: unknown content passes through
+//! byte for byte. [`Format::read`] parses it.
 
 pub(crate) mod append;
 mod bureau;

@@ -9,11 +9,11 @@ use crate::sorting;
 
 /// A conversation within a Claude Code file.
 pub(super) struct Branch {
-    /// Its own entries, in order.
+    /// The entries that belong to this branch only, in order.
     pub entries: Vec<usize>,
-    /// The entry of another branch that it leaves.
+    /// The entry of another branch at which it begins.
     pub fork: Option<usize>,
-    /// The number of the commit that it continues, if that is of an earlier part.
+    /// The number of the commit that it continues, if that is in an earlier part.
     pub earlier: Option<usize>,
     pub side: bool,
 }
@@ -35,7 +35,7 @@ pub(super) fn find_branches(session: &Session<'_>, tip: usize, notes: &mut Conve
             children.push(index);
         }
     }
-    // The newest branches first, so that a branch of a branch leaves from the one that went on.
+    // The newest branches first, so that a branch of a branch begins at the one that continued.
     for &leaf in leaves.iter().rev() {
         if owners.of(leaf).is_some() {
             continue;
@@ -48,10 +48,10 @@ pub(super) fn find_branches(session: &Session<'_>, tip: usize, notes: &mut Conve
             entries.push(index);
             at = session.entries.get(index).and_then(|entry| entry.parent);
         }
-        // A circle ends in an entry of the branch itself, which is no fork.
+        // A cycle ends in an entry of the branch itself, which is not a fork.
         let fork = at.filter(|&fork| owners.of(fork) != Some(number));
         let earlier = earlier(entries.last().copied().filter(|_| at.is_none()));
-        // Parallel records of one answer and their results are siblings: they are no branches of their own.
+        // Parallel records of one answer and their results are siblings, not branches.
         let mut next = 0;
         while let Some(&index) = entries.get(next) {
             next = next.saturating_add(1);
@@ -66,7 +66,7 @@ pub(super) fn find_branches(session: &Session<'_>, tip: usize, notes: &mut Conve
         let side = session.entries.get(leaf).is_some_and(|entry| entry.side);
         branches.push(Branch { entries, fork, earlier, side });
     }
-    // Branches come in the order of the file; each after the one that it leaves from.
+    // Branches are in the order of the file; each after the one at which it begins.
     assign_remaining(session, &mut owners, &mut branches);
     if let Some((_, others)) = branches.split_first_mut() {
         sorting::sort_by_key(others, |branch| branch.fork.or_else(|| branch.entries.first().copied()));
@@ -74,7 +74,7 @@ pub(super) fn find_branches(session: &Session<'_>, tip: usize, notes: &mut Conve
     forks_after_origins(branches)
 }
 
-/// The number of the branch that each entry belongs to.
+/// The number of each entry's branch.
 struct Owners(Vec<Option<usize>>);
 
 impl Owners {
@@ -89,7 +89,7 @@ impl Owners {
     }
 }
 
-/// Adds the entries that no branch has to the branch of their parent, else to the conversation.
+/// Adds the remaining entries to the branch of their parent, else to the conversation.
 fn assign_remaining(session: &Session<'_>, owners: &mut Owners, branches: &mut [Branch]) {
     let mut added: Vec<bool> = vec![false; branches.len()];
     for (index, entry) in session.entries.iter().enumerate() {
@@ -108,7 +108,7 @@ fn assign_remaining(session: &Session<'_>, owners: &mut Owners, branches: &mut [
     }
 }
 
-/// The same branches, each after the one that it leaves from.
+/// Sorts branches so that each follows the one at which it begins.
 fn forks_after_origins(branches: Vec<Branch>) -> Vec<Branch> {
     let mut of_entry: SortedMap<usize, usize> = SortedMap::new();
     for (number, branch) in branches.iter().enumerate() {
@@ -133,14 +133,14 @@ fn forks_after_origins(branches: Vec<Branch>) -> Vec<Branch> {
     order.into_iter().filter_map(|number| branches.get_mut(number).and_then(Option::take)).collect()
 }
 
-/// The leaves of what was imported, but for the conversation; `sides` says of each record whether it is of a side chain,
-/// `before` is the conversation's newest commit so far.
+/// The imported leaves other than that of the conversation;
+/// `sides` is whether each record belongs to a side chain, `before` is the conversation's newest commit so far.
 pub(super) fn imported(import: &Import<'_>, sides: &[bool], before: Option<&str>) -> Vec<ImportedBranch> {
     let places: SortedMap<&str, usize> =
         import.records.iter().enumerate().map(|(place, record)| (record.id.as_str(), place)).collect();
     let parents: SortedSet<&str> = import.records.iter().filter_map(|record| record.parent.as_deref()).collect();
     let mut passed = vec![false; import.records.len()];
-    // The commit that a chain leaves what was passed at; none where it begins by itself.
+    // The commit at which a chain leaves those visited; `None` if it begins separately.
     let mut leave = |tip: &str| -> Option<String> {
         let mut at = tip.to_owned();
         loop {
@@ -158,7 +158,7 @@ pub(super) fn imported(import: &Import<'_>, sides: &[bool], before: Option<&str>
     let tip = import.tip.as_deref();
     let left = tip.and_then(&mut leave);
     let mut branches = Vec::new();
-    // The newest first, so that a branch of a branch leaves from the one that went on.
+    // The newest first, so that a branch of a branch begins at the one that continued.
     for (record, &side_chain) in import.records.iter().zip(sides).rev() {
         if tip != Some(record.id.as_str()) && !parents.contains(record.id.as_str()) {
             branches.push(ImportedBranch { tip: record.id.clone(), from: leave(&record.id), side_chain });

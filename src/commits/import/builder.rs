@@ -1,4 +1,4 @@
-//! Makes commits of lines.
+//! Makes commits from lines.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -19,14 +19,14 @@ use crate::sorted_index::SortedIndex;
 use crate::text::Clusters;
 use crate::time::Timestamp;
 
-/// How many bytes of a compaction's summary its record carries.
+/// Bytes of a compaction's summary in its record.
 const SUMMARY_BYTES: usize = 1_000;
 
-/// Lines that will be a blob: a range of the file where they stand together in it, else a copy.
+/// Lines that will be a blob: a range of the file if they are adjacent in it, else a copy.
 #[derive(Debug)]
 pub(super) struct Lines<'b> {
     file: &'b [u8],
-    /// From and to.
+    /// Start and end.
     range: (usize, usize),
     copied: Vec<u8>,
 }
@@ -56,7 +56,7 @@ impl<'b> Lines<'b> {
         self.copied.push(b'\n');
     }
 
-    /// What there is, and begins again.
+    /// Takes the collected bytes and starts over.
     fn take(&mut self) -> Cow<'b, [u8]> {
         let (start, end) = take(&mut self.range);
         match take(&mut self.copied) {
@@ -66,7 +66,7 @@ impl<'b> Lines<'b> {
     }
 }
 
-/// Where a part of the file begins in it; past its end for bytes that are no part of it.
+/// The place of a part in the file; past its end for bytes that are not in it.
 pub(super) fn place_in(file: &[u8], part: &[u8]) -> usize {
     part.as_ptr().addr().wrapping_sub(file.as_ptr().addr())
 }
@@ -74,34 +74,34 @@ pub(super) fn place_in(file: &[u8], part: &[u8]) -> usize {
 pub(super) struct Builder<'b, 'o> {
     pub format: Format,
     pub options: &'o ImportOptions<'o>,
-    /// What was given, and where in the file it begins.
+    /// The given bytes, and the offset in the file at which they begin.
     file: &'b [u8],
     base: u64,
     pub session: Option<String>,
-    /// The commit that the next one follows.
+    /// The parent of the next commit.
     pub parent: Option<String>,
     /// The newest time of the lines so far.
     pub time: Option<String>,
-    /// For records of a side chain: the commit it was started from.
+    /// For records of a side chain: the commit that started it.
     pub side_chain_of: Option<Option<String>>,
-    /// Whether anything in the blobs is conversation.
+    /// Whether the blobs hold any conversation.
     pub speaks: bool,
     pub import: Import<'b>,
     /// The records in the order of their ids, and the blobs in that of their refs.
     ids: SortedIndex,
     refs: SortedIndex,
-    /// Of each record, whether it is of a side chain.
+    /// For each record, whether it belongs to a side chain.
     pub sides: Vec<bool>,
     pub committed: CommittedPrefix<'o>,
-    /// What was found before that, and after.
+    /// Findings before and after that.
     notes: ConversionReport,
     pub later: ConversionReport,
-    /// Where an earlier import stopped, until the whole file was read that far.
+    /// The place where an earlier import stopped, until the whole file was read to that place.
     until: Option<&'o Resume>,
 }
 
-/// Adds to what is kept in the order of its names; false where there is one of that name already. `read` is how much of the file was read
-/// for what there is so far, and all that there is to read.
+/// Adds to a list with a sorted index of names; false if the name exists. `read` is the number of bytes read for the
+/// list so far, and of all bytes.
 fn add<T>(list: &mut Vec<T>, order: &mut SortedIndex, item: T, name: fn(&T) -> &str, read: (usize, usize)) -> bool {
     let place = order.find(&mut |number| list.get(number).map_or(Ordering::Less, |known| name(known).cmp(name(&item))));
     if place.found.is_some() {
@@ -115,17 +115,17 @@ fn add<T>(list: &mut Vec<T>, order: &mut SortedIndex, item: T, name: fn(&T) -> &
     true
 }
 
-/// For how many more there should be room: for as many as the rest of the file seems to have. A long list that grows bit by bit leaves a hole in
-/// memory each time, which the next one does not fit into.
+/// The capacity to reserve: as many records as the rest of the file is expected to have. A long list that is extended
+/// repeatedly leaves a hole in memory each time, which the next one does not fit into.
 fn expected_records(len: usize, (read, all): (usize, usize)) -> usize {
     let rest = (len as u64).wrapping_mul(all.saturating_sub(read) as u64) / (read as u64).max(1);
-    // The beginning of a file may be unlike the rest.
+    // The beginning of a file may differ from the rest.
     let rest = usize::try_from(rest).unwrap_or(usize::MAX).min(len.saturating_mul(3));
     rest.saturating_add(len / 8 + 16)
 }
 
 impl<'b, 'o> Builder<'b, 'o> {
-    /// Begins, or continues where an earlier import stopped. Gives the bytes to read, too.
+    /// Begins an import, or resumes an earlier one. Also returns the bytes to read.
     pub(super) fn new(format: Format, file: &'b [u8], options: &'o ImportOptions<'o>) -> Result<(Self, &'b [u8])> {
         let mut builder = Self {
             format,
@@ -181,7 +181,7 @@ impl<'b, 'o> Builder<'b, 'o> {
         };
     }
 
-    /// Whether the bytes are the beginning of the file.
+    /// Whether the bytes start at the beginning of the file.
     pub(super) const fn is_whole(&self) -> bool {
         self.base == 0 && self.committed.at == 0
     }
@@ -196,8 +196,8 @@ impl<'b, 'o> Builder<'b, 'o> {
         }
     }
 
-    /// Everything before the byte `at` is in commits, and stays as it is: `line` lines of the file. Whether what is new begins here,
-    /// where the whole file is read again.
+    /// Declares that everything before byte `at`, `line` lines of the file, is in commits and final. Returns whether
+    /// the new part begins here, if the whole file is read again.
     pub(super) fn commit_prefix(
         &mut self,
         at: usize,
@@ -212,7 +212,7 @@ impl<'b, 'o> Builder<'b, 'o> {
         if *until != self.resume(known) {
             return Err(until.mismatch("the file was rewritten"));
         }
-        // What is new begins here.
+        // The new part begins here.
         self.until = None;
         self.notes = ConversionReport::default();
         (self.ids, self.refs) = (SortedIndex::new(), SortedIndex::new());
@@ -226,7 +226,7 @@ impl<'b, 'o> Builder<'b, 'o> {
         self.committed.resume(self.format, self.file, self.base, &self.options.key(), known)
     }
 
-    /// Where the next import continues. Called before what is not settled becomes a commit after all.
+    /// Records where the next import continues. Called before the unfinished part becomes a commit.
     pub(super) fn stop(&mut self, known: Option<&CommitIndex>) -> Result<()> {
         if let Some(until) = self.until.take() {
             return Err(until.mismatch("the file was rewritten"));
@@ -235,7 +235,7 @@ impl<'b, 'o> Builder<'b, 'o> {
         Ok(())
     }
 
-    /// Makes the child of the last commit; gives its id.
+    /// Makes the child of the last commit; returns its id.
     pub(super) fn commit(&mut self, kind: CommitType, lines: &mut Lines<'b>, trigger: Trigger) -> Result<String> {
         let blob = lines.take();
         self.commit_blob(kind, blob, trigger)
@@ -244,7 +244,7 @@ impl<'b, 'o> Builder<'b, 'o> {
     pub(super) fn commit_blob(&mut self, kind: CommitType, blob: Cow<'b, [u8]>, trigger: Trigger) -> Result<String> {
         let options = self.options;
         let created_at = self.time.as_deref().or(options.created_at).ok_or_else(|| {
-            let message = "the lines do not say when they were written; give `createdAt`";
+            let message = "the lines have no time; pass `createdAt`";
             Error::new(Code::InvalidInput, message).with("path", "createdAt")
         })?;
         let reference = artifact_ref(&blob);
@@ -271,7 +271,7 @@ impl<'b, 'o> Builder<'b, 'o> {
         let record = record.seal();
         let id = record.id.clone();
         self.parent = Some(id.clone());
-        // A history that was written twice gives its commits once.
+        // A history that was written twice yields its commits once.
         let read = (self.committed.at, self.file.len());
         let Import { records, blobs, .. } = &mut self.import;
         add(blobs, &mut self.refs, (reference, blob), |(known, _)| known, read);
@@ -282,13 +282,14 @@ impl<'b, 'o> Builder<'b, 'o> {
         Ok(id)
     }
 
-    /// The result. `found` are the findings of the reader, about lines.
+    /// The result. `diagnostics` are the findings of the reader about lines.
     pub(super) fn finish(mut self, mut diagnostics: Vec<Diagnostic>) -> Import<'b> {
         let (growing, line) = (self.options.growing, self.committed.line);
         if !growing {
             self.notes.absorb(take(&mut self.later));
         }
-        // What is settled may end within a line: the next part does not see the damage before the record that follows.
+        // The finished part may end within a line: the next part does not see the damage before the record that
+        // follows.
         let last = self.committed.at.checked_sub(1).and_then(|at| self.file.get(at));
         let begun_line = last.filter(|&&byte| byte != b'\n').map(|_| line.saturating_add(1));
         let is_committed = |finding: &Diagnostic| {

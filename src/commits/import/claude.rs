@@ -1,8 +1,8 @@
-//! Claude Code's files: a graph of records, taken in parts that never change by what comes after.
+//! Claude Code's files: a graph of records, split into parts that later records never change.
 //!
-//! A part ends where the conversation's answer is over: before the next question, or the next answer. It is committed as a whole:
-//! the conversation, and the branches and side chains that it holds. A branch that leaves an earlier part begins at the
-//! commit that has the record which it continues.
+//! A part ends when the conversation's answer is complete: before the next question or the next answer. It is committed
+//! as a whole: the conversation, and its branches and side chains. A branch that leaves an earlier part begins at the
+//! commit with the record that it continues.
 
 use super::branches::{Branch, find_branches, imported};
 use super::builder::{Builder, Lines, place_in};
@@ -16,19 +16,19 @@ use crate::error::{Diagnostic, Result};
 use crate::jsonl::Reader;
 use crate::maps::{SortedMap, SortedSet};
 
-/// Follows the answers among records that come one after the other.
+/// Tracks the answers in consecutive records.
 #[derive(Default)]
 struct Answers {
-    /// How many are over.
+    /// The number of complete answers.
     count: u32,
-    /// The id of the one that is going on.
+    /// The id of the current answer.
     current: Option<String>,
-    /// Its calls that have no result yet.
+    /// Its calls without a result.
     open: SortedSet<String>,
 }
 
 impl Answers {
-    /// Whether `every` answers are over before a record.
+    /// Whether `every` answers are complete before a record.
     fn ends_turn(&mut self, entry: &Entry<'_>, every: u32) -> bool {
         let Some(current) = &self.current else { return false };
         let is_over = match entry.answer_id() {
@@ -56,16 +56,16 @@ impl Answers {
     }
 }
 
-/// The part that is being read.
+/// The current part.
 #[derive(Default)]
 struct Part<'b> {
     session: Session<'b>,
     answers: Answers,
-    /// Whether somebody has said something in the conversation.
+    /// Whether the conversation has a message.
     spoke: bool,
-    /// Whether the summary of a compaction is awaited.
+    /// Whether the summary of a compaction is expected.
     compacting: bool,
-    /// The uuids of the messages that the newest compaction preserves: where they follow its summary they are of its commit.
+    /// The uuids of the messages that the newest compaction preserves: after its summary they belong to its commit.
     preserved: SortedSet<String>,
 }
 
@@ -94,10 +94,10 @@ impl<'b> Part<'b> {
     }
 }
 
-/// Imports a file, or what is new in it; gives the findings about its lines.
+/// Imports a file, or its new part; returns the findings about its lines.
 pub(super) fn import<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]) -> Result<Vec<Diagnostic>> {
     let resume = builder.options.resume.filter(|_| !builder.is_whole());
-    let known = resume.and_then(|resume| Some(resume.state.known.clone()?.going_on(resume.consumed)));
+    let known = resume.and_then(|resume| Some(resume.state.known.clone()?.resumed(resume.consumed)));
     let root = builder.options.parent.map(str::to_owned);
     let before = builder.import.tip.clone();
     let mut file = File {
@@ -140,24 +140,24 @@ pub(super) fn import<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]
     Ok(reader.finish())
 }
 
-/// What is known of the file so far.
+/// The state of the file so far.
 struct File<'b> {
     known: CommitIndex,
     /// The bytes of each linked record, by the hash of its uuid: a compaction repeats the messages that it preserves.
     lines: SortedMap<u64, &'b [u8]>,
-    /// How many bytes of the file come before those that are read, if some do.
+    /// The number of bytes of the file before those read, if any.
     begins_after: Option<u64>,
     /// The commit that the conversation continues.
     root: Option<String>,
     /// Titles of commits.
     titles: Vec<(String, String)>,
     missing: u32,
-    /// How many messages that compactions preserve are not in the file.
+    /// The number of preserved messages that are not in the file.
     lost: u32,
 }
 
 impl<'b> File<'b> {
-    /// The bytes of a record that stands before a compaction; none if it is not in the file.
+    /// The bytes of a record before a compaction; `None` if it is not in the file.
     fn line(&self, uuid: &str) -> Result<Option<&'b [u8]>> {
         match (self.lines.get(&number(uuid)), self.begins_after) {
             (None, Some(consumed)) => {
@@ -187,17 +187,17 @@ impl<'b> File<'b> {
         let all: Vec<usize> = (0..session.entries.len()).collect();
         let branches = match (session.tip(), &before) {
             (Some(tip), _) => find_branches(&session, tip, &mut builder.later),
-            // Without a message it continues where the conversation is.
+            // Without a message it continues at the conversation's newest commit.
             (None, Some(_)) => {
                 vec![Branch { entries: all.clone(), fork: None, earlier: self.known.newest(false), side: false }]
             }
             (None, None) => return Ok(()),
         };
-        // Only for the findings, those of branches and side chains too.
+        // Only for the findings, including those of branches and side chains.
         session.turns(&all, false, &mut builder.later);
         let session_id = session.entries.iter().find_map(|entry| owned(&entry.map, "sessionId"));
         builder.session = builder.session.take().or(session_id);
-        // A delta has to end where another branch leaves.
+        // A delta has to end where another branch begins.
         let forks: SortedSet<usize> = branches.iter().filter_map(|branch| branch.fork).collect();
         let mut commits = EntryCommits::new(builder.lines());
         let start = builder.time.clone();
@@ -233,7 +233,7 @@ impl<'b> File<'b> {
             let entry = session.entries.get(*index).filter(|entry| entry.is_approval())?;
             Some((*index, *numbers.get(commit.as_str())?, entry))
         });
-        // What names a preserved message as its parent continues after the compaction.
+        // A record whose parent is a preserved message continues after the compaction.
         let with_preserved = linked.flat_map(|(index, commit, entry)| {
             let preserved = commits.preserved.get(&index).into_iter().flatten();
             let preserved = preserved.map(move |uuid| (commit, Some(uuid.as_str()), entry.side));
@@ -245,7 +245,7 @@ impl<'b> File<'b> {
         Ok(())
     }
 
-    /// Gives the commits their titles.
+    /// Sets the titles of commits.
     fn give_titles(self, builder: &mut Builder<'_, '_>) {
         let import = &mut builder.import;
         for (id, summary) in self.titles {
@@ -257,18 +257,18 @@ impl<'b> File<'b> {
     }
 }
 
-/// Entries that will be one commit, and the commits of those before them.
+/// Entries that will be one commit, and the commits of earlier ones.
 struct EntryCommits<'b> {
     lines: Lines<'b>,
     pending: Vec<usize>,
     commit_of: SortedMap<usize, String>,
-    /// The uuids of the messages that the commit of a summary repeats, by the summary's place.
+    /// The uuids of the messages that the commit of a summary repeats, by the index of the summary.
     preserved: SortedMap<usize, Vec<String>>,
-    /// How many of them are not in the file.
+    /// The number of these that are not in the file.
     lost: u32,
 }
 
-/// Gives the bytes of a record by its uuid.
+/// Returns the bytes of a record by its uuid.
 type LineOf<'l, 'b> = &'l dyn Fn(&str) -> Result<Option<&'b [u8]>>;
 
 impl<'b> EntryCommits<'b> {
@@ -276,8 +276,8 @@ impl<'b> EntryCommits<'b> {
         Self { lines, pending: Vec::new(), commit_of: SortedMap::new(), preserved: SortedMap::new(), lost: 0 }
     }
 
-    /// Makes the commits of a branch. They are the same whatever comes after them, so that the session can be imported again once
-    /// it has grown.
+    /// Makes the commits of a branch. Later lines never change them, so that the extended session can be imported
+    /// again.
     fn branch<'o>(
         &mut self,
         builder: &mut Builder<'b, 'o>,
@@ -293,7 +293,7 @@ impl<'b> EntryCommits<'b> {
         let mut compacting = false;
         let mut preserved: Vec<&str> = Vec::new();
         for &index in entries {
-            // What a compaction preserves and what stands after its summary is in its commit.
+            // Preserved messages after the summary of a compaction are in its commit.
             let is_new = self.commit_of.get(&index).is_none();
             let Some(found) = session.entries.get(index).filter(|_| is_new) else { continue };
             if found.is_boundary() || (found.is_summary() && !compacting) {
@@ -309,7 +309,7 @@ impl<'b> EntryCommits<'b> {
             self.lines.push(found.bytes);
             self.pending.push(index);
             if compacting {
-                // A boundary without its summary is closed by the next message.
+                // A boundary without a summary ends at the next message.
                 if found.speaks() {
                     let kind = if found.is_summary() { CommitType::Compaction } else { CommitType::Delta };
                     if found.is_summary() {

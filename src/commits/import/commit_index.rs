@@ -1,4 +1,4 @@
-//! The records of the earlier parts of a Claude Code file, as far as later ones may name them.
+//! The records of the earlier parts of a Claude Code file that later ones may refer to.
 
 use std::collections::VecDeque;
 use std::mem::take;
@@ -10,16 +10,16 @@ use crate::json::{Document, JsonWriter, Value};
 use crate::maps::SortedMap;
 use crate::text::Clusters;
 
-/// Of so many commits the last record is remembered.
+/// Commits whose last record is kept.
 const COMMITS: usize = 32;
 
-/// And of each of the newest so many records.
+/// Records kept of each of the newest commits.
 const RECORDS: usize = 16;
 
-/// So many titles are remembered until the records come that they are about.
+/// Titles kept until the records they refer to are read.
 const TITLES: usize = 8;
 
-/// The bytes of a title that are kept.
+/// Bytes kept of a title.
 const TITLE_BYTES: usize = 300;
 
 const CONTEXT: &str = "ctxweave 2026-11-24 uuids of records, version 1";
@@ -32,21 +32,21 @@ pub(super) fn number(uuid: &str) -> u64 {
 /// Commits and their records.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommitIndex {
-    /// The commits by their numbers.
+    /// The commits, by number.
     ids: Vec<String>,
     /// The newest commits, with the uuids of their newest records.
     recent: VecDeque<(usize, Vec<u64>)>,
-    /// Whether there are records that are not among these.
+    /// Whether other records were dropped.
     forgot: bool,
     /// The commit of the newest linked record of the conversation, and of the side chains.
     newest: [Option<usize>; 2],
-    /// Whether anybody but other agents has said something.
+    /// Whether the main agent has a message.
     pub main_spoke: bool,
-    /// Titles of conversations whose newest record has not come yet.
+    /// Titles of conversations whose newest record has not been read yet.
     titles: VecDeque<(u64, String)>,
-    /// The commit of every record that this import knows; not part of what is kept.
+    /// The commit of every record that this import knows; not stored.
     all: SortedMap<u64, usize>,
-    /// Whether it knows them all; if not, how many bytes were consumed.
+    /// The number of bytes consumed before, if it does not know all records.
     lacks: Option<u64>,
 }
 
@@ -64,7 +64,7 @@ impl ParentLookup for CommitIndex {
             (Some(&commit), _) => Ok(Some(commit)),
             (None, None) => Ok(None),
             (None, Some(consumed)) => {
-                Err(incomplete(consumed, &format!("a record goes on from `{uuid}`, which is far back")))
+                Err(incomplete(consumed, &format!("a record continues `{uuid}`, which is too far back")))
             }
         }
     }
@@ -76,19 +76,19 @@ impl ParentLookup for CommitIndex {
 }
 
 impl CommitIndex {
-    /// Goes on from what was kept when so many bytes were consumed.
-    pub(super) fn going_on(mut self, consumed: u64) -> Self {
+    /// Resumes from the stored state, when `consumed` bytes were consumed.
+    pub(super) fn resumed(mut self, consumed: u64) -> Self {
         self.lacks = self.forgot.then_some(consumed);
         self
     }
 
-    /// As much of it as a host keeps.
+    /// The part that a host stores.
     pub(super) fn kept(&self) -> Self {
         let json = self.to_json();
         Document::read(json.as_bytes(), &[]).and_then(|known| Self::read(known.root())).unwrap_or_default()
     }
 
-    /// Whether one of the newest records has a uuid.
+    /// Whether one of the newest records has this uuid.
     pub(super) fn is_recent(&self, uuid: &str) -> bool {
         let number = number(uuid);
         self.recent.iter().any(|(_, uuids)| uuids.contains(&number))
@@ -98,13 +98,13 @@ impl CommitIndex {
         self.ids.get(number).map(String::as_str)
     }
 
-    /// Remembers the title of the conversation that ends with a record.
+    /// Records the title of the conversation that ends with a record.
     pub(super) fn add_title(&mut self, leaf: &str, title: &str) {
         let title = title.get(..Clusters::new(title).head_end(TITLE_BYTES)).unwrap_or(title);
         self.titles.push_back((number(leaf), title.to_owned()));
     }
 
-    /// Gives the titles of commits that are known by now.
+    /// Takes the titles of commits that are known now.
     pub(super) fn take_titles(&mut self) -> Vec<(String, String)> {
         let mut found = Vec::new();
         for (leaf, title) in take(&mut self.titles) {
@@ -123,7 +123,7 @@ impl CommitIndex {
         self.ids.len().saturating_sub(1)
     }
 
-    /// Remembers the records of a part, with their commits, in the order of the file.
+    /// Adds the records of a part, with their commits, in the order of the file.
     pub(super) fn add<'e>(&mut self, records: impl Iterator<Item = (usize, Option<&'e str>, bool)>) {
         for (_, uuids) in &mut self.recent {
             self.forgot |= shorten(uuids, 1);
@@ -155,7 +155,7 @@ impl CommitIndex {
         json.finish_text()
     }
 
-    /// Writes it as JSON.
+    /// Writes the index as JSON.
     pub(super) fn write_json(&self, json: &mut JsonWriter) {
         let id = |commit: usize| self.commit(commit).unwrap_or_default();
         json.object(|json| {
@@ -213,15 +213,15 @@ impl CommitIndex {
     }
 }
 
-/// Keeps the last few; whether some were dropped.
+/// Keeps only the last uuids; returns whether some were dropped.
 fn shorten(uuids: &mut Vec<u64>, keep: usize) -> bool {
     let over = uuids.len().saturating_sub(keep);
     uuids.drain(..over);
     over > 0
 }
 
-/// What is needed is too far back.
+/// The error for a record that is too far back.
 pub(super) fn incomplete(consumed: u64, reason: &str) -> Error {
-    let message = format!("{reason}; give the whole file, with `wholeFile`");
+    let message = format!("{reason}; pass the whole file, with `wholeFile`");
     Error::new(Code::ResumeIncomplete, message).with("consumed", consumed).with("reason", reason)
 }

@@ -1,4 +1,4 @@
-//! Formats without branches: their lines are cut into deltas, which end after an answer.
+//! Formats without branches: their lines are split into deltas, which end after an answer.
 
 use super::builder::{Builder, Lines, place_in};
 use super::commit_index::incomplete;
@@ -10,9 +10,9 @@ use crate::commits::transcript::{ConversionReport, Role, list, object, owned, te
 use crate::error::{Diagnostic, Result};
 use crate::jsonl::{Reader, Record};
 
-/// The lines of a delta that is not over.
+/// The lines of the current delta.
 struct Deltas<'b, 'o> {
-    /// What is read, and where it begins in the bytes that were given.
+    /// The unread bytes, and their offset in the given bytes.
     unread: &'b [u8],
     begins: usize,
     lines: Lines<'b>,
@@ -34,7 +34,7 @@ impl<'b: 'o, 'o> Deltas<'b, 'o> {
         }
     }
 
-    /// Where a record begins, in the bytes that were given.
+    /// The offset of a record in the given bytes.
     fn place(&self, record: &[u8]) -> usize {
         self.begins.saturating_add(place_in(self.unread, record))
     }
@@ -52,8 +52,8 @@ impl<'b: 'o, 'o> Deltas<'b, 'o> {
         Ok(())
     }
 
-    /// Makes a commit of the lines so far. It is the same whatever comes after them, so that the session can be imported again once
-    /// it has grown.
+    /// Makes a commit of the lines so far. Later lines never change it, so that the extended session can be imported
+    /// again.
     fn close(&mut self, builder: &mut Builder<'b, 'o>) -> Result<()> {
         self.answers = 0;
         if !self.lines.is_empty() {
@@ -62,7 +62,7 @@ impl<'b: 'o, 'o> Deltas<'b, 'o> {
         Ok(())
     }
 
-    /// A compaction: first what came before it, then the summary.
+    /// Handles a compaction: commits the lines before it, then the summary.
     fn compact(&mut self, builder: &mut Builder<'b, 'o>, bytes: &[u8], line: u32, time: Option<&str>) -> Result<()> {
         self.answering = false;
         self.close(builder)?;
@@ -74,7 +74,7 @@ impl<'b: 'o, 'o> Deltas<'b, 'o> {
                 let consumed = builder.options.resume.map_or(0, |resume| resume.consumed);
                 return Err(incomplete(
                     consumed,
-                    "a compaction repeats the header of the file, which is too long to be kept",
+                    "a compaction repeats the header of the file, which is too long to be stored",
                 ));
             }
         }
@@ -87,14 +87,14 @@ impl<'b: 'o, 'o> Deltas<'b, 'o> {
         builder.commit_prefix(at, line, self.header, None).map(drop)
     }
 
-    /// The end of what was given.
+    /// Handles the end of the given bytes.
     fn end(mut self, builder: &mut Builder<'b, 'o>) -> Result<()> {
         builder.stop(None)?;
         if builder.options.growing { Ok(()) } else { self.close(builder) }
     }
 }
 
-/// Imports a rollout of Codex; gives the findings about its lines.
+/// Imports a rollout of Codex; returns the findings about its lines.
 pub(super) fn codex<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]) -> Result<Vec<Diagnostic>> {
     let mut deltas = Deltas::new(builder, unread);
     let mut turns = Vec::new();
@@ -104,7 +104,7 @@ pub(super) fn codex<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8])
         let number = record.line;
         let mut found = ConversionReport::default();
         let line = codex::line(record, &mut found);
-        // Only for the findings: each blob is read again by itself.
+        // Only for the findings: each blob is read again separately.
         codex::apply(&mut turns, &line, false, &mut found);
         turns.clear();
         match &line.kind {
@@ -144,7 +144,7 @@ pub(super) fn codex<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8])
     Ok(reader.finish())
 }
 
-/// Imports the lines of a session of Gemini CLI; gives the findings about them.
+/// Imports the lines of a session of Gemini CLI; returns the findings about them.
 pub(super) fn gemini<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]) -> Result<Vec<Diagnostic>> {
     let mut deltas = Deltas::new(builder, unread);
     let mut noted = gemini::LineNotes::new(builder.is_whole());
@@ -176,7 +176,7 @@ pub(super) fn gemini<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]
     Ok(reader.finish())
 }
 
-/// Imports lines of `{ role, content }`; gives the findings about them.
+/// Imports lines of `{ role, content }`; returns the findings about them.
 pub(super) fn generic<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]) -> Result<Vec<Diagnostic>> {
     let mut deltas = Deltas::new(builder, unread);
     let mut reader = Reader::after_lines(unread, builder.committed.line, builder.format.is_record());

@@ -1,4 +1,4 @@
-//! What an import is given, and what it gives.
+//! The options and the result of an import.
 
 use std::borrow::Cow;
 
@@ -14,30 +14,30 @@ use crate::tokens::Counter;
 /// Facts that the file itself does not contain.
 #[derive(Clone, Debug)]
 pub struct ImportOptions<'a> {
-    /// Where the commits come from; by default with the session that the file names.
+    /// The provenance of the commits; the session defaults to the one in the file.
     pub provenance: Provenance,
     /// The commit that the conversation continues.
     pub parent: Option<&'a str>,
-    /// RFC 3339; for commits whose lines have no time.
+    /// The time, RFC 3339, of commits whose lines have none.
     pub created_at: Option<&'a str>,
-    /// A delta ends after this many answers of the assistant; 1 or more.
+    /// The number of answers after which a delta ends; at least 1.
     pub every: u32,
-    /// Where an earlier import stopped. The bytes are then those of the file from [`Resume::offset`] on.
+    /// The state of an earlier import. The bytes then begin at [`Resume::offset`] of the file.
     pub resume: Option<&'a Resume>,
-    /// Whether the file still grows: what is not a whole commit yet is left for the next import.
+    /// Whether the file may be extended: an incomplete commit is left for the next import.
     pub growing: bool,
-    /// Whether the bytes are the whole file, although there is a `resume`.
+    /// Whether the bytes are the whole file although `resume` is set.
     pub whole_file: bool,
     /// Counts the tokens of each blob.
     pub counter: &'a dyn Counter,
-    /// Bounds on the input.
+    /// Limits on the input.
     pub limits: &'a Limits,
 }
 
 const CONTEXT: &str = "ctxweave 2026-11-24 options of an import that is resumed, version 1";
 
 impl ImportOptions<'_> {
-    /// A hash of those that commits depend on, but for `created_at`, which is for lines without a time.
+    /// A hash of the options that commits depend on, except `created_at`, which only applies to lines without a time.
     pub(super) fn key(&self) -> String {
         let mut provenance = self.provenance.clone();
         let mut fields = vec![self.every.to_string(), self.parent.unwrap_or_default().to_owned()];
@@ -53,19 +53,19 @@ impl ImportOptions<'_> {
 pub struct ImportedBranch {
     /// Its newest commit.
     pub tip: String,
-    /// The commit that it leaves the conversation at; for a side chain, the one that it was started from.
+    /// The commit at which it leaves the conversation; for a side chain, the commit that started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Whether it is the conversation of another agent.
     pub side_chain: bool,
 }
 
-/// A title that the file gives a commit of an earlier import.
+/// A title in the file for a commit of an earlier import.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Title {
     /// The commit.
     pub id: String,
-    /// The title, its new summary.
+    /// The title: the commit's new summary.
     pub summary: String,
 }
 
@@ -74,16 +74,16 @@ pub struct Title {
 pub struct Import<'b> {
     /// The records, parents before children.
     pub records: Vec<Record>,
-    /// The blobs by their refs, each once, in the order of the records. Most are ranges of the bytes that were given.
+    /// The blobs by ref, without duplicates, in the order of the records. Most are ranges of the given bytes.
     pub blobs: Vec<(String, Cow<'b, [u8]>)>,
     /// The newest commit of the conversation, if the file has one.
     pub tip: Option<String>,
-    /// The other branches; of a file that is read in parts, those that the part began, went on with or left.
+    /// The other branches; in a file that is read in parts, those that the part began, continued or left.
     pub branches: Vec<ImportedBranch>,
     /// Titles of commits of earlier imports.
     pub titles: Vec<Title>,
-    /// Where the next import continues; none for a format that is not lines.
+    /// The state for the next import; `None` for a format that is not line-based.
     pub resume: Option<Resume>,
-    /// What was damaged or not known.
+    /// Diagnostics: damage and unknown content.
     pub diagnostics: Vec<Diagnostic>,
 }

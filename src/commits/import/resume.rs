@@ -1,4 +1,4 @@
-//! Where an import stopped, as a host keeps it.
+//! The state of an import, as a host stores it.
 
 use super::commit_index::CommitIndex;
 use crate::commits::artifact::artifact_ref;
@@ -6,44 +6,44 @@ use crate::commits::formats::Format;
 use crate::error::{Code, Error, Result};
 use crate::json::{Document, JsonWriter, Object, Value};
 
-/// The version of its form.
+/// The version of the state.
 const VERSION: u32 = 1;
 
-/// So many of the bytes that were consumed are given again, to see that the file is the same.
+/// Consumed bytes that are passed again, to check that the file is the same.
 const CHECKED: usize = 256;
 
-/// A longer header is not kept.
+/// Bytes of the longest header that is stored.
 const LONGEST_HEADER: usize = 32 * 1024;
 
-/// Where an import stopped. What it holds does not grow with the file.
+/// The state of an import. Its size does not depend on the file's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resume {
     /// The format of the file.
     pub format: Format,
-    /// The place in the file where the bytes for the next import begin.
+    /// The offset in the file at which the bytes for the next import begin.
     pub offset: u64,
-    /// How many bytes of the file are in commits, or were passed over.
+    /// The number of bytes of the file that are in commits or were skipped.
     pub consumed: u64,
     pub(super) state: State,
 }
 
-/// What the next import has to know.
+/// The data for the next import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct State {
     /// A hash of the options that commits depend on.
     options: String,
     /// The ref of the bytes from `offset` to `consumed`.
     check: String,
-    /// How many lines were consumed.
+    /// The number of lines consumed.
     pub line: u32,
     pub session: Option<String>,
     /// The newest time.
     pub time: Option<String>,
     /// The newest commit of the conversation.
     pub tip: Option<String>,
-    /// The line that a compaction's blob begins with.
+    /// The line with which a compaction's blob begins.
     pub header: Header<String>,
-    /// Of a Claude Code file: the records that later ones may name.
+    /// For a Claude Code file: the records that later ones may refer to.
     pub known: Option<CommitIndex>,
 }
 
@@ -72,11 +72,11 @@ impl State {
 /// The header of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Header<T> {
-    /// There is none, or none yet.
+    /// No header, or none so far.
     #[default]
     None,
     Line(T),
-    /// It is too long to be kept, or no UTF-8.
+    /// Too long to be stored, or not UTF-8.
     NotKept,
 }
 
@@ -102,10 +102,10 @@ impl Header<String> {
     }
 }
 
-/// A place in the bytes before which everything is committed.
+/// An offset before which everything is committed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommittedPrefix<'a> {
-    /// In the bytes of this import.
+    /// The offset in the bytes of this import.
     pub at: usize,
     pub line: u32,
     pub session: Option<String>,
@@ -115,7 +115,7 @@ pub(super) struct CommittedPrefix<'a> {
 }
 
 impl CommittedPrefix<'_> {
-    /// What a host keeps of it. `bytes` begin at `base` in the file.
+    /// The state to store. `bytes` begin at `base` in the file.
     pub(super) fn resume(
         &self,
         format: Format,
@@ -144,13 +144,13 @@ impl CommittedPrefix<'_> {
 }
 
 impl Resume {
-    /// Checks that it was made of this file and with these options.
+    /// Checks that the state belongs to this file and these options.
     pub(super) fn check(&self, format: Format, bytes: &[u8], options: &str, whole_file: bool) -> Result<()> {
         if self.format != format {
-            return Err(self.mismatch(&format!("it was made of a `{}` file", self.format)));
+            return Err(self.mismatch(&format!("it belongs to a `{}` file", self.format)));
         }
         if self.state.options != options {
-            return Err(self.mismatch("the options are not those that it was made with"));
+            return Err(self.mismatch("the options differ from those of the earlier import"));
         }
         if whole_file {
             return if (bytes.len() as u64) < self.consumed { Err(self.shorter()) } else { Ok(()) };
@@ -162,20 +162,20 @@ impl Resume {
         Ok(())
     }
 
-    /// How many of the bytes that are given were consumed already.
+    /// The number of given bytes that were already consumed.
     pub(super) fn overlap(&self) -> usize {
         usize::try_from(self.consumed.saturating_sub(self.offset)).unwrap_or(usize::MAX)
     }
 
     fn shorter(&self) -> Error {
-        self.mismatch("the file is shorter than it was, or the bytes do not begin at `offset`")
+        self.mismatch("the file was truncated, or the bytes do not begin at `offset`")
     }
 
     pub(super) fn mismatch(&self, reason: &str) -> Error {
         mismatch(reason).with("consumed", self.consumed)
     }
 
-    /// It as JSON text.
+    /// The state as JSON text.
     pub fn to_json(&self) -> String {
         let mut json = JsonWriter::default();
         self.write_json(&mut json);
@@ -193,18 +193,18 @@ impl Resume {
         });
     }
 
-    /// Reads what [`Resume::to_json`] wrote.
+    /// Reads the output of [`Resume::to_json`].
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] for something else, [`Code::ResumeMismatch`] for one of another version.
+    /// [`Code::InvalidInput`] for other JSON, [`Code::ResumeMismatch`] for another version.
     pub fn from_json(json: &[u8]) -> Result<Self> {
         Self::read(Document::read(json, &[])?.root())
     }
 
     pub(crate) fn read(value: Value<'_>) -> Result<Self> {
-        let fields = value.object("what an import gave as `resume`")?;
+        let fields = value.object("the `resume` of an earlier import")?;
         if fields.need("version")?.whole(u32::MAX)? != VERSION {
-            return Err(mismatch("it is of another version of ctxweave; import the file anew"));
+            return Err(mismatch("it has another version; import the file from scratch"));
         }
         fields.only(&["version", "format", "offset", "consumed", "state"])?;
         let state = fields.need("state")?.object("an object")?;
@@ -214,7 +214,7 @@ impl Resume {
         let format = Format::named(&named.text()?).map_err(|error| error.with("path", named.path()))?;
         let (offset, consumed) = (fields.need("offset")?.safe_integer()?, fields.need("consumed")?.safe_integer()?);
         if offset > consumed {
-            return Err(mismatch("its `offset` is behind what it has consumed"));
+            return Err(mismatch("its `offset` is past the consumed bytes"));
         }
         Ok(Self {
             format,
@@ -238,6 +238,6 @@ impl Resume {
 }
 
 fn mismatch(reason: &str) -> Error {
-    let message = format!("the import cannot go on from `resume`: {reason}");
+    let message = format!("`resume` does not match: {reason}");
     Error::new(Code::ResumeMismatch, message).with("reason", reason)
 }

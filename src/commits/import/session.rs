@@ -1,4 +1,4 @@
-//! A session file as commits: the one call.
+//! Imports a session file as commits.
 
 use std::borrow::Cow;
 
@@ -10,12 +10,12 @@ use crate::commits::record::{CommitType, Trigger, required_time};
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result};
 use crate::limits;
 
-/// Makes commits of a session file, or of the next part of one.
+/// Makes commits of a session file, or of its next part.
 ///
 /// # Errors
-/// [`Code::InvalidInput`] where neither the lines nor `created_at` say when it was, and for a format that is not lines where it
-/// is to be read in parts; [`Code::InvalidBlob`] and [`Code::LimitExceeded`] for a file that cannot be read at all;
-/// [`Code::ResumeMismatch`] and [`Code::ResumeIncomplete`] where the part does not follow.
+/// [`Code::InvalidInput`] if neither the lines nor `created_at` give a time, and if a format that is not line-based is
+/// to be read in parts; [`Code::InvalidBlob`] and [`Code::LimitExceeded`] for an unreadable file;
+/// [`Code::ResumeMismatch`] and [`Code::ResumeIncomplete`] if the part does not continue the earlier import.
 pub fn import_transcript<'b: 'o, 'o>(
     format: Format,
     bytes: &'b [u8],
@@ -29,7 +29,7 @@ pub fn import_transcript<'b: 'o, 'o>(
         return Err(Error::new(Code::InvalidInput, "`everyTurns` must be 1 or more").with("path", "everyTurns"));
     }
     if options.whole_file && options.resume.is_none() {
-        let message = "`wholeFile` goes with `resume`; leave it out where the import begins";
+        let message = "`wholeFile` requires `resume`; leave it out at the beginning of an import";
         return Err(Error::new(Code::InvalidInput, message).with("path", "wholeFile"));
     }
     let (mut builder, unread) = Builder::new(format, bytes, options)?;
@@ -48,17 +48,17 @@ pub fn import_transcript<'b: 'o, 'o>(
     Ok(builder.finish(found))
 }
 
-/// What is no lines is read as a whole.
+/// Files that are not line-based are read as a whole.
 fn refuse_parts(format: Format, options: &ImportOptions<'_>) -> Result<()> {
     let given = [("resume", options.resume.is_some()), ("growing", options.growing)];
     let Some((path, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
     let message = format!(
-        "`{path}` is for files that are lines; this `{format}` file is one value, which is imported when it is complete"
+        "`{path}` applies to line-based files; this `{format}` file is one value and has to be imported as a whole"
     );
     Err(Error::new(Code::InvalidInput, message).with("path", path))
 }
 
-/// A session of Gemini CLI that is one object, as the lines that it says.
+/// A session of Gemini CLI in one object, as its equivalent lines.
 fn object<'b>(bytes: &[u8], options: &ImportOptions<'_>) -> Result<Import<'b>> {
     let lines = to_incremental_lines(bytes)?;
     let (mut builder, unread) = Builder::new(Format::GeminiV1, &lines, options)?;
@@ -81,7 +81,7 @@ fn snapshot<'b>(bytes: &'b [u8], mut builder: Builder<'b, '_>) -> Result<Import<
     Ok(Import { diagnostics, ..builder.finish(Vec::new()) })
 }
 
-/// What is odd about a file that is read as a whole.
+/// The findings about a file that is read as a whole.
 fn findings(format: Format, bytes: &[u8], options: &ImportOptions<'_>) -> Result<Vec<Diagnostic>> {
     let read = ReadOptions { source: BlobSource::default(), through_compactions: true };
     Ok(format.read(bytes, read, options.limits)?.1)
