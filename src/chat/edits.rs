@@ -290,7 +290,7 @@ impl Editor<'_, '_> {
         let prices = self.prices;
         let Some(piece) = self.messages.piece_mut(at).filter(|piece| piece.is_there()) else { return 0 };
         if let Some(max_tokens) = edit.max_tokens {
-            let body = piece.now.saturating_sub(piece.beside_body);
+            let body = piece.now.saturating_sub(piece.outside_body);
             if body <= max_tokens {
                 return 0;
             }

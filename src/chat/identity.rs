@@ -3,7 +3,7 @@
 use super::chat_input::ChatInput;
 use crate::json::{Object, Value};
 use crate::tokens::models;
-use crate::vendors::detect::{Formats, ListField, bit, first_of, formats_beside};
+use crate::vendors::detect::{Formats, ListField, bit, first_of, formats_next_to};
 use crate::vendors::format::{FORMATS, Format};
 
 /// The identity of a chat by its shape.
@@ -30,7 +30,7 @@ impl ChatIdentity {
         let mut left = chat.field().map_or(Formats::MAX, ListField::formats);
         let (mut first, mut decided_by) = (None, 0);
         for (index, &message) in chat.list.iter().enumerate() {
-            left &= formats_beside(left, message, index).ok()?;
+            left &= formats_next_to(left, message, index).ok()?;
             if first.replace(first_of(left)) != Some(first_of(left)) {
                 decided_by = index;
             }

@@ -48,7 +48,7 @@ fn share_out(message: &mut Message<'_>, cost: u64) {
     let share = |tokens: &mut u64| *tokens = tokens.saturating_mul(cost) / counted;
     share(&mut message.overhead);
     for piece in &mut message.pieces {
-        for tokens in [&mut piece.tokens, &mut piece.now, &mut piece.beside_body] {
+        for tokens in [&mut piece.tokens, &mut piece.now, &mut piece.outside_body] {
             share(tokens);
         }
         piece.texts.iter_mut().for_each(|text| share(&mut text.tokens));
@@ -58,7 +58,7 @@ fn share_out(message: &mut Message<'_>, cost: u64) {
     let rest = cost.saturating_sub(message.tokens());
     match message.pieces.first_mut().filter(|_| message.steps > 1) {
         Some(piece) => {
-            for tokens in [&mut piece.tokens, &mut piece.now, &mut piece.beside_body] {
+            for tokens in [&mut piece.tokens, &mut piece.now, &mut piece.outside_body] {
                 *tokens = tokens.saturating_add(rest);
             }
         }

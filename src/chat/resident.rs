@@ -28,7 +28,7 @@ use crate::json::{Document, Object, Value};
 use crate::tokens::IncrementalCount;
 use crate::tool_calls::ToolPairs;
 use crate::vendors::chats;
-use crate::vendors::detect::{Formats, bit, first_of, formats_beside};
+use crate::vendors::detect::{Formats, bit, first_of, formats_next_to};
 use crate::vendors::format::Format;
 use crate::vendors::message_hash::MessageHash;
 use crate::vendors::pieces::message::{Kind, Message, Path, Piece, Step};
@@ -242,7 +242,7 @@ impl ResidentChat {
             return Ok(Changed { again: true, ..Changed::default() });
         }
         let prices = prices(format, &self.options, &self.budget);
-        let read = chats::read_behind(self.messages.get(..at).unwrap_or_default(), format, &list, prices)?;
+        let read = chats::read_after(self.messages.get(..at).unwrap_or_default(), format, &list, prices)?;
         let mut request_overhead = self.request_overhead;
         if format != self.format {
             let document = Document::read(&self.request, &[])?;
@@ -344,7 +344,7 @@ impl ResidentChat {
         }
         let mut shapes = Vec::with_capacity(list.len());
         for (index, &message) in list.iter().enumerate() {
-            let these = formats_beside(shape, message, at + index)?;
+            let these = formats_next_to(shape, message, at + index)?;
             shape &= these;
             shapes.push(these);
         }

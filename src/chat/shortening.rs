@@ -287,7 +287,7 @@ impl<'r> Fit<'r> {
             let Some(message) = self.messages.get(slice.message) else { continue };
             let pieces = message.pieces.iter().enumerate().take(slice.to).skip(slice.from);
             for (place, piece) in pieces.filter(|(_, piece)| piece.is_there() && piece.body.is_some()) {
-                let freed = piece.now.saturating_sub(piece.beside_body.saturating_add(placeholder));
+                let freed = piece.now.saturating_sub(piece.outside_body.saturating_add(placeholder));
                 if freed > 0 && matches!(piece.kind, Kind::Result { .. } | Kind::CallAndResult { .. }) {
                     cleared.push(((slice.message, place), freed));
                 }

@@ -1,7 +1,8 @@
-//! Content as vendors and tools write it in JSON: Anthropic's blocks, OpenAI's chat parts and calls, and the blocks of a Loom
-//! tree.
+//! Content as vendors and tools write it in JSON: Anthropic's blocks, OpenAI's chat parts and calls, and the blocks of
+//! a Loom tree.
 //!
-//! Their `type` names do not collide, so one reader knows them all. It is lenient: an unknown block is kept as its vendor's, or reported and passed over.
+//! Their `type` names do not collide, so one reader handles them all. It is lenient: an unknown block is kept as its
+//! vendor's, or reported and skipped.
 
 use std::borrow::Cow;
 
@@ -10,13 +11,13 @@ use serde_json::{Map, Value, json};
 use super::signature::ReasoningSignature;
 use crate::content::{Block, Image, Media, Vendor, data_url, parse_arguments};
 
-/// Whoever counts what is not known.
+/// Counts unknown content.
 pub(crate) trait Unknown {
-    /// Counts one more of a kind that is not known.
+    /// Counts one more of an unknown kind.
     fn unknown(&mut self, kind: &str);
 }
 
-/// Reads the content of a message, and notes if there is none.
+/// Reads the content of a message, and reports if it is missing.
 pub(crate) fn read_said(
     content: Option<&Value>,
     vendor: Option<Vendor>,
@@ -28,7 +29,7 @@ pub(crate) fn read_said(
     read_content(content, vendor, notes)
 }
 
-/// Reads `content`: a string, one block or a list of blocks. Unknown blocks are those of `vendor`, if it is given.
+/// Reads `content`: a string, one block or a list of blocks. Unknown blocks belong to `vendor`, if set.
 pub(crate) fn read_content(
     content: Option<&Value>,
     vendor: Option<Vendor>,
@@ -47,13 +48,13 @@ pub(crate) fn read_content(
     }
 }
 
-/// Reads one block; an unknown kind without a vendor is noted.
+/// Reads one block; an unknown kind without a vendor is reported.
 fn read(block: &Value, vendor: Option<Vendor>, notes: &mut dyn Unknown) -> Option<Block<'static>> {
     let map = match block {
         Value::String(text) => return Some(Block::text(text.clone())),
         Value::Object(map) => map,
         _ => {
-            notes.unknown("a block that is no object");
+            notes.unknown("a block that is not an object");
             return None;
         }
     };
@@ -70,7 +71,7 @@ fn read(block: &Value, vendor: Option<Vendor>, notes: &mut dyn Unknown) -> Optio
         "refusal" => Block::Text(owned(map, "refusal").or_else(|| lacking(kind, notes))?),
         "thinking" => Block::Reasoning {
             text: owned(map, "thinking").or_else(|| lacking(kind, notes))?,
-            signature: proof(map, "signature", ReasoningSignature::Thinking),
+            signature: read_signature(map, "signature", ReasoningSignature::Thinking),
             redacted: false,
         },
         "reasoning" => Block::Reasoning {
@@ -81,7 +82,7 @@ fn read(block: &Value, vendor: Option<Vendor>, notes: &mut dyn Unknown) -> Optio
         },
         "redacted_thinking" => Block::Reasoning {
             text: Cow::default(),
-            signature: proof(map, "data", ReasoningSignature::Redacted),
+            signature: read_signature(map, "data", ReasoningSignature::Redacted),
             redacted: true,
         },
         "tool_use" | "server_tool_use" | "mcp_tool_use" | "toolCall" => Block::ToolCall {
@@ -129,10 +130,10 @@ fn read(block: &Value, vendor: Option<Vendor>, notes: &mut dyn Unknown) -> Optio
     })
 }
 
-/// The types of Anthropic's blocks that no other vendor has, and that other blocks cannot hold.
+/// The types of Anthropic's blocks that no other vendor has, and that other blocks cannot contain.
 const OF_ANTHROPIC: [&str; 2] = ["compaction", "fallback"];
 
-/// Reads a block that only its vendor knows, as it is or as a Loom tree has it.
+/// Reads a block that only its vendor can read, in the vendor's form or as in a Loom tree.
 fn read_vendor_block(
     kind: &str,
     block: &Map<String, Value>,
@@ -152,22 +153,24 @@ fn read_vendor_block(
     vendor.map(|vendor| Block::vendor(vendor, block.clone()))
 }
 
-/// The signature under a key, which names its vendor from here on.
-fn proof(
+/// The signature under a key, marked with its vendor.
+fn read_signature(
     map: &Map<String, Value>,
     key: &str,
     of: impl Fn(Cow<'static, str>) -> ReasoningSignature<'static>,
 ) -> Option<Cow<'static, str>> {
-    owned(map, key).filter(|proof: &Cow<'_, str>| !proof.is_empty()).map(|proof| of(proof).write().into())
+    owned(map, key)
+        .filter(|signature: &Cow<'_, str>| !signature.is_empty())
+        .map(|signature| of(signature).write().into())
 }
 
-/// Notes a block that does not hold what its kind is for.
+/// Reports a block without the content that its kind requires.
 pub(crate) fn lacking<T>(kind: &str, notes: &mut dyn Unknown) -> Option<T> {
     notes.unknown(&format!("block {kind} without its content"));
     None
 }
 
-/// The content of a server tool's result has its own shapes; its JSON is the text.
+/// The content of a server tool's result has special shapes; its JSON is used as text.
 fn server_content(content: Option<&Value>) -> Vec<Block<'static>> {
     match content {
         None | Some(Value::Null) => Vec::new(),
@@ -176,7 +179,7 @@ fn server_content(content: Option<&Value>) -> Vec<Block<'static>> {
     }
 }
 
-/// A result holds texts and images, nothing else.
+/// Keeps texts and images, the only content of a result.
 pub(crate) fn only_shown(blocks: Vec<Block<'static>>, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
     let shown = |block: &Block| match block {
         Block::Text(_) | Block::Image(_) => true,
@@ -185,7 +188,7 @@ pub(crate) fn only_shown(blocks: Vec<Block<'static>>, notes: &mut dyn Unknown) -
             false
         }
         _ => {
-            notes.unknown("a call or a thought within a result");
+            notes.unknown("a call or reasoning within a result");
             false
         }
     };
@@ -198,7 +201,7 @@ fn image_of(map: &Map<String, Value>) -> Option<Image<'static>> {
     Some(image(mime_type, owned(from, "data").map(Media::Data).or_else(|| owned(from, "url").map(Media::Url))?))
 }
 
-/// The image at a URL, which may be a `data:` URL.
+/// An image from a URL, which may be a `data:` URL.
 pub(crate) fn image_at(url: &str) -> Image<'static> {
     let (mime_type, media) = match data_url(url) {
         Some((mime_type, data)) => (mime_type, Media::Data(data.to_owned().into())),
@@ -212,7 +215,7 @@ pub(crate) fn image(mime_type: String, media: Media<'static>) -> Image<'static> 
     Image { mime_type: mime_type.into(), media: Some(media), ..Image::default() }
 }
 
-/// The URL of an image; a `data:` URL if its bytes are here.
+/// The URL of an image; a `data:` URL for data.
 pub(crate) fn image_url(image: &Image<'_>) -> String {
     match &image.media {
         Some(Media::Data(data)) => format!("data:{};base64,{data}", image.mime_type),
@@ -221,7 +224,7 @@ pub(crate) fn image_url(image: &Image<'_>) -> String {
     }
 }
 
-/// One text alone as that text, other blocks as the list that `write` makes.
+/// A single text as a string, other blocks as the list that `write` returns.
 pub(crate) fn text_or(blocks: &[Block<'_>], write: impl FnOnce(&[Block<'_>]) -> Vec<Value>) -> Value {
     match blocks {
         [Block::Text(text)] => Value::from(&**text),
@@ -253,7 +256,7 @@ pub(crate) fn object<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m M
     map.get(key).and_then(Value::as_object)
 }
 
-/// The list under a key; empty if there is none.
+/// The list under a key; empty if missing.
 pub(crate) fn list<'m>(map: &'m Map<String, Value>, key: &str) -> &'m [Value] {
     map.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }

@@ -1,4 +1,4 @@
-//! Reading messages of each format into pieces. What is not known of a message is left as it is and costs its JSON.
+//! Reading messages of each format into pieces. Unknown content is left unchanged and costs its JSON.
 
 use super::format::Format;
 use super::pieces::message::{Kind, Message, Reader, TextShape};
@@ -10,16 +10,16 @@ use crate::json::{Value, object};
 /// Reads the messages of a chat.
 ///
 /// # Errors
-/// [`crate::Code::InvalidInput`] and [`crate::Code::UnknownValue`] for what is no message of the format.
+/// [`crate::Code::InvalidInput`] and [`crate::Code::UnknownValue`] for a value that is not a message of the format.
 pub(crate) fn read<'t>(format: Format, messages: &[Value<'t>], prices: Prices<'_>) -> Result<Vec<Message<'t>>> {
-    read_behind(&[], format, messages, prices)
+    read_after(&[], format, messages, prices)
 }
 
 /// Reads messages that follow others.
 ///
 /// # Errors
 /// As [`read`].
-pub(crate) fn read_behind<'t>(
+pub(crate) fn read_after<'t>(
     before: &[Message<'_>],
     format: Format,
     messages: &[Value<'t>],
@@ -27,7 +27,7 @@ pub(crate) fn read_behind<'t>(
 ) -> Result<Vec<Message<'t>>> {
     let mut gemini = gemini::pieces::Contents::default();
     if format == Format::Gemini {
-        gemini = gemini::pieces::Contents::behind(before);
+        gemini = gemini::pieces::Contents::after(before);
     }
     let mut read = |message: &Value<'t>| {
         let object = message.object("a chat message, an object")?;
@@ -48,7 +48,7 @@ pub(crate) fn read_behind<'t>(
     messages.map(|(index, message)| read(message).map_err(|error| error.with("index", before.len() + index))).collect()
 }
 
-/// The message that a text of our own is, in a format.
+/// A user message with this text, in a format.
 pub(crate) fn user_message(format: Format, text: &str) -> serde_json::Value {
     match format {
         Format::Gemini => object([("role", "user".into()), ("parts", vec![TextShape::GeminiPart.write(text)].into())]),
@@ -64,7 +64,7 @@ pub(crate) fn user_message(format: Format, text: &str) -> serde_json::Value {
     }
 }
 
-/// The text of a message that is nothing but a text.
+/// The text of a message that consists of one text.
 pub(crate) fn text_of<'m>(message: &'m Message<'_>) -> Option<&'m str> {
     match message.pieces.as_slice() {
         [piece] if piece.kind == Kind::Text => match piece.texts.as_slice() {

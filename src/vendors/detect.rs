@@ -1,4 +1,4 @@
-//! Which format a chat is in, by the evidence of all its messages (CHATS.md "Recognition").
+//! Detects the format of a chat, by all its messages (docs/chat-formats.md).
 
 use super::format::{FORMATS, Format};
 use crate::error::{Code, Error, Result};
@@ -24,7 +24,7 @@ const UI: Formats = bit(Format::AiSdkUi);
 const LANGCHAIN: Formats = bit(Format::LangChain);
 const GEMINI: Formats = bit(Format::Gemini);
 const INTERACTIONS: Formats = bit(Format::Interactions);
-/// The formats that tools may stand in an object for, by their names; `generic` is what plain texts of any are.
+/// The formats in which tools may be an object by name; `generic` is the format of plain texts.
 pub(crate) const WITH_TOOL_RECORDS: Formats = AI_SDK | UI | GENERIC;
 /// The formats whose messages have `role` and `content`.
 const ROLES: Formats = GENERIC | OPENAI | RESPONSES | AGENTS | ANTHROPIC | AI_SDK | LANGCHAIN;
@@ -32,34 +32,34 @@ const ROLES: Formats = GENERIC | OPENAI | RESPONSES | AGENTS | ANTHROPIC | AI_SD
 /// The formats that all messages can be in.
 ///
 /// # Errors
-/// [`Code::InvalidInput`] at the first message that is in none, or in another than those before.
+/// [`Code::InvalidInput`] at the first message in an unknown format, or in another format than earlier ones.
 pub(crate) fn detect(messages: &[Value<'_>], container: Formats) -> Result<Formats> {
     let mut left = container;
     for (index, &message) in messages.iter().enumerate() {
-        left &= formats_beside(left, message, index)?;
+        left &= formats_next_to(left, message, index)?;
     }
     Ok(left)
 }
 
-/// The formats that a message can be in, where those next to it are in one of `left`.
+/// The formats that a message can be in if its neighbors are in one of `left`.
 ///
 /// # Errors
 /// As [`detect`].
-pub(crate) fn formats_beside(left: Formats, message: Value<'_>, index: usize) -> Result<Formats> {
+pub(crate) fn formats_next_to(left: Formats, message: Value<'_>, index: usize) -> Result<Formats> {
     let these = if message.kind() == Kind::Object { formats_of(message.object("a message")?)? } else { 0 };
     if these == 0 {
         return Err(in_no_format(message, index));
     }
     if left & these == 0 {
         let error = message.invalid(|place| {
-            format!("{place} is a message of the format `{}`, and those before are in `{}`; give `format`, or messages of one format", first_of(these).name(), first_of(left).name())
+            format!("{place} is a message of the format `{}`, but earlier ones are `{}`; set `format` or pass messages of one format", first_of(these).name(), first_of(left).name())
         });
         return Err(error.with("index", index));
     }
     Ok(these)
 }
 
-/// The field of a container that has the messages.
+/// The field of a container that holds the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListField {
     Messages,
@@ -76,10 +76,10 @@ impl ListField {
         }
     }
 
-    /// The formats that a container with this field can be of.
+    /// The possible formats of a container with this field.
     pub(crate) fn formats(self) -> Formats {
         match self {
-            // A request of most vendors has `messages`; with a `system` next to it, it is Anthropic's.
+            // A request to most vendors has `messages`; with a `system` next to it, it is Anthropic's.
             Self::Messages => ROLES | UI,
             Self::Contents => GEMINI,
             Self::Input => Formats::MAX,
@@ -91,21 +91,21 @@ pub(crate) fn in_no_format(message: Value<'_>, index: usize) -> Error {
     let names: Vec<&str> = FORMATS.iter().map(|&(name, _)| name).collect();
     let error = message.invalid(|place| {
         format!(
-            "{place} is no chat message; expected an object with `role` and `content`, or one of the formats {}",
+            "{place} is not a chat message; pass an object with `role` and `content`, or one of the formats {}",
             quoted(&names)
         )
     });
-    debug_assert_eq!(error.code(), Code::InvalidInput, "what a caller gave");
+    debug_assert_eq!(error.code(), Code::InvalidInput, "the caller's input");
     error.with("index", index).with("expected", names)
 }
 
-/// The one that text alone is taken for.
+/// The format assumed for plain text.
 pub(crate) fn first_of(set: Formats) -> Format {
     let mut all = FORMATS.iter().map(|&(_, format)| format);
     all.find(|format| set & bit(*format) != 0).unwrap_or(Format::Generic)
 }
 
-/// The formats that a message can be in; none for what is no message.
+/// The possible formats of a message; none for a value that is not a message.
 fn formats_of(message: Object<'_>) -> Result<Formats> {
     let [role, kind, content, parts, data, lc] = message.fields(["role", "type", "content", "parts", "data", "lc"])?;
     let [call_id, tool_calls, tool_call_id, function_call] =
@@ -168,7 +168,7 @@ fn formats_of(message: Object<'_>) -> Result<Formats> {
         }
         Some(content) if content.as_text().is_none() => return Ok(0),
         Some(_) => {}
-        // OpenAI's assistant messages alone may have none.
+        // Only OpenAI's assistant messages may have none.
         None => set &= OPENAI | if message.get_or_null("content")?.is_some() { 0 } else { LANGCHAIN },
     }
     if content.is_none()
@@ -181,7 +181,7 @@ fn formats_of(message: Object<'_>) -> Result<Formats> {
     Ok(set)
 }
 
-/// The formats that something without a role can be in, by its type.
+/// The possible formats of an item without a role, by its type.
 fn formats_of_item(kind: Value<'_>, has_content: bool, item: Object<'_>) -> Formats {
     let Some(kind) = kind.as_text() else { return 0 };
     let has = |keys: &[&str]| has(item.value(), keys);
@@ -211,7 +211,7 @@ fn formats_of_item(kind: Value<'_>, has_content: bool, item: Object<'_>) -> Form
     }
 }
 
-/// The formats that can have a call, or its result, of this type.
+/// The formats with a call or a result of this type.
 fn formats_of_call(kind: &str, item: Object<'_>) -> Formats {
     let has = |keys: &[&str]| has(item.value(), keys);
     let of_openai = RESPONSES | if has(&["call_id"]) { 0 } else { AGENTS };
@@ -230,7 +230,7 @@ fn formats_of_call(kind: &str, item: Object<'_>) -> Formats {
     }
 }
 
-/// The formats that have a part like this in the content of a message.
+/// The formats with a part like this in the content of a message.
 fn formats_of_part(part: Value<'_>) -> Formats {
     let Some(kind) = part.object("a part").ok().and_then(|part| part.get("type").ok()?).and_then(Value::as_text) else {
         return 0;
@@ -266,7 +266,7 @@ fn formats_of_part(part: Value<'_>) -> Formats {
     if has(&["providerOptions"]) { set & AI_SDK } else { set }
 }
 
-/// Whether a part is one of OpenTelemetry's, which would be read as an empty one of a `UIMessage`.
+/// Whether a part is OpenTelemetry's, which would be read as an empty part of a `UIMessage`.
 fn is_telemetry(part: Value<'_>) -> bool {
     let kind = part.as_object().and_then(|part| part.last("type"));
     let is = |names: &[&str]| kind.is_some_and(|kind| names.iter().any(|name| kind.is_string(name)));

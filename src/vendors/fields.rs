@@ -4,17 +4,17 @@ use std::borrow::Cow;
 
 use crate::json::Object;
 
-/// A field that is a text.
+/// The text of a field.
 pub(crate) fn text_in<'t>(object: Object<'t>, name: &str) -> Option<Cow<'t, str>> {
     object.last(name)?.as_text()
 }
 
-/// A field that is an object.
+/// The object of a field.
 pub(crate) fn object_in<'t>(object: Object<'t>, name: &str) -> Option<Object<'t>> {
     object.last(name)?.object("").ok()
 }
 
-/// Whether a request continues a conversation that the provider has stored.
+/// Whether a request continues a conversation that the provider stores.
 pub(crate) fn continues_stored(request: Object<'_>) -> bool {
     let is_named = |name: &&str| request.last(name).is_some_and(|id| !id.is_null());
     ["previous_interaction_id", "previous_response_id", "conversation"].iter().any(is_named)

@@ -1,4 +1,4 @@
-//! The formats that chats are in.
+//! The formats of chats.
 
 use serde::{Serialize, Serializer};
 
@@ -27,7 +27,7 @@ pub enum Format {
     Interactions,
 }
 
-/// Their names, the ones first that text alone is taken for.
+/// Their names; those that plain text can be in come first.
 pub(crate) const FORMATS: &[(&str, Format)] = &[
     ("generic", Format::Generic),
     ("openai", Format::OpenAi),

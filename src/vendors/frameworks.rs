@@ -1,7 +1,8 @@
-//! Shared by the chats of libraries: the AI SDK's two, LangChain's, those of the OpenAI Agents SDK, and our own.
+//! Shared by the chats of libraries: the AI SDK's two, LangChain's, those of the OpenAI Agents SDK, and the generic
+//! format.
 //!
-//! None of them is sent as it is: the library makes its own request of it. So they take what they can say: any id and name,
-//! reasoning anywhere, and messages of one role in a row.
+//! None of them is sent directly: the library makes a request from it. So they accept any id and name, reasoning
+//! anywhere, and consecutive messages of one role.
 
 use crate::content::Role;
 use crate::json::JsonWriter;
@@ -10,7 +11,7 @@ use crate::vendors::bodies::ids::IdRule;
 use crate::vendors::bodies::media::{Kind, Media, Source};
 use crate::vendors::bodies::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult};
 
-/// The rules of a chat's format of this name: all media, and reasoning that has a text or a signature.
+/// The rules of the chat format with this name: all media, and reasoning with a text or a signature.
 pub(crate) fn rules(name: &'static str, chat: bool) -> Rules {
     Rules {
         name,
@@ -37,7 +38,7 @@ fn takes_anywhere(place: MediaHolder, media: &Media<'_>) -> bool {
     }
 }
 
-/// Whether a format takes media that has them in messages of the user and results alone, and recordings by their bytes.
+/// Whether a format that allows media only in user messages and results, and recordings only as data, accepts media.
 pub(crate) fn takes_of_user(place: MediaHolder, media: &Media<'_>) -> bool {
     let is_here = matches!((media.kind, media.source), (Kind::Image(_), _) | (_, Source::Data(_)));
     place != MediaHolder::Assistant && is_here && takes_anywhere(place, media)
@@ -48,7 +49,7 @@ pub(crate) fn role_of(item: &Item<'_>) -> Role {
     if item.role.is_system() { Role::System } else { item.role }
 }
 
-/// An image or a recording by its media type, with its bytes or its address.
+/// An image or a recording by media type, with its data or URL.
 pub(crate) fn media(json: &mut JsonWriter, media: &Media<'_>) {
     let (kind, mime) = match media.kind {
         Kind::Image(mime) => ("image", mime.unwrap_or_default()),
@@ -64,7 +65,7 @@ pub(crate) fn media(json: &mut JsonWriter, media: &Media<'_>) {
     });
 }
 
-/// One text alone as a string, else the list of the parts that `part` writes.
+/// A single text as a string, else the list of the parts that `part` writes.
 pub(crate) fn content(json: &mut JsonWriter, parts: &[&Item<'_>], part: &mut dyn FnMut(&mut JsonWriter, &Item<'_>)) {
     match parts {
         [] => json.raw("\"\""),

@@ -6,20 +6,20 @@ use crate::vendors::bodies::body::Body;
 use crate::vendors::bodies::ids::IdRule;
 use crate::vendors::bodies::sink::DiagnosticSink;
 
-/// The names of functions that Gemini takes.
+/// The rule for names of functions.
 pub(crate) const TOOL_NAME: IdRule = IdRule { longest: 128, others: Some(".:"), letter_first: true };
 
 /// The names of the settings of a request.
 pub(crate) struct ConfigNames {
     /// The field with all settings.
     pub field: &'static str,
-    /// The limit of the answer in it.
+    /// The output limit in it.
     pub limit: &'static str,
-    /// The same with the field.
+    /// The path of the output limit.
     pub limit_path: &'static str,
 }
 
-/// Writes our settings, and the other ones that the caller gives in the same field.
+/// Writes the settings, and the other ones that the caller sets in the same field.
 pub(crate) fn generation_config(body: &mut Body<'_>, names: &ConfigNames, sink: &mut DiagnosticSink<'_>) {
     let ConfigNames { field, limit, limit_path } = *names;
     let target = body.target;
@@ -40,7 +40,7 @@ pub(crate) fn generation_config(body: &mut Body<'_>, names: &ConfigNames, sink: 
             for (name, value) in given {
                 if config.contains_key(name) {
                     let path = format!("target.{field}.{name}");
-                    let text = format!("`{path}` says again what `target` says; it was left out");
+                    let text = format!("`{path}` duplicates a field of `target`; it was left out");
                     sink.unused_field(path, text);
                 } else if name == "tool_choice" {
                     config.insert(name.clone(), body.names.renamed(value).into_owned());
@@ -49,9 +49,11 @@ pub(crate) fn generation_config(body: &mut Body<'_>, names: &ConfigNames, sink: 
                 }
             }
         }
-        // A value that is no object is left to the caller, unless it would replace ours.
+        // A value other than an object is passed through, unless it would replace the settings.
         Some(_) if !config.is_empty() => {
-            let text = format!("`target.{field}` is no object and would replace what `target` says; it was left out");
+            let text = format!(
+                "`target.{field}` is not an object and would replace other fields of `target`; it was left out"
+            );
             sink.unused_field(format!("target.{field}"), text);
         }
         _ => {}

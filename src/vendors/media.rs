@@ -1,16 +1,17 @@
-//! Images, recordings and files within messages, in the forms of all vendors: which parts are one, and where their bytes are.
+//! Images, recordings and files in messages, in the forms of all vendors: which parts hold one, and the place of their
+//! data.
 
 use std::borrow::Cow;
 
 use crate::json::{BYTES_SIZE, Kind, Object, Value};
 use crate::text::split_once;
 
-/// What a part is that is no text of the message itself.
+/// A part that is not a text of the message itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Medium<'t> {
-    /// With its bytes or its address.
+    /// An image, with its data or URL.
     Image(Option<Value<'t>>),
-    /// A recording or a file, with its bytes or its address, and whether the bytes are a text's.
+    /// A recording or a file, with its data or URL, and whether the data are a text.
     File(Option<Value<'t>>, bool),
     /// A file that is a text.
     Text(Value<'t>),
@@ -46,7 +47,7 @@ pub(crate) const MEDIA: [&str; 24] = [
     "resource",
 ];
 
-/// The fields that lead to the bytes of something, or hold them.
+/// The fields that lead to data, or hold them.
 const PLACES: [&str; 24] = [
     "image_url",
     "source",
@@ -77,10 +78,10 @@ const PLACES: [&str; 24] = [
 /// The fields that hold a media type.
 const TYPES: [&str; 4] = ["mediaType", "mimeType", "mime_type", "media_type"];
 
-/// Fewer characters of base64 without a media type are not taken for bytes.
+/// Fewer characters of base64 without a media type do not count as data.
 const MIN_BASE64: usize = 100;
 
-/// What a part is by its type, or by the fields that Gemini has in place of one.
+/// The kind of a part by its type, or by the fields that Gemini uses instead.
 pub(crate) fn medium_of(part: Object<'_>) -> Option<Medium<'_>> {
     let [kind, name, inline, snake, file, snake_file] =
         part.fields(["type", "name", "inlineData", "inline_data", "fileData", "file_data"]).ok()?;
@@ -106,7 +107,7 @@ pub(crate) fn medium_of(part: Object<'_>) -> Option<Medium<'_>> {
     })
 }
 
-/// [`medium_of`] for what may be any JSON: a part is one only if its bytes are there.
+/// Like [`medium_of`], for arbitrary JSON: a part only counts if its data are present.
 pub(crate) fn medium_with_bytes(part: Object<'_>) -> Option<Medium<'_>> {
     let medium = medium_of(part)?;
     let (Medium::Image(Some(source)) | Medium::File(Some(source), _)) = medium else { return None };
@@ -114,7 +115,7 @@ pub(crate) fn medium_with_bytes(part: Object<'_>) -> Option<Medium<'_>> {
     is_bytes(source, if mime.is_some() { 1 } else { MIN_BASE64 }).then_some(medium)
 }
 
-/// Each medium in any JSON whose bytes are there, in their order, and these bytes.
+/// Visits each medium with data in arbitrary JSON, in order, with the data.
 pub(crate) fn media_in<'t>(value: Value<'t>, each: &mut dyn FnMut(Medium<'t>, Value<'t>)) {
     match value.kind() {
         Kind::String => {
@@ -138,7 +139,7 @@ pub(crate) fn media_in<'t>(value: Value<'t>, each: &mut dyn FnMut(Medium<'t>, Va
     }
 }
 
-/// The parts of a result of a tool of MCP: `{ content }`, each part with one of its types.
+/// The parts of a result of an MCP tool: `{ content }`, each part with one of the MCP types.
 pub(crate) fn mcp_parts(result: Object<'_>) -> Option<Value<'_>> {
     const PARTS: [&str; 5] = ["text", "image", "audio", "resource", "resource_link"];
     let content = result.last("content").filter(|content| content.kind() == Kind::List)?;
@@ -149,7 +150,7 @@ pub(crate) fn mcp_parts(result: Object<'_>) -> Option<Value<'_>> {
     (parts.len() > 0 && parts.all(is_part)).then_some(content)
 }
 
-/// The text or the parts of a file that has these in place of bytes.
+/// The text or the parts of a file that has these instead of data.
 fn text_of<'t>(part: Object<'t>, kind: &str) -> Option<Medium<'t>> {
     let inner = |name| part.last(name)?.object("").ok();
     if let Some(source) = inner("source") {
@@ -165,8 +166,7 @@ fn text_of<'t>(part: Object<'t>, kind: &str) -> Option<Medium<'t>> {
     text.filter(|text| text.as_text().is_some()).map(Medium::Text)
 }
 
-/// The media type of something, as far as it is named, and its bytes (base64, a `data:` address or bytes that stayed outside) or
-/// its address.
+/// The media type, if stated, and the data (base64, a `data:` URL or bytes outside the module) or the URL.
 pub(crate) fn find<'t>(value: Value<'t>, mime: Option<Cow<'t, str>>) -> Option<(Option<Cow<'t, str>>, Value<'t>)> {
     if let Some(source) = value.as_text() {
         let named = source.strip_prefix("data:").and_then(|rest| rest.split([';', ',']).next());
@@ -183,8 +183,8 @@ pub(crate) fn find<'t>(value: Value<'t>, mime: Option<Cow<'t, str>>) -> Option<(
     PLACES.iter().find_map(|name| find(object.last(name)?, mime.clone()))
 }
 
-/// Whether a value is bytes, and not an address or some name: a `data:` address, base64 of so many characters, or bytes that
-/// stayed outside.
+/// Whether a value is data, not a URL or a name: a `data:` URL, base64 with at least `least` characters, or bytes
+/// outside the module.
 pub(crate) fn is_bytes(value: Value<'_>, least: usize) -> bool {
     let Some(text) = value.as_text() else {
         return value.as_object().is_some_and(|object| object.last(BYTES_SIZE).is_some());
@@ -192,13 +192,13 @@ pub(crate) fn is_bytes(value: Value<'_>, least: usize) -> bool {
     is_data_url(&text) || (text.len() >= least && text.bytes().take(1024).all(is_base64))
 }
 
-/// Whether a value is an address that holds base64.
+/// Whether a value is a `data:` URL with base64.
 fn is_bytes_address(value: Value<'_>) -> bool {
     value.as_text().is_some_and(|text| is_data_url(&text))
 }
 
 fn is_data_url(text: &str) -> bool {
-    /// A media type with its parameters.
+    /// Maximal bytes of a media type with its parameters.
     const MAX_TYPE_BYTES: usize = 256;
     let head = text.as_bytes().get(..text.len().min(MAX_TYPE_BYTES)).unwrap_or_default();
     head.starts_with(b"data:") && head.windows(8).any(|part| part == b";base64,")
@@ -208,7 +208,7 @@ fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=' | b'\r' | b'\n')
 }
 
-/// A field that is a text.
+/// The text of a field.
 fn text_in<'t>(object: Object<'t>, name: &str) -> Option<Cow<'t, str>> {
     object.last(name)?.as_text()
 }

@@ -1,9 +1,10 @@
-//! What of a message is compared with that of an earlier request: its role, its content and its ids (SPEC §8 "Continuing fits").
+//! The parts of a message that are compared with an earlier request: its role, its content and its ids
+//! (docs/agents.md).
 
 use crate::hashing::Hasher;
 use crate::json::{Kind, Object, Value};
 
-/// Marks for a provider's cache, and what hosts note about a message.
+/// Marks for a provider's cache, and annotations of hosts.
 const IGNORED: &[&str] = &[
     "cache_control",
     "cacheControl",
@@ -15,7 +16,7 @@ const IGNORED: &[&str] = &[
     "createdAt",
 ];
 
-/// The hashes of a message: of everything but its parts, and with each further part.
+/// The hashes of a message: of everything except its parts, and with each further part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MessageHash {
     head: u64,
@@ -42,12 +43,12 @@ impl MessageHash {
         Self { head, parts }
     }
 
-    /// A message whose parts are not looked at.
+    /// A message whose parts are not compared.
     pub(crate) fn of_hash(hash: u64) -> Self {
         Self { head: hash, parts: Vec::new() }
     }
 
-    /// The hash of all of it.
+    /// The hash of the whole message.
     pub(crate) fn whole(&self) -> u64 {
         self.up_to(self.parts.len()).unwrap_or(self.head)
     }
@@ -56,7 +57,7 @@ impl MessageHash {
         self.parts.len()
     }
 
-    /// The hash of it with so many parts.
+    /// The hash of the message with its first `parts` parts.
     pub(crate) fn up_to(&self, parts: usize) -> Option<u64> {
         match parts.checked_sub(1) {
             Some(last) => self.parts.get(last).copied(),
@@ -65,14 +66,14 @@ impl MessageHash {
     }
 }
 
-/// The hash of several hashes in their order.
+/// The hash of several hashes in order.
 pub(crate) fn hash_of(hashes: impl IntoIterator<Item = u64>) -> u64 {
     let mut all = Hasher::default();
     hashes.into_iter().for_each(|hash| all.word(hash));
     all.finish()
 }
 
-/// The hash of a content: a text is the same as a list with this text.
+/// The hash of a content: a text equals a list with this text.
 pub(crate) fn content_hash(content: Value<'_>) -> u64 {
     match content.as_list() {
         Some(parts) => parts.fold(1, with_part),
@@ -85,7 +86,7 @@ pub(crate) fn hash_to(messages: &[MessageHash], count: usize) -> u64 {
     hash_of(messages.iter().take(count).map(MessageHash::whole))
 }
 
-/// A text as content is the same as a list with this text.
+/// A text as content equals a list with this text.
 fn with_part(before: u64, part: Value<'_>) -> u64 {
     let text = match part.as_object().filter(|object| object.last("type").is_some_and(|kind| kind.is_string("text"))) {
         Some(object) => object.last("text").and_then(Value::as_text),
@@ -110,7 +111,7 @@ fn is_ignored(key: Value<'_>) -> bool {
     IGNORED.iter().any(|ignored| key.is_string(ignored))
 }
 
-/// The hash of a value; none for an object of which everything is ignored.
+/// The hash of a value; `None` for an object with only ignored fields.
 pub(crate) fn value_hash(value: Value<'_>) -> Option<u64> {
     let mut hasher = Hasher::default();
     match value.kind() {
@@ -137,7 +138,7 @@ pub(crate) fn value_hash(value: Value<'_>) -> Option<u64> {
     Some(hasher.finish())
 }
 
-/// Adds the fields of an object, some excepted; how many that were.
+/// Adds the fields of an object except some; returns the number of exceptions.
 fn hash_fields(object: Object<'_>, hasher: &mut Hasher, is_excepted: &dyn Fn(Value<'_>) -> bool) -> usize {
     let mut count = 0;
     for (key, value) in object.entries() {

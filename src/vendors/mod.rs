@@ -1,8 +1,9 @@
-//! Wire formats: one module for each vendor, which reads its messages, answers and streams, and writes its messages and bodies.
+//! Wire formats: one module per vendor, which reads its messages, answers and streams, and writes its messages and
+//! bodies.
 //!
-//! A vendor's JSON keys occur here only. A chat's message is read into pieces that say where they stand (`pieces`), so that it
-//! can be edited in place; an answer or a foreign file is read into blocks (`blocks`); messages of blocks are written into bodies
-//! and chats (`bodies`).
+//! A vendor's JSON keys occur here only. A chat's message is read into pieces with their places (`pieces`), so that it
+//! can be edited in place; an answer or a foreign file is read into blocks
+//! (`blocks`); messages of blocks are written into bodies and chats (`bodies`).
 
 pub(crate) mod ai_sdk;
 pub(crate) mod anthropic;

@@ -1,7 +1,8 @@
-//! A chat in the terms that every format can be written from: messages of blocks, from the pieces that were read.
+//! A chat in neutral form, from which every format can be written: messages of blocks, made from the pieces that were
+//! read.
 //!
-//! What a format says in its own way (where the arguments of a call are, what proves a thought) is looked up here by the names
-//! that all formats have for it: they do not collide.
+//! Format-specific places (the arguments of a call, the signature of reasoning) are looked up here by the names used in
+//! all formats: they do not collide.
 
 use std::borrow::Cow;
 
@@ -24,33 +25,33 @@ use crate::vendors::signature::ReasoningSignature;
 use crate::vendors::vendor_block::BlockFormat;
 use crate::vendors::{ai_sdk, anthropic, gemini, gemini_interactions, langchain, openai_chat, openai_responses};
 
-/// A chat that any format can be written from.
+/// A chat from which any format can be written.
 #[derive(Debug)]
 pub(crate) struct NormalizedChat<'t> {
     pub messages: Vec<BlockMessage<'t>>,
-    /// For each of them, which message of the chat it is from.
+    /// For each message, the index of its source in the chat.
     pub from: Vec<usize>,
-    /// Fields next to the messages.
+    /// Fields outside the messages.
     pub system: Option<String>,
     /// The empty messages of the chat.
     pub silent: Vec<usize>,
-    /// Diagnostics about what has no place in the target.
+    /// Findings about content that the target cannot hold.
     pub notes: ConversionReport,
 }
 
 impl NormalizedChat<'_> {
-    /// Notes the empty messages: no provider takes them.
+    /// Reports the empty messages: providers reject them.
     pub(crate) fn note_silent(&mut self) {
         for &at in &self.silent {
-            self.notes.add(Cow::Borrowed("a message that says nothing"), Severity::Info, at);
+            self.notes.add(Cow::Borrowed("an empty message"), Severity::Info, at);
         }
     }
 }
 
-/// In the place of a message: the fields next to them.
+/// Represents the fields outside the messages, in place of an index.
 const SYSTEM: usize = usize::MAX;
 
-/// Things that have no place in the target, by the messages that they are in.
+/// Counts of content that the target cannot hold, by message.
 #[derive(Debug, Default)]
 pub(crate) struct ConversionReport(Counted);
 
@@ -59,10 +60,10 @@ impl ConversionReport {
         self.0.add(what, severity, message);
     }
 
-    /// A diagnostic for each kind, at the first message that it is in.
+    /// A diagnostic for each kind, at the first message with it.
     pub(crate) fn finish(self, diagnostics: &mut Vec<Diagnostic>) {
         for kind in self.0.into_kinds() {
-            let text = format!("{}: the target format has no place for it", kind.times());
+            let text = format!("{}: the target format cannot hold it", kind.times());
             let found = Diagnostic::new(DiagnosticCode::NotExpressible, kind.severity, text);
             let path = if kind.place == SYSTEM { "system".to_owned() } else { format!("messages[{}]", kind.place) };
             diagnostics.push(found.at_path(path));
@@ -70,7 +71,7 @@ impl ConversionReport {
     }
 }
 
-/// A chat in the terms of all formats, for one to be written: proofs of thoughts are those that it takes.
+/// Normalizes a chat for writing it in a format: with the signatures that the format accepts.
 pub(crate) fn neutral<'t>(
     format: Format,
     target: Format,
@@ -110,7 +111,7 @@ pub(crate) fn neutral<'t>(
     Ok(normalizer.out)
 }
 
-/// The text of a system context, wherever it stands: a text, parts with texts, or a content with such parts.
+/// The text of a system context, at any place: a text, parts with texts, or a content with such parts.
 pub(crate) fn system_text(system: Value<'_>) -> Option<String> {
     let mut texts: Vec<String> = Vec::new();
     each_text(system, &mut |text| texts.push(text.to_owned()));
@@ -118,7 +119,7 @@ pub(crate) fn system_text(system: Value<'_>) -> Option<String> {
     (!is_blank(&text)).then_some(text)
 }
 
-/// Each text of a system context: a text, a list of parts with texts, or a content with such parts.
+/// Visits each text of a system context: a text, a list of parts with texts, or a content with such parts.
 fn each_text(system: Value<'_>, each: &mut dyn FnMut(&str)) {
     if let Some(text) = system.as_text() {
         return each(&text);
@@ -138,11 +139,11 @@ struct ChatNormalizer<'t> {
     format: Format,
     target: Format,
     message: usize,
-    /// Whether the message says something.
+    /// Whether the message has content.
     has_content: bool,
-    /// The ids of calls that were given none.
+    /// The assigned ids of calls without one.
     ids: SortedMap<String, String>,
-    /// The list that was looked into last, so that going through it takes one pass.
+    /// The last visited list, so that walking through it takes one pass.
     list: Option<(Path, Vec<Value<'t>>)>,
     out: NormalizedChat<'t>,
 }
@@ -152,9 +153,9 @@ impl<'t> ChatNormalizer<'t> {
         let object = value.object("a chat message, an object")?;
         let [role, name] = object.fields(["role", "name"])?;
         if name.is_some() && message.role != Role::Tool && role.is_some() {
-            self.note("the `name` of who speaks", Severity::Info);
+            self.note("the `name` of the speaker", Severity::Info);
         }
-        // An item that is reported as a whole, or becomes the arguments of a call, loses no single field.
+        // An item that is reported as a whole, or becomes the arguments of a call, has no separately reported fields.
         let is_whole = |piece: &Piece<'_>| {
             piece.places.is_empty() && matches!(&piece.kind, Kind::Other | Kind::Call { name: Cow::Borrowed(""), .. })
         };
@@ -169,16 +170,16 @@ impl<'t> ChatNormalizer<'t> {
         };
         let mut blocks = Vec::new();
         self.phase(object, &mut blocks);
-        // The results of calls that are one with them.
+        // The results that are in one part with their calls.
         let mut results = Vec::new();
         let mut step = 0;
-        // Thoughts that stand next to the content come before it.
-        let is_beside = |piece: &&Piece<'_>| {
+        // Reasoning next to the content precedes it.
+        let is_outside = |piece: &&Piece<'_>| {
             let place = piece.places.first().and_then(|place| place.last());
             piece.kind == Kind::Reasoning && matches!(place, Some(Step::Key(_)))
         };
-        let beside = message.pieces.iter().filter(is_beside);
-        for piece in beside.chain(message.pieces.iter().filter(|piece| !is_beside(piece))) {
+        let outside = message.pieces.iter().filter(is_outside);
+        for piece in outside.chain(message.pieces.iter().filter(|piece| !is_outside(piece))) {
             if piece.step != step {
                 step = piece.step;
                 self.push(role, &mut blocks);
@@ -201,7 +202,7 @@ impl<'t> ChatNormalizer<'t> {
         Ok(())
     }
 
-    /// A message of these blocks. Where each item is a message, those of one answer are one.
+    /// Adds a message of these blocks. If each item is a message, those of one answer are merged.
     fn push(&mut self, role: Role, blocks: &mut Vec<Block<'t>>) {
         if blocks.is_empty() {
             return;
@@ -231,7 +232,7 @@ impl<'t> ChatNormalizer<'t> {
         self.note(what, Severity::Warning);
     }
 
-    /// The value at a place.
+    /// The value at a path.
     fn at(&mut self, value: Value<'t>, place: &[Step]) -> Option<Value<'t>> {
         let Some((Step::At(index), before)) = place.split_last() else { return walk(value, place) };
         if self.list.as_ref().is_none_or(|(path, _)| path != before) {
@@ -251,7 +252,7 @@ impl<'t> ChatNormalizer<'t> {
     ) -> Result<()> {
         let part = if piece.kind == Kind::Reasoning { langchain::pieces::vendor_block(part) } else { part };
         let object = part.object("a part").ok().filter(|_| !piece.places.is_empty());
-        let proof = match object {
+        let signature = match object {
             Some(object) => {
                 if piece.kind != Kind::Other {
                     self.fields(object);
@@ -273,9 +274,9 @@ impl<'t> ChatNormalizer<'t> {
             self.compaction(part, piece, blocks);
             return Ok(());
         }
-        // A proof of something other than a thought stands before it.
-        if let (Some(proof), true) = (&proof, piece.kind != Kind::Reasoning) {
-            self.thought(Cow::Borrowed(""), Some(proof), blocks);
+        // A signature of something other than reasoning is written before it.
+        if let (Some(signature), true) = (&signature, piece.kind != Kind::Reasoning) {
+            self.thought(Cow::Borrowed(""), Some(signature), blocks);
         }
         match &piece.kind {
             Kind::Text if piece.texts.is_empty() => blocks.extend(part.as_text().map(Block::Text)),
@@ -297,22 +298,22 @@ impl<'t> ChatNormalizer<'t> {
                 let result = self.result(id, message, part, place)?;
                 results.push(result);
             }
-            // Thoughts next to the content, each with its proof.
+            // Reasoning next to the content, each block with its signature.
             Kind::Reasoning if part.kind() == JsonKind::List => {
                 for block in part.list("a list of thoughts")? {
-                    let proof = signature_of(Format::Anthropic, block.object("a thought, an object")?);
+                    let signature = signature_of(Format::Anthropic, block.object("a thought, an object")?);
                     let text = reasoning_text(block);
-                    if proof.is_none() && is_blank(&text) {
-                        self.lost("a thought that is sealed for a vendor that is not named");
+                    if signature.is_none() && is_blank(&text) {
+                        self.lost("encrypted reasoning of an unknown vendor");
                     }
-                    self.thought(text, proof.as_ref(), blocks);
+                    self.thought(text, signature.as_ref(), blocks);
                 }
             }
             Kind::Reasoning => {
                 if self.is_vendor_step(part) {
-                    self.lost("an image in a thought");
+                    self.lost("an image in reasoning");
                 }
-                self.thought(reasoning_text(part), proof.as_ref(), blocks);
+                self.thought(reasoning_text(part), signature.as_ref(), blocks);
             }
             Kind::Image | Kind::Other => {
                 let is_image = piece.kind == Kind::Image;
@@ -327,7 +328,8 @@ impl<'t> ChatNormalizer<'t> {
         Ok(())
     }
 
-    /// The id of a call: where the format gives none it is found by name and order, which is no id for others.
+    /// The id of a call: if the format has none, the call is matched by name and order, which gives no id for other
+    /// formats.
     fn id(&mut self, id: &Cow<'t, str>) -> Cow<'t, str> {
         if !id.starts_with('\0') {
             return id.clone();
@@ -347,12 +349,12 @@ impl<'t> ChatNormalizer<'t> {
             part.object("a call").ok().map(|call| call.get("type")).transpose()?.flatten().and_then(Value::as_text);
         let is_server = |kind: &str| kind.starts_with("server_") || kind.starts_with("mcp_");
         if kind.as_deref().is_some_and(is_server) || self.is_vendor_step(part) {
-            self.note("a call that the vendor itself answers, written as a call of a function", Severity::Info);
+            self.note("a call of a server tool, written as a call of a function", Severity::Info);
         }
         let arguments = match arguments {
-            // The calls of a vendor's own tools have no name: all of them is what is asked.
+            // The calls of a vendor's tools have no name: the whole call is the arguments.
             _ if name.is_empty() => {
-                self.note("a call of a vendor's own tool, written as a call of a function", Severity::Info);
+                self.note("a call of a vendor's tool, written as a call of a function", Severity::Info);
                 Json::String(part.json().into_owned())
             }
             Some(text) if is_text => {
@@ -362,7 +364,7 @@ impl<'t> ChatNormalizer<'t> {
                 );
                 object([("input", text.as_text().map(Cow::into_owned).into())])
             }
-            // A text is the JSON of the arguments; so they stay as they were written.
+            // A text is the JSON of the arguments, so they stay unchanged.
             Some(value) => Json::String(
                 value.as_text().filter(|_| self.has_json_text()).unwrap_or_else(|| value.json()).into_owned(),
             ),
@@ -481,7 +483,7 @@ impl<'t> ChatNormalizer<'t> {
         Ok(())
     }
 
-    /// An image, a recording or a file, as far as it can be said; a text where it is one.
+    /// An image, a recording or a file, as far as it can be expressed; a text if it is one.
     fn other(&mut self, part: Value<'t>, is_image: bool) -> Option<Block<'t>> {
         let object = part.object("a part").ok()?;
         let kind = text_in(object, "type").unwrap_or_default();
@@ -513,26 +515,26 @@ impl<'t> ChatNormalizer<'t> {
             return Some(Block::Text(Cow::Owned(placeholder("file", name.as_deref()))));
         }
         let what = match &*kind {
-            "" => "a part of a kind that is not known".to_owned(),
+            "" => "a part of an unknown kind".to_owned(),
             kind => format!("a part `{}`", kind.chars().take(40).collect::<String>()),
         };
         self.lost(what);
         None
     }
 
-    /// Whether a part is a step for which the vendor runs a tool, or a thought that is more than texts.
+    /// Whether a part is a step of a tool that the vendor runs, or reasoning with more than texts.
     fn is_vendor_step(&self, part: Value<'t>) -> bool {
         self.format == Format::Interactions && part.as_object().is_some_and(gemini_interactions::fields::is_vendor_step)
     }
 
-    /// Whether a step goes to the target as it is. Other targets have a call of a function.
+    /// Whether a step is written unchanged to the target. For other targets it becomes a call of a function.
     fn keeps_step(&self, part: Value<'t>) -> bool {
         let is_step = |format: BlockFormat| format == BlockFormat::GeminiStep;
         (self.target == Format::Generic || block_format_of(self.target).is_some_and(is_step))
             && self.is_vendor_step(part)
     }
 
-    /// The block that a piece is, if only its vendor knows it.
+    /// The block of a piece, if only its vendor can read it.
     fn vendor_block(&self, part: Value<'t>, piece: &Piece<'t>) -> Result<Option<VendorBlock<'static>>> {
         let Ok(object) = part.object("a part") else { return Ok(None) };
         let kind = text_in(object, "type").unwrap_or_default();
@@ -550,7 +552,7 @@ impl<'t> ChatNormalizer<'t> {
         Ok(Some(VendorBlock { vendor, value: Cow::Owned(value.to_json()?) }))
     }
 
-    /// Adds the phase of a message of OpenAI's, before its texts.
+    /// Adds the phase of an OpenAI message, before its texts.
     fn phase(&mut self, message: Object<'t>, blocks: &mut Vec<Block<'t>>) {
         let Some(phase) = text_in(message, "phase") else { return };
         if matches!(self.target, Format::Responses | Format::Agents | Format::Generic) {
@@ -560,7 +562,7 @@ impl<'t> ChatNormalizer<'t> {
         }
     }
 
-    /// Adds a block that only its vendor knows, or for another target the text that replaces it.
+    /// Adds a block that only its vendor can read, or for another target the text that replaces it.
     fn put_vendor_block(&mut self, block: VendorBlock<'static>, blocks: &mut Vec<Block<'t>>) {
         if self.target == Format::Generic || block_format_of(self.target) == Some(block.format()) {
             blocks.push(Block::Vendor(Box::new(block)));
@@ -571,7 +573,7 @@ impl<'t> ChatNormalizer<'t> {
         blocks.extend(text.map(|text| Block::text(text.to_owned())));
     }
 
-    /// A compaction of a library's: its summary as a text, since no block of all formats can replace the messages before it.
+    /// A library's compaction: its summary as a text, since no common block can replace the messages before it.
     fn compaction(&mut self, part: Value<'t>, piece: &Piece<'t>, blocks: &mut Vec<Block<'t>>) {
         let content = || {
             let object = part.object("a compaction").ok()?;
@@ -584,23 +586,23 @@ impl<'t> ChatNormalizer<'t> {
                 self.lost("a compaction, written as the text of its summary");
                 blocks.push(Block::Text(text));
             }
-            None => self.lost("a sealed compaction, and with it the messages that it replaces"),
+            None => self.lost("an encrypted compaction, with the messages that it replaces"),
         }
     }
 
-    /// A thought, with its proof where the target takes it.
-    fn thought(&mut self, text: Cow<'t, str>, proof: Option<&ReasoningSignature<'t>>, blocks: &mut Vec<Block<'t>>) {
-        let signature = proof.filter(|proof| takes(self.target, proof)).map(ReasoningSignature::write);
-        // A target that takes no thoughts reports that itself.
-        if proof.is_some() && signature.is_none() && self.target != Format::OpenAi {
-            self.note("the proof of a thought, which is another vendor's", Severity::Info);
+    /// A reasoning block, with its signature if the target accepts it.
+    fn thought(&mut self, text: Cow<'t, str>, found: Option<&ReasoningSignature<'t>>, blocks: &mut Vec<Block<'t>>) {
+        let signature = found.filter(|found| takes(self.target, found)).map(ReasoningSignature::write);
+        // A target without reasoning reports that itself.
+        if found.is_some() && signature.is_none() && self.target != Format::OpenAi {
+            self.note("the signature of reasoning, which is another vendor's", Severity::Info);
         }
         if signature.is_some() || !is_blank(&text) {
             blocks.push(Block::Reasoning { text, signature: signature.map(Cow::Owned), redacted: false });
         }
     }
 
-    /// Notes the fields next to a part for a vendor that are no signature.
+    /// Reports vendor fields next to a part other than signatures.
     fn options(&mut self, name: &str, options: Value<'_>) {
         let Ok(options) = options.object("") else { return };
         for (key, value) in options.entries() {
@@ -623,7 +625,7 @@ impl<'t> ChatNormalizer<'t> {
         }
     }
 
-    /// Notes the fields of a message or a part that nothing is made of.
+    /// Reports the fields of a message or a part that were not used.
     fn fields(&mut self, object: Object<'_>) {
         for (key, value) in object.entries() {
             let is_empty = match value.kind() {
@@ -648,7 +650,7 @@ impl<'t> ChatNormalizer<'t> {
     }
 }
 
-/// Whether no other place has the same thought as this one, and with its proof.
+/// Whether no other place has the same reasoning with its signature.
 fn is_best_thought(message: Object<'_>, place: &[Step]) -> bool {
     let &[Step::Key(name)] = place else { return true };
     let better = THOUGHTS.into_iter().skip_while(|&other| other != name).skip(1);
@@ -664,11 +666,11 @@ const READ: &str = "type role content parts id status state name text thinking r
      tool_call_id tool_use_id toolCallId toolName tool_calls function_call functionCall functionResponse \
      function_response output result uri errorText is_error isError refusal lc kwargs approvalId phase";
 
-/// Those among them that have fields of their own.
+/// Those that have subfields.
 const HOLDERS: &str =
     "additional_kwargs image_url source file input_audio inlineData inline_data fileData function kwargs data";
 
-/// Whether a list of words has this one.
+/// Whether a list of words contains a word.
 fn is_one_of(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word)
 }
@@ -681,7 +683,7 @@ fn walk<'t>(value: Value<'t>, path: &[Step]) -> Option<Value<'t>> {
     })
 }
 
-/// The text of a thought.
+/// The text of reasoning.
 fn reasoning_text<'t>(part: Value<'t>) -> Cow<'t, str> {
     let Ok(object) = part.object("a thought") else { return part.as_text().unwrap_or_default() };
     let text =
@@ -698,7 +700,7 @@ fn reasoning_text<'t>(part: Value<'t>) -> Cow<'t, str> {
     Cow::Owned(texts.join("\n\n"))
 }
 
-/// The type of an image, a recording or a file, and where its bytes are.
+/// The type of an image, a recording or a file, and the place of its data.
 fn media<'t>(value: Value<'t>) -> Option<(Cow<'t, str>, Media<'t>)> {
     let (mime, source) = find(value, None)?;
     let source = source.as_text()?;
@@ -709,7 +711,7 @@ fn media<'t>(value: Value<'t>) -> Option<(Cow<'t, str>, Media<'t>)> {
     Some((mime.unwrap_or_default(), media))
 }
 
-/// The arguments of a call, and whether they are a text that is no JSON.
+/// The arguments of a call, and whether they are a text other than JSON.
 fn arguments(call: Value<'_>) -> Result<(Option<Value<'_>>, bool)> {
     let Ok(object) = call.object("a call") else { return Ok((None, false)) };
     if let Some((inner, is_custom)) = openai_chat::fields::called(object)? {
@@ -723,7 +725,7 @@ fn arguments(call: Value<'_>) -> Result<(Option<Value<'_>>, bool)> {
     Ok((arguments.or(args).or(input), openai_responses::fields::is_custom_call(object)))
 }
 
-/// The signature of a thought or a part, in whichever vendor's form. Gateways have several in one format.
+/// The signature of reasoning or a part, in any vendor's form. Gateways mix several in one format.
 fn signature_of<'t>(format: Format, part: Object<'t>) -> Option<ReasoningSignature<'t>> {
     if let Some(signature) = gemini::fields::signature(part) {
         return (signature != NO_SIGNATURE).then_some(ReasoningSignature::Thought(signature));
@@ -746,7 +748,7 @@ fn signature_of<'t>(format: Format, part: Object<'t>) -> Option<ReasoningSignatu
     openai_responses::fields::sealed(part).or_else(|| ai_sdk::fields::signature(part))
 }
 
-/// The form of the blocks that a format has as they are.
+/// The form of the vendor blocks in a format.
 fn block_format_of(format: Format) -> Option<BlockFormat> {
     match format {
         Format::Anthropic => Some(BlockFormat::Anthropic),
@@ -757,20 +759,20 @@ fn block_format_of(format: Format) -> Option<BlockFormat> {
     }
 }
 
-/// Whether a target takes a proof.
-fn takes(target: Format, proof: &ReasoningSignature<'_>) -> bool {
+/// Whether a target accepts a signature.
+fn takes(target: Format, signature: &ReasoningSignature<'_>) -> bool {
     match target {
         Format::AiSdk | Format::AiSdkUi | Format::Generic => true,
-        Format::LangChain => matches!(proof, ReasoningSignature::Thinking(_) | ReasoningSignature::Redacted(_)),
+        Format::LangChain => matches!(signature, ReasoningSignature::Thinking(_) | ReasoningSignature::Redacted(_)),
         Format::Anthropic => matches!(
-            proof,
+            signature,
             ReasoningSignature::Thinking(_) | ReasoningSignature::Redacted(_) | ReasoningSignature::Opaque(_)
         ),
         Format::Gemini | Format::Interactions => {
-            matches!(proof, ReasoningSignature::Thought(_) | ReasoningSignature::Opaque(_))
+            matches!(signature, ReasoningSignature::Thought(_) | ReasoningSignature::Opaque(_))
         }
-        Format::Responses => matches!(proof, ReasoningSignature::Sealed(..) | ReasoningSignature::Opaque(_)),
-        Format::Agents => matches!(proof, ReasoningSignature::Sealed(..)),
+        Format::Responses => matches!(signature, ReasoningSignature::Sealed(..) | ReasoningSignature::Opaque(_)),
+        Format::Agents => matches!(signature, ReasoningSignature::Sealed(..)),
         Format::OpenAi => false,
     }
 }

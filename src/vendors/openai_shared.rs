@@ -6,12 +6,12 @@ use crate::vendors::bodies::media::{ANY_IMAGE, Kind, Media, Source};
 use crate::vendors::bodies::normalize::ToolResult;
 use crate::vendors::bodies::sink::DiagnosticSink;
 
-/// The image types that OpenAI reads.
+/// The image types that OpenAI supports.
 pub(crate) fn is_image(mime: &str) -> bool {
     matches!(mime, "image/png" | "image/jpeg" | "image/gif" | "image/webp" | ANY_IMAGE)
 }
 
-/// The prefix of a failed tool's text, since there is no field for it.
+/// The prefix of a failed tool's text, since there is no field for the failure.
 pub(crate) fn error_text(
     result: &ToolResult<'_>,
     message: Option<usize>,
@@ -22,12 +22,12 @@ pub(crate) fn error_text(
         return "";
     }
     let text =
-        format!("{provider} has no field that says that `{}` failed; its result begins with `Error: `", result.name);
+        format!("{provider} has no field for the failure of `{}`; its result begins with `Error: `", result.name);
     sink.info(DiagnosticCode::BodyErrorAsText, message, text);
     "Error: "
 }
 
-/// A field with a URL, or with the bytes as a `data:` URL.
+/// A field with a URL, or with the data as a `data:` URL.
 pub(crate) fn url_field(json: &mut JsonWriter, name: &str, media: &Media<'_>) {
     match (media.source, media.kind) {
         (Source::Url(url), _) => json.text_field(name, url),

@@ -22,17 +22,16 @@ impl Default for Overhead {
 
 /// The price list: a counter for text, rules for the rest.
 ///
-/// The cost of a message's content is the sum over its blocks: of a text its count; of a tool call its name and its arguments
-/// as compact JSON; of a tool result its content; of reasoning its text; of a vendor's
-/// block what it costs in that vendor's chats. An independent recount by this rule gives the
-/// numbers of reports.
+/// The cost of a message's content is the sum over its blocks: of a text its count; of a tool call its name and its
+/// arguments as compact JSON; of a tool result its content; of reasoning its text; of a vendor's block its cost in that
+/// vendor's chats. An independent recount by this rule gives the numbers of reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Prices<'a> {
     /// Counts text.
     pub counter: &'a dyn Counter,
-    /// Added around messages.
+    /// The overhead of messages.
     pub overhead: Overhead,
-    /// For images.
+    /// The rule for images.
     pub image: ImageRule,
     /// Tokens of a second of audio.
     pub audio_second: u64,
@@ -82,7 +81,7 @@ impl<'a> Prices<'a> {
         }
     }
 
-    /// Tokens of a recording of so many milliseconds; one of unknown length counts as a minute.
+    /// Tokens of a recording with this duration; one of unknown duration counts as a minute.
     pub fn audio(&self, duration_ms: Option<u32>) -> u64 {
         (u64::from(duration_ms.unwrap_or(60_000)).saturating_mul(self.audio_second)).div_ceil(1000)
     }

@@ -1,4 +1,4 @@
-//! Signatures of reasoning: opaque, or the JSON text of the block that the provider gave.
+//! Signatures of reasoning: opaque, or the JSON text of the block that the provider sent.
 
 use std::borrow::Cow;
 
@@ -7,20 +7,20 @@ use serde_json::Value;
 use crate::content::Vendor;
 use crate::json::{Document, JsonWriter, Object};
 
-/// A signature that a vendor gives with a thought, or with a call that follows from it, and wants back unchanged.
+/// A signature that a vendor attaches to reasoning, or to a call after it, and requires back unchanged.
 #[derive(Debug)]
 pub(crate) enum ReasoningSignature<'s> {
-    /// Anthropic's, of a thought that can be read.
+    /// Anthropic's, of readable thinking.
     Thinking(Cow<'s, str>),
-    /// Anthropic's, of one that cannot.
+    /// Anthropic's, of redacted thinking.
     Redacted(Cow<'s, str>),
     /// Gemini's.
     Thought(Cow<'s, str>),
     /// OpenAI's, with the id of its item.
     Sealed(Option<Cow<'s, str>>, Cow<'s, str>),
-    /// No signature, but the field of a chat message that the reasoning came in, and the items of one that is a list.
+    /// No signature, but the field of a chat message that the reasoning came in, and the items if that is a list.
     Field(&'static str, Vec<Value>),
-    /// One whose provider is not known.
+    /// A signature of unknown origin.
     Opaque(Cow<'s, str>),
 }
 
@@ -32,12 +32,12 @@ const FIELDS: [&str; 3] = ["reasoning_content", "reasoning", DETAILS];
 pub(crate) const DETAILS: &str = "reasoning_details";
 
 impl<'s> ReasoningSignature<'s> {
-    /// What a signature is; none where it is empty, or a block that no vendor has.
+    /// Classifies a signature; `None` if it is empty, or a block that no vendor has.
     pub(crate) fn read(signature: &'s str) -> Option<Self> {
         Self::of(Cow::Borrowed(signature))
     }
 
-    /// The same of a text of its own.
+    /// Like [`Self::read`], for an owned or borrowed text.
     pub(crate) fn of(signature: Cow<'s, str>) -> Option<Self> {
         let block = Some(signature.trim_start()).filter(|text| text.starts_with('{'));
         let Some(document) = block.and_then(|text| Document::read(text.as_bytes(), &[]).ok()) else {
@@ -56,9 +56,9 @@ impl<'s> ReasoningSignature<'s> {
         }
     }
 
-    /// A signature that does not say whose it is, by its shape.
+    /// Classifies a signature that does not name its vendor, by its shape.
     fn of_shape(signature: Cow<'s, str>) -> Self {
-        // OpenAI's are tokens of Fernet: a version, and the seconds as eight bytes, in base64.
+        // OpenAI's are Fernet tokens: a version, and the seconds as eight bytes, in base64.
         if signature.starts_with("gAAAAA") {
             return Self::Sealed(None, signature);
         }
@@ -69,7 +69,7 @@ impl<'s> ReasoningSignature<'s> {
         }
     }
 
-    /// A signature as a vendor's own files have it.
+    /// A signature as in a vendor's files.
     pub(crate) fn of_vendor(vendor: Vendor, is_redacted: bool, signature: Cow<'s, str>) -> Self {
         match vendor {
             Vendor::Anthropic if is_redacted => Self::Redacted(signature),
@@ -79,7 +79,7 @@ impl<'s> ReasoningSignature<'s> {
         }
     }
 
-    /// The signature that says whose it is.
+    /// The signature in the form that names its vendor.
     pub(crate) fn write(&self) -> String {
         let (kind, name, text): (_, _, &str) = match self {
             Self::Thinking(text) => ("thinking", "signature", text),
@@ -129,7 +129,7 @@ pub(crate) fn bare_signature(signature: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a signature is Anthropic's, or may be.
+/// Whether a signature is, or may be, Anthropic's.
 pub(crate) fn is_anthropic(signature: Option<&str>) -> bool {
     matches!(
         signature.and_then(ReasoningSignature::read),
@@ -142,11 +142,11 @@ pub(crate) fn is_openai(signature: Option<&str>) -> bool {
     matches!(signature.and_then(ReasoningSignature::read), Some(ReasoningSignature::Sealed(..)))
 }
 
-/// What the message within a signature begins with: at Google a byte of version, at Anthropic the tag of a number.
+/// The first byte of the message in a signature: at Google a version byte, at Anthropic the tag of a number.
 const SIGNED_BY_GOOGLE: u8 = 0x01;
 const SIGNED_BY_ANTHROPIC: [u8; 3] = [0x08, 0x10, 0x18];
 
-/// The first byte of the message within a message that signatures are, in base64 of protocol buffers.
+/// The first byte of the nested message in a signature, which is base64 of protocol buffers.
 fn first_field(signature: &str) -> Option<u8> {
     let mut bytes = base64(signature);
     let mut tag = bytes.next()?;
@@ -167,7 +167,7 @@ fn length(bytes: &mut impl Iterator<Item = u8>) -> Option<()> {
     groups.find(|group| group & 0x80 == 0).map(drop)
 }
 
-/// The bytes of base64, in either alphabet, up to the first character that is none.
+/// The bytes of base64, in either alphabet, up to the first invalid character.
 fn base64(text: &str) -> impl Iterator<Item = u8> + '_ {
     let digit = |byte: u8| {
         Some(match byte {

@@ -1,4 +1,4 @@
-//! The cost of JSON values in messages, of media in them, and of sealed content.
+//! The cost of JSON values in messages, of media in them, and of encrypted content.
 
 use crate::content::{Vendor, VendorBlock};
 use crate::json::{self, BYTES_SIZE, Document, Value};
@@ -6,17 +6,17 @@ use crate::text::split_once;
 use crate::vendors::media::{Medium, is_bytes, media_in, medium_of};
 use crate::vendors::price::Prices;
 
-/// Characters of sealed content (base64) per token. An estimate: only the endpoint can decode it.
+/// Characters of encrypted content (base64) per token. An estimate: only the provider can decode it.
 const SEALED: usize = 5;
-/// Bytes of a file per token, and the fewest tokens of a file: PDFs have some 3,000 tokens and 60 KB per page.
+/// Bytes of a file per token, and the minimal tokens of a file: PDFs have some 3,000 tokens and 60 KB per page.
 const FILE_BYTES: u64 = 20;
 const MIN_FILE_TOKENS: u64 = 3_000;
 /// Bytes of a text file per token.
 const TEXT_BYTES: u64 = 4;
 
 impl Prices<'_> {
-    /// Tokens of a value: a string costs its text, everything else its JSON, with images, recordings and files
-    /// in it at their cost.
+    /// Tokens of a value: a string costs its text, everything else its JSON, with images, recordings and files in it at
+    /// their cost.
     pub(crate) fn value(&self, value: Value<'_>) -> u64 {
         if let Some(text) = value.as_text().filter(|_| !is_bytes(value, usize::MAX)) {
             return self.text(&text);
@@ -27,7 +27,7 @@ impl Prices<'_> {
         let (mut text, mut rest, mut tokens) = (String::new(), &*json, 0_u64);
         for (medium, bytes) in media {
             tokens = tokens.saturating_add(self.medium(medium));
-            // All but the bytes is read as text.
+            // Everything except the data is read as text.
             if let Some((before, after)) = split_once(rest, &bytes.json()) {
                 text.extend([before, "\"\""]);
                 rest = after;
@@ -38,7 +38,7 @@ impl Prices<'_> {
         tokens.saturating_add(if is_all_bytes { 0 } else { self.text(&text) })
     }
 
-    /// Tokens of a part that is no text, call or result: of a medium its cost, of another part its JSON.
+    /// Tokens of a part other than text, call or result: of a medium its cost, of another part its JSON.
     pub(crate) fn unknown_part(&self, part: Value<'_>) -> u64 {
         match part.object("a part").ok().and_then(medium_of) {
             Some(medium) => self.medium(medium),
@@ -46,20 +46,20 @@ impl Prices<'_> {
         }
     }
 
-    /// Tokens of sealed content.
+    /// Tokens of encrypted content.
     pub(crate) fn sealed(&self, value: Option<Value<'_>>) -> u64 {
         let len = value.and_then(Value::as_text).map_or(0, |text| text.len());
         len.div_ceil(SEALED) as u64
     }
 
-    /// Tokens of a compaction: its summary and its sealed content.
+    /// Tokens of a compaction: its summary and its encrypted content.
     pub(crate) fn compaction(&self, block: Value<'_>) -> u64 {
         let field = |name| Some(block.object("a compaction").ok()?.last(name)?).filter(|value| !value.is_null());
         let summary = field("content").map_or(0, |summary| self.value(summary));
         summary.saturating_add(self.sealed(field("encrypted_content")))
     }
 
-    /// Tokens of a block, an item or a part that only its vendor knows.
+    /// Tokens of a block, an item or a part that only its vendor can read.
     pub(crate) fn vendor_block(&self, block: &VendorBlock<'_>) -> u64 {
         if block.phase().is_some() {
             return 0;
@@ -74,12 +74,13 @@ impl Prices<'_> {
         }
     }
 
-    /// Tokens of an image, by the size that its bytes say.
+    /// Tokens of an image, by the size in its data.
     pub(crate) fn image_of(&self, source: Option<Value<'_>>) -> u64 {
         self.image.tokens(image_size(source))
     }
 
-    /// Tokens of an image, a recording or a file. What files cost is not published: their text where they are one, else by their size.
+    /// Tokens of an image, a recording or a file. The cost of files is not published: that of their text if they are
+    /// one, else by size.
     pub(crate) fn medium(&self, medium: Medium<'_>) -> u64 {
         match medium {
             Medium::Image(source) => self.image_of(source),
@@ -95,7 +96,7 @@ impl Prices<'_> {
         list.map(|part| self.part(part)).fold(0, u64::saturating_add)
     }
 
-    /// Tokens of a part, or of a text in the place of one.
+    /// Tokens of a part, or of a text in its place.
     pub(crate) fn part(&self, part: Value<'_>) -> u64 {
         let object = part.object("a part").ok();
         let text = object.and_then(|part| part.last("text")).filter(|text| text.as_text().is_some());
@@ -113,7 +114,7 @@ pub(crate) fn image_size(source: Option<Value<'_>>) -> Option<(u32, u32)> {
     crate::tokens::images::size(&source.as_text().or_else(head)?)
 }
 
-/// How many bytes a file has; nothing where there is only its address.
+/// The size of a file in bytes; `None` if only its URL is known.
 fn bytes_of(source: Value<'_>) -> Option<u64> {
     match source.as_text() {
         Some(text) => is_bytes(source, 1).then_some(text.len() as u64 / 4 * 3),

@@ -16,7 +16,7 @@ pub(crate) fn is_compaction_type(kind: &str) -> bool {
     matches!(kind, "compaction" | "compaction_summary" | "context_compaction")
 }
 
-/// A wire format that has blocks of its own.
+/// A wire format with vendor blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockFormat {
     /// Blocks of Anthropic's messages.
@@ -41,14 +41,14 @@ impl BlockFormat {
         }
     }
 
-    /// Whether its blocks stand next to messages, and not within them.
+    /// Whether its blocks are next to messages instead of within them.
     pub(crate) fn is_item(self) -> bool {
         matches!(self, Self::OpenAiItem | Self::GeminiStep)
     }
 }
 
 impl VendorBlock<'_> {
-    /// The wire format that it is from. Steps have a type, parts have none.
+    /// Its wire format. Steps have a type, parts have none.
     pub(crate) fn format(&self) -> BlockFormat {
         match self.vendor {
             Vendor::Anthropic => BlockFormat::Anthropic,
@@ -94,7 +94,7 @@ impl VendorBlock<'_> {
         self.text("signature").is_some_and(|signature| !signature.is_empty())
     }
 
-    /// The summary of a compaction that can be read.
+    /// The readable summary of a compaction.
     pub(crate) fn summary(&self) -> Option<&str> {
         self.text("content").filter(|text| self.is_of_compaction() && !is_blank(text))
     }
@@ -108,13 +108,14 @@ impl VendorBlock<'_> {
         }
     }
 
-    /// The text that replaces it where its vendor's blocks have no place, the summary of a compaction, and what to report.
+    /// The text that replaces it where vendor blocks are not supported, the summary of a compaction, and the content to
+    /// report.
     pub(crate) fn replacement(&self) -> (Option<&str>, Cow<'static, str>) {
         match self.summary() {
             Some(summary) => (Some(summary), Cow::Borrowed("a compaction, written as the text of its summary")),
             None if self.phase().is_some() => (None, Cow::Borrowed("the phase of a message")),
             None if self.is_compaction() => {
-                (None, Cow::Borrowed("a sealed compaction, and with it the messages that it replaces"))
+                (None, Cow::Borrowed("an encrypted compaction, with the messages that it replaces"))
             }
             None => {
                 let name: String = self.name().chars().take(MAX_NAME).collect();
@@ -123,7 +124,7 @@ impl VendorBlock<'_> {
         }
     }
 
-    /// The text of it that is counted: the summary of a compaction, or the JSON of another block.
+    /// Its counted text: the summary of a compaction, or the JSON of another block.
     pub(crate) fn counted_text(&self) -> Option<Cow<'_, str>> {
         if self.phase().is_some() {
             return None;

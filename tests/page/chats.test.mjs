@@ -206,7 +206,7 @@ describe("a chat", () => {
       await notice.waitFor();
       await eventually(async () => {
         assert.equal(await code.textContent(), "invalid_input");
-        assert.match(await notice.textContent(), /messages\[1\] is no chat message; expected/);
+        assert.match(await notice.textContent(), /messages\[1\] is not a chat message; pass/);
       });
       await paste(page, '[{ "role": "user", ');
       await eventually(async () => assert.equal(await code.textContent(), "invalid_json"));

@@ -40,13 +40,13 @@ impl Joined<'_> {
     }
 
     /// Where the second part has the byte at `at`, or ends there.
-    fn behind(&self, at: usize) -> Option<usize> {
+    fn after(&self, at: usize) -> Option<usize> {
         at.checked_sub(self.join).map(|at| self.tail + at)
     }
 
     /// Where this text has what the second part has there.
-    fn place(&self, behind: usize) -> usize {
-        self.join + behind.saturating_sub(self.tail)
+    fn place(&self, after: usize) -> usize {
+        self.join + after.saturating_sub(self.tail)
     }
 }
 
@@ -113,12 +113,12 @@ impl<'t> TokenEnds<'t> {
         let Some(codec) = self.counter.codec() else { return 0 };
         let settled = self.settled_before(0, head);
         let from = self.end_of(settled);
-        let (kept, behind) = (self.text.get(from..head).unwrap_or_default(), self.text.get(tail..).unwrap_or_default());
+        let (kept, after) = (self.text.get(from..head).unwrap_or_default(), self.text.get(tail..).unwrap_or_default());
         let join = kept.len() + between.len();
-        let joined = Joined { text: &concat(&[kept, between, behind]), from, head, join, tail };
+        let joined = Joined { text: &concat(&[kept, between, after]), from, head, join, tail };
         let (mut at, mut count) = (0, settled as u64);
         while at < joined.text.len() {
-            if let Some(place) = joined.behind(at) {
+            if let Some(place) = joined.after(at) {
                 let number = self.number_at(place);
                 if self.end_of(number) == place && self.ends_piece(number) {
                     return count + self.ends.len().saturating_sub(number) as u64;
@@ -144,15 +144,15 @@ impl<'t> TokenEnds<'t> {
     /// and known ones from some after the join on that it has, too. Nothing where there are none soon, or they are of several pieces.
     fn count_long(&self, codec: &dyn Codec, joined: &Joined<'_>, start: usize, end: usize) -> Option<u64> {
         // The known tokens before the join, by the numbers of those that end where they begin and end, and those after it.
-        let (before, behind) = (joined.before(start), joined.behind(end).filter(|place| *place > joined.tail));
+        let (before, after) = (joined.before(start), joined.after(end).filter(|place| *place > joined.tail));
         let head = joined.head.min(joined.from + end);
-        let tail = joined.behind(start).unwrap_or(joined.tail);
+        let tail = joined.after(start).unwrap_or(joined.tail);
         let (first, last) = before.map_or((0, 0), |place| (self.number_at(place), self.number_at(head)));
-        let (mut next, to) = behind.map_or((0, 0), |place| (self.number_at(tail), self.number_at(place)));
-        next += usize::from(behind.is_some() && self.end_of(next) < tail);
+        let (mut next, to) = after.map_or((0, 0), |place| (self.number_at(tail), self.number_at(place)));
+        next += usize::from(after.is_some() && self.end_of(next) < tail);
         let ends = |place: Option<usize>, number: usize| place.is_none_or(|place| self.end_of(number) == place);
         let is_piece = |from: usize, to: usize| !(from + 1..to).any(|number| self.ends_piece(number));
-        if next > to || !ends(before, first) || !ends(behind, to) || !is_piece(first, last) || !is_piece(next, to) {
+        if next > to || !ends(before, first) || !ends(after, to) || !is_piece(first, last) || !is_piece(next, to) {
             return None;
         }
         let bounds = |from: usize, to: usize, place: &dyn Fn(usize) -> usize| -> Vec<u32> {
@@ -250,8 +250,8 @@ impl<'t> TokenEnds<'t> {
                 let (met, known) = meet(&known(from, last), &tail)?;
                 Some((from + met, tail.len().saturating_sub(1).saturating_sub(known)))
             });
-            if let (Some((before, begin)), Some((stop, behind))) = (head, tail) {
-                return Some((before + stop.saturating_sub(begin) + behind) as u64);
+            if let (Some((before, begin)), Some((stop, after))) = (head, tail) {
+                return Some((before + stop.saturating_sub(begin) + after) as u64);
             }
         }
         None

@@ -14,7 +14,7 @@ use crate::vendors::frameworks::{result_content, role_of, rules};
 use crate::vendors::openai_shared::url_field;
 use crate::vendors::signature::ReasoningSignature;
 
-/// Writes messages of a user interface where `is_ui`, else those of a model.
+/// Writes messages of a user interface if `is_ui`, else model messages.
 pub(crate) fn write<'m>(
     body: &mut Body<'m>,
     conversation: Conversation<'m>,
@@ -36,7 +36,7 @@ pub(crate) fn write<'m>(
     }
 }
 
-/// A signature in a field next to a part.
+/// Reads a signature from a field next to a part.
 fn readable(signature: &str) -> Option<ReasoningSignature<'_>> {
     ReasoningSignature::read(signature).filter(|signature| !matches!(signature, ReasoningSignature::Field(..)))
 }
@@ -99,7 +99,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// The fields next to a part that hold a signature.
+    /// Writes the fields next to a part that hold a signature.
     fn metadata(&self, json: &mut JsonWriter, signature: Option<ReasoningSignature<'_>>) {
         let name = if self.is_ui { "providerMetadata" } else { "providerOptions" };
         if let Some(signature) = signature {
@@ -120,8 +120,8 @@ impl Writer<'_, '_> {
         });
     }
 
-    /// Messages of a user interface: a run of the assistant's is one, with a step for each of its answers, and a call and its
-    /// result are one part.
+    /// Messages of a user interface: a run of the assistant is one message, with a step for each of its answers; a call
+    /// and its result are one part.
     fn ui_messages(&mut self, json: &mut JsonWriter, items: &[Item<'_>]) {
         let is_one = |a: &Item<'_>, b: &Item<'_>| {
             is_run(a) == is_run(b) && (is_run(a) || (a.role == b.role && a.message == b.message))
@@ -172,7 +172,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Whether an item is of a run of the assistant's.
+/// Whether an item belongs to a run of the assistant.
 fn is_run(item: &Item<'_>) -> bool {
     item.role == Role::Assistant || matches!(item.content, ItemContent::Result(_))
 }
@@ -203,7 +203,7 @@ fn result(json: &mut JsonWriter, result: &ToolResult<'_>) {
     });
 }
 
-/// The output of a tool: a text, or a list of parts. That of a failed one is one text.
+/// The output of a tool: a text, or a list of parts. A failed tool's is a single text.
 fn output(json: &mut JsonWriter, result: &ToolResult<'_>) {
     if result.is_error && result.text().is_none() {
         return json.string(result.joined().as_str());
@@ -244,7 +244,7 @@ fn ui_tool(
     });
 }
 
-/// A signature where its vendor looks for it. One that does not say whose it is stands where each vendor looks.
+/// Writes a signature where its vendor reads it. One of unknown origin is written where each vendor reads it.
 fn provider_options(json: &mut JsonWriter, signature: &ReasoningSignature<'_>) {
     let mut vendor = |name, field, text: &str| json.object_field(name, |json| json.text_field(field, text));
     match signature {

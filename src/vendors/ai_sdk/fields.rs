@@ -4,15 +4,15 @@ use crate::json::Object;
 use crate::vendors::fields::{object_in, text_in};
 use crate::vendors::signature::ReasoningSignature;
 
-/// The state of a call in a message of the AI SDK's that was not allowed.
+/// The state of a denied call in a message of the AI SDK.
 pub(crate) const DENIED_STATE: &str = "output-denied";
-/// The text that the model gets where no reason is given.
+/// The default text for the model if no reason is given.
 pub(crate) const DENIED: &str = "Tool execution denied.";
 
-/// The fields of a part that hold what is a provider's own.
+/// The fields of a part that hold provider data.
 pub(crate) const HOLDERS: [&str; 4] = ["providerOptions", "providerMetadata", "callProviderMetadata", "providerData"];
 
-/// Those in there that are signatures.
+/// The signature fields in them.
 pub(crate) const SIGNATURES: &str =
     "signature redactedData thoughtSignature reasoningEncryptedContent encrypted_content encryptedContent";
 

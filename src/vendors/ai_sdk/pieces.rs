@@ -43,16 +43,16 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
                 .and_then(|output| output.object("").ok())
                 .map(|output| output.fields(["type", "value", "reason"]));
             match fields.transpose()? {
-                // The model reads JSON as text, whatever is in it.
+                // The model reads JSON as text, regardless of its content.
                 Some([Some(kind), Some(value), _]) if is_json(kind) && value.as_text().is_none() => {
                     reader.json(Some(value));
                 }
                 Some([_, Some(value), _]) => {
-                    let beside = reader.pieces.last().map_or(0, |piece| piece.tokens);
+                    let outside = reader.pieces.last().map_or(0, |piece| piece.tokens);
                     let at_value = path(&at, &[Key("value")]);
                     result_content(reader, at_value, Some(value), TextShape::String, Content::Parts)?;
                     if let Some(piece) = reader.pieces.last_mut() {
-                        (piece.body, piece.beside_body) = (Some((at, TextShape::AiSdkOutput)), beside);
+                        (piece.body, piece.outside_body) = (Some((at, TextShape::AiSdkOutput)), outside);
                     }
                 }
                 Some([_, None, Some(reason)]) => {
@@ -73,24 +73,24 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
     Ok(())
 }
 
-/// Whether an output of this type is JSON that is written out for the model.
+/// Whether an output of this type is JSON that is serialized for the model.
 fn is_json(kind: Value<'_>) -> bool {
     kind.is_string("json") || kind.is_string("error-json")
 }
 
-/// A file that the model thought with.
+/// A file used in reasoning.
 fn reasoning_file<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) {
     let tokens = medium_of(part).map_or(0, |medium| reader.prices.medium(medium));
     reader.piece(Kind::Reasoning, Some(at)).tokens(tokens);
 }
 
-/// Where the vendors have their fields: in a prompt, and in a message of a user interface.
+/// The fields with vendor data: in a prompt, and in a message of a user interface.
 const METADATA: [&str; 2] = ["providerOptions", "providerMetadata"];
-/// Whose fields Anthropic's are in.
+/// The keys under which Anthropic's fields are found.
 const ANTHROPIC: [&str; 2] = ["anthropic", "bedrock"];
 const OPENAI: [&str; 2] = ["openai", "azure"];
 
-/// The fields of a part that are of these vendors.
+/// The fields of a part for these vendors.
 fn fields_of<'t>(part: Object<'t>, vendors: &[&str]) -> impl Iterator<Item = Value<'t>> {
     let found = METADATA.iter().filter_map(move |key| part.get(key).ok()?);
     found.flat_map(move |fields| vendors.iter().filter_map(move |vendor| inner(Some(fields), vendor)))
@@ -103,13 +103,14 @@ fn reasoning<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) -> Res
     Ok(())
 }
 
-/// Whether Anthropic signed a thought.
+/// Whether Anthropic signed a reasoning part.
 fn is_signed(part: Object<'_>) -> bool {
     let is_signed = |fields| ["signature", "redactedData"].iter().any(|key| is_given(inner(Some(fields), key)));
     fields_of(part, &ANTHROPIC).any(is_signed)
 }
 
-/// Notes that the last piece stands for everything before it, as Anthropic's compactions, which are texts, and OpenAI's.
+/// Marks the last piece as replacing everything before it, for compactions of Anthropic, which are texts, and of
+/// OpenAI.
 fn note_compaction(reader: &mut Reader<'_, '_>, part: Object<'_>, kind: &str) {
     const NAME: &str = "compaction";
     let is_typed = |fields| inner(Some(fields), "type").is_some_and(|kind| kind.is_string(NAME));
@@ -154,7 +155,7 @@ pub(crate) fn ui_message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) ->
     Ok(reader.message(role, overhead))
 }
 
-/// A call, with its result where it has one.
+/// A call, with its result if present.
 fn tool<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str) -> Result<()> {
     let [id, name, state, input, output, error, approval] =
         part.fields(["toolCallId", "toolName", "state", "input", "output", "errorText", "approval"])?;
@@ -164,7 +165,7 @@ fn tool<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
     let is_closed = state.and_then(Value::as_text).is_some_and(|state| state.starts_with("output-"));
     let tokens = PER_CALL + reader.count(&named);
     let kind = if is_closed { Kind::CallAndResult { name: named } } else { Kind::Call { id: id.text()?, name: named } };
-    // As two messages it has the overhead of two.
+    // As two messages it has twice the overhead.
     reader.piece(kind, Some(at.clone())).tokens(tokens).input(path(&at, &[Key("input")]), input);
     if is_closed {
         reader.tokens(PER_MESSAGE + 1);

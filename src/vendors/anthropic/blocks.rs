@@ -1,4 +1,4 @@
-//! Blocks of a content, written as Anthropic has them, and the ids in them.
+//! Content blocks in Anthropic's form, and their ids.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::content::{Block, Media, Vendor, arguments_object};
 use crate::vendors::blocks::{image_url, text, text_or};
 use crate::vendors::signature::bare_signature;
 
-/// The id of the call that a block is; of one that the client answers, where only these are asked for.
+/// The id of a call block; if `client_only`, only of calls that the client answers.
 pub(crate) fn call_id(block: &Map<String, Value>, client_only: bool) -> Option<&str> {
     let kind = text(block, "type").unwrap_or_default();
     let is_call = if client_only { kind == "tool_use" } else { kind.ends_with("tool_use") };
@@ -20,15 +20,15 @@ pub(crate) fn answered_id(block: &Map<String, Value>) -> Option<&str> {
     text(block, "tool_use_id")
 }
 
-/// Whether the id of a call is one that Anthropic gives to a tool that it runs itself.
+/// Whether an id of a call is that of a server tool of Anthropic.
 pub(crate) fn is_server_call_id(id: &str) -> bool {
     ["srvtoolu_", "mcptoolu_"].iter().any(|prefix| id.starts_with(prefix))
 }
 
-/// Gives the text that replaces a block, if there is one.
+/// Returns the text that replaces a block, if any.
 type TextFor<'n> = &'n mut dyn FnMut(&Block<'_>) -> Option<String>;
 
-/// Writes blocks; a recording or a block of another vendor's as the text that `text_for` gives, if any.
+/// Writes blocks; a recording or another vendor's block is replaced by the text that `text_for` returns, if any.
 pub(crate) fn write(blocks: &[Block<'_>], text_for: TextFor<'_>) -> Vec<Value> {
     blocks.iter().filter_map(|block| write_block(block, text_for)).collect()
 }

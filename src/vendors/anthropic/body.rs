@@ -1,7 +1,8 @@
 //! Anthropic Messages.
 //!
 //! The user speaks first, roles alternate, and the results of a turn's calls are the first blocks of the message after
-//! it. Thinking goes back with its signature, unchanged and in its place, or not at all; with manual thinking it is first.
+//! it. Thinking is sent back with its signature, unchanged and at its place, or not at all; with manual thinking it
+//! comes first.
 
 use serde_json::Value;
 
@@ -41,7 +42,7 @@ const RULES: Rules = Rules {
     chat: false,
 };
 
-/// Whether the target asks for manual thinking, with which a thought has to be first in a turn.
+/// Whether the target sets manual thinking, which requires thinking first in a turn.
 fn is_manual(target: &Target) -> bool {
     target.fields.get("thinking").and_then(|thinking| thinking.get("type")).is_some_and(|kind| kind == "enabled")
 }
@@ -71,19 +72,18 @@ pub(crate) fn write<'m>(
     let cache = target.cache.as_ref();
     let mut control = cache.map(control);
     if cache.is_some_and(|cache| cache.ttl == Some(CacheTtl::OneHour)) && target.tools.iter().any(is_short) {
-        let text = "a tool of `target` is cached for five minutes, and what comes behind it cannot be for an hour; so is the rest";
+        let text = "a tool of `target` is cached for five minutes, so later breakpoints cannot last an hour; they last five minutes";
         sink.warn(DiagnosticCode::BodyCacheCapped, None, text.to_owned());
         control = Some(EPHEMERAL.to_owned());
     }
-    // Tools come before the system context in what is cached, so that one breakpoint is for both.
+    // In the cached prefix tools precede the system context, so one breakpoint covers both.
     let last_is_ours = || target.tools.last().is_some_and(|tool| tool.get("cache_control").is_none());
     let mut after_system = control
         .as_deref()
         .filter(|_| cache.is_some_and(|cache| cache.system) && (normalized.system.is_some() || last_is_ours()));
     let given = own_breakpoints(target, normalized.system.is_none());
     if given > MAX_BREAKPOINTS {
-        let text =
-            format!("`target` has {given} cache breakpoints of its own; Anthropic takes {MAX_BREAKPOINTS} in all");
+        let text = format!("`target` itself has {given} cache breakpoints; Anthropic accepts {MAX_BREAKPOINTS} in all");
         sink.warn(DiagnosticCode::BodyCacheCapped, None, text);
     }
     if let Some(cache) = cache {
@@ -113,7 +113,7 @@ pub(crate) fn write<'m>(
     }
     let is_refused = target.model.as_deref().is_some_and(|model| refused_prefill(model).is_some());
     if normalized.ends_with_assistant() && !is_refused {
-        let text = "the last message is the assistant's; models that take no prefill refuse it";
+        let text = "the last message is the assistant's; models without prefill reject it";
         sink.info(DiagnosticCode::BodyEndsWithAssistant, conversation.count().checked_sub(1), text.to_owned());
     }
     tools(body, after_system.filter(|_| normalized.system.is_none()));
@@ -124,7 +124,7 @@ fn max_tokens(body: &mut Body<'_>, sink: &mut DiagnosticSink<'_>) {
     if !body.max_tokens("max_tokens", "", sink) {
         let tokens = body.target.fallback_max_tokens.max(1);
         let which = if body.target.fallback_max_tokens > 0 { ", the `tokenBuffer`" } else { "" };
-        let text = format!("Anthropic requires `maxTokens`, and `target` gives none; it is {tokens}{which}");
+        let text = format!("Anthropic requires `maxTokens`, and `target` has none; {tokens} is used{which}");
         sink.info(DiagnosticCode::BodyMaxTokensAssumed, None, text);
         body.number("max_tokens", tokens);
     }
@@ -146,7 +146,7 @@ fn many_images(conversation: &Conversation<'_>) -> Option<String> {
     (has_large && sizes.len() > MANY_IMAGES).then(|| many_large_images(sizes.len()))
 }
 
-/// How many breakpoints the target brings: at its tools, for all of the request, and in a system context that it alone has.
+/// The number of breakpoints in the target: on its tools, for the whole request, and in its system context.
 fn own_breakpoints(target: &Target, without_system: bool) -> usize {
     let system = target.fields.get("system").filter(|_| without_system).and_then(Value::as_array);
     let blocks = target.tools.iter().chain(system.into_iter().flatten()).map(|block| block.get("cache_control"));
@@ -173,7 +173,7 @@ fn tools(body: &mut Body<'_>, after_last: Option<&str>) {
 
 const CACHE_CONTROL: &str = "cache_control";
 
-/// Kept for five minutes.
+/// Cached for five minutes.
 const EPHEMERAL: &str = r#"{"type":"ephemeral"}"#;
 
 /// Whether a tool is cached for five minutes.
@@ -204,7 +204,7 @@ fn message(json: &mut JsonWriter, turn: &[Item<'_>], control: Option<&str>, sink
     });
 }
 
-/// The fields of a block.
+/// Writes the fields of a block.
 fn block(json: &mut JsonWriter, content: &ItemContent<'_>, message: Option<usize>, sink: &mut DiagnosticSink<'_>) {
     match content {
         ItemContent::Text(text) => {
@@ -238,7 +238,7 @@ fn block(json: &mut JsonWriter, content: &ItemContent<'_>, message: Option<usize
             }
         }
         ItemContent::Vendor(block) => {
-            // The target decides what is cached.
+            // The target decides about caching.
             let fields = block.value.as_object().into_iter().flatten().filter(|(name, _)| *name != CACHE_CONTROL);
             fields.for_each(|(name, value)| json.value_field(name, value));
         }

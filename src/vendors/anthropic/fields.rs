@@ -6,7 +6,7 @@ use crate::json::Object;
 use crate::vendors::fields::text_in;
 use crate::vendors::signature::ReasoningSignature;
 
-/// Whether a block is thinking that cannot be read.
+/// Whether a block is redacted thinking.
 pub(crate) fn is_redacted(block: Object<'_>) -> bool {
     text_in(block, "type").is_some_and(|kind| kind == "redacted_thinking")
 }

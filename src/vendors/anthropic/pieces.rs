@@ -1,4 +1,4 @@
-//! Anthropic's Messages.
+//! Anthropic Messages.
 
 use crate::content::Role;
 use crate::error::Result;
@@ -15,7 +15,7 @@ pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     Ok(Message { clears, ..reader.message(role, overhead) })
 }
 
-/// A block of a content.
+/// Reads a block of a content.
 pub(crate) fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str) -> Result<()> {
     match kind {
         "text" => text_part(reader, at, block, "text")?,
@@ -34,7 +34,7 @@ pub(crate) fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>,
         }
         "compaction" => {
             let [content, sealed, signature] = block.fields(["content", "encrypted_content", "signature"])?;
-            // Without content it is one that failed, and stands for nothing.
+            // Without content the compaction has failed and replaces nothing.
             let is_whole = content.or(sealed).is_some();
             reader.compaction(Some(at), block.value(), is_whole).signed(is_given(signature));
         }

@@ -1,11 +1,11 @@
-//! Fields of a request that newer models refuse.
+//! Fields of a request that newer models reject.
 
 use serde_json::Value;
 
 use crate::error::DiagnosticCode;
 use crate::tokens::models::{NO_FORCED_TOOL, NO_PREFILL, NO_SAMPLING};
 
-/// A field that a model refuses.
+/// A field that a model rejects.
 #[derive(Debug)]
 pub(crate) struct RefusedField {
     pub code: DiagnosticCode,
@@ -13,10 +13,10 @@ pub(crate) struct RefusedField {
     pub message: String,
 }
 
-/// Fields that models of Anthropic's may refuse.
+/// Fields that models of Anthropic may reject.
 pub(crate) const REFUSABLE: [&str; 4] = ["tool_choice", "temperature", "top_p", "top_k"];
 
-/// The fields that this model refuses. Other vendors' models refuse none.
+/// The fields that this model rejects. Models of other vendors reject none.
 pub(crate) fn refused_fields<'v>(model: &str, field: impl Fn(&str) -> Option<&'v Value>) -> Vec<RefusedField> {
     let is_refused = |name: &str, value: &Value| match name {
         "tool_choice" => NO_FORCED_TOOL.includes(model) && forces_call(value),
@@ -32,24 +32,24 @@ pub(crate) fn refused_fields<'v>(model: &str, field: impl Fn(&str) -> Option<&'v
             name,
             message: if is_choice {
                 format!(
-                    "`{model}` refuses a `tool_choice` that forces a call; use `auto`, and name the tool in the prompt"
+                    "`{model}` rejects a `tool_choice` that forces a call; use `auto` and name the tool in the prompt"
                 )
             } else {
-                format!("`{model}` refuses a `{name}` other than the default; leave it out")
+                format!("`{model}` only accepts the default `{name}`; leave it out")
             },
         })
     };
     REFUSABLE.into_iter().filter_map(refused).collect()
 }
 
-/// What is wrong with a conversation that ends with a message of the assistant's, if this model refuses it.
+/// The finding about a conversation that ends with an assistant message, if this model rejects it.
 pub(crate) fn refused_prefill(model: &str) -> Option<String> {
     let message =
-        || format!("`{model}` refuses a conversation that ends with the assistant; end it with a user message");
+        || format!("`{model}` rejects a conversation that ends with the assistant; end it with a user message");
     NO_PREFILL.includes(model).then(message)
 }
 
-/// Whether the model has to call a tool: any, or a certain one. OpenAI's form is that of routers.
+/// Whether the model has to call a tool: any, or a specific one. OpenAI's form is used by routers.
 fn forces_call(choice: &Value) -> bool {
     let kind = choice.as_str().or_else(|| choice.get("type")?.as_str());
     kind.is_some_and(|kind| !matches!(kind, "auto" | "none"))

@@ -9,7 +9,7 @@ use crate::vendors::replies::stream::{index, kind, merge, merge_at, put, set, ta
 use crate::vendors::replies::unread_fields::UnreadFields;
 use crate::vendors::signature::ReasoningSignature;
 
-/// Adds an event; false for one that is not known.
+/// Adds an event; false for an unknown one.
 pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>, notes: &mut UnreadFields) -> bool {
     let at = index(&event, "index");
     let (field, inner) = match kind(&event) {
@@ -29,7 +29,7 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
     };
     let Value::Object(mut delta) = take(&mut event, field) else { return true };
     if inner != "delta" {
-        // Usage stands next to the delta of a message.
+        // Usage is next to the delta of a message.
         let usage = take(&mut event, "usage");
         if !usage.is_null() {
             set(&mut delta, "usage", usage);
@@ -77,7 +77,7 @@ pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Repl
                     reply.thought(&text, signature.as_deref().and_then(ReasoningSignature::read));
                 }
                 Block::Vendor(mut block) => {
-                    // The place of a streamed block.
+                    // The index of a streamed block.
                     if let Value::Object(fields) = block.value.to_mut() {
                         fields.shift_remove("index");
                     }

@@ -8,10 +8,10 @@ use super::sink::DiagnosticSink;
 use crate::error::DiagnosticCode;
 use crate::json::{self, Document, Kind};
 
-/// The arguments of a call of `tool` as the JSON text of an object. What is none is wrapped in one, and reported.
+/// The arguments of a call of `tool` as the JSON text of an object. Anything else is wrapped in one and reported.
 ///
-/// A string is the JSON text of the arguments; where that is an object it is taken as it stands, with its numbers and
-/// white space. No arguments are an empty object.
+/// A string is the JSON text of the arguments; if that is an object it is used unchanged, with its numbers and white
+/// space. Missing arguments are an empty object.
 pub(crate) fn object<'a>(
     arguments: &'a Value,
     tool: &str,
@@ -34,13 +34,13 @@ pub(crate) fn object<'a>(
     Cow::Owned(format!("{{\"arguments\":{no_object}}}"))
 }
 
-/// What kind of JSON a text is; `None` if a provider would not accept it as JSON.
+/// The JSON kind of a text; `None` if a provider would not accept it as JSON.
 fn kind_of(text: &str) -> Option<Kind> {
     let document = Document::read(text.as_bytes(), &[]).ok()?;
     document.diagnostics().is_empty().then(|| document.root().kind())
 }
 
-/// The arguments as JSON text, for providers that have them as a string.
+/// The arguments as JSON text, for providers that require a string.
 pub(crate) fn text(arguments: &Value) -> Cow<'_, str> {
     match arguments {
         Value::String(text) if text.trim().is_empty() => Cow::Borrowed("{}"),
@@ -52,6 +52,8 @@ pub(crate) fn text(arguments: &Value) -> Cow<'_, str> {
 
 /// Reports that the arguments of a call were wrapped.
 fn report_wrapped(sink: &mut DiagnosticSink<'_>, tool: &str, message: Option<usize>) {
-    let text = format!("the arguments of a call of `{tool}` are no JSON object; they stand in one, under `arguments`");
+    let text = format!(
+        "the arguments of a call of `{tool}` are not a JSON object; they were wrapped in one, under `arguments`"
+    );
     sink.warn(DiagnosticCode::BodyArgumentsWrapped, message, text);
 }

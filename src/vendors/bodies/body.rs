@@ -1,4 +1,4 @@
-//! The fields of a body: those that providers share, and those that the caller gives.
+//! The fields of a body: those that providers share, and those that the caller sets.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,17 +15,17 @@ use crate::vendors::bodies::sink::DiagnosticSink;
 use crate::vendors::bodies::target::{Provider, Target};
 use crate::vendors::bodies::tool::Tool;
 
-/// A body while it is written: its own fields, then those that the caller gives.
+/// A body while it is written: the provider's fields first, then the caller's.
 #[derive(Debug)]
 pub(crate) struct Body<'t> {
     pub target: &'t Target,
-    /// Fields of the caller's that stand elsewhere.
+    /// Fields of the caller that were merged elsewhere.
     pub merged: Vec<&'static str>,
     pub names: ToolNames,
-    /// The fields that are not the caller's to give.
+    /// The fields that the caller cannot set.
     pub written: Vec<&'static str>,
     pub chat: bool,
-    /// Where the list of turns is, and the system context that stands next to it.
+    /// The range of the list of turns, and the system context next to it.
     list: Range<usize>,
     system: Option<String>,
     json: JsonWriter,
@@ -49,7 +49,7 @@ impl<'t> Body<'t> {
         }
     }
 
-    /// Whether a chat is written, of which the list alone is wanted.
+    /// Whether a chat is written, of which only the list is used.
     pub(crate) fn is_chat(&self) -> bool {
         self.chat
     }
@@ -61,7 +61,7 @@ impl<'t> Body<'t> {
         &mut self.json
     }
 
-    /// The field with the turns.
+    /// Writes the field with the turns.
     pub(crate) fn turns(
         &mut self,
         name: &'static str,
@@ -73,7 +73,7 @@ impl<'t> Body<'t> {
         self.spans = spans;
     }
 
-    /// The same, written by the caller.
+    /// Like [`Self::turns`], written by a function.
     pub(crate) fn list(&mut self, name: &'static str, turns: &Normalized<'_>, write: impl FnOnce(&mut JsonWriter)) {
         let json = self.field(name);
         let start = json.len();
@@ -84,7 +84,7 @@ impl<'t> Body<'t> {
         }
     }
 
-    /// The list of turns alone, and the system context that stands next to it.
+    /// The list of turns alone, and the system context next to it.
     pub(crate) fn close_chat(mut self) -> (Option<String>, Vec<u8>) {
         self.json.close_object();
         let mut json = self.json.finish();
@@ -102,7 +102,7 @@ impl<'t> Body<'t> {
         self.field(name).raw(&value.to_string());
     }
 
-    /// The limit of the answer. Whether there is one.
+    /// Writes the output limit. Returns whether there is one.
     pub(crate) fn max_tokens(&mut self, name: &'static str, also: &str, sink: &mut DiagnosticSink<'_>) -> bool {
         let target = self.target;
         if let Some(tokens) = target.max_tokens {
@@ -116,8 +116,8 @@ impl<'t> Body<'t> {
         given || other.is_some()
     }
 
-    /// The limit of the answer, if the caller gives it under another name than this one and nothing else says it. A model may
-    /// `also` take another.
+    /// Writes the output limit if the caller sets it under another name and nothing else sets it. A model may `also`
+    /// accept another.
     pub(crate) fn renamed_limit(
         &mut self,
         name: &'static str,
@@ -130,13 +130,13 @@ impl<'t> Body<'t> {
         for other in ["max_completion_tokens", "max_output_tokens", "maxOutputTokens", "max_tokens"] {
             let Some(value) = target.fields.get(other).filter(|_| other != name) else { continue };
             if given || found.is_some() {
-                let text = format!("`target.{other}` would say again what `{name}` says; it was left out");
+                let text = format!("`target.{other}` duplicates `{name}`; it was left out");
                 sink.unused_field(format!("target.{other}"), text);
             } else if other == also {
                 continue;
             } else {
                 let provider = target.provider.name();
-                let text = format!("`{provider}` does not take `{other}` for this model; it is `{name}` in the body");
+                let text = format!("`{provider}` does not accept `{other}` for this model; it was renamed to `{name}`");
                 sink.info(DiagnosticCode::BodyFieldRenamed, None, text);
                 found = Some(value);
             }
@@ -145,7 +145,7 @@ impl<'t> Body<'t> {
         found
     }
 
-    /// The settings that have the same name everywhere but at Gemini.
+    /// Writes the settings with the same name everywhere except Gemini.
     pub(crate) fn settings(&mut self) {
         let target = self.target;
         if let Some(temperature) = &target.temperature {
@@ -156,7 +156,7 @@ impl<'t> Body<'t> {
         }
     }
 
-    /// `tools`, as `write` writes those of the target with the names of the body.
+    /// Writes `tools`: `write` writes those of the target, with the names of the body.
     pub(crate) fn tools(&mut self, write: impl FnOnce(&mut JsonWriter, &[Cow<'_, Value>])) {
         let tools: Vec<_> = self.target.tools.iter().map(|tool| self.names.renamed(tool)).collect();
         if !tools.is_empty() {
@@ -164,7 +164,7 @@ impl<'t> Body<'t> {
         }
     }
 
-    /// `tools` of OpenAI and of Gemini Interactions: those in no provider's shape are written as functions.
+    /// Writes `tools` for OpenAI and Gemini Interactions: those in no provider's shape are written as functions.
     pub(crate) fn functions(&mut self, write: impl Fn(&mut JsonWriter, &Tool<'_>)) {
         self.tools(|json, tools| {
             tools.iter().for_each(|value| match Tool::neutral(value) {
@@ -174,7 +174,7 @@ impl<'t> Body<'t> {
         });
     }
 
-    /// The caller's own fields, and the end.
+    /// Writes the caller's fields and the end.
     pub(crate) fn close(mut self, sink: &mut DiagnosticSink<'_>) -> WrittenBody {
         let target = self.target;
         let takes_breakpoints = match target.provider {
@@ -184,7 +184,7 @@ impl<'t> Body<'t> {
         };
         if target.cache.is_some() && !takes_breakpoints {
             let message = format!(
-                "`target.cache` is for `anthropic`, and for `openai-responses` from gpt-5.6 on; this request of `{}` has no breakpoints",
+                "`target.cache` applies to `anthropic`, and to `openai-responses` from gpt-5.6 on; it was ignored for `{}`",
                 target.provider.name()
             );
             sink.info(DiagnosticCode::BodyFieldUnused, None, message);
@@ -194,7 +194,7 @@ impl<'t> Body<'t> {
                 continue;
             }
             if self.written.contains(&name.as_str()) {
-                let message = format!("`target.{name}` would replace what the body already has; it was left out");
+                let message = format!("`target.{name}` would replace a field of the body; it was left out");
                 sink.unused_field(format!("target.{name}"), message);
             } else if matches!(name.as_str(), "tool_choice" | "toolConfig" | "tool_config") {
                 self.json.value_field(name, &self.names.renamed(value));

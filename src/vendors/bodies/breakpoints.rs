@@ -6,19 +6,19 @@ use super::target::{CacheMessages, CacheSettings, Hints};
 use crate::content::Role;
 use crate::error::DiagnosticCode;
 
-/// The most breakpoints that Anthropic reads, and OpenAI writes, for one request.
+/// The maximal number of breakpoints in one request, for Anthropic and OpenAI.
 pub(crate) const MAX_BREAKPOINTS: usize = 4;
 
-/// How many more breakpoints a request may have.
+/// The number of breakpoints that a request may still have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BreakpointRoom {
     pub vendor: &'static str,
     pub free: usize,
-    /// Breakpoints outside the messages for which there is no room.
+    /// The number of breakpoints outside the messages that were left out.
     pub left_out: usize,
 }
 
-/// The messages to put breakpoints after, as many as there is room for; reports how many are left out.
+/// The messages to put breakpoints after, within the limit; reports how many are left out.
 pub(crate) fn breakpoints(
     cache: &CacheSettings,
     conversation: &Conversation<'_>,
@@ -33,7 +33,7 @@ pub(crate) fn breakpoints(
         CacheMessages::Auto => {
             let last = count.checked_sub(1);
             let earlier = match hints.stable.checked_sub(1) {
-                // A turn ago the conversation ended with the user message before the last.
+                // One turn ago the conversation ended with the user message before the last.
                 None => (0..count).rev().filter(|&at| conversation.role(at) == Some(Role::User)).nth(1),
                 stable => stable,
             };
@@ -56,7 +56,7 @@ pub(crate) fn breakpoints(
     }
     if left_out > 0 {
         let text = format!(
-            "{left_out} of the cache breakpoints were left out; {vendor} takes {MAX_BREAKPOINTS} in all, at messages that are there"
+            "{left_out} of the cache breakpoints were left out; {vendor} accepts {MAX_BREAKPOINTS} in all, at existing messages"
         );
         sink.warn(DiagnosticCode::BodyCacheCapped, None, text);
     }

@@ -7,7 +7,7 @@ pub(crate) fn write(body: &mut Body<'_>, system: Option<&str>, document: &str, s
     body.model();
     let json = body.field("prompt");
     match system {
-        // There is no field for it; it begins the document.
+        // There is no separate field for it; it begins the document.
         Some(system) => json.string([system, "\n\n", document].as_slice()),
         None => json.string(document),
     }

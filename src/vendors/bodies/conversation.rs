@@ -11,11 +11,11 @@ use crate::vendors::message::Message;
 /// A system context and the messages after it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conversation<'m> {
-    /// With a role if it is the first message.
+    /// The system context; with a role if it is the first message.
     pub system: Option<(Option<Role>, &'m str)>,
     pub messages: &'m dyn MessageSource,
-    /// The same messages where they have to be normalized: where one of them is more than a text, is blank, or has the
-    /// role of the one before.
+    /// The same messages if they have to be normalized: if one of them is more than a text, is blank, or has the role
+    /// of the previous one.
     pub irregular: Option<&'m [Message<'m>]>,
     /// The last body, which may have most of the messages.
     pub last: &'m WrittenBody,
@@ -43,7 +43,7 @@ impl<'m> Conversation<'m> {
     }
 }
 
-/// Whether user and assistant take turns and every message is a text that is not blank.
+/// Whether user and assistant alternate and every message is a text that is not blank.
 pub(crate) fn is_regular(messages: &[Message<'_>]) -> bool {
     let mut before = None;
     let regular = messages.iter().all(|message| match (message.role, message.content.as_slice()) {
@@ -98,7 +98,9 @@ fn block_size(block: &Block<'_>) -> usize {
         Block::ToolCall { name, .. } => name.len() + 128,
         Block::ToolResult { content, .. } => content_size(content),
         Block::Vendor(block) => json::text(&*block.value).len(),
-        Block::Reasoning { text, signature, .. } => text.len() + signature.as_ref().map_or(0, |proof| proof.len()),
+        Block::Reasoning { text, signature, .. } => {
+            text.len() + signature.as_ref().map_or(0, |signature| signature.len())
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Ids and names that a provider takes.
+//! Ids and names within a provider's rules.
 
 use std::borrow::Cow;
 
@@ -12,14 +12,14 @@ use crate::error::DiagnosticCode;
 use crate::maps::SortedMap;
 use crate::vendors::message::Message;
 
-/// Which ids of calls, or names of tools, a provider takes.
+/// A provider's rule for ids of calls or names of tools.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IdRule {
-    /// In bytes.
+    /// Maximal length in bytes.
     pub longest: usize,
-    /// The characters allowed next to letters, digits, `_` and `-`; `None` if all are.
+    /// The characters allowed in addition to letters, digits, `_` and `-`; `None` if all are.
     pub others: Option<&'static str>,
-    /// Whether the first is a letter or `_`.
+    /// Whether the first character has to be a letter or `_`.
     pub letter_first: bool,
 }
 
@@ -47,7 +47,7 @@ impl IdRule {
         !id.is_empty() && id.len() <= self.longest && self.takes_first(id) && id.chars().all(|ch| self.takes_char(ch))
     }
 
-    /// The allowed part of an id, or `empty` if missing.
+    /// The allowed part of an id, or `empty` if nothing is left.
     fn repair<'i>(&self, id: &'i str, empty: &'i str) -> Cow<'i, str> {
         if self.takes(id) {
             return Cow::Borrowed(id);
@@ -65,13 +65,13 @@ impl IdRule {
     }
 }
 
-/// Ids that a provider takes, each for one thing.
+/// Unique ids within a provider's rules.
 #[derive(Debug)]
 pub(crate) struct Ids {
     rule: IdRule,
-    /// Replaces an id without allowed characters.
+    /// The replacement of an id without allowed characters.
     empty: &'static str,
-    /// The last number that was appended to each id.
+    /// The last number appended to each id.
     used: SortedMap<String, usize>,
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct ToolNames {
 }
 
 impl ToolNames {
-    /// The names of the target's tools and of those that are called.
+    /// The names of the target's tools and of called tools.
     pub(crate) fn of(target: &Target, messages: &[Message<'_>], rule: IdRule, sink: &mut DiagnosticSink<'_>) -> Self {
         let mut names: Vec<(Option<usize>, &str)> = Vec::new();
         names.extend(target.tools.iter().flat_map(tool::names).map(|(_, name)| (None, name)));
@@ -121,7 +121,8 @@ impl ToolNames {
             }
         }
         let mut ids = Ids::new(rule, "tool");
-        // A name that is fine keeps it, whatever one before it would become; and so does a tool that the provider runs.
+        // A valid name is kept, regardless of what an earlier one would become; so are names of tools that the provider
+        // runs.
         let given = target.tools.iter().filter_map(|tool| tool.get("name")?.as_str());
         for name in names.iter().map(|(_, name)| *name).chain(given) {
             if rule.takes(name) && !ids.used.contains_key(name) {
@@ -132,9 +133,8 @@ impl ToolNames {
         for (message, name) in names {
             if !rule.takes(name) && !changed.contains_key(name) {
                 let new = ids.assign(name).into_owned();
-                let text = format!(
-                    "the name `{name}` of a tool is `{new}` in the body, where it is defined, chosen and called"
-                );
+                let text =
+                    format!("the tool `{name}` was renamed to `{new}` in its definition, its choice and its calls");
                 sink.warn(DiagnosticCode::BodyNameChanged, message, text);
                 changed.insert(name.to_owned(), new);
             }
@@ -147,7 +147,7 @@ impl ToolNames {
         self.changed.get(name).map_or(name, String::as_str)
     }
 
-    /// A definition, or a choice, with the names of the body.
+    /// A definition or a choice, with the names of the body.
     pub(crate) fn renamed<'v>(&self, value: &'v Value) -> Cow<'v, Value> {
         let mut renamed = Cow::Borrowed(value);
         if !self.changed.is_empty() {

@@ -1,4 +1,4 @@
-//! Images and recordings: what they are, in terms that providers know.
+//! Images and recordings in the terms of providers.
 
 use crate::content::{self, Block, data_url};
 use crate::vendors::message::placeholder;
@@ -13,7 +13,7 @@ pub(crate) struct Media<'m> {
     given: &'m str,
 }
 
-/// The type in the spelling of providers, if they know it.
+/// The type in the spelling of providers, if known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Image(Option<&'static str>),
@@ -26,7 +26,7 @@ pub(crate) enum Source<'m> {
     Url(&'m str),
 }
 
-/// Image types, as callers and as providers write them.
+/// Image types, as callers and as providers spell them.
 const IMAGES: [(&str, &str); 7] = [
     ("image/png", "image/png"),
     ("image/jpeg", "image/jpeg"),
@@ -37,7 +37,7 @@ const IMAGES: [(&str, &str); 7] = [
     ("image/heif", "image/heif"),
 ];
 
-/// Audio types, as callers and as providers write them.
+/// Audio types, as callers and as providers spell them.
 const AUDIO: [(&str, &str); 17] = [
     ("audio/wav", "audio/wav"),
     ("audio/x-wav", "audio/wav"),
@@ -58,10 +58,10 @@ const AUDIO: [(&str, &str); 17] = [
     ("audio/webm", "audio/webm"),
 ];
 
-/// An image without a type: providers that take a URL find it out.
+/// An image of unknown type: providers that accept a URL detect it.
 pub(crate) const ANY_IMAGE: &str = "image/*";
 
-/// The type of an image: what its bytes say, else as given, else by its URL.
+/// The type of an image: by its bytes, else as given, else by its URL.
 fn image_type(given: &str, source: &Source<'_>) -> Option<&'static str> {
     let open = matches!(given, "" | ANY_IMAGE | "*/*" | "application/octet-stream");
     let known = known(given, &IMAGES);
@@ -79,7 +79,7 @@ fn type_of_data(data: &str) -> Option<&'static str> {
         () if of("iVBORw0KGgo") => Some("image/png"),
         () if of("/9j/") => Some("image/jpeg"),
         () if of("R0lGOD") => Some("image/gif"),
-        // `RIFF`, four bytes of length, and `WEBP`, whose last three letters are a group of their own.
+        // `RIFF`, four bytes of length, and `WEBP`, whose last three letters are one base64 group.
         () if of("UklGR") && data.get(12..16) == Some("RUJQ") => Some("image/webp"),
         () => None,
     }
@@ -113,13 +113,13 @@ impl<'m> Media<'m> {
         }
     }
 
-    /// The type that its bytes have, where another one is given.
+    /// The type by its bytes, if it differs from the given one.
     pub(crate) fn retyped(&self) -> Option<&'static str> {
         let Kind::Image(kind) = self.kind else { return None };
         kind.filter(|kind| known(self.given, &IMAGES).is_some_and(|given| given != *kind))
     }
 
-    /// The text that replaces it where it cannot be sent.
+    /// The placeholder for media that cannot be sent.
     pub(crate) fn stand_in(&self) -> String {
         let name = match self.kind {
             Kind::Image(_) => "image",
@@ -137,7 +137,7 @@ impl<'m> Media<'m> {
     }
 }
 
-/// The text for an image or a recording without bytes and URL.
+/// The placeholder for an image or a recording without data and URL.
 pub(crate) fn stand_in(block: &Block<'_>) -> String {
     match block {
         Block::Image(image) => placeholder("image", image.alt_text.as_deref()),

@@ -3,9 +3,9 @@
 use crate::content::Role;
 use crate::json::JsonWriter;
 
-/// Writes `{"role":"…","content":…}`, whose content `write` has to write; all vendors but Gemini have it.
+/// Writes `{"role":"…","content":…}`, whose content `write` has to write; for all vendors except Gemini.
 pub(crate) fn write_message(json: &mut JsonWriter, role: Role, write: impl FnOnce(&mut JsonWriter)) {
-    // Written without escaping, since there are so many messages.
+    // Written without escaping, for speed.
     json.raw(match role {
         Role::System => r#"{"role":"system","content":"#,
         Role::Developer => r#"{"role":"developer","content":"#,

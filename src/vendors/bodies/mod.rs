@@ -1,5 +1,5 @@
-//! What the writers of all formats share: messages brought into an order that every provider takes, and the body that they
-//! are written into.
+//! Shared by the writers of all formats: messages normalized to an order that every provider accepts, and the body that
+//! they are written into.
 
 pub(crate) mod arguments;
 pub(crate) mod body;

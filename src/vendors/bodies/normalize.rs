@@ -1,5 +1,5 @@
-//! Brings messages into an order that every provider takes: results directly after their calls, calls and reasoning in
-//! the assistant's turns, results in the user's, and texts in the place of what cannot be sent.
+//! Normalizes messages to an order that every provider accepts: results directly after their calls, calls and reasoning
+//! in assistant turns, results in user turns, and placeholder texts for content that cannot be sent.
 
 use std::borrow::Cow;
 
@@ -25,31 +25,31 @@ use crate::vendors::vendor_block::BlockFormat;
 /// The rules of a provider.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// For diagnostics.
+    /// The name for diagnostics.
     pub name: &'static str,
     /// Whether the first message must be the user's.
     pub user_first: bool,
-    /// Whether adjacent messages of one role have to be one.
+    /// Whether adjacent messages of one role have to be merged.
     pub turns_alternate: bool,
-    /// Whether the system context has its own field.
+    /// Whether the system context is a separate field.
     pub system_field: bool,
-    /// Whether results are a turn of their own.
+    /// Whether results are a separate turn.
     pub results_apart: bool,
-    /// Whether media are allowed there.
+    /// Whether these media are allowed at a place.
     pub takes: fn(MediaHolder, &Media<'_>) -> bool,
     /// Whether reasoning with this text and signature can be sent back.
     pub takes_reasoning: fn(&str, Option<&str>) -> bool,
     pub id: IdRule,
     pub tool_name: IdRule,
-    /// Whether a failed result must be texts only, at least one.
+    /// Whether a failed result must hold only texts, at least one.
     pub failed_result_is_text: bool,
     pub reasoning: ReasoningPlace,
-    /// Whether it takes the phases of messages.
+    /// Whether phases of messages are supported.
     pub phases: bool,
-    /// The formats whose blocks it takes as they are.
+    /// The formats whose blocks are accepted unchanged.
     pub blocks: &'static [BlockFormat],
-    /// Whether it is a chat that is written in another format, and no request: a call at the end may be open, an empty chat stays
-    /// empty, and messages stay apart where their roles need not alternate.
+    /// Whether a chat is written in another format instead of a request: a call at the end may be open, an empty chat
+    /// stays empty, and messages stay separate if their roles need not alternate.
     pub chat: bool,
 }
 
@@ -59,19 +59,19 @@ impl Rules {
     }
 }
 
-/// Where reasoning is allowed in a turn of the assistant.
+/// The place of reasoning in an assistant turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReasoningPlace {
     Anywhere,
-    /// Before something that is no reasoning.
+    /// Before something other than reasoning.
     NotLast,
-    /// The same, and first in the turn.
+    /// As `NotLast`, and first in the turn.
     First,
-    /// In a turn that has something else, too: reasoning is a field of its message.
+    /// In a turn with other content: reasoning is a field of its message.
     MessageField,
 }
 
-/// The text of a failed tool without one.
+/// The text of a failed result without a text.
 const FAILED: &str = "The tool failed and said nothing.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,14 +84,14 @@ pub(crate) enum MediaHolder {
 #[derive(Clone, Debug)]
 pub(crate) struct Item<'m> {
     pub role: Role,
-    /// The message that it is from; `None` for inserted ones.
+    /// The message it came from; `None` for inserted ones.
     pub message: Option<usize>,
     pub cache_mark: bool,
     pub content: ItemContent<'m>,
 }
 
-/// The content of an item. This is not a [`Block`]: its text may have to be written by its source, its media are what the
-/// provider takes, its ids are those in the body, and a result names the tool.
+/// The content of an item. Unlike a [`Block`], its text may be written by its source, its media are in the provider's
+/// terms, its ids are those in the body, and a result names the tool.
 #[derive(Clone, Debug)]
 pub(crate) enum ItemContent<'m> {
     Text(Text<'m>),
@@ -106,7 +106,7 @@ pub(crate) enum ItemContent<'m> {
         text: &'m str,
         signature: Option<&'m str>,
     },
-    /// A block that the provider takes as it is.
+    /// A block that the provider accepts unchanged.
     Vendor(&'m VendorBlock<'m>),
 }
 
@@ -133,7 +133,7 @@ pub(crate) struct ToolResult<'m> {
 }
 
 impl ToolResult<'_> {
-    /// The text of a result that is one text.
+    /// The text of a result that consists of one text.
     pub(crate) fn text(&self) -> Option<&str> {
         match self.content.as_slice() {
             [] => Some(""),
@@ -151,7 +151,7 @@ impl ToolResult<'_> {
         texts.collect::<Vec<_>>().join("\n\n")
     }
 
-    /// The text before media that were moved out of it.
+    /// The label before media that were moved out of it.
     pub(crate) fn media_label(&self) -> String {
         format!("[shown by the result of {} ({})]", self.name, self.id)
     }
@@ -165,10 +165,10 @@ pub(crate) struct Normalized<'m> {
     /// The messages before the regular ones; all messages if they are irregular.
     items: Vec<Item<'m>>,
     conversation: Conversation<'m>,
-    /// Regular messages that a cache breakpoint follows.
+    /// Regular messages with a cache breakpoint after them.
     marked: SortedSet<usize>,
     results_apart: bool,
-    /// Whether messages stay apart that are not the assistant's.
+    /// Whether messages other than the assistant's stay separate.
     messages_apart: bool,
     chat: bool,
 }
@@ -199,7 +199,7 @@ impl Normalized<'_> {
         !self.chat && last == Some(Role::Assistant)
     }
 
-    /// Writes all turns as elements of a list. Gives the places of the regular messages.
+    /// Writes all turns as elements of a list. Returns the places of the regular messages.
     pub(crate) fn write_turns(
         &self,
         json: &mut JsonWriter,
@@ -229,7 +229,7 @@ impl Normalized<'_> {
     }
 }
 
-/// Brings the conversation into the order of the body. Gives the names of tools in it.
+/// Normalizes the conversation for the body. Returns the names of its tools.
 pub(crate) fn normalize<'m>(
     conversation: Conversation<'m>,
     target: &'m Target,
@@ -256,7 +256,7 @@ pub(crate) fn normalize<'m>(
     let begins_compacted = begins_with_compaction(items.get(at..).unwrap_or_default());
     let begins = items.get(at).map(|item| item.role);
     let begins = begins.or_else(|| conversation.irregular.is_none().then(|| conversation.messages.role(0)));
-    // A system context alone is no request either.
+    // A system context alone is not a valid request either.
     if begins.map_or(!rules.is_chat(), |role| rules.user_first && role != Role::User && !begins_compacted) {
         items.insert(at, item(Role::User, None, ItemContent::text(target.opening_text.as_str())));
         let why = if begins.is_some() {
@@ -264,7 +264,7 @@ pub(crate) fn normalize<'m>(
         } else {
             "the conversation has no messages".to_owned()
         };
-        let message = format!("{why}; `{}` stands there", target.opening_text);
+        let message = format!("{why}; `{}` was inserted", target.opening_text);
         sink.info(DiagnosticCode::BodyMessageInserted, None, message);
     }
     let (results_apart, chat) = (rules.results_apart, rules.is_chat());
@@ -301,7 +301,7 @@ fn flatten<'m>(
     for (at, message) in messages.iter().enumerate() {
         if let ([Block::Text(text)], true) = (&*message.content, rules.system_field && message.role.is_system()) {
             if !flat.is_empty() {
-                let text = format!("{} has one place for the system context; it stands there", rules.name);
+                let text = format!("{} has one place for the system context; the message was moved there", rules.name);
                 sink.info(DiagnosticCode::BodyPartMoved, Some(at), text);
             }
             *system = Some(match system.take() {
@@ -325,12 +325,12 @@ fn flatten<'m>(
     (flat, has_tools)
 }
 
-/// Pairs of call and result, by places in the flat list.
+/// Pairs of call and result, by index in the flat list.
 #[derive(Debug, Default)]
 struct Pairs {
     result_of: SortedMap<usize, usize>,
     answered: SortedSet<usize>,
-    /// For each place, the number of blocks before that are no results.
+    /// For each index, the number of earlier blocks other than results.
     others_before: Vec<usize>,
 }
 
@@ -363,7 +363,7 @@ struct TurnAlternator<'o, 'n> {
     sink: &'o mut DiagnosticSink<'n>,
     pairs: Pairs,
     tool_names: &'o ToolNames,
-    /// The ids of the provider's items that are there already.
+    /// The ids of the provider's items written so far.
     sealed: SortedSet<String>,
 }
 
@@ -378,7 +378,7 @@ impl TurnAlternator<'_, '_> {
     fn arrange<'m>(mut self, flat: &[Flat<'m>], out: &mut Vec<Item<'m>>) {
         let mut ids = Ids::new(self.rules.id, "call");
         let mut open: Vec<Open<'m>> = Vec::new();
-        // Calls at the very end may still be open.
+        // Calls at the very end may be open.
         let speaks = |flat: &Flat<'_>| flat.role != Role::Assistant && !matches!(flat.block, Block::ToolResult { .. });
         let open_from =
             if self.rules.is_chat() { flat.iter().rposition(speaks).map_or(0, |last| last + 1) } else { flat.len() };
@@ -430,7 +430,7 @@ impl TurnAlternator<'_, '_> {
         self.place_reasoning(out);
     }
 
-    /// Removes reasoning that the provider refuses, and moves what has to be first.
+    /// Removes reasoning that the provider rejects, and moves reasoning that has to be first.
     fn place_reasoning(&mut self, items: &mut Vec<Item<'_>>) {
         let place = self.rules.reasoning;
         let is_reasoning = |item: &Item<'_>| matches!(item.content, ItemContent::Reasoning { .. });
@@ -446,10 +446,10 @@ impl TurnAlternator<'_, '_> {
                 let is_last = last.is_none_or(|last| at > last && place != ReasoningPlace::MessageField);
                 let is_refused = is_reasoning(item) && is_last;
                 if is_refused {
-                    let text = format!("{} takes no reasoning at the end of a turn; it was left out", self.rules.name);
+                    let text = format!("{} rejects reasoning at the end of a turn; it was left out", self.rules.name);
                     self.sink.warn(DiagnosticCode::BodyReasoningLeftOut, item.message, text);
                 } else if is_reasoning(item) && goes_first && at > first {
-                    let text = format!("{} wants a thought first in a turn; it stands there", self.rules.name);
+                    let text = format!("{} requires reasoning first in a turn; it was moved there", self.rules.name);
                     self.sink.info(DiagnosticCode::BodyPartMoved, item.message, text);
                 }
                 stays.push(!is_refused);
@@ -463,7 +463,7 @@ impl TurnAlternator<'_, '_> {
         }
     }
 
-    /// With thinking on Anthropic refuses results whose calls do not begin with a thought.
+    /// With thinking on, Anthropic rejects results whose calls do not begin with thinking.
     fn check_last_thought(&mut self, items: &[Item<'_>]) {
         let mut turns = items.chunk_by(|a, b| a.role == b.role).rev();
         let is_result = |item: &Item<'_>| matches!(item.content, ItemContent::Result(_));
@@ -473,14 +473,14 @@ impl TurnAlternator<'_, '_> {
         let first = turns.next().and_then(<[Item<'_>]>::first);
         if let Some(first) = first.filter(|first| !matches!(first.content, ItemContent::Reasoning { .. })) {
             let text = format!(
-                "`target.thinking` is on, and the calls whose results come last have no thought before them; {} refuses that: leave it off for this request",
+                "`target.thinking` is on, but the calls of the last results have no thinking before them, which {} rejects; turn it off for this request",
                 self.rules.name
             );
             self.sink.warn(DiagnosticCode::BodyReasoningLeftOut, first.message, text);
         }
     }
 
-    /// The results of the calls of the turn before `at`, wherever they are.
+    /// The results of the calls of the turn before `at`, at any place.
     fn results<'m>(&mut self, flat: &[Flat<'m>], at: usize, open: &mut Vec<Open<'m>>, out: &mut Vec<Item<'m>>) {
         let mut moved = Vec::new();
         for call in open.drain(..) {
@@ -488,9 +488,7 @@ impl TurnAlternator<'_, '_> {
             let Some(&Flat { message, block, .. }) = flat.get(place) else { continue };
             let Block::ToolResult { tool_call_id, content, is_error, .. } = block else { continue };
             if self.pairs.apart(at, place) {
-                let text = format!(
-                    "the result of tool call `{tool_call_id}` stands directly after its call, before what came between"
-                );
+                let text = format!("the result of tool call `{tool_call_id}` was moved directly after its call");
                 self.sink.info(DiagnosticCode::BodyPartMoved, Some(message), text);
             }
             let content = self.result_content(content, message);
@@ -515,7 +513,7 @@ impl TurnAlternator<'_, '_> {
         }
         if !media.is_empty() {
             let text = format!(
-                "{name} takes texts only from a tool that failed; what the result of `{}` shows stands behind the results",
+                "{name} accepts only texts from a failed tool; the media of the result of `{}` were moved after the results",
                 result.name
             );
             self.sink.info(DiagnosticCode::BodyPartMoved, Some(message), text);
@@ -524,7 +522,7 @@ impl TurnAlternator<'_, '_> {
         }
         if result.text().is_some_and(is_blank) {
             result.content = vec![ItemContent::text(FAILED)];
-            let text = format!("{name} takes no failed result without a text; `{FAILED}` stands there");
+            let text = format!("{name} requires a text in a failed result; `{FAILED}` was inserted");
             self.sink.info(DiagnosticCode::BodyPartReplaced, Some(message), text);
         }
     }
@@ -548,16 +546,16 @@ impl TurnAlternator<'_, '_> {
         content
     }
 
-    /// An image or a recording, or the text that replaces it.
+    /// An image or a recording, or its placeholder.
     fn media<'m>(&mut self, block: &'m Block<'m>, place: MediaHolder, message: usize) -> ItemContent<'m> {
         let Some(media) = Media::new(block) else {
             let stand_in = media::stand_in(block);
-            let text = format!("a part has neither `data` nor `url`; `{stand_in}` stands in its place");
+            let text = format!("a part has neither `data` nor `url`; `{stand_in}` replaces it");
             self.sink.warn(DiagnosticCode::MediaMissing, Some(message), text);
             return ItemContent::text(stand_in);
         };
         if let Some(kind) = media.retyped() {
-            let text = format!("the bytes of an image are `{kind}`, and that is what it is in the body");
+            let text = format!("the bytes of an image are `{kind}`; its type was corrected in the body");
             self.sink.info(DiagnosticCode::BodyPartReplaced, Some(message), text);
         }
         if (self.rules.takes)(place, &media) {
@@ -565,7 +563,7 @@ impl TurnAlternator<'_, '_> {
         }
         let (where_, stand_in) = (place.name(), media.stand_in());
         let text = format!(
-            "{} takes no {} in {where_}; `{stand_in}` stands in its place",
+            "{} does not accept {} in {where_}; `{stand_in}` replaces it",
             self.rules.name,
             media.description()
         );
@@ -575,33 +573,33 @@ impl TurnAlternator<'_, '_> {
 
     fn reasoning(&mut self, text: &str, signature: Option<&str>, message: usize) -> bool {
         if self.target.drop_reasoning {
-            let text = "reasoning was left out, as `target.dropReasoning` says";
+            let text = "reasoning was left out because of `target.dropReasoning`";
             self.sink.info(DiagnosticCode::BodyReasoningLeftOut, Some(message), text.to_owned());
             return false;
         }
         let takes = (self.rules.takes_reasoning)(text, signature);
         if !takes {
-            let which = if signature.is_some() { "this reasoning" } else { "reasoning without a signature of its own" };
-            let text = format!("{} does not take {which} back; it was left out", self.rules.name);
+            let which = if signature.is_some() { "this reasoning" } else { "reasoning without a valid signature" };
+            let text = format!("{} does not accept {which}; it was left out", self.rules.name);
             self.sink.warn(DiagnosticCode::BodyReasoningLeftOut, Some(message), text);
         } else if self.rules.reasoning == ReasoningPlace::NotLast
             && let Some(ReasoningSignature::Sealed(Some(id), _)) = signature.and_then(ReasoningSignature::read)
             && !self.sealed.insert(id.to_string())
         {
-            let text = format!("the item `{id}` stands there already; {} takes none twice", self.rules.name);
+            let text = format!("duplicate item `{id}` was left out; {} rejects duplicates", self.rules.name);
             self.sink.warn(DiagnosticCode::BodyReasoningLeftOut, Some(message), text);
             return false;
         } else if self.rules.reasoning == ReasoningPlace::MessageField
-            && let Some(proof) = signature.and_then(ReasoningSignature::read)
-            && !matches!(proof, ReasoningSignature::Field(..))
+            && let Some(known) = signature.and_then(ReasoningSignature::read)
+            && !matches!(known, ReasoningSignature::Field(..))
         {
-            let text = "the signature of a thought is another vendor's; only its text is in the body".to_owned();
+            let text = "the signature of reasoning is another vendor's; only the text was sent".to_owned();
             self.sink.info(DiagnosticCode::BodyPartReplaced, Some(message), text);
         }
         takes
     }
 
-    /// A block that only its vendor knows: as it is, or the text that replaces it for another provider.
+    /// A block that only its vendor can read: unchanged, or for another provider the text that replaces it.
     fn vendor_block<'m>(&mut self, block: &'m VendorBlock<'m>, message: usize) -> Option<ItemContent<'m>> {
         let is_phase = block.phase().is_some();
         if is_phase && self.rules.phases {
@@ -609,7 +607,7 @@ impl TurnAlternator<'_, '_> {
         }
         if is_phase || !self.rules.blocks.contains(&block.format()) {
             let (text, what) = block.replacement();
-            let found = format!("{what}: {} has no place for it", self.rules.name);
+            let found = format!("{what}: {} cannot hold it", self.rules.name);
             if is_phase {
                 self.sink.info(DiagnosticCode::NotExpressible, Some(message), found);
                 return None;
@@ -620,7 +618,7 @@ impl TurnAlternator<'_, '_> {
         if let Some(id) = block.item_id().filter(|_| !self.rules.is_chat())
             && !self.sealed.insert(id.to_owned())
         {
-            let text = format!("the item `{id}` stands there already; {} takes none twice", self.rules.name);
+            let text = format!("duplicate item `{id}` was left out; {} rejects duplicates", self.rules.name);
             self.sink.warn(DiagnosticCode::NotExpressible, Some(message), text);
             return None;
         }
@@ -630,7 +628,7 @@ impl TurnAlternator<'_, '_> {
     fn id<'m>(&mut self, ids: &mut Ids, own_id: &'m str, message: usize) -> Cow<'m, str> {
         let id = ids.assign(own_id);
         if id != own_id {
-            let text = format!("the id `{own_id}` of a tool call is `{id}` in the body, for the call and its result");
+            let text = format!("the id `{own_id}` of a tool call was changed to `{id}`, for the call and its result");
             self.sink.info(DiagnosticCode::BodyIdChanged, Some(message), text);
         }
         id

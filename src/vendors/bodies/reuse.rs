@@ -1,8 +1,8 @@
-//! Copying what the last body has.
+//! Copies unchanged parts of the last body.
 //!
-//! A front end that asks for a body at every keystroke asks for nearly the same bytes each time. Where the user and the
-//! assistant take turns and every message is a text, a message is written the same whatever its neighbours are, so its
-//! bytes can be copied from the body before.
+//! A front end that requests a body at every keystroke gets nearly the same bytes each time. If user and assistant
+//! alternate and every message is a text, a message is written the same regardless of its neighbors, so its bytes can
+//! be copied from the previous body.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,18 +13,17 @@ use crate::maps::SortedSet;
 
 /// Messages whose texts can be written one by one.
 pub(crate) trait MessageSource {
-    /// How many messages there are.
+    /// The number of messages.
     fn count(&self) -> usize;
     /// The role of a message.
     fn role(&self, at: usize) -> Role;
-    /// Writes the text of a message that is nothing else.
+    /// Writes the text of a message that holds nothing else.
     fn write_text(&self, at: usize, out: &mut TextWriter<'_>);
-    /// About how many bytes the content of a message has.
+    /// Approximate bytes of the content of a message.
     fn size_hint(&self, at: usize) -> usize;
-    /// The node of a message that holds exactly one.
+    /// The node of a message with exactly one.
     fn node(&self, at: usize) -> Option<&str>;
-    /// Which messages of the last body equal those from this one on, as many as follow each other; empty where this one
-    /// is new.
+    /// The messages of the last body that equal those from this one on, consecutively; empty if this one is new.
     fn unchanged(&self, _: usize) -> Range<usize> {
         0..0
     }
@@ -45,7 +44,7 @@ pub(crate) struct WrittenBody {
 }
 
 impl WrittenBody {
-    /// One of which nothing is copied.
+    /// A body from which nothing can be copied.
     pub(crate) fn new(bytes: Vec<u8>) -> Self {
         Self { bytes, spans: Vec::new() }
     }
@@ -63,8 +62,8 @@ pub(crate) struct Span {
     pub end: usize,
 }
 
-/// Appends the messages: those that are unchanged are copied from the last body, the others are written. Those in `apart`
-/// are written each time, in another form than all others. Gives the places of all.
+/// Appends the messages: unchanged ones are copied from the last body, the others are written. Those in `apart` are
+/// always written, in another form. Returns the places of all.
 pub(crate) fn write_messages(
     json: &mut JsonWriter,
     messages: &dyn MessageSource,
@@ -78,7 +77,7 @@ pub(crate) fn write_messages(
         let at = spans.len();
         let until_apart = apart.at_least(&at).next().map_or(count, |&next| next) - at;
         let known = last.spans(messages.unchanged(at));
-        // Messages that follow each other have a comma between them; one that must not be copied ends the run.
+        // Consecutive messages have a comma between them; one that must not be copied ends the run.
         let run = known.iter().take(until_apart).take_while(|span| span.start < span.end).count();
         let run = known.get(..run).unwrap_or_default();
         if let (Some(first), Some(end)) = (run.first(), run.last())
@@ -97,7 +96,7 @@ pub(crate) fn write_messages(
     spans
 }
 
-/// About how many bytes the messages take in a body.
+/// Approximate bytes of the messages in a body.
 pub(crate) fn size_hint(messages: &dyn MessageSource, last: &WrittenBody) -> usize {
     let mut size = 0;
     let mut at = 0;

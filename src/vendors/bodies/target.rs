@@ -1,11 +1,11 @@
-//! The `target` of a request: the provider, and the fields that the caller wants in the body.
+//! The `target` of a request: the provider, and the fields that the caller sets in the body.
 
 use serde_json::Map;
 
 use crate::error::{Diagnostic, Result};
 use crate::json::{self, Document, Kind, Value, refuse_unknown};
 
-/// A provider's interface (SPEC §7).
+/// A provider's interface (docs/bodies.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provider {
     /// Anthropic Messages.
@@ -23,7 +23,7 @@ pub enum Provider {
 }
 
 impl Provider {
-    /// Every provider with the name that requests give it.
+    /// Every provider with its name in requests.
     pub const NAMES: [(&'static str, Self); 6] = [
         ("anthropic", Self::Anthropic),
         ("openai", Self::OpenAi),
@@ -33,7 +33,7 @@ impl Provider {
         ("completion", Self::Completion),
     ];
 
-    /// The name that requests give it.
+    /// The name in requests.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, provider)| *provider == self).map_or("", |(name, _)| name)
     }
@@ -44,37 +44,37 @@ impl Provider {
 pub struct Target {
     /// The provider whose shape the body has.
     pub provider: Provider,
-    /// The model; absent only for Gemini, which has it in the address, and for an agent of Gemini Interactions.
+    /// The model; optional only for Gemini, which has it in the URL, and for an agent of Gemini Interactions.
     pub model: Option<String>,
-    /// Tokens of the answer at most, in the provider's own field.
+    /// The output limit in tokens, written to the provider's field.
     pub max_tokens: Option<u64>,
-    /// The value where the provider requires the field and the caller gave none: the `tokenBuffer`.
+    /// The output limit if the provider requires one and the caller sets none: the `tokenBuffer`.
     pub fallback_max_tokens: u64,
     /// The temperature, a number.
     pub temperature: Option<serde_json::Value>,
-    /// Whether the answer shall be streamed.
+    /// Whether the answer is streamed.
     pub stream: Option<bool>,
-    /// Tool definitions: `{ name, description?, parameters? }`, or in the provider's own shape.
+    /// Tool definitions: `{ name, description?, parameters? }`, or in the provider's shape.
     pub tools: Vec<serde_json::Value>,
-    /// Leave all reasoning out, as is needed after another provider's model wrote it.
+    /// Whether to leave out all reasoning, which is required after another provider's model wrote it.
     pub drop_reasoning: bool,
-    /// The user message that is put first where the provider requires one and the conversation has none.
+    /// The user message that is inserted first if the provider requires one and the conversation has none.
     pub opening_text: String,
-    /// Where cache breakpoints go, for Anthropic, and for OpenAI Responses from gpt-5.6 on.
+    /// Cache breakpoints, for Anthropic, and for OpenAI Responses from gpt-5.6 on.
     pub cache: Option<CacheSettings>,
-    /// All other fields, in the provider's own names; they are copied into the body.
+    /// All other fields, with the provider's names; they are copied into the body.
     pub fields: Map<String, serde_json::Value>,
 }
 
 /// The default of [`Target::opening_text`].
 pub const OPENING_TEXT: &str = "[start of the conversation]";
 
-/// How a provider's prompt cache is to be used.
+/// The use of a provider's prompt cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CacheSettings {
-    /// A breakpoint after the tools and the system context. OpenAI has none there.
+    /// Whether to put a breakpoint after the tools and the system context. Not for OpenAI.
     pub system: bool,
-    /// How long the provider keeps what is cached.
+    /// The lifetime of the cache.
     pub ttl: Option<CacheTtl>,
     /// The messages to put breakpoints after.
     pub messages: CacheMessages,
@@ -91,16 +91,16 @@ impl Default for CacheSettings {
 pub enum CacheMessages {
     /// The last one, the last that equals the previous request's, and the last before the cut.
     Auto,
-    /// Those at these places among the assembled messages; negative ones count from the end.
+    /// Those at these indices among the assembled messages; negative ones count from the end.
     At(Vec<i64>),
 }
 
-/// How long a provider keeps what is cached.
+/// The lifetime of a provider's cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheTtl {
-    /// `5m`
+    /// `5m`.
     FiveMinutes,
-    /// `1h`
+    /// `1h`.
     OneHour,
     /// `30m`, for OpenAI.
     HalfHour,
@@ -109,7 +109,7 @@ pub enum CacheTtl {
 }
 
 impl CacheTtl {
-    /// As the provider writes it.
+    /// The value as the provider writes it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::FiveMinutes => "5m",
@@ -120,17 +120,17 @@ impl CacheTtl {
     }
 }
 
-/// Where a prompt cache is likely to hold.
+/// Places after which a prompt cache is likely to hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
-    /// How many leading messages are those of the previous request.
+    /// The number of leading messages equal to the previous request.
     pub stable: usize,
-    /// How many messages come before what truncation removed, where it did.
+    /// The number of messages before a truncation, if there is one.
     pub before_cut: Option<usize>,
 }
 
 impl Target {
-    /// A target with nothing but a provider and a model.
+    /// A target with only a provider and a model.
     pub fn new(provider: Provider, model: &str) -> Self {
         Self { model: Some(model.to_owned()), ..Self::bare(provider) }
     }
@@ -154,8 +154,7 @@ impl Target {
     /// Reads a `target` from its JSON.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`](crate::Code::InvalidInput) with the path of what does not fit, and
-    /// [`Code::UnknownValue`](crate::Code::UnknownValue).
+    /// [`Code::InvalidInput`](crate::Code::InvalidInput) with the path of the invalid value, and [`Code::UnknownValue`](crate::Code::UnknownValue).
     pub fn from_json(text: &[u8]) -> Result<Self> {
         let document = Document::read(text, &[])?;
         let document: &Document<'_> = &document;
@@ -165,7 +164,7 @@ impl Target {
         Ok(target)
     }
 
-    /// Reads `target`. Unknown fields are the provider's, but for those of `cache`.
+    /// Reads `target`. Unknown fields are passed to the provider, except in `cache`.
     pub(crate) fn read(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<Self> {
         let given = value.object("an object with `provider` and `model`")?;
         let mut target = Self::bare(given.need("provider")?.one_of(&Provider::NAMES)?);

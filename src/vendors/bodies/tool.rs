@@ -5,12 +5,12 @@ use serde_json::{Map, Value};
 use crate::json::JsonWriter;
 use crate::text::whole_number;
 
-/// A tool definition in our shape: `{ name, description?, parameters? }` and other fields.
+/// A tool definition in this crate's shape: `{ name, description?, parameters? }` and other fields.
 #[derive(Debug)]
 pub(crate) struct Tool<'t> {
     name: &'t str,
     parameters: Option<&'t Value>,
-    /// Everything but name and parameters.
+    /// Everything except name and parameters.
     pub rest: Vec<(&'t str, &'t Value)>,
 }
 
@@ -41,20 +41,21 @@ impl<'t> Tool<'t> {
     }
 }
 
-/// Whether there is nothing in a schema; every provider wants one of an object.
+/// Whether a schema is empty; every provider requires one of an object.
 fn is_empty(schema: &Value) -> bool {
     schema.is_null() || schema.as_object().is_some_and(Map::is_empty)
 }
 
-/// The names of functions in a definition or a choice, in whosever shape, each with its place, a JSON pointer. Tools that the
-/// provider runs have a type of their own, and keep their names.
+/// The names of functions in a definition or a choice, in any vendor's shape, each with its place, a JSON pointer.
+/// Tools that the provider runs have a special type and keep their names.
 pub(crate) fn names(value: &Value) -> Vec<(String, &str)> {
     let mut found = Vec::new();
     find_names(value, String::new(), &mut found);
     found
 }
 
-/// The value at a place that [`names`] found. `Value::pointer_mut` unescapes each step, with the search of the standard library.
+/// The value at a place found by [`names`]. `Value::pointer_mut` unescapes each step with the search of the standard
+/// library.
 pub(crate) fn at_mut<'v>(value: &'v mut Value, place: &str) -> Option<&'v mut Value> {
     place.split('/').skip(1).try_fold(value, |value, step| match value {
         Value::Object(fields) => fields.get_mut(step),

@@ -8,12 +8,12 @@ use crate::content::{Block, Image, Media, Vendor};
 use crate::vendors::blocks::{Unknown, flag, image, image_url, list, object, only_shown, owned, text};
 use crate::vendors::signature::ReasoningSignature;
 
-/// The call that a part is.
+/// The call in a part.
 pub(crate) fn call_of(part: &Map<String, Value>) -> Option<&Map<String, Value>> {
     object(part, "functionCall")
 }
 
-/// The response of a function that a part is.
+/// The function response in a part.
 pub(crate) fn response_of(part: &Map<String, Value>) -> Option<&Map<String, Value>> {
     object(part, "functionResponse")
 }
@@ -21,14 +21,15 @@ pub(crate) fn response_of(part: &Map<String, Value>) -> Option<&Map<String, Valu
 /// The fields that hold the data of a part.
 const DATA: [&str; 5] = ["text", "functionCall", "functionResponse", "inlineData", "fileData"];
 
-/// Whether only Gemini knows what a part is, such as code that it ran.
+/// Whether only Gemini can read a part, such as executed code.
 pub(crate) fn is_vendor_part(part: &Map<String, Value>) -> bool {
-    let is_proof = |name: &String| name == "thought" || name == "thoughtSignature";
-    !DATA.iter().any(|name| part.contains_key(*name)) && part.keys().any(|name| !is_proof(name))
+    let is_signature = |name: &String| name == "thought" || name == "thoughtSignature";
+    !DATA.iter().any(|name| part.contains_key(*name)) && part.keys().any(|name| !is_signature(name))
 }
 
-/// Adds the signature of a part that is no thought, as a thought without a text before the part. That of an empty text, which ends
-/// an answer, goes before the block that it ends. A part that is kept as it is has its signature in it.
+/// Adds the signature of a part other than reasoning, as reasoning without a text before the part. The signature of an
+/// empty text, which ends an answer, goes before the block that it ends. A part that is kept unchanged includes its
+/// signature.
 pub(crate) fn push_signature(part: &Map<String, Value>, blocks: &mut Vec<Block<'static>>) {
     let signature = text(part, "thoughtSignature").filter(|signature| !signature.is_empty());
     let Some(signature) = signature.filter(|_| !flag(part, "thought") && !is_vendor_part(part)) else { return };
@@ -38,7 +39,8 @@ pub(crate) fn push_signature(part: &Map<String, Value>, blocks: &mut Vec<Block<'
     blocks.extend(ended);
 }
 
-/// Adds a part that is neither a call nor a result, after its signature. Of an empty text with a signature only that is added.
+/// Adds a part that is neither a call nor a result, after its signature. Of an empty text with a signature only the
+/// signature is added.
 pub(crate) fn push_part(part: &Map<String, Value>, blocks: &mut Vec<Block<'static>>, notes: &mut dyn Unknown) {
     push_signature(part, blocks);
     if text(part, "text") != Some("") || !part.contains_key("thoughtSignature") {
@@ -46,7 +48,7 @@ pub(crate) fn push_part(part: &Map<String, Value>, blocks: &mut Vec<Block<'stati
     }
 }
 
-/// A part with the signature that stands before it.
+/// A part with the signature that precedes it.
 pub(crate) fn signed_part(mut part: Value, signature: Option<Cow<'_, str>>) -> Value {
     if let (Value::Object(fields), Some(signature)) = (&mut part, signature) {
         fields.insert("thoughtSignature".to_owned(), signature.into());
@@ -54,7 +56,7 @@ pub(crate) fn signed_part(mut part: Value, signature: Option<Cow<'_, str>>) -> V
     part
 }
 
-/// The signature that a thought without a text carries for what follows it.
+/// The signature that reasoning without a text carries for the next part.
 pub(crate) fn carried_signature<'b>(text: &str, signature: Option<&'b str>) -> Option<Cow<'b, str>> {
     match signature.filter(|_| text.is_empty()).and_then(ReasoningSignature::read) {
         Some(ReasoningSignature::Thought(signature)) => Some(signature),
@@ -62,7 +64,7 @@ pub(crate) fn carried_signature<'b>(text: &str, signature: Option<&'b str>) -> O
     }
 }
 
-/// A part of a content of Gemini's that is neither a call nor a result.
+/// A part of Gemini's content that is neither a call nor a result.
 pub(crate) fn gemini_part(map: &Map<String, Value>, notes: &mut dyn Unknown) -> Option<Block<'static>> {
     if let Some(text) = text(map, "text") {
         return Some(if flag(map, "thought") {
@@ -112,7 +114,7 @@ pub(crate) fn tool_result(id: String, content: Vec<Block<'static>>, failed: bool
     Block::ToolResult { tool_call_id: id.into(), content, is_error: failed.then_some(true), server: false }
 }
 
-/// Whether a response reports that the call failed.
+/// Whether a response reports a failed call.
 pub(crate) fn failed(response: &Map<String, Value>) -> bool {
     object(response, "response").is_some_and(|response| response.contains_key("error") && response.len() == 1)
 }
@@ -124,7 +126,7 @@ pub(crate) fn result_content(result: &Value, notes: &mut dyn Unknown) -> Vec<Blo
         let Some(map) = part.as_object() else {
             match part.as_str() {
                 Some(text) => out.push(Block::text(text.to_owned())),
-                None => notes.unknown("a result that is no object"),
+                None => notes.unknown("a result that is not an object"),
             }
             continue;
         };

@@ -1,7 +1,7 @@
 //! Gemini generateContent.
 //!
-//! The model, and whether the answer is streamed, stand in the address. The user speaks first; results are a turn of their
-//! own. The signature of reasoning belongs to what the model did next, in particular to a call.
+//! The model, and whether the answer is streamed, are in the URL. The user speaks first; results are a separate turn.
+//! The signature of reasoning belongs to the model's next action, in particular to a call.
 
 use crate::content::Role;
 use crate::error::DiagnosticCode;
@@ -46,7 +46,7 @@ fn takes(_: MediaHolder, media: &Media<'_>) -> bool {
 fn takes_reasoning(text: &str, signature: Option<&str>) -> bool {
     match signature.map(ReasoningSignature::read) {
         None | Some(Some(ReasoningSignature::Field(..))) => !is_blank(text),
-        Some(proof) => matches!(proof, Some(ReasoningSignature::Thought(_) | ReasoningSignature::Opaque(_))),
+        Some(signature) => matches!(signature, Some(ReasoningSignature::Thought(_) | ReasoningSignature::Opaque(_))),
     }
 }
 
@@ -70,15 +70,14 @@ pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
         return;
     }
     if normalized.ends_with_assistant() {
-        let text = "the last turn is the model's; Gemini may refuse a request that does not end with the user's";
+        let text = "the last turn is the model's; Gemini may reject a request that does not end with the user's";
         sink.info(DiagnosticCode::BodyEndsWithAssistant, conversation.count().checked_sub(1), text.to_owned());
     }
     tools(body);
     generation_config(body, &CONFIG, sink);
     if body.target.stream.is_some() {
         body.written.push("stream");
-        let text =
-            "Gemini streams by its address (`:streamGenerateContent?alt=sse`); `target.stream` is not in the body";
+        let text = "Gemini streams by its URL (`:streamGenerateContent?alt=sse`); `target.stream` was left out";
         sink.info(DiagnosticCode::BodyFieldUnused, None, text.to_owned());
     }
 }
@@ -86,10 +85,10 @@ pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
 const CONFIG: ConfigNames =
     ConfigNames { field: "generationConfig", limit: "maxOutputTokens", limit_path: "generationConfig.maxOutputTokens" };
 
-/// Families of models that take calls without signatures.
+/// Families of models that accept calls without signatures.
 const UNSIGNED: [&str; 2] = ["gemini-1", "gemini-2"];
 
-/// The signature that Google documents for calls that none of its models has signed.
+/// The signature that Google documents for calls that none of its models signed.
 pub(crate) const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
 fn parts(json: &mut JsonWriter, turn: &[Item<'_>], wants_signatures: bool, sink: &mut DiagnosticSink<'_>) {
@@ -98,7 +97,7 @@ fn parts(json: &mut JsonWriter, turn: &[Item<'_>], wants_signatures: bool, sink:
     let is_kept = |item: &Item<'_>| matches!(item.content, ItemContent::Vendor(_));
     let mut carried: Option<&str> = None;
     for (at, item) in turn.iter().enumerate() {
-        // A signature goes with the part after the reasoning, unless that is kept as it is.
+        // A signature goes with the part after the reasoning, unless that part is kept unchanged.
         let carries = turn.get(at + 1).is_some_and(|next| !is_reasoning(next) && !is_kept(next));
         if let ItemContent::Reasoning { text, signature: Some(signature) } = item.content
             && carries
@@ -112,7 +111,7 @@ fn parts(json: &mut JsonWriter, turn: &[Item<'_>], wants_signatures: bool, sink:
             part(json, item, sink);
             let signature = match item.content {
                 ItemContent::Reasoning { signature, .. } => signature.filter(|_| !carries),
-                // It brings its signature.
+                // It includes its signature.
                 ItemContent::Vendor(_) => None,
                 _ => carried.take(),
             };
@@ -121,7 +120,7 @@ fn parts(json: &mut JsonWriter, turn: &[Item<'_>], wants_signatures: bool, sink:
             {
                 json.text_field("thoughtSignature", signature.as_ref());
             } else if wants_signatures && first_call == Some(at) {
-                let text = format!("no signature of Gemini's is known for this call; `{NO_SIGNATURE}` stands there");
+                let text = format!("the Gemini signature of this call is unknown; `{NO_SIGNATURE}` was inserted");
                 sink.info(DiagnosticCode::BodyReasoningChanged, item.message, text);
                 json.text_field("thoughtSignature", NO_SIGNATURE);
             }
@@ -188,7 +187,7 @@ impl WriteText for ResultTexts<'_> {
     }
 }
 
-/// One tool holds all functions; tools in Gemini's own shape are next to it.
+/// One tool holds all functions; tools in Gemini's shape are next to it.
 fn tools(body: &mut Body<'_>) {
     body.tools(|json, tools| {
         let functions: Vec<Tool<'_>> = tools.iter().filter_map(|tool| Tool::neutral(tool)).collect();

@@ -1,4 +1,4 @@
-//! Calls and signatures of parts. REST takes snake case too.
+//! Calls and signatures of parts. REST also accepts snake case.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::vendors::fields::text_in;
 
-/// The call that a part is.
+/// The call in a part.
 pub(crate) fn called<'t>(part: Object<'t>) -> Result<Option<Value<'t>>> {
     let [camel, snake] = part.fields(["functionCall", "function_call"])?;
     Ok(camel.or(snake))

@@ -1,4 +1,4 @@
-//! Gemini's contents. REST takes snake case too.
+//! Gemini's contents. REST also accepts snake case.
 
 use std::borrow::Cow;
 
@@ -10,20 +10,20 @@ use crate::vendors::media::{Medium, medium_of};
 use crate::vendors::pieces::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, Step, TextShape, path};
 use crate::vendors::pieces::parts::{At, Key, call_by_name, called_by_name};
 
-/// What a content depends on in those before it: calls mostly have no ids, and are answered by name and order.
+/// The state that a content inherits from earlier ones: most calls have no ids, and are answered by name and order.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     index: usize,
     /// The content with the last calls.
     calls: usize,
-    /// How often each name was called there, and answered since.
+    /// The number of calls of each name there, and of answers since.
     called: SortedMap<String, usize>,
     answered: SortedMap<String, usize>,
 }
 
 impl Contents {
-    /// The same for the content that follows these.
-    pub(crate) fn behind(messages: &[Message<'_>]) -> Self {
+    /// The state for the content after these.
+    pub(crate) fn after(messages: &[Message<'_>]) -> Self {
         let calls = |message: &Message<'_>| message.pieces.iter().any(|it| matches!(it.kind, Kind::Call { .. }));
         let calls = messages.iter().rposition(calls).map_or(0, |at| at + 1);
         let mut this = Self { index: messages.len(), calls, ..Self::default() };
@@ -79,7 +79,7 @@ impl Contents {
             };
             let reader =
                 reader.piece(Kind::Call { id, name: name.text()? }, Some(at.clone())).tokens(PER_CALL).json(Some(name));
-            // A signature may be of the arguments.
+            // A signature may cover the arguments.
             if either(part, ["thoughtSignature", "thought_signature"])?.is_some() {
                 reader.json(args);
             } else {
@@ -112,7 +112,7 @@ impl Contents {
     }
 }
 
-/// The media of a function's response. No text may stand in the place of one.
+/// The media of a function's response. A text cannot replace them.
 fn response_parts<'t>(reader: &mut Reader<'_, 't>, at: &[Step], parts: Value<'t>) -> Result<()> {
     reader.rest(at.to_vec());
     for (index, part) in parts.list("a list of parts")?.enumerate() {
@@ -129,7 +129,7 @@ fn response_parts<'t>(reader: &mut Reader<'_, 't>, at: &[Step], parts: Value<'t>
     Ok(())
 }
 
-/// The texts of a function's response, its `output`, `result` or `error` where these are texts.
+/// The texts of a function's response: its `output`, `result` or `error` if these are texts.
 fn texts_of<'t>(reader: &mut Reader<'_, 't>, at: &[Step], body: Option<Value<'t>>) -> Result<()> {
     let object = body.and_then(|body| body.object("").ok());
     let texts = object.map(|object| object.fields(["output", "result", "error"])).transpose()?.unwrap_or_default();
@@ -146,7 +146,7 @@ fn texts_of<'t>(reader: &mut Reader<'_, 't>, at: &[Step], body: Option<Value<'t>
     Ok(())
 }
 
-/// A field under either of its names.
+/// A field under either of two names.
 fn either<'t>(object: Object<'t>, names: [&'static str; 2]) -> Result<Option<(&'static str, Value<'t>)>> {
     let found = object.fields(names)?;
     Ok(names.into_iter().zip(found).find_map(|(name, value)| Some((name, value?))))

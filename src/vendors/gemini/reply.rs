@@ -10,7 +10,7 @@ use crate::vendors::replies::stream::{index, merge, set};
 use crate::vendors::replies::unread_fields::UnreadFields;
 use crate::vendors::signature::ReasoningSignature;
 
-/// Adds a response of the stream; false for one that has nothing of an answer.
+/// Adds a response of the stream; false for one without a part of an answer.
 pub(crate) fn add(whole: &mut Map<String, Value>, mut response: Map<String, Value>) -> bool {
     let is_known = ["candidates", "promptFeedback", "usageMetadata"].iter().any(|name| response.contains_key(*name));
     if let Some(Value::Array(candidates)) = response.get_mut("candidates") {
@@ -23,10 +23,10 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut response: Map<String, Valu
     is_known
 }
 
-/// The fields of a candidate that are read, or that say nothing of what it says.
+/// The fields of a candidate that are read, or have no content.
 const CANDIDATE: &str = "index content finishReason safetyRatings tokenCount avgLogprobs";
 
-/// The fields of a part that are read, or whose kind is told.
+/// The fields of a part that are read, or whose kind is reported.
 const PART: &str = "text thought thoughtSignature functionCall inlineData fileData";
 
 pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Replies {
@@ -68,8 +68,8 @@ fn read_part(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
     notes.fields(part, PART);
     let said = text(part, "text");
     if part.get("thought") == Some(&Value::Bool(true)) {
-        let proof = owned(part, "thoughtSignature").map(ReasoningSignature::Thought);
-        return reply.thought(said.unwrap_or_default(), proof);
+        let signature = owned(part, "thoughtSignature").map(ReasoningSignature::Thought);
+        return reply.thought(said.unwrap_or_default(), signature);
     }
     push_signature(part, &mut reply.blocks);
     if let Some(call) = object(part, "functionCall") {

@@ -9,7 +9,7 @@ use crate::json;
 use crate::vendors::blocks::{image, list, owned, text};
 use crate::vendors::replies::stream::kind;
 
-/// The summary of a thought, if texts are all of it.
+/// The summary of reasoning, if it consists of texts.
 pub(crate) fn summary_text(step: &Map<String, Value>) -> Option<String> {
     let texts = list(step, "summary").iter().map(|part| {
         let part = part.as_object().filter(|part| kind(part) == "text" && part.len() == 2)?;
@@ -18,8 +18,8 @@ pub(crate) fn summary_text(step: &Map<String, Value>) -> Option<String> {
     texts.collect()
 }
 
-/// The block that a part of an output is, other than a text: an image or a recording. Another part is kept as an output of its own, which
-/// only its vendor knows.
+/// The block of an output part other than a text: an image or a recording. Another part is kept as a separate output,
+/// which only its vendor can read.
 pub(crate) fn read_part(part: &Map<String, Value>) -> Block<'static> {
     let mime_type = owned::<Cow<'static, str>>(part, "mime_type");
     let media = owned(part, "data").map(Media::Data).or_else(|| owned(part, "uri").map(Media::Url));

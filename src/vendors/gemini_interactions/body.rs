@@ -1,7 +1,7 @@
 //! Gemini Interactions.
 //!
-//! The system context is `system_instruction`; what is said, thoughts, calls and results are steps of one list. The user speaks first, and
-//! a signed thought is a step before what the model did next.
+//! The system context is `system_instruction`; messages, reasoning, calls and results are steps of one list. The user
+//! speaks first, and signed reasoning is a step before the model's next action.
 
 use crate::content::Role;
 use crate::error::DiagnosticCode;
@@ -47,7 +47,7 @@ fn takes(_: MediaHolder, media: &Media<'_>) -> bool {
     }
 }
 
-/// The signature of a thought that goes back. Thoughts without one are refused (googleapis/js-genai#1735).
+/// The signature of reasoning that is sent back. Reasoning without one is rejected (googleapis/js-genai#1735).
 fn read_signature(signature: Option<&str>) -> Option<ReasoningSignature<'_>> {
     let read = signature.and_then(ReasoningSignature::read);
     read.filter(|it| matches!(it, ReasoningSignature::Thought(_) | ReasoningSignature::Opaque(_)))
@@ -65,7 +65,7 @@ pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
     }
     if normalized.ends_with_assistant() {
         let text =
-            "the last turn is the model's; Gemini Interactions may refuse a request that does not end with the user's";
+            "the last turn is the model's; Gemini Interactions may reject a request that does not end with the user's";
         sink.info(DiagnosticCode::BodyEndsWithAssistant, conversation.count().checked_sub(1), text.to_owned());
     }
     body.functions(|json, tool| tool.fields(json, "parameters"));
@@ -75,7 +75,7 @@ pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
     }
 }
 
-/// The steps of a turn: results come first in the user's, and adjacent texts and media are one step.
+/// Writes the steps of a turn: results come first in a user turn, and adjacent texts and media are one step.
 fn steps(json: &mut JsonWriter, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
     let is_result = |item: &Item<'_>| matches!(item.content, ItemContent::Result(_));
     let is_said = |item: &Item<'_>| matches!(item.content, ItemContent::Text(_) | ItemContent::Media(_));
@@ -92,7 +92,7 @@ fn steps(json: &mut JsonWriter, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>
     write_said(json, &said);
 }
 
-/// Adjacent texts and media, as a step.
+/// Writes adjacent texts and media as a step.
 fn write_said(json: &mut JsonWriter, items: &[&Item<'_>]) {
     let Some(first) = items.first() else { return };
     let kind = if first.role == Role::Assistant { "model_output" } else { "user_input" };
@@ -124,7 +124,7 @@ fn media(json: &mut JsonWriter, media: &Media<'_>) {
     });
 }
 
-/// A step that is no text and no medium.
+/// Writes a step other than text and media.
 fn step(json: &mut JsonWriter, item: &Item<'_>, sink: &mut DiagnosticSink<'_>) {
     match &item.content {
         ItemContent::Reasoning { text, signature } => json.typed("thought", |json| {

@@ -13,9 +13,9 @@ pub(crate) enum StepKind {
     Thought,
     FunctionCall,
     FunctionResult,
-    /// A call that the vendor itself answers.
+    /// A call of a tool that the vendor runs.
     ServerCall,
-    /// Its result.
+    /// The result of such a call.
     ServerResult,
     Unknown,
 }
@@ -35,7 +35,7 @@ impl StepKind {
     }
 }
 
-/// The tools that the vendor runs, as the types of their calls and results begin.
+/// The tools that the vendor runs, as prefixes of the types of their calls and results.
 const SERVER_TOOLS: [&str; 8] = [
     "code_execution",
     "file_search",
@@ -47,13 +47,13 @@ const SERVER_TOOLS: [&str; 8] = [
     "url_context",
 ];
 
-/// The tool that the type of a step names, and whether the vendor runs it.
+/// The tool in the type of a step, and whether the vendor runs it.
 pub(crate) fn tool_of(kind: &str) -> (&str, bool) {
     let tool = kind.strip_suffix("_call").or_else(|| kind.strip_suffix("_result")).unwrap_or(kind);
     (tool, SERVER_TOOLS.contains(&tool))
 }
 
-/// Whether only Gemini knows what a step is: one for which it runs a tool, or a thought with more than texts.
+/// Whether only Gemini can read a step: a tool that it runs, or reasoning with more than texts.
 pub(crate) fn is_vendor_step(step: Object<'_>) -> bool {
     match StepKind::of(&text_in(step, "type").unwrap_or_default()) {
         StepKind::ServerCall | StepKind::ServerResult => true,
@@ -68,7 +68,7 @@ pub(crate) fn is_vendor_step(step: Object<'_>) -> bool {
     }
 }
 
-/// The signature of a step; an empty one is none.
+/// The signature of a step; an empty one counts as missing.
 pub(crate) fn signature<'t>(step: Object<'t>) -> Option<Cow<'t, str>> {
     text_in(step, "signature").filter(|signature| !signature.is_empty())
 }

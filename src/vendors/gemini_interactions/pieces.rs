@@ -1,4 +1,4 @@
-//! Steps of Gemini's Interactions.
+//! Steps of Gemini Interactions.
 
 use crate::content::Role;
 use crate::error::Result;
@@ -22,7 +22,7 @@ pub(crate) fn step<'t>(step: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
             let id = id.ok_or_else(|| step.value().lacks("id"))?;
             let name = name.ok_or_else(|| step.value().lacks("name"))?;
             if is_given(signature) {
-                // A signature may be of the arguments.
+                // A signature may cover the arguments.
                 let kind = Kind::Call { id: id.text()?, name: name.text()? };
                 reader.piece(kind, None).tokens(PER_CALL).json(Some(name)).json(arguments);
             } else {
@@ -53,7 +53,7 @@ pub(crate) fn step<'t>(step: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
     Ok(reader.message(role, PER_MESSAGE))
 }
 
-/// A step of the user's or the model's, which costs what a turn costs in Gemini's other chats.
+/// A step of the user or the model, with the cost of a turn in Gemini's other chats.
 fn said<'t>(step: Object<'t>, mut reader: Reader<'_, 't>, role: Role, name: &str) -> Result<Message<'t>> {
     content(&mut reader, vec![Key("content")], step.get("content")?, &mut part)?;
     let overhead = PER_MESSAGE + reader.count(name);
@@ -72,7 +72,7 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
     }
 }
 
-/// A thought goes back as it is: none of its texts may be cut.
+/// Reasoning is sent back unchanged: none of its texts may be cut.
 fn thought<'t>(reader: &mut Reader<'_, 't>, step: Object<'t>) -> Result<()> {
     reader.piece(Kind::Reasoning, None);
     if let Some(summary) = step.get("summary")? {

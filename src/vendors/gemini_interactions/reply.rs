@@ -11,11 +11,12 @@ use crate::vendors::replies::stream::{extend, index, kind, merge, put, set, take
 use crate::vendors::replies::unread_fields::UnreadFields;
 use crate::vendors::signature::ReasoningSignature;
 
-/// Our fields of a streamed answer: the steps before those of the interaction that streams, and the tokens of those interactions.
+/// Internal fields of a streamed answer: the steps before those of the streaming interaction, and the tokens of earlier
+/// interactions.
 const STEPS_BEFORE: &str = "\0stepsBefore";
 const USAGE_BEFORE: &str = "\0usageBefore";
 
-/// Adds an event; false for one that is not known.
+/// Adds an event; false for an unknown one.
 pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>, notes: &mut UnreadFields) -> bool {
     let event_type = text(&event, "event_type").unwrap_or_default().to_owned();
     let at = index(whole, STEPS_BEFORE).saturating_add(index(&event, "index"));
@@ -23,7 +24,7 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
         "interaction.created" => begin(whole),
         "step.start" => {
             let mut step = take(&mut event, "step");
-            // Signatures come later; the empty text in the place of one is none.
+            // Signatures come later; an empty text in their place counts as missing.
             if let Value::Object(fields) = &mut step
                 && text(fields, "signature") == Some("")
             {
@@ -61,7 +62,7 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
     true
 }
 
-/// Begins an interaction. A long answer is several, each with its own steps and tokens.
+/// Begins an interaction. A long answer consists of several, each with separate steps and tokens.
 fn begin(whole: &mut Map<String, Value>) {
     let count = list(whole, "steps").len();
     set(whole, STEPS_BEFORE, count);
@@ -83,7 +84,7 @@ fn add_numbers(sums: &mut Map<String, Value>, more: &Map<String, Value>) {
     }
 }
 
-/// Adds what an event brings to its step.
+/// Adds the delta of an event to its step.
 fn add_delta(step: &mut Map<String, Value>, mut delta: Map<String, Value>, notes: &mut UnreadFields) {
     match kind(&delta) {
         "text" | "image" | "audio" | "document" | "video" => push(step, "content", delta),
@@ -95,7 +96,7 @@ fn add_delta(step: &mut Map<String, Value>, mut delta: Map<String, Value>, notes
             }
         }
         "arguments_delta" => {
-            // The step begins with arguments that are an empty object.
+            // The step begins with an empty object as arguments.
             let more = owned::<String>(&delta, "arguments").unwrap_or_default();
             match step.get_mut("arguments") {
                 Some(Value::String(arguments)) => arguments.push_str(&more),
@@ -122,7 +123,7 @@ fn add_delta(step: &mut Map<String, Value>, mut delta: Map<String, Value>, notes
     }
 }
 
-/// Sets the fields that a delta gives, but for its own type; an empty text is none.
+/// Sets the fields of a delta, except its type; an empty text counts as missing.
 fn replace(step: &mut Map<String, Value>, delta: Map<String, Value>) {
     for (name, value) in delta {
         if name != "type" && !value.is_null() && value != "" {
@@ -131,7 +132,7 @@ fn replace(step: &mut Map<String, Value>, delta: Map<String, Value>) {
     }
 }
 
-/// Adds a part to the list of a field; a text continues the one before it.
+/// Adds a part to the list of a field; a text continues the previous one.
 fn push(step: &mut Map<String, Value>, field: &str, part: Map<String, Value>) {
     push_all(step, field, Value::Array(vec![Value::Object(part)]));
 }
@@ -197,7 +198,7 @@ fn read_step(step: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
                 notes.fields(step, STEP);
                 let signature = signature();
                 if signature.is_none() && !summary.is_empty() {
-                    notes.aside("reasoning that cannot be handed back, since it has no signature");
+                    notes.aside("reasoning that cannot be sent back, since it has no signature");
                 }
                 reply.thought(&summary, signature);
             }
@@ -210,7 +211,7 @@ fn read_step(step: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
             let [id, called] = ["id", "name"].map(|field| text(step, field).unwrap_or_default());
             reply.call(id, called, arguments, notes);
         }
-        // What was asked, which some interactions repeat.
+        // The input, which some interactions repeat.
         StepKind::UserInput | StepKind::FunctionResult => notes.aside("a step of the input, which is not the answer"),
         StepKind::Unknown if kind(step).is_empty() => notes.lost("a step", ""),
         StepKind::ServerCall | StepKind::ServerResult | StepKind::Unknown => {

@@ -1,4 +1,4 @@
-//! Our own messages: a role, and a content of text or blocks (SPEC §1).
+//! The generic format: a role, and a content of text or blocks (docs/chat-formats.md).
 
 use crate::json::JsonWriter;
 use crate::vendors::bodies::arguments;
@@ -11,7 +11,7 @@ use crate::vendors::frameworks::{content, media, result_content, role_of, rules}
 use crate::vendors::vendor_block::BlockFormat;
 
 pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
-    let rules = Rules { blocks: BlockFormat::ALL, phases: true, ..rules("our own format", body.chat) };
+    let rules = Rules { blocks: BlockFormat::ALL, phases: true, ..rules("the generic format", body.chat) };
     let normalized = normalize(conversation, body.target, &mut body.names, &rules, sink);
     body.turns("messages", &normalized, &mut |json, turn| {
         let Some(first) = turn.first() else { return };

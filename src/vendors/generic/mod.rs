@@ -1,4 +1,4 @@
-//! Our own messages.
+//! The generic format.
 
 pub(crate) mod body;
 pub(crate) mod pieces;

@@ -1,4 +1,4 @@
-//! Our own messages: a role, and a content of text or blocks (SPEC §1).
+//! The generic format: a role, and a content of text or blocks (docs/chat-formats.md).
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! LangChain's messages: the fields of an instance, and their serialised forms.
+//! LangChain's messages: the fields of an instance, and their serialized forms.
 
 use crate::content::Role;
 use crate::error::Result;
@@ -38,7 +38,7 @@ pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
         return Ok(reader.message(role, overhead));
     }
     content(&mut reader, at("content"), body, &mut part)?;
-    // One call stands in several places: it costs once, and goes from all of them.
+    // One call is in several places: it costs once, and is removed from all of them.
     let mut known = Calls::default();
     if let Some(calls) = calls {
         for (index, value) in calls.list("a list of calls")?.enumerate() {
@@ -111,7 +111,7 @@ pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     Ok(reader.message(role, overhead))
 }
 
-/// Where the fields are, the type, and the fields.
+/// The path of the fields, the type, and the fields.
 fn unwrap(message: Object<'_>) -> Result<(&'static [Step], std::borrow::Cow<'_, str>, Object<'_>)> {
     let [lc, kind, role, kwargs, data] = message.fields(["lc", "type", "role", "kwargs", "data"])?;
     if let (Some(_), Some(kwargs)) = (lc, kwargs) {
@@ -130,7 +130,7 @@ fn unwrap(message: Object<'_>) -> Result<(&'static [Step], std::borrow::Cow<'_, 
     }
 }
 
-/// A call of OpenAI's form.
+/// A call in OpenAI's form.
 fn openai_call<'t>(reader: &mut Reader<'_, 't>, known: &mut Calls, place: Path, value: Value<'t>) -> Result<()> {
     let [id, function] = value.object("a call, an object")?.fields(["id", "function"])?;
     let Some(id) = id else {
@@ -146,15 +146,15 @@ fn openai_call<'t>(reader: &mut Reader<'_, 't>, known: &mut Calls, place: Path, 
     Ok(())
 }
 
-/// The calls of a message by their ids.
+/// The calls of a message by id.
 #[derive(Debug, Default)]
 struct Calls {
     calls: SortedMap<String, OfId>,
-    /// How many pieces were looked at.
+    /// The number of pieces visited.
     seen: usize,
 }
 
-/// Whether a piece stands in a list.
+/// Whether a piece is in a list.
 fn is_in(piece: &Piece<'_>, list: &[Step]) -> bool {
     piece.places.iter().any(|place| place.split_last().is_some_and(|(_, before)| before == list))
 }
@@ -163,14 +163,14 @@ fn is_in(piece: &Piece<'_>, list: &[Step]) -> bool {
 #[derive(Debug, Default)]
 struct OfId {
     pieces: Vec<usize>,
-    /// The list that was gone through last, how many calls there were before it, and how many of them were found in it.
+    /// The list visited last, the number of calls before it, and the number of them found in it.
     list: Path,
     before: usize,
     found: usize,
 }
 
 impl Calls {
-    /// Notes that a call stands in another place, too; whether it is known.
+    /// Records another place of a call; returns whether the call is known.
     fn also_at(&mut self, reader: &mut Reader<'_, '_>, call: &str, place: &Path) -> bool {
         for (at, piece) in reader.pieces.iter().enumerate().skip(self.seen) {
             if let Kind::Call { id, .. } = &piece.kind {
@@ -179,7 +179,7 @@ impl Calls {
         }
         self.seen = reader.pieces.len();
         let Some(known) = self.calls.get_mut(call) else { return false };
-        // In one list are different calls, whatever their ids.
+        // Calls in one list are distinct, regardless of their ids.
         let list = place.split_last().map_or(&[][..], |(_, list)| list);
         if known.list != list {
             let before =
@@ -194,7 +194,7 @@ impl Calls {
     }
 }
 
-/// The vendor's block in one of no standard kind; otherwise the block itself.
+/// The vendor's block in a non-standard one; otherwise the block itself.
 pub(crate) fn vendor_block(block: Value<'_>) -> Value<'_> {
     let fields = block.object("a block").ok().and_then(|block| block.fields(["type", "value"]).ok());
     match fields {
@@ -203,7 +203,7 @@ pub(crate) fn vendor_block(block: Value<'_>) -> Value<'_> {
     }
 }
 
-/// A block of a content: of version 1, or the vendor's own.
+/// A content block: of version 1, or the vendor's.
 fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str) -> Result<()> {
     match kind {
         "reasoning" => {

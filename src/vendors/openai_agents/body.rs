@@ -1,4 +1,4 @@
-//! Items of the Agents SDK: what is said, each call, each result and each thought is one.
+//! Items of the Agents SDK: each message, call, result and reasoning block is one item.
 
 use crate::content::Role;
 use crate::json::JsonWriter;
@@ -67,7 +67,7 @@ fn items(json: &mut JsonWriter, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>
                 continue;
             }
         }
-        // It is that of the texts that follow it.
+        // It belongs to the texts that follow it.
         phase = phase.filter(|_| matches!(item.content, ItemContent::Text(_)));
     }
 }

@@ -1,3 +1,3 @@
-//! Items of the OpenAI Agents SDK, which are read as those of Responses.
+//! Items of the OpenAI Agents SDK, which are read like those of Responses.
 
 pub(crate) mod body;

@@ -1,4 +1,4 @@
-//! Calls and thoughts of chat messages, as blocks.
+//! Calls and reasoning of chat messages, as blocks.
 
 use std::borrow::Cow;
 
@@ -7,14 +7,14 @@ use serde_json::{Map, Value};
 use crate::content::Block;
 use crate::vendors::blocks::{Unknown, arguments, lacking, list, object, objects, owned, read_content, text};
 
-/// The fields of a message that blocks are made of.
+/// The fields of a message that become blocks.
 pub(crate) const MESSAGE_FIELDS: [&str; 8] =
     ["role", "content", "parts", "tool_calls", "function_call", "reasoning_content", "tool_call_id", "name"];
 
 /// Those that hold contents or calls.
 pub(crate) const CONTENT_FIELDS: [&str; 3] = ["content", "parts", "tool_calls"];
 
-/// The blocks of a message with `role` and `content`, and calls next to these.
+/// The blocks of a message with `role` and `content`, and of the calls next to these.
 pub(crate) fn read_message(message: &Map<String, Value>, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
     let mut blocks: Vec<Block<'static>> = chat_thought(message, notes).into_iter().collect();
     let content = read_content(message.get("content").or_else(|| message.get("parts")), None, notes);
@@ -28,25 +28,25 @@ pub(crate) fn read_message(message: &Map<String, Value>, notes: &mut dyn Unknown
     blocks
 }
 
-/// A field that is there but null.
+/// A field that is present and not null.
 fn given<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Value> {
     map.get(key).filter(|value| !value.is_null())
 }
 
-/// The thought next to the content of a chat message, as DeepSeek and others write it.
+/// The reasoning next to the content of a chat message, as DeepSeek and others write it.
 pub(crate) fn chat_thought(map: &Map<String, Value>, notes: &mut dyn Unknown) -> Option<Block<'static>> {
     given(map, "reasoning_content")?;
     let text: Cow<'static, str> = owned(map, "reasoning_content").or_else(|| lacking("reasoning_content", notes))?;
     (!text.is_empty()).then_some(Block::Reasoning { text, signature: None, redacted: false })
 }
 
-/// The calls next to the content of an OpenAI chat message, and the one call of older messages.
+/// The calls next to the content of an OpenAI chat message, and the single call of older messages.
 pub(crate) fn chat_calls(map: &Map<String, Value>, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
     if given(map, "tool_calls").is_some_and(|calls| !calls.is_array()) {
-        notes.unknown("calls that are no list");
+        notes.unknown("calls that are not a list");
     }
     let mut functions = Vec::new();
-    for call in objects(list(map, "tool_calls"), "a call that is no object", notes) {
+    for call in objects(list(map, "tool_calls"), "a call that is not an object", notes) {
         functions.push((owned(call, "id"), object(call, "function").or_else(|| object(call, "custom"))));
     }
     if given(map, "function_call").is_some() {
@@ -55,7 +55,7 @@ pub(crate) fn chat_calls(map: &Map<String, Value>, notes: &mut dyn Unknown) -> V
     let mut calls = Vec::new();
     for (id, function) in functions {
         let Some(function) = function else {
-            notes.unknown("a call of no function");
+            notes.unknown("a call without a function");
             continue;
         };
         calls.push(Block::ToolCall {

@@ -1,7 +1,7 @@
 //! OpenAI Chat Completions.
 //!
-//! The system context is a message. Results are messages of their own, of the role `tool`, directly after the message
-//! with the calls; they hold text only, so that images in them follow in a user message.
+//! The system context is a message. Results are separate messages with the role `tool`, directly after the message with
+//! the calls; they hold only text, so images in them follow in a user message.
 
 use super::compatible::{self, ReasoningField};
 use crate::content::Role;
@@ -76,7 +76,7 @@ pub(crate) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
     body.settings();
 }
 
-/// The field of a body that limits the answer of a model, and another one that the model takes as well; empty if it takes none.
+/// The field of a body that limits the output of a model, and another one that the model also accepts; empty if none.
 pub(crate) fn limit_fields(model: &str) -> (&'static str, &'static str) {
     match compatible::reasoning_field(model) {
         Some(_) => ("max_tokens", ""),
@@ -85,7 +85,7 @@ pub(crate) fn limit_fields(model: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// Whether OpenAI refuses `max_tokens` for a model, as for all reasoning ones.
+/// Whether OpenAI rejects `max_tokens` for a model, as for all reasoning models.
 fn takes_completion_tokens_only(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
     let name = name.strip_prefix("ft:").unwrap_or(&name);
@@ -126,7 +126,7 @@ fn call(json: &mut JsonWriter, content: &ItemContent<'_>) {
 }
 
 fn user(json: &mut JsonWriter, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
-    // Media of results, which follow in a user message: first the result that they belong to.
+    // Media of results, which follow in a user message: first a label with their result.
     let mut moved: Vec<&ToolResult<'_>> = Vec::new();
     for item in turn {
         if let ItemContent::Result(content) = &item.content
@@ -164,7 +164,7 @@ fn user(json: &mut JsonWriter, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>)
     });
 }
 
-/// Writes a result without its media. Whether it has media.
+/// Writes a result without its media. Returns whether it has media.
 fn result(
     json: &mut JsonWriter,
     result: &ToolResult<'_>,
@@ -192,7 +192,7 @@ fn result(
     let has_media = result.content.iter().any(|content| content.media().is_some());
     if has_media {
         let text = format!(
-            "a tool message holds text only; what the result of `{}` shows is in the user message after it",
+            "a tool message can only hold text; the media of the result of `{}` were moved to a user message after it",
             result.name
         );
         sink.info(DiagnosticCode::BodyPartMoved, message, text);

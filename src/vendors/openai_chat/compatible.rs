@@ -1,5 +1,4 @@
-//! Models after servers that are only like OpenAI and want their reasoning back, in a field of the message (SPEC §1 "Provider
-//! bodies").
+//! Models on OpenAI-compatible servers that require their reasoning back, in a field of the message (docs/bodies.md).
 
 use serde_json::Value;
 
@@ -17,13 +16,13 @@ pub(crate) enum ReasoningField {
     Details,
 }
 
-/// The lines of models that want their reasoning back, and the vendors and hosts that name themselves before a model.
+/// The model lines that require their reasoning back, with vendors and hosts in front of model names.
 const CONTENT: [&str; 10] =
     ["deepseek", "kimi", "moonshotai", "moonshot", "glm", "zai", "zai-org", "z-ai", "mimo", "xiaomi"];
 const DETAILS: [&str; 1] = ["minimax"];
 
-/// The field in which a model wants its reasoning back; none for one that does not. Gateways and hosts write names of their own
-/// before a model's (`moonshotai/kimi-k3`, `us.deepseek.r1-v1:0`).
+/// The field in which a model requires its reasoning back;
+/// `None` if it does not. Gateways and hosts prefix model names (`moonshotai/kimi-k3`, `us.deepseek.r1-v1:0`).
 pub(crate) fn reasoning_field(model: &str) -> Option<ReasoningField> {
     let model = model.to_ascii_lowercase();
     let mut names = model.split(['/', '.', ':', '@']);
@@ -39,17 +38,17 @@ pub(crate) fn reasoning_field(model: &str) -> Option<ReasoningField> {
     })
 }
 
-/// Whether a model wants its reasoning back as a list.
+/// Whether a model requires its reasoning back as a list.
 pub(crate) fn wants_details(model: &str) -> bool {
     reasoning_field(model) == Some(ReasoningField::Details)
 }
 
-/// Whether such a model takes reasoning back: what came in a field of a message, or what can be read of any other.
+/// Whether such a model accepts reasoning: from a field of a message, or any readable reasoning.
 pub(crate) fn takes_reasoning(text: &str, signature: Option<&str>) -> bool {
     !is_blank(text) || matches!(signature.and_then(ReasoningSignature::read), Some(ReasoningSignature::Field(..)))
 }
 
-/// Writes the reasoning of a turn into the fields that it came in, else into that of the model.
+/// Writes the reasoning of a turn into the fields that it came in, else into the model's field.
 pub(crate) fn write_reasoning(json: &mut JsonWriter, turn: &[Item<'_>], of_model: ReasoningField) {
     let mut texts: Vec<(&str, String)> = Vec::new();
     let mut details: Vec<Value> = Vec::new();

@@ -1,4 +1,4 @@
-//! What a chat costs, as OpenAI's cookbook counts it ("How to count tokens with tiktoken").
+//! Counts a chat as in OpenAI's cookbook ("How to count tokens with tiktoken").
 
 use crate::error::Result;
 use crate::json::{Kind, Value};
@@ -6,32 +6,33 @@ use crate::text::trim;
 use crate::tokens::Counter;
 use crate::tokens::images::{self, ImageRule};
 
-/// What a model family adds around messages.
+/// The overhead of messages for a model family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChatOverhead {
-    /// For each message, next to the tokens of its role, content and name.
+    /// For each message, in addition to the tokens of its role, content and name.
     pub(crate) per_message: u32,
-    /// For each name, next to its tokens. The name of a function stands for its role, and adds nothing.
+    /// For each name, in addition to its tokens. The name of a function replaces its role, and adds nothing.
     pub(crate) per_name: u32,
     /// For the request: every reply is primed.
     pub(crate) per_request: u32,
 }
 
 impl Default for ChatOverhead {
-    /// That of gpt-3.5-turbo, gpt-4, gpt-4o and since.
+    /// The overhead of gpt-3.5-turbo, gpt-4, gpt-4o and later.
     fn default() -> Self {
         Self { per_message: 3, per_name: 1, per_request: 3 }
     }
 }
 
-/// For each call, next to its name and arguments. OpenAI does not publish it; no counter that is in use takes more.
+/// For each call, in addition to its name and arguments. OpenAI does not publish it; no counter in use adds more.
 const PER_CALL: u64 = 3;
 
-/// Tokens of a chat of OpenAI's messages. Special-token text in the messages is plain text; ids cost nothing. Images cost what OpenAI's
-/// documentation says, for the model and the size that is read from their bytes.
+/// Tokens of a chat of OpenAI's messages. Special-token text in the messages is plain text; ids cost nothing. Images
+/// cost what OpenAI's documentation states, for the model and the size read from their data.
 ///
 /// # Errors
-/// [`crate::Code::InvalidInput`] and [`crate::Code::UnknownValue`] for what is no such message, and for what cannot be counted, as recordings.
+/// [`crate::Code::InvalidInput`] and [`crate::Code::UnknownValue`] for an invalid message and for content that cannot
+/// be counted, such as recordings.
 pub(crate) fn count_chat(
     messages: Value<'_>,
     overhead: ChatOverhead,
@@ -45,14 +46,14 @@ pub(crate) fn count_chat(
     Ok(tokens)
 }
 
-/// What the definitions of tools cost next to their JSON: each of them, and all of them together. It is measured, not published.
+/// The cost of tool definitions in addition to their JSON: of each, and of all together. Measured, not published.
 pub(crate) const PER_TOOL: u64 = 10;
 pub(crate) const PER_TOOLS: u64 = 12;
 
-/// How many tools there are in a list, or where it may be one in an object with a tool for each name.
+/// The number of tools in a list, or if allowed in an object by name.
 ///
 /// # Errors
-/// [`crate::Code::InvalidInput`] for what is neither.
+/// [`crate::Code::InvalidInput`] for other values.
 pub(crate) fn count_of_tools(tools: Value<'_>, may_be_object: bool) -> Result<usize> {
     let expected = if may_be_object { "a list of tools, or an object of them by name" } else { "a list of tools" };
     if tools.as_text().is_some_and(|text| trim(&text).starts_with(['[', '{'])) {
@@ -72,7 +73,7 @@ pub(crate) fn count_of_tools(tools: Value<'_>, may_be_object: bool) -> Result<us
     Ok(count)
 }
 
-/// Tokens of the definitions of tools.
+/// Tokens of the tool definitions.
 ///
 /// # Errors
 /// Those of [`count_of_tools`].
@@ -114,7 +115,7 @@ fn count_message(message: Value<'_>, overhead: ChatOverhead, model: &str, counte
             }
         }
         Some(text) => texts.push(text),
-        // `null` is as good as nothing where there is something else.
+        // `null` is allowed if there is other content.
         None if texts.len() == 1 && calls.iter().all(Option::is_none) => {
             message.get_or_null("content")?.ok_or_else(|| message.value().lacks("content"))?;
         }
@@ -141,10 +142,10 @@ fn count_message(message: Value<'_>, overhead: ChatOverhead, model: &str, counte
     Ok(tokens)
 }
 
-/// The types of parts, which are also the fields that hold them.
+/// The types of parts, which are also the names of their fields.
 const KINDS: &[(&str, &str)] = &[("text", "text"), ("refusal", "refusal"), ("image_url", "image_url")];
 
-/// Tokens of an image: an address, or an object with a `url`.
+/// Tokens of an image: a URL, or an object with a `url`.
 fn image(content: Value<'_>, model: &str) -> Result<u64> {
     let url = match content.as_text() {
         Some(url) => url,

@@ -1,12 +1,12 @@
-//! Calls of chat messages, and the reasoning that gateways have in them.
+//! Calls of chat messages, and the reasoning that gateways add to them.
 
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::vendors::fields::text_in;
 use crate::vendors::signature::ReasoningSignature;
 
-/// What others have added to OpenAI's messages for thoughts: DeepSeek, OpenRouter, and LiteLLM, which has Anthropic's signatures
-/// with them. Of two the later one has more.
+/// Fields for reasoning that others added to OpenAI's messages: DeepSeek, OpenRouter, and LiteLLM, which includes
+/// Anthropic's signatures. Later ones take precedence.
 pub(crate) const THOUGHTS: [&str; 4] = ["reasoning_content", "reasoning", "thinking_blocks", "reasoning_details"];
 
 /// The function or custom tool of a call, and whether it is a custom tool, whose input is a text.
@@ -15,12 +15,12 @@ pub(crate) fn called<'t>(call: Object<'t>) -> Result<Option<(Value<'t>, bool)>> 
     Ok(function.or(custom).map(|inner| (inner, custom.is_some())))
 }
 
-/// Whether a detail of OpenRouter's is sealed reasoning, of any vendor.
+/// Whether a detail of OpenRouter is encrypted reasoning, of any vendor.
 pub(crate) fn is_sealed_detail(detail: Object<'_>) -> bool {
     text_in(detail, "type").is_some_and(|kind| kind == "reasoning.encrypted") && text_in(detail, "data").is_some()
 }
 
-/// The signature of sealed reasoning; none of a vendor that is not known.
+/// The signature of encrypted reasoning; `None` for an unknown vendor.
 pub(crate) fn sealed_detail<'t>(detail: Object<'t>) -> Option<ReasoningSignature<'t>> {
     let data = text_in(detail, "data")?;
     let vendor = text_in(detail, "format").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions, and servers that are like it.
+//! OpenAI Chat Completions, and compatible servers.
 
 pub(crate) mod blocks;
 pub(crate) mod body;

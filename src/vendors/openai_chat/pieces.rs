@@ -1,4 +1,4 @@
-//! OpenAI's Chat Completions.
+//! OpenAI Chat Completions.
 
 use crate::content::Role;
 use crate::error::Result;
@@ -19,7 +19,7 @@ pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
             reader.piece(Kind::Result { id }, None);
             result_content(&mut reader, vec![Key("content")], body, TextShape::String, Content::Parts)?;
         }
-        // The older form has no ids: the name of the function pairs.
+        // The older form has no ids: the name of the function pairs them.
         (Role::Tool, None, Some(name)) => {
             let id = name.text()?;
             reader.piece(Kind::Result { id }, None);
@@ -32,7 +32,7 @@ pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     if let Some(refusal) = refusal {
         reader.piece(Kind::Text, Some(vec![Key("refusal")])).value(Some(refusal));
     }
-    // The same thoughts in several places count once.
+    // The same reasoning in several places counts once.
     let mut thoughts = None;
     let signed = is_signed(message);
     for (name, value) in THOUGHTS.into_iter().zip(message.fields(THOUGHTS)?) {
@@ -51,7 +51,7 @@ pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     if let Some(calls) = calls {
         tool_calls(&mut reader, &[Key("tool_calls")], calls)?;
     }
-    // LiteLLM has Anthropic's compactions next to the message.
+    // LiteLLM puts Anthropic's compactions next to the message.
     let compactions = inner(message.get("provider_specific_fields")?, "compaction_blocks");
     if compactions.and_then(|blocks| blocks.list("a list").ok()?.next()).is_some() {
         reader.pieces.first_mut().into_iter().for_each(|piece| piece.is_compaction = true);
@@ -59,7 +59,8 @@ pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     Ok(reader.message(role, overhead))
 }
 
-/// Whether the thoughts of a message are signed by Anthropic, as LiteLLM and OpenRouter have that. All places have the same thoughts.
+/// Whether the reasoning of a message is signed by Anthropic, as in LiteLLM and OpenRouter. All places have the same
+/// reasoning.
 fn is_signed(message: Object<'_>) -> bool {
     let any = |name, is: &dyn Fn(Value<'_>) -> bool| {
         let blocks = message.get(name).ok().flatten().and_then(|blocks| blocks.list("a list").ok());
@@ -73,7 +74,7 @@ fn is_signed(message: Object<'_>) -> bool {
     any("thinking_blocks", &is_signed_thought) || any("reasoning_details", &of_anthropic)
 }
 
-/// The one call of the older form. Its name is its id.
+/// The single call of the older form. Its name is its id.
 pub(crate) fn function_call<'t>(reader: &mut Reader<'_, 't>, at: Path, function: Value<'t>) -> Result<()> {
     let [name, arguments] = function.object("a call, an object")?.fields(["name", "arguments"])?;
     let name = name.ok_or_else(|| function.lacks("name"))?;
@@ -81,7 +82,7 @@ pub(crate) fn function_call<'t>(reader: &mut Reader<'_, 't>, at: Path, function:
     Ok(())
 }
 
-/// Whether a path leads to a list of calls, which is refused when it is empty.
+/// Whether a path leads to a list of calls, which is rejected if it is empty.
 pub(crate) fn is_call_list(path: &[Step]) -> bool {
     path.last() == Some(&Key("tool_calls"))
 }

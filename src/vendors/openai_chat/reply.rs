@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions, and plain completions, whose choices have a text in place of a message.
+//! OpenAI Chat Completions, and plain completions, whose choices have a text instead of a message.
 
 use serde_json::{Map, Value};
 
@@ -27,7 +27,7 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut chunk: Map<String, Value>)
     true
 }
 
-/// The fields of a message and of a choice that are read, or that say nothing of their own.
+/// The fields of a message and of a choice that are read, or have no content.
 const MESSAGE: &str = "role content refusal tool_calls function_call reasoning_content reasoning reasoning_details";
 const CHOICE: &str = "index message delta text finish_reason native_finish_reason stop_reason";
 
@@ -61,7 +61,7 @@ pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Repl
     }
 }
 
-/// Reads a message, and says whether it is a refusal.
+/// Reads a message; returns whether it is a refusal.
 fn read_message(
     message: &Map<String, Value>,
     wants_details: bool,
@@ -73,7 +73,7 @@ fn read_message(
     reply.content(message.get("content"), notes);
     let refusal = text(message, "refusal");
     reply.text(refusal);
-    // A recording says what its transcript says.
+    // The content of a recording is its transcript.
     reply.text(object(message, "audio").and_then(|audio| text(audio, "transcript")));
     let mut calls = list(message, "tool_calls").iter();
     for mut block in chat_calls(message, notes) {
@@ -87,7 +87,8 @@ fn read_message(
     refusal.is_some_and(|refusal| !refusal.is_empty())
 }
 
-/// Reads the thought of a message, with the field that it came in. The list has more of it than the texts next to it.
+/// Reads the reasoning of a message, with the field that it came in. The list has more detail than the texts next to
+/// it.
 fn read_thought(message: &Map<String, Value>, wants_details: bool, reply: &mut Reply, notes: &mut UnreadFields) {
     let details = list(message, DETAILS);
     let said = text(message, "reasoning").filter(|said| !said.is_empty());
@@ -101,7 +102,7 @@ fn read_thought(message: &Map<String, Value>, wants_details: bool, reply: &mut R
         return reply.thought(&said, Some(ReasoningSignature::Field(DETAILS, details.to_vec())));
     }
     match (chat_thought(message, notes), said) {
-        // It is where reasoning without a field goes, but for models that want a list.
+        // This is the default place of reasoning, except for models that require a list.
         (Some(Block::Reasoning { text, .. }), _) if wants_details => {
             reply.thought(&text, Some(ReasoningSignature::Field("reasoning_content", Vec::new())));
         }

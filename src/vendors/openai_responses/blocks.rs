@@ -11,8 +11,9 @@ use crate::vendors::blocks::{
 };
 use crate::vendors::signature::ReasoningSignature;
 
-/// Reads an item that is no message: what the model did, and results, which have `server` unset. `call_id` gives the id of the
-/// item's call, made up for one that the vendor answers itself. An item of another type is kept as it is; None if it has no type.
+/// Reads an item other than a message: the model's actions, and results, which have `server` unset. `call_id` returns
+/// the id of the item's call, generated for one that the vendor answers itself. An item of another type is kept
+/// unchanged; `None` if it has no type.
 pub(crate) fn read_item(
     kind: &str,
     item: &Map<String, Value>,
@@ -62,7 +63,7 @@ pub(crate) fn read_item(
     Some(vec![block])
 }
 
-/// The thought of an item of OpenAI's Responses, unless all of its texts are damaged.
+/// The reasoning of an item of OpenAI's Responses, unless all of its texts are damaged.
 pub(crate) fn read_reasoning(item: &Map<String, Value>, notes: &mut dyn Unknown) -> Option<Block<'static>> {
     let mut is_damaged = false;
     let mut texts = |key: &str| -> Vec<String> {
@@ -90,7 +91,7 @@ pub(crate) fn is_function_output(kind: &str) -> bool {
     kind == "function_call_output"
 }
 
-/// A thought whose signature has the id of its item, which OpenAI wants back with it.
+/// Reasoning whose signature includes the id of its item, which OpenAI requires back.
 fn with_id(mut thought: Block<'static>, item: &Map<String, Value>) -> Block<'static> {
     if let (Block::Reasoning { signature: Some(signature), .. }, Some(id)) = (&mut thought, owned(item, "id")) {
         *signature = ReasoningSignature::Sealed(Some(id), std::mem::take(signature)).write().into();
@@ -129,7 +130,7 @@ pub(crate) fn text_part(role: Role, text: &str) -> Value {
     json!({ "type": kind, "text": text })
 }
 
-/// A block that is an item of its own. A search has no output in this format, so an `answered` one is written as a call.
+/// A block as a separate item. A search has no output in this format, so an `answered` one is written as a call.
 pub(crate) fn write_item(block: &Block<'_>, answered: &SortedSet<String>) -> Option<Value> {
     Some(match block {
         Block::Reasoning { text, signature, redacted } => {
@@ -158,7 +159,7 @@ pub(crate) fn write_item(block: &Block<'_>, answered: &SortedSet<String>) -> Opt
                 [] => Value::from(""),
                 blocks => text_or(blocks, |blocks| blocks.iter().filter_map(output_part).collect()),
             };
-            // The form of failures; a plain output has succeeded.
+            // The form of failures; a plain output means success.
             let output = if *is_error == Some(true) { json!({ "content": output, "success": false }) } else { output };
             json!({ "type": "function_call_output", "call_id": tool_call_id, "output": output })
         }

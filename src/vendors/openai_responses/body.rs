@@ -96,7 +96,7 @@ pub(crate) fn write<'m>(
     body.functions(|json, tool| {
         tool.fields(json, "parameters");
         if !tool.rest.iter().any(|(name, _)| *name == "strict") {
-            // As in Chat Completions; here it would be on by itself.
+            // As in Chat Completions; here it defaults to true.
             json.raw_field("strict", "false");
         }
     });
@@ -109,16 +109,17 @@ const CACHE_OPTIONS: &str = "prompt_cache_options";
 /// Breakpoints have no other mode.
 const BREAKPOINT: &str = r#"{"mode":"explicit"}"#;
 
-/// The options of the cache: without the breakpoint that OpenAI places itself, all four are ours.
+/// The options of the cache: OpenAI's automatic breakpoint is turned off, so all four are available.
 fn cache_options(cache: &CacheSettings) -> String {
     match cache.ttl {
-        // The default is half an hour, and there is nothing between that and twelve.
+        // The default is half an hour, and the next longer one is twelve hours.
         None | Some(CacheTtl::FiveMinutes | CacheTtl::HalfHour) => BREAKPOINT.to_owned(),
         Some(CacheTtl::OneHour | CacheTtl::TwelveHours) => r#"{"mode":"explicit","ttl":"12h"}"#.to_owned(),
     }
 }
 
-/// The messages to put breakpoints after. The model's can have none: it stands after what the user or a tool said before.
+/// The messages to put breakpoints after. A model message cannot have one: it moves to the message of the user or tool
+/// before.
 fn places(
     cache: &CacheSettings,
     conversation: &Conversation<'_>,
@@ -170,8 +171,8 @@ fn assistant(
     }
 }
 
-/// Reasoning goes back as the item that it was. Its id comes with the item where the signature is that; else one is made,
-/// since the types require it.
+/// Sends reasoning back as its original item. The id comes from the item if the signature is that; else one is
+/// generated, since the types require it.
 fn reasoning(
     json: &mut JsonWriter,
     text: &str,
@@ -190,7 +191,7 @@ fn reasoning(
             None => {
                 let id = format!("rs_{number}");
                 let text = format!(
-                    "the signature of this reasoning names no id; it has the id `{id}`. Give the provider's whole item, as JSON text, to hand its own back"
+                    "the signature of this reasoning has no id; it got the id `{id}`; pass the provider's whole item as JSON text to keep its id"
                 );
                 sink.warn(DiagnosticCode::BodyReasoningChanged, message, text);
                 json.text_field("id", id.as_str());
@@ -226,7 +227,7 @@ fn user(json: &mut JsonWriter, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>)
     });
 }
 
-/// A part, with a cache breakpoint after it if it is `marked`.
+/// A part, with a cache breakpoint after it if `marked`.
 fn input(json: &mut JsonWriter, content: &ItemContent<'_>, marked: bool) {
     let breakpoint = |json: &mut JsonWriter| {
         if marked {

@@ -1,4 +1,4 @@
-//! Calls and sealed reasoning of items.
+//! Calls and encrypted reasoning of items.
 
 use crate::json::Object;
 use crate::vendors::fields::text_in;
@@ -9,7 +9,7 @@ pub(crate) fn is_custom_call(item: Object<'_>) -> bool {
     text_in(item, "type").is_some_and(|kind| kind == "custom_tool_call")
 }
 
-/// The sealed reasoning of an item, with its id.
+/// The encrypted reasoning of an item, with its id.
 pub(crate) fn sealed<'t>(item: Object<'t>) -> Option<ReasoningSignature<'t>> {
     Some(ReasoningSignature::Sealed(text_in(item, "id"), text_in(item, "encrypted_content")?))
 }

@@ -1,6 +1,7 @@
-//! The phase of a message of the model's, `commentary` or `final_answer`. OpenAI wants it back.
+//! The phase of a model message, `commentary` or `final_answer`, which OpenAI requires back.
 //!
-//! In a content it stands before the texts of its message, as a block of OpenAI's, `{ type: "message", phase }`: so the texts stay texts.
+//! In a content it precedes the texts of its message, as a block of OpenAI's, `{ type: "message", phase }`, so that the
+//! texts stay texts.
 
 use serde_json::{Map, Value};
 
@@ -19,7 +20,7 @@ pub(crate) fn block(phase: &str) -> Block<'static> {
 }
 
 impl VendorBlock<'_> {
-    /// The phase of the texts after it, if it states nothing else.
+    /// The phase of the texts after it, if the block holds nothing else.
     pub(crate) fn phase(&self) -> Option<&str> {
         let is_phase = self.vendor == Vendor::OpenAi && self.kind() == "message" && self.value.get("content").is_none();
         self.value.get("phase").and_then(Value::as_str).filter(|_| is_phase)

@@ -1,4 +1,4 @@
-//! Items of OpenAI's Responses, and those of its Agents SDK, which have the same in camel case.
+//! Items of OpenAI's Responses, and of its Agents SDK, which uses camel case.
 
 use crate::content::Role;
 use crate::error::Result;
@@ -14,7 +14,7 @@ pub(crate) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
     if let Some(role) = role {
         let (role, overhead) = reader.role(role, None)?;
         if !matches!(&*kind, "" | "message") {
-            // Such as more tools, for the developer's part.
+            // For example additional tools, for the developer's part.
             reader.piece(Kind::Other, None).value(Some(item.value()));
             return Ok(reader.message(role, overhead));
         }
@@ -28,7 +28,7 @@ pub(crate) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
     let role = match &*kind {
         "item_reference" => {
             let error = item.value().invalid(|place| {
-                format!("{place} is an `item_reference`: what it stands for is at the provider, so that its tokens cannot be counted; give the item itself")
+                format!("{place} is an `item_reference`, whose tokens cannot be counted; pass the item itself")
             });
             return Err(error);
         }
@@ -72,7 +72,7 @@ pub(crate) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
             Role::Assistant
         }
         "" => return Err(item.value().lacks("role")),
-        // Tools that the vendor runs, and what else there is: calls and results in one.
+        // Tools that the vendor runs, and other items: call and result in one.
         _ => {
             reader.piece(Kind::Other, None).value(Some(item.value()));
             Role::Assistant

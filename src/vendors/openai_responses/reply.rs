@@ -12,7 +12,7 @@ use crate::vendors::replies::stream::{index, kind, merge, merge_at, put, set, ta
 use crate::vendors::replies::unread_fields::UnreadFields;
 use crate::vendors::signature::ReasoningSignature;
 
-/// Adds an event; false for one that is not known.
+/// Adds an event; false for an unknown one.
 pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>, notes: &mut UnreadFields) -> bool {
     let at = index(&event, "output_index");
     let Some(kind) = kind(&event).strip_prefix("response.") else {
@@ -22,7 +22,7 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
         }
         return is_known;
     };
-    // The list that the part is in, its type, and the field that grows; without a list the item grows.
+    // The list that holds the part, its type, and the incremental field; without a list the field is in the item.
     let (list, part, field) = match kind {
         "output_item.added" | "output_item.done" => {
             let item = take(&mut event, "item");
@@ -36,9 +36,10 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
         "function_call_arguments.delta" => ("", "function_call", "arguments"),
         "custom_tool_call_input.delta" => ("", "custom_tool_call", "input"),
         _ => {
-            // All of the answer, at its beginning and its end. What other events say stands in their item when that is done.
+            // The whole answer, at its beginning and its end. The content of other events is in their item when that is
+            // done.
             if let Value::Object(mut response) = take(&mut event, "response") {
-                // The last one has all items, from most providers.
+                // With most providers, the last one has all items.
                 let output = take(&mut response, "output");
                 if output.as_array().is_some_and(|items| !items.is_empty()) {
                     set(whole, "output", output);
@@ -60,7 +61,7 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
         let mut item = Map::new();
         merge_at(&mut item, list, index(&event, place), delta);
         set(&mut item, "type", holder);
-        // Lists with places merge only with what has them.
+        // Lists with indices only merge with lists that have them.
         if let Some(Value::Array(parts)) = item.get_mut(list) {
             parts.retain(Value::is_object);
         }
@@ -95,7 +96,7 @@ pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Repl
     }
 }
 
-/// The fields of an item, or of a part of one, that are read or that say nothing of their own.
+/// The fields of an item, or of a part of one, that are read or have no content.
 const ITEM: &str =
     "index type id role status content summary encrypted_content call_id name arguments input text refusal phase";
 
@@ -120,7 +121,7 @@ fn read_item(item: &Map<String, Value>, reply: &mut Reply, refuses: &mut bool, n
         "reasoning" => {
             let Some(Block::Reasoning { text, signature, .. }) = read_reasoning(item, notes) else { return };
             if signature.is_none() {
-                notes.aside("reasoning that cannot be handed back, since the request did not `include` `reasoning.encrypted_content`");
+                notes.aside("reasoning that cannot be sent back, since the request did not `include` `reasoning.encrypted_content`");
             }
             return reply.thought(&text, signature.map(|sealed| ReasoningSignature::Sealed(owned(item, "id"), sealed)));
         }
@@ -130,7 +131,7 @@ fn read_item(item: &Map<String, Value>, reply: &mut Reply, refuses: &mut bool, n
             (called, json::object([("input", item.get("input").cloned().unwrap_or_default())]))
         }
         "image_generation_call" if item.contains_key("result") => {
-            notes.aside("a call that the vendor itself answers, of which the image was taken");
+            notes.aside("a call of a server tool, of which the image was kept");
             let mime_type = ["image/", text(item, "output_format").unwrap_or("png")].concat();
             if let Some(data) = owned(item, "result") {
                 reply.add(Block::Image(Box::new(image(mime_type, Media::Data(data)))), notes);
@@ -138,7 +139,7 @@ fn read_item(item: &Map<String, Value>, reply: &mut Reply, refuses: &mut bool, n
             return;
         }
         other if item.contains_key("call_id") => {
-            notes.aside("a call of a vendor's own tool, written as a call of a function");
+            notes.aside("a call of a vendor's tool, written as a call of a function");
             (other, Value::Object(item.clone()))
         }
         "" => return notes.lost("an item", ""),

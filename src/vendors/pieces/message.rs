@@ -1,4 +1,4 @@
-//! A message as fitting sees it: pieces that have a cost, a place in the message and what they belong to.
+//! A message as fitting sees it: pieces with a cost, a place in the message, and links.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::vendors::media::{Medium, medium_of};
 use crate::vendors::price::Prices;
 use crate::vendors::value_price::image_size;
 
-/// A step from a message to something in it.
+/// A step of a path within a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(untagged)]
 pub enum Step {
@@ -26,15 +26,15 @@ pub enum Step {
 /// A piece, by its message and its place there.
 pub(crate) type At = (usize, usize);
 
-/// Where something stands in its message.
+/// The path of a value in its message.
 pub type Path = Vec<Step>;
 
-/// The path `base` with more steps.
+/// Appends steps to the path `base`.
 pub(crate) fn path(base: &[Step], more: &[Step]) -> Path {
     [base, more].concat()
 }
 
-/// The names that formats have for roles.
+/// The names of roles in all formats.
 pub(crate) const ROLES: &[(&str, Role)] = &[
     ("system", Role::System),
     ("developer", Role::System),
@@ -66,7 +66,7 @@ pub(crate) enum Kind<'t> {
     },
     Reasoning,
     Image,
-    /// Goes where others with this id go, as the request and the answer of an approval of the call.
+    /// Kept or removed with others of this id, for example the request and the answer of a call's approval.
     Approval {
         id: Cow<'t, str>,
         call: Option<Cow<'t, str>>,
@@ -74,21 +74,22 @@ pub(crate) enum Kind<'t> {
     Other,
 }
 
-/// Why a message is not there, or not as it was.
+/// Why a message is missing or changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Reason {
-    /// The strategy took it.
+    /// Removed by the strategy.
     OverLimit,
-    /// A text of it was shortened: it is protected, stands at the edge of the gap, or not even the newest unit fits.
+    /// One of its texts was shortened: it is protected, at the edge of the gap, or part of the last unit that does not
+    /// fit.
     Shortened,
     /// A call without its result, or a result without its call.
     ToolPairBroken,
     /// `edits.toolResults`: replaced by the placeholder.
     ResultCleared,
-    /// `edits.toolResults`: shortened to `maxTokens`, or as the last one to what the limit leaves.
+    /// `edits.toolResults`: shortened to `maxTokens`, or, as the last one, to the remaining tokens.
     ResultShortened,
-    /// `edits.toolInputs`: the arguments of a call.
+    /// `edits.toolInputs`: the arguments of a call were cleared.
     InputCleared,
     /// `edits.toolCalls`.
     CallRemoved,
@@ -98,21 +99,21 @@ pub enum Reason {
     ImageRemoved,
     /// `endOn`: nothing may follow the last message of these roles.
     EndOn,
-    /// An empty text, which Anthropic refuses.
+    /// An empty text, which Anthropic rejects.
     EmptyText,
     /// Nothing with content is left of it.
     NothingLeft,
-    /// A signed thought after the first changed message, which its vendor would refuse.
+    /// Signed thinking after the first changed message, which its vendor would reject.
     ReasoningPrefixChanged,
     /// Replaced by a compaction.
     Compacted,
-    /// A turn of the model's with which no conversation may begin.
+    /// A turn of the model with which a conversation may not begin.
     FirstTurn,
-    /// A marker or summary of an earlier fit, in whose place there is a new one.
+    /// A marker or summary of an earlier fit that a new one replaces.
     Replaced,
 }
 
-/// How a format writes a text in the place of something else.
+/// How a format writes a text that replaces other content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextShape {
     String,
@@ -120,7 +121,7 @@ pub(crate) enum TextShape {
     TextPart,
     /// `{ type: "input_text", text }`
     InputText,
-    /// `{ text }`
+    /// `{ text }`.
     GeminiPart,
     /// `{ output }`, a function's response
     GeminiResponse,
@@ -152,18 +153,19 @@ pub(crate) struct Text<'t> {
     pub tokens: u64,
 }
 
-/// An image within a piece, as those in the result of a tool.
+/// An image within a piece, such as those in the result of a tool.
 #[derive(Clone, Debug)]
 pub(crate) struct InnerImage {
     pub path: Path,
-    /// How a text is written in its place; none where no text may stand and it is removed.
+    /// How to write a replacing text; `None` if no text is allowed and it is removed.
     pub shape: Option<TextShape>,
     pub tokens: u64,
-    /// Whether Anthropic refuses it in a request with many.
+    /// Whether Anthropic rejects it in a request with many.
     pub is_large: bool,
 }
 
-/// A change of a message: a value that is put somewhere, or something that is removed. As JSON a list, `[path, value]` or `[path]`.
+/// A change of a message: a value that is set at a path, or a path that is removed. As JSON a list, `[path, value]` or
+/// `[path]`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Change {
@@ -177,13 +179,13 @@ pub(crate) struct CallInput {
     pub path: Path,
     pub shape: TextShape,
     pub tokens: u64,
-    /// Of its JSON: equal calls have equal arguments.
+    /// The hash of its JSON: equal calls have equal arguments.
     pub hash: u64,
-    /// Its beginning, to be read by a summarizer.
+    /// Its beginning, for a summarizer.
     pub shown: String,
 }
 
-/// Characters of arguments that a summarizer gets.
+/// Characters of arguments in a summarizer's input.
 const MAX_SHOWN: usize = 200;
 
 /// The beginning of a text.
@@ -194,40 +196,41 @@ fn shown(text: &str) -> String {
     }
 }
 
-/// Something in a message that is kept, changed or removed by itself.
+/// A part of a message that is kept, changed or removed separately.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece<'t> {
     pub kind: Kind<'t>,
-    /// Everywhere it stands; none where it is all of the message.
+    /// All its places; empty if it is the whole message.
     pub places: Vec<Path>,
     /// The texts that may be cut.
     pub texts: Vec<Text<'t>>,
-    /// Where a text can stand for it, and how it is written there: for results their content, for images the part.
+    /// The place at which a text can replace it, and the form of that text: the content of a result, the part of an
+    /// image.
     pub body: Option<(Path, TextShape)>,
-    /// More of the body in another place, which is removed where a text stands for it.
+    /// Another place with more of its body, which is removed when a text replaces the body.
     pub rest: Option<Path>,
     /// The images in its body that may be replaced, the last one first.
     pub images: Vec<InnerImage>,
     pub input: Option<CallInput>,
-    /// Its cost as given.
+    /// Its original cost.
     pub tokens: u64,
-    /// The part of that cost that stays when its body is replaced by a text.
-    pub beside_body: u64,
-    /// Its cost now.
+    /// The part of that cost that remains if a text replaces its body.
+    pub outside_body: u64,
+    /// Its current cost.
     pub now: u64,
-    /// Which step of a run in one message it belongs to.
+    /// The step within a run in one message that it belongs to.
     pub step: usize,
-    /// The id of the call that made this call, of a program or a server tool: they stay or go together.
+    /// The id of the call that made this call, of a program or a server tool: they are kept or removed together.
     pub caller: Option<Cow<'t, str>>,
-    /// Whether Anthropic signed it, a thought or a compaction.
+    /// Whether Anthropic signed it: thinking or a compaction.
     pub signed: bool,
-    /// Whether OpenAI sealed it, a thought that the model does not get to see once something before it changed.
+    /// Whether OpenAI encrypted it: reasoning that is withheld from the model once an earlier message changes.
     pub is_sealed_by_openai: bool,
-    /// Whether it stands for everything before it.
+    /// Whether it replaces everything before it.
     pub is_compaction: bool,
-    /// Whether it is an image that Anthropic refuses in a request with many.
+    /// Whether it is an image that Anthropic rejects in a request with many.
     pub is_large_image: bool,
-    /// Its cost while its message is not billed.
+    /// Its cost if its message were billed.
     pub unbilled: u64,
     pub removed: Option<Reason>,
     pub changed: Option<Reason>,
@@ -239,7 +242,7 @@ impl Piece<'_> {
         self.removed.is_none()
     }
 
-    /// Takes it out; how many tokens that frees.
+    /// Removes it; returns the freed tokens.
     pub(crate) fn remove(&mut self, reason: Reason) -> u64 {
         if self.removed.is_some() {
             return 0;
@@ -248,9 +251,9 @@ impl Piece<'_> {
         std::mem::take(&mut self.now)
     }
 
-    /// Replaces its body by a text and gives the tokens that frees; 0, and no change, if it would free none.
+    /// Replaces its body by a text; returns the freed tokens, or 0 without a change if none would be freed.
     pub(crate) fn put_text(&mut self, text: &str, tokens: u64, reason: Reason) -> u64 {
-        let now = self.beside_body.saturating_add(tokens);
+        let now = self.outside_body.saturating_add(tokens);
         let Some((path, shape)) = self.body.as_ref().filter(|_| self.removed.is_none() && now < self.now) else {
             return 0;
         };
@@ -262,7 +265,7 @@ impl Piece<'_> {
         std::mem::replace(&mut self.now, now).saturating_sub(now)
     }
 
-    /// Clears its arguments and gives the tokens that frees; 0, and no change, if it would free none.
+    /// Clears its arguments; returns the freed tokens, or 0 without a change if none would be freed.
     pub(crate) fn clear_input(&mut self, tokens: u64, reason: Reason) -> u64 {
         // The copies of a call in several places would differ.
         let is_one = self.places.len() < 2 && self.removed.is_none();
@@ -274,8 +277,8 @@ impl Piece<'_> {
         freed
     }
 
-    /// Puts a text in the place of its next image, or of itself if it is one, and gives the tokens that frees; 0, and no change, if it
-    /// would free none.
+    /// Replaces its next image, or itself if it is one, by a text; returns the freed tokens, or 0 without a change if
+    /// none would be freed.
     pub(crate) fn replace_image(&mut self, text: &str, tokens: u64, reason: Reason) -> u64 {
         if self.kind == Kind::Image {
             return self.put_text(text, tokens, reason);
@@ -292,7 +295,7 @@ impl Piece<'_> {
         freed
     }
 
-    /// Removes the id of its message: the reasoning that it followed from is gone.
+    /// Removes the id of its message, since the reasoning before it was removed.
     pub(crate) fn remove_id(&mut self) {
         let removed = Change::Remove([vec![Step::Key("id")]]);
         if !self.changes.contains(&removed) {
@@ -301,7 +304,7 @@ impl Piece<'_> {
         }
     }
 
-    /// Puts a shorter text in the place of one of its texts.
+    /// Replaces one of its texts by a shorter one.
     pub(crate) fn shorten(&mut self, at: usize, text: String, tokens: u64, reason: Reason) {
         let Some(place) = self.texts.get_mut(at) else { return };
         self.now = self.now.saturating_sub(place.tokens).saturating_add(tokens);
@@ -313,7 +316,7 @@ impl Piece<'_> {
         self.changed = Some(reason);
     }
 
-    /// Whether it has no text for the reader: reasoning, or a blank text.
+    /// Whether it has no visible text: reasoning, or a blank text.
     pub(crate) fn is_silent(&self) -> bool {
         match self.kind {
             Kind::Reasoning => true,
@@ -331,35 +334,35 @@ impl Piece<'_> {
 #[derive(Clone, Debug)]
 pub(crate) struct Message<'t> {
     pub role: Role,
-    /// Tokens of its role and name, and of being a message; of each step.
+    /// Tokens of its role and name, and of its overhead, for each step.
     pub overhead: u64,
-    /// Steps of a run that is one message, else 1.
+    /// Steps of a run in one message, else 1.
     pub steps: u64,
     pub pieces: Vec<Piece<'t>>,
     /// Whether it has an id at its vendor.
     pub has_id: bool,
-    /// Whether it asks the vendor for a compaction, and has to be the last one.
+    /// Whether it requests a compaction from the vendor, and so has to be last.
     pub asks_compaction: bool,
-    /// Whether it is cleared, and costs nothing, once a user message follows.
+    /// Whether it is cleared, and free, once a user message follows.
     pub clears: bool,
-    /// Its overhead while it is not billed.
+    /// Its overhead if it were billed.
     pub unbilled: Option<u64>,
-    /// Why all of it goes, where it does.
+    /// Why it is removed, if it is.
     pub removed: Option<Reason>,
 }
 
 impl Message<'_> {
-    /// The same with texts of its own.
+    /// A copy with owned texts.
     pub(crate) fn to_owned(&self) -> Message<'static> {
         self.with_texts(&|text| Cow::Owned(text.to_owned()))
     }
 
-    /// The same with the texts of this one.
+    /// A copy that borrows its texts.
     pub(crate) fn borrowed(&self) -> Message<'_> {
         self.with_texts(&|text| Cow::Borrowed(text))
     }
 
-    /// The same without its pieces.
+    /// A copy without pieces.
     pub(crate) fn without_pieces(&self) -> Message<'static> {
         Message { pieces: Vec::new(), ..*self }
     }
@@ -391,7 +394,7 @@ impl Message<'_> {
         Message { pieces: self.pieces.iter().map(piece).collect(), ..*self }
     }
 
-    /// Whether it is a user message with content other than results of tools.
+    /// Whether it is a user message with content other than tool results.
     pub(crate) fn has_user_content(&self) -> bool {
         let mut pieces = self.pieces.iter().filter(|piece| piece.is_there() && !piece.is_silent());
         self.role == Role::User
@@ -399,12 +402,12 @@ impl Message<'_> {
             && pieces.any(|piece| !matches!(piece.kind, Kind::Result { .. }))
     }
 
-    /// Whether it is reasoning and nothing else.
+    /// Whether it holds only reasoning.
     pub(crate) fn is_thought(&self) -> bool {
         !self.pieces.is_empty() && self.pieces.iter().all(|piece| piece.kind == Kind::Reasoning)
     }
 
-    /// Sets whether it is billed; otherwise it costs nothing. Whether that is a change.
+    /// Sets whether it is billed; otherwise it costs nothing. Returns whether that changes it.
     pub(crate) fn set_billed(&mut self, is_billed: bool) -> bool {
         match (is_billed, self.unbilled.take()) {
             (true, Some(overhead)) => {
@@ -430,12 +433,12 @@ impl Message<'_> {
         }
     }
 
-    /// Its cost as given.
+    /// Its original cost.
     pub(crate) fn tokens(&self) -> u64 {
         self.overhead.saturating_mul(self.steps).saturating_add(self.pieces.iter().map(|piece| piece.tokens).sum())
     }
 
-    /// Its cost now.
+    /// Its current cost.
     pub(crate) fn now(&self) -> u64 {
         if self.removed.is_some() {
             return 0;
@@ -444,14 +447,14 @@ impl Message<'_> {
     }
 }
 
-/// Arguments of a call that were cleared, as JSON.
+/// Cleared arguments of a call, as JSON.
 pub(crate) const EMPTY_INPUT: &str = "{}";
 
-/// Tokens of being a message, as OpenAI's cookbook has it; other vendors publish nothing.
+/// Tokens of the overhead of a message, by OpenAI's cookbook; other vendors publish none.
 pub(crate) const PER_MESSAGE: u64 = 3;
 /// Tokens of a request.
 pub(crate) const PER_REQUEST: u64 = 3;
-/// For a name next to its tokens, and for a call next to its name and arguments.
+/// For a name in addition to its tokens, and for a call in addition to its name and arguments.
 pub(crate) const PER_NAME: u64 = 1;
 pub(crate) const PER_CALL: u64 = 3;
 /// Collects the pieces of a message.
@@ -471,7 +474,7 @@ impl<'r, 't> Reader<'r, 't> {
         self.prices.text(text)
     }
 
-    /// A new piece that stands at a place; none for one that is all of its message.
+    /// A new piece at a place; `None` for one that is the whole message.
     pub(crate) fn piece(&mut self, kind: Kind<'t>, place: Option<Path>) -> &mut Self {
         self.pieces.push(Piece {
             kind,
@@ -482,7 +485,7 @@ impl<'r, 't> Reader<'r, 't> {
             images: Vec::new(),
             input: None,
             tokens: 0,
-            beside_body: 0,
+            outside_body: 0,
             now: 0,
             step: self.step,
             caller: None,
@@ -502,42 +505,42 @@ impl<'r, 't> Reader<'r, 't> {
         self.pieces.last_mut()
     }
 
-    /// What made the last piece, a call: none where it was the model itself.
+    /// Sets the caller of the last piece, a call; `None` if it was the model itself.
     pub(crate) fn caller(&mut self, caller: Option<Value<'t>>) {
         let caller = caller.and_then(|caller| caller.object("").ok()?.fields(["caller_id", "tool_id"]).ok());
         let caller = caller.and_then(|[program, tool]| program.or(tool)).and_then(Value::as_text);
         self.last().into_iter().for_each(|piece| piece.caller.clone_from(&caller));
     }
 
-    /// Notes whether Anthropic signed the last piece.
+    /// Sets whether Anthropic signed the last piece.
     pub(crate) fn signed(&mut self, signed: bool) {
         self.last().into_iter().for_each(|piece| piece.signed = signed);
     }
 
-    /// Notes whether OpenAI sealed the last piece.
+    /// Sets whether OpenAI encrypted the last piece.
     pub(crate) fn sealed_by_openai(&mut self, sealed: bool) {
         self.last().into_iter().for_each(|piece| piece.is_sealed_by_openai = sealed);
     }
 
-    /// A compaction, which replaces everything before it if `is_whole`.
+    /// Adds a compaction, which replaces everything before it if `is_whole`.
     pub(crate) fn compaction(&mut self, place: Option<Path>, value: Value<'t>, is_whole: bool) -> &mut Self {
         let tokens = self.prices.compaction(value);
         self.piece(Kind::Other, place).tokens(tokens).stands_for_all(is_whole)
     }
 
-    /// Notes whether the last piece replaces everything before it.
+    /// Sets whether the last piece replaces everything before it.
     pub(crate) fn stands_for_all(&mut self, is_compaction: bool) -> &mut Self {
         self.last().into_iter().for_each(|piece| piece.is_compaction = is_compaction);
         self
     }
 
-    /// More tokens for the last piece.
+    /// Adds tokens to the last piece.
     pub(crate) fn tokens(&mut self, tokens: u64) -> &mut Self {
         self.last().into_iter().for_each(|piece| piece.tokens = piece.tokens.saturating_add(tokens));
         self
     }
 
-    /// A text of the last piece that may be cut.
+    /// Adds a text that may be cut to the last piece.
     pub(crate) fn text(&mut self, at: Path, value: Value<'t>) -> Result<&mut Self> {
         let text = value.text()?;
         let tokens = self.count(&text);
@@ -547,14 +550,14 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(self.tokens(tokens))
     }
 
-    /// A value of the last piece that stays as it is: a string costs its text, everything else its JSON, with images, recordings and
-    /// files in it at their cost.
+    /// Adds a value that is never changed to the last piece: a string costs its text, everything else its JSON, with
+    /// images, recordings and files in it at their cost.
     pub(crate) fn value(&mut self, value: Option<Value<'t>>) -> &mut Self {
         let tokens = value.map_or(0, |value| self.prices.value(value));
         self.tokens(tokens)
     }
 
-    /// A value of the last piece that the model reads as the text of its JSON.
+    /// Adds a value to the last piece that the model reads as the text of its JSON.
     pub(crate) fn json(&mut self, value: Option<Value<'t>>) -> &mut Self {
         let tokens = value.map_or(0, |value| match value.as_text() {
             Some(text) => self.count(&text),
@@ -563,7 +566,7 @@ impl<'r, 't> Reader<'r, 't> {
         self.tokens(tokens)
     }
 
-    /// The arguments of the last piece, a call, which may be cleared.
+    /// Sets the arguments of the last piece, a call, which may be cleared.
     pub(crate) fn input(&mut self, at: Path, value: Option<Value<'t>>) -> &mut Self {
         let before = self.pieces.last().map_or(0, |piece| piece.tokens);
         self.json(value);
@@ -575,22 +578,22 @@ impl<'r, 't> Reader<'r, 't> {
         self
     }
 
-    /// Sealed reasoning of the last piece.
+    /// Adds encrypted reasoning to the last piece.
     pub(crate) fn sealed(&mut self, value: Option<Value<'t>>) -> &mut Self {
         let tokens = self.prices.sealed(value);
         self.tokens(tokens)
     }
 
-    /// A text can stand for the last piece, or for what of it was not read yet.
+    /// Sets the place at which a text can replace the last piece, except its cost so far.
     pub(crate) fn body(&mut self, at: Path, shape: TextShape) -> &mut Self {
         if let Some(piece) = self.last() {
             piece.body = Some((at, shape));
-            piece.beside_body = piece.tokens;
+            piece.outside_body = piece.tokens;
         }
         self
     }
 
-    /// An image at a place, for which a text can stand.
+    /// Adds an image at a place, which a text can replace.
     fn image(&mut self, at: Path, shape: TextShape, source: Option<Value<'t>>) {
         let size = image_size(source);
         let tokens = self.prices.image.tokens(size);
@@ -598,12 +601,12 @@ impl<'r, 't> Reader<'r, 't> {
         self.last().into_iter().for_each(|piece| piece.is_large_image = size.is_some_and(is_large));
     }
 
-    /// More of the body of the last piece, which goes with it.
+    /// Sets another place of the last piece's body, which is removed with it.
     pub(crate) fn rest(&mut self, at: Path) {
         self.last().into_iter().for_each(|piece| piece.rest = Some(at.clone()));
     }
 
-    /// An image in the body of the last piece; `shape` is that of a text in its place, if one may stand there.
+    /// Adds an image in the body of the last piece; `shape` is that of a replacing text, if one is allowed.
     pub(crate) fn inner_image(&mut self, path: Path, shape: Option<TextShape>, source: Option<Value<'t>>) {
         let size = image_size(source);
         let (tokens, is_large) = (self.prices.image.tokens(size), size.is_some_and(is_large));
@@ -612,8 +615,8 @@ impl<'r, 't> Reader<'r, 't> {
         self.tokens(tokens);
     }
 
-    /// A part that is no text, no call and no result: an image, a recording or a file of any vendor's, or one that is not known,
-    /// which costs its JSON. `shape` is that of a text in the place of an image.
+    /// Adds a part that is not a text, call or result: an image, a recording or a file of any vendor's, or an unknown
+    /// one, which costs its JSON. `shape` is that of a text that replaces an image.
     pub(crate) fn other(&mut self, at: Path, value: Value<'t>, shape: TextShape) {
         match value.object("a part").ok().and_then(medium_of) {
             Some(Medium::Image(source)) => self.image(at, shape, source),
@@ -645,11 +648,11 @@ impl<'r, 't> Reader<'r, 't> {
         }
     }
 
-    /// The role of a message by its name, and what it and a name cost.
+    /// The role of a message by its name, and the cost of it and of a name.
     pub(crate) fn role(&self, role: Value<'t>, name: Option<Value<'t>>) -> Result<(Role, u64)> {
         let known = role.one_of(ROLES)?;
         let tokens = PER_MESSAGE + self.count(&role.text()?);
-        // The name of a function stands for its role.
+        // The name of a function replaces its role.
         let per_name = if role.is_string("function") { 0 } else { PER_NAME };
         let name = name.and_then(Value::as_text).map_or(0, |name| per_name + self.count(&name));
         Ok((known, tokens + name))

@@ -1,4 +1,4 @@
-//! A message as fitting sees it, and what the readers of all formats share.
+//! A message as fitting sees it, and the shared code of the readers of all formats.
 
 pub(crate) mod message;
 pub(crate) mod parts;

@@ -1,4 +1,4 @@
-//! What the readers of all formats share: contents, texts, calls and the contents of results.
+//! Shared code of the readers of all formats: contents, texts, calls and the contents of results.
 
 use super::message::{Kind, PER_CALL, Path, Reader, Step, TextShape, path};
 use crate::error::Result;
@@ -7,7 +7,7 @@ use crate::vendors::media::{self, Medium};
 
 pub(crate) use Step::{At, Key};
 
-/// A content that is a text, or a list of parts read by `part`.
+/// Reads a content that is a text, or a list of parts read by `part`.
 pub(crate) fn content<'r, 't>(
     reader: &mut Reader<'r, 't>,
     at: Path,
@@ -37,19 +37,19 @@ pub(crate) fn is_given(value: Option<Value<'_>>) -> bool {
     value.and_then(Value::as_text).is_some_and(|text| !text.is_empty())
 }
 
-/// A field of an object within an object, where there is one.
+/// A field of an object within an object, if present.
 pub(crate) fn inner<'t>(value: Option<Value<'t>>, field: &str) -> Option<Value<'t>> {
     value?.object("an object").ok()?.get(field).ok()?
 }
 
-/// Whether a thought is signed by Anthropic: `thinking` with a signature, or sealed.
+/// Whether reasoning is signed by Anthropic: `thinking` with a signature, or redacted.
 pub(crate) fn is_signed_thought(block: Value<'_>) -> bool {
     let fields = block.object("a block").ok().and_then(|block| block.fields(["type", "signature", "data"]).ok());
     let [kind, signature, data] = fields.unwrap_or_default();
     is_given(signature) || kind.is_some_and(|kind| kind.is_string("redacted_thinking")) && is_given(data)
 }
 
-/// A text part of a message: the field holds the text.
+/// Reads a text part of a message: the field holds the text.
 pub(crate) fn text_part<'t>(
     reader: &mut Reader<'_, 't>,
     at: Path,
@@ -61,7 +61,7 @@ pub(crate) fn text_part<'t>(
     Ok(())
 }
 
-/// A call with its name and arguments, which stand at `input` in it.
+/// Reads a call with its name and arguments, which are at `input` in it.
 pub(crate) fn call<'r, 'm, 't>(
     reader: &'m mut Reader<'r, 't>,
     at: Option<Path>,
@@ -76,17 +76,17 @@ pub(crate) fn call<'r, 'm, 't>(
     Ok(reader.piece(kind, at).tokens(PER_CALL).json(name).input(place, arguments))
 }
 
-/// Whose content a result has.
+/// The origin of a result's content.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
     /// The vendor's parts.
     Parts,
-    /// Whatever the tool gave: parts are told by what is in them.
+    /// The tool's output: parts are recognized by their content.
     Any,
 }
 
-/// The content of a result, a text, a part or a list of parts, into the last piece: texts may be cut, images may be replaced, and
-/// the rest costs what it costs.
+/// Reads the content of a result, a text, a part or a list of parts, into the last piece: texts may be cut, images may
+/// be replaced, and the rest has a fixed cost.
 pub(crate) fn result_content<'t>(
     reader: &mut Reader<'_, 't>,
     at: Path,
@@ -120,7 +120,7 @@ fn result_parts<'t>(reader: &mut Reader<'_, 't>, at: &[Step], parts: Value<'t>, 
     Ok(())
 }
 
-/// One part of the content of a result.
+/// Reads one part of the content of a result.
 fn result_part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Value<'t>, content: Content) -> Result<()> {
     let object = part.object("a part, an object").ok();
     let [kind, text] = object.map(|part| part.fields(["type", "text"])).transpose()?.unwrap_or_default();
@@ -154,7 +154,7 @@ pub(crate) fn call_by_name(message: usize, name: &str, before: usize) -> String 
     format!("\0{message}\0{name}\0{before}")
 }
 
-/// The name in such an id, and how often it was called before, where it is one of this message.
+/// The name in such an id, and the number of earlier calls of that name, if the id belongs to this message.
 pub(crate) fn called_by_name(id: &str, message: usize) -> Option<(&str, usize)> {
     let rest = id.strip_prefix('\0')?.strip_prefix(&*message.to_string())?;
     let (name, before) = rest.strip_prefix('\0')?.rsplit_once('\0')?;

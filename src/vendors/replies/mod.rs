@@ -1,4 +1,4 @@
-//! What the readers of all answers share: replies of blocks, the events of a stream merged, and fields without a place.
+//! Shared code of the readers of all answers: replies of blocks, merged events of a stream, and unread fields.
 
 pub(crate) mod reply;
 pub(crate) mod stream;

@@ -1,4 +1,4 @@
-//! Answers as blocks, the same of all providers.
+//! Answers as blocks, the same for all providers.
 
 use std::borrow::Cow;
 
@@ -14,29 +14,29 @@ use crate::vendors::replies::stream::{index, is_one_of};
 use crate::vendors::replies::unread_fields::UnreadFields;
 use crate::vendors::signature::ReasoningSignature;
 
-/// All that a provider answered.
+/// A provider's whole answer.
 #[derive(Debug, Default)]
 pub struct Replies {
-    /// The answers; several where several were asked for.
+    /// The answers; several if several were requested.
     pub replies: Vec<Reply>,
     /// The model, as the provider names it.
     pub model: Option<String>,
-    /// The tokens, where the provider says them.
+    /// The token usage, if the provider states it.
     pub usage: Option<Usage>,
-    /// Why there is no answer at all, where the provider says so.
+    /// Why there is no answer at all, if the provider states it.
     pub stop_reason: Option<StopReason>,
-    /// What has no place in blocks, and what was damaged.
+    /// Content that blocks cannot hold, and damage.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// One answer.
 #[derive(Debug, Default)]
 pub struct Reply {
-    /// What it says. Calls that the provider gave no id have none.
+    /// The content. Calls without an id from the provider have none.
     pub blocks: Vec<Block<'static>>,
-    /// Why it ends; none while it streams.
+    /// Why it ends; `None` while it streams.
     pub stop_reason: Option<StopReason>,
-    /// The same in the provider's own word.
+    /// The stop reason in the provider's term.
     pub provider_stop_reason: Option<String>,
 }
 
@@ -44,19 +44,19 @@ pub struct Reply {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
-    /// Of the prompt, those from a cache and those that went into one among them.
+    /// Tokens of the prompt, including those read from or written to a cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// Of the answers, reasoning among them.
+    /// Tokens of the answers, including reasoning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
-    /// Those of the prompt that came from the provider's cache.
+    /// Tokens of the prompt that were read from the provider's cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u64>,
-    /// Those of the prompt that went into the provider's cache.
+    /// Tokens of the prompt that were written to the provider's cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write_tokens: Option<u64>,
-    /// Those of the answers that are reasoning.
+    /// Tokens of reasoning in the answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
 }
@@ -64,26 +64,26 @@ pub struct Usage {
 /// Why an answer ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// It is at its end.
+    /// The end of the answer.
     End,
-    /// A stop sequence came up.
+    /// A stop sequence.
     StopSequence,
-    /// It came to the limit of tokens.
+    /// The token limit.
     Length,
     /// The model waits for the results of its calls.
     ToolCalls,
-    /// The model refused.
+    /// The model refused to answer.
     Refusal,
-    /// The provider's filter stopped it.
+    /// The provider's filter.
     ContentFilter,
-    /// The provider paused; sent as it is, it continues.
+    /// The provider paused; sent back unchanged, the answer continues.
     Pause,
-    /// Something else, in the provider's own word.
+    /// Another reason, in the provider's term.
     Other,
 }
 
 impl StopReason {
-    /// The name on the wire.
+    /// The name in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::End => "end",
@@ -104,7 +104,7 @@ impl Serialize for StopReason {
     }
 }
 
-/// The words of all providers for each reason.
+/// The terms of all providers for each reason.
 const REASONS: [(StopReason, &str); 7] = [
     (StopReason::End, "stop STOP end_turn completed"),
     (StopReason::StopSequence, "stop_sequence"),
@@ -120,7 +120,7 @@ const REASONS: [(StopReason, &str); 7] = [
 ];
 
 impl Reply {
-    /// Adds a text, to the last block where that is one: providers cut a text where citations begin.
+    /// Adds a text, to the last block if that is one: providers split a text where citations begin.
     pub(crate) fn text(&mut self, more: Option<&str>) {
         let Some(more) = more.filter(|more| !more.is_empty()) else { return };
         if let Some(Block::Text(text)) = self.blocks.last_mut() {
@@ -130,15 +130,15 @@ impl Reply {
         }
     }
 
-    /// Adds a thought with what proves it, in the form that says whose proof it is.
-    pub(crate) fn thought(&mut self, text: &str, proof: Option<ReasoningSignature<'_>>) {
-        if proof.is_some() || !text.is_empty() {
-            let signature = proof.map(|proof| proof.write().into());
+    /// Adds reasoning with its signature, in the form that names the vendor.
+    pub(crate) fn thought(&mut self, text: &str, signature: Option<ReasoningSignature<'_>>) {
+        if signature.is_some() || !text.is_empty() {
+            let signature = signature.map(|signature| signature.write().into());
             self.blocks.push(Block::Reasoning { text: text.to_owned().into(), signature, redacted: false });
         }
     }
 
-    /// Adds a call. Arguments that are a text are the JSON of them; nothing at all is an empty object.
+    /// Adds a call. Arguments that are a text are their JSON; missing ones are an empty object.
     pub(crate) fn call(&mut self, id: &str, name: &str, arguments: Value, notes: &mut UnreadFields) {
         let arguments = match arguments {
             Value::String(json) if !is_blank(&json) => parse_arguments(&json),
@@ -146,7 +146,7 @@ impl Reply {
             other => other,
         };
         if !arguments.is_object() {
-            notes.aside(["arguments of a call of `", name, "` that are no JSON object, kept as they are"].concat());
+            notes.aside(["arguments of a call of `", name, "` that are not a JSON object, kept unchanged"].concat());
         }
         self.blocks.push(Block::ToolCall {
             id: id.to_owned().into(),
@@ -162,7 +162,7 @@ impl Reply {
             Block::Text(text) => self.text(Some(&text)),
             Block::ToolCall { id, name, arguments, server } => {
                 if server {
-                    notes.aside("a call that the vendor itself answers, written as a call of a function");
+                    notes.aside("a call of a server tool, written as a call of a function");
                 }
                 self.call(&id, &name, arguments.into_owned(), notes);
             }
@@ -185,7 +185,7 @@ impl Reply {
         }
     }
 
-    /// Says why it ends, in the provider's word.
+    /// Sets the stop reason, in the provider's term.
     pub(crate) fn end(&mut self, word: Option<String>, refuses: bool) {
         // Calls that the provider answered itself have their results next to them.
         let has = |kind: fn(&Block<'_>) -> bool| self.blocks.iter().any(kind);
@@ -205,14 +205,14 @@ impl Reply {
 }
 
 impl Replies {
-    /// These replies, and the model under a name.
+    /// These replies, and the model from a field.
     pub(crate) fn of(whole: &Map<String, Value>, model: &str, replies: Vec<Reply>) -> Self {
         Self { replies, model: name(whole, model), ..Self::default() }
     }
 }
 
-/// The tokens, where there are some: of the prompt, of the answer, from the cache, into it, of reasoning. For each the fields whose
-/// numbers add up to it.
+/// The token usage, if any: of the prompt, of the answer, from the cache, to the cache, of reasoning. For each the
+/// fields whose numbers add up to it.
 pub(crate) fn usage(given: Option<&Value>, names: [&str; 5]) -> Option<Usage> {
     let given = given?;
     let count = |names: &str| {
@@ -228,7 +228,7 @@ pub(crate) fn usage(given: Option<&Value>, names: [&str; 5]) -> Option<Usage> {
     (usage != Usage::default()).then_some(usage)
 }
 
-/// The objects of a list by their `index`.
+/// The objects of a list, ordered by `index`.
 pub(crate) fn ordered<'m>(whole: &'m Map<String, Value>, field: &str) -> Vec<&'m Map<String, Value>> {
     let mut objects: Vec<&Map<String, Value>> = Vec::new();
     for value in list(whole, field) {

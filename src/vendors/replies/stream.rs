@@ -1,23 +1,23 @@
-//! The events of a stream, merged into the answer that the provider would have given at once.
+//! Merges the events of a stream into the answer that the provider would have sent at once.
 
 use serde_json::{Map, Value};
 
 use crate::vendors::blocks::text;
 
-/// The fields whose texts come in pieces; of all others the last one counts.
+/// The fields whose texts are streamed in pieces; of all others the last value counts.
 const GROWING: &str =
     "text content refusal reasoning reasoning_content summary thinking signature arguments input transcript";
 
-/// Places that are skipped are kept free up to here. No provider skips more than it has blocks.
+/// Skipped indices are reserved up to here. No provider skips more than it has blocks.
 const MAX_SKIPPED_INDICES: usize = 1000;
 
-/// Whether a list of words has this one.
+/// Whether a list of words contains a word.
 pub(crate) fn is_one_of(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word)
 }
 
-/// Merges what an event brings. Objects merge field by field; what has an `index` in a list is merged with what has that place,
-/// anything else comes after; texts that grow are joined.
+/// Merges a delta. Objects merge field by field; an object with an `index` in a list merges with the one at that index,
+/// any other is appended; incremental texts are joined.
 pub(crate) fn merge(known: &mut Map<String, Value>, delta: Map<String, Value>) {
     for (name, value) in delta {
         let there = known.get_mut(&name);
@@ -27,7 +27,7 @@ pub(crate) fn merge(known: &mut Map<String, Value>, delta: Map<String, Value>) {
                 if is_one_of(GROWING, &name) {
                     text.push_str(&more);
                 } else if !more.is_empty() {
-                    // Some give an empty one again with each piece.
+                    // Some providers repeat an empty one with each piece.
                     *text = more;
                 }
             }
@@ -65,7 +65,7 @@ pub(crate) fn take(fields: &mut Map<String, Value>, name: &str) -> Value {
     fields.get_mut(name).map(Value::take).unwrap_or_default()
 }
 
-/// Adds items to a list, or to what has their place there.
+/// Appends items to a list, or merges them with those at their index.
 pub(crate) fn extend(list: &mut Vec<Value>, items: Vec<Value>) {
     for item in items {
         let Value::Object(fields) = item else {
@@ -81,7 +81,7 @@ pub(crate) fn extend(list: &mut Vec<Value>, items: Vec<Value>) {
             }
             continue;
         }
-        // A text that continues; what is signed stays apart.
+        // A text that continues; signed parts stay separate.
         match list.last_mut() {
             Some(Value::Object(last))
                 if is_plain(last)
@@ -95,15 +95,15 @@ pub(crate) fn extend(list: &mut Vec<Value>, items: Vec<Value>) {
     }
 }
 
-/// What the pieces of one text have in common.
+/// The fields that the pieces of one text share.
 const SAME: [&str; 4] = ["thought", "type", "id", "format"];
 
-/// Whether a part is a text and nothing else.
+/// Whether a part holds only a text.
 fn is_plain(part: &Map<String, Value>) -> bool {
     text(part, "text").is_some() && part.keys().all(|name| name == "text" || SAME.contains(&name.as_str()))
 }
 
-/// A place in a list. Those before it that are missing are null, and passed over by the readers.
+/// An index in a list. Missing ones before it become null, which readers skip.
 fn slot(list: &mut Vec<Value>, at: u64) -> Option<&mut Value> {
     let mut at = usize::try_from(at).unwrap_or(usize::MAX);
     if at > list.len() && at >= MAX_SKIPPED_INDICES {
@@ -115,7 +115,7 @@ fn slot(list: &mut Vec<Value>, at: u64) -> Option<&mut Value> {
     list.get_mut(at)
 }
 
-/// Puts a value into a place of the list of a field.
+/// Sets a value at an index of the list of a field.
 pub(crate) fn put(fields: &mut Map<String, Value>, name: &str, at: u64, value: Value) {
     if let Some(Value::Array(list)) = fields.get_mut(name) {
         if let Some(slot) = slot(list, at) {
@@ -127,7 +127,7 @@ pub(crate) fn put(fields: &mut Map<String, Value>, name: &str, at: u64, value: V
     put(fields, name, at, value);
 }
 
-/// Merges fields into what has a place in the list of a field.
+/// Merges fields into the value at an index of the list of a field.
 pub(crate) fn merge_at(fields: &mut Map<String, Value>, name: &str, at: u64, mut delta: Map<String, Value>) {
     set(&mut delta, "index", at);
     let mut outer = Map::new();
@@ -135,7 +135,7 @@ pub(crate) fn merge_at(fields: &mut Map<String, Value>, name: &str, at: u64, mut
     merge(fields, outer);
 }
 
-/// The number under a name; 0 if missing.
+/// The number of a field; 0 if missing.
 pub(crate) fn index(event: &Map<String, Value>, field: &str) -> u64 {
     event.get(field).and_then(Value::as_u64).unwrap_or_default()
 }

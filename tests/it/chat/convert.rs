@@ -346,7 +346,7 @@ fn what_has_no_place_is_told() {
     let there = convert(&chat, None, "anthropic");
     let messages: Vec<&str> = there.diagnostics.iter().map(|found| found["message"].as_str().unwrap()).collect();
     for what in [
-        "`name` of who speaks",
+        "`name` of the speaker",
         "field `cache_control`",
         "file, written as its name",
         "custom tool",
@@ -640,7 +640,7 @@ fn messages_that_say_nothing_are_told() {
         let done = convert(&chat, Some("openai"), to);
         let told = done.diagnostics.iter().find(|found| found["code"] == "not_expressible").unwrap();
         assert_eq!(told["path"], "messages[1]", "{to}");
-        assert!(told["message"].as_str().unwrap().starts_with("a message that says nothing, 2 times"), "{told}");
+        assert!(told["message"].as_str().unwrap().starts_with("an empty message, 2 times"), "{told}");
     }
     let tree = call("chatToLoomTree", &[chat, json!({})], None).unwrap();
     assert_eq!((tree["tree"]["nodes"].as_array().unwrap().len(), &tree["diagnostics"]), (4, &json!([])));

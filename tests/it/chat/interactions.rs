@@ -269,7 +269,7 @@ fn conversions_report_what_has_no_place() {
         let there = call("convertMessages", &[json!(chat), json!({ "to": to })], None).unwrap();
         let found = there["diagnostics"].to_string();
         assert!(found.contains("annotations"), "{to}: {found}");
-        assert_eq!(found.contains("a call that the vendor itself answers"), *to != "generic", "{to}: {found}");
+        assert_eq!(found.contains("a call of a server tool"), *to != "generic", "{to}: {found}");
         assert!(there["messages"].to_string().contains("print(1)"), "{to}: {there}");
     }
     let foreign = json!(write("openai", &[]));
