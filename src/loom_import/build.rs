@@ -1,4 +1,4 @@
-//! Entries as a Loom tree: unique ids, links that lead somewhere, edges in the order of siblings, and a tip.
+//! Turns entries into a Loom tree: unique ids, valid links, edges in the order of siblings, and a tip.
 
 use std::borrow::Cow;
 
@@ -20,21 +20,21 @@ use crate::sorting::sort_by_key;
 use crate::text::is_blank;
 use crate::time::Timestamp;
 
-/// A tree that was read from a file.
+/// A tree read from a file.
 #[derive(Debug, serde::Serialize)]
 pub struct ImportedTree {
-    /// The id that the file gives it; of one of Loomsidian's the path of its note.
+    /// The id in the file; for Loomsidian the path of its note.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What it is called.
+    /// The title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The tree, as `LoomTree` takes it.
     pub tree: TreeFile,
-    /// The current node, where the file says which that is, else the newest leaf.
+    /// The current node if the file marks one, else the newest leaf.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tip: Option<String>,
-    /// Images and recordings whose bytes or addresses the file holds, by their `ref`s.
+    /// Images and recordings whose data or URLs are in the file, by `ref`.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub media: Map<String, Json>,
 }
@@ -42,13 +42,13 @@ pub struct ImportedTree {
 /// The JSON of a tree.
 #[derive(Debug)]
 pub struct TreeFile {
-    /// What it says of itself.
+    /// The settings of the tree.
     fields: Map<String, Json>,
     nodes: Vec<NodeFile>,
     edges: Vec<EdgeFile>,
 }
 
-/// A node: as it was made, or as an export of ours has it.
+/// A node: newly made, or from an export by ctxweave.
 #[derive(Debug, serde::Serialize)]
 #[serde(untagged)]
 enum NodeFile {
@@ -75,10 +75,10 @@ impl Serialize for TreeFile {
     }
 }
 
-/// Instructions in a row beyond this are not sources of the edge after them.
+/// Consecutive instructions beyond this are not sources of the edge after them.
 const MAX_INSTRUCTIONS: usize = 100;
 
-/// Makes a tree of what was read.
+/// Makes a tree of the entries.
 pub(super) fn build(tree: EntryTree, format: FileFormat, context: &mut Context<'_>) -> Result<ImportedTree> {
     let EntryTree { id, title, is_document, buffer_prefix, entries, tip, aliases, imported, exported } = tree;
     limits::check("nodes", entries.len(), context.options.limits.nodes)?;
@@ -91,13 +91,13 @@ pub(super) fn build(tree: EntryTree, format: FileFormat, context: &mut Context<'
     };
     let mut parents = find_parents(&entries, &find, context);
     for entry in cut_cycles(&mut parents).into_iter().filter_map(|at| entries.get(at)) {
-        let message = format!("node `{}` follows itself by way of others; it begins a tree", entry.id);
+        let message = format!("node `{}` is its own ancestor; it became a root", entry.id);
         context.findings.warn(DiagnosticCode::ImportDanglingReference, message, &entry.id);
     }
     let children = children_in_order(&entries, &parents);
     let edits: Vec<Option<usize>> = entries.iter().map(|entry| find(&entry.edited_from)).collect();
     let dangling = |what: &str, id: &str, context: &mut Context<'_>| {
-        let message = format!("the {what} `{id}` is not in the file");
+        let message = format!("the {what} `{id}` is missing in the file");
         context.findings.warn(DiagnosticCode::ImportDanglingReference, message, id);
     };
     for (entry, edit) in entries.iter().zip(&edits) {
@@ -117,7 +117,7 @@ pub(super) fn build(tree: EntryTree, format: FileFormat, context: &mut Context<'
 
     let ids: Vec<String> = entries.iter().map(|entry| entry.id.clone()).collect();
     let id_at = |at: usize| ids.get(at).cloned().unwrap_or_default();
-    // Conversations that begin differently begin at an empty node.
+    // Conversations with different beginnings start at an empty node.
     let blank_root = system.before_all.is_none() && !system.first.is_empty();
     let blank_id = blank_root.then(|| unused_id("root", &given_ids));
     let mut edges = Vec::with_capacity(entries.len());
@@ -175,7 +175,7 @@ pub(super) fn build(tree: EntryTree, format: FileFormat, context: &mut Context<'
     if let Some(exported) = exported {
         fields = exported;
     }
-    // Of an export of ours it holds what another program added.
+    // For an export by ctxweave it holds additions of another program.
     if !is_own || !imported.is_empty() {
         let imported = json::object([("format", format.name().into()), ("fields", Json::Object(imported))]);
         fields.insert("imported".to_owned(), imported);
@@ -187,8 +187,8 @@ pub(super) fn build(tree: EntryTree, format: FileFormat, context: &mut Context<'
     Ok(ImportedTree { id, title, tree: TreeFile { fields, nodes, edges }, tip: tip.map(id_at), media })
 }
 
-/// Puts the results of tools into entries of their own: what stood before and between them in one entry comes before it, and what
-/// stands last keeps the id.
+/// Moves tool results into separate entries: content before and between them in one entry precedes it, and the last
+/// part keeps the id.
 fn with_results_apart(
     entries: Vec<Entry>,
     tip: EntryRef,
@@ -204,7 +204,7 @@ fn with_results_apart(
     }
     let mut places = Vec::with_capacity(entries.len());
     let mut out: Vec<Entry> = Vec::with_capacity(entries.len());
-    // Where each of them was, to find what links name by its place.
+    // The original index of each, for links by index.
     let mut from = Vec::with_capacity(entries.len());
     for (at, mut entry) in entries.into_iter().enumerate() {
         if is_mixed(&entry) {
@@ -256,7 +256,7 @@ fn with_results_apart(
     (out, if let EntryRef::At(at) = tip { EntryRef::At(moved(at)) } else { tip }, aliases)
 }
 
-/// Makes ids unique, and says where the first entry of each given id is.
+/// Makes ids unique, and returns the index of the first entry of each given id.
 fn number_ids(entries: &mut [Entry], context: &mut Context<'_>) -> SortedMap<String, usize> {
     let mut known: SortedMap<String, usize> = SortedMap::new();
     let mut again = Vec::new();
@@ -268,7 +268,7 @@ fn number_ids(entries: &mut [Entry], context: &mut Context<'_>) -> SortedMap<Str
         }
     }
     let mut all = known.clone();
-    // How often each id was there, so that many of one id take no longer than others.
+    // The number of uses of each id, so that many duplicates take linear time.
     let mut counts: SortedMap<String, u32> = SortedMap::new();
     for at in again {
         let Some(entry) = entries.get_mut(at) else { continue };
@@ -284,8 +284,8 @@ fn number_ids(entries: &mut [Entry], context: &mut Context<'_>) -> SortedMap<Str
         };
         all.insert(id.clone(), at);
         let message = match given.as_str() {
-            "" => format!("a node has no id; it is `{id}`"),
-            _ => format!("the id `{given}` is there before; this one is `{id}`"),
+            "" => format!("a node has no id; it got `{id}`"),
+            _ => format!("duplicate id `{given}`; this node got `{id}`"),
         };
         context.findings.warn(DiagnosticCode::ImportIdChanged, message, &id);
         entry.id = id;
@@ -293,7 +293,7 @@ fn number_ids(entries: &mut [Entry], context: &mut Context<'_>) -> SortedMap<Str
     known
 }
 
-/// An id that no node has.
+/// An unused id.
 fn unused_id(wish: &str, known: &SortedMap<String, usize>) -> String {
     let mut id = wish.to_owned();
     while known.contains_key(id.as_str()) {
@@ -302,7 +302,7 @@ fn unused_id(wish: &str, known: &SortedMap<String, usize>) -> String {
     id
 }
 
-/// What each entry follows: the parent that it names, else one that has it among its children.
+/// The parent of each entry: the one that it names, else one that lists it as a child.
 fn find_parents(
     entries: &[Entry],
     find: &impl Fn(&EntryRef) -> Option<usize>,
@@ -323,7 +323,8 @@ fn find_parents(
             link => find(link),
         };
         if let (EntryRef::Id(parent), None) = (&entry.parent, found) {
-            let message = format!("node `{}` follows `{parent}`, which is not in the file; it begins a tree", entry.id);
+            let message =
+                format!("the parent `{parent}` of node `{}` is missing in the file; the node became a root", entry.id);
             context.findings.warn(DiagnosticCode::ImportDanglingReference, message, &entry.id);
         }
         parents.push(found);
@@ -331,7 +332,7 @@ fn find_parents(
     parents
 }
 
-/// What follows each entry, in order: as it lists its children, then as they come.
+/// The children of each entry, in order: those it lists first, then the others in file order.
 fn children_in_order(entries: &[Entry], parents: &[Option<usize>]) -> Vec<Vec<usize>> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); entries.len()];
     for (at, parent) in parents.iter().enumerate() {
@@ -353,7 +354,7 @@ fn children_in_order(entries: &[Entry], parents: &[Option<usize>]) -> Vec<Vec<us
     children
 }
 
-/// The leaf that was written last; where no time says so, the last one.
+/// The leaf that was written last; the last one if times do not decide.
 fn newest_leaf(entries: &[Entry], children: &[Vec<usize>]) -> Option<usize> {
     let leaves = entries
         .iter()
@@ -363,27 +364,27 @@ fn newest_leaf(entries: &[Entry], children: &[Vec<usize>]) -> Option<usize> {
     leaves.max_by_key(|(_, entry)| time(entry)).map(|(at, _)| at)
 }
 
-/// What the instructions of a chat become.
+/// The result for the instructions of a chat.
 #[derive(Debug, Default)]
 struct Instructions {
-    /// The system context, where all conversations of the tree begin with the same instructions.
+    /// The system context, if all conversations of the tree begin with the same instructions.
     before_all: Option<String>,
-    /// The first entries of conversations that begin differently.
+    /// The first entries of conversations with different beginnings.
     first: Vec<usize>,
-    /// For an entry after instructions: what it follows before them, and which they are.
+    /// For an entry after instructions: its parent before them, and the instructions.
     of: SortedMap<usize, (Option<usize>, Vec<usize>)>,
-    /// Those that are in the system context.
+    /// The instructions that are in the system context.
     leading: SortedMap<usize, ()>,
 }
 
 impl Instructions {
-    /// Whether an entry is in no conversation, since it is said next to it.
+    /// Whether an entry is an instruction, outside the conversation.
     fn is_sent_apart(&self, at: usize) -> bool {
         self.leading.contains_key(&at)
     }
 }
 
-/// Instructions with which all begin become the system context, and stay where they are, excluded. Others become instruction
+/// Common leading instructions become the system context, and their nodes are kept, excluded. Others become instruction
 /// sources of the edges after them.
 fn instructions(entries: &[Entry], parents: &[Option<usize>]) -> Instructions {
     let is_system = |at: usize| entries.get(at).is_some_and(|entry| entry.author == Author::System);
@@ -454,14 +455,14 @@ fn node(entry: Entry, edited_from: Option<String>, is_instruction: bool, named: 
     }
 }
 
-/// The node that an export of ours noted. Its text is that of the file, which may have been edited since.
+/// The node recorded by an export of ctxweave. Its text is that of the file, which may have been edited since.
 fn exported_node(mut entry: Entry, edited_from: Option<String>, named: &mut Named) -> Map<String, Json> {
     let exported = entry.exported.take().unwrap_or_default();
     let mut made = match serde_json::to_value(node(entry, edited_from, false, named)) {
         Ok(Json::Object(made)) => made,
         _ => Map::new(),
     };
-    // Of its own export a file has all that the format does not say.
+    // An export by ctxweave records everything that the format cannot express.
     let kept = ["id", "content"].map(|name| (name.to_owned(), made.remove(name).unwrap_or_default()));
     let imported = made.remove("metadata").and_then(|mut metadata| metadata.get_mut("imported").map(Json::take));
     let mut out: Map<String, Json> = kept.into_iter().collect();
@@ -479,7 +480,7 @@ fn exported_node(mut entry: Entry, edited_from: Option<String>, named: &mut Name
     out
 }
 
-/// The edges that an export of ours noted, where the node still follows what it did.
+/// The edges recorded by an export of ctxweave, if the node still has the same parent.
 fn exported_edges(entry: &Entry, parent: Option<&str>, known: &SortedMap<String, usize>) -> Option<Vec<Json>> {
     let edges = entry.exported.as_ref()?.get(EDGES)?.as_array()?;
     if edges.is_empty() {

@@ -1,4 +1,4 @@
-//! The calls of this area: requests read from JSON, results written as JSON (SPEC §7).
+//! The calls of this area: requests read from JSON, results written as JSON.
 
 use super::context::{ImportOptions, Selector};
 use super::export::{ExportFormat, ExportOptions, export_tree};
@@ -9,7 +9,7 @@ use crate::error::{self, Diagnostic, Result};
 use crate::json::{Kind, Value, refuse_unknown};
 use crate::limits::Limits;
 
-/// The calls by their names.
+/// The calls by name.
 pub const CALLS: &[Call] = &[
     Call::new("importLoom", &["file", "options"], |_, request, _| import(request)),
     Call::new("exportLoom", &["tree", "format", "options"], |_, request, _| export(request)),
@@ -37,7 +37,7 @@ fn import_options(options: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Resu
 }
 
 fn selection(value: Value<'_>) -> Result<Vec<Selector>> {
-    const EXPECTED: &str = "the place of a tree in the file (from 0), its id or its title, or a list of these";
+    const EXPECTED: &str = "the index of a tree in the file, its id or its title, or a list of these";
     let one = |value: Value<'_>| match value.kind() {
         Kind::Number => value.whole(u32::MAX).map(Selector::At),
         Kind::String => value.string().map(Selector::Name),

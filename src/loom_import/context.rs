@@ -1,48 +1,48 @@
-//! What the reader of a format is given: the options, and where it notes what it finds.
+//! The context of a format's reader: the options, and the findings.
 
 use super::findings::Findings;
 use super::zone::Zone;
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
 
-/// One tree of a file that holds several.
+/// Selects one tree of a file with several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selector {
-    /// By its place in the file, from 0.
+    /// By index in the file, from 0.
     At(u32),
-    /// By its id or its title.
+    /// By id or title.
     Name(String),
 }
 
-/// How a file is read.
+/// The options of an import.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
-    /// What the file is of, where its shape shall not decide.
+    /// The format, if it is not to be detected.
     pub format: Option<super::FileFormat>,
-    /// Which of its trees are wanted; all of them where nothing is said.
+    /// The selected trees; all if unset.
     pub select: Option<Vec<Selector>>,
-    /// What is added to times without a zone: `Z`, or an offset such as `+02:00`.
+    /// The zone for times without one: `Z`, or an offset such as `+02:00`.
     pub utc_offset: Option<String>,
-    /// Whose place is the tip, in files with several cursors.
+    /// The cursor whose position is the tip, in files with several cursors.
     pub cursor: Option<String>,
-    /// Bounds on the file.
+    /// Limits on the file.
     pub limits: Limits,
 }
 
-/// What is at hand while a file is read.
+/// The state while a file is read.
 #[derive(Debug)]
 pub(super) struct Context<'o> {
     pub options: &'o ImportOptions,
     pub zone: Zone,
     pub findings: Findings,
-    /// Which of the selectors named a tree.
+    /// Which selectors matched a tree.
     used: Vec<bool>,
-    /// How many trees were offered.
+    /// The number of trees in the file so far.
     offered: u32,
     names: Vec<String>,
 }
 
-/// The most names that an error lists.
+/// Names listed in an error.
 const MAX_LISTED_NAMES: usize = 20;
 
 impl<'o> Context<'o> {
@@ -57,7 +57,7 @@ impl<'o> Context<'o> {
         })
     }
 
-    /// Whether the next tree of the file, with this id and this title, is wanted.
+    /// Whether the next tree of the file, with this id and title, is selected.
     pub(super) fn wants(&mut self, id: Option<&str>, title: Option<&str>) -> bool {
         let at = self.offered;
         self.offered = self.offered.saturating_add(1);
@@ -77,7 +77,7 @@ impl<'o> Context<'o> {
         wanted
     }
 
-    /// Fails where a selector named no tree.
+    /// Fails if a selector matched no tree.
     pub(super) fn check_selection(&self) -> Result<()> {
         let unused = self.options.select.iter().flatten().zip(&self.used).find(|(_, used)| !**used);
         let Some((selector, _)) = unused else { return Ok(()) };
@@ -85,7 +85,7 @@ impl<'o> Context<'o> {
             Selector::At(at) => format!("place {at}"),
             Selector::Name(name) => format!("`{name}`"),
         };
-        let message = format!("`select` names {what}, which the file does not have; it holds {} trees", self.offered);
+        let message = format!("`select` names {what}, which is missing in the file; it holds {} trees", self.offered);
         Err(Error::new(Code::InvalidInput, message).with("path", "options.select").with("expected", self.names.clone()))
     }
 }

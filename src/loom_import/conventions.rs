@@ -1,11 +1,11 @@
-//! What imports and exports agree on.
+//! The conventions shared by imports and exports.
 
 use serde_json::{Value as Json, json};
 
-/// The key under which an export notes what its format has no place for.
+/// The key under which an export records data that its format cannot hold.
 pub(super) const OWN: &str = "ctxweave";
 
-/// Among what an export notes of a node: the edges that lead to it.
+/// In the record of a node: the edges that lead to it.
 pub(super) const EDGES: &str = "edges";
 
 /// The id of the edge that an import makes to a node.
@@ -21,7 +21,7 @@ pub(super) fn chapter_id(node: &str) -> String {
     ["chapter:", node].concat()
 }
 
-/// What an export for pyloom says of the tag of bookmarks.
+/// The definition of the tag of bookmarks in an export for pyloom.
 pub(super) fn bookmark_tags() -> Json {
     json!({ BOOKMARK: { "scope": "node", "hide": false, "show_only": false, "toggle_key": "b", "icon": "bookmark" } })
 }

@@ -1,9 +1,9 @@
-//! Circles of parents, which a file may hold and a tree may not.
+//! Cycles of parents, which a file may have and a tree may not.
 
-/// Cuts circles of parents, each before its first node in order, and says where.
+/// Breaks cycles of parents, each before its first node in order; returns these nodes.
 pub(super) fn cut_cycles(parents: &mut [Option<usize>]) -> Vec<usize> {
     let mut cut = Vec::new();
-    // Which walk came by each node, from 1.
+    // The walk that visited each node, from 1.
     let mut walks: Vec<usize> = vec![0; parents.len()];
     for start in 0..parents.len() {
         let walk = start.saturating_add(1);
@@ -24,7 +24,7 @@ pub(super) fn cut_cycles(parents: &mut [Option<usize>]) -> Vec<usize> {
                     }
                     break;
                 }
-                // An earlier walk came by here.
+                // An earlier walk visited this node.
                 _ => break,
             }
             match parents.get(at).copied().flatten() {

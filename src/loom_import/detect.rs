@@ -1,19 +1,19 @@
-//! Which format a file is of, by its shape.
+//! Detects the format of a file, by its shape.
 
 use super::file::Shape;
 use super::format::FileFormat;
 use super::verbatim::Lenient;
 use crate::json::{Kind, Object, Value};
 
-/// Items of a list that are looked at.
+/// Items of a list that are inspected.
 const LOOKED_AT: usize = 100;
 
-/// The format of a file; nothing where its shape is that of none.
+/// The format of a file; `None` if its shape is unknown.
 pub(super) fn detect(shape: Shape<'_, '_>) -> Option<FileFormat> {
     detect_with_mark(shape).map(|(format, _)| format)
 }
 
-/// The format of a file, and what of its shape tells.
+/// The format of a file, and the evidence.
 pub(crate) fn detect_with_mark(shape: Shape<'_, '_>) -> Option<(FileFormat, &'static str)> {
     FORMATS.iter().find(|(_, _, is)| is(shape)).map(|&(format, mark, _)| (format, mark))
 }
@@ -25,7 +25,7 @@ pub(super) fn has_shape(shape: Shape<'_, '_>, format: FileFormat) -> bool {
 
 type Test = fn(Shape<'_, '_>) -> bool;
 
-/// Those that have a mark of their own come first.
+/// Formats with a unique mark come first.
 const FORMATS: &[(FileFormat, &str, Test)] = &[
     (FileFormat::ExoLoom, "`loomType` is `Exoloom`", |shape| one(shape, |file| is_text(file, "loomType", "Exoloom"))),
     (FileFormat::MiniLoom, "`loomTree.nodeStore`", |shape| {
@@ -106,7 +106,7 @@ fn objects<'v, 't>(lines: &'v [Value<'t>]) -> impl Iterator<Item = Object<'t>> +
     lines.iter().take(LOOKED_AT).filter_map(|line| line.as_object())
 }
 
-/// Whether the file is one object, and such a one.
+/// Whether the file is one object with a property.
 fn one(shape: Shape<'_, '_>, is: impl Fn(Object<'_>) -> bool) -> bool {
     match shape {
         Shape::One(file) => file.as_object().is_some_and(is),
@@ -114,7 +114,7 @@ fn one(shape: Shape<'_, '_>, is: impl Fn(Object<'_>) -> bool) -> bool {
     }
 }
 
-/// The same, or a list that has such objects.
+/// Whether the file is an object with a property, or a list with such objects.
 fn any(shape: Shape<'_, '_>, is: impl Fn(Object<'_>) -> bool) -> bool {
     match shape {
         Shape::One(file) => match file.as_list() {
@@ -146,12 +146,12 @@ fn is_message(message: Object<'_>) -> bool {
     has(message, "role", Kind::String) && message.last("content").is_some()
 }
 
-/// Whether an object is the tree of a note of Loomsidian's.
+/// Whether an object is the tree of a Loomsidian note.
 pub(super) fn is_note(file: Object<'_>) -> bool {
     file.field("nodes").is_some() && file.last("current").is_some() && file.field("roots").is_none()
 }
 
-/// The trees of the plugin's own file, by the paths of their notes.
+/// The trees in the data file of the plugin, by the paths of their notes.
 pub(super) fn notes(file: Object<'_>) -> Option<Object<'_>> {
     file.object_at("state")
 }

@@ -1,4 +1,4 @@
-//! What every format is read into: a list of entries, each what becomes a node.
+//! The common model of all formats: a list of entries, each of which becomes a node.
 
 use std::borrow::Cow;
 
@@ -7,31 +7,31 @@ use serde_json::{Map, Value as Json};
 use crate::content::Block;
 use crate::maps::SortedMap;
 
-/// Another entry of the same tree.
+/// A reference to another entry of the same tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum EntryRef {
-    /// None.
+    /// No reference.
     #[default]
     None,
-    /// By the id that the file gives it.
+    /// By the id in the file.
     Id(String),
-    /// By its place in the list.
+    /// By index in the list.
     At(usize),
 }
 
 impl EntryRef {
-    /// A link to this id, where there is one.
+    /// A reference to this id, if set.
     pub(super) fn id(id: Option<String>) -> Self {
         id.map_or(Self::None, Self::Id)
     }
 
-    /// A link to the place, where there is one.
+    /// A reference to this index, if set.
     pub(super) fn at(at: Option<usize>) -> Self {
         at.map_or(Self::None, Self::At)
     }
 }
 
-/// Who wrote an entry.
+/// The author of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Author {
     #[default]
@@ -41,16 +41,16 @@ pub(super) enum Author {
     System,
 }
 
-/// A node as a file has it.
+/// A node as in a file.
 #[derive(Debug, Default)]
 pub(super) struct Entry {
-    /// Empty where the file gives it none.
+    /// Empty if the file has none.
     pub id: String,
-    /// What it follows.
+    /// The parent.
     pub parent: EntryRef,
-    /// What follows it, in order, where the file says that. A parent that an entry itself names outranks this.
+    /// The children in order, if the file lists them. A parent that an entry names takes precedence.
     pub children: Vec<String>,
-    /// What else it follows, as reference material.
+    /// Other predecessors, as reference material.
     pub context: Vec<String>,
     pub author: Author,
     pub agent: Option<String>,
@@ -62,9 +62,9 @@ pub(super) struct Entry {
     pub excluded: bool,
     pub bookmarked: bool,
     pub bookmark_label: Option<String>,
-    /// What the file says of it that has no place here.
+    /// Data of the file for which a tree has no field.
     pub imported: Map<String, Json>,
-    /// What our own export said of it that the format has no place for.
+    /// Data recorded by an export of ctxweave that the format cannot hold.
     pub exported: Option<Map<String, Json>>,
 }
 
@@ -80,22 +80,22 @@ impl Entry {
     }
 }
 
-/// A tree as a file has it.
+/// A tree as in a file.
 #[derive(Debug, Default)]
 pub(super) struct EntryTree {
     pub id: Option<String>,
     pub title: Option<String>,
-    /// Whether it is one text that continues, and no conversation.
+    /// Whether it is one continuous text instead of a conversation.
     pub is_document: bool,
-    /// Stands before the document, unjoined and untrimmed.
+    /// The beginning of the document, unjoined and untrimmed.
     pub buffer_prefix: Option<String>,
     pub entries: Vec<Entry>,
     /// The current entry.
     pub tip: EntryRef,
-    /// Ids that stand for other entries.
+    /// Ids that refer to other entries.
     pub aliases: SortedMap<String, usize>,
-    /// What the file says of the tree that has no place here.
+    /// Data of the file for which a tree has no field.
     pub imported: Map<String, Json>,
-    /// What our own export said of it that the format has no place for; nothing where the file is none of ours.
+    /// Data recorded by an export of ctxweave that the format cannot hold; `None` for other files.
     pub exported: Option<Map<String, Json>>,
 }

@@ -1,4 +1,4 @@
-//! A file's bytes as JSON values: one, or one a line.
+//! A file's bytes as JSON values: one value, or one per line.
 
 use std::borrow::Cow;
 
@@ -9,34 +9,31 @@ use crate::limits;
 
 use super::format::FileFormat;
 
-/// What is read of a file.
+/// The content of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shape<'v, 't> {
     /// One JSON value.
     One(Value<'t>),
-    /// An object a line.
+    /// One object per line.
     Lines(&'v [Value<'t>]),
 }
 
-/// The error for a file of no format that is known.
+/// The error for a file in an unknown format.
 pub(super) fn unsupported(message: String) -> Error {
     let expected: Vec<&str> = FileFormat::NAMES.iter().map(|(name, _)| *name).collect();
     Error::new(Code::UnsupportedFormat, message).with("expected", expected)
 }
 
-/// Files that are no text, by their first bytes.
+/// Binary files, by their first bytes.
 pub(crate) const BINARY: &[(&[u8], &str)] = &[
-    (
-        b"VersionedTapestryWeave__",
-        "a weave of Tapestry Loom, whose layout is that of its program; export it from there",
-    ),
-    (b"PK\x03\x04", "a ZIP archive; give the JSON file that is in it, such as `conversations.json`"),
+    (b"VersionedTapestryWeave__", "a weave of Tapestry Loom, which only its program can read; export it from there"),
+    (b"PK\x03\x04", "a ZIP archive; pass the JSON file in it, such as `conversations.json`"),
     (b"SQLite format 3\0", "a database; export the tree from its program as JSON"),
     (b"\x1f\x8b", "compressed by gzip; decompress it first"),
     (b"\x89PNG", "an image; export the chat from its program as JSONL"),
 ];
 
-/// Reads a file's bytes and hands what is in them to `read`.
+/// Parses a file's bytes and passes the content to `read`.
 pub(super) fn read_bytes<T>(
     bytes: &[u8],
     depth: u32,
@@ -54,7 +51,7 @@ pub(super) fn read_bytes<T>(
     read_text(text, depth, diagnostics, read)
 }
 
-/// The same of a file's text.
+/// Like [`read_bytes`], for text.
 pub(crate) fn read_text<T>(
     text: &str,
     depth: u32,
@@ -69,11 +66,11 @@ pub(crate) fn read_text<T>(
                 extend(diagnostics, document.diagnostics());
                 return read(Shape::One(document.root()));
             }
-            // The next value is on a line of its own.
+            // The next value is on another line.
             if rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n') {
                 return read_lines(text, diagnostics, read);
             }
-            let message = format!("the file goes on behind its JSON, at byte {end}; save it anew");
+            let message = format!("trailing data after the JSON document at byte {end}; save the file again");
             return Err(Error::new(Code::InvalidInput, message).with("path", "file"));
         }
         Err(stopped) => stopped,
@@ -96,7 +93,7 @@ fn is_object(document: &Document<'_>) -> bool {
     document.root().as_object().is_some()
 }
 
-/// Whether something else than a line end follows at a place.
+/// Whether anything other than a line end follows at a place.
 fn continues(text: &str, at: usize) -> bool {
     let rest = text.get(at..).unwrap_or_default().trim_start_matches([' ', '\t', '\r']);
     !rest.is_empty() && !rest.starts_with('\n')
@@ -122,7 +119,7 @@ fn read_lines<T>(
     read(Shape::Lines(&values))
 }
 
-/// Findings beyond so many are only counted.
+/// Adds findings; after a limit they are only counted.
 fn extend(diagnostics: &mut Vec<Diagnostic>, more: Vec<Diagnostic>) {
     let left_out = more.len().saturating_sub(jsonl::MAX_FINDINGS);
     let last = more.last().filter(|_| left_out > 0).map(|last| (last.code, last.severity));

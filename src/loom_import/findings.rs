@@ -1,9 +1,9 @@
-//! What was found while reading: what is found often is told once, with how often.
+//! The findings of an import: frequent ones are reported once, with their count.
 
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::vendors::blocks::Unknown;
 
-/// More kinds are counted as others, and more findings about single nodes are only counted.
+/// Kinds counted separately; further ones count as others. Further findings about single nodes are only counted.
 const MAX_FINDING_KINDS: usize = 100;
 
 /// The findings of one import.
@@ -12,7 +12,7 @@ pub(super) struct Findings {
     counted: Vec<Counted>,
     single: Vec<Diagnostic>,
     more: usize,
-    /// How often content was found that no block can hold.
+    /// The number of contents that no block can hold.
     unsupported: usize,
 }
 
@@ -22,14 +22,14 @@ struct Counted {
     severity: Severity,
     what: String,
     count: usize,
-    /// The first node that it is about.
+    /// The first node concerned.
     node: Option<String>,
-    /// Whether it stays under `imported`.
+    /// Whether the data stay under `imported`.
     stays: bool,
 }
 
 impl Findings {
-    /// Counts one more of something.
+    /// Counts one occurrence.
     pub(super) fn count(&mut self, code: DiagnosticCode, severity: Severity, what: &str, node: Option<&str>) {
         self.count_one(code, severity, what, node, false);
     }
@@ -46,23 +46,23 @@ impl Findings {
         }
     }
 
-    /// Counts a field of the file that a Loom tree has no place for, and that stays under `imported`.
+    /// Counts a field of the file for which a Loom tree has none, and which stays under `imported`.
     pub(super) fn not_expressed(&mut self, field: &str, node: Option<&str>) {
         self.count_one(DiagnosticCode::ImportNotExpressed, Severity::Info, field, node, true);
     }
 
-    /// Counts content that no block of a node can hold, and that stays under `imported`.
+    /// Counts content that no block of a node can hold, and which stays under `imported`.
     pub(super) fn unsupported(&mut self, what: &str, node: Option<&str>) {
         self.unsupported = self.unsupported.saturating_add(1);
         self.count_one(DiagnosticCode::ImportUnsupportedContent, Severity::Warning, what, node, true);
     }
 
-    /// How often there was such content.
+    /// The number of such contents so far.
     pub(super) fn unsupported_so_far(&self) -> usize {
         self.unsupported
     }
 
-    /// Counts what was skipped, as `what` says.
+    /// Counts skipped data; `what` describes them.
     pub(super) fn skipped(&mut self, what: &str) {
         self.count(DiagnosticCode::ImportUnsupportedContent, Severity::Warning, what, None);
     }
@@ -81,7 +81,7 @@ impl Findings {
         self.add(Diagnostic::new(code, Severity::Warning, message).about_node(node));
     }
 
-    /// Those about single places, then those that were counted.
+    /// The findings about single places, then the counted ones.
     pub(super) fn finish(self) -> Vec<Diagnostic> {
         let mut all = self.single;
         for Counted { code, severity, what, count, node, stays } in self.counted {
@@ -91,7 +91,7 @@ impl Findings {
                     format!("`{what}`, {times}: a Loom tree has no field for it; it stays under `imported`")
                 }
                 DiagnosticCode::ImportUnsupportedContent if stays => {
-                    format!("{what}, {times}: it is no part of what a node says; it stays under `imported`")
+                    format!("{what}, {times}: a node cannot hold it; it stays under `imported`")
                 }
                 _ => format!("{what}, {times}"),
             };
@@ -105,7 +105,7 @@ impl Findings {
     }
 }
 
-/// Blocks of vendors that are not known.
+/// Blocks of unknown vendors.
 impl Unknown for Findings {
     fn unknown(&mut self, kind: &str) {
         self.unsupported(&format!("`{}`", kind.chars().take(60).collect::<String>()), None);

@@ -1,8 +1,8 @@
-//! The formats that are read.
+//! The formats that can be imported.
 
 use serde::Serialize;
 
-/// What a file is of.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "they are the names of programs")]
@@ -34,7 +34,7 @@ pub enum FileFormat {
 }
 
 impl FileFormat {
-    /// The names on the wire.
+    /// The names in JSON.
     pub const NAMES: &'static [(&'static str, Self)] = &[
         ("athanor", Self::Athanor),
         ("chatbot-ui", Self::ChatbotUi),
@@ -53,7 +53,7 @@ impl FileFormat {
         ("sillytavern", Self::SillyTavern),
     ];
 
-    /// The name on the wire.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, format)| *format == self).map_or("", |(name, _)| name)
     }

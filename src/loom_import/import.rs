@@ -1,4 +1,4 @@
-//! One file as Loom trees.
+//! Imports one file as Loom trees.
 
 use serde::Serialize;
 
@@ -13,23 +13,22 @@ use crate::error::{self, Diagnostic, Result};
 use crate::json::Value;
 use crate::limits;
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Serialize)]
 pub struct Import {
-    /// The trees that were asked for, in the order of the file.
+    /// The selected trees, in the order of the file.
     pub trees: Vec<ImportedTree>,
-    /// What the file is of.
+    /// The format of the file.
     pub format: FileFormat,
-    /// What a Loom tree cannot say, what was damaged, and what was assumed.
+    /// Data that a Loom tree cannot hold, damage, and assumptions.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Reads a file of another loom, or an export of chats.
 ///
 /// # Errors
-/// [`Code::UnsupportedFormat`](crate::Code::UnsupportedFormat) where its shape is that of no format that is known,
-/// [`Code::InvalidInput`](crate::Code::InvalidInput) for what is no JSON and for a selection that is not there,
-/// [`Code::LimitExceeded`](crate::Code::LimitExceeded).
+/// [`Code::UnsupportedFormat`](crate::Code::UnsupportedFormat) for an unknown format, [`Code::InvalidInput`](crate::Code::InvalidInput)
+/// for invalid JSON and for a selection without a match, [`Code::LimitExceeded`](crate::Code::LimitExceeded).
 pub fn import_loom(file: &[u8], options: &ImportOptions) -> Result<Import> {
     let mut diagnostics = Vec::new();
     limits::check("inputBytes", file.len(), options.limits.input_bytes)?;
@@ -37,7 +36,7 @@ pub fn import_loom(file: &[u8], options: &ImportOptions) -> Result<Import> {
     with_findings(import, diagnostics)
 }
 
-/// The same of a file that is a text, bytes, or a JSON value already.
+/// Like [`import_loom`], for a file as text, bytes, or a JSON value.
 pub(super) fn import_value(file: Value<'_>, options: &ImportOptions) -> Result<Import> {
     if let Some(text) = file.as_text() {
         let mut diagnostics = Vec::new();
@@ -61,13 +60,13 @@ fn with_findings(import: Result<Import>, diagnostics: Vec<Diagnostic>) -> Result
 fn import_shape(shape: Shape<'_, '_>, options: &ImportOptions) -> Result<Import> {
     let format = match options.format {
         Some(format) if !has_shape(shape, format) => {
-            let message = format!("the file does not have the shape of a file of `{}`", format.name());
+            let message = format!("the file does not have the shape of `{}`", format.name());
             return Err(unsupported(message).with("format", format.name()));
         }
         Some(format) => format,
-        None => detect(shape).ok_or_else(|| {
-            unsupported("the file has the shape of no format that is known; see docs/import.md".into())
-        })?,
+        None => {
+            detect(shape).ok_or_else(|| unsupported("the file has an unknown format; see docs/import.md".into()))?
+        }
     };
     let mut context = Context::new(options)?;
     let read: Vec<EntryTree> = formats::read(format, shape, &mut context)?;

@@ -1,8 +1,9 @@
-//! Files of other looms and exports of chats as Loom trees, and Loom trees as files of other looms.
+//! Files of other looms and exports of chats as Loom trees, and Loom trees as files of other looms (docs/import.md).
 //!
-//! `import`: `file` (bytes as JSON values) → `detect` → `formats` (each into `entry`s, the same for all) → `build` (ids,
-//! links, edges, and what was found). `export`: `export`. What a Loom tree has no field for stays as it is under
-//! `metadata.imported` of a node and `imported` of the tree, so that an export to the same format has it again.
+//! An import runs through `file` (bytes as JSON values), `detect`, `formats` (each into `entry`s, the same for all) and
+//! `build` (ids, links, edges, and findings). `export` writes files. Data for which a Loom tree has no field are
+//! preserved under `metadata.imported` of a node and `imported` of the tree, so that an export to the same format has
+//! them again.
 
 mod build;
 mod calls;

@@ -1,4 +1,4 @@
-//! Times as other programs write them, as RFC 3339.
+//! Times of other programs, as RFC 3339.
 
 use serde_json::{Map, Value as Json};
 
@@ -8,7 +8,7 @@ use crate::error::{DiagnosticCode, Severity};
 use crate::json::{Kind, Object, Value};
 use crate::time::Timestamp;
 
-/// What a number stands for.
+/// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     Seconds,
@@ -16,7 +16,7 @@ pub(super) enum Unit {
 }
 
 impl Context<'_> {
-    /// A time as RFC 3339; a number is in `unit` since 1970. One that cannot be read is told.
+    /// A time as RFC 3339; a number is in `unit` since 1970. An unreadable one is reported.
     pub(super) fn time(&mut self, value: Option<Value<'_>>, unit: Unit, node: &str) -> Option<String> {
         let value = value.filter(|value| !value.is_null())?;
         let time = match value.kind() {
@@ -31,7 +31,7 @@ impl Context<'_> {
         time
     }
 
-    /// A field that is the time at which a node was made; one that cannot be read stays as it is.
+    /// A field with the creation time of a node; an unreadable one is preserved.
     pub(super) fn created(
         &mut self,
         object: Object<'_>,

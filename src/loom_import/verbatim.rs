@@ -1,4 +1,4 @@
-//! What a Loom tree has no field for, as it stands in the file. Keys to services are never among it.
+//! Data for which a Loom tree has no field, as in the file. Keys to services are never included.
 
 use serde_json::{Map, Value as Json};
 
@@ -6,11 +6,11 @@ use super::context::Context;
 use crate::error::{DiagnosticCode, Severity};
 use crate::json::{Kind, Object, Value, number};
 
-/// What is deeper becomes its JSON text: a tree with it could not be given to any other call.
+/// Deeper data become JSON text: otherwise no other call would accept the tree.
 const DEEPEST: usize = 60;
 
 impl Context<'_> {
-    /// The fields of an object but for those that are known and those that are `null`, each counted as not expressed.
+    /// The fields of an object except known and `null` ones, each counted as not expressed.
     pub(super) fn rest(&mut self, object: Object<'_>, known: &[&str], node: Option<&str>) -> Map<String, Json> {
         let mut rest = Map::new();
         for (key, value) in object.entries() {
@@ -28,7 +28,7 @@ impl Context<'_> {
         rest
     }
 
-    /// Reads content, and keeps these fields of an object as they stand there where something in them is no block.
+    /// Reads content, and preserves these fields of an object if some of it is not expressible as blocks.
     pub(super) fn keeping<T>(
         &mut self,
         object: Object<'_>,
@@ -55,14 +55,14 @@ impl Context<'_> {
                 self.findings.count(
                     DiagnosticCode::ImportNotExpressed,
                     Severity::Info,
-                    &format!("`{name}`, which belongs to no tree, was left out"),
+                    &format!("`{name}`, which is outside the trees, was left out"),
                     None,
                 );
             }
         }
     }
 
-    /// A field as it stands in the file; nothing where it holds a key to a service.
+    /// A preserved field of the file; `None` if it holds a key to a service.
     pub(super) fn kept(&mut self, name: &str, value: Value<'_>) -> Option<Json> {
         self.verbatim(name, value, DEEPEST)
     }
@@ -103,7 +103,7 @@ impl Context<'_> {
     }
 }
 
-/// Whether a field of this name holds what nobody else may know.
+/// Whether a field of this name holds a secret.
 fn is_secret(name: &str) -> bool {
     const ENDS: [&str; 8] =
         ["secret", "password", "authorization", "accesstoken", "authtoken", "refreshtoken", "apitoken", "privatekey"];
@@ -114,7 +114,7 @@ fn is_secret(name: &str) -> bool {
     name.contains("apikey") || ENDS.iter().any(|end| name.ends_with(end))
 }
 
-/// Whether a value says nothing.
+/// Whether a value is empty.
 pub(super) fn is_empty(value: &Json) -> bool {
     match value {
         Json::Null | Json::Bool(false) => true,
@@ -125,9 +125,9 @@ pub(super) fn is_empty(value: &Json) -> bool {
     }
 }
 
-/// Fields of a file's object, which may be anything: what is not of the kind that is asked for is as good as absent.
+/// Lenient access to the fields of a file's object: a value of another kind counts as absent.
 pub(super) trait Lenient<'t>: Copy {
-    /// A field as `JSON.parse` has it; nothing where it is `null`.
+    /// A field as `JSON.parse` resolves it; `None` if it is `null`.
     fn field(self, name: &str) -> Option<Value<'t>>;
 
     /// A field that is a string.
@@ -145,7 +145,7 @@ pub(super) trait Lenient<'t>: Copy {
         self.field(name)?.as_object()
     }
 
-    /// The items of a field that is a list; none where it is none.
+    /// The items of a field that is a list; none for any other value.
     fn items_at(self, name: &str) -> impl Iterator<Item = Value<'t>> {
         self.field(name).and_then(Value::as_list).into_iter().flatten()
     }

@@ -1,4 +1,4 @@
-//! What times without a zone are taken to be in.
+//! The zone of times without one.
 
 use crate::error::{Code, Error, Result};
 use crate::time::Timestamp;

@@ -1,4 +1,4 @@
-//! The tree of a note of Loomsidian's: a map of nodes, whose ids are UUIDs.
+//! The tree of a Loomsidian note: a map of nodes, whose ids are UUIDs.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -25,7 +25,7 @@ fn expresses(name: &str, value: Value<'_>) -> bool {
 pub(super) fn write(tree: &ExportTree<'_>) -> Result<String> {
     let ids = uuids(tree);
     let id_of = |at: usize| ids.get(at).cloned().unwrap_or_default();
-    // Other readers take the tree of the first root alone.
+    // Other readers only use the tree of the first root.
     let above = (tree.roots.len() != 1).then(|| {
         let known: SortedSet<String> = ids.iter().cloned().collect();
         free_uuid("root", &known)
@@ -62,7 +62,7 @@ pub(super) fn write(tree: &ExportTree<'_>) -> Result<String> {
         node.insert(OWN.to_owned(), object([("made", true.into())]));
         push(above, &node);
     }
-    // A node comes after what it follows, and siblings in their order.
+    // Nodes follow their parents, and siblings are in order.
     let mut work: Vec<usize> = tree.roots.iter().rev().copied().collect();
     while let Some(at) = work.pop() {
         let Some(node) = tree.node(at) else { continue };
@@ -98,7 +98,7 @@ fn fields_of(
     for (key, value) in kept_fields(tree, node, &FORMAT).into_iter().flat_map(Object::entries) {
         fields.insert(key.string()?, value.to_json()?);
     }
-    // What is unread is the model's, the rest is the human's.
+    // Unread nodes are the model's, others the human's.
     let author = if fields.get("unread") == Some(&Json::Bool(true)) { "model" } else { "human" };
     let expresses =
         |name: &str, value: Value<'_>| name == "authorType" && value.is_string(author) || expresses(name, value);
@@ -112,7 +112,7 @@ fn fields_of(
     Ok(fields)
 }
 
-/// An id for each node: its own where it is a UUID, else one that is made of it.
+/// An id for each node: its id if that is a UUID, else one derived from it.
 fn uuids(tree: &ExportTree<'_>) -> Vec<String> {
     let own = tree.nodes.iter().map(|node| node.id.to_string()).filter(|id| is_uuid(id));
     let mut known: SortedSet<String> = own.collect();
@@ -134,7 +134,7 @@ fn is_uuid(id: &str) -> bool {
         })
 }
 
-/// A UUID that is made of an id and that no node has.
+/// An unused UUID derived from an id.
 fn free_uuid(id: &str, known: &SortedSet<String>) -> String {
     let mut wish = id.to_owned();
     loop {
@@ -146,7 +146,7 @@ fn free_uuid(id: &str, known: &SortedSet<String>) -> String {
     }
 }
 
-/// A UUID (version 4 by its form) of the 128 bits of FNV-1a.
+/// A UUID (version 4 by its form) from the 128 bits of FNV-1a.
 fn uuid_of(id: &str) -> String {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;

@@ -1,4 +1,4 @@
-//! Markdown, to be read by people: one path, or the whole tree with a heading for each branch.
+//! Markdown for people: one path, or the whole tree with a heading for each branch.
 
 use super::tree::{ExportNode, ExportTree};
 use crate::content::{Block, Image};
@@ -44,12 +44,12 @@ pub(super) fn write(tree: &ExportTree<'_>) -> Result<String> {
 
 struct Page {
     out: String,
-    /// Whether a node's text continues the one before.
+    /// Whether a node's text continues the previous one.
     is_document: bool,
 }
 
 impl Page {
-    /// All nodes, each branch under the numbers of the ways that lead to it.
+    /// Writes all nodes, each branch under the numbers of the forks that lead to it.
     fn branches(&mut self, tree: &ExportTree<'_>) {
         let has_several = tree.roots.len() > 1;
         let mut work: Vec<(usize, String, bool)> = Vec::new();
@@ -76,7 +76,7 @@ impl Page {
         }
     }
 
-    /// Begins a paragraph with this.
+    /// Begins a paragraph with this text.
     fn block(&mut self, text: &str) {
         if !self.out.is_empty() && !self.out.ends_with("\n\n") {
             self.out.push_str(if self.out.ends_with('\n') { "\n" } else { "\n\n" });
@@ -125,7 +125,7 @@ fn quoted(text: &str) -> String {
     trim(text).split('\n').map(|line| ["> ", line].concat()).collect::<Vec<_>>().join("\n")
 }
 
-/// A block of code, after more backticks than are in it.
+/// A code block with a fence longer than any run of backticks in it.
 fn fenced(text: &str) -> String {
     let longest = text.split(|ch| ch != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);

@@ -1,6 +1,6 @@
-//! Loom trees as files of other looms, and as Markdown.
+//! Exports Loom trees as files of other looms, and as Markdown (docs/import.md).
 //!
-//! What a format has no place for stands under `ctxweave` in it, so that an import of the file gives the same tree again.
+//! Data that a format cannot hold are recorded under `ctxweave`, so that an import of the file restores the tree.
 
 mod loomsidian;
 mod markdown;
@@ -13,38 +13,38 @@ use crate::error::Result;
 use crate::json::{Document, Value};
 use crate::limits::{self, Limits};
 
-/// What a tree can be written as.
+/// The format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
     /// pyloom's JSON.
     Pyloom,
-    /// The JSON of a note of Loomsidian's.
+    /// The JSON of a Loomsidian note.
     Loomsidian,
-    /// Markdown, to be read by people.
+    /// Markdown for people.
     Markdown,
 }
 
 impl ExportFormat {
-    /// The names on the wire.
+    /// The names in JSON.
     pub const NAMES: &'static [(&'static str, Self)] =
         &[("pyloom", Self::Pyloom), ("loomsidian", Self::Loomsidian), ("markdown", Self::Markdown)];
 }
 
-/// How a tree is written.
+/// The options of an export.
 #[derive(Clone, Debug, Default)]
 pub struct ExportOptions {
-    /// The current node. Markdown has the path to it alone; without it the whole tree.
+    /// The current node. Markdown has only the path to it; without it the whole tree.
     pub tip: Option<String>,
-    /// Bounds on the tree.
+    /// Limits on the tree.
     pub limits: Limits,
 }
 
-/// Writes a tree, given as its JSON.
+/// Writes a tree, passed as its JSON.
 ///
 /// # Errors
-/// [`Code::InvalidInput`](crate::Code::InvalidInput) for what is no tree, [`Code::DuplicateId`](crate::Code::DuplicateId),
-/// [`Code::EdgeNodeNotFound`](crate::Code::EdgeNodeNotFound), [`Code::NodeNotFound`](crate::Code::NodeNotFound) for a tip that is
-/// not there, [`Code::LimitExceeded`](crate::Code::LimitExceeded).
+/// [`Code::InvalidInput`](crate::Code::InvalidInput) for an invalid tree, [`Code::DuplicateId`](crate::Code::DuplicateId),
+/// [`Code::EdgeNodeNotFound`](crate::Code::EdgeNodeNotFound), [`Code::NodeNotFound`](crate::Code::NodeNotFound) for a
+/// missing tip, [`Code::LimitExceeded`](crate::Code::LimitExceeded).
 pub fn export_loom(tree: &[u8], format: ExportFormat, options: &ExportOptions) -> Result<String> {
     limits::check("inputBytes", tree.len(), options.limits.input_bytes)?;
     let document = Document::read(tree, &[])?;
@@ -52,7 +52,7 @@ pub fn export_loom(tree: &[u8], format: ExportFormat, options: &ExportOptions) -
     export_tree(document.root(), format, options)
 }
 
-/// The same of a tree that was read.
+/// Like [`export_loom`], for a tree that was read.
 pub(super) fn export_tree(tree: Value<'_>, format: ExportFormat, options: &ExportOptions) -> Result<String> {
     let tree = ExportTree::read(tree, options)?;
     match format {

@@ -1,4 +1,4 @@
-//! What a format has no place for, as an export notes it for the import that reads it again.
+//! Data that a format cannot hold, as an export records them for a later import.
 
 use serde_json::{Map, Value as Json};
 
@@ -11,17 +11,17 @@ use crate::loom_import::verbatim::Lenient;
 /// The fields that a format can express.
 #[derive(Clone, Copy)]
 pub(super) struct FormatFields<'s> {
-    /// Its name.
+    /// The name of the format.
     pub format: &'static str,
-    /// Whether a field of a node is in the file as it is; those of `metadata` are asked for by `metadata.` and their name.
+    /// Whether a field of a node is in the file unchanged; fields of `metadata` have the prefix `metadata.`.
     pub expresses: &'s dyn Fn(&str, Value<'_>) -> bool,
-    /// Fields of the file's nodes that no import keeps as they are.
+    /// Fields of the file's nodes that no import preserves.
     pub reserved: &'s [&'s str],
-    /// Fields and values that are as good as absent.
+    /// Fields with values that are equivalent to absence.
     pub defaults: &'s [(&'s str, &'s str)],
 }
 
-/// The fields that an import of this format kept of a node, to be written where they were.
+/// The fields that an import of this format preserved of a node, to be written back.
 pub(super) fn kept_fields<'t>(
     tree: &ExportTree<'t>,
     node: &ExportNode<'t>,
@@ -37,7 +37,7 @@ pub(super) fn kept_fields<'t>(
     (kept.len() > 0 && kept.entries().all(is_fine)).then_some(kept)
 }
 
-/// What is to be noted of a node; nothing where the format says all of it.
+/// The data to record of a node; `None` if the format expresses everything.
 pub(super) fn noted(
     tree: &ExportTree<'_>,
     node: &ExportNode<'_>,
@@ -88,7 +88,7 @@ pub(super) fn noted(
     Ok(noted)
 }
 
-/// Whether the edges to a node are what an import makes: one from its parent.
+/// Whether the edges to a node are those that an import makes: one from its parent.
 pub(super) fn is_usual(tree: &ExportTree<'_>, node: &ExportNode<'_>) -> bool {
     let Some(parent) = node.parent.and_then(|parent| tree.node(parent)) else { return node.edges.is_empty() };
     let [edge] = node.edges.as_slice() else { return false };
@@ -102,7 +102,7 @@ pub(super) fn is_usual(tree: &ExportTree<'_>, node: &ExportNode<'_>) -> bool {
         && source.field("role").is_some_and(|role| role.is_string("primary"))
 }
 
-/// What is to be noted of the tree: all that it says of itself, unless an import of the format would say the same.
+/// The data to record of the tree: all its settings, unless an import of the format would give the same.
 pub(super) fn noted_of_tree(tree: &ExportTree<'_>, format: &str) -> Result<Option<Map<String, Json>>> {
     let kept = tree.imported_from(format).is_some();
     let first = tree.roots.first().and_then(|&root| tree.node(root));
@@ -122,7 +122,7 @@ pub(super) fn noted_of_tree(tree: &ExportTree<'_>, format: &str) -> Result<Optio
     let mut noted = Map::new();
     for (key, value) in tree.fields.entries() {
         let name = key.string()?;
-        // An import of our own export has `imported` where the file has fields for it.
+        // An import of an export by ctxweave has `imported` for fields that the file has.
         let is_in_file = tree.imported_from(format).is_some_and(|fields| fields.len() > 0);
         if !(matches!(name.as_str(), "nodes" | "edges") || name == "imported" && is_in_file) {
             noted.insert(name, value.to_json()?);

@@ -1,4 +1,4 @@
-//! pyloom's file: nodes within nodes, one at the top.
+//! pyloom's file: nested nodes with one at the top.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -37,7 +37,7 @@ fn expresses(name: &str, value: Value<'_>) -> bool {
     }
 }
 
-/// A time as pyloom writes it, and whether that is all of it.
+/// A time in pyloom's form, and whether it is exact.
 fn timestamp(time: &str) -> Option<(String, bool)> {
     let utc = Timestamp::parse(time)?.to_string();
     let (date, clock) = utc.split_once('T')?;
@@ -45,7 +45,7 @@ fn timestamp(time: &str) -> Option<(String, bool)> {
     Some((format!("{date}-{clock}"), utc == time && !utc.contains('.')))
 }
 
-/// What is written next.
+/// The next thing to write.
 enum Work {
     /// A node.
     Open(usize),
@@ -57,7 +57,7 @@ pub(super) fn write(tree: &ExportTree<'_>) -> Result<String> {
     let mut json = JsonWriter::default();
     json.open_object();
     json.key("root");
-    // The program needs one node at the top, with something below it.
+    // The program requires one node at the top, with a child.
     let only = match tree.roots.as_slice() {
         [only] if tree.node(*only).is_some_and(|root| !root.children.is_empty()) => Some(*only),
         _ => None,
@@ -103,7 +103,7 @@ fn fields_of_file(tree: &ExportTree<'_>) -> Result<Map<String, Json>> {
     Ok(fields)
 }
 
-/// Begins a node that only the program needs, and the list of its children.
+/// Begins a node that only the program requires, and the list of its children.
 fn open_made(tree: &ExportTree<'_>, wish: &str, json: &mut JsonWriter) {
     let mut id = wish.to_owned();
     while tree.places.contains_key(id.as_str()) {
@@ -190,7 +190,7 @@ fn fields_of(
     }
     let is_model = matches!(meta.get("source").and_then(Json::as_str), Some("AI" | "mixed"));
     fields.insert("meta".to_owned(), Json::Object(meta));
-    // That it is an edit of its earlier versions is said by these.
+    // The history states that it is an edit of earlier versions.
     let has_history = histories.has(at);
     if let Some(history) = histories.of.get(at).filter(|_| has_history) {
         fields.insert("history".to_owned(), Json::Array(history.clone()));
@@ -208,7 +208,7 @@ fn fields_of(
     Ok(fields)
 }
 
-/// The chapters of nodes that have a label, next to those that an import found no node for.
+/// The chapters of nodes with a label, and those that an import could not assign to a node.
 fn add_chapters(tree: &ExportTree<'_>, fields: &mut Map<String, Json>) {
     let mut chapters = match fields.remove("chapters") {
         Some(Json::Object(chapters)) => chapters,
@@ -225,9 +225,9 @@ fn add_chapters(tree: &ExportTree<'_>, fields: &mut Map<String, Json>) {
     fields.insert("chapters".to_owned(), Json::Object(chapters));
 }
 
-/// The earlier versions of nodes that an import made of their histories, which are written as these again.
+/// The earlier versions of nodes that an import made from their histories, which are written as histories again.
 struct Histories {
-    /// Of each node.
+    /// The history of each node.
     of: Vec<Vec<Json>>,
     /// Whether a node is such a version.
     is_version: Vec<bool>,
@@ -253,7 +253,7 @@ impl Histories {
     }
 }
 
-/// Whether a node says no more than an import makes of a version of another.
+/// Whether a node is exactly what an import makes of a version of another node.
 fn is_version_of(version: &ExportNode<'_>, node: &str) -> bool {
     let is_mark = |metadata: Object<'_>| {
         let kept = metadata.object_at("imported").filter(|kept| kept.len() == 1 && metadata.len() == 1);
@@ -267,7 +267,7 @@ fn is_version_of(version: &ExportNode<'_>, node: &str) -> bool {
     version.metadata.is_some_and(is_mark) && version.fields.entries().all(is_said)
 }
 
-/// The earlier versions of a node, oldest first, and where they are; none where a history would not say all of them.
+/// The earlier versions of a node, oldest first, with their indices; empty if a history could not express all of them.
 fn versions(tree: &ExportTree<'_>, node: &ExportNode<'_>) -> Vec<(usize, Json)> {
     let mut history = Vec::new();
     let mut edited = node.fields.text_at("editedFrom");

@@ -1,4 +1,4 @@
-//! A Loom tree as an export needs it: each node with what it follows and what follows it.
+//! A Loom tree for an export: each node with its parent and children.
 
 use std::borrow::Cow;
 use std::convert::identity;
@@ -12,38 +12,38 @@ use crate::loom_import::cycles::cut_cycles;
 use crate::loom_import::verbatim::Lenient;
 use crate::maps::SortedMap;
 
-/// A tree that is to be written.
+/// The tree to write.
 #[derive(Debug)]
 pub(super) struct ExportTree<'t> {
-    /// The tree as it was given.
+    /// The tree as passed.
     pub fields: Object<'t>,
     pub nodes: Vec<ExportNode<'t>>,
-    /// Those that follow none.
+    /// The nodes without a parent.
     pub roots: Vec<usize>,
     pub tip: Option<usize>,
-    /// By their ids.
+    /// The nodes by id.
     pub places: SortedMap<Cow<'t, str>, usize>,
 }
 
-/// A node of it.
+/// A node of the tree.
 #[derive(Debug)]
 pub(super) struct ExportNode<'t> {
-    /// The node as it was given.
+    /// The node as passed.
     pub fields: Object<'t>,
     pub id: Cow<'t, str>,
     pub blocks: Vec<Block<'t>>,
-    /// Whether it says one text, which stands there as a string.
+    /// Whether its content is a string.
     pub is_plain: bool,
     pub is_model: bool,
     pub metadata: Option<Object<'t>>,
-    /// The edges to it.
+    /// The edges to the node.
     pub edges: Vec<Value<'t>>,
     pub parent: Option<usize>,
     pub children: Vec<usize>,
 }
 
 impl ExportNode<'_> {
-    /// All that it says in words, as a document has it.
+    /// All its text, as in a document.
     pub(super) fn text(&self) -> Cow<'_, str> {
         match self.blocks.as_slice() {
             [Block::Text(text)] => Cow::Borrowed(text),
@@ -61,7 +61,7 @@ impl ExportNode<'_> {
 }
 
 impl<'t> ExportTree<'t> {
-    /// Reads a tree as any other call does, and finds what each node follows.
+    /// Reads a tree, and finds the parent of each node.
     pub(super) fn read(value: Value<'t>, options: &ExportOptions) -> Result<Self> {
         let fields = value.object("a Loom tree, an object with `nodes` and `edges`")?;
         let list = fields.need("nodes")?.list("a list of nodes")?;
@@ -72,7 +72,7 @@ impl<'t> ExportTree<'t> {
         for value in list {
             let node = node(value, &mut contents)?;
             if places.insert(node.id.clone(), nodes.len()).is_some() {
-                let message = format!("two nodes have the id `{}`; give each its own", node.id);
+                let message = format!("two nodes have the id `{}`; rename one", node.id);
                 return Err(Error::new(Code::DuplicateId, message).with("kind", "node").with("id", &*node.id));
             }
             nodes.push(node);
@@ -91,8 +91,8 @@ impl<'t> ExportTree<'t> {
         Ok(tree)
     }
 
-    /// What each node follows: the predecessor in the first continuation to it, else in the first remark; an edit without edges what
-    /// its original follows.
+    /// Links the nodes: the parent is the predecessor in the first continuation to a node, else in the first
+    /// annotation; for an edit without edges the parent of its original.
     fn link(&mut self, edges: impl Iterator<Item = Value<'t>>) -> Result<()> {
         let mut parents: Vec<Option<usize>> = vec![None; self.nodes.len()];
         let mut is_remark = vec![false; self.nodes.len()];
@@ -136,7 +136,7 @@ impl<'t> ExportTree<'t> {
         }
         cut_cycles(&mut parents);
         let mut is_placed = vec![false; self.nodes.len()];
-        // A node is where its last edge that counts stands.
+        // A node is at the place of its last relevant edge.
         for &at in order.iter().rev() {
             let Some(parent) = parents.get(at).copied().flatten() else { continue };
             if is_placed.get_mut(at).is_some_and(|placed| !std::mem::replace(placed, true))
@@ -155,7 +155,7 @@ impl<'t> ExportTree<'t> {
         Ok(())
     }
 
-    /// What the original of an edit follows, which may be an edit itself.
+    /// The parent of an edit's original, which may be an edit itself.
     fn original_parent(&self, at: usize, parents: &[Option<usize>]) -> Option<usize> {
         const FURTHEST: usize = 100;
         let mut here = at;
@@ -181,7 +181,7 @@ impl<'t> ExportTree<'t> {
         self.nodes.get(at)
     }
 
-    /// What an import from this format kept of the file next to its nodes.
+    /// Data of the file outside its nodes that an import from this format preserved.
     pub(super) fn imported_from(&self, format: &str) -> Option<Object<'t>> {
         let imported = self.fields.object_at("imported").filter(|imported| imported.len() == 2)?;
         imported.field("format").filter(|from| from.is_string(format))?;

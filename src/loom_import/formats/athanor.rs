@@ -1,4 +1,4 @@
-//! Athanor Loom (gabriel-berzescu/athanor-loom): a map of nodes with the text that they add.
+//! Athanor Loom (gabriel-berzescu/athanor-loom): a map of nodes with the text that each adds.
 
 use serde_json::Value as Json;
 
@@ -24,7 +24,7 @@ pub(super) fn read(file: Object<'_>, context: &mut Context<'_>) -> Result<EntryT
             Some(_) => Author::Model,
             None if root.as_ref() == Some(&id) => Author::Human,
             None => {
-                author_unknown(context, &id, "the root is the human's, the rest is the model's");
+                author_unknown(context, &id, "the root counts as the human's, the rest as the model's");
                 Author::Model
             }
         };

@@ -14,7 +14,7 @@ use crate::loom_import::verbatim::Lenient;
 use crate::maps::SortedMap;
 use crate::text::is_blank;
 
-/// A message of the map, with what it follows once nodes without messages are passed over.
+/// A message of the map, with its parent after nodes without messages are skipped.
 struct Message<'t> {
     id: String,
     message: Option<Object<'t>>,
@@ -46,9 +46,9 @@ pub(super) fn read(conversation: Object<'_>, context: &mut Context<'_>) -> Resul
     Ok(tree)
 }
 
-/// Lets what follows a node without a message follow what that follows, in the place that it had.
+/// Links children of a node without a message to its parent, at its position.
 fn bridge(messages: &mut [Message<'_>], places: &SortedMap<String, usize>) {
-    // What stands in the place of each such node, once it is known.
+    // The replacement of each such node, once known.
     let mut known: Vec<Option<Option<String>>> = vec![None; messages.len()];
     for at in 0..messages.len() {
         let mut passed = Vec::new();
@@ -86,7 +86,7 @@ fn tip(conversation: &Object<'_>, messages: &[Message<'_>], places: &SortedMap<S
     }
 }
 
-/// The call that a tool's message answers: the nearest before it, with nothing but other answers and thoughts between them.
+/// The call that a tool's message answers: the nearest before it, with only other answers and reasoning in between.
 fn answered_call<'m>(
     message: &Message<'_>,
     messages: &'m [Message<'_>],
@@ -110,7 +110,7 @@ fn role(message: Object<'_>) -> String {
     message.object_at("author").and_then(|author| author.text_at("role")).unwrap_or_default()
 }
 
-/// Whether a message of the model is for a tool.
+/// Whether a model's message is addressed to a tool.
 fn is_call(message: Object<'_>) -> bool {
     recipient(message).is_some()
 }
@@ -152,7 +152,7 @@ fn entry(message: &Message<'_>, said: Object<'_>, call_id: Option<&str>, context
         }
         ("tool", _) => {
             if call_id.is_none() {
-                context.findings.unsupported("a tool's answer without the call that it answers", Some(id));
+                context.findings.unsupported("a tool's answer without its call", Some(id));
             }
             let is_shown = |block: &Block<'_>| matches!(block, Block::Text(_) | Block::Image(_));
             blocks.retain(is_shown);
@@ -164,7 +164,7 @@ fn entry(message: &Message<'_>, said: Object<'_>, call_id: Option<&str>, context
         }
         _ => {}
     }
-    // Instructions without a word are none: they stay as an empty node that is left out.
+    // Empty instructions are kept as an empty node that is excluded.
     let is_silent = author == Author::System && is_blank(&texts(&blocks));
     Entry {
         author: if is_silent { Author::Human } else { author },
@@ -182,7 +182,7 @@ fn texts(blocks: &[Block<'_>]) -> String {
     blocks.iter().filter_map(Block::as_text).collect::<Vec<_>>().join("\n")
 }
 
-/// The blocks of a content, and whether they are all of it.
+/// The blocks of a content, and whether they are complete.
 fn blocks(content: Object<'_>, kind: &str, id: &str, context: &mut Context<'_>) -> (Vec<Block<'static>>, bool) {
     let text = |field: &str| content.text_at(field).map(Block::text).into_iter().collect::<Vec<_>>();
     let reasoning = |text: String| Block::Reasoning { text: text.into(), signature: None, redacted: false };
@@ -196,7 +196,7 @@ fn blocks(content: Object<'_>, kind: &str, id: &str, context: &mut Context<'_>) 
                     None => is_whole &= part_block(part, id, &mut blocks, context),
                 }
             }
-            // Texts in a row are one.
+            // Consecutive texts are joined.
             let parts = std::mem::take(&mut blocks);
             for block in parts {
                 match (blocks.last_mut(), &block) {
@@ -238,7 +238,7 @@ fn blocks(content: Object<'_>, kind: &str, id: &str, context: &mut Context<'_>) 
     }
 }
 
-/// A part that is no text; whether all of it is told.
+/// A part other than text; returns whether it is expressed completely.
 fn part_block(part: Value<'_>, id: &str, blocks: &mut Vec<Block<'static>>, context: &mut Context<'_>) -> bool {
     let Some(part) = part.as_object() else {
         context.findings.unsupported("a part that is neither a text nor an object", Some(id));
@@ -270,6 +270,6 @@ fn part_block(part: Value<'_>, id: &str, blocks: &mut Vec<Block<'static>>, conte
             return false;
         }
     }
-    // Of media there is more in the file than their place.
+    // A medium in the file has more fields than its location.
     part.len() <= 2
 }

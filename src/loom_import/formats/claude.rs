@@ -1,4 +1,4 @@
-//! Claude.ai's export: a list of messages for each conversation, with the ids of their parents in newer ones.
+//! Claude.ai's export: a list of messages for each conversation, in newer ones with parent ids.
 
 use serde_json::Value as Json;
 
@@ -45,7 +45,7 @@ fn entry(message: Object<'_>, ids: &SortedSet<String>, context: &mut Context<'_>
     let mut imported = context.rest(message, KNOWN, Some(&id));
     let mut blocks: Vec<Block<'static>> = attachments(message, &id, &mut imported, context);
     let before = blocks.len();
-    // Marks of what a thought may cost and of what was flagged hold no words.
+    // Marks of reasoning budgets and of flagged content have no text.
     let is_silent = |block: &Json| matches!(block.get("type").and_then(Json::as_str), Some("token_budget" | "flag"));
     let silent: Vec<Json> = message.items_at("content").map(json_of).filter(is_silent).collect();
     if !silent.is_empty() {
@@ -67,16 +67,16 @@ fn entry(message: Object<'_>, ids: &SortedSet<String>, context: &mut Context<'_>
     }
     name_calls(&mut blocks, &id);
     if message.items_at("files").next().is_some() {
-        context.findings.unsupported("`files` that are not in this one", Some(&id));
+        context.findings.unsupported("`files` that are outside this one", Some(&id));
     }
     let created_at = context.created(message, "created_at", Unit::Seconds, &id, &mut imported);
-    // The first message follows one that is in no file.
+    // The parent of the first message is in no file.
     let parent = message.id_at("parent_message_uuid").filter(|parent| ids.contains(parent.as_str()));
     let author = if is_human { Author::Human } else { Author::Model };
     Entry { blocks, created_at, imported, ..Entry::text(id, EntryRef::id(parent), author, "") }
 }
 
-/// The texts of attachments, which the model was given before the message.
+/// The texts of attachments, which the model received before the message.
 fn attachments(
     message: Object<'_>,
     id: &str,

@@ -1,4 +1,4 @@
-//! coloom (Butanium/coloom): nodes with the text that they add, or its tokens, and cursors.
+//! coloom (Butanium/coloom): nodes with the text that each adds, or its tokens, and cursors.
 
 use serde_json::Value as Json;
 
@@ -30,7 +30,7 @@ pub(super) fn read(file: Object<'_>, context: &mut Context<'_>) -> Result<EntryT
     Ok(EntryTree { id: file.id_at("id"), title, is_document: true, entries, tip, imported, ..EntryTree::default() })
 }
 
-/// The node of the cursor that was asked for, else of the one that moved last.
+/// The node of the requested cursor, else of the one that moved last.
 fn cursor(file: Object<'_>, context: &mut Context<'_>) -> Option<String> {
     let cursors = file.object_at("cursors").map(|cursors| objects(cursors, context)).unwrap_or_default();
     let asked = context.options.cursor.clone();
@@ -38,7 +38,7 @@ fn cursor(file: Object<'_>, context: &mut Context<'_>) -> Option<String> {
         if let Some((_, cursor)) = cursors.iter().find(|(name, _)| *name == asked) {
             return cursor.id_at("node_id");
         }
-        let message = format!("there is no cursor `{asked}`");
+        let message = format!("unknown cursor `{asked}`");
         context.findings.warn(DiagnosticCode::ImportDanglingReference, message, &asked);
     }
     let updated = |cursor: &Object<'_>| cursor.text_at("updated").as_deref().and_then(Timestamp::parse);
@@ -85,7 +85,7 @@ fn entry(key: String, node: Object<'_>, context: &mut Context<'_>) -> Entry {
     let parent = EntryRef::id(parents.next());
     let others: Vec<String> = parents.collect();
     if !others.is_empty() {
-        let message = "the node has several parents; the first is what it follows, the others are reference material";
+        let message = "the node has several parents; the first is used, the others became reference material";
         context.findings.warn(DiagnosticCode::ImportUnsupportedContent, message, &id);
     }
     let created_at = context.created(node, "created", Unit::Seconds, &id, &mut imported);

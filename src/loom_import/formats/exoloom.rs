@@ -1,4 +1,4 @@
-//! ExoLoom (exoloom.io): nodes by number, with the text that they add.
+//! ExoLoom (exoloom.io): nodes by number, with the text that each adds.
 
 use super::{check_nodes, check_version, ids, objects};
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! KoboldAI's stories, those of the Client and of Lite: pieces of one text, with the other pieces that there were.
+//! KoboldAI's stories, from the Client and from Lite: pieces of one text, with alternatives.
 
 use super::{author_unknown, check_nodes, objects};
 use crate::error::Result;
@@ -28,7 +28,7 @@ pub(super) fn read(file: Object<'_>, context: &mut Context<'_>) -> Result<EntryT
     for field in ["authorsnote", "worldinfo"] {
         let is_said = file.text_at(field).is_some_and(|text| !text.is_empty()) || file.items_at(field).next().is_some();
         if is_said {
-            context.findings.unsupported(&format!("`{field}`, which stands in some prompts"), None);
+            context.findings.unsupported(&format!("`{field}`, which is in some prompts"), None);
         }
     }
     let known = ["prompt", "memory", "actions", "altbranches"];
@@ -37,7 +37,7 @@ pub(super) fn read(file: Object<'_>, context: &mut Context<'_>) -> Result<EntryT
     Ok(tree)
 }
 
-/// Ids in a row.
+/// Generates consecutive ids.
 #[derive(Debug, Default)]
 struct Numbers(usize);
 
@@ -48,7 +48,7 @@ impl Numbers {
     }
 }
 
-/// The pieces after the first: a list of texts, or in newer files objects by their number.
+/// The pieces after the first: a list of texts, or in newer files objects by number.
 fn actions(file: Object<'_>, context: &mut Context<'_>) -> Vec<String> {
     let list = file.items_at("actions").filter_map(|action| action.as_text().map(|text| text.into_owned()));
     let mut texts: Vec<String> = list.collect();
@@ -70,12 +70,12 @@ fn push(
 ) -> usize {
     let id = number.next();
     let author = if text.contains(INPUT) || text.starts_with("\n> ") { Author::Human } else { Author::Model };
-    author_unknown(context, &id, "what is marked as input is the human's, the rest is the model's");
+    author_unknown(context, &id, "marked input counts as the human's, the rest as the model's");
     tree.entries.push(Entry::text(id, EntryRef::at(before), author, text));
     tree.entries.len().saturating_sub(1)
 }
 
-/// The other pieces that there were in the place of one.
+/// The alternatives to a piece.
 fn alternatives(
     file: Object<'_>,
     at: usize,
@@ -101,7 +101,7 @@ fn alternatives(
     }
 }
 
-/// Lite's other stories, each a whole one: they part from the others where their pieces do.
+/// Lite's other stories, each complete: they branch where their pieces differ.
 fn branches(file: Object<'_>, number: &mut Numbers, tree: &mut EntryTree, context: &mut Context<'_>) -> Result<()> {
     let mut known: SortedMap<(Option<usize>, String), usize> = SortedMap::new();
     for (at, entry) in tree.entries.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! LibreChat's export: a list of messages with the ids of their parents, or messages within messages.
+//! LibreChat's export: a list of messages with parent ids, or nested messages.
 
 use serde_json::Value as Json;
 
@@ -14,7 +14,7 @@ use crate::loom_import::times::Unit;
 use crate::loom_import::verbatim::Lenient;
 use crate::vendors::blocks::{image_at, read_content};
 
-/// What stands for no parent.
+/// The id that means no parent.
 const NO_PARENT: &str = "00000000-0000-0000-0000-000000000000";
 
 pub(super) fn read(file: Object<'_>, context: &mut Context<'_>) -> Result<EntryTree> {
@@ -24,7 +24,7 @@ pub(super) fn read(file: Object<'_>, context: &mut Context<'_>) -> Result<EntryT
     push(list, None, &mut work);
     while let Some((value, above)) = work.pop() {
         let Some(message) = value.as_object() else {
-            context.findings.skipped("a message that is no object was skipped");
+            context.findings.skipped("a message that is not an object was skipped");
             continue;
         };
         check_nodes(context, tree.entries.len())?;
@@ -69,12 +69,12 @@ fn entry(message: Object<'_>, parent: EntryRef, context: &mut Context<'_>) -> En
     }
     name_calls(&mut blocks, &id);
     if message.items_at("files").next().is_some() {
-        context.findings.unsupported("`files` that are not in this one", Some(&id));
+        context.findings.unsupported("`files` that are outside this one", Some(&id));
     }
     Entry { agent, blocks, created_at, imported, ..Entry::text(id, parent, author, "") }
 }
 
-/// A part of a content; a text may be one or an object with a `value`.
+/// A content part; a text may be a string or an object with a `value`.
 fn part_blocks(part: Object<'_>, id: &str, blocks: &mut Vec<Block<'static>>, context: &mut Context<'_>) {
     let inner = |field: &str| {
         part.text_at(field)

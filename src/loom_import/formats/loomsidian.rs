@@ -1,4 +1,4 @@
-//! Loomsidian (cosmicoptima/loom): a map of nodes for each note, and the plugin's own file with many of them.
+//! Loomsidian (cosmicoptima/loom): a map of nodes for each note, and the plugin's data file with many of them.
 
 use super::{as_note, author_unknown, check_nodes, exported_tree, objects, take_exported};
 use crate::error::{DiagnosticCode, Result, Severity};
@@ -62,7 +62,7 @@ fn read(note: Object<'_>, context: &mut Context<'_>) -> Result<EntryTree> {
     Ok(tree)
 }
 
-/// An entry, and the id that it had when it was exported. In a file of ours nobody's authorship is a guess.
+/// An entry, and its id before the export. In a file by ctxweave no author is guessed.
 fn entry(id: String, node: Object<'_>, is_own: bool, context: &mut Context<'_>) -> (Entry, Option<String>) {
     let text = node.text_at("text").or_else(|| node.text_at("value")).unwrap_or_default();
     let (author, agent) = match node.text_at("author") {
@@ -71,13 +71,13 @@ fn entry(id: String, node: Object<'_>, is_own: bool, context: &mut Context<'_>) 
         None => {
             let is_unread = node.is_true("unread");
             if !is_own {
-                author_unknown(context, &id, "unread ones are the model's, the rest is the human's");
+                author_unknown(context, &id, "unread ones count as the model's, the rest as the human's");
             }
             (if is_unread { Author::Model } else { Author::Human }, None)
         }
     };
     let mut known = KNOWN.to_vec();
-    // As they mostly are.
+    // The usual values.
     known.extend(["collapsed", "unread"].into_iter().filter(|field| !node.is_true(field)));
     let imported = context.rest(node, &known, Some(&id));
     let parent = EntryRef::id(node.id_at("parentId"));

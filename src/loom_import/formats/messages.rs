@@ -1,5 +1,5 @@
-//! Lists of messages as vendors and clients have them, each a path: an array or a body of a request, NextChat's and chatbot-ui's
-//! exports.
+//! Lists of messages in the forms of vendors and clients, each a path: an array or a request body, NextChat's and
+//! chatbot-ui's exports.
 
 use super::chat::{author_of, in_a_row, json_of, message_blocks};
 use super::check_nodes;
@@ -13,14 +13,14 @@ use crate::loom_import::verbatim::Lenient;
 use crate::vendors::blocks::read_content;
 use crate::vendors::openai_chat::blocks::{CONTENT_FIELDS, MESSAGE_FIELDS};
 
-/// An array of messages, an object with `messages`, or a message a line.
+/// An array of messages, an object with `messages`, or one message per line.
 pub(super) fn read(shape: Shape<'_, '_>, context: &mut Context<'_>) -> Result<Vec<EntryTree>> {
     let mut tree = EntryTree::default();
     let messages: Vec<Value<'_>> = match shape {
         Shape::Lines(lines) => lines.to_vec(),
         Shape::One(file) => match file.as_object() {
             Some(body) if body.field("messages").is_some() => {
-                // Fields next to the messages come before them.
+                // Fields next to the messages precede them.
                 if let Some(system) = body.field("system") {
                     let blocks = read_content(Some(&json_of(system)), None, &mut context.findings);
                     tree.entries.push(Entry { blocks, ..Entry::text("system", EntryRef::None, Author::System, "") });
@@ -37,7 +37,7 @@ pub(super) fn read(shape: Shape<'_, '_>, context: &mut Context<'_>) -> Result<Ve
     Ok(context.wants(tree.id.as_deref(), tree.title.as_deref()).then_some(tree).into_iter().collect())
 }
 
-/// NextChat's sessions: its store as it exports it.
+/// NextChat's sessions: an export of its store.
 pub(super) fn nextchat(shape: Shape<'_, '_>, context: &mut Context<'_>) -> Result<Vec<EntryTree>> {
     let Shape::One(file) = shape else { return Ok(Vec::new()) };
     let Some(file) = file.as_object() else { return Ok(Vec::new()) };
@@ -54,7 +54,7 @@ pub(super) fn chatbot_ui(shape: Shape<'_, '_>, context: &mut Context<'_>) -> Res
     lists(file, "history", ["id", "name"], "prompt", context)
 }
 
-/// Lists of messages, each with an id and a title, and perhaps with instructions.
+/// Lists of messages, each with an id and a title, and possibly with instructions.
 fn lists(
     file: Object<'_>,
     field: &str,
@@ -80,18 +80,18 @@ fn lists(
     Ok(trees)
 }
 
-/// What a message may have besides what it says.
+/// The fields of a message other than its content.
 const ASIDE: [&str; 6] = ["id", "model", "date", "createdAt", "created_at", "timestamp"];
 
-/// Adds messages that follow each other.
+/// Adds consecutive messages.
 fn add(messages: Vec<Value<'_>>, model: Option<&str>, tree: &mut EntryTree, context: &mut Context<'_>) -> Result<()> {
     check_nodes(context, messages.len())?;
-    // The name of who speaks is kept, since blocks have none.
+    // The name of the speaker is preserved, since blocks have none.
     let said = MESSAGE_FIELDS.into_iter().filter(|name| *name != "name");
     let known: Vec<&str> = said.chain(ASIDE).collect();
     for (number, message) in messages.into_iter().enumerate() {
         let Some(message) = message.as_object() else {
-            context.findings.skipped("a message that is no object was skipped");
+            context.findings.skipped("a message that is not an object was skipped");
             continue;
         };
         let id = message.id_at("id").unwrap_or_else(|| format!("m{number}"));

@@ -1,6 +1,6 @@
 //! MiniLoom (JD-P/miniloom): each node is a patch of its parent's whole text.
 //!
-//! One text is at hand, that of the node that is looked at; the way to the next node takes patches back and applies others.
+//! Only one text is in memory, that of the current node; moving to the next node undoes patches and applies others.
 
 use super::patch::{Change, apply, first, moved, undo};
 use super::{check_nodes, ids, objects};
@@ -47,7 +47,7 @@ pub(super) fn read(file: Object<'_>, context: &mut Context<'_>) -> Result<EntryT
         moved: 0,
     };
     texts.read(roots, &parents, &mut tree, context)?;
-    // In a circle of parents each has its text from nowhere.
+    // In a cycle of parents no text has a base.
     for at in 0..nodes.len() {
         if texts.seen.get(at) == Some(&false) {
             texts.read(vec![at], &parents, &mut tree, context)?;
@@ -84,7 +84,7 @@ fn entry(key: &str, node: Object<'_>, context: &mut Context<'_>) -> Entry {
     }
 }
 
-/// What is to be done next.
+/// The remaining work.
 enum Work {
     Enter(usize),
     Leave(Vec<Change>),
@@ -93,16 +93,16 @@ enum Work {
 struct Texts<'a, 't> {
     nodes: &'a [(String, Object<'t>)],
     children: &'a [Vec<usize>],
-    /// The whole text of the node that is looked at.
+    /// The whole text of the current node.
     text: Vec<u16>,
     /// The length of each node's whole text.
     lengths: Vec<usize>,
-    /// The nearest node before each, of those whose text it continues, that has a shorter text.
+    /// The nearest ancestor with a shorter text, among those whose text the node continues.
     shorter: Vec<Option<usize>>,
     seen: Vec<bool>,
-    /// Bytes of all that the nodes add.
+    /// Bytes of all added texts.
     bytes: usize,
-    /// Units that had to be moved.
+    /// Code units that were moved.
     moved: usize,
 }
 
@@ -137,7 +137,7 @@ impl Texts<'_, '_> {
         self.lengths.get(at).copied().unwrap_or_default()
     }
 
-    /// Makes the node's text of its parent's, and its entry say what is new in it.
+    /// Derives the node's text from its parent's, and sets the entry to the added text.
     fn enter(
         &mut self,
         at: usize,
@@ -154,7 +154,7 @@ impl Texts<'_, '_> {
             None => Vec::new(),
             Some((_, Some(changes))) => changes,
             Some((patch, None)) => {
-                let message = "the patch does not fit the text of the node before; the node adds nothing";
+                let message = "the patch does not match the text of the previous node; the node adds nothing";
                 context.findings.warn(DiagnosticCode::ImportUnsupportedContent, message, &entry.id);
                 entry.imported.extend(context.kept("patch", patch).map(|patch| ("patch".to_owned(), patch)));
                 Vec::new()
@@ -162,7 +162,7 @@ impl Texts<'_, '_> {
         };
         let length = self.text.len();
         let same = first(&changes).unwrap_or(before).min(before);
-        // What it continues: the parent, or the nearest before it that the change left whole.
+        // The node that it continues: the parent, or the nearest ancestor whose text the change left intact.
         let mut from = parent;
         while let Some(node) = from.filter(|&node| self.length(node) > same) {
             from = self.shorter.get(node).copied().flatten();
@@ -172,12 +172,12 @@ impl Texts<'_, '_> {
         {
             entry.parent = EntryRef::at(from);
             entry.edited_from = EntryRef::At(parent);
-            let message = "the node rewrites the text before it; it is an edit of what it rewrites";
+            let message = "the node rewrites earlier text; it became an edit of the rewritten node";
             context.findings.warn(DiagnosticCode::ImportTextRewritten, message, &entry.id);
         }
         let start = from.map_or(0, |from| self.length(from));
         let added = String::from_utf16_lossy(self.text.get(start..).unwrap_or_default());
-        // A file of small changes to a long text can stand for far more than it holds.
+        // A file of small changes to a long text can represent far more than its size.
         self.bytes = self.bytes.saturating_add(added.len());
         self.moved = self.moved.saturating_add(moved(&changes, length));
         let work = self.bytes.max(self.moved / 8);

@@ -1,4 +1,4 @@
-//! The formats, each read into the same lists of entries.
+//! The formats, all read into lists of entries.
 
 mod athanor;
 mod chat;
@@ -29,7 +29,7 @@ use crate::error::{DiagnosticCode, Result, Severity};
 use crate::json::{Object, Value};
 use crate::limits;
 
-/// Reads a file that has the shape of its format.
+/// Reads a file with the shape of its format.
 pub(super) fn read(format: FileFormat, shape: Shape<'_, '_>, context: &mut Context<'_>) -> Result<Vec<EntryTree>> {
     match format {
         FileFormat::Athanor => one(shape, context, athanor::read),
@@ -60,7 +60,8 @@ fn one(shape: Shape<'_, '_>, context: &mut Context<'_>, read: Reader) -> Result<
     Ok(context.wants(tree.id.as_deref(), tree.title.as_deref()).then_some(tree).into_iter().collect())
 }
 
-/// A file that is a tree or a list of trees, which have an id, or another, and a title. What lacks the field `must` is skipped.
+/// A file that is a tree or a list of trees, with one of two id fields and a title. Items without the field `must` are
+/// skipped.
 fn each(
     shape: Shape<'_, '_>,
     context: &mut Context<'_>,
@@ -86,20 +87,20 @@ fn each(
     Ok(trees)
 }
 
-const SKIPPED: &str = "an item of the list is no conversation and was skipped";
+const SKIPPED: &str = "an item of the list is not a conversation and was skipped";
 
 /// Checks the number of nodes before they are read.
 fn check_nodes(context: &Context<'_>, count: usize) -> Result<()> {
     limits::check("nodes", count, context.options.limits.nodes)
 }
 
-/// The items of a map from ids to objects, in its order; others are told.
+/// The objects in a map by id, in order; other values are reported.
 fn objects<'t>(map: Object<'t>, context: &mut Context<'_>) -> Vec<(String, Object<'t>)> {
     let mut found = Vec::with_capacity(map.len());
     for (key, value) in map.entries() {
         match value.as_object() {
             Some(object) => found.push((key.as_text().unwrap_or_default().into_owned(), object)),
-            None => context.findings.skipped("a node that is no object was skipped"),
+            None => context.findings.skipped("a node that is not an object was skipped"),
         }
     }
     found
@@ -110,24 +111,24 @@ fn ids(object: Object<'_>, field: &str) -> Vec<String> {
     object.items_at(field).filter_map(super::verbatim::id_of).collect()
 }
 
-/// Whom a node is by is not said.
+/// Reports a node without an author.
 fn author_unknown(context: &mut Context<'_>, node: &str, what: &str) {
-    let message = format!("who wrote a node is not in the file; {what}");
+    let message = format!("the author of a node is not in the file; {what}");
     context.findings.count(DiagnosticCode::ImportAuthorUnknown, Severity::Info, &message, Some(node));
 }
 
-/// Warns of a version that is not the known one.
+/// Reports an unknown version.
 fn check_version(context: &mut Context<'_>, file: Object<'_>, field: &str, known: &str) {
     let Some(version) = file.field(field) else { return };
     if version.raw() != known {
         let raw: String = version.raw().chars().take(40).collect();
-        let message = format!("`{field}` is `{raw}`; what is known is `{known}`");
+        let message = format!("`{field}` is `{raw}`; the known version is `{known}`");
         context.findings.count(DiagnosticCode::ImportVersionUnknown, Severity::Warning, &message, None);
     }
 }
 
-/// Takes what our own export noted of a node: gives the id that it had. What it says of the content counts only while the text is
-/// the same.
+/// Takes the data of a node recorded by an export of ctxweave; returns its original id. Recorded content only applies
+/// if the text is unchanged.
 fn take_exported(entry: &mut Entry, node: Object<'_>, text: &str, context: &mut Context<'_>) -> Option<String> {
     let Some(Json::Object(mut noted)) = node.field(OWN).and_then(|noted| context.kept(OWN, noted)) else { return None };
     let is_same = noted.shift_remove("of").is_none_or(|of| of.as_str() == Some(text));
@@ -139,7 +140,7 @@ fn take_exported(entry: &mut Entry, node: Object<'_>, text: &str, context: &mut 
     id
 }
 
-/// The same of a tree: nothing where the file is no export of ours.
+/// The recorded data of a tree; `None` if the file is not an export by ctxweave.
 fn exported_tree(file: Object<'_>, context: &mut Context<'_>) -> Option<Map<String, Json>> {
     match file.field(OWN).and_then(|noted| context.kept(OWN, noted)) {
         Some(Json::Object(noted)) => Some(noted),
@@ -147,7 +148,7 @@ fn exported_tree(file: Object<'_>, context: &mut Context<'_>) -> Option<Map<Stri
     }
 }
 
-/// What a note of Loomsidian's or a tree of the like is found under.
+/// The object with the tree of a Loomsidian note or a similar file.
 fn as_note<'t>(shape: Shape<'_, 't>) -> Option<Object<'t>> {
     match shape {
         Shape::One(file) => file.as_object().filter(|file| detect::is_note(*file)),

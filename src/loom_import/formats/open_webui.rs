@@ -1,6 +1,6 @@
 //! Open WebUI's export: for each chat a map of messages and the current one.
 //!
-//! Thoughts and calls stand in `output` where it is there, else in the text as `<details>` elements.
+//! Reasoning and calls are in `output` if present, else in the text as `<details>` elements.
 
 use super::chat::{author_of, call, json_of, result};
 use super::{check_nodes, ids, objects};
@@ -24,7 +24,7 @@ pub(super) fn read(file: Object<'_>, context: &mut Context<'_>) -> Result<EntryT
     let entries = messages.into_iter().map(|(key, message)| entry(key, message, context)).collect();
     let mut imported = context.rest(file, &["id", "title", "chat"], None);
     if let Some(chat) = chat {
-        // `messages` is the current path once more.
+        // `messages` repeats the current path.
         let rest = context.rest(chat, &["title", "history", "messages"], None);
         imported.insert("chat".to_owned(), rest.into());
     }
@@ -70,7 +70,7 @@ fn entry(key: String, message: Object<'_>, context: &mut Context<'_>) -> Entry {
         }
     }
     if has_others {
-        context.findings.unsupported("`files` that are no images", Some(&id));
+        context.findings.unsupported("`files` other than images", Some(&id));
     } else {
         imported.shift_remove("files");
     }
@@ -79,7 +79,7 @@ fn entry(key: String, message: Object<'_>, context: &mut Context<'_>) -> Entry {
     Entry { children, agent, blocks, created_at, imported, ..Entry::text(id, parent, author, "") }
 }
 
-/// An item of what the model gave.
+/// An item of the model's output.
 fn output(item: Object<'_>, id: &str, blocks: &mut Vec<Block<'static>>, context: &mut Context<'_>) {
     let texts = |field: &str| -> String {
         let parts = item.items_at(field).filter_map(Value::as_object);
@@ -113,7 +113,7 @@ fn output(item: Object<'_>, id: &str, blocks: &mut Vec<Block<'static>>, context:
 const OPEN: &str = "<details type=\"";
 const CLOSE: &str = "</details>";
 
-/// A text in which thoughts and calls stand as `<details>` elements. One that is not as it should be stays text.
+/// A text with reasoning and calls as `<details>` elements. An invalid element stays text.
 fn with_details(text: &str, id: &str, context: &mut Context<'_>) -> Vec<Block<'static>> {
     let mut blocks = Vec::new();
     let mut rest = text;
@@ -158,7 +158,7 @@ fn push_text(text: &mut String, blocks: &mut Vec<Block<'static>>) {
     }
 }
 
-/// What is in the element without its summary, its lines unquoted.
+/// The content of the element without its summary, with its lines unquoted.
 fn thought(inner: &str) -> String {
     let inner = inner.split_once("</summary>").map_or(inner, |(_, behind)| behind);
     let text = unescaped(inner);
@@ -185,7 +185,7 @@ fn attribute(attributes: &str, name: &str) -> Option<String> {
     behind.split_once('"').map(|(value, _)| unescaped(value))
 }
 
-/// A text that is the JSON of another text.
+/// Unwraps a text that is JSON of another text.
 fn unwrapped(text: String) -> String {
     match Document::read(text.as_bytes(), &[]) {
         Ok(document) => {
@@ -196,7 +196,7 @@ fn unwrapped(text: String) -> String {
     }
 }
 
-/// HTML without the entities that escaping makes.
+/// Replaces the entities of escaped HTML.
 fn unescaped(text: &str) -> String {
     let pairs = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#x27;", "'"), ("&#39;", "'"), ("&amp;", "&")];
     pairs.iter().fold(text.to_owned(), |text, (entity, plain)| replace(&text, entity, plain))

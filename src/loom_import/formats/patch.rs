@@ -1,9 +1,9 @@
-//! Patches of diff-match-patch, applied where they fit and nowhere else.
+//! Patches of diff-match-patch, applied only where they match exactly.
 
 use crate::json::Value;
 use crate::loom_import::verbatim::Lenient;
 
-/// A change of a text of UTF-16 code units: what was taken out at a place, and how many units stand there now.
+/// A change of a text of UTF-16 code units: the removed units at a place, and the number of units there now.
 #[derive(Debug)]
 pub(super) struct Change {
     at: usize,
@@ -17,8 +17,8 @@ struct Step {
     units: Vec<u16>,
 }
 
-/// Applies patches in their order, and gives the changes that were made. Where one does not fit, the text is as it was and there
-/// is nothing.
+/// Applies patches in order, and returns the changes. If one does not match, the text is unchanged and the result is
+/// `None`.
 pub(super) fn apply(text: &mut Vec<u16>, patches: Value<'_>) -> Option<Vec<Change>> {
     let mut changes = Vec::new();
     for patch in patches.as_list()? {
@@ -30,7 +30,7 @@ pub(super) fn apply(text: &mut Vec<u16>, patches: Value<'_>) -> Option<Vec<Chang
     Some(changes)
 }
 
-/// What a patch keeps, takes out and puts in follows each other from its start, so that all of it is one change.
+/// The parts that a patch keeps, removes and inserts are consecutive, so they form one change.
 fn apply_one(text: &mut Vec<u16>, patch: Value<'_>, changes: &mut Vec<Change>) -> Option<()> {
     let patch = patch.as_object()?;
     let start = patch.field("start2").and_then(Value::as_number).filter(|start| *start >= 0.0)? as usize;
@@ -80,7 +80,7 @@ fn step(diff: Value<'_>) -> Option<Step> {
     Some(Step { sign, units: text.as_utf16()? })
 }
 
-/// Takes changes back.
+/// Undoes changes.
 pub(super) fn undo(text: &mut Vec<u16>, changes: Vec<Change>) {
     for Change { at, removed, added } in changes.into_iter().rev() {
         let end = at.saturating_add(added).min(text.len());
@@ -88,12 +88,12 @@ pub(super) fn undo(text: &mut Vec<u16>, changes: Vec<Change>) {
     }
 }
 
-/// How many units had to be moved for changes of a text that is now of this length.
+/// The number of units moved by changes of a text that now has this length.
 pub(super) fn moved(changes: &[Change], length: usize) -> usize {
     changes.iter().map(|change| length.saturating_sub(change.at)).fold(0, usize::saturating_add)
 }
 
-/// The first unit that changes can have changed.
+/// The first unit that changes can affect.
 pub(super) fn first(changes: &[Change]) -> Option<usize> {
     changes.iter().map(|change| change.at).min()
 }

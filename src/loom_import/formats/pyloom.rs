@@ -16,7 +16,7 @@ use crate::loom_import::times::Unit;
 use crate::loom_import::verbatim::{Lenient, is_empty};
 use crate::maps::{SortedMap, SortedSet};
 
-/// What is expressed, or told by itself.
+/// Fields that are expressed or reported separately.
 const KNOWN: &[&str] = &[
     "id",
     "text",
@@ -50,12 +50,12 @@ pub(super) fn read_all(shape: Shape<'_, '_>, context: &mut Context<'_>) -> Resul
     Ok(context.wants(tree.id.as_deref(), tree.title.as_deref()).then_some(tree).into_iter().collect())
 }
 
-/// What is still to be read, the next at the end.
+/// The remaining work, the next at the end.
 enum Work<'t> {
     /// A node below an entry.
     Node(Value<'t>, Option<usize>),
-    /// What continues after a chain that was read since an entry, under the node of this id.
-    Behind { children: Option<Value<'t>>, tail: Option<String>, stand_in: Option<String>, since: usize },
+    /// The rest after a chain that was read since an entry, under the node of this id.
+    AfterChain { children: Option<Value<'t>>, tail: Option<String>, stand_in: Option<String>, since: usize },
 }
 
 fn nested<'t>(
@@ -77,14 +77,14 @@ fn nested<'t>(
         match next {
             Work::Node(value, parent) => {
                 let Some(node) = value.as_object() else {
-                    context.findings.skipped("a node that is no object was skipped");
+                    context.findings.skipped("a node that is not an object was skipped");
                     continue;
                 };
                 check_nodes(context, tree.entries.len())?;
                 if let Some(head) = node.field("masked_head").filter(|head| head.kind() == Kind::Object) {
-                    // The node stands for a chain: the chain comes in its place, and what follows the node after the chain.
+                    // The node represents a chain: the chain replaces it, and the node's children follow the chain.
                     context.findings.not_expressed("masked_head", None);
-                    work.push(Work::Behind {
+                    work.push(Work::AfterChain {
                         children: node.field("children"),
                         tail: node.id_at("tail_id"),
                         stand_in: node.id_at("id"),
@@ -105,10 +105,10 @@ fn nested<'t>(
                 };
                 push_children(node.field("children"), place, &mut work);
             }
-            Work::Behind { children, tail, stand_in, since } => {
+            Work::AfterChain { children, tail, stand_in, since } => {
                 let found = tail.as_ref().and_then(|tail| places.get(tail.as_str()).copied()).filter(|at| *at >= since);
                 if let (Some(tail), None) = (&tail, found) {
-                    let message = format!("`tail_id` is `{tail}`, which is not in the chain that it ends");
+                    let message = format!("`tail_id` is `{tail}`, which is not in its chain");
                     context.findings.warn(DiagnosticCode::ImportDanglingReference, message, tail);
                 }
                 let last = tree.entries.len().checked_sub(1).filter(|at| *at >= since);
@@ -131,7 +131,7 @@ fn push_children<'t>(children: Option<Value<'t>>, place: Option<usize>, work: &m
     work.get_mut(start..).into_iter().for_each(<[_]>::reverse);
 }
 
-/// Adds the node, after its earlier versions, and says where it is.
+/// Adds the node, after its earlier versions, and returns its index.
 fn push_node(
     node: Object<'_>,
     parent: Option<usize>,
@@ -194,10 +194,10 @@ fn entry(node: Object<'_>, parent: EntryRef, chapters: &Chapters, context: &mut 
         imported.insert("tags".to_owned(), Json::Array(others));
     }
     if node.items_at("multimedia").next().is_some() {
-        context.findings.unsupported("`multimedia`: files that are not in this one", Some(&id));
+        context.findings.unsupported("`multimedia`: files that are outside this one", Some(&id));
     }
     if node.is_true("template") {
-        let message = "the text is a template, which pyloom would evaluate; it stays as it is written";
+        let message = "the text is a template, which pyloom would evaluate; it was imported unevaluated";
         context.findings.warn(DiagnosticCode::ImportTemplateNotEvaluated, message, &id);
     }
     let mut entry = Entry {
@@ -212,7 +212,7 @@ fn entry(node: Object<'_>, parent: EntryRef, chapters: &Chapters, context: &mut 
     entry
 }
 
-/// The id and the title of each chapter by the node that it begins with.
+/// The id and the title of each chapter, by the node with which it begins.
 type Chapters = SortedMap<String, (String, String)>;
 
 fn chapters(file: Object<'_>) -> Chapters {
@@ -224,11 +224,11 @@ fn chapters(file: Object<'_>) -> Chapters {
     all.filter_map(titled).collect()
 }
 
-/// What stands next to the root.
+/// Reads the data next to the root.
 fn of_file(file: Object<'_>, tree: &mut EntryTree, context: &mut Context<'_>) {
     tree.tip = EntryRef::id(file.id_at("selected_node_id"));
     tree.imported = context.rest(file, &["root", "selected_node_id", "chapters", "tags", OWN], None);
-    // Chapters that begin at no node.
+    // Chapters without a node.
     let ids: SortedSet<&str> = tree.entries.iter().map(|entry| entry.id.as_str()).collect();
     let mut others = Map::new();
     for (key, value) in file.object_at("chapters").into_iter().flat_map(Object::entries) {
@@ -255,7 +255,8 @@ fn of_file(file: Object<'_>, tree: &mut EntryTree, context: &mut Context<'_>) {
     tree.exported = exported_tree(file, context);
 }
 
-/// What older files say before every prompt: the memories of the root that all nodes inherit. Others are told.
+/// The text that older files put before every prompt: the memories of the root that all nodes inherit. Others are
+/// reported.
 fn memory(file: Object<'_>, context: &mut Context<'_>) -> String {
     let root = file.object_at("root");
     let root_id = root.and_then(|root| root.id_at("id"));
@@ -275,14 +276,14 @@ fn memory(file: Object<'_>, context: &mut Context<'_>) -> String {
             _ => {}
         }
     }
-    (0..others).for_each(|_| context.findings.unsupported("a memory that stands before some prompts only", None));
+    (0..others).for_each(|_| context.findings.unsupported("a memory for some prompts only", None));
     match root.and_then(|root| root.text_at("memory")) {
         Some(memory) if texts.is_empty() => memory,
         _ => texts.join(" "),
     }
 }
 
-/// A node a line, with the id of its parent.
+/// One node per line, with the id of its parent.
 fn flat(lines: &[Value<'_>], context: &mut Context<'_>) -> Result<EntryTree> {
     check_nodes(context, lines.len())?;
     let mut tree = EntryTree { is_document: true, ..EntryTree::default() };

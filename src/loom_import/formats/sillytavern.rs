@@ -1,4 +1,5 @@
-//! SillyTavern's chats: a header and a message a line. The other answers to a message, its swipes, are siblings of it.
+//! SillyTavern's chats: a header and one message per line. The other answers to a message, its swipes, become its
+//! siblings.
 
 use serde_json::{Map, Value as Json};
 
@@ -43,7 +44,7 @@ pub(super) fn read(shape: Shape<'_, '_>, context: &mut Context<'_>) -> Result<Ve
 
 const KNOWN: &[&str] = &["is_user", "is_system", "mes", "send_date", "swipe_id", "swipes", "swipe_info", "extra"];
 
-/// Adds a message and the other answers that there were; says where the message is.
+/// Adds a message and its alternatives; returns the index of the message.
 fn message(
     line: Object<'_>,
     number: usize,
@@ -84,7 +85,7 @@ fn message(
             continue;
         }
         let Some(text) = swipe.as_text() else {
-            context.findings.skipped("a swipe that is no text was skipped");
+            context.findings.skipped("a swipe that is not a text was skipped");
             continue;
         };
         let entry = self::swipe(&text, infos.get(swipe_number), swipe_number, number, before, context);
@@ -123,7 +124,7 @@ fn swipe(
     Entry { blocks, created_at, imported, ..Entry::text(id, EntryRef::at(before), Author::Model, "") }
 }
 
-/// The thoughts among what else is noted of a message, the rest of which is kept.
+/// The reasoning in the annotations of a message, the rest of which is preserved.
 fn extra(
     extra: Option<Object<'_>>,
     id: &str,
@@ -133,7 +134,7 @@ fn extra(
     let Some(extra) = extra else { return Vec::new() };
     for field in ["image", "file", "media", "inline_image"] {
         if extra.field(field).is_some_and(|value| !matches!(value.kind(), Kind::Bool)) {
-            context.findings.unsupported("images and files beside a message", Some(id));
+            context.findings.unsupported("images and files next to a message", Some(id));
         }
     }
     let rest = context.rest(extra, &["reasoning"], Some(id));
