@@ -18,7 +18,7 @@
  * `ctxweave`; it imports the public entry points when a command needs them.
  *
  * `docs` holds the pages that comments of the types refer to. README.md next to `dist` is made from that of the repository
- * (`readme.mjs`). `shared.js` is the code that the flavors share with the
+ * (`package-readme.mjs`). `shared.js` is the code that the flavors share with the
  * vocabularies. `types` and `types-cjs` are the bundled declarations, once per module system, because TypeScript tells
  * these apart by the package.json above a file.
  */
@@ -34,7 +34,7 @@ import { build } from "esbuild";
 import { rolldown } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
 import { dropins, folders, vocabularies as vocabulariesOf } from "./exports.mjs";
-import { isPackedPage, packageReadme } from "./readme.mjs";
+import { isPackedPage, packageReadme } from "./package-readme.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const src = join(here, "src");

@@ -369,6 +369,8 @@ struct Walker<'s, S: Sink> {
     return_seen: bool,
     /// That of the last character beyond ASCII.
     range: WideRange,
+    /// That of the last character that may have a floor.
+    floor_range: FloorRange,
 }
 
 /// Reports the pieces of `text` to `sink`; true if the sink stopped it.
@@ -384,6 +386,7 @@ pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
         floor: 0,
         return_seen: false,
         range: WideRange::EMPTY,
+        floor_range: FloorRange::EMPTY,
     };
     walker.run(text.as_bytes(), 0).is_none_or(|at| walker.end(at))
 }
@@ -428,8 +431,9 @@ pub(super) fn count_incremental(text: &str, scale: Scale, paused: &mut Paused) -
     let character = paused.character.checked_sub(1).unwrap_or(SIGN);
     let mut tally = Tally { total, before, open, from, character, ..Tally::new(u64::MAX, scale) };
     let sink = &mut tally;
-    let range = WideRange::EMPTY;
-    let mut walker = Walker { sink, piece, context, spelling, length, uppers, lower_seen, floor, return_seen, range };
+    let (range, floor_range) = (WideRange::EMPTY, FloorRange::EMPTY);
+    let mut walker =
+        Walker { sink, piece, context, spelling, length, uppers, lower_seen, floor, return_seen, range, floor_range };
     walker.run(bytes.get(..stop).unwrap_or_default(), at);
     let Walker { piece, context, spelling, length, uppers, lower_seen, floor, return_seen, .. } = walker;
     let Tally { total, before, open, from, character, .. } = *walker.sink;
@@ -620,7 +624,11 @@ impl<S: Sink> Walker<'_, S> {
         self.spelling = (self.spelling ^ u64::from(symbol(c))).wrapping_mul(0x0100_0000_01B3);
         self.length = self.length.wrapping_add(1);
         if !(' '..FLOORS_BEGIN).contains(&c) {
-            self.floor = self.floor.saturating_add(floor(c));
+            let code = u32::from(c);
+            if !(self.floor_range.start..self.floor_range.end).contains(&code) {
+                self.floor_range = FloorRange::of(code);
+            }
+            self.floor = self.floor.saturating_add(self.floor_range.floor);
         }
     }
 
@@ -896,61 +904,77 @@ impl<S: Sink> Walker<'_, S> {
 /// Below this only controls have a floor.
 const FLOORS_BEGIN: char = '\u{840}';
 
-/// What a character costs at least, in units, where it is of a kind that was fitted to next to no text: most of them are spelled
-/// byte by byte.
-fn floor(c: char) -> u32 {
-    let tokens_of_eight = match u32::from(c) {
-        0 => 4,
-        0x01..=0x1F => 8,
-        // What joins characters, and what says how bytes are ordered.
-        0x200D => 8,
-        0xFEFF => 4,
-        // Scripts and signs of which hardly any character is in the vocabulary: Mandaic to Arabic extended, conjoining jamo, Mongolian to
-        // Vedic but for Lepcha, phonetic extensions, technical signs, arrows and mathematics, braille, Glagolitic to radicals,
-        // enclosed and compatible East Asian characters, rare ideographs, Yi to Meetei Mayek, compatibility ideographs.
-        0x0840..=0x08FF
-        | 0x1100..=0x11FF
-        | 0x1800..=0x1B3F
-        | 0x1B60..=0x1CFF
-        | 0x1D40..=0x1DDF
-        | 0x2340..=0x23BF
-        | 0x27C0..=0x2AFF
-        | 0x2B60..=0x2E5D
-        | 0x2E80..=0x2E9F
-        | 0x2EC0..=0x2EF3
-        | 0x2F00..=0x2FD5
-        | 0x31A0..=0x31E5
-        | 0x31EF..=0x31FF
-        | 0x3280..=0x337F
-        | 0x3400..=0x4DFF
-        | 0xA000..=0xA62B
-        | 0xA640..=0xABFF
-        | 0xF900..=0xFAD9
-        | 0x1D000..=0x1D3FF
-        | 0x1F000..=0x1F1BF => 24,
-        // All but a few of the letters beyond the first plane.
-        0x10000..=0x1CFFF | 0x1E000..=0x1EFFF => 28,
-        // Half-width kana; private use; letters and digits of mathematics.
-        0xFF65..=0xFF9F => 15,
-        0xE000..=0xF8FF => 19,
-        // What Unicode has not assigned, where that is more than a few.
-        0x2E5E..=0x2E7F
-        | 0x2EF4..=0x2EFF
-        | 0x2FD6..=0x2FEF
-        | 0x31E6..=0x31EE
-        | 0xA62C..=0xA63F
-        | 0xD7A4..=0xD7AF
-        | 0xD7C7..=0xD7CA
-        | 0xFADA..=0xFAFF
-        | 0xFB07..=0xFB12
-        | 0xFDD0..=0xFDEF
-        | 0xFFEF..=0xFFF8 => 24,
-        0x1D400..=0x1D7FF => 16,
-        0x1FC00..=0x1FFFF | 0x323B0..=0xDFFFF => 24,
-        0xE0000..=0x10_FFFF => 32,
-        _ => 0,
-    };
-    tokens_of_eight * (UNIT as u32 / 8)
+/// The least cost of kinds of characters that the fit saw in next to no text, in eighths of a token: most of them are spelled byte by
+/// byte. Each row is a first and a last character.
+const FLOORS: &[(u32, u32, u8)] = &[
+    (0x0, 0x0, 4),            // NUL
+    (0x1, 0x1F, 8),           // controls
+    (0x840, 0x8FF, 24),       // Mandaic to Arabic extended
+    (0x1100, 0x11FF, 24),     // conjoining jamo
+    (0x1800, 0x1B3F, 24),     // Mongolian to Balinese
+    (0x1B60, 0x1CFF, 24),     // Balinese signs to Vedic, Lepcha included
+    (0x1D40, 0x1DDF, 24),     // phonetic extensions
+    (0x200D, 0x200D, 8),      // joins characters
+    (0x2340, 0x23BF, 24),     // technical signs
+    (0x27C0, 0x2AFF, 24),     // mathematics, braille, arrows
+    (0x2B60, 0x2E5D, 24),     // arrows to punctuation, with Glagolitic
+    (0x2E5E, 0x2E7F, 24),     // not assigned
+    (0x2E80, 0x2E9F, 24),     // radicals
+    (0x2EC0, 0x2EF3, 24),     // radicals
+    (0x2EF4, 0x2EFF, 24),     // not assigned
+    (0x2F00, 0x2FD5, 24),     // radicals
+    (0x2FD6, 0x2FEF, 24),     // not assigned
+    (0x31A0, 0x31E5, 24),     // bopomofo extended, strokes
+    (0x31E6, 0x31EE, 24),     // not assigned
+    (0x31EF, 0x31FF, 24),     // strokes, phonetic extensions
+    (0x3280, 0x337F, 24),     // enclosed and compatible East Asian characters
+    (0x3400, 0x4DFF, 24),     // rare ideographs
+    (0xA000, 0xA62B, 24),     // Yi to Vai
+    (0xA62C, 0xA63F, 24),     // not assigned
+    (0xA640, 0xABFF, 24),     // to Meetei Mayek
+    (0xD7A4, 0xD7AF, 24),     // not assigned
+    (0xD7C7, 0xD7CA, 24),     // not assigned
+    (0xE000, 0xF8FF, 19),     // private use
+    (0xF900, 0xFAD9, 24),     // compatibility ideographs
+    (0xFADA, 0xFAFF, 24),     // not assigned
+    (0xFB07, 0xFB12, 24),     // not assigned
+    (0xFDD0, 0xFDEF, 24),     // not assigned
+    (0xFEFF, 0xFEFF, 4),      // states the order of bytes
+    (0xFF65, 0xFF9F, 15),     // half-width kana
+    (0xFFEF, 0xFFF8, 24),     // not assigned
+    (0x10000, 0x1CFFF, 28),   // letters beyond the first plane
+    (0x1D000, 0x1D3FF, 24),   // signs of music and others
+    (0x1D400, 0x1D7FF, 16),   // letters and digits of mathematics
+    (0x1E000, 0x1EFFF, 28),   // letters beyond the first plane
+    (0x1F000, 0x1F1BF, 24),   // tiles and cards
+    (0x1FC00, 0x1FFFF, 24),   // not assigned
+    (0x323B0, 0xDFFFF, 24),   // not assigned
+    (0xE0000, 0x10_FFFF, 32), // tags, variations, private use
+];
+
+/// A range of characters of one least cost: most characters are in that of the one before.
+#[derive(Clone, Copy, Debug)]
+struct FloorRange {
+    start: u32,
+    end: u32,
+    /// In units.
+    floor: u32,
+}
+
+impl FloorRange {
+    const EMPTY: Self = Self { start: 0, end: 0, floor: 0 };
+
+    fn of(code: u32) -> Self {
+        let next = FLOORS.partition_point(|&(start, ..)| start <= code);
+        let start_of_next = FLOORS.get(next).map_or(u32::MAX, |&(start, ..)| start);
+        match next.checked_sub(1).and_then(|at| FLOORS.get(at)) {
+            Some(&(start, last, eighths)) if code <= last => {
+                Self { start, end: last + 1, floor: u32::from(eighths) * (UNIT as u32 / 8) }
+            }
+            Some(&(_, last, _)) => Self { start: last + 1, end: start_of_next, floor: 0 },
+            None => Self { end: start_of_next, ..Self::EMPTY },
+        }
+    }
 }
 
 /// A character in 16 bits.

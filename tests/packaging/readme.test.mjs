@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { test } from "node:test";
-import { packageReadme } from "../../pkg/readme.mjs";
+import { packageReadme } from "../../pkg/package-readme.mjs";
 import { installed, root } from "./packed.mjs";
 
 const readme = readFileSync(join(root, "README.md"), "utf8");

@@ -296,7 +296,7 @@ fn package_inputs(project: &Project, manifest: &Manifest, scope: Scope<'_>) -> R
         "pkg/build.mjs",
         "docs",
         "README.md",
-        "pkg/readme.mjs",
+        "pkg/package-readme.mjs",
         "pkg/README.md",
         "pkg/exports.mjs",
         "pkg/tsconfig.json",
