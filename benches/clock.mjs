@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Milliseconds of processor time of this thread; of the clock, where the system does not say. */
+/** Milliseconds of CPU time of this thread; of wall-clock time on systems that do not report it. */
 export function now() {
   try {
     return Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;

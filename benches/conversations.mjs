@@ -6,11 +6,11 @@ import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/
 const corpus = JSON.parse(readFileSync(new URL("../tests/corpus/conversations.json", import.meta.url), "utf8"));
 const words = ["the", "red", "house", "of", "a", "man", "who", "sold", "bread", "and", "wine"];
 
-/** A text of about so many tokens. */
+/** A text of about this many tokens. */
 const text = (tokens) =>
   Array.from({ length: Math.max(1, tokens) }, (_, at) => words[(at * 7 + (at >> 3)) % words.length]).join(" ");
 
-/** A text with the number of its message at both ends, by which it is found again when it is shortened. */
+/** A text with the number of its message at both ends, which identifies it after shortening. */
 const numbered = (tokens, at) => (tokens > 12 ? `<${at}> ${text(tokens - 8)} <${at}>` : `<${at}>`);
 
 function chatOf(rows) {
@@ -29,10 +29,10 @@ function chatOf(rows) {
   });
 }
 
-/** The conversations as messages of OpenAI's. */
+/** The conversations in OpenAI's format. */
 export const conversations = (quick) => (quick ? corpus.slice(0, 5) : corpus).map(({ m }) => chatOf(m));
 
-/** A message as one of LangChain's. */
+/** A message as a LangChain instance. */
 export function instanceOf({ role, content, tool_calls: calls, tool_call_id: id }) {
   if (role === "system" || role === "developer") return new SystemMessage(content);
   if (role === "user") return new HumanMessage(content);

@@ -1,7 +1,7 @@
 /**
- * A folder of AGENTS.md files becomes a prompt section: `node examples/agents.mjs [vault] [folder…]` after
- * `cargo xtask build`. Without arguments it reads examples/vault. What the prompt costs, what was omitted and what was wrong
- * goes to stderr, so that the prompt can be piped on.
+ * Builds a prompt section from a folder of AGENTS.md files: `node examples/agents.mjs [vault] [folder…]` after
+ * `cargo xtask build`. Defaults to examples/vault. Costs, omissions and diagnostics go to stderr, so that the prompt
+ * can be piped.
  */
 
 import { readdirSync, readFileSync } from "node:fs";

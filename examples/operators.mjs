@@ -1,6 +1,6 @@
 /**
- * Two task templates run from beginning to end: `node examples/operators.mjs` after `cargo xtask build`. The memory system
- * is a few notes in memory, and what stands for the model says what it was shown. Everything else is as in a real host.
+ * Runs two task templates from beginning to end: `node examples/operators.mjs` after `cargo xtask build`. The memory
+ * system is a few notes in memory, and the model's stand-in reports its input. Everything else is as in a real host.
  */
 
 import { pathToFileURL } from "node:url";
@@ -57,7 +57,7 @@ const REDUCE = `
   </reduction_task>
 </task>`;
 
-/** A memory system: the notes that share a longer word with the task, in the order of their paths. */
+/** A memory system: the notes that share a longer word with the task, sorted by path. */
 export function memoryOf(notes) {
   const words = (text) => new Set(text.toLowerCase().match(/[a-z]{4,}/g));
   const shares = (a, b) => [...words(a)].some((word) => words(b).has(word));
@@ -74,8 +74,8 @@ export function memoryOf(notes) {
 }
 
 /**
- * Runs a sequential or reduce task. `model(call)` gives `{ output, notes? }` for each call. What it throws, and a memory
- * system that fails, ends the run with the failure that keeps what was done.
+ * Runs a sequential or reduce task. `model(call)` returns `{ output, notes? }` for each call. If it throws, or the
+ * memory system fails, the run ends with a failure that keeps earlier outputs.
  */
 export async function runTask(input, memory, model) {
   let run = startRun(input);
@@ -87,7 +87,7 @@ export async function runTask(input, memory, model) {
       const assembled = await assembleContextForTask(next.request, memory);
       result = next.status === "context" ? { context: assembled.context } : await model({ ...next, assembled });
     } catch (error) {
-      // Other errors of the library are mistakes of this program.
+      // Other errors of the library are bugs in this program.
       if (error instanceof CtxweaveError && error.code !== "context_retrieval_failure") throw error;
       result = { error: { message: error.message, reason: error instanceof CtxweaveError ? error.code : undefined } };
     }
@@ -95,7 +95,7 @@ export async function runTask(input, memory, model) {
   }
 }
 
-/** Says what it was shown; a model would make something of it. */
+/** Reports its input; a model would process it. */
 async function model({ status, id, input, results, request, assembled }) {
   const name = id ?? status;
   console.log(`\n── ${status} ${id ?? ""}: ${request.task.description}`);

@@ -1,6 +1,6 @@
 /**
- * A tree goes in, a prompt comes out, and a report of what was done: `node examples/prompt.mjs [tip] [contextWindow]`
- * after `cargo xtask build`. It uses the npm package as any program would.
+ * Assembles a prompt from a tree and reports on it: `node examples/prompt.mjs [tip] [contextWindow]` after
+ * `cargo xtask build`. Uses the npm package like any program.
  */
 
 import { readFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { assembleDialogue, CtxweaveError, init } from "ctxweave";
 
 const [tip = "agent-36", contextWindow = "5000"] = process.argv.slice(2);
 
-/** Enough of a text to know it by. */
+/** Maximum length of a shown text. */
 const TEXT_MAX = 300;
 
 await init();
@@ -38,7 +38,7 @@ function heading(title, text) {
   console.log(`\n── ${title}\n${start}`);
 }
 
-/** One part of a message, on a line or a few. */
+/** One part of a message, on one or more lines. */
 function shown(part) {
   switch (part.type) {
     case "text":

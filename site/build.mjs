@@ -1,8 +1,9 @@
 /**
- * The documentation as a site, into target/site/dist: `node site/build.mjs`. `cargo xtask site` runs it once the package is built.
+ * Builds the documentation site into target/site/dist: `node site/build.mjs`. `cargo xtask site` runs it after building
+ * the package.
  *
- * The pages are the project's own Markdown files, the API comes from the declarations of the package. VitePress refuses links to
- * pages that are not there; tests/site looks at the rest.
+ * The guides are the project's Markdown files; the API pages are generated from the declarations of the package.
+ * VitePress rejects links to missing pages; tests/site checks the rest.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -34,7 +35,7 @@ function write(page, text) {
   writeFileSync(path, text);
 }
 
-/** The text of a page. A program is shown as it stands. */
+/** The text of a page. A program is shown verbatim. */
 function pageText(item) {
   const text = readFileSync(join(root, item.file), "utf8");
   if (item.file.endsWith(".mjs"))
@@ -42,12 +43,12 @@ function pageText(item) {
   return outsideCode(text, (prose) =>
     prose
       .replace(/\[([^\]]*)\]\(([^)\s]+)\)/g, (whole, label, to) => link(item, whole, label, to))
-      // Vue reads what looks like an element.
+      // Vue parses text that looks like an element.
       .replace(/<(?=[a-z]+[:_ >])(?!!--)/g, "&lt;"),
   );
 }
 
-/** A link of a file as one between pages. What has no page is named, and is in the repository. */
+/** Turns a link between files into one between pages. Links to files without a page are replaced by their names. */
 function link(item, whole, label, to) {
   if (/^[a-z]+:/.test(to) || to.startsWith("#")) return whole;
   const [path, anchor] = to.split("#");
@@ -61,7 +62,7 @@ function link(item, whole, label, to) {
   return `[${label}](./${target}${anchor ? `#${anchor}` : ""})`;
 }
 
-/** A text with its prose changed and its code, in fences or in a line, as it was. */
+/** Changes the prose of a text, but not its code blocks and spans. */
 function outsideCode(text, change) {
   const code = /(^```[\s\S]*?^```|`[^`\n]+`|``[^\n]*?``)/m;
   return text
@@ -102,10 +103,10 @@ async function api() {
     excludePrivate: true,
     hidePageHeader: true,
     hideBreadcrumbs: true,
-    // A page a module: what belongs together is read together.
+    // One page per module, so that related declarations are read together.
     router: "module",
     entryFileName: "index",
-    // The rows of tables have addresses, too: VitePress would number the headings in another way.
+    // Table rows have anchors; VitePress would number headings differently.
     useHTMLAnchors: true,
     useCodeBlocks: true,
     expandParameters: true,

@@ -1,9 +1,9 @@
-// A chat fitted to half of its tokens, beside LangChain's trimMessages with the same counter, the AI SDK's pruneMessages and a
-// loop that counts each message once: in one process and in turn.
+// Fits a chat to half of its tokens, next to LangChain's trimMessages with the same counter, the AI SDK's pruneMessages
+// and a loop that counts each message once: in one process and in turn.
 //
 //   node benches/chat/chat.mjs [--quick] [--rounds 7]
 //
-// Times are of the processor, for the main thread, where Linux tells them: other load on the machine disturbs them less.
+// On Linux times are CPU time of the main thread: other load on the machine disturbs them less.
 
 import { readFileSync } from "node:fs";
 import { AIMessage, HumanMessage, ToolMessage, trimMessages as theirs } from "@langchain/core/messages";
@@ -41,7 +41,7 @@ function instance({ role, content, tool_calls: calls, tool_call_id: id }) {
   return new AIMessage({ content: content ?? "", tool_calls: toolCalls });
 }
 
-/** The best of the rounds; the runs of one round follow each other. Processor clocks move in steps of up to 4 ms. */
+/** The best of the rounds; the runs of one round alternate. CPU clocks have steps of up to 4 ms. */
 async function measure(runs, repeats) {
   const best = runs.map(() => Infinity);
   for (let round = 0; round <= rounds; round += 1) {
@@ -95,7 +95,7 @@ for (const count of sizes) {
         runs.push(["`trimMessages` of LangChain", () => theirs(instances, { maxTokens, tokenCounter }), true]);
       if (tokenizer === "heuristic") {
         const prune = { messages: prompt, toolCalls: "before-last-2-messages", reasoning: "all" };
-        runs.push(["`pruneMessages` of the AI SDK, which counts nothing", () => pruneMessages(prune)]);
+        runs.push(["`pruneMessages` of the AI SDK, which does not count", () => pruneMessages(prune)]);
       }
       for (const [name, ms] of await measure(runs, quick ? 1 : 50_000 / count)) {
         console.log(`| ${count} | ${withTools ? "yes" : "no"} | ${tokenizer} | ${name} | ${ms.toFixed(1)} |`);

@@ -1,4 +1,5 @@
-// A chat that goes on, at each turn and at each delta of a reply that streams: a `Chat`, and beside it `fitMessages` of the whole list.
+// A streaming conversation, at each turn and at each delta of a reply: a `Chat`, next to `fitMessages` on the whole
+// list.
 //
 //   node benches/chat/resident.mjs [--quick]
 
@@ -25,7 +26,7 @@ function message(at) {
   return { role: "tool", tool_call_id: id, content: text(at) };
 }
 
-/** Microseconds of processor time that each of so many takes, in the best of the rounds. */
+/** Microseconds of CPU time per call, in the best of the rounds. */
 function measure(count, begin) {
   let best = Infinity;
   for (let round = 0; round < rounds; round += 1) {

@@ -1,11 +1,10 @@
-// Materialising a long chain beside doing the same by hand with hash-wasm's BLAKE3 and Buffer.concat, in Node.
+// Materializes a long chain, next to a hand-written version with hash-wasm's BLAKE3 and Buffer.concat, in Node.
 //
 //   node benches/commits/commits.mjs [--quick] [--commits 10000] [--megabytes 100] [--rounds 5]
 //
-// All of them check every blob against its ref, join the blobs and give the ref of the result; the results are compared.
-// "BLAKE3 alone" is the hashing of the same bytes by ctxweave and nothing else. They are taken in turn, and the best round
-// of each counts: other load on the machine only ever makes a round slower. Times are of the processor, for the main
-// thread, where Linux tells them.
+// Each variant checks every blob against its ref, joins the blobs and computes the ref of the result; the results are
+// compared. "BLAKE3 alone" is ctxweave's hashing of the same bytes. The variants alternate, and the best round of each
+// counts, because other load on the machine only makes rounds slower. On Linux times are CPU time of the main thread.
 
 import assert from "node:assert/strict";
 import { artifactRef, CommitGraph, init } from "ctxweave";
@@ -25,7 +24,7 @@ await init();
 const hasher = await createBLAKE3();
 const refOf = (blob) => `blake3:${hasher.init().update(blob).digest("hex")}`;
 
-/** A delta as an agent writes it: an answer with some code in it, and a tool's result. */
+/** A delta like an agent's: an answer with some code, and a tool's result. */
 function delta(at, size) {
   const line = (type, text) =>
     `${JSON.stringify({ type, uuid: `u${at}${type}`, parentUuid: `u${at - 1}assistant`, isSidechain: false, message: { role: type, content: [{ type: "text", text }] } })}\n`;
@@ -67,7 +66,7 @@ const contenders = {
     const { bytes, artifactRef } = graph.materialize(plan, blobs);
     return { bytes, artifactRef };
   },
-  "ctxweave, the same and looking at each record": () => {
+  "ctxweave, the same with inspection of each record": () => {
     const plan = graph.planMaterialization({ commit: parent });
     const { bytes, artifactRef, diagnostics } = graph.materialize(plan, blobs);
     assert.deepEqual(diagnostics, []);
@@ -105,7 +104,7 @@ for (let round = 0; round < rounds; round += 1) {
 
 const [ours, planned, , theirs, alone] = Object.values(best);
 console.log(`${commits} commits, ${(total / 1e6).toFixed(1)} MB, best of ${rounds} rounds\n`);
-console.log("| what | ms | MB/s | to hash-wasm |");
+console.log("| variant | ms | MB/s | to hash-wasm |");
 console.log("| --- | ---: | ---: | ---: |");
 for (const [name, ms] of Object.entries(best)) {
   console.log(`| ${name} | ${ms.toFixed(0)} | ${(total / ms / 1e3).toFixed(0)} | ${(theirs / ms).toFixed(2)} |`);

@@ -1,9 +1,9 @@
-// What importing a long session costs in memory: in one go, and in pieces as it grows. In Node, on Linux.
+// The memory cost of importing a long session: in one go, and incrementally. In Node, on Linux.
 //
 //   node benches/commits/growing.mjs [--quick] [--megabytes 100] [--piece 1]
 //
-// Each import is a process of its own. What it says is the most memory that the process had, above what it had when the module
-// was loaded; of the pieces without the piece itself, as it is read from the file. Both must give the same commits.
+// Each import runs in a separate process. The result is the peak memory of the process minus its memory after loading
+// the module; for pieces also minus the piece read from the file. Both must give the same commits.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -56,7 +56,7 @@ const formats = {
   },
 };
 
-/** Makes a session file of about that size. */
+/** Writes a session file of about that size. */
 function makeSession(path, format) {
   const file = openSync(path, "w");
   for (let at = 0, size = 0; size < megabytes * 1e6; at += 1) {
@@ -70,7 +70,7 @@ function makeSession(path, format) {
   closeSync(file);
 }
 
-/** The most memory that the process had so far, in MB. */
+/** Peak memory of the process, in MB. */
 const peak = () => (process.resourceUsage().maxRSS * 1024) / 1e6;
 
 async function measure(way, format, path) {

@@ -1,8 +1,8 @@
-// Folders through the package, in Node, at two sizes, beside picomatch trying every pattern on the change.
+// Folders through the package, in Node, at two sizes, next to picomatch trying every pattern on the change.
 //
 //   node benches/folders/folders.mjs [--quick] [--files 10000]
 //
-// The watchers that both find are compared. "Rows" are those of the table `context_watches`: what a host has at hand
+// The watchers found by both are compared. "Rows" are those of the table `context_watches`, which a host has available
 // when a file changes.
 
 import assert from "node:assert/strict";
@@ -49,7 +49,7 @@ function time(run, runs = 5) {
   return times[Math.floor(runs / 2)];
 }
 
-/** What a program without an index does: every pattern, compiled once, is tried on the change. */
+/** A program without an index: tries every compiled pattern on the change. */
 function naive(files) {
   const matchers = files.map(({ path }, at) => {
     const watch = watchOf(at);

@@ -1,9 +1,9 @@
-// What a fit keeps of real agent conversations, next to LangChain's trimMessages and its context editing.
+// Content of real agent conversations kept by a fit, next to LangChain's trimMessages and its context editing.
 //
 //   node benches/kept/kept.mjs [--quick]
 //
-// tests/corpus/conversations.json has the structure and sizes of real conversations; their texts are filled with words. Each is fitted
-// at 10, 25, 50, 75 and 90 % of its tokens. A fit that throws is an error and counts in no other column.
+// tests/corpus/conversations.json has the structure and sizes of real conversations; their texts are filled with words.
+// Each is fitted at 10, 25, 50, 75 and 90 % of its tokens. A fit that throws is an error and counts in no other column.
 
 import { trimMessages as theirs } from "@langchain/core/messages";
 import { ClearToolUsesEdit } from "langchain";
@@ -18,7 +18,7 @@ const PLAN_TOOLS = new Set(["TodoWrite", "update_plan", "todo_write", "write_tod
 
 const callIds = (messages) => messages.flatMap(({ tool_calls: calls }) => (calls ?? []).map(({ id }) => id));
 
-/** What a list keeps of another. A user message is kept if its number is there. */
+/** The content that a list keeps of another. A user message is kept if its number is present. */
 function keptOf(messages, fitted, limit, tokens) {
   const users = messages.filter(({ role }) => role === "user");
   const contents = fitted.filter(({ role }) => role === "user").map(({ content }) => String(content));
@@ -36,7 +36,7 @@ function keptOf(messages, fitted, limit, tokens) {
   };
 }
 
-/** A row of the table: means over all fits of a way to fit. */
+/** A row of the table: means over all fits of one method. */
 async function row(name, fit) {
   const kept = [];
   let errors = 0;
@@ -92,7 +92,7 @@ for (const truncationStrategy of ["truncateMiddle", "rollingWindow", "keepStart"
 }
 await row("plain", ours({ edits: false, protect: [], protectTools: [], fill: "off" }));
 
-/** The fitted messages of LangChain in our format, counted by the same rule. */
+/** The fitted messages of LangChain in OpenAI's format, counted by the same rule. */
 function theirsOf(chat, fitted, limit) {
   const back = fitted.map((message) => {
     const role = { system: "system", human: "user", ai: "assistant", tool: "tool" }[message.getType()];
@@ -119,7 +119,7 @@ function instances(chat) {
 await row("LangChain `trimMessages`, `allowPartial`", async (chat, limit) => {
   const options = { maxTokens: limit, tokenCounter, strategy: "last", allowPartial: true, includeSystem: true };
   const trimmed = await theirs(instances(chat), options);
-  // What it gives for a system message alone over the limit is no list of messages.
+  // For a system message over the limit it returns a list that contains undefined.
   if (trimmed.includes(undefined)) throw new Error("context_too_long");
   return theirsOf(chat, trimmed, limit);
 });

@@ -1,10 +1,10 @@
-// From the bytes of a request to the bytes of a provider's body, beside a few lines of JavaScript that do the same for
+// From the bytes of a request to the bytes of a provider's body, next to a few lines of JavaScript that do the same for
 // this tree: decode, JSON.parse, assemble, JSON.stringify, encode. The outputs are compared.
 //
 //   node benches/loom/bodies.mjs [--quick] [--nodes 10000] [--rounds 15]
 //
-// The JavaScript takes four characters for a token, or counts with ctxweave's estimator in one call. ctxweave counts with
-// its estimator where it has to, and not at all where the window holds more tokens than the texts can have.
+// The JavaScript assumes four characters per token, or counts with ctxweave's estimator in one call. ctxweave counts
+// with its estimator only if needed: not if the window holds more tokens than the texts can have.
 
 import assert from "node:assert/strict";
 import { parseArgs } from "node:util";
@@ -17,7 +17,7 @@ const { values } = parseArgs({
 const nodes = Number(values.nodes);
 const rounds = Number(values.rounds ?? (values.quick ? 1 : 15));
 
-/** A path of so many nodes of about 400 characters. */
+/** A path of nodes with about 400 characters each. */
 function tree(count) {
   const content = writer();
   return {
@@ -40,7 +40,7 @@ function tree(count) {
   };
 }
 
-/** What a careful person would write for this tree, and no more: no sources, versions, tools or media. */
+/** Minimal hand-written code for this tree: no sources, versions, tools or media. */
 function byHand(bytes, count = (texts) => texts.map((text) => Math.ceil(text.length / 4))) {
   const { tree, tip, contextWindow, target } = JSON.parse(new TextDecoder().decode(bytes));
   const byId = new Map(tree.nodes.map((node) => [node.id, node]));
@@ -97,7 +97,7 @@ for (const contextWindow of [10_000_000, 2_000_000]) {
     "requestBody(object)": () => requestBody(request),
   };
   const times = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
-  // In turn, so that whatever else the machine does disturbs all of them alike.
+  // Alternating, so that other load on the machine disturbs all variants alike.
   for (let round = 0; round < rounds + 3; round += 1) {
     for (const [name, way] of Object.entries(ways)) {
       const took = time(way);

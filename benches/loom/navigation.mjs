@@ -1,10 +1,10 @@
-// What a front end asks a tree that stays, beside hand-written JavaScript over maps: the same questions of trees of 1,000, 10,000 and
-// 100,000 nodes, in one run. The answers are compared before anything is measured.
+// Navigation queries of a front end to a resident tree, next to hand-written JavaScript over maps: the same queries on
+// trees of 1,000, 10,000 and 100,000 nodes, in one run. The results are compared before anything is measured.
 //
 //   node --expose-gc benches/loom/navigation.mjs [--quick] [--rounds 30] [--sizes 1000,10000,100000]
 //
-// The tree is a path with a bush at each tenth node: a fifth of the nodes are leaves. By hand a front end keeps a map of nodes, of each
-// node's children and of its parent, and remembers what each text counts (with ctxweave's estimator).
+// The tree is a path with a small subtree at each tenth node: a fifth of the nodes are leaves. The hand-written code
+// keeps maps of nodes, of children and of parents, and caches the count of each text (by ctxweave's estimator).
 
 import assert from "node:assert/strict";
 import { parseArgs } from "node:util";
@@ -20,7 +20,7 @@ const sizes = (values.sizes ?? (values.quick ? "1000" : "1000,10000,100000")).sp
 const node = (at, content) => ({ id: `node-${at}`, authorType: at % 2 === 0 ? "human" : "model", content });
 const edge = (from, to) => ({ id: `edge-${to}`, sources: [{ nodeId: `node-${from}` }], targetNodeId: `node-${to}` });
 
-/** Of each ten nodes eight go on with the path, and two hang beside it. */
+/** Of each ten nodes eight continue the path, and two are a side branch. */
 function tree(count) {
   const content = writer();
   const nodes = Array.from({ length: count }, (_, at) => node(at, content()));
@@ -104,7 +104,7 @@ class ByHand {
     return siblings[siblings.findIndex((sibling) => sibling.id === id) + 1];
   }
 
-  /** Nodes come behind their parents. */
+  /** Parents come before their children. */
   pathTokens() {
     const sums = new Map();
     for (const id of this.nodes.keys()) sums.set(id, (sums.get(this.parents.get(id)) ?? 0) + this.tokens(id));
@@ -137,7 +137,7 @@ for (const size of sizes) {
   const tips = leaves.slice(0, 1000);
   let round = 0;
   const edited = (way) => () => {
-    // One word more at the end of the path, for both.
+    // Appends a word at the end of the path, for both.
     round += 1;
     mine.append(tip, " word");
     hand.append(tip, " word");
@@ -183,11 +183,11 @@ for (const size of sizes) {
   }
   mine.free();
 }
-console.log("\n## Questions to a tree, median milliseconds\n");
+console.log("\n## Queries on a tree, median milliseconds\n");
 console.table(Object.fromEntries(table));
 
 console.log(
-  "\n## An edit looked at: `preview`, beside doing it, taking it back and summing up after each, median milliseconds\n",
+  "\n## Preview of an edit: `preview`, next to applying it, undoing it and summarizing after each, median milliseconds\n",
 );
 {
   const rows = {};

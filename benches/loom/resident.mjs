@@ -1,11 +1,12 @@
-// A tree that stays, beside JavaScript that a careful person would write for the same: a Map of nodes, counts remembered
-// in another Map, the path walked back at every keystroke. The outputs are compared before anything is measured.
+// A resident tree, next to careful hand-written JavaScript for the same: a Map of nodes, counts cached in another Map,
+// the path walked back at every keystroke. The outputs are compared before anything is measured.
 //
 //   node --expose-gc benches/loom/resident.mjs [--quick] [--rounds 30] [--sizes 1000,10000,100000]
 //
-// Both sides count with ctxweave's estimator, so that they cut at the same place. The JavaScript knows text nodes, one
-// predecessor each, alternating roles and a rolling window; ctxweave does all that it always does. With the packages of
-// package.json installed (`npm ci` here), `trimMessages` of @langchain/core with the counter of gpt-tokenizer stands beside.
+// Both sides count with ctxweave's estimator, so that they cut at the same position. The JavaScript supports text
+// nodes, one predecessor each, alternating roles and a rolling window; ctxweave runs with all its features. With the
+// packages of package.json installed (`npm ci` here), `trimMessages` of @langchain/core with the counter of
+// gpt-tokenizer is measured as well.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -17,11 +18,11 @@ import { median, writer } from "./parts/prose.mjs";
 
 const { values } = parseArgs({
   options: {
-    // Only to see that it runs.
+    // Only to check that it runs.
     quick: { type: "boolean" },
     rounds: { type: "string" },
     sizes: { type: "string" },
-    // In a process of its own, which prints what `LoomTree` or `objects` take.
+    // In a separate process, which prints the memory of `LoomTree` or `objects`.
     memory: { type: "string" },
   },
 });
@@ -30,7 +31,7 @@ const sizes = (values.sizes ?? (values.quick ? "1000" : "1000,10000,100000")).sp
 const WINDOW = 128_000;
 const target = { provider: "openai", model: "some-model" };
 
-/** A path of so many nodes of about 400 characters. */
+/** A path of nodes with about 400 characters each. */
 function tree(count) {
   const content = writer();
   const nodes = Array.from({ length: count }, (_, at) => node(at, content()));
@@ -40,7 +41,7 @@ function tree(count) {
 const node = (at, content) => ({ id: `node-${at}`, authorType: at % 2 === 0 ? "human" : "model", content });
 const edge = (at) => ({ id: `edge-${at}`, sources: [{ nodeId: `node-${at - 1}` }], targetNodeId: `node-${at}` });
 
-/** What a careful person would write for a front end that assembles at every keystroke. */
+/** Careful hand-written code for a front end that assembles at every keystroke. */
 class ByHand {
   constructor({ nodes, edges }) {
     this.nodes = new Map(nodes.map((node) => [node.id, node]));
@@ -59,7 +60,7 @@ class ByHand {
     return cost;
   }
 
-  /** A rolling window: from the tip back for as long as it fits. */
+  /** A rolling window: walks back from the tip while it fits. */
   messages(tip, contextWindow) {
     let left = contextWindow - 1024 - 3;
     const messages = [];
@@ -73,7 +74,7 @@ class ByHand {
     return messages.reverse();
   }
 
-  /** The beginning, the marker and the end: all of the path has to be walked. */
+  /** The beginning, the marker and the end: the whole path has to be walked. */
   middle(tip, contextWindow) {
     const path = [];
     for (let id = tip; id !== undefined; id = this.before.get(id)) path.push(this.nodes.get(id));
@@ -95,7 +96,7 @@ class ByHand {
   }
 }
 
-/** Takes the ways in turn, so that whatever else the machine does disturbs all of them alike, after some that do not count. */
+/** Runs the variants alternately, so that other load on the machine disturbs all alike, after some warm-up rounds. */
 function race(ways, counted = rounds, before = 3) {
   const times = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
   for (let round = 0; round < counted + before; round += 1) {
@@ -132,7 +133,7 @@ console.log("\n## All of 10,000 nodes to a request body\n");
   const byHand = { "by hand, JSON.stringify, encode": () => hand.body(options.tip, 10_000_000) };
   const base = Object.keys(byHand)[0];
   const body = () => mine.requestBody(options);
-  // Each has a race of its own with the JavaScript.
+  // Each is measured in a separate race with the JavaScript.
   const races = [
     {
       "a node more, both": () => {
@@ -149,10 +150,10 @@ console.log("\n## All of 10,000 nodes to a request body\n");
       ...byHand,
     },
     {
-      // What was written for the same provider before is copied; after another one all is written anew.
+      // Text written earlier for the same provider is copied; for another one everything is written again.
       "LoomTree.requestBody, another provider": () =>
         mine.requestBody({ ...options, target: { ...target, provider: "gemini" } }),
-      "LoomTree.requestBody, all of it anew": body,
+      "LoomTree.requestBody, all of it again": body,
       ...byHand,
     },
   ];
@@ -179,17 +180,17 @@ for (const size of sizes) {
     return `node-${last}`;
   };
   let tip = append([mine, hand]);
-  // Where a node stands in its message is said by ours alone.
+  // Only ctxweave returns the spans of nodes in messages.
   const said = mine
     .summarizeDialogue({ tip })
     .messages.map(({ role, content, nodeIds }) => ({ role, content, nodeIds }));
   assert.deepEqual(said, hand.messages(tip, WINDOW), "the same messages");
   assert.deepEqual(Buffer.from(mine.requestBody({ tip })), Buffer.from(hand.body(tip, WINDOW)), "the same body");
   console.log(`${size.toLocaleString("en")} nodes`);
-  // Appending is part of it, for both, and is done once a round. A front end asks for one thing at each keystroke, so each
-  // has a race of its own, and of the two that are compared neither finds its own data thrown out of the caches by others.
+  // Appending is part of it, for both, once per round. A front end needs one result per keystroke, so each has a
+  // separate race, in which other data does not evict its own from the caches.
   const key = { "append, both": () => (tip = append([mine, hand])) };
-  // Who types has typed before: both sides are compiled as well as they ever will be.
+  // A user has typed before: both sides are fully compiled.
   const typing = [4 * rounds, 100];
   const middle = { truncationStrategy: "truncateMiddle" };
   const times = {
@@ -220,7 +221,7 @@ for (const size of sizes) {
   mine.free();
 }
 
-console.log("\n## Memory of 20,000 nodes, in processes of their own\n");
+console.log("\n## Memory of 20,000 nodes, in separate processes\n");
 {
   const flags = ["--expose-gc", import.meta.filename, "--memory"];
   const measured = ["objects", "LoomTree"].map((what) =>
@@ -252,7 +253,7 @@ if (existsSync(join(import.meta.dirname, "node_modules/@langchain/core"))) {
     );
   }
 } else {
-  console.log("\n@langchain/core and gpt-tokenizer are not installed here; `npm ci` in benches/loom brings them.");
+  console.log("\n@langchain/core and gpt-tokenizer are not installed here; run `npm ci` in benches/loom.");
 }
 
 function show(times, base) {
@@ -264,7 +265,7 @@ function show(times, base) {
   console.table(rows);
 }
 
-/** Prints what each of 20,000 nodes takes, as JavaScript objects and in the module's memory, which grows and never shrinks. */
+/** Prints the memory per node, as JavaScript objects and in the module's memory, which never shrinks. */
 async function measureMemory(what) {
   const count = 20_000;
   const { nodes, edges } = tree(count);
@@ -291,7 +292,7 @@ async function measureMemory(what) {
   await init();
   const before = memory.buffer.byteLength;
   const mine = new LoomTree({ nodes: [], edges: [] });
-  // In small batches: what one of them needs on its way is used again for the next.
+  // In small batches, so that temporary memory is reused for the next.
   for (let at = 0; at < count; at += 100) {
     mine.upsert({ nodes: nodes.slice(at, at + 100), edges: edges.slice(Math.max(at - 1, 0), at + 99) });
   }

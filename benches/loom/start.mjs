@@ -1,8 +1,9 @@
-// From nothing to the first result: a fresh process imports the package, starts its module and assembles a dialogue of twenty nodes.
+// From process start to the first result: a new process imports the package, starts its module and assembles a dialogue
+// of twenty nodes.
 //
 //   node benches/loom/start.mjs [--quick] [--rounds 21]
 //
-// Medians. What Node itself takes before the first line of a program is not in it.
+// Medians, without the start of Node before the first line of the program.
 
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";

@@ -1,10 +1,10 @@
-// A task template of 10,000 steps: parsed and explained, beside fast-xml-parser with the same rules written over its
-// output, in one process and in turn. What comes out has to be equal, and twice the steps must not take much more than
-// twice the time.
+// A task template of 10,000 steps, parsed and explained, next to fast-xml-parser with the same rules over its output,
+// in one process and in turn. The results must be equal, and twice the steps must not take much more than twice the
+// time.
 //
 //   node benches/operators/operators.mjs [--quick] [--steps 10000] [--rounds 15]
 //
-// Times are of the processor, for the main thread, where Linux tells them: other load on the machine disturbs them less.
+// On Linux times are CPU time of the main thread: other load on the machine disturbs them less.
 
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -23,7 +23,7 @@ const quick = args.includes("--quick");
 const steps = option("--steps", quick ? 200 : 10_000);
 const rounds = option("--rounds", quick ? 1 : 15);
 
-/** Every fourth step says all, every fourth nothing, the others some of it. */
+/** One step in four sets everything, one nothing, the others some of it. */
 function template(steps) {
   const said = [
     "",
@@ -37,7 +37,7 @@ function template(steps) {
   return `<task type="sequential">\n  <description>All of it</description>\n  <steps>\n${all}  </steps>\n</task>\n`;
 }
 
-/** What counts, of either: id, description, inherit, fresh. */
+/** The compared fields of both: id, description, inherit, fresh. */
 const ours = (operators) =>
   operators
     .slice(1)
@@ -84,7 +84,7 @@ const half = template(steps / 2);
 const whole = template(steps);
 const [first, , last] = Object.values(ways).map((run) => run(whole));
 if (JSON.stringify(first) !== JSON.stringify(last)) {
-  console.error("the two do not agree on the settings in force");
+  console.error("the two differ in the effective settings");
   process.exitCode = 1;
 }
 measure(half);

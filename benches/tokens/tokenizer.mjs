@@ -1,12 +1,13 @@
-// Tokens, cuts, pieces and streams beside the other packages one can install: through the built package, in one process, in turn,
-// each of them warm; with `--cold` each time the first thing that a fresh process does once it has loaded. Then what is worst for us alone.
-// Prints the tables of benches/tokens/results.md, and then the summary of docs/benchmarks.md. `--into` writes either into a file, between
-// the markers `tokenizer` or `tokenizer-summary`.
+// Tokens, cuts, splits and streams next to other installable packages: through the built package, in one process, in
+// turn, each of them warm; with `--cold` each time as the first operation of a new process after loading. Then worst
+// cases, for ctxweave only. Prints the tables of benches/tokens/results.md, and then the summary of docs/benchmarks.md.
+// `--into` writes either into a file, between the markers `tokenizer` or `tokenizer-summary`.
 //
 //   node benches/tokens/tokenizer.mjs [--quick] [--cold] [--rounds 5] [--open FOLDER] [--into benches/tokens/results.md] [--into docs/benchmarks.md]
 //
-// `--open` compares the vocabularies of open models that benches/tokens/reference.py has put into a folder with the package `tokenizers` of PyPI.
-// Times are the shortest of all rounds, of the clock, so the machine should have little else to do.
+// `--open` compares the vocabularies of open models that benches/tokens/reference.py has put into a folder with the
+// package `tokenizers` of PyPI. Times are the shortest of all rounds, of the clock, so the machine should have little
+// else to do.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -15,7 +16,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-// Before the modules below, which import what this installs.
+// Before the imports below, which need the installed packages.
 if (!existsSync(join(here, "node_modules/tiktoken"))) spawnSync("npm", ["ci"], { cwd: here, stdio: "inherit" });
 
 const { texts } = await import("./parts/texts.mjs");
@@ -24,7 +25,7 @@ const option = (name) => (process.argv.includes(name) ? process.argv[process.arg
 const rounds = Number(option("--rounds") ?? (quick ? 1 : 5));
 const tokenizer = "o200k_base";
 const cold = process.argv.includes("--cold");
-/** In a fresh process: who does what to which text. */
+/** In a new process: which package does which job on which text. */
 const only = process.argv.includes("--only") ? process.argv.slice(process.argv.indexOf("--only") + 1) : undefined;
 
 const ours = await import("ctxweave/tokens");
@@ -66,12 +67,12 @@ const load = {
 const deltas = (text) => text.match(/[^]{1,4}/gu) ?? [];
 const most = 2000;
 
-/** What is done: by us with a call, by others with the tokens of it all, as one does. */
+/** The jobs: one call of ctxweave; for others that lack it, the usual code over their tokens. */
 const jobs = {
   encode: ({ encode }, { text }) => encode(text).length,
   count: (peer, { text }) => peer.count?.(text) ?? peer.encode(text).length,
   decode: ({ decode }, { ids }) => decode(ids).length,
-  // What is put together of parts is made one text only when somebody reads it.
+  // A concatenated string is flattened only when it is read.
   "decode and read": ({ decode }, { ids }) => {
     const text = decode(ids);
     return text.charCodeAt(text.length >> 1);
@@ -87,7 +88,7 @@ const jobs = {
     for (let at = 0; at < ids.length; at += 450) pieces += peer.decode(ids.slice(at, at + 500)).length > 0;
     return pieces;
   },
-  // So much of a reply, in deltas of four characters.
+  // The beginning of a reply, in deltas of four characters.
   stream: (peer, { reply }) => {
     let tokens = 0;
     if (peer.isOurs) {
@@ -107,17 +108,17 @@ const part = (text, at) => text.slice((text.length >> 2) * at, (text.length >> 2
 all.push({ name: "mixed", text: [0, 1, 2, 3].flatMap((at) => all.map(({ text }) => part(text, at))).join("\n") });
 for (const one of all) one.text = one.text.slice(0, 1_000_000);
 
-/** How long a job takes; the tokens are there before. */
+/** The time of a job; its tokens are computed before. */
 function timed(peer, job, text) {
   const ids = job.startsWith("decode") ? Array.from(ours.encodeTokens(text, { tokenizer })) : [];
   const input = {
     text,
-    // Each gets them as it gives them.
+    // In the type that each package returns.
     ids: peer.isOurs || peer.isNative ? Uint32Array.from(ids) : ids,
     reply: deltas(text.slice(0, quick ? 400 : 4000)),
   };
   const start = performance.now();
-  if (jobs[job](peer, input) < 1) throw new Error("it gives nothing");
+  if (jobs[job](peer, input) < 1) throw new Error("it returns nothing");
   return performance.now() - start;
 }
 
@@ -138,7 +139,7 @@ const say = (line) => {
 /** Of each job its name and its cells: the time of ctxweave, that of the fastest other, and their ratio. */
 const summary = [];
 const shown = (time) => (time < 10 ? time.toFixed(1) : time.toFixed(0));
-/** A table of the shortest times of each, by text, ours first. */
+/** A table of the shortest time of each, by text, ctxweave first. */
 function table(title, whos, rows) {
   say(`\n| ${title} | ${whos.join(" | ")} | times the fastest other |`);
   say(`| --- |${" --: |".repeat(whos.length + 1)}`);
@@ -160,7 +161,7 @@ for (const job of Object.keys(jobs)) {
     for (let round = 0; round < rounds; round += 1) {
       for (const [who, found] of times) {
         if (!cold) {
-          // Ours takes a few milliseconds, which is soon longer by chance.
+          // ctxweave takes a few milliseconds, which random delays distort: several attempts.
           for (let turn = peers[who].isOurs ? 3 : 1; turn > 0; turn -= 1) found.push(timed(peers[who], job, text));
           continue;
         }
@@ -200,7 +201,7 @@ for (const file of files) {
   writeFileSync(file, text);
 }
 
-/** Open models, beside the package `tokenizers` of PyPI. */
+/** Open models, next to the package `tokenizers` of PyPI. */
 function open(folder) {
   const models = readdirSync(folder).filter((name) => name.endsWith(".json"));
   const input = join(mkdtempSync(join(tmpdir(), "ctxweave-")), "texts.json");
@@ -249,7 +250,7 @@ print(json.dumps(found))`;
   for (const job of ["encode", "decode"]) table(`${job}, open models, ms`, ["ctxweave", "tokenizers"], rows[job]);
 }
 
-/** A megabyte of what is worst, by us alone: the slowest side and boundary of each. */
+/** A megabyte of each worst case, for ctxweave only: the slowest side and boundary of each. */
 function worst() {
   let seed = 1;
   const below = (end) => {

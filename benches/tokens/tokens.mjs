@@ -1,10 +1,11 @@
-// Exact counting beside the other counters one can install, through the built package: in Node, in Chromium and in
-// workerd, from a fresh process each time, counters in turn, counts compared. Prints the tables of benches/tokens/results.md.
+// Exact counting next to other installable counters, through the built package: in Node, in Chromium and in workerd,
+// from a new process each time, counters in turn, counts compared. Prints the tables of benches/tokens/results.md.
 //
 //   node benches/tokens/tokens.mjs [--quick] [--first] [--rounds 3] [--runtime node|chromium|workerd]... [--text FILE]...
 //
-// Times are of the clock, so the machine should have nothing else to do. All of it takes a quarter of an hour a runtime;
-// `--rounds 1` takes a third of that. `--first` measures only the time to the first count. `--quick` proves that all runs.
+// Times are of the clock, so the machine should have nothing else to do. A full run takes a quarter of an hour per
+// runtime; `--rounds 1` takes a third of that. `--first` measures only the time to the first count. `--quick` checks
+// that everything runs.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -12,7 +13,7 @@ import { basename, dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-// Before the modules below, which import what this installs.
+// Before the imports below, which need the installed packages.
 if (!existsSync(join(here, "node_modules/tiktoken"))) spawnSync("npm", ["ci"], { cwd: here, stdio: "inherit" });
 
 const { counters, startsAlone } = await import("./parts/counters.mjs");
@@ -48,7 +49,7 @@ function complain(what) {
   process.exitCode = 1;
 }
 
-/** The medians of several measurements; nothing when one does not succeed. */
+/** The medians of several measurements; undefined if one fails. */
 async function measured(runtime, jobs) {
   const found = new Map();
   for (let round = 0; round < rounds; round += 1) {
@@ -68,7 +69,7 @@ async function measured(runtime, jobs) {
   );
 }
 
-/** All counters on all texts: the table of speeds, and what came before the first count. */
+/** All counters on all texts: the table of speeds, and the times to the first count. */
 async function speeds(runtime, encoding) {
   const names = Object.keys(counters).filter((name) => !startsAlone.includes(name));
   const starts = new Map(names.map((name) => [name, []]));
@@ -84,7 +85,7 @@ async function speeds(runtime, encoding) {
       if (result === undefined) return "–";
       starts.get(job.counter).push(result);
       const same = result.tokens === tokens;
-      if (!same && job.counter === reference) complain(`${encoding}, ${name}: ${ours} counts otherwise than tiktoken`);
+      if (!same && job.counter === reference) complain(`${encoding}, ${name}: ${ours} counts differ from tiktoken`);
       const both = `${number(speed(job, "cold"))} / ${number(speed(job, "warm"))}`;
       return (job.counter === ours ? `**${both}**` : both) + (same ? "" : ` (${result.tokens - tokens} tokens off)`);
     });
@@ -94,7 +95,7 @@ async function speeds(runtime, encoding) {
   return starts;
 }
 
-/** What comes before the first count, alone. */
+/** The times to the first count only. */
 async function startsOf(runtime, encoding, names) {
   const [{ name, path }] = all.length > 0 ? all : texts(1000);
   const jobs = names.map((counter) => ({ counter, encoding, name, path, again: 0 }));
@@ -102,7 +103,7 @@ async function startsOf(runtime, encoding, names) {
   return new Map(jobs.map((job) => [job.counter, results.has(job) ? [results.get(job)] : []]));
 }
 
-/** From nothing to the first count, and the memory that WebAssembly has then. */
+/** From import to the first count, and the WebAssembly memory at that point. */
 function firsts(runtime, starts) {
   const kinds = encodings.flatMap((encoding) => [`${encoding}, ms`, "wasm memory, MB"]);
   table([`${runtime.name}: load to first count`, ...kinds]);

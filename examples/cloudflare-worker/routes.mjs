@@ -1,16 +1,16 @@
 /**
- * An agent-context service over HTTP, for any host that has `Request` and `Response`. It keeps commits in a `CommitStore`, and Loom trees
- * beside them; README.md lists the routes.
+ * An agent-context service over HTTP, for any host with `Request` and `Response`. It keeps commits in a `CommitStore`,
+ * and Loom trees next to them; README.md lists the routes.
  */
 
 import * as chat from "ctxweave/chat";
 import { CtxweaveError, init } from "ctxweave/stores";
 import * as loom from "ctxweave/loom";
 
-/** Bytes that a request may have. A whole one is held in memory, beside what is made of it. */
+/** Maximum size of a request body. It is held in memory, in addition to the objects made from it. */
 const MAX_BODY_BYTES = { blob: 8_000_000, tree: 4_000_000, json: 1_000_000 };
 
-/** Records that are given at a time. */
+/** Number of records per page. */
 const PAGE = 100;
 
 const STATUS = {
@@ -27,7 +27,7 @@ const STATUS = {
   node_not_found: 404,
   store_busy: 503,
   store_failed: 503,
-  // What is stored is damaged, or something is wrong here: it is nothing that the request could change.
+  // Damaged data or a fault of the service: the client cannot fix it.
   blob_mismatch: 500,
   blob_missing: 500,
   chain_cycle: 500,
@@ -35,7 +35,7 @@ const STATUS = {
   record_mismatch: 500,
 };
 
-/** What a request cannot be given, with a status of its own. */
+/** A rejected request, with its status. */
 class Refusal extends Error {
   constructor(code, message, details = {}) {
     super(message);
@@ -43,7 +43,7 @@ class Refusal extends Error {
   }
 }
 
-/** The fields of a commit that a request can say in its address, and how they are read. */
+/** The fields of a commit that the address may contain, and their parsers. */
 const FIELDS = {
   format: String,
   created_at: String,
@@ -61,7 +61,7 @@ const FIELDS = {
   token_count: Number,
 };
 
-/** The trees that were used last: a tree that is at hand is assembled without being read again. */
+/** The most recently used trees: a resident tree is assembled without being read again. */
 const trees = new Map();
 const TREES = 8;
 
@@ -80,11 +80,11 @@ const routes = [
     "/heads/:head",
     async ({ commits, head }) => {
       const commit = await commits.head(head);
-      if (commit === undefined) throw new Refusal("not_found", `there is no head \`${head}\``, { head });
+      if (commit === undefined) throw new Refusal("not_found", `unknown head \`${head}\``, { head });
       return Response.json({ name: head, commit });
     },
   ],
-  // A fork: a head at a commit that is there.
+  // A fork: a new head at an existing commit.
   [
     "PUT",
     "/heads/:head",
@@ -102,7 +102,7 @@ const routes = [
       return new Response(null, { status: 204 });
     },
   ],
-  // A checkpoint: the messages are the body, what the commit says is in the address.
+  // A checkpoint: the body holds the messages, the address the fields of the commit.
   [
     "POST",
     "/heads/:head/commits",
@@ -159,7 +159,7 @@ const routes = [
     async ({ commits, query }) => {
       const { principal, time } = query(["principal", "time"]);
       const record = await commits.resolve(text(principal, "principal"), text(time, "time"));
-      if (!record) throw new Refusal("not_found", "the principal had made no commit by then", { principal, time });
+      if (!record) throw new Refusal("not_found", "the principal had no commit at that time", { principal, time });
       return Response.json(record);
     },
   ],
@@ -178,14 +178,14 @@ const routes = [
     async ({ blobs, tree, request }) => {
       const bytes = await body(request, MAX_BODY_BYTES.tree);
       await loom.init();
-      // It has to be one.
+      // Validates the tree.
       new loom.LoomTree(bytes).free();
       await blobs.put(treeKey(tree), bytes);
       forget(tree);
       return Response.json({ tree }, { status: 201 });
     },
   ],
-  // The body for a provider, of a tree that was stored.
+  // The body for a provider, from a stored tree.
   [
     "POST",
     "/trees/:tree/body",
@@ -207,10 +207,10 @@ function forget(tree) {
   trees.delete(tree);
 }
 
-/** The tree, from memory where what is stored is what it was made of. */
+/** The tree, from memory if the stored one is unchanged. */
 async function treeOf(blobs, tree) {
   const bytes = await blobs.get(treeKey(tree));
-  if (!bytes) throw new Refusal("not_found", `there is no tree \`${tree}\``, { tree });
+  if (!bytes) throw new Refusal("not_found", `unknown tree \`${tree}\``, { tree });
   const known = trees.get(tree);
   if (known && known.bytes.length === bytes.length && known.bytes.every((byte, at) => byte === bytes[at]))
     return known.resident;
@@ -222,8 +222,8 @@ async function treeOf(blobs, tree) {
 }
 
 /**
- * Answers a request. `commits` is a `CommitStore`, `blobs` has `get` and `put` for the trees, `token`, where there is one, has to come with
- * each request.
+ * Answers a request. `commits` is a `CommitStore`; `blobs` has `get` and `put` for the trees; if `token` is set, each
+ * request must carry it.
  */
 export async function answer(request, { commits, blobs, token }) {
   try {
@@ -234,9 +234,9 @@ export async function answer(request, { commits, blobs, token }) {
     const url = new URL(request.url);
     const names = url.pathname.split("/").map((name) => decoded(name));
     const fitting = routes.filter(({ path }) => matches(path, names));
-    if (fitting.length === 0) throw new Refusal("not_found", `there is nothing at \`${url.pathname}\``);
+    if (fitting.length === 0) throw new Refusal("not_found", `unknown path \`${url.pathname}\``);
     const route = fitting.find(({ method }) => method === request.method);
-    if (!route) throw new Refusal("method_not_allowed", `\`${url.pathname}\` has no \`${request.method}\``);
+    if (!route) throw new Refusal("method_not_allowed", `\`${url.pathname}\` does not support \`${request.method}\``);
     const given = Object.fromEntries(
       route.path.flatMap((name, at) => (name.startsWith(":") ? [[name.slice(1), names[at]]] : [])),
     );
@@ -264,27 +264,25 @@ function decoded(name) {
   try {
     return decodeURIComponent(name);
   } catch {
-    throw new CtxweaveError("invalid_input", `\`${name}\` in the address is not encoded as it should be`, {
+    throw new CtxweaveError("invalid_input", `\`${name}\` in the address is not correctly encoded`, {
       path: name,
     });
   }
 }
 
-/** The error as JSON, with our own code: 400 unless it is one that another request would not have either. */
+/** The error as JSON, with its code: status 400 unless the client cannot fix it. */
 function failed(error) {
   const known = error instanceof CtxweaveError || error instanceof Refusal;
-  const { code, message, details } = known
-    ? error
-    : { code: "internal_error", message: "something is wrong here", details: {} };
+  const { code, message, details } = known ? error : { code: "internal_error", message: "internal error", details: {} };
   if (!known) console.error(error);
   const status = STATUS[code] ?? 400;
   const headers = status === 503 ? { "retry-after": "1" } : {};
   return Response.json({ error: { code, message, details } }, { status, headers });
 }
 
-/** The body of a request, which may not be larger than that. */
+/** The body of a request, up to a maximum size. */
 async function body(request, most) {
-  const tooLarge = () => new Refusal("too_large", `the body may have ${most} bytes`, { most });
+  const tooLarge = () => new Refusal("too_large", `the body may have at most ${most} bytes`, { most });
   if (Number(request.headers.get("content-length")) > most) throw tooLarge();
   const pieces = [];
   let length = 0;
@@ -308,7 +306,7 @@ async function json(request) {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (error) {
-    throw new CtxweaveError("invalid_input", `the body is no JSON: ${error.message}`, { path: "body" });
+    throw new CtxweaveError("invalid_input", `the body is not JSON: ${error.message}`, { path: "body" });
   }
 }
 
@@ -318,8 +316,8 @@ function fields(object, known) {
     throw new CtxweaveError("invalid_input", "the body must be an object", { path: "body" });
   const unknown = Object.keys(object).find((name) => !known.includes(name));
   if (unknown === undefined) return object;
-  const all = known.length > 0 ? `there are \`${known.join("`, `")}\`` : "there are none";
-  throw new CtxweaveError("invalid_input", `\`${unknown}\` is not known here; ${all}`, { path: unknown });
+  const all = known.length > 0 ? `known are \`${known.join("`, `")}\`` : "none are known";
+  throw new CtxweaveError("invalid_input", `\`${unknown}\` is unknown; ${all}`, { path: unknown });
 }
 
 function text(value, path) {

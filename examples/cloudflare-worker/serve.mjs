@@ -1,4 +1,7 @@
-/** Runs the Worker on this machine, in workerd, with its data in a folder. `PORT` and `DATA` say where; the tests start it, too. */
+/**
+ * Runs the Worker locally, in workerd, with its data in a folder. `PORT` and `DATA` set the port and the folder; the
+ * tests start it, too.
+ */
 
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +11,7 @@ import { Miniflare } from "miniflare";
 
 const here = import.meta.dirname;
 
-/** Starts it; `options` are more of Miniflare's. */
+/** Starts it; `options` are additional ones for Miniflare. */
 export async function serve({ data, port = 0, ...options }) {
   const out = join(data, "worker");
   mkdirSync(out, { recursive: true });
@@ -20,7 +23,7 @@ export async function serve({ data, port = 0, ...options }) {
     format: "esm",
     conditions: ["workerd", "worker", "browser"],
     loader: { ".wasm": "copy" },
-    // The modules of the areas are called alike.
+    // The modules of the areas have the same name.
     assetNames: "[hash]",
     logLevel: "warning",
   });

@@ -21,7 +21,7 @@ export default {
     return answer(request, { commits, blobs, token: env.TOKEN });
   },
 
-  /** Once a night: what no head leads to goes. */
+  /** Every night: deletes what no head leads to. */
   async scheduled(_, env) {
     await init();
     const { store, commits } = storeOf(env);

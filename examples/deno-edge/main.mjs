@@ -1,4 +1,7 @@
-/** The service of ../cloudflare-worker on Deno: everything in Deno KV. `PORT`, `KV` and `TOKEN` say where, in which file, and for whom. */
+/**
+ * The service of ../cloudflare-worker on Deno: everything in Deno KV. `PORT`, `KV` and `TOKEN` set the port, the
+ * database file and the token.
+ */
 
 import { CommitStore, denoKvStore } from "ctxweave/stores";
 import { answer } from "../cloudflare-worker/routes.mjs";
@@ -11,7 +14,7 @@ Deno.serve({ hostname: "127.0.0.1", port: Number(Deno.env.get("PORT") ?? 8788) }
   answer(request, { commits, blobs: store, token: Deno.env.get("TOKEN") }),
 );
 
-// Once a night what no head leads to goes. Where several instances run, one of them collects, and the others are told so.
+// Every night deletes what no head leads to. Of several instances one collects, and the others throw `store_busy`.
 Deno.cron?.("garbage", "17 3 * * *", async () => {
   for await (const keys of commits.garbage()) for (const key of keys) await store.delete(key);
 });

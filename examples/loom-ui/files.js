@@ -1,13 +1,13 @@
-/** Files: other looms' are opened by `ctxweave/import`, which is loaded when the first of them is. */
+/** Files: those of other looms are opened by `ctxweave/import`, which is loaded on first use. */
 
-/** The trees of a file, and what it was of. */
+/** The trees of a file, and its format. */
 export async function readFile(file) {
   const { importLoom, init } = await import("ctxweave/import");
   await init();
   return importLoom(new Uint8Array(await file.arrayBuffer()));
 }
 
-/** The change that puts an imported tree in the place of what is there. */
+/** The change that replaces the open tree by an imported one. */
 export function replacement({ nodes, edges, ...given }) {
   const { title, mode, systemContext, bufferModeSystemContext, bufferPrefix, preferences, ...fields } = given;
   const settings = { title, mode, systemContext, bufferModeSystemContext, bufferPrefix, preferences, fields };
@@ -17,7 +17,7 @@ export function replacement({ nodes, edges, ...given }) {
 
 const FORMATS = { pyloom: "json", loomsidian: "json", markdown: "md" };
 
-/** Has the browser save the tree: for another loom, as Markdown, or as it is. */
+/** Saves the tree: for another loom, as Markdown, or unchanged. */
 export async function saveFile(tree, format, tip) {
   const text = format === "json" ? tree.snapshot() : await exported(tree, format, tip);
   const link = document.createElement("a");

@@ -1,4 +1,4 @@
-/** Replies: asked for with the tree's own body, and added to their nodes as they come. */
+/** Replies: requested with the tree's body, and appended to their nodes as they stream. */
 
 import { following, newNode } from "./loom.js";
 
@@ -7,7 +7,7 @@ const TARGETS = {
   buffer: { provider: "completion", address: "/v1/completions" },
 };
 
-/** Asks for `n` replies to the tip; each has a node at once, and is part of its path while it streams. */
+/** Requests `n` replies to the tip; each has a node immediately, and is part of its path while it streams. */
 export async function generate(loom, n, signal, changed) {
   const { tree, view } = loom;
   const { tip } = view;
@@ -16,7 +16,7 @@ export async function generate(loom, n, signal, changed) {
   const replies = Array.from({ length: n }, () => following(tip, newNode("model", "", { authorAgentId: "stub" })));
   const ids = replies.map(({ nodes: [{ id }] }) => id);
   const upsert = { nodes: replies.flatMap(({ nodes }) => nodes), edges: replies.flatMap(({ edges }) => edges) };
-  // One step for undo: what takes the nodes away takes their texts with them.
+  // One undo step: removing the nodes also removes their texts.
   loom.edit({ upsert }, { tip: ids[0] });
   const heard = new Set();
   try {
@@ -40,7 +40,7 @@ export async function generate(loom, n, signal, changed) {
   }
 }
 
-/** The events of a stream of server-sent events, until it says that it is done. */
+/** The events of a stream of server-sent events, up to `[DONE]`. */
 async function* events(stream) {
   const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";

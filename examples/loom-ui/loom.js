@@ -1,6 +1,6 @@
-/** The one `LoomTree`, what is looked at in it, and the changes that undo and redo make. The page is drawn from these. */
+/** The `LoomTree`, the view state, and the changes that undo and redo apply. The page is drawn from these. */
 
-/** What is looked at: none of it is part of the tree. */
+/** The view state: not part of the tree. */
 export const firstView = {
   tip: undefined,
   hoist: undefined,
@@ -12,11 +12,11 @@ export const firstView = {
   contextWindow: 2000,
 };
 
-/** `changed` is called after every edit and every other look. */
+/** `changed` is called after every edit and every change of the view state. */
 export function openLoom(tree, view, changed) {
   const done = [];
   const undone = [];
-  // The revision that is known; none at first.
+  // The last known revision; undefined at first.
   let seen;
   const loom = { tree, view, mode: undefined, title: undefined, edit, look, undo, redo, news };
   Object.defineProperty(loom, "canUndo", { get: () => done.length > 0 });
@@ -24,7 +24,7 @@ export function openLoom(tree, view, changed) {
   settle();
   return loom;
 
-  /** Makes a change, which undo takes back, and looks elsewhere with it. */
+  /** Applies a change, which undo reverts, together with a change of the view state. */
   function edit(change, looks = {}) {
     const { inverse } = tree.apply(change);
     done.push({ change: inverse, ...place() });
@@ -55,19 +55,19 @@ export function openLoom(tree, view, changed) {
     look(looks);
   }
 
-  /** Where one is, which an undone step comes back to. */
+  /** The current position, which undo restores. */
   function place() {
     const { tip, hoist, versions } = loom.view;
     return { tip, hoist, versions };
   }
 
-  /** What holds for everything that is asked of the tree. */
+  /** The settings for all queries of the tree. */
   function settle() {
     const { contextWindow, versions } = loom.view;
     tree.configure({ contextWindow, versionSelections: versions, appPreferences: { tokenBuffer: 256 } });
   }
 
-  /** What changed since the last time, everything at the first; what the tree says about itself is kept up with. */
+  /** The changes since the last call, everything on the first; follows the tree's settings. */
   function news() {
     const changes = tree.changesSince(seen);
     seen = changes.revision;

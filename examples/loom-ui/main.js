@@ -1,4 +1,4 @@
-/** Puts the page together: what is clicked and typed becomes edits and looks, and after each of these the page is drawn anew. */
+/** Wires the page: clicks and input become edits and view changes, after which the page is drawn again. */
 
 import { init, LoomTree } from "ctxweave/loom";
 import { readFile, replacement, saveFile } from "./files.js";
@@ -25,7 +25,7 @@ changed();
 
 // ---- Drawing and saving ----
 
-/** Draws at the next frame, and saves when nothing has changed for a moment. */
+/** Draws at the next frame, and saves after a pause. */
 function changed() {
   frame ??= requestAnimationFrame(() => {
     frame = undefined;
@@ -67,7 +67,7 @@ function drawTools(view) {
   page.version.textContent = `${at + 1} of ${versions.length}`;
   page["version-before"].disabled = page["version-behind"].disabled = versions.length < 2;
   page.prune.textContent = pruned ? "Restore" : "Prune";
-  page.exclude.textContent = excluded ? "Take in" : "Leave out";
+  page.exclude.textContent = excluded ? "Include" : "Leave out";
   page.hide.textContent = view.hidden.includes(view.tip) ? "Unhide" : "Hide";
   page.lower.hidden = view.hoist === undefined;
   for (const id of ["edit", "prune", "exclude", "hide", "hoist"]) page[id].disabled = view.tip === undefined;
@@ -83,7 +83,7 @@ function drawTools(view) {
 
 // ---- Previews ----
 
-/** What the prompt of another branch would be, beside that of this one. */
+/** The prompt of another branch, compared with that of the current one. */
 function compareWith(id) {
   const { tip } = loom.view;
   if (id === undefined || id === tip || tip === undefined) return say("");
@@ -104,7 +104,7 @@ function say(words) {
   page.preview.textContent = words;
 }
 
-// ---- What is done ----
+// ---- Actions ----
 
 function wire() {
   on("undo", "click", () => stepped(loom.undo));
@@ -164,7 +164,7 @@ function wire() {
   });
 }
 
-/** A step of undo or redo, not under a reply that is still coming. */
+/** An undo or redo step, blocked while a reply streams. */
 async function stepped(step) {
   replying?.abort();
   await replying?.finished;

@@ -1,8 +1,8 @@
-/** What is done to the node that is looked at, and what each of it would do to the prompt. */
+/** Actions on the current node, and their effects on the prompt. */
 
 import { newNode } from "./loom.js";
 
-/** A change that sets or takes a mark of nodes: `pruned` of a whole branch, `excluded` of one node. */
+/** A change that sets or clears a mark: `pruned` on a whole branch, `excluded` on one node. */
 export function marking(loom, mark) {
   const { tree, view } = loom;
   const { tip } = view;
@@ -11,23 +11,23 @@ export function marking(loom, mark) {
   const nodes = tree.node([...new Set(ids)]);
   const isSet = nodes.some(({ id, metadata }) => id === shown && metadata?.[mark]);
   const marked = nodes.map((node) => ({ ...node, metadata: { ...node.metadata, [mark]: !isSet } }));
-  // A pruned branch is left for what it goes on from.
+  // After pruning, the parent of the branch becomes current.
   const parent = mark === "pruned" && !isSet ? tree.parents(tip)[0]?.id : undefined;
   return { change: { upsert: { nodes: marked } }, tip: parent ?? tip };
 }
 
-/** The version of the node that its path has. */
+/** The version of the node on its path. */
 export function shownVersion({ tree, view }) {
   return view.versions[tree.versions(view.tip)[0].id] ?? view.tip;
 }
 
-/** Its text, where it is one. */
+/** Its text, if it is a single text. */
 export function textOf(loom) {
   const { content } = loom.tree.node(shownVersion(loom));
   return typeof content === "string" ? content : content.type === "text" ? content.text : undefined;
 }
 
-/** Another version of the node, which stands where it stands. */
+/** Another version of the node, with the same parent. */
 export function rewrite(loom, content) {
   const { tree, view } = loom;
   const editedFrom = shownVersion(loom);
@@ -37,7 +37,7 @@ export function rewrite(loom, content) {
   loom.edit({ upsert: { nodes: [node] } }, { versions });
 }
 
-/** The version before or behind the one that is shown. */
+/** The version before or after the shown one. */
 export function otherVersion({ tree, view, look }, step) {
   const versions = tree.versions(view.tip).map(({ id }) => id);
   const at = versions.indexOf(view.versions[versions[0]] ?? view.tip);

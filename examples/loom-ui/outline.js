@@ -1,11 +1,14 @@
-/** The branches: a row for each node, in the order of the tree, with its cost as heat. */
+/** The branches: a row for each node, in tree order, with its cost as heat. */
 
-/** Rows in `list`, for the keyboard, too. `look` goes to a node, `point` says which one the pointer or the focus is on. */
+/**
+ * Rows in `list`, with keyboard support. `look` makes a node current, `point` reports the row under the pointer or the
+ * focus.
+ */
 export function openOutline(list, loom, { look, point }) {
   const rows = new Map();
-  // Of each node the first words; a row shows those of the version that is selected.
+  // The first words of each node; a row shows those of the selected version.
   const labels = new Map();
-  // What of the view the order of rows depends on, as it was.
+  // The part of the view state that determined the last order of rows.
   let ordered;
   let tipWas;
   list.addEventListener("click", ({ target }) => {
@@ -43,14 +46,14 @@ export function openOutline(list, loom, { look, point }) {
       label.dataset.author = authorType;
       labels.set(id, label);
     }
-    // While a reply streams nothing of this changes, and rows stay where they are.
+    // While a reply streams the order is unchanged, and rows keep their place.
     if (isMoved) order();
     ordered = looks;
     mark(path);
     heat();
   }
 
-  /** The rows that are to be seen, each behind the one that it goes on from; branches are indented where they part. */
+  /** The visible rows, each after its parent; branches are indented where they fork. */
   function order() {
     const { tree, view } = loom;
     const ids = tree.nodeIds();
@@ -103,13 +106,13 @@ export function openOutline(list, loom, { look, point }) {
     return row;
   }
 
-  /** The one row that the Tab key comes to. */
+  /** Makes one row reachable by the Tab key. */
   function reach(row) {
     for (const other of list.querySelectorAll("[tabindex='0']")) other.tabIndex = -1;
     if (row) row.tabIndex = 0;
   }
 
-  /** Which rows are on the path, and which is its tip. */
+  /** Marks the rows on the path, and its tip. */
   function mark(path) {
     for (const row of list.querySelectorAll(".on-path, [aria-selected=true]")) {
       row.classList.remove("on-path");

@@ -1,16 +1,16 @@
-/** The path as it is read: all of it, with what the prompt leaves out marked. */
+/** The whole path for reading, with marks on what the prompt leaves out. */
 
-/** More than any path needs, so that nothing is cut from what is read. */
+/** Larger than any path, so that nothing is cut. */
 const WHOLE = 1e9;
 
-/** What the path says, and what it costs: `{ parts, fates, path, tokens, limit }`. */
+/** The texts of the path, and its cost: `{ parts, fates, path, tokens, limit }`. */
 export function readPath({ tree, view, mode }, draft) {
   const { tip } = view;
   if (tip === undefined) return { parts: [], fates: new Map(), path: [] };
   const read = mode === "buffer" ? readDocument(tree, tip, draft) : readDialogue(tree, tip, draft);
   const fates = new Map(read.left);
   for (const { nodeId, as, fate, reason } of read.report.nodes) {
-    // A reply that has not begun is blank, and that is plain to see.
+    // An empty reply is blank, which needs no mark.
     if (as === "path" && fate === "excluded" && reason !== "blank") fates.set(nodeId, reason);
   }
   return { ...read, fates, path: read.report.path };
@@ -42,7 +42,7 @@ function truncated({ nodeIds, partialNodeIds } = { nodeIds: [], partialNodeIds: 
   return [...nodeIds.map((id) => [id, "cut"]), ...partialNodeIds.map((id) => [id, "changed"])];
 }
 
-/** The message that is being typed, as a change that is only tried. */
+/** The draft as a change for previews. */
 function pending(tip, draft) {
   const node = { id: "draft", authorType: "human", content: draft };
   const edge = { id: "draft", sources: [{ nodeId: tip }], targetNodeId: "draft" };
@@ -59,7 +59,7 @@ function readDocument(tree, tip, draft) {
   return { parts, left, report, total: report.tokens.total, limit: sent.report.limit };
 }
 
-/** Draws it into `list`; the elements of what stays are kept, so that a reply grows in its place. */
+/** Draws it into `list`; elements of unchanged parts are kept, so that a reply streams in place. */
 export function drawPath(list, { parts, fates, path }) {
   const texts = new Map(parts.map((part) => [part.nodeId ?? part.author, []]));
   for (const part of parts) texts.get(part.nodeId ?? part.author).push(part);

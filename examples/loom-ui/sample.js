@@ -1,4 +1,4 @@
-/** The tree that a first visit begins with. */
+/** The tree of a first visit. */
 
 const said = [
   ["ask", null, "human", "Write the log of a lighthouse keeper, one night at a time."],

@@ -1,10 +1,10 @@
-/** The tree in IndexedDB: a snapshot, the changes since, and what was looked at. */
+/** The tree in IndexedDB: a snapshot, later changes, and the view state. */
 
 const NAME = "ctxweave-loom-ui";
-/** After so many changes the snapshot is written anew. */
+/** Number of changes after which a new snapshot is written. */
 const CHANGES = 100;
 
-/** `read()` gives what is stored, `write(tree, view)` stores what is new. */
+/** `read()` returns the stored data, `write(tree, view)` stores changes. */
 export async function openStorage() {
   const opening = indexedDB.open(NAME, 1);
   opening.onupgradeneeded = () => {
@@ -12,13 +12,14 @@ export async function openStorage() {
     opening.result.createObjectStore("changes", { autoIncrement: true });
   };
   const db = await result(opening);
-  // Who wrote last. Where it was another tab, its changes are not a beginning of ours, and the whole tree is written.
+  // Id of the last writer. If that was another tab, its changes are not based on this tree, and the whole tree is
+  // written.
   const writer = crypto.randomUUID();
   let revision;
   let queue = Promise.resolve();
   return { read, write };
 
-  /** `{ snapshot, changes, view }`; no snapshot at the first visit. */
+  /** `{ snapshot, changes, view }`; without a snapshot on the first visit. */
   async function read() {
     const stores = db.transaction(["snapshot", "changes", "view"]);
     const [snapshot, changes, stored] = await Promise.all([

@@ -1,4 +1,4 @@
-/** A server that answers as OpenAI does, in words that are always the same: so that the example needs no key. */
+/** A server that answers in OpenAI's format with fixed texts, so that the example needs no key. */
 
 import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
@@ -11,14 +11,14 @@ const REPLIES = [
   "Below, in the store, there were eleven barrels of oil where yesterday there had been twelve, and the floor was dry.",
 ];
 
-/** What the stub says to a prompt, as the choice of this index. */
+/** The stub's answer to a prompt, for the choice with this index. */
 export function replyTo(prompt, index) {
   let sum = index;
   for (const character of prompt) sum += character.codePointAt(0);
   return REPLIES[sum % REPLIES.length];
 }
 
-/** Answers `/v1/chat/completions` and `/v1/completions`, always as a stream; leaves everything else to the next one. */
+/** Answers `/v1/chat/completions` and `/v1/completions`, always as a stream; passes other requests on. */
 export async function stub(request, response, next) {
   const isChat = request.url === "/v1/chat/completions";
   if (!isChat && request.url !== "/v1/completions") return next();

@@ -1,6 +1,6 @@
 import { stub } from "./stub.js";
 
-/** Vite serves the page, and the stub beside it. */
+/** Vite serves the page and the stub. */
 export default {
   plugins: [
     {

@@ -1,4 +1,4 @@
-/** A conversation that outgrows its window: before each turn it is fitted, and the model is sent what fits. */
+/** A conversation that outgrows its window: each turn is fitted before it is sent to the model. */
 
 import { fitMessages, init } from "ctxweave/chat";
 

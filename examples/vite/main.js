@@ -1,4 +1,4 @@
-/** A page that shows what of a chat fits: all of it happens in the browser. */
+/** A page that shows the fitted chat, computed in the browser. */
 
 import { fitMessages, init } from "ctxweave/chat";
 

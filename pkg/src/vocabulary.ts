@@ -41,8 +41,8 @@ export interface VocabularyOptions {
 export interface Vocabulary {
   /**
    * Loads the vocabulary, so that its name is valid as `tokenizer`, into every initialized entry point of the package
-   * that supports it; all support `o200k_base` and `cl100k_base`. Needs `init`, which may still be pending:
-   * `await Promise.all([init(), load()])`. Idempotent, also while it loads; after a failure the next call tries again.
+   * that counts tokens. Needs `init`, which may still be pending: `await Promise.all([init(), load()])`. Idempotent,
+   * also while it loads; after a failure the next call tries again.
    *
    * @throws {CtxweaveError} `not_initialized`; `vocabulary_not_loaded` if the asset cannot be fetched;
    *   `invalid_vocabulary` if it is damaged or not a vocabulary

@@ -1,4 +1,4 @@
-/** How the pages become a site. `site/build.mjs` writes the pages. */
+/** Configuration of the site. `site/build.mjs` writes the pages. */
 
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,12 +14,12 @@ export default {
   srcDir: join(work, "pages"),
   outDir: join(work, "dist"),
   cacheDir: join(work, "cache"),
-  // The folder that it is served from: `SITE_BASE=/docs/ cargo xtask site`.
+  // The base path: `SITE_BASE=/docs/ cargo xtask site`.
   base: process.env.SITE_BASE ?? "/",
   lastUpdated: false,
   markdown: { theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" } },
   themeConfig: {
-    // The index is a file of the site, fetched when somebody searches: nothing is asked of another host.
+    // The index is a file of the site, fetched on the first search: no other host is contacted.
     search: { provider: "local" },
     outline: [2, 3],
     nav: [

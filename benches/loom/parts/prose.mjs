@@ -1,13 +1,13 @@
-// Texts for the benches here: words by chance, the same in each run.
+// Texts for these benchmarks: random words, the same in each run.
 
-// In prose one byte of some ninety has to be escaped in JSON (tests/corpus/prose), and here as well.
+// In prose about one byte in ninety has to be escaped in JSON (tests/corpus/prose), and here as well.
 const WORDS = (
   "the rain fell softly on old roofs while a lamp burned in some window and nobody asked " +
   '"who is there" twice\n until morning came over the harbour with its slow grey ships and ' +
   "their patient crews who had seen every weather that there is from north to south between one winter and another"
 ).split(" ");
 
-/** Gives texts of about 400 characters. */
+/** Returns a function that writes texts of about 400 characters. */
 export function writer() {
   let seed = 1;
   return () => {
@@ -20,5 +20,5 @@ export function writer() {
   };
 }
 
-/** The middle one of some times. */
+/** The median of several times. */
 export const median = (times) => times.toSorted((a, b) => a - b)[times.length >> 1];

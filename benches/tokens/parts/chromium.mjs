@@ -1,4 +1,4 @@
-// In Chromium: a page in a context of its own for each measurement, which gives it a process of its own.
+// In Chromium: a page in a separate context for each measurement, and therefore in a separate process.
 
 import { createReadStream, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
@@ -64,7 +64,7 @@ export async function start() {
     },
   };
 
-  /** The module of a counter with all that it imports in one file, as bundlers make it. */
+  /** Bundles the module of a counter and its imports into one file. */
   async function bundle(name, counter, encoding) {
     const options = {
       bundle: true,

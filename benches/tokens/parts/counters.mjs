@@ -1,6 +1,6 @@
-// The counters that are compared, as one installs them: for each a module that makes it ready and gives its function.
+// The compared counters as installed from npm: for each a module that initializes it and returns its function.
 
-/** The source of a module whose `ready()` gives `(text) => count`, for a runtime: `node`, `chromium` or `workerd`. */
+/** Source of a module whose `ready()` returns `(text) => count`, for a runtime: `node`, `chromium` or `workerd`. */
 export const counters = {
   ctxweave: (encoding) => `
     import { countTokens, init } from "ctxweave";
@@ -67,10 +67,10 @@ export const counters = {
     }`,
 };
 
-/** Those that differ from another one only in how they start: they count with the same code. */
+/** Variants that differ from another one only in how they start: they count with the same code. */
 export const startsAlone = ["ctxweave/tokens"];
 
-/** What the modules fetch in a browser, beside themselves. */
+/** Files that the modules fetch in a browser, in addition to their code. */
 export const assets = {
   ctxweave: (encoding) => ["ctxweave/ctxweave.wasm", `ctxweave/vocab/${encoding}.bin`],
   "ctxweave/tokens": (encoding) => ["ctxweave/tokens/ctxweave.wasm", `ctxweave/vocab/${encoding}.bin`],

@@ -1,7 +1,7 @@
-// One measurement, in Node or in a browser: from nothing to the first count, then a text for the first time, then again
-// and again.
+// One measurement, in Node or in a browser: from import to the first count, then a text for the first time, then
+// repeatedly.
 
-// WebAssembly's memory is seen from outside: whatever instance is made, its memory is noted.
+// Records the memory of every WebAssembly instance that is created.
 const memories = new Set();
 const note = (instance) => {
   for (const value of Object.values(instance.exports)) if (value instanceof WebAssembly.Memory) memories.add(value);
@@ -27,8 +27,8 @@ for (const [name, made] of Object.entries({ instantiate, instantiateStreaming })
 export const megabytes = () => [...memories].reduce((sum, { buffer }) => sum + buffer.byteLength, 0) / 1e6;
 
 /**
- * Times in milliseconds. `load` imports the counter's module. The text is counted again for so many milliseconds; not at
- * all for 0.
+ * Times in milliseconds. `load` imports the counter's module. The text is counted repeatedly for `again` milliseconds,
+ * not at all for 0.
  */
 export async function measure(load, text, again) {
   const start = performance.now();

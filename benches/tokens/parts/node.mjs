@@ -1,4 +1,4 @@
-// In Node: a process for each measurement, which imports the packages as they are installed.
+// In Node: a process for each measurement, which imports the installed packages.
 
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { counters } from "./counters.mjs";
 import { measure } from "./measure.mjs";
 
-// Below node_modules, so that git does not see it and imports find the packages.
+// Below node_modules, so that git ignores it and imports resolve.
 const folder = join(dirname(fileURLToPath(import.meta.url)), "../node_modules/.bench");
 
 export async function start() {

@@ -1,4 +1,4 @@
-// The texts that are counted. All of them are in the packages that are installed for the bench and for the tests.
+// The texts to count. All come from packages installed for the benchmark or the tests.
 
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -15,7 +15,7 @@ function* filesIn(folder, pattern) {
   }
 }
 
-/** The first paragraphs of the texts, each paragraph once. */
+/** The first paragraphs of the texts, without duplicates. */
 function gather(texts, bytes, keep = () => true) {
   const seen = new Set();
   let size = 0;
@@ -30,7 +30,7 @@ function gather(texts, bytes, keep = () => true) {
   return [...seen].join("\n\n");
 }
 
-/** The paragraphs in the comments of TypeScript, without the signs around them. */
+/** The paragraphs in the comments of TypeScript, without comment signs. */
 function comments(source) {
   const found = source.match(/\/\*\*[^]*?\*\//g) ?? [];
   const bare = (comment) => comment.slice(3, -2).replace(/^[ \t]*\*[ \t]?/gm, "");
@@ -40,7 +40,7 @@ function comments(source) {
 const isProse = (part) =>
   part.length > 60 && !/[|{}]/.test(part) && (part.match(/[A-Za-z ,.'\n]/g) ?? []).length > part.length * 0.95;
 
-/** Writes the texts, of at most so many bytes each, and gives their paths by name. */
+/** Writes the texts, of at most `bytes` each; returns their paths by name. */
 export function texts(bytes) {
   const folder = join(root, "target/bench-texts");
   mkdirSync(folder, { recursive: true });
@@ -49,7 +49,7 @@ export function texts(bytes) {
   const read = (path) => readFileSync(path, "utf8");
   const markdown = all(/\.md$/i).map(read);
   const types = all(/\.d\.ts$/).map(read);
-  // Bundled, not minified: functions as they were written.
+  // Bundled, not minified: functions in their original form.
   const bundles = all(/(\/vite\/dist\/node\/chunks\/node|\/typescript\/lib\/typescript)\.js$/).map(read);
   const rust = ["src", "xtask", "tests"].flatMap((path) => [...filesIn(join(root, path), /\.rs$/)].sort()).map(read);
   const messages = all(/\/typescript\/lib\/(zh-cn|zh-tw|ja|ko)\/.*\.json$/);
@@ -67,11 +67,11 @@ export function texts(bytes) {
   });
 }
 
-/** Writes texts of one thing, so many times, and gives their paths by name. */
+/** Writes texts that repeat one thing; returns their paths by name. */
 export function runs(length) {
   const folder = join(root, "target/bench-texts");
   mkdirSync(folder, { recursive: true });
-  // The same letters and ideographs every time.
+  // Pseudorandom letters and ideographs, the same in each run.
   let state = 1;
   const below = (end) => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;

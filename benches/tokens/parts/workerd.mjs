@@ -1,6 +1,6 @@
-// In workerd: a process for each measurement. Its clock stands still while a Worker computes, so the time is taken
-// outside: the round trip of a request, less that of a request for nothing. The module is compiled when the Worker is
-// uploaded, and that is not counted.
+// In workerd: a process for each measurement. Its clock stops while a Worker computes, so time is measured outside: the
+// round trip of a request, minus that of an empty request. The module is compiled when the Worker is uploaded, which is
+// not counted.
 
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -82,7 +82,7 @@ export async function start() {
         const [tokens, cold] = await timed("count?1");
         let warm = cold;
         if (again > 0) {
-          // Many passes to a request, since trips differ by a millisecond or two; the first such request is for warming up.
+          // Many passes per request, because round trips vary by a millisecond or two; the first request is a warm-up.
           const passes = Math.min(Math.ceil(again / cold), 50);
           await timed(`count?${passes}`);
           warm = (await timed(`count?${passes}`))[1] / passes;

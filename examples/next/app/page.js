@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 
-/** A chat whose route fits the history before a model would see it. */
+/** A chat whose route fits the history before it would reach a model. */
 export default function Page() {
   const [messages, setMessages] = useState([]);
   const [report, setReport] = useState("Nothing was sent yet.");

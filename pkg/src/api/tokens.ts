@@ -169,7 +169,7 @@ export interface ModelInfo {
 /**
  * Looks up a model by name, also by the name of a snapshot or a fine-tuned model, or with a provider prefix
  * (`openai/gpt-4o`); undefined for an unknown name. An unknown member of a known line (`claude-opus-9`) has the
- * properties of the line's newest model, which `countsAs` names. The table is LiteLLM's: docs/tokens.md.
+ * properties of the line's newest model, which `countsAs` names. The table is LiteLLM's; see docs/tokens.md.
  */
 export function modelInfo(name: string): ModelInfo | undefined {
   return callJson("modelInfo", { name }) as ModelInfo | undefined;
@@ -178,8 +178,8 @@ export function modelInfo(name: string): ModelInfo | undefined {
 /**
  * Loads the vocabulary of an exact tokenizer from the bytes of its asset, which are validated:
  * `ctxweave/vocab/<name>.bin`, or a result of `vocabularyOf` under any name that is not an encoding's. The modules
- * `ctxweave/vocab/<name>` fetch the bytes themselves. Idempotent. Every entry point that counts takes
- * every vocabulary.
+ * `ctxweave/vocab/<name>` fetch the bytes themselves. Idempotent. Every entry point that counts accepts every
+ * vocabulary.
  *
  * @throws {CtxweaveError} `invalid_vocabulary` if the bytes are damaged or another asset, or if another vocabulary has
  *   the name; `unknown_value` for a name that the entry point does not support

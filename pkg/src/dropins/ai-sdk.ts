@@ -110,7 +110,7 @@ export interface FitMiddleware {
 
 /**
  * Middleware for `wrapLanguageModel`: fits each prompt before it goes to the model, counting the tool definitions. The
- * application's messages are unchanged. See docs/agents.md.
+ * application's messages are unchanged. See docs/hooks.md.
  */
 export function fitMiddleware(options: HookOptions = {}): FitMiddleware {
   const fit = fitter(options);
@@ -141,7 +141,7 @@ export type FitPrepareStep = <Message>(step: {
 
 /**
  * A `prepareStep` that fits the messages of each step; returns nothing if they fit unchanged. In version 7 later steps
- * begin with its result: its marker or summary is recognized and replaced. See docs/agents.md.
+ * begin with its result: its marker or summary is recognized and replaced. See docs/hooks.md.
  */
 export function fitPrepareStep(options: HookOptions = {}): FitPrepareStep {
   const fit = fitter(options);

@@ -263,7 +263,7 @@ export interface FitMiddleware {
 
 /**
  * Middleware for `createAgent`: fits the messages of each model call, counting the system prompt and the tools. The
- * agent's state keeps all messages. See docs/agents.md.
+ * agent's state keeps all messages. See docs/hooks.md.
  */
 export function fitMiddleware(options: HookOptions<BaseMessage> = {}): FitMiddleware {
   const fit = fitter(options);

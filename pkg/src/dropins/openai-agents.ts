@@ -17,7 +17,7 @@ export interface FitModelInput {
 /**
  * A `callModelInputFilter` that fits the input of each call. The session keeps all items. Do not use it with
  * `conversationId` or `previousResponseId`: the filter then receives only new items, and the endpoint has the others.
- * See docs/agents.md.
+ * See docs/hooks.md.
  */
 export function fitModelInput(options: HookOptions = {}): FitModelInput {
   const fit = fitter(options);

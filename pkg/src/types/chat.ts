@@ -8,7 +8,7 @@ export type { FitPrefix, FitState } from "./common.js";
 // Input
 // ---------------------------------------------------------------------------------------------------------------------
 
-/** Format of messages; docs/chat-formats.md describes each. `generic` is `{ role, content }` with a text. */
+/** Format of a chat; docs/chat-formats.md has the rules of each. `generic` is `{ role, content }` with a text. */
 export type ChatFormat =
   | "ai-sdk"
   | "ai-sdk-ui"

@@ -280,7 +280,10 @@ export interface Limits {
   xmlAttributes?: number;
 }
 
-/** OpenAI's encodings by their names. Vocabularies of the first three are `ctxweave/vocab/*`, of the others `ctxweave-vocab/*`. */
+/**
+ * OpenAI's encodings by name. The vocabularies of the first three are `ctxweave/vocab/*`, the others
+ * `ctxweave-vocab/*`.
+ */
 export interface Encodings {
   o200k_base: true;
   cl100k_base: true;
@@ -291,7 +294,7 @@ export interface Encodings {
   gpt2: true;
 }
 
-/** One of OpenAI's encodings, named by its vocabulary, which the package contains. */
+/** One of OpenAI's encodings, by the name of its vocabulary. */
 export type Encoding = keyof Encodings;
 
 /** An exact tokenizer: an encoding, or the name under which a custom vocabulary was loaded. */

@@ -160,7 +160,7 @@ export interface EdgeSource {
 /** What to do if the context is over the limit. */
 export type TruncationStrategy = "truncateMiddle" | "rollingWindow" | "stopAtLimit";
 
-/** Settings, resolved field by field: request, then tree, then app, then defaults. */
+/** Settings, resolved field by field: request, then tree, then app, then defaults. See docs/truncation.md. */
 export interface Preferences {
   /** Default `truncateMiddle`. */
   truncationStrategy?: TruncationStrategy;
@@ -236,7 +236,7 @@ export interface MediaCosts {
 /**
  * Additions for a loom-aware agent: an addendum to the system prompt, an operational memory before the conversation, a
  * header on each message, and a loom block at the end. They count against the budget and are never truncated. See
- * docs/loom.md.
+ * docs/loom-aware.md.
  */
 export interface LoomAware {
   /**

@@ -2,7 +2,7 @@ import type { CommitRecord } from "./commits.js";
 import type { Diagnostic, JsonValue, Limits, OwnTokenizer, Tokenizer } from "./common.js";
 import type { LoomTreeData, VendorBlock } from "./loom.js";
 
-/** A format of agent sessions; docs/session-formats.md describes each. */
+/** A format of agent sessions; docs/session-formats.md has the rules of each. */
 export type TranscriptFormat =
   "bureau-agent-v1" | "claude-code-v1" | "codex-v0" | "codex-v1" | "gemini-v1" | "generic-v1";
 

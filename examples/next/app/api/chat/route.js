@@ -3,7 +3,7 @@ import { fitMessages, init } from "ctxweave/chat";
 /** Put your model here: `openai.chat.completions.create({ model, messages })`, or any other. */
 const ask = async (messages) => ({ role: "assistant", content: `I was sent ${messages.length} messages.` });
 
-/** Takes the whole history, and asks the model with what fits. */
+/** Receives the whole history, and calls the model with the fitted messages. */
 export async function POST(request) {
   await init();
   const history = await request.json();
