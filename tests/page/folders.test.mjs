@@ -110,7 +110,7 @@ describe("the sample vault", () => {
       await eventually(async () => assert.equal(await page.locator(".tag.told").count(), expected.length));
       await folder(page, "Projects/parachute/base/db").check();
       await eventually(async () => assert.match(await prompt(page), /# Changed\n\n- New fact/));
-      await page.getByRole("button", { name: "Undo changes" }).click();
+      await page.getByRole("button", { name: "Revert changes" }).click();
       await eventually(async () => assert.match(await prompt(page), /One migration, one file/));
     });
   });

@@ -309,7 +309,7 @@ export async function showPane(page, name) {
 
 /** Confirms every replacement of the user's document. */
 export function agreeing(page) {
-  const yes = page.getByRole("button", { name: "Replace" });
+  const yes = page.getByRole("button", { name: "Replace it" });
   return page.addLocatorHandler(yes, () => yes.click());
 }
 

@@ -701,7 +701,7 @@ describe("user files", () => {
       const before = await shownTotals(page);
       for (const [text, expected] of [
         ["{ not json", /this is not JSON/],
-        ["[1, 2]", /an array and not an object/],
+        ["[1, 2]", /an array instead of an object/],
         ["{}", /nodes is missing/],
         ['{"nodes": [], "edges": 7}', /edges is a number/],
         [JSON.stringify(twice), /duplicate_id/],

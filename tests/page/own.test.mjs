@@ -90,7 +90,7 @@ describe("a user's document", () => {
         await page.getByRole("button", { name: "Keep mine" }).click();
         await shown(page).waitFor();
         await sample(page);
-        await page.getByRole("button", { name: "Replace" }).click();
+        await page.getByRole("button", { name: "Replace it" }).click();
         await isSample(page).waitFor();
         await page.getByRole("button", { name: "Undo" }).click();
         await shown(page).waitFor();

@@ -47,7 +47,7 @@ const BODIES = {
 const SESSIONS = {
   "bureau-agent-v1": "a session (CBOR)",
   "claude-code-v1": "a session of Claude Code",
-  "codex-v0": "an older session of Codex",
+  "codex-v0": "a session of Codex (older format)",
   "codex-v1": "a session of Codex",
   "gemini-v1": "a session of Gemini CLI",
   "generic-v1": "a session, one message per line",

@@ -96,7 +96,7 @@ export class PersistedDocument<T> {
 
   /** Whether the document may be replaced. */
   async mayReplace(): Promise<boolean> {
-    return !this.isOwn.peek() || ask("Replace your document? You can undo this.", "Replace");
+    return !this.isOwn.peek() || ask("Replace your document? You can undo this.", "Replace it");
   }
 
   /** Records the position in the document without an undo step. */

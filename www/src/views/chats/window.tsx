@@ -155,7 +155,7 @@ function Saved({ now }: { now: Fitted }) {
       {price ? null : <span class="quiet-text">Choose a model to see the price.</span>}
       {done > 0 ? (
         <button type="button" class="small" onClick={clearMarks}>
-          Undo all {plural(done, "change")} back
+          Reset {plural(done, "change")}
         </button>
       ) : null}
     </p>

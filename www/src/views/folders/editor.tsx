@@ -72,7 +72,7 @@ function FileEditor() {
       />
       {news?.changed ? (
         <button type="button" class="small" onClick={() => restore(path)}>
-          Undo changes
+          Revert changes
         </button>
       ) : null}
       <Findings list={diagnostics} />
