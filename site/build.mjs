@@ -55,7 +55,7 @@ function link(item, whole, label, to) {
   const file = posix.join(posix.dirname(item.file), path);
   const found = items.find((other) => [file, posix.join(file, "README.md")].includes(other.file));
   if (!found) {
-    if (!existsSync(join(root, file))) throw new Error(`${item.file}: there is no ${to}`);
+    if (!existsSync(join(root, file))) throw new Error(`${item.file}: missing ${to}`);
     return label.includes("`") || label === file ? label : `${label} (\`${file}\`)`;
   }
   const target = posix.relative(posix.dirname(pageOf(item)), pageOf(found));

@@ -1,5 +1,5 @@
-// Makes the pictures of the page again, from the page as it is: `node www/pictures.mjs`. The icons in sizes, and for each view what a
-// link to it shows (1200 × 630).
+// Generates the pictures of the page from the page itself: `node www/pictures.mjs`. The icons in their sizes, and for
+// each view the preview of links to it (1200 × 630).
 
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -12,7 +12,7 @@ const icon = await readFile(to("icon.svg"), "utf8");
 for (const size of [192, 512]) {
   const page = await site.context.newPage();
   await page.setViewportSize({ width: size, height: size });
-  // The large one fills its square: whoever installs it cuts it to a shape of their own.
+  // The large one fills its square, because platforms crop it to their shapes.
   const drawn = size === 512 ? icon.replace('rx="8"', "") : icon;
   await page.setContent(`<style>body { margin: 0 } svg { display: block; inline-size: 100vw }</style>${drawn}`);
   await page.screenshot({ path: to(`icon-${size}.png`), omitBackground: true });

@@ -128,7 +128,7 @@ const STATES = {
     (page) => page.locator("[data-error-code]").getByText("node_not_found").waitFor({ state: "attached" }),
   ],
   "loom, a missing sample": ["#/loom?tree=nonesuch", (page) => page.getByRole("alert").waitFor()],
-  "loom, somebody else's file": ["#/loom?tree=file&tip=b", (page) => page.getByRole("alert").waitFor()],
+  "loom, another user's file": ["#/loom?tree=file&tip=b", (page) => page.getByRole("alert").waitFor()],
   "loom, a tokenizer on its way": [
     "#/loom?tree=agent",
     async (page) => {
@@ -137,7 +137,7 @@ const STATES = {
       await page.getByRole("progressbar", { name: "Loading cl100k_base" }).waitFor();
     },
   ],
-  "loom, asked before a sample replaces one's own": [
+  "loom, asked before a sample replaces a user's document": [
     "#/loom",
     (page) =>
       asked(page, "mine.json", '{"nodes":[{"id":"a","content":"Mine","authorType":"human"}],"edges":[]}', () =>
@@ -204,7 +204,7 @@ const STATES = {
         .waitFor();
     },
   ],
-  "chats, asked before a sample replaces one's own": [
+  "chats, asked before a sample replaces a user's document": [
     "#/chats",
     (page) =>
       asked(page, "mine.json", '[{ "role": "user", "content": "Mine" }]', () =>
@@ -243,7 +243,7 @@ const STATES = {
       await page.getByRole("alert").waitFor();
     },
   ],
-  "tokens, a vocabulary of one's own, and a file that gives none": [
+  "tokens, a user's vocabulary, and an invalid file": [
     "#/tokens",
     async (page) => {
       await drop(page, "mine.json", JSON.stringify(tokenizerFile));
@@ -256,13 +256,13 @@ const STATES = {
         .waitFor();
     },
   ],
-  "tokens, asked before a sample replaces one's own": [
+  "tokens, asked before a sample replaces a user's document": [
     "#/tokens",
     (page) =>
       asked(page, "mine.txt", "Words of mine", () => page.getByRole("radio", { name: "Code" }).click({ force: true })),
   ],
 
-  "workspace, one file of one's own, and a folder without any": [
+  "workspace, a single user file, and a folder without files": [
     "#/workspace",
     async (page) => {
       await agreeing(page);
@@ -279,7 +279,7 @@ const STATES = {
       await page.locator("[data-error-code]").waitFor({ state: "attached" });
     },
   ],
-  "workspace, asked before the sample replaces one's own": [
+  "workspace, asked before the sample replaces a user's document": [
     "#/workspace",
     (page) => asked(page, "brief.md", "Mine", () => page.getByRole("button", { name: "Sample" }).click()),
   ],
@@ -308,7 +308,7 @@ const STATES = {
       await page.locator(".result-pane [data-finding]").first().waitFor({ state: "attached" });
     },
   ],
-  "folders, asked before the sample replaces one's own": [
+  "folders, asked before the sample replaces a user's document": [
     "#/folders",
     (page) => asked(page, "AGENTS.md", "Mine", () => page.getByRole("button", { name: "Sample vault" }).click()),
   ],
@@ -323,7 +323,7 @@ const STATES = {
     "noisy",
   ],
 
-  "operators, XML that is broken": [
+  "operators, broken XML": [
     "#/operators",
     async (page) => {
       await field(page, "Task template, XML").fill('<task type="atomic">\n  <description>a</descriptiom>\n</task>');
@@ -337,7 +337,7 @@ const STATES = {
       await page.locator("[data-no-tree]").waitFor({ state: "attached" });
     },
   ],
-  "operators, a type that is not known": [
+  "operators, an unknown type": [
     "#/operators",
     async (page) => {
       await choose(page.getByRole("radio", { name: "Mistakes" }));
@@ -345,7 +345,7 @@ const STATES = {
       await page.locator("[data-error-code]").waitFor({ state: "attached" });
     },
   ],
-  "operators, asked before a sample replaces one's own": [
+  "operators, asked before a sample replaces a user's document": [
     "#/operators",
     (page) =>
       asked(page, "mine.xml", '<task type="atomic"/>', () =>
@@ -353,7 +353,7 @@ const STATES = {
       ),
   ],
 
-  "commits, as a narrative for another agent, with what is lost": [
+  "commits, as a narrative for another agent, with losses": [
     "#/commits",
     async (page) => {
       await chosen(page);
@@ -373,7 +373,7 @@ const STATES = {
       await page.locator('[data-tier="transcode"]').waitFor();
     },
   ],
-  "commits, what is no text": [
+  "commits, binary content": [
     "#/commits",
     async (page) => {
       await chosen(page);
@@ -404,7 +404,7 @@ const STATES = {
       await page.locator(".about").getByText("1,000 commits").waitFor();
     },
   ],
-  "commits, a file that is no session": [
+  "commits, an invalid session": [
     "#/commits",
     async (page) => {
       await chosen(page);
@@ -422,7 +422,7 @@ const STATES = {
     },
     "noisy",
   ],
-  "commits, asked before the sample replaces one's own": [
+  "commits, asked before the sample replaces a user's document": [
     "#/commits",
     async (page) => {
       await chosen(page);

@@ -48,7 +48,7 @@ const ARGUMENTS = {
   "a Map of bytes": () => new Map([["ref", transferred(new Uint8Array(9))]]),
   "fields of bytes": () =>
     Object.fromEntries(["bytes", "text", "notes"].map((name) => [name, transferred(new Uint8Array(9))])),
-  "a signal that is none": () => ({ signal: {} }),
+  "an invalid signal": () => ({ signal: {} }),
   "a controller": () => ({ signal: new AbortController() }),
   "a signal with a getter": () => ({
     signal: {

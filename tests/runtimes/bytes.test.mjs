@@ -218,7 +218,7 @@ const UNREADABLE = {
     },
     "detached",
   ],
-  "a detached subclass that says it has bytes": [
+  "a detached subclass that claims to have bytes": [
     (bytes) => {
       const view = detached(copied(bytes));
       Object.defineProperties(view, { length: { value: 5 }, byteLength: { value: 5 } });
@@ -226,7 +226,7 @@ const UNREADABLE = {
     },
     "detached",
   ],
-  "a view behind the end of its buffer": [
+  "a view past the end of its buffer": [
     (bytes) => {
       const { buffer } = copied(bytes, { maxByteLength: bytes.length });
       const view = new Uint8Array(buffer, 1);

@@ -96,7 +96,7 @@ describe("the graph", () => {
       ids,
     );
     assert.equal(Object.getPrototypeOf(graph.show(tip)), Object.prototype);
-    assert.equal("parent" in graph.show(ids[0]), false, "what is absent is absent");
+    assert.equal("parent" in graph.show(ids[0]), false, "absent fields are absent");
     assert.equal(graph.size, 3);
     assert.equal(graph.resolve("nobody", new Date()), undefined);
     graph.free();

@@ -173,7 +173,7 @@ test("an invalid source is named, and init can be tried again", async () => {
   for (const [source, reason, message] of wrong) {
     const [error, works] = await fresh(
       "node",
-      `// A module with nothing in it but the section that says which version it is.
+      `// An empty module with the version section.
       const stale = () => new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 0, 14, 8, ...Buffer.from("ctxweave0.0.9")]);
       say(await failure(() => ctxweave.init(${source})));
       await ctxweave.init();

