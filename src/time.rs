@@ -17,10 +17,9 @@ pub struct Timestamp {
 impl Timestamp {
     /// Reads an RFC 3339 date and time: `2026-03-01T09:30:00Z`, `2026-03-01T10:30:00.25+01:00`.
     ///
-    /// As RFC 3339 allows, `T` and `Z` may be lower case, and a space may replace the
-    /// `T`. Digits of a fraction beyond the ninth are dropped. `None` for everything else: a month 13, a 29 February of
-    /// a common year, a date without a time, a time without an offset, and a second 60 that is not the last of a month
-    /// in UTC.
+    /// As RFC 3339 allows, `T` and `Z` may be lower case, and a space may replace the `T`. Digits of a fraction beyond
+    /// the ninth are dropped. `None` for everything else: a month 13, a 29 February of a common year, a date without a
+    /// time, a time without an offset, and a second 60 that is not the last of a month in UTC.
     ///
     /// ```
     /// use ctxweave::time::Timestamp;

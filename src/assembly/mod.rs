@@ -1,9 +1,8 @@
 //! Fits a conversation or a document under a budget, and reports every item (docs/loom.md).
 //!
-//! This layer knows items, units and costs, but no trees or requests. A
-//! [`Plan`](plan::Plan) takes [`Items`](item::Items) with their units and the sums of their costs, chooses the kept
-//! items, renders them and reports the rest. A [`DocumentPlan`](document::DocumentPlan) does the same for one
-//! continuous text.
+//! This layer knows items, units and costs, but no trees or requests. A [`Plan`](plan::Plan) takes
+//! [`Items`](item::Items) with their units and the sums of their costs, chooses the kept items, renders them and
+//! reports the rest. A [`DocumentPlan`](document::DocumentPlan) does the same for one continuous text.
 
 pub(crate) mod body;
 pub(crate) mod budget;

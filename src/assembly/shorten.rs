@@ -109,8 +109,8 @@ pub(crate) struct ShortenUnit<'p> {
 }
 
 impl ShortenUnit<'_> {
-    /// The items with shortened results; otherwise, with
-    /// [`Fill::All`], with all texts shortened; otherwise with cleared results; `None` if none of this suffices.
+    /// The items with shortened results; otherwise, with [`Fill::All`], with all texts shortened; otherwise with
+    /// cleared results; `None` if none of this suffices.
     pub(crate) fn items<'a>(&self, unit: &[Item<'a>], room: u64) -> Option<Vec<Item<'a>>> {
         let slots = slots(unit, 0);
         let results: Vec<TextSlot> = slots.iter().copied().filter(|slot| slot.inner.is_some()).collect();

@@ -4,17 +4,15 @@
 //! [`fit`] makes one fit; a [`Chat`] reads and counts its messages once, for many. [`count`] and [`measure`] return
 //! costs, [`convert`] converts a chat to another format. [`CALLS`] is the same API over JSON.
 //!
-//! `vendors` reads a message into pieces: a text, a call, a result, with its cost and its place.
-//! `pairs` finds units, `edits` clears and removes parts of messages, and
-//! `cut` removes whole messages by the strategies of `assembly`.
+//! `vendors` reads a message into pieces: a text, a call, a result, with its cost and its place. `pairs` finds units,
+//! `edits` clears and removes parts of messages, and `cut` removes whole messages by the strategies of `assembly`.
 //! `protection` sets messages aside that are shortened rather than removed, `shortening` shortens them and the edges of
 //! the gap, `gap` has the marker and the summary. `media` limits images and bytes (`sizes`), `billing` leaves out free
 //! messages, `adjacency` and `refused` report content that a provider rejects. Nothing is rebuilt: `outcome` has the
 //! decisions (which messages are kept and what changes in them), and `fitted` applies them. `series` relates the
-//! messages to those of the last fit, `continuing` repeats its treatment (`treatment`) and makes the
-//! `state` for the next one. `resident` keeps the results of reading and counting.
-//! `convert` takes messages of blocks, which `vendors` makes of the pieces, and writes them in another format or as a
-//! Loom tree.
+//! messages to those of the last fit, `continuing` repeats its treatment (`treatment`) and makes the `state` for the
+//! next one. `resident` keeps the results of reading and counting. `convert` takes messages of blocks, which `vendors`
+//! makes of the pieces, and writes them in another format or as a Loom tree.
 
 mod adjacency;
 mod attempts;

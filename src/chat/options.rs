@@ -19,8 +19,8 @@ use crate::tokens::bpe::Encoding;
 use crate::tokens::models::Model;
 use crate::tokens::{Counter, Tokenizers, families, models};
 
-/// The options of a fit, a count or a measurement. Counting and measuring use `format`, `counter`,
-/// `tokenizers`, `model`, `tools` and `system`.
+/// The options of a fit, a count or a measurement. Counting and measuring use `format`, `counter`, `tokenizers`,
+/// `model`, `tools` and `system`.
 ///
 /// The limit is `max_tokens`, or `context_window` less `token_buffer`, or the limit of `model`.
 #[derive(Clone, Debug)]
@@ -89,9 +89,8 @@ pub struct FitOptions {
     /// Tokens of a summary, including its prefix. Defaults to a quarter of the limit. See
     /// [`plan_fit`](super::plan_fit).
     pub summary_tokens: Option<u64>,
-    /// The treatment of signed thinking that a change makes invalid. With
-    /// [`PreservedThinking::DropBlock`], [`Report::body`](super::Report::body) has the fields by which the provider
-    /// drops it.
+    /// The treatment of signed thinking that a change makes invalid. With [`PreservedThinking::DropBlock`],
+    /// [`Report::body`](super::Report::body) has the fields by which the provider drops it.
     pub preserved_thinking: PreservedThinking,
     /// The fit that this one continues. Its treatment is applied again, so that the result begins with the last one,
     /// until the limit is exceeded; then a step cuts down to `cut_to`.

@@ -179,8 +179,8 @@ impl Series {
 }
 
 impl KnownState {
-    /// The messages of the result, including those removed by
-    /// `endOn`: the index in the input and the treatment, or `None` for the marker or summary.
+    /// The messages of the result, including those removed by `endOn`: the index in the input and the treatment, or
+    /// `None` for the marker or summary.
     fn result_entries(&self) -> Vec<Option<(usize, Option<&Treatment>)>> {
         let mut treatments = self.treatments.iter().peekable();
         let mut entries = Vec::new();

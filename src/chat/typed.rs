@@ -91,8 +91,8 @@ fn fit_phase(messages: &[Json], options: &FitOptions, phase: Phase) -> Result<(F
     Ok((Fitted::new(messages, decisions), summarize))
 }
 
-/// Tokens of the unfitted request: the total that
-/// [`fit`] reports if it changes nothing. The tokenizer of `options.model` must be loaded.
+/// Tokens of the unfitted request: the total that [`fit`] reports if it changes nothing. The tokenizer of
+/// `options.model` must be loaded.
 ///
 /// # Errors
 /// As [`fit`] for messages and model; [`crate::Code::VocabularyNotLoaded`].

@@ -174,8 +174,8 @@ impl Checkpointer {
     /// returned commits that are not stored yet.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] for a `created_at` that is not RFC 3339, and for
-    /// [`Trigger::Compaction`], which requires [`Checkpointer::compact`]; errors of the format about the messages.
+    /// [`Code::InvalidInput`] for a `created_at` that is not RFC 3339, and for [`Trigger::Compaction`], which requires
+    /// [`Checkpointer::compact`]; errors of the format about the messages.
     pub fn checkpoint(&mut self, trigger: Trigger, fields: &CheckpointFields) -> Result<Vec<PendingCommit>> {
         required_time("created_at", &fields.created_at)?;
         if matches!(trigger, Trigger::Compaction | Trigger::Other(_)) {
@@ -204,8 +204,8 @@ impl Checkpointer {
     /// stay pending.
     ///
     /// # Errors
-    /// [`Code::CompactionStale`] if stored messages are not covered, [`Code::InvalidInput`] for a
-    /// `covered` beyond the position or a `created_at` that is not RFC 3339; errors of the format about the messages.
+    /// [`Code::CompactionStale`] if stored messages are not covered, [`Code::InvalidInput`] for a `covered` beyond the
+    /// position or a `created_at` that is not RFC 3339; errors of the format about the messages.
     pub fn compact(
         &mut self,
         summary: &[u8],

@@ -92,9 +92,8 @@ impl CommitGraph {
     ///
     /// # Errors
     /// [`Code::CommitNotFound`] for a missing parent, [`Code::IdCollision`] if the id belongs to a commit with other
-    /// content, [`Code::UnsupportedVersion`], [`Code::InvalidInput`] for a
-    /// `created_at` that is not RFC 3339, [`Code::AmbiguousRef`] and
-    /// [`Code::ArtifactNotFound`] for a short ref, [`Code::LimitExceeded`].
+    /// content, [`Code::UnsupportedVersion`], [`Code::InvalidInput`] for a `created_at` that is not RFC 3339,
+    /// [`Code::AmbiguousRef`] and [`Code::ArtifactNotFound`] for a short ref, [`Code::LimitExceeded`].
     pub fn checkpoint(&mut self, record: Record) -> Result<&Record> {
         changeable(&record)?;
         required_time("created_at", &record.created_at)?;

@@ -151,9 +151,9 @@ impl CommitGraph {
     /// Plans a materialization: the blobs, their order, and the reasons. Without a commit the plan is empty.
     ///
     /// # Errors
-    /// [`Code::CommitNotFound`] for the commit or a required parent, [`Code::ChainCycle`],
-    /// [`Code::StopNotInChain`], [`Code::UnsupportedVersion`] for a kind of commit of a later version,
-    /// [`Code::AmbiguousRef`], [`Code::LimitExceeded`].
+    /// [`Code::CommitNotFound`] for the commit or a required parent, [`Code::ChainCycle`], [`Code::StopNotInChain`],
+    /// [`Code::UnsupportedVersion`] for a kind of commit of a later version, [`Code::AmbiguousRef`],
+    /// [`Code::LimitExceeded`].
     pub fn plan(&self, request: PlanRequest) -> Result<Plan> {
         plan_chain(request.clone(), &self.chain_of(&request)?, |record| self.full_ref(record))
     }

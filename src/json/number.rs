@@ -24,8 +24,8 @@ struct Decimal<'t> {
     is_all: bool,
 }
 
-/// The nearest float to a decimal number, ties to even, as in JavaScript and
-/// `str::parse`, whose tables would be 10 KB. `None` if the text is not a number.
+/// The nearest float to a decimal number, ties to even, as in JavaScript and `str::parse`, whose tables would be 10 KB.
+/// `None` if the text is not a number.
 pub(crate) fn float(text: &str) -> Option<f64> {
     let decimal = Decimal::read(text)?;
     let float = decimal.simple().unwrap_or_else(|| decimal.nearest());

@@ -1,5 +1,5 @@
-//! Assembles the context of one operator (docs/operators.md):
-//! [`begin`] returns it, or a request for the memory system; [`finish`] takes the answer.
+//! Assembles the context of one operator (docs/operators.md): [`begin`] returns it, or a request for the memory system;
+//! [`finish`] takes the answer.
 
 use std::rc::Rc;
 

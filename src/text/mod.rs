@@ -234,8 +234,8 @@ impl<'t> Clusters<'t> {
         exact
     }
 
-    /// The beginning of a tail that may begin at byte
-    /// `at` or later: the start of a word if one is within [`NEAR_CHARS`], else a boundary.
+    /// The beginning of a tail that may begin at byte `at` or later: the start of a word if one is within
+    /// [`NEAR_CHARS`], else a boundary.
     pub fn tail_start(&self, at: usize) -> usize {
         let exact = self.ceil(at);
         let (head, rest) = self.text.split_at_checked(exact).unwrap_or((self.text, ""));

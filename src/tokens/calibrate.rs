@@ -1,13 +1,13 @@
-//! Factors for a tokenizer that is not public, fitted to what a provider counted.
+//! Factors for a tokenizer that is not public, fitted to counts of the provider.
 
 use super::families::{CALIBRATED, MAX_FACTOR_PERCENT};
 use super::heuristic::{self, Scale};
 use crate::error::Result;
 use crate::json::Value;
 
-/// A text and what a provider counted for it.
+/// A text and the provider's count.
 pub(super) struct Sample {
-    /// The estimates of its three kinds of characters, and the tokens that were counted.
+    /// The estimates of its three kinds of characters, and the provider's count.
     shares: [f64; 3],
     tokens: f64,
 }
@@ -15,24 +15,24 @@ pub(super) struct Sample {
 /// A fitted tokenizer.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Calibration {
-    /// What to give as `tokenizer`.
+    /// The value for `tokenizer`.
     pub(super) tokenizer: String,
-    /// By how many percent its counts may be off: the largest error on the samples, and at least [`MIN_ERROR_PERCENT`].
+    /// Maximum error of its counts in percent: the largest error on the samples, and at least [`MIN_ERROR_PERCENT`].
     pub(super) error: u32,
-    /// How many samples it was fitted to.
+    /// The number of samples it was fitted to.
     pub(super) samples: usize,
 }
 
-/// A few texts say little of all others.
+/// A few samples do not represent all texts.
 const MIN_ERROR_PERCENT: f64 = 5.0;
 
-/// How much the three factors are held together, as if so many samples of one kind each said that they are equal.
+/// Weight that pulls the three factors together, as if this many samples of each kind reported equal factors.
 const TOGETHER: f64 = 0.05;
 
-/// Reads the samples: a list of `{ text, tokens }`, one at least, each of one token or more.
+/// Reads the samples: a list of `{ text, tokens }` with at least one item, each of at least one token.
 ///
 /// # Errors
-/// [`crate::Code::InvalidInput`] with the path of what is no sample.
+/// [`crate::Code::InvalidInput`] with the path of an invalid sample.
 pub(super) fn samples(list: Value<'_>) -> Result<Vec<Sample>> {
     let mut samples = Vec::new();
     for sample in list.list("a list of samples")? {
@@ -41,28 +41,26 @@ pub(super) fn samples(list: Value<'_>) -> Result<Vec<Sample>> {
         let counted = sample.need("tokens")?;
         let tokens = counted.whole(u32::MAX)?;
         if tokens == 0 || text.is_empty() {
-            return Err(
-                counted.invalid(|place| format!("{place} must be the tokens, 1 or more, of a text that is not empty"))
-            );
+            return Err(counted.invalid(|place| format!("{place} must be 1 or more, and the text must not be empty")));
         }
         let count = |factors| f64::from(heuristic::count_scaled(&text, Scale::percent(factors), None));
         let whole = count([100, 100, 100]);
-        // What one kind adds when it counts twice.
+        // The increase when one kind counts twice.
         let shares = [count([200, 100, 100]), count([100, 200, 100]), count([100, 100, 200])].map(|more| more - whole);
         samples.push(Sample { shares, tokens: tokens.into() });
     }
     if samples.is_empty() {
-        return Err(list.invalid(|place| format!("{place} is empty; give a sample at least")));
+        return Err(list.invalid(|place| format!("{place} is empty; pass at least one sample")));
     }
     Ok(samples)
 }
 
-/// The factors that make the squares of the relative errors least, held near one factor for all that fits best.
+/// The factors that minimize the squares of the relative errors, pulled towards the best single factor.
 pub(super) fn fit(samples: &[Sample]) -> Calibration {
     let sum = |of: fn(&Sample) -> f64| samples.iter().map(of).sum::<f64>();
     let ratio = sum(|sample| sample.tokens) / sum(|sample| sample.shares.iter().sum::<f64>()).max(1.0);
     let mut factors = [ratio; 3];
-    // One factor after the other, which converges, for the squares are convex and so are the bounds.
+    // Coordinate descent, which converges because the squares and the bounds are convex.
     for _ in 0..200 {
         for kind in 0..3 {
             let (mut above, mut below) = (TOGETHER * ratio, TOGETHER);
@@ -88,7 +86,7 @@ pub(super) fn fit(samples: &[Sample]) -> Calibration {
         ((counted - sample.tokens) / counted.max(1.0)).abs() * 100.0
     };
     let error = samples.iter().map(error).fold(MIN_ERROR_PERCENT, f64::max).ceil().min(f64::from(MAX_FACTOR_PERCENT));
-    // Numbers with a fraction are written by code of many kilobytes.
+    // Formatting numbers with a fraction takes many kilobytes of code.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 5 to 400")]
     let whole = |number: f64| number as u32;
     let ([latin, signs, others], error) = (percent.map(whole), whole(error));

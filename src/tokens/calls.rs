@@ -1,4 +1,4 @@
-//! The calls of this area (SPEC §7). Counting a text has exports of its own next to them, since it has to be quick.
+//! The calls of the area `tokens` (docs/tokens.md). Counting a text is a separate export, because it has to be fast.
 
 use std::rc::Rc;
 
@@ -21,7 +21,7 @@ fn arguments(request: Value<'_>) -> Result<Object<'_>> {
     request.object("arguments, an object")
 }
 
-/// The options of a count, and the counter that they ask for.
+/// The options of a count, and the counter that they name.
 fn options<'t>(
     arguments: Object<'t>,
     known: &[&str],
@@ -46,7 +46,7 @@ fn count_up_to(request: Value<'_>, host: &CallContext) -> Result<Response> {
     Ok(Response::small(count.map_or(SmallResult::Null, |count| SmallResult::Number(count.into()))))
 }
 
-/// The name of the tokenizer that the options of a count ask for, once they have been looked at.
+/// The name of the tokenizer in the options of a count, after validation.
 fn tokenizer_name(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (_, counter) = options(arguments(request)?, &["tokenizer"], host)?;
     Ok(Response::small(SmallResult::Text(counter.name().to_owned())))

@@ -1,14 +1,15 @@
-//! How many `cl100k_base` tokens there are for each `o200k_base` token that the estimator expects, by kind of character.
+//! `cl100k_base` tokens per `o200k_base` token that the estimator expects, by kind of character.
 //!
-//! Measured in November 2026 with tiktoken on tests/corpus (the Universal Declaration of Human Rights from article 20 on, in 55 languages)
-//! and, for kinds that are in none of these, on random words of their characters. docs/estimator.md has the errors.
+//! Measured in November 2026 with tiktoken on tests/corpus (the Universal Declaration of Human Rights from article 20
+//! on, in 55 languages) and, for kinds that occur in none of these, on random words of their characters.
+//! docs/estimator.md has the errors.
 
 use super::heuristic_ranges::CLASSES;
 
-/// What a kind that is not listed has, in percent.
+/// Percent of a kind that is not listed.
 const SAME: u16 = 100;
 
-/// Percent by kind, each with the name it has in heuristic_ranges.rs. Measured on texts of the script, plus 5 %.
+/// Percent by kind, each with its name in heuristic_ranges.rs. Measured on texts of the script, plus 5 %.
 const OF_TEXTS: &[(usize, u16)] = &[
     (7, 150),  // latin1
     (9, 160),  // latin ext a
@@ -109,7 +110,7 @@ const OF_WORDS: &[(usize, u16)] = &[
 ];
 
 /// Percent by kind of character.
-#[expect(clippy::indexing_slicing, reason = "where it is wrong it does not compile")]
+#[expect(clippy::indexing_slicing, reason = "a wrong index does not compile")]
 pub(super) static FACTORS: [u16; CLASSES] = {
     let mut factors = [SAME; CLASSES];
     let lists = [OF_TEXTS, OF_WORDS];

@@ -1,4 +1,4 @@
-//! Texts as the numbers of their tokens, and back (SPEC §6).
+//! Encodes texts as token ids, and decodes them (docs/tokens.md).
 
 use crate::error::{Code, Error, Result};
 use crate::maps::SortedMap;
@@ -6,36 +6,36 @@ use crate::text::Utf16Offsets;
 pub use crate::tokens::bpe::PIECE;
 use crate::tokens::bpe::{Form, Origins, Rank};
 
-/// An exact tokenizer, next to counting: what its tokens are.
+/// The tokens of an exact tokenizer, in addition to their count.
 pub trait Codec {
-    /// Appends the tokens of a text, those that are special as the plain text they are. Once there are more than `max_tokens` it may
-    /// stop, where a token ends that no text after it changes.
+    /// Appends the tokens of a text, special ones as plain text. With more than `max_tokens` it may stop at the end of
+    /// a token that no further text changes.
     fn encode_ordinary(&self, text: &str, max_tokens: usize, tokens: &mut Vec<Rank>);
 
-    /// Where the tokens of a text end, with [`PIECE`] where a piece of the text does; it may stop as [`Self::encode_ordinary`], at
-    /// the end of a piece. Nothing where it is not known of what pieces a text is.
+    /// The ends of the tokens of a text, with [`PIECE`] at the ends of pieces; it may stop like
+    /// [`Self::encode_ordinary`], at the end of a piece. `None` if the pieces of a text are unknown.
     fn token_ends(&self, text: &str, max_tokens: usize) -> Option<Vec<usize>> {
         let _ = (text, max_tokens);
         None
     }
 
-    /// How many bytes the first piece of a text has.
+    /// The length of the first piece of a text, in bytes.
     fn first_piece(&self, text: &str) -> usize {
         text.len()
     }
 
-    /// Appends the bytes of a token; false where there is no ordinary one of that number.
+    /// Appends the bytes of a token; `false` if no ordinary token has this id.
     fn append_token(&self, token: Rank, bytes: &mut Vec<u8>) -> bool;
 
-    /// Appends the bytes of tokens up to the first that is no ordinary one, and says how many those are.
+    /// Appends the bytes of tokens up to the first that is not an ordinary one; returns how many those are.
     fn append_tokens(&self, tokens: &[Rank], bytes: &mut Vec<u8>) -> usize {
         tokens.iter().position(|&token| !self.append_token(token, bytes)).unwrap_or(tokens.len())
     }
 
-    /// The special tokens that texts may have: their text and their number.
+    /// The special tokens that texts may contain: their text and their id.
     fn specials(&self) -> Vec<(&str, Rank)>;
 
-    /// The normal form that texts are brought to first.
+    /// The normal form that texts are converted to first.
     fn form(&self) -> Option<Form> {
         None
     }
@@ -45,13 +45,13 @@ pub trait Codec {
 #[derive(Clone, Debug, Default)]
 pub struct Specials {
     tokens: SortedMap<String, Rank>,
-    /// The bytes that they begin with, and how long they are, from the longest.
+    /// The first bytes of the special tokens, and their lengths, longest first.
     first: Vec<u8>,
     lengths: Vec<usize>,
 }
 
 impl Specials {
-    /// None.
+    /// An empty set.
     pub fn new() -> Self {
         Self::default()
     }
@@ -64,7 +64,7 @@ impl FromIterator<(String, Rank)> for Specials {
 }
 
 impl Specials {
-    /// Those of a map, none of which is empty.
+    /// The special tokens of a map without empty texts.
     pub(crate) fn of(tokens: SortedMap<String, Rank>) -> Self {
         let (mut first, mut lengths) = (Vec::new(), Vec::new());
         for (text, _) in tokens.iter() {
@@ -80,16 +80,16 @@ impl Specials {
     }
 }
 
-/// What a text falls apart into.
+/// A part of a text.
 enum Part<'t> {
     /// Ordinary text.
     Text(&'t str),
-    /// A special token, and how long its text is.
+    /// A special token, and the length of its text.
     Special(Rank, usize),
 }
 
 impl Specials {
-    /// Gives the parts of a text. Of special tokens that begin at the same place the longest is taken.
+    /// Calls `each` for the parts of a text. Of special tokens that begin at the same place the longest wins.
     fn each_part<'t>(&self, text: &'t str, each: &mut dyn FnMut(Part<'t>)) {
         let (mut from, mut at) = (0, 0_usize);
         let begins = |byte: &u8| self.first.contains(byte);
@@ -110,7 +110,7 @@ impl Specials {
         each(Part::Text(text.get(from..).unwrap_or_default()));
     }
 
-    /// The special token that stands at a place, and its length.
+    /// The special token at an offset, and its length.
     fn at(&self, text: &str, at: usize) -> Option<(Rank, usize)> {
         self.lengths.iter().find_map(|&len| {
             let special = self.tokens.get(text.get(at..at.checked_add(len)?)?)?;
@@ -119,8 +119,8 @@ impl Specials {
     }
 }
 
-/// The tokens of a text. What of it is one of the special tokens given is that token, and parts what is before it from what is
-/// after it.
+/// The tokens of a text. The given special tokens are recognized in it, and separate the text before them from the text
+/// after them.
 pub fn encode(codec: &dyn Codec, text: &str, specials: &Specials) -> Vec<Rank> {
     let mut tokens = Vec::new();
     specials.each_part(text, &mut |part| match part {
@@ -130,43 +130,43 @@ pub fn encode(codec: &dyn Codec, text: &str, specials: &Specials) -> Vec<Rank> {
     tokens
 }
 
-/// The bytes that tokens stand for, special ones for their text. They need not be UTF-8.
+/// The bytes of tokens, the text for special ones. They need not be UTF-8.
 ///
 /// # Errors
-/// [`Code::InvalidInput`] with `path` and `value` for a number that is no token.
+/// [`Code::InvalidInput`] with `path` and `value` for a number that is not a token.
 pub fn decode(codec: &dyn Codec, tokens: &[Rank]) -> Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(tokens.len().saturating_mul(5));
     let mut rest = tokens;
     let mut specials = None;
     loop {
         let done = codec.append_tokens(rest, &mut bytes);
-        let Some((token, behind)) = rest.get(done..).and_then(<[Rank]>::split_first) else { return Ok(bytes) };
+        let Some((token, after)) = rest.get(done..).and_then(<[Rank]>::split_first) else { return Ok(bytes) };
         let specials = specials.get_or_insert_with(|| codec.specials());
         let Some((special, _)) = specials.iter().find(|(_, number)| number == token) else {
-            let index = tokens.len().saturating_sub(behind.len()).saturating_sub(1);
-            let message = format!("`ids[{index}]` is {token}, which is no token of this encoding");
+            let index = tokens.len().saturating_sub(after.len()).saturating_sub(1);
+            let message = format!("`ids[{index}]` is {token}, which is not a token of this encoding");
             return Err(Error::new(Code::InvalidInput, message)
                 .with("path", format!("ids[{index}]"))
                 .with("value", *token));
         };
         bytes.extend_from_slice(special.as_bytes());
-        rest = behind;
+        rest = after;
     }
 }
 
-/// Where the tokens of a text end.
+/// The tokens of a text with their ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spans {
     /// The tokens.
     pub ids: Vec<Rank>,
-    /// Where each of them ends, in UTF-16 code units; of one that ends inside a character, where that begins. What a vocabulary
-    /// normalizes is as one character.
+    /// The end of each, in UTF-16 code units; of a token that ends inside a character, the begin of that character. A
+    /// segment that the vocabulary normalizes counts as one character.
     pub ends: Vec<u32>,
-    /// Which tokens end inside a character, by their index.
+    /// Which tokens end inside a character, by index.
     pub splits: Vec<u32>,
 }
 
-/// The tokens of a text, and where they end.
+/// The tokens of a text with their ends.
 pub fn spans(codec: &dyn Codec, text: &str, specials: &Specials) -> Spans {
     let mut spans = Spans::default();
     let mut offsets = Utf16Offsets::new(text);
@@ -196,8 +196,8 @@ pub fn spans(codec: &dyn Codec, text: &str, specials: &Specials) -> Spans {
     spans
 }
 
-/// Gives where each of the tokens of a text ends, in bytes, and whether that is between two characters; else it is before that
-/// character.
+/// Calls `each` with the end of each token of a text, in bytes, and whether it lies between two characters; if not, the
+/// end is the begin of that character.
 pub(crate) fn each_end(codec: &dyn Codec, text: &str, tokens: &[Rank], mut each: impl FnMut(usize, bool)) {
     let mut origins = Origins::new(text, codec.form());
     let (mut token, mut end) = (Vec::new(), 0_usize);

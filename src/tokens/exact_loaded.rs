@@ -1,4 +1,4 @@
-//! The exact counters that need nothing loaded: none, since vocabularies are assets.
+//! The built-in exact counters: none, because vocabularies are assets.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     Encoding::ALL.iter().map(|encoding| encoding.name())
 }
 
-/// The counter with this name; none where there is no such encoding.
+/// The built-in counter with this name; `None` if no encoding has this name.
 ///
 /// # Errors
 /// [`Code::VocabularyNotLoaded`] for an encoding.

@@ -1,4 +1,4 @@
-//! The exact counters that need nothing loaded: those of tiktoken-rs.
+//! The built-in exact counters: those of tiktoken-rs.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     Tiktoken::NAMES.iter().copied()
 }
 
-/// The counter with this name; none where there is no such encoding.
+/// The counter with this name; `None` if no encoding has this name.
 #[expect(clippy::unnecessary_wraps, reason = "without tiktoken-rs a vocabulary may have to be loaded")]
 pub(super) fn built_in(name: &str) -> Result<Option<Rc<dyn Counter>>> {
     Ok(Tiktoken::new(name).ok().map(|counter| Rc::new(counter) as Rc<dyn Counter>))

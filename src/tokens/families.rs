@@ -1,6 +1,6 @@
-//! Counts for models whose tokenizer is not public: the estimate times a factor, by kind of text.
+//! Estimates for models whose tokenizer is not public: the heuristic count times a factor, by kind of text.
 //!
-//! docs/estimator.md says where the factors come from and what is not known. They are no more than that: a budget, never a count.
+//! docs/estimator.md has the origin of the factors and their limits. Use the results as budgets, never as exact counts.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -13,22 +13,22 @@ use super::heuristic_words::WordCostCache;
 use crate::text::{split_once, whole_number};
 use crate::tokens::Counter;
 
-/// A family's name; the percentages of Latin letters, of digits, signs and white space, and of all other characters; and by how
-/// many percent the counts may be off.
+/// A family's name; the percentages of Latin letters, of digits, signs and white space, and of all other characters;
+/// and the maximum error of the counts in percent.
 type Family = (&'static str, [u16; 3], u32);
 
 /// As of November 2026.
 const FAMILIES: &[Family] =
     &[("claude", [155, 140, 130], 35), ("claude-3", [103, 140, 130], 30), ("gemini", [105, 110, 100], 30)];
 
-/// The name of the estimate for models that count by `cl100k_base`, and by how many percent it may be off.
+/// The name of the estimate for models that use `cl100k_base`, and its maximum error in percent.
 pub(crate) const CL100K: &str = "gpt-4";
 const CL100K_ERROR: u32 = 30;
 
-/// What the name of a calibrated one begins with. Its three percentages and its error follow.
+/// The prefix of a calibrated tokenizer's name. Its three percentages and its error follow.
 pub(super) const CALIBRATED: &str = "calibrated:";
 
-/// No factor is larger, in percent.
+/// The largest factor, in percent.
 pub(super) const MAX_FACTOR_PERCENT: u16 = 400;
 
 /// The names that need no vocabulary.
@@ -36,7 +36,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     ["heuristic"].into_iter().chain(FAMILIES.iter().map(|(name, ..)| *name)).chain([CL100K])
 }
 
-/// The estimate times factors.
+/// The heuristic count times factors.
 pub(super) struct Scaled {
     name: String,
     scale: Scale,
@@ -51,7 +51,7 @@ impl fmt::Debug for Scaled {
 }
 
 impl Scaled {
-    /// The one of that name, which shares what the estimator knows of words; nothing if missing.
+    /// The estimate with this name, which shares the cache of word costs; `None` if unknown.
     pub(super) fn new(name: &str, words: &Rc<RefCell<WordCostCache>>) -> Option<Self> {
         let words = Rc::clone(words);
         if name == CL100K {

@@ -1,36 +1,38 @@
-//! The token estimator: how many `o200k_base` tokens a text is likely to cost, without a vocabulary.
+//! The token estimator: the likely number of `o200k_base` tokens of a text, without a vocabulary.
 //!
 //! # The model
 //!
-//! The text is cut into pieces in nearly the way the `o200k_base` pre-tokenizer cuts it: a word with
+//! The text is split into pieces in nearly the way the `o200k_base` pre-tokenizer splits it: a word with
 //! the one space or sign before it, up to three digits, a run of signs, a run of white space. A piece
 //! costs a sum of learned weights:
 //!
 //! - one for each character, by its script or kind and its place in the piece;
 //! - one for each run of two, three and four characters, looked up by hash in a small table
-//!   that all languages share. Frequent runs lower the cost, rare ones raise it;
-//! - a few for the piece as a whole: its length, its letter case, what stands before it, its last
-//!   letters, its spelling by hash.
+//! that all languages share. Frequent runs lower the cost, rare ones raise it;
+//! - a few for the whole piece: its length, its letter case, the preceding character, its last
+//! letters, its spelling by hash.
 //!
-//! In scripts written without spaces each character is a piece of its own that still sees its
-//! neighbours. What no text of the fit has, runs of line ends, of wide spaces or of one ideograph, braille, characters for private
-//! use, the larger gaps that Unicode has not assigned and the like, costs at least what tiktoken says of such runs. The weights are
-//! whole numbers in units of 1/64 token, fitted to real counts and stored in heuristic_weights.bin. There are no floats and no
-//! state outside the call, so every platform gives the same number.
+//! In scripts written without spaces each character is a separate piece that still sees its neighbors. Text that the
+//! training data lacks, such as runs of line ends, of wide spaces or of one ideograph, braille, private-use characters
+//! and the larger unassigned ranges of Unicode, costs at least as much as tiktoken counts for such runs. The weights
+//! are integers in units of 1/64 token, fitted to real counts and stored in heuristic_weights.bin. There are no floats
+//! and no state outside the call, so every platform returns the same number.
 //!
-//! # What holds always
+//! # Guarantees
 //!
-//! - Nothing but the empty text counts 0.
-//! - No text counts more than two tokens a byte.
+//! - Only the empty text counts 0.
+//! - No text counts more than two tokens per byte.
 //! - Paragraphs add up: the count is rounded to whole tokens at each blank line, to at least one, and
-//!   nothing before a blank line changes what follows it. For trimmed, non-empty `a` and `b`,
-//!   `count(a + "\n\n" + b) == count(a + "\n\n") + count(b)`.
+//! text before a blank line never affects the text after it. For trimmed, non-empty `a` and `b`, `count(a + "
 //!
-//! The end of the text ends a piece like anything else, so a longer text can count less, as it can with the
-//! real tokenizer: one more letter may complete a frequent word. It stays an estimate: docs/estimator.md has
-//! its measured errors.
+//! " + b) == count(a + "
 //!
-//! `inline(always)` is 16 % of the time that estimating takes: docs/decisions/inlining.md.
+//! ") + count(b)`.
+//!
+//! The end of the text ends a piece like any other boundary, so a longer text can count less, as with the
+//! real tokenizer: one more letter may complete a frequent word. docs/estimator.md has the measured errors.
+//!
+//! Without `inline(always)` estimating takes 16 % longer: docs/decisions/inlining.md.
 
 use super::heuristic_ranges::{CLASSES, How, RANGES, Ranges};
 use super::heuristic_words::{Word, WordCostCache};
@@ -40,31 +42,31 @@ use super::utf8::code_point;
 const UNIT: u64 = 64;
 /// A piece still open after this many characters is counted so far and continues as a new one.
 const PIECE_MAX: u32 = 32;
-/// What a word, a number or a run of signs costs at least, in units.
+/// Minimum cost of a word, a number or a run of signs, in units.
 const MIN_PIECE_UNITS: u32 = 8;
 
-/// Tokens that a byte costs at most. No piece of any real text comes near; it bounds what a text can cost by its length.
+/// Maximum tokens per byte. No piece of any real text comes near; it bounds the cost of a text by its length.
 pub(crate) const MAX_TOKENS_PER_BYTE: u64 = 2;
 
-// Where each group of dense weights begins.
+// The first index of each group of dense weights.
 const D_CHAR: usize = 0;
 const D_START: usize = D_CHAR + 4 * CLASSES;
 const D_END: usize = D_START + 16;
 const D_SPACE: usize = D_END + 40;
 const D_BREAK: usize = D_SPACE + 16;
-/// How many dense weights there are.
+/// The number of dense weights.
 pub(crate) const DENSE_LEN: usize = D_BREAK + 4;
-/// How many n-gram weights there are.
+/// The number of n-gram weights.
 pub(crate) const GRAMS_LEN: usize = 23552;
 /// The unit of n-gram weights, in [`UNIT`]s: 3/16 token. Coarse, so that the table compresses well.
 pub(crate) const GRAM_UNIT: i32 = 12;
 
-/// The weights: whole numbers in [`UNIT`]s, two bytes each, low one first, by kind of character and piece; then those of n-grams in
-/// [`GRAM_UNIT`]s, a byte each. Fitted to counts of `o200k_base`; docs/estimator.md has the errors.
+/// The weights: dense weights in [`UNIT`]s, two bytes each, low byte first, by kind of character and piece; then the
+/// n-gram weights in [`GRAM_UNIT`]s, one byte each. Fitted to counts of `o200k_base`; docs/estimator.md has the errors.
 const WEIGHTS: &[u8; 2 * DENSE_LEN + GRAMS_LEN] = include_bytes!("heuristic_weights.bin");
 
 /// The weights by kind of character and piece.
-#[expect(clippy::indexing_slicing, reason = "where it is wrong it does not compile")]
+#[expect(clippy::indexing_slicing, reason = "a wrong index does not compile")]
 static DENSE: [i16; DENSE_LEN] = {
     let mut dense = [0; DENSE_LEN];
     let mut id = 0;
@@ -76,7 +78,7 @@ static DENSE: [i16; DENSE_LEN] = {
 };
 
 /// The n-gram weights.
-#[expect(clippy::indexing_slicing, reason = "where it is wrong it does not compile")]
+#[expect(clippy::indexing_slicing, reason = "a wrong index does not compile")]
 static GRAMS: [i8; GRAMS_LEN] = {
     let mut grams = [0; GRAMS_LEN];
     let mut cell = 0;
@@ -87,7 +89,7 @@ static GRAMS: [i8; GRAMS_LEN] = {
     grams
 };
 
-/// Estimates how many `o200k_base` tokens `text` costs (SPEC.md §6, `heuristic`).
+/// Estimates how many `o200k_base` tokens `text` costs (docs/estimator.md).
 ///
 /// The unit is tokens; the number saturates at `u32::MAX`. One pass, no allocation.
 /// 0 for the empty text alone.
@@ -95,46 +97,50 @@ static GRAMS: [i8; GRAMS_LEN] = {
 /// ```
 /// # use ctxweave::tokens::heuristic::count;
 /// assert_eq!(count(""), 0);
-/// assert_eq!(count("Hello\n\nworld"), count("Hello\n\n") + count("world"));
+/// assert_eq!(count("Hello
+///
+/// world"), count("Hello
+///
+/// ") + count("world"));
 /// ```
 #[must_use]
 pub fn count(text: &str) -> u32 {
     count_with(text, None)
 }
 
-/// [`count`], with what words cost from before and for the next time.
+/// [`count`] with a cache of word costs.
 pub(crate) fn count_with(text: &str, words: Option<&mut WordCostCache>) -> u32 {
     count_scaled(text, Scale::default(), words)
 }
 
-/// [`count_with`], as another tokenizer would.
+/// [`count_with`] scaled to another tokenizer.
 pub(super) fn count_scaled(text: &str, scale: Scale, words: Option<&mut WordCostCache>) -> u32 {
     let mut tally = Tally { words, ..Tally::new(u64::MAX, scale) };
     walk(text, &mut tally);
     tally.tokens(text)
 }
 
-/// The count of `text` if it is at most `limit` tokens, else `None` (SPEC.md §6, `countUpTo`).
+/// The count of `text` if it is at most `limit` tokens, else `None` (docs/tokens.md, `countUpTo`).
 ///
-/// Equal to [`count`] where it answers, and stops reading soon after the limit is passed.
+/// Equal to [`count`] if it returns a number. It stops reading soon after the limit is passed.
 #[must_use]
 pub fn count_up_to(text: &str, limit: u32) -> Option<u32> {
     count_up_to_with(text, limit, None)
 }
 
-/// [`count_up_to`], with what words cost from before and for the next time.
+/// [`count_up_to`] with a cache of word costs.
 pub(crate) fn count_up_to_with(text: &str, limit: u32, words: Option<&mut WordCostCache>) -> Option<u32> {
     count_up_to_scaled(text, limit, Scale::default(), words)
 }
 
-/// [`count_up_to_with`], as another tokenizer would.
+/// [`count_up_to_with`] scaled to another tokenizer.
 pub(super) fn count_up_to_scaled(
     text: &str,
     limit: u32,
     scale: Scale,
     words: Option<&mut WordCostCache>,
 ) -> Option<u32> {
-    // The most that is still rounded down to the limit.
+    // The largest cost that is still rounded down to the limit.
     let max_cost = u64::from(limit).saturating_mul(scale.unit).saturating_add(scale.unit / 2 - 1);
     let mut tally = Tally { words, ..Tally::new(max_cost, scale) };
     if walk(text, &mut tally) {
@@ -143,19 +149,19 @@ pub(super) fn count_up_to_scaled(
     Some(tally.tokens(text)).filter(|&tokens| tokens <= limit)
 }
 
-/// How another tokenizer's counts relate to the estimate: what it makes of each unit, by kind of piece.
+/// The ratio of another tokenizer's counts to the estimate, by kind of piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scale {
-    /// Of Latin letters; of digits, signs and white space; of all other characters.
+    /// For Latin letters; for digits, signs and white space; for all other characters.
     factors: [u16; 3],
-    /// By class of character, in place of these.
+    /// By class of character; overrides `factors`.
     by_class: Option<&'static [u16; CLASSES]>,
     /// Scaled units per token.
     unit: u64,
 }
 
 impl Default for Scale {
-    /// The estimate itself.
+    /// The unscaled estimate.
     fn default() -> Self {
         Self { factors: [1; 3], by_class: None, unit: UNIT }
     }
@@ -188,50 +194,50 @@ impl Scale {
     }
 }
 
-/// The weight of a sign of ASCII.
+/// The weight of an ASCII sign.
 const SIGN: usize = D_CHAR + 4 * 4;
 
-/// What a walk over a text reports: the weights each piece is made of, and where pieces end.
+/// The receiver of a walk over a text: the weights of each piece, and the ends of pieces.
 pub(crate) trait Sink {
     /// The open piece has the dense weight `id`.
     fn dense(&mut self, id: usize);
     /// The open piece has the n-gram weight in `cell`.
     fn gram(&mut self, cell: usize);
-    /// The open piece ends before byte `end` and costs at least `least` units. True stops the walk.
+    /// The open piece ends before byte `end` and costs at least `least` units. `true` stops the walk.
     fn close(&mut self, end: usize, least: u32) -> bool;
-    /// A paragraph ends here, right after a close.
+    /// A paragraph ends here, immediately after a close.
     fn paragraph(&mut self);
-    /// Whether the sink knows what some words cost.
+    /// Whether the sink has cached word costs.
     fn knows_words(&self) -> bool {
         false
     }
-    /// Takes the word whose first letter is at byte `at`, and words that follow it, as closed pieces, if the sink knows
-    /// what they cost. The first piece begins at byte `from`; at most the character before the word was reported. Says
-    /// where the last piece ends, and whether to stop the walk.
+    /// Consumes the word whose first letter is at byte `at`, and the words after it, as closed pieces, if the sink has
+    /// their costs. The first piece begins at byte `from`; at most the character before the word was reported. Returns
+    /// the end of the last piece, and whether to stop the walk.
     fn recall(&mut self, text: &[u8], from: usize, at: usize) -> Option<(usize, bool)> {
         let _ = (text, from, at);
         None
     }
-    /// The piece that was closed right now, and began at byte `from`, was this word.
+    /// Reports that the piece just closed, which began at byte `from`, was this word.
     fn learn(&mut self, word: &Word, from: usize) {
         let _ = (word, from);
     }
 }
 
-/// Adds weights up.
+/// Sums up weights.
 pub(crate) struct Tally<'a> {
     /// Scaled units of all closed pieces.
     total: u64,
-    /// The part of them before the paragraph, in whole tokens.
+    /// Their part before the paragraph, in whole tokens.
     before: u64,
     scale: Scale,
     /// The weight of the last character of the open piece.
     character: usize,
     /// Units of the open piece.
     open: i32,
-    /// Where the open piece begins.
+    /// The begin of the open piece.
     from: usize,
-    /// Where the last piece began, and what it cost.
+    /// The begin of the last piece, and its cost.
     last: (usize, u32),
     stop_above: u64,
     words: Option<&'a mut WordCostCache>,
@@ -254,7 +260,7 @@ impl Tally<'_> {
         self.total > self.stop_above
     }
 
-    /// The total with the paragraph rounded to whole tokens, one at least if there is anything in it.
+    /// The total with the paragraph rounded to whole tokens, to at least one if it is not empty.
     fn rounded(&self) -> u64 {
         let units = self.total.saturating_sub(self.before);
         let least = if units == 0 { 0 } else { 1 };
@@ -280,7 +286,7 @@ impl Sink for Tally<'_> {
         self.open = self.open.wrapping_add(i32::from(weight).wrapping_mul(GRAM_UNIT));
     }
 
-    // There are many who close.
+    // Not inlined: there are many callers.
     fn close(&mut self, end: usize, least: u32) -> bool {
         let cost = u32::try_from(self.open).unwrap_or(0).max(least);
         let max_cost = (end.saturating_sub(self.from) as u64).saturating_mul(UNIT * MAX_TOKENS_PER_BYTE);
@@ -303,7 +309,7 @@ impl Sink for Tally<'_> {
 
     #[inline(always)]
     fn recall(&mut self, text: &[u8], from: usize, at: usize) -> Option<(usize, bool)> {
-        // A carriage return before it is part of the piece, too.
+        // A carriage return before it belongs to the piece, too.
         let words = self.words.as_ref().filter(|_| self.from == from)?;
         // They end with a letter.
         let factor = self.scale.of(D_CHAR);
@@ -322,7 +328,7 @@ impl Sink for Tally<'_> {
     }
 }
 
-/// What kind of piece a character belongs to.
+/// The kind of piece that a character belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Lower,
@@ -341,15 +347,15 @@ enum Kind {
 #[derive(Clone, Copy, Debug, Default)]
 enum Piece {
     #[default]
-    /// None: at the start of the text or of a paragraph, or between pieces.
+    /// No piece: at the start of the text or of a paragraph, or between pieces.
     None,
-    /// So many spaces.
+    /// This many spaces.
     Space(u32),
-    /// So many line ends.
+    /// This many line ends.
     Newline(u32),
     Word,
     Digits(u32),
-    /// So many signs.
+    /// This many signs.
     Signs(u32),
 }
 
@@ -363,17 +369,17 @@ struct Walker<'s, S: Sink> {
     length: u32,
     uppers: u32,
     lower_seen: bool,
-    /// What the characters of the piece cost at least, in units: of those whose weights were fitted to few texts.
+    /// Minimum cost of the characters of the piece, in units: for characters whose weights were fitted to few texts.
     floor: u32,
-    /// Whether a carriage return stands before the line end that comes next.
+    /// Whether a carriage return precedes the next line end.
     return_seen: bool,
-    /// That of the last character beyond ASCII.
+    /// The range of the last character beyond ASCII.
     range: WideRange,
-    /// That of the last character that may have a floor.
+    /// The range of the last character that may have a floor.
     floor_range: FloorRange,
 }
 
-/// Reports the pieces of `text` to `sink`; true if the sink stopped it.
+/// Reports the pieces of `text` to `sink`; `true` if the sink stopped it.
 pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
     let mut walker = Walker {
         sink,
@@ -391,13 +397,13 @@ pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
     walker.run(text.as_bytes(), 0).is_none_or(|at| walker.end(at))
 }
 
-/// Where counting a text stopped that may grow.
+/// The state of an incremental count.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Paused {
     at: usize,
     total: u64,
     before: u64,
-    /// One more than the weight of the last character.
+    /// The weight of the last character plus one.
     character: usize,
     open: i32,
     from: usize,
@@ -412,7 +418,7 @@ pub(super) struct Paused {
 }
 
 impl Paused {
-    /// How many bytes at the beginning are not looked at again; from now on the text is without them.
+    /// Drops the finished beginning of the text from the state; returns its length in bytes.
     pub(super) fn invalidate(&mut self, text: &str) -> usize {
         let bytes = text.floor_char_boundary(self.at.min(self.from));
         self.at = self.at.saturating_sub(bytes);
@@ -421,10 +427,10 @@ impl Paused {
     }
 }
 
-/// [`count`] of a text that begins with the one that was counted before with `paused`: what was read then is not read again.
+/// [`count`] of a text that begins with the one counted before with `paused`: that part is not read again.
 pub(super) fn count_incremental(text: &str, scale: Scale, paused: &mut Paused) -> u32 {
     let bytes = text.as_bytes();
-    // What comes after a carriage return says what it is.
+    // The meaning of a carriage return depends on the next character.
     let stop = bytes.len().saturating_sub(usize::from(bytes.ends_with(b"\r")));
     let Paused { at, total, before, open, from, piece, context, .. } = *paused;
     let Paused { spelling, length, uppers, lower_seen, floor, return_seen, .. } = *paused;
@@ -459,7 +465,7 @@ pub(super) fn count_incremental(text: &str, scale: Scale, paused: &mut Paused) -
 }
 
 impl<S: Sink> Walker<'_, S> {
-    /// Reads from byte `at` on; where it came to, or nothing if the sink stopped it.
+    /// Reads from byte `at`; returns where it stopped, or `None` if the sink stopped it.
     fn run(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
         let knows_words = self.sink.knows_words();
         while let Some(&byte) = bytes.get(at) {
@@ -504,10 +510,10 @@ impl<S: Sink> Walker<'_, S> {
         matches!(self.piece, Piece::Word)
     }
 
-    /// A word that begins at byte `at`, as a whole and with known ones that follow it: whether to stop, and where to continue.
-    /// Nothing where it is no simple one.
+    /// Reads a word that begins at byte `at` as a whole, together with cached ones that follow it: whether to stop, and
+    /// where to continue. `None` if it is not a simple word.
     fn word(&mut self, text: &[u8], at: usize) -> Option<(bool, usize)> {
-        // What is closed here is what the first letter would close.
+        // The piece that the first letter would close is closed here.
         let (stop, from) = match self.piece {
             Piece::Space(1) => (false, at.saturating_sub(1)),
             Piece::Signs(1) if self.length == 1 => (false, at.saturating_sub(1)),
@@ -531,7 +537,7 @@ impl<S: Sink> Walker<'_, S> {
         Word::at(text, from, at).map(|word| self.spell(&word, text, from, at))
     }
 
-    /// A simple word, letter by letter: the first may be a capital, and none of them ends a piece.
+    /// Reads a simple word letter by letter: the first may be a capital, and none of them ends a piece.
     fn spell(&mut self, word: &Word, text: &[u8], from: usize, at: usize) -> (bool, usize) {
         self.open_word(at);
         let mut end = at;
@@ -572,7 +578,7 @@ impl<S: Sink> Walker<'_, S> {
         let (class, kind) = self.classify(c);
         match kind {
             Kind::Lower | Kind::Upper | Kind::Letter => {
-                // A capital after a small letter begins a word.
+                // A capital after a lower case letter begins a word.
                 let ends = kind == Kind::Upper && self.is_in_word() && self.lower_seen;
                 if ends && self.close(at) || !self.is_in_word() && self.open_word(at) {
                     return true;
@@ -585,7 +591,7 @@ impl<S: Sink> Walker<'_, S> {
                     return true;
                 }
                 self.character(c, class);
-                // The third of a row: the weights of its runs say what is rare of it, and there is nothing rarer.
+                // The third of the same character: the weights of its runs already cover it.
                 let is_repeated = (self.context ^ self.context >> 16) & 0xFFFF_FFFF == 0;
                 let least = if is_repeated { UNIT as u32 } else { MIN_PIECE_UNITS };
                 let floor = std::mem::take(&mut self.floor);
@@ -603,7 +609,7 @@ impl<S: Sink> Walker<'_, S> {
         self.letter(c, class, at)
     }
 
-    /// The weights of one character in its place. Not inline but where words are spelled: it is large.
+    /// Adds the weights of one character at its place. Inlined only where words are spelled, because it is large.
     fn character(&mut self, c: char, class: usize) {
         self.add_character(c, class);
     }
@@ -644,7 +650,7 @@ impl<S: Sink> Walker<'_, S> {
         false
     }
 
-    /// Starts a word at byte `at`, taking in the single space or sign before it.
+    /// Starts a word at byte `at`, including the single space or sign before it.
     #[inline(always)]
     fn open_word(&mut self, at: usize) -> bool {
         let context = self.context & 0xFFFF;
@@ -674,7 +680,7 @@ impl<S: Sink> Walker<'_, S> {
             }
         };
         self.sink.dense(D_START + start);
-        // A tab is not a space: with most words it is no token.
+        // A tab is not a space: before most words it is a separate token.
         if start == 1 && context != u64::from(b' ') {
             self.sink.dense(D_START + 6);
         }
@@ -709,7 +715,7 @@ impl<S: Sink> Walker<'_, S> {
         false
     }
 
-    /// Starts a run of signs or continues with one.
+    /// Starts or continues a run of signs.
     fn sign(&mut self, at: usize) -> bool {
         match self.piece {
             Piece::Signs(signs) => self.piece = Piece::Signs(signs.wrapping_add(1)),
@@ -723,7 +729,7 @@ impl<S: Sink> Walker<'_, S> {
                 let context = self.context;
                 self.reset(Piece::Signs(1));
                 self.context = context;
-                // Not 0: a sign with a space before it is no prefix of a word.
+                // Not 0: a sign after a space is not the prefix of a word.
                 self.length = 1;
                 self.sink.dense(D_START + 5);
                 if context != u64::from(b' ') {
@@ -744,7 +750,7 @@ impl<S: Sink> Walker<'_, S> {
     fn space(&mut self, c: char, at: usize) -> bool {
         if let Piece::Space(spaces) = self.piece {
             self.piece = Piece::Space(spaces.saturating_add(1));
-            // Of runs of spaces alone long ones are tokens. Tabs and wide spaces are 16 in one, no-break spaces 8.
+            // Long runs of spaces are tokens. For tabs and wide spaces the limit is 16, for no-break spaces 8.
             let more = match c {
                 _ if self.context != u64::from(symbol(c)) => 32,
                 ' ' => 0,
@@ -754,7 +760,7 @@ impl<S: Sink> Walker<'_, S> {
                 _ => UNIT as u32,
             };
             self.floor = self.floor.saturating_add(more);
-            // A run of 64 spaces or so is a token.
+            // Runs of up to about 64 spaces are one token.
             if spaces.is_multiple_of(64) {
                 self.sink.dense(D_SPACE + 9);
             }
@@ -768,7 +774,7 @@ impl<S: Sink> Walker<'_, S> {
         false
     }
 
-    /// The weight of a run of spaces that is a piece of its own.
+    /// The weight of a run of spaces that is a separate piece.
     fn spaces(&mut self, spaces: u32) {
         let bucket = match spaces {
             0 | 1 => 1,
@@ -785,7 +791,7 @@ impl<S: Sink> Walker<'_, S> {
         let return_seen = std::mem::take(&mut self.return_seen);
         match self.piece {
             Piece::Newline(1) => {
-                // The second line end of a row: a paragraph ends.
+                // The second consecutive line end: a paragraph ends.
                 self.sink.dense(D_BREAK);
                 if self.sink.close(at + 1, 0) {
                     return true;
@@ -796,21 +802,21 @@ impl<S: Sink> Walker<'_, S> {
             }
             Piece::Newline(lines) => {
                 self.piece = Piece::Newline(lines.saturating_add(1));
-                // In a run 16 of them are a token, four where each has a carriage return, two carriage returns alone.
+                // In a run 16 line ends are a token, four with carriage returns, two carriage returns alone.
                 let more = match c {
                     '\r' => 32,
                     _ if return_seen => 16,
                     _ => 4,
                 };
                 self.floor = self.floor.saturating_add(more);
-                // A run of 16 line ends or so is a token.
+                // Runs of up to about 16 line ends are one token.
                 if lines.is_multiple_of(16) {
                     self.sink.dense(D_SPACE + 13);
                 }
                 return false;
             }
             Piece::Signs(_) => {
-                // Signs take the line end after them into their token.
+                // A token of signs includes the line end after them.
                 self.sink.dense(D_SPACE + 10);
                 self.context = self.context << 16 | u64::from(b'\n');
                 self.sink.gram(cell(self.context & 0xFFFF_FFFF, 2));
@@ -848,7 +854,7 @@ impl<S: Sink> Walker<'_, S> {
         self.close(at)
     }
 
-    /// Ends the open piece before byte `at`, where there is one.
+    /// Ends the open piece before byte `at`, if any.
     #[inline(always)]
     fn close(&mut self, at: usize) -> bool {
         !matches!(self.piece, Piece::None) && self.close_open(at)
@@ -901,11 +907,11 @@ impl<S: Sink> Walker<'_, S> {
     }
 }
 
-/// Below this only controls have a floor.
+/// Below this only control characters have a floor.
 const FLOORS_BEGIN: char = '\u{840}';
 
-/// The least cost of kinds of characters that the fit saw in next to no text, in eighths of a token: most of them are spelled byte by
-/// byte. Each row is a first and a last character.
+/// Minimum cost of characters whose kind was fitted to next to no text, in eighths of a token: most of them are encoded byte by byte.
+/// Each row is a first and a last character.
 const FLOORS: &[(u32, u32, u8)] = &[
     (0x0, 0x0, 4),            // NUL
     (0x1, 0x1F, 8),           // controls
@@ -952,7 +958,7 @@ const FLOORS: &[(u32, u32, u8)] = &[
     (0xE0000, 0x10_FFFF, 32), // tags, variations, private use
 ];
 
-/// A range of characters of one least cost: most characters are in that of the one before.
+/// A range of characters with the same minimum cost; most characters are in the range of the previous one.
 #[derive(Clone, Copy, Debug)]
 struct FloorRange {
     start: u32,
@@ -984,7 +990,7 @@ fn symbol(c: char) -> u16 {
     (code ^ code >> 11 & 0xFFE0) as u16
 }
 
-/// The n-gram table cell for `key`, an n-gram of kind `order`.
+/// The cell of the n-gram table for `key`, an n-gram of kind `order`.
 #[inline(always)]
 fn cell(key: u64, order: u64) -> usize {
     // Fibonacci hashing, once to mix and once to scale; a shift between the orders keeps their keys apart.
@@ -992,7 +998,7 @@ fn cell(key: u64, order: u64) -> usize {
     (mixed.wrapping_mul(GRAMS_LEN as u64) >> 32) as usize
 }
 
-/// A range of characters beyond ASCII: most characters are in that of the one before.
+/// A range of characters beyond ASCII, cached because most characters are in the range of the one before.
 #[derive(Clone, Copy, Debug)]
 struct WideRange {
     start: u32,
@@ -1002,7 +1008,7 @@ struct WideRange {
 }
 
 impl WideRange {
-    /// None.
+    /// An empty range.
     const EMPTY: Self = Self { start: 0, end: 0, class: 0, how: How::Sign };
 
     /// The last range that begins at or before the character.

@@ -1,7 +1,7 @@
-//! The characters beyond ASCII as the token estimator sees them: by script or kind, a range at a time. The numbers of the
-//! classes are those of the weights in heuristic_weights.bin.
+//! The characters beyond ASCII in the token estimator: ranges by script or kind. The class numbers are those of the
+//! weights in heuristic_weights.bin.
 
-/// How the characters of a range are told apart.
+/// How the characters of a range are classified.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum How {
     Lower,
@@ -11,21 +11,21 @@ pub(super) enum How {
     Digit,
     Sign,
     Space,
-    /// Capitals at even code points, small letters at odd ones.
+    /// Capitals at even code points, lower case letters at odd ones.
     EvenUpper,
-    /// The other way round.
+    /// Capitals at odd code points, lower case letters at even ones.
     OddUpper,
-    /// A block of 128 laid out as ISCII has it: digits at 0x66, dandas before them.
+    /// A block of 128 in the layout of ISCII: digits at 0x66, dandas before them.
     Indic,
 }
 
-/// How many dense classes there are: five for ASCII, the rest as [`LISTED`] numbers them.
+/// The number of dense classes: five for ASCII, the rest as numbered in [`LISTED`].
 pub(super) const CLASSES: usize = 117;
 
-/// How many ranges there are.
+/// The number of ranges.
 const LEN: usize = 296;
 
-/// [`LISTED`] as lists of each, which gzip makes smaller.
+/// [`LISTED`] as separate arrays, which gzip compresses better.
 pub(super) struct Ranges {
     pub(super) starts: [u32; LEN],
     pub(super) classes: [u8; LEN],
@@ -33,7 +33,7 @@ pub(super) struct Ranges {
 }
 
 /// The ranges.
-#[expect(clippy::indexing_slicing, reason = "where it is wrong it does not compile")]
+#[expect(clippy::indexing_slicing, reason = "a wrong index does not compile")]
 pub(super) static RANGES: Ranges = {
     let mut ranges = Ranges { starts: [0; LEN], classes: [0; LEN], hows: [How::Sign; LEN] };
     let mut at = 0;
@@ -44,7 +44,7 @@ pub(super) static RANGES: Ranges = {
     ranges
 };
 
-/// Where each range of characters begins, its dense class, and how its characters are told apart.
+/// The begin of each range of characters, its dense class, and the classification of its characters.
 const LISTED: [(u32, u8, How); LEN] = [
     (0x80, 5, How::Sign),          // latin1 sign
     (0xA0, 6, How::Space),         // space

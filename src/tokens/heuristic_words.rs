@@ -1,29 +1,29 @@
-//! What words cost by the token estimator, remembered by their spelling: most words of most texts come again.
+//! A cache of word costs of the token estimator, by spelling, since words repeat.
 //!
-//! `inline(always)` is 16 % of the time that estimating takes: docs/decisions/inlining.md.
+//! Without `inline(always)` estimating takes 16 % longer: docs/decisions/inlining.md.
 
 use std::fmt;
 
-/// How many words are remembered. A word has one place, and another with the same place drives it out.
+/// The number of cached words. Each word has one slot, and a word with the same slot evicts it.
 const PLACES: usize = 4096;
-/// How long a word may be with what stands before it, in bytes.
+/// Maximum length of a word with the character before it, in bytes.
 const WIDTH: usize = 16;
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
-/// A short word of small ASCII letters, of which the first may be a capital, with the one character that belongs to its
-/// piece: all that the piece's cost depends on.
+/// A short word of ASCII letters in lower case, of which the first may be a capital, with the one character before it
+/// that belongs to its piece: everything that the piece's cost depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Word {
-    /// The character before it, 0 where none belongs to it, and the letters; filled up with zeros.
+    /// The character before it, 0 if none belongs to it, and the letters; zero-padded.
     key: [u64; 2],
-    /// How many letters it has.
+    /// The number of letters.
     pub(crate) letters: usize,
 }
 
 impl Word {
-    /// The word whose first letter is at `at` and whose piece begins there or one byte before. Nothing where the piece may
+    /// The word whose first letter is at `at` and whose piece begins there or one byte before. `None` if the piece may
     /// not end with the word, or is too long.
     #[inline(always)]
     pub(crate) fn at(text: &[u8], from: usize, at: usize) -> Option<Self> {
@@ -49,26 +49,26 @@ impl Word {
     }
 }
 
-/// The place of a key among [`PLACES`].
+/// The slot of a key among [`PLACES`].
 #[inline(always)]
 fn place_of([low, high]: [u64; 2]) -> usize {
     let mixed = (low ^ high.wrapping_mul(0xD6E8_FEB8_6659_FD93)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed >> 52) as usize % PLACES
 }
 
-/// What the word with this key costs, where that is known.
+/// The cost of the word with this key, if cached.
 #[inline(always)]
 fn cost_of(places: &[KnownWord; PLACES], key: [u64; 2]) -> Option<u32> {
     let &([low, high], cost) = places.get(place_of(key))?;
     if low == key[0] && high == key[1] { Some(cost) } else { None }
 }
 
-/// How many bytes are looked at together.
+/// Bytes per window.
 const WINDOW: usize = 64;
 
-/// Goes on with the known words, each with a space before it, that follow the end of a run.
+/// Continues a run with the cached words after it that are each preceded by a space.
 ///
-/// Where letters are is found for a window of bytes at once, so that from one word to the next there are few steps.
+/// The letters of a window of bytes are located at once, so that there are few steps from one word to the next.
 #[inline(always)]
 fn spaced(places: &[KnownWord; PLACES], text: &[u8], mut run: Run, max_cost: u64) -> Run {
     let mut padded = [0; WINDOW + WIDTH];
@@ -84,7 +84,8 @@ fn spaced(places: &[KnownWord; PLACES], text: &[u8], mut run: Run, max_cost: u64
         });
         let Some(shown) = window.first_chunk() else { return run };
         let small = small_letters_in(shown);
-        // Where the space before the next word is. The last place is left out, so that the word's first letter is in view.
+        // The offset of the space before the next word. The last offset is left out, so that the word's first letter is
+        // in the window.
         let mut from = 0;
         while from < WINDOW - 1 && window.get(from) == Some(&b' ') {
             let at = from + 1;
@@ -122,14 +123,14 @@ fn spaced(places: &[KnownWord; PLACES], text: &[u8], mut run: Run, max_cost: u64
     run
 }
 
-/// Whether a word of so many letters ends before this byte. More letters of other kinds continue, and so does what follows a
-/// carriage return. A capital begins a new piece after a small letter only.
+/// Whether a word of this many letters ends before this byte. Letters of other kinds continue it, and so does text
+/// after a carriage return. A capital begins a new piece only after a lower case letter.
 #[inline(always)]
 fn ends(next: u8, letters: usize, small: bool) -> bool {
     next.is_ascii() && next != b'\r' && (small || letters > 1 || !next.is_ascii_uppercase())
 }
 
-/// A bit for each byte that is a small ASCII letter, that of the first byte lowest.
+/// A bit for each byte that is a lower case ASCII letter, the lowest bit for the first byte.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 #[inline(always)]
 fn small_letters_in(window: &[u8; WINDOW]) -> u64 {
@@ -143,25 +144,25 @@ fn small_letters_in(window: &[u8; WINDOW]) -> u64 {
     bits
 }
 
-/// The same without vectors.
+/// The same without vector instructions.
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 fn small_letters_in(window: &[u8; WINDOW]) -> u64 {
     let mut bits = 0;
     for word in window.as_chunks::<8>().0 {
         let letters = small_letters(u64::from_le_bytes(*word)) >> 7;
-        // The multiplication moves the lowest bits of eight bytes into the highest byte.
+        // The multiplication gathers the lowest bits of eight bytes in the highest byte.
         bits = bits >> 8 | letters.wrapping_mul(0x0102_0408_1020_4080) & 0xFF << (WINDOW - 8);
     }
     bits
 }
 
-/// The lowest bits, so many of them.
+/// The lowest `bits` bits.
 #[inline(always)]
 fn mask(bits: u32) -> u64 {
     1_u64.checked_shl(bits).unwrap_or(0).wrapping_sub(1)
 }
 
-/// The eight bytes from `at` on, with zeros after the end of the text.
+/// The eight bytes from `at`, zero-padded after the end of the text.
 #[inline(always)]
 fn load(text: &[u8], at: usize) -> u64 {
     let rest = text.get(at..).unwrap_or_default();
@@ -175,7 +176,7 @@ fn load_last(rest: &[u8]) -> u64 {
     rest.iter().rev().fold(0, |bytes, &byte| bytes << 8 | u64::from(byte))
 }
 
-/// The highest bit of each byte that is a small ASCII letter.
+/// The highest bit of each byte that is a lower case ASCII letter.
 #[inline(always)]
 fn small_letters(bytes: u64) -> u64 {
     let plain = bytes & !HIGH;
@@ -184,32 +185,32 @@ fn small_letters(bytes: u64) -> u64 {
     from_a & !above_z & !bytes & HIGH
 }
 
-/// What words cost that were counted before.
+/// The cached costs of words.
 pub(crate) struct WordCostCache {
-    /// None until there is something to remember.
+    /// `None` until there is something to cache.
     places: Option<Box<[KnownWord; PLACES]>>,
 }
 
 /// A word's key, and its cost in units. No word has a key of zeros.
 type KnownWord = ([u64; 2], u32);
 
-/// Words that follow each other with a space between them, all of them known.
+/// Cached words in a row with a space between them.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Run {
     /// Units.
     pub(crate) cost: u64,
-    /// Where the last one ends.
+    /// The end of the last one.
     pub(crate) end: usize,
 }
 
 impl WordCostCache {
-    /// Nothing is remembered yet.
+    /// An empty cache.
     pub(crate) const fn new() -> Self {
         Self { places: None }
     }
 
-    /// The known words from the one whose first letter is at `at` on, where that one is known, until they cost more than
-    /// `max_cost`. `from` is where its piece begins.
+    /// The cached words from the one whose first letter is at `at`, if it is cached, until they cost more than
+    /// `max_cost`. Its piece begins at `from`.
     pub(crate) fn run(&self, text: &[u8], from: usize, at: usize, max_cost: u64) -> Option<Run> {
         let places = self.places.as_deref()?;
         let run = if from < at && text.get(from) == Some(&b' ') {
@@ -222,9 +223,9 @@ impl WordCostCache {
         (run.end > from).then_some(run)
     }
 
-    /// Remembers what the word costs.
+    /// Caches the cost of the word.
     pub(crate) fn learn(&mut self, word: &Word, cost: u32) {
-        // Not made on the stack, which is small.
+        // Not created on the stack, which is small.
         self.places = self.places.take().or_else(|| vec![([0; 2], 0); PLACES].into_boxed_slice().try_into().ok());
         if let Some(place) = self.places.as_deref_mut().and_then(|places| places.get_mut(place_of(word.key))) {
             *place = (word.key, cost);

@@ -1,47 +1,50 @@
-//! What images cost: the rules of vendors, and the size of an image, read from the beginning of its bytes, from which it follows.
+//! Token costs of images: the rules of vendors, and the size of an image, read from its header.
 
 use crate::text::split_once;
 
-/// How a provider charges for images. Each rule is what the vendor's documentation says; its own examples are this file's tests.
+/// How a provider charges for images. Each rule follows the vendor's documentation, whose examples are this file's
+/// tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ImageRule {
-    /// A flat number of tokens for each image.
+    /// A fixed number of tokens per image.
     Flat(u64),
-    /// Older models of OpenAI at high detail: `base`, and `tile` for each tile of 512 pixels after scaling to 2048 and then 768.
+    /// Older models of OpenAI at high detail: `base`, and `tile` per tile of 512 pixels after scaling to 2048 and then
+    /// 768.
     Tiles {
-        /// For each image.
+        /// Tokens per image.
         base: u64,
-        /// For each tile.
+        /// Tokens per tile.
         tile: u64,
     },
-    /// So many hundredths of a token for each patch of `size` pixels, after scaling to at most `side` pixels and `max_patches` patches.
+    /// This many hundredths of a token per patch of `size` pixels, after scaling to at most `side` pixels and
+    /// `max_patches` patches.
     Patches {
-        /// Pixels a side of a patch.
+        /// Side of a patch, in pixels.
         size: u64,
-        /// Pixels a side of the image.
+        /// Maximum side of the image, in pixels.
         side: u64,
-        /// Patches of the image.
+        /// Maximum patches of the image.
         max_patches: u64,
-        /// Hundredths of a token.
+        /// Hundredths of a token per patch.
         percent: u64,
     },
-    /// Gemini 1 and 2: 258 for each tile, and a single one up to 384 pixels a side.
+    /// Gemini 1 and 2: 258 per tile, and a single tile up to 384 pixels a side.
     Gemini,
-    /// The dearest of some, for a model that is not known.
+    /// The most expensive of several, for an unknown model.
     Dearest(&'static [Self]),
-    /// No provider is known: [`UNKNOWN_IMAGE`].
+    /// An unknown provider: [`UNKNOWN_IMAGE`].
     #[default]
     Unknown,
 }
 
-/// Tokens of an image whose provider or size is not known: the most that one costs at Anthropic, and more than OpenAI's
-/// and Gemini's usual cost.
+/// Tokens of an image of unknown provider or size: the maximum at Anthropic, and more than the usual cost at OpenAI
+/// and Gemini.
 pub const UNKNOWN_IMAGE: u64 = 4784;
 
-/// Gemini 3 at the resolution that it has where none is asked for.
+/// Gemini 3 at its default resolution.
 const GEMINI_3: ImageRule = ImageRule::Flat(1120);
 
-/// The smallest models of OpenAI's, and 5.6, which takes images in their size.
+/// The smallest models of OpenAI's, and 5.6, which accepts images in their original size.
 const OPENAI: ImageRule = ImageRule::Dearest(&[openai_patches(2048, 1536, 246), openai_patches(u64::MAX, 25_000, 120)]);
 
 const fn openai_patches(side: u64, max_patches: u64, percent: u64) -> ImageRule {
@@ -49,14 +52,14 @@ const fn openai_patches(side: u64, max_patches: u64, percent: u64) -> ImageRule 
 }
 
 impl ImageRule {
-    /// Anthropic's, by the name of the model: from 4.7 on images are scaled down less. The same for one that is not known.
+    /// Anthropic's rule for a model: from 4.7 on images are scaled down less. Unknown models count as new.
     pub fn anthropic(model: &str) -> Self {
         let older = ["claude-2", "claude-3", "-4-0", "-4-1", "-4-2025", "-4-5", "-4-6", "-4.1", "-4.5", "-4.6"];
         let (side, max_patches) = if has(model, &older) { (1568, 1568) } else { (2576, 4784) };
         Self::Patches { size: 28, side, max_patches, percent: 100 }
     }
 
-    /// OpenAI's, by the name of the model, at the highest detail that it has.
+    /// OpenAI's rule for a model, at its highest detail.
     pub fn openai(model: &str) -> Self {
         let rules: &[(&[&str], Self)] = &[
             (&["4o-mini"], Self::Tiles { base: 2833, tile: 5667 }),
@@ -73,14 +76,14 @@ impl ImageRule {
         rules.iter().find(|(names, _)| has(model, names)).map_or(OPENAI, |(_, rule)| *rule)
     }
 
-    /// Gemini's, by the name of the model.
+    /// Gemini's rule for a model.
     pub fn gemini(model: &str) -> Self {
         let known = [("gemini-1", Self::Gemini), ("gemini-2", Self::Gemini), ("gemini-3", GEMINI_3)];
         let known = known.into_iter().find(|(name, _)| split_once(model, name).is_some());
         known.map_or(Self::Dearest(&[Self::Gemini, GEMINI_3]), |(_, rule)| rule)
     }
 
-    /// Tokens of an image of so many pixels.
+    /// Tokens of an image of this size in pixels.
     pub fn tokens(self, size: Option<(u32, u32)>) -> u64 {
         if let Self::Flat(tokens) = self {
             return tokens;
@@ -111,17 +114,17 @@ fn has(model: &str, names: &[&str]) -> bool {
     names.iter().any(|name| split_once(model, name).is_some())
 }
 
-/// Scales a size down so that the side that `pick` gives is at most `max`.
+/// Scales a size down so that the side that `pick` returns is at most `max`.
 fn scale_down((w, h): (u64, u64), max: u64, pick: fn(u64, u64) -> u64) -> (u64, u64) {
     let side = pick(w, h);
     if side <= max { (w, h) } else { ((w * max).div_ceil(side), (h * max).div_ceil(side)) }
 }
 
-/// How many bytes are looked at: a JPEG has its size after its metadata.
+/// Maximum number of bytes that are read: the size of a JPEG comes after its metadata.
 const MAX_HEADER_BYTES: usize = 1 << 17;
 
-/// Width and height of a PNG, GIF, WebP or JPEG, given as base64 or a `data:` address; nothing for what is none, or only an
-/// address.
+/// Width and height of a PNG, GIF, WebP or JPEG, passed as base64 or a `data:` URL; `None` for anything else, including
+/// other URLs.
 pub(crate) fn size(source: &str) -> Option<(u32, u32)> {
     let base64 = match source.strip_prefix("data:") {
         Some(rest) => split_once(rest, ";base64,")?.1,
@@ -165,13 +168,13 @@ pub(crate) fn size(source: &str) -> Option<(u32, u32)> {
         if is_frame {
             return Some((at(segment + 7, BIG)?, at(segment + 5, BIG)?));
         }
-        // Bytes that fill up come before a marker.
+        // Fill bytes may precede a marker.
         let step = if marker == 0xffff { 1 } else { 2 + at(segment + 2, BIG)? as usize };
         segment = segment.checked_add(step).filter(|_| marker >= 0xff00)?;
     }
 }
 
-/// The beginning of what base64 stands for, in either alphabet.
+/// Decodes the beginning of a base64 text, in either alphabet.
 fn decoded(base64: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let (mut bits, mut count) = (0_u32, 0);

@@ -1,8 +1,8 @@
-//! Counts that are remembered by content, so that no text is counted twice (SPEC §1 "Resident tree").
+//! Counts that are cached by content, so that no text is counted twice (docs/resident.md).
 //!
-//! A [`Memory`] knows the texts that are interned ([`Memory::intern`]), however often; when the last handle of a text is
-//! dropped, what was remembered of it is gone. Texts are told apart by 128 bits of hash, over their length,
-//! too, so that the memory does not keep them a second time.
+//! A [`Memory`] holds the interned texts ([`Memory::intern`]); when the last handle of a text is dropped, its counts
+//! are dropped, too. Texts are identified by 128 bits of hash, including their length, so that the memory does not
+//! store them a second time.
 
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hasher};
@@ -13,20 +13,20 @@ use smallvec::SmallVec;
 use crate::maps::SortedMap;
 use crate::tokens::{Counter, IncrementalCount};
 
-/// What is remembered of interned texts. Clones share what they remember.
+/// The cached counts of interned texts. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Memory(Rc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     texts: RefCell<SortedMap<Key, Weak<InternedText>>>,
-    /// The names of the counters whose counts are remembered by name.
+    /// The names of the counters whose counts are cached by name.
     names: RefCell<Vec<String>>,
-    /// How many counters without a name of their own there have been.
+    /// The number of custom counters so far.
     own: RefCell<u32>,
 }
 
-/// A text, but for its characters: hashes of them, with their number.
+/// The identity of a text: hashes of it, with its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key([u64; 2]);
 
@@ -43,25 +43,25 @@ impl Key {
     }
 }
 
-/// Which counter a count is of. Two counters of one id give the same counts.
+/// The identity of a counter. Two counters with one id return the same counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CounterId(u32);
 
-/// From here on, ids are of callers' own counters.
+/// Ids from here on belong to custom counters.
 const OWN: u32 = 1 << 31;
 
 impl CounterId {
-    /// Whether it is that of a caller's own counter.
+    /// Whether it belongs to a custom counter.
     pub(crate) fn is_own(self) -> bool {
         self.0 >= OWN
     }
 }
 
-/// An interned text, with what is remembered of it.
+/// An interned text with its cached counts.
 #[derive(Debug)]
 pub struct InternedText {
     key: Key,
-    /// By one counter mostly.
+    /// Usually of one counter.
     costs: RefCell<SmallVec<[Cost; 1]>>,
     memory: Weak<Shared>,
 }
@@ -70,14 +70,14 @@ pub struct InternedText {
 struct Cost {
     counter: CounterId,
     tokens: u32,
-    /// What a paragraph break after the text costs; [`UNKNOWN`] until somebody asked.
+    /// The cost of a paragraph break after the text; [`UNKNOWN`] until it is needed.
     break_after: i32,
 }
 
 const UNKNOWN: i32 = i32::MIN;
 
 impl Memory {
-    /// Interns a text: while the handle or another one of the same text is there, what it costs is remembered.
+    /// Interns a text: as long as a handle of the same text exists, its counts are cached.
     pub fn intern(&self, text: &str) -> Rc<InternedText> {
         let key = Key::of(text);
         let mut texts = self.0.texts.borrow_mut();
@@ -89,12 +89,12 @@ impl Memory {
         })
     }
 
-    /// The text, where it is interned.
+    /// The handle of a text, if it is interned.
     pub fn find(&self, text: &str) -> Option<Rc<InternedText>> {
         self.0.texts.borrow().get(&Key::of(text)).and_then(Weak::upgrade)
     }
 
-    /// The id of the counter that goes by this name everywhere.
+    /// The id of the counter that this name identifies everywhere.
     pub fn counter(&self, name: &str) -> CounterId {
         let mut names = self.0.names.borrow_mut();
         let at = names.iter().position(|known| known == name).unwrap_or_else(|| {
@@ -104,19 +104,19 @@ impl Memory {
         CounterId(u32::try_from(at).unwrap_or(OWN - 1))
     }
 
-    /// A new id for a caller's own counter: its name says nothing about how it counts.
+    /// A new id for a custom counter, whose name does not identify how it counts.
     pub fn own_counter(&self) -> CounterId {
         let mut own = self.0.own.borrow_mut();
         *own = own.wrapping_add(1) % OWN;
         CounterId(OWN + *own)
     }
 
-    /// How many texts are interned.
+    /// The number of interned texts.
     pub fn texts(&self) -> usize {
         self.0.texts.borrow().len()
     }
 
-    /// How many counts are remembered.
+    /// The number of cached counts.
     pub fn counts(&self) -> usize {
         let texts = self.0.texts.borrow();
         texts.values().filter_map(Weak::upgrade).map(|interned| interned.costs.borrow().len()).sum()
@@ -124,20 +124,20 @@ impl Memory {
 }
 
 impl InternedText {
-    /// Tokens of the text by this counter, which counts it when it did not before.
+    /// Tokens of the text by this counter; `count` computes them on the first call.
     pub(crate) fn tokens(&self, id: CounterId, count: impl FnOnce() -> u32) -> u32 {
         if let Some(cost) = self.cost(id) {
             return cost.tokens;
         }
         let tokens = count();
         let mut costs = self.costs.borrow_mut();
-        // Of callers' own counters only the last is remembered: each may be a new one.
+        // Only the last custom counter's count is kept: each may be a new one.
         costs.retain(|cost| !id.is_own() || !cost.counter.is_own());
         costs.push(Cost { counter: id, tokens, break_after: UNKNOWN });
         tokens
     }
 
-    /// What a paragraph break after the text costs by this counter.
+    /// The cost of a paragraph break after the text by this counter.
     pub(crate) fn break_after(&self, id: CounterId, find: impl FnOnce() -> i64) -> i64 {
         match self.cost(id) {
             Some(cost) if cost.break_after != UNKNOWN => cost.break_after.into(),
@@ -162,7 +162,7 @@ impl Drop for InternedText {
     fn drop(&mut self) {
         if let Some(memory) = self.memory.upgrade() {
             let mut texts = memory.texts.borrow_mut();
-            // Another may have come in the meantime; it is not this one's to remove.
+            // The entry may have been replaced in the meantime; then it must stay.
             if texts.get(&self.key).is_some_and(|interned| interned.strong_count() == 0) {
                 texts.remove(&self.key);
             }
@@ -179,7 +179,7 @@ pub struct CachingCounter<'c> {
 }
 
 impl<'c> CachingCounter<'c> {
-    /// Which counter it is.
+    /// The identity of the counter.
     pub fn id(&self) -> CounterId {
         self.id
     }
@@ -191,12 +191,12 @@ impl<'c> CachingCounter<'c> {
 }
 
 impl Memory {
-    /// Remembers the counts of a counter that goes by its name everywhere.
+    /// Caches the counts of a counter that its name identifies everywhere.
     pub fn remember<'c>(&self, counter: &'c dyn Counter) -> CachingCounter<'c> {
         self.remember_as(self.counter(counter.name()), counter)
     }
 
-    /// Remembers the counts of a counter under an id, which is this counter's alone.
+    /// Caches the counts of a counter under an id that no other counter uses.
     pub fn remember_as<'c>(&self, id: CounterId, counter: &'c dyn Counter) -> CachingCounter<'c> {
         CachingCounter { counter, id, memory: self.clone() }
     }

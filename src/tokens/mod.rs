@@ -1,4 +1,4 @@
-//! Counting tokens (SPEC §6).
+//! Counts tokens (docs/tokens.md).
 
 pub mod bpe;
 mod calibrate;

@@ -1,8 +1,9 @@
-//! What is known of models, by their names: family, tokenizer, context window and limits.
+//! Properties of models by name: family, tokenizer, context window and limits.
 //!
-//! The table is `models.txt`, whose first line names its source and date. A line `=family tokenizer` is about those below it, which
-//! have the window, `-` and the limit of the input where that is less, `/` and that of the answer where it is known, and the names.
-//! An unknown member of a known line, as a version that is newer than the table, counts as the newest of its line.
+//! The table is `models.txt`, whose first line names its source and date. A line `=family tokenizer` applies to the
+//! lines below it. These have the window, `-` and the input limit if it is lower, `/` and the output limit if known,
+//! and the names. An unknown member of a known line, such as a version that is newer than the table, counts as the
+//! newest of its line.
 
 use serde::Serialize;
 
@@ -10,37 +11,38 @@ use crate::error::{Code, Error, Result};
 use crate::json::Value;
 use crate::text::{replace, split_once, whole_number};
 
-/// What is known of a model.
+/// The properties of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Model {
-    /// Whose it is: `openai`, `claude`, `gemini`, `llama`, `qwen`, `deepseek`, `mistral`, `xai`, `zai`, `moonshot`, `minimax`, `cohere`, `nova`
-    /// or `xiaomi`.
+    /// The vendor: `openai`, `claude`, `gemini`, `llama`, `qwen`, `deepseek`, `mistral`, `xai`, `zai`, `moonshot`,
+    /// `minimax`, `cohere`, `nova` or `xiaomi`.
     pub family: &'static str,
-    /// What to give as `tokenizer`: an encoding, whose counts are exact, or where the vendor publishes none a multiple of the
+    /// The value for `tokenizer`: an encoding, whose counts are exact; if the vendor publishes none, a multiple of the
     /// estimate for the family, or `heuristic`.
     pub tokenizer: &'static str,
-    /// Tokens that the model can take in, its answer included.
+    /// Maximum tokens of input and output together.
     pub context_window: u32,
-    /// The most that a request may have, where that is less than the window.
+    /// Maximum tokens of a request, if lower than the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_limit: Option<u32>,
-    /// The most that an answer can have, where that is known.
+    /// Maximum tokens of an answer, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_limit: Option<u32>,
     /// Whether its signed thinking is bound to everything before it: [`preserves_thinking`].
     pub preserved_thinking: bool,
-    /// The model of the table that this is taken for, if the name is an unknown member of a known line.
+    /// The model of the table that stands for it, if the name is an unknown member of a known line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts_as: Option<&'static str>,
 }
 
 const MODELS: &str = include_str!("models.txt");
 
-/// What is known of the model of this name, in any case and with a provider before it (`openai/gpt-4o`, `azure/eu/gpt-35-turbo`,
-/// `us.anthropic.claude-opus-4-5-20251101-v1:0`). A snapshot is known by its model (`gpt-4o-2024-08-06`, `codex-mini-latest`), and
-/// so is a fine-tuned one (`ft:gpt-4o:acme::id`). An unknown member of a known line (`claude-opus-9`, `gpt-6-foo`) has the properties
-/// of the newest model of the line. Nothing for any other name.
+/// The properties of the model with this name, in any case and with an optional provider before it (`openai/gpt-4o`,
+/// `azure/eu/gpt-35-turbo`, `us.anthropic.claude-opus-4-5-20251101-v1:0`). A snapshot has the properties of its model
+/// (`gpt-4o-2024-08-06`, `codex-mini-latest`), and so has a fine-tuned model (`ft:gpt-4o:acme::id`). An unknown member
+/// of a known line (`claude-opus-9`, `gpt-6-foo`) has the properties of the newest model of the line. `None` for any
+/// other name.
 pub fn model(name: &str) -> Option<Model> {
     let name = base_name(name);
     // Routers write `claude-opus-4.5`, and the vendor's alias of a first version ends in `-0`.
@@ -52,7 +54,7 @@ pub fn model(name: &str) -> Option<Model> {
     Some(Model { preserved_thinking: preserves_thinking(&name), ..model })
 }
 
-/// The name in lower case, without a provider before it, a fine-tuned one's account or a version of the service.
+/// The name in lower case, without provider, account of a fine-tuned model, or version of the service.
 fn base_name(name: &str) -> String {
     let name = split_last(name, b'/').map_or(name, |(_, name)| name);
     let name = name.strip_prefix("ft:").unwrap_or(name);
@@ -71,7 +73,7 @@ fn base_name(name: &str) -> String {
     }
 }
 
-/// Whose model a name is: by the table, else by how the vendor's names begin. Nothing where neither knows it.
+/// The vendor of a model: by the table, else by the prefix of the name. `None` if neither matches.
 pub fn family(name: &str) -> Option<&'static str> {
     if name.is_empty() {
         return None;
@@ -81,7 +83,7 @@ pub fn family(name: &str) -> Option<&'static str> {
     model(&name).map(|model| model.family).or_else(|| Some(BEGINNINGS.iter().find(begins)?.1))
 }
 
-/// How names begin, and whose they are.
+/// Prefixes of names, and their vendors.
 const BEGINNINGS: &[(&str, &str)] = &[
     ("claude-", "claude"),
     ("gemini-", "gemini"),
@@ -104,15 +106,15 @@ const BEGINNINGS: &[(&str, &str)] = &[
     ("mimo-", "xiaomi"),
 ];
 
-/// Digits of a number in a version. Dates of snapshots have more.
+/// Digits of a number in a version. Snapshot dates have more.
 const MAX_VERSION_DIGITS: usize = 2;
 
-/// A rule for newer models of Anthropic's.
+/// A rule that applies to Anthropic models from a version on.
 #[derive(Debug)]
 pub(crate) struct RuleSince {
-    /// The first version that has it, by line.
+    /// The first version with the rule, by line.
     lines: &'static [(&'static str, (u32, u32))],
-    /// The same of all other lines.
+    /// The first version of all other lines.
     others: (u32, u32),
 }
 
@@ -121,18 +123,19 @@ const PRESERVED_THINKING: RuleSince = RuleSince {
     lines: &[("fable", (5, 1)), ("mythos", (5, 1)), ("opus", (5, 5)), ("sonnet", (5, 5)), ("haiku", (5, 5))],
     others: (5, 1),
 };
-/// A `tool_choice` that forces a call is refused.
+/// The vendor rejects a `tool_choice` that forces a call.
 pub(crate) const NO_FORCED_TOOL: RuleSince = RuleSince {
     lines: &[("fable", (5, 1)), ("opus", (5, 5)), ("sonnet", (5, 5)), ("haiku", (u32::MAX, 0))],
     others: (5, 1),
 };
-/// `temperature`, `top_p` and `top_k` are refused unless they have their defaults.
+/// The vendor rejects `temperature`, `top_p` and `top_k` unless they have their defaults.
 pub(crate) const NO_SAMPLING: RuleSince = RuleSince { lines: &[], others: (4, 7) };
-/// A conversation that ends with the assistant is refused.
+/// The vendor rejects a conversation that ends with the assistant.
 pub(crate) const NO_PREFILL: RuleSince = RuleSince { lines: &[], others: (4, 6) };
 
 impl RuleSince {
-    /// Whether the rule holds for a model. One of Anthropic's without a version in its name counts as new, unless it is in the table.
+    /// Whether the rule applies to a model. An Anthropic model without a version in its name counts as new, unless it
+    /// is in the table.
     pub(crate) fn includes(&self, name: &str) -> bool {
         let name = base_name(name);
         let Some(rest) = name.strip_prefix("claude-") else { return false };
@@ -150,29 +153,30 @@ impl RuleSince {
     }
 }
 
-/// Whether the vendor of a model binds its signed thinking to everything before it, so that thinking after a change is refused: newer
-/// models of Anthropic's, by line and version. A model of theirs whose version is not in its name counts as new, unless it is in the
-/// table.
+/// Whether the vendor of a model binds its signed thinking to everything before it and rejects thinking after a change:
+/// newer Anthropic models, by line and version. An Anthropic model without a version in its name counts as new, unless
+/// it is in the table.
 pub fn preserves_thinking(name: &str) -> bool {
     PRESERVED_THINKING.includes(name)
 }
 
-/// The first version of OpenAI's models whose requests may have cache breakpoints, and that read the reasoning of all turns.
+/// The first version of OpenAI's models that accept cache breakpoints and read the reasoning of all turns.
 const GPT_5_6: (u32, u32) = (5, 6);
 
-/// The version of a model of OpenAI's line `gpt`.
+/// The version of a model of OpenAI's `gpt` line.
 fn gpt_version(name: &str) -> Option<(u32, u32)> {
     let name = base_name(name);
     let (major, minor, _) = version(name.strip_prefix("gpt-")?)?;
     Some((major, minor))
 }
 
-/// Whether a request for a model may have explicit cache breakpoints at OpenAI.
+/// Whether OpenAI accepts explicit cache breakpoints for a model.
 pub(crate) fn takes_breakpoints(name: &str) -> bool {
     gpt_version(name).is_some_and(|version| version >= GPT_5_6)
 }
 
-/// Whether a model of OpenAI's reads, and bills, the reasoning of earlier turns by default; none for other vendors' models.
+/// Whether a model of OpenAI's reads, and bills, the reasoning of earlier turns unless configured; `None` for other
+/// vendors.
 pub(crate) fn reads_all_reasoning(name: &str) -> Option<bool> {
     if family(name) != Some("openai") {
         return None;
@@ -180,10 +184,10 @@ pub(crate) fn reads_all_reasoning(name: &str) -> Option<bool> {
     Some(gpt_version(name).is_some_and(|version| version >= GPT_5_6))
 }
 
-/// What is known of the model that a request names, with the name. `instead` is an option that can be given for one that is not known.
+/// The name and the properties of the model that a request names. `instead` is the option to pass for an unknown model.
 ///
 /// # Errors
-/// [`Code::UnknownValue`] for a name that is not known.
+/// [`Code::UnknownValue`] for an unknown name.
 pub(crate) fn known(name: Value<'_>, instead: &str) -> Result<(String, Model)> {
     let text = name.text()?.into_owned();
     match model(&text) {
@@ -192,10 +196,10 @@ pub(crate) fn known(name: Value<'_>, instead: &str) -> Result<(String, Model)> {
     }
 }
 
-/// The error for an unknown model, for which the option `instead` can be given.
+/// The error for an unknown model; `instead` is the option to pass for it.
 pub(crate) fn unknown(name: &str, path: &str, instead: &str) -> Error {
     let message = format!(
-        "`{path}` is `{name}`, an unknown model; correct the name, or leave it out and give `options.{instead}`"
+        "`{path}` is `{name}`, an unknown model; correct the name, or leave it out and pass `options.{instead}`"
     );
     Error::new(Code::UnknownValue, message).with("path", path).with("value", name)
 }
@@ -205,7 +209,7 @@ fn find(name: &str) -> Option<Model> {
     Some(last(&mut |known| known == name)?.1)
 }
 
-/// The newest model of a line; the first of those of one version.
+/// The newest model of a line; the first one if several have the same version.
 fn newest(line: &str) -> Option<Model> {
     let mut latest = None;
     let (name, model) = last(&mut |known| {
@@ -217,7 +221,7 @@ fn newest(line: &str) -> Option<Model> {
     Some(Model { counts_as: Some(name), ..model })
 }
 
-/// The last model of the table whose name is accepted.
+/// The last model of the table whose name `accepts` returns `true` for.
 fn last(accepts: &mut dyn FnMut(&'static str) -> bool) -> Option<(&'static str, Model)> {
     let (mut family, mut tokenizer, mut found) = ("", "", None);
     for line in MODELS.lines().filter(|line| !line.starts_with('#')) {
@@ -242,7 +246,7 @@ fn last(accepts: &mut dyn FnMut(&'static str) -> bool) -> Option<(&'static str, 
     Some((name, model))
 }
 
-/// What the names of a line begin with, up to the version: `gpt-`, `o`, `claude-opus` of `claude-opus-latest`.
+/// The prefix of a line's names, up to the version: `gpt-`, `o`, `claude-opus` of `claude-opus-latest`.
 fn line(name: &str) -> Option<&str> {
     let Some(at) = name.find(|c: char| c.is_ascii_digit()) else {
         return Some(name.strip_suffix("-latest").unwrap_or(name)).filter(|line| line.contains('-'));
@@ -253,7 +257,7 @@ fn line(name: &str) -> Option<&str> {
     (!line.is_empty() && is_version).then_some(line)
 }
 
-/// The version that the rest of a name begins with, and whether its first group is nothing but a number.
+/// The version at the begin of the rest of a name, and whether its first group is only a number.
 fn version(rest: &str) -> Option<(u32, u32, bool)> {
     let mut groups = rest.split(['-', '.']);
     let first = groups.next()?;
@@ -262,13 +266,13 @@ fn version(rest: &str) -> Option<(u32, u32, bool)> {
     Some((number(digits)?, groups.next().and_then(number).unwrap_or(0), digits == first))
 }
 
-/// What stands before and after the last place where a text has this character of ASCII.
+/// The text before and after the last occurrence of an ASCII character.
 fn split_last(text: &str, character: u8) -> Option<(&str, &str)> {
     let at = text.bytes().rposition(|byte| byte == character)?;
     Some((text.get(..at)?, text.get(at.checked_add(1)?..)?))
 }
 
-/// A name without `-latest` or the date of a snapshot: groups of two, four or eight digits.
+/// A name without `-latest` or a snapshot date: groups of two, four or eight digits.
 fn undated(name: &str) -> &str {
     let mut name = name.strip_suffix("-latest").unwrap_or(name);
     let is_number = |group: &str| matches!(group.len(), 2 | 4 | 8) && group.bytes().all(|byte| byte.is_ascii_digit());

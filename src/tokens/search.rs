@@ -1,15 +1,15 @@
-//! Finding how much of a text fits.
+//! Searches for the longest part that fits.
 
-/// The largest `keep` from `min` to `max` whose cost is at most `budget`, if `min` fits; cost grows with `keep`.
+/// The largest `keep` from `min` to `max` whose cost is at most `budget`, if `min` fits; cost increases with `keep`.
 ///
-/// `cost` counts text, so few places are tried, and none much larger than the answer: from `guess` in steps until the answer
-/// is between two places, then by interpolation. Where cost does not quite grow, the answer still fits, and the next larger
-/// place that was tried does not.
+/// `cost` counts text, so the search evaluates few places, and none much larger than the result: from `guess` in steps
+/// until the result is bracketed, then by interpolation. If cost is not quite monotonic, the result still fits, and the
+/// next larger place that was evaluated does not.
 pub(crate) fn largest(min: usize, max: usize, guess: usize, budget: u64, cost: impl Fn(usize) -> u64) -> Option<usize> {
     largest_by(FIRST_STEP, min, max, guess, budget, &cost)
 }
 
-/// [`largest`] with another first step away from the guess.
+/// [`largest`] with another first step.
 pub(crate) fn largest_by(
     mut step: usize,
     min: usize,
@@ -58,16 +58,16 @@ pub(crate) fn largest_by(
         } else {
             high = found;
         }
-        // A guess that lands next to an end closes in from one side only; halving in between bounds the search.
+        // A guess next to an end closes in from one side only; bisection in between bounds the search.
         bisect = !bisect;
     }
     Some(low.0)
 }
 
-/// How far the search steps from its first guess.
+/// The first step away from the guess.
 pub(crate) const FIRST_STEP: usize = 256;
 
-/// About `width · part / whole`; less where that is too large a number on the way.
+/// About `width · part / whole`; less if an intermediate result overflows.
 fn interpolate(width: usize, part: u64, whole: u64) -> usize {
     let scaled = (width as u64).saturating_mul(part) / whole.max(1);
     usize::try_from(scaled).unwrap_or(width)

@@ -1,4 +1,4 @@
-//! The tokens of a text that grows.
+//! Counts the tokens of a streaming text.
 
 use std::rc::Rc;
 
@@ -7,24 +7,24 @@ use crate::error::Result;
 use crate::json::Document;
 use crate::tokens::{Counter, IncrementalCount};
 
-/// Counts a text as it comes. An exact tokenizer and the estimator look at what is new, and keep no more of the text than
-/// its last words; any other counter counts all of it again, which is kept.
+/// Counts a text as it arrives. An exact tokenizer and the estimator scan only the new part, and keep only the last
+/// words of the text; any other counter counts the whole text again, which is kept.
 #[derive(Clone, Debug)]
 pub struct TokenStream {
     counter: Rc<dyn Counter>,
-    /// What of the text more of it may change.
+    /// The part of the text that more text may change.
     rest: String,
     incremental: IncrementalCount,
     tokens: u32,
 }
 
 impl TokenStream {
-    /// No text yet.
+    /// An empty stream.
     pub fn new(counter: Rc<dyn Counter>) -> Self {
         Self { counter, rest: String::new(), incremental: IncrementalCount::default(), tokens: 0 }
     }
 
-    /// A stream with the counter that the JSON of `{ options: { tokenizer } }` asks for.
+    /// A stream with the counter in the JSON of `{ options: { tokenizer } }`.
     ///
     /// # Errors
     /// [`crate::Code::InvalidInput`], [`crate::Code::UnknownValue`] and [`crate::Code::VocabularyNotLoaded`].
@@ -37,13 +37,13 @@ impl TokenStream {
         Ok(Self::new(host.counter(tokenizer)?))
     }
 
-    /// How many tokens the text so far has.
+    /// The number of tokens of the text so far.
     pub fn count(&self) -> u32 {
         self.tokens
     }
 
-    /// Adds to the text. Where what comes next is known to begin with the second half of a character, `half` stands for the first
-    /// half: it is counted, and not kept. Where the counter fails, nothing changes.
+    /// Appends to the text. If the next text is known to begin with the second half of a character, `half` is a
+    /// placeholder for the first half: it is counted, but not kept. If the counter fails, nothing changes.
     pub fn append(&mut self, delta: &str, half: &str) -> u32 {
         let (before, tokens) = (self.rest.len(), self.tokens);
         if !delta.is_empty() {
@@ -66,13 +66,13 @@ impl TokenStream {
         self.tokens
     }
 
-    /// Begins again, without a text.
+    /// Resets to an empty text.
     pub fn reset(&mut self) {
         self.rest.clear();
         (self.incremental, self.tokens) = (IncrementalCount::default(), 0);
     }
 
-    /// How many bytes of the text are kept.
+    /// Number of kept bytes of the text.
     pub fn kept(&self) -> usize {
         self.rest.len()
     }

@@ -1,4 +1,4 @@
-//! The calls that make tokens of texts and texts of tokens (SPEC §7).
+//! The calls that encode and decode texts (docs/tokens.md).
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use crate::tokens::bpe::Rank;
 use crate::tokens::calibrate;
 use crate::tokens::codec::{self, Codec, Specials};
 
-/// The arguments, and those of them that are options.
+/// The arguments, and the options among them.
 pub(super) fn arguments<'t>(request: Value<'t>, known: &[&str]) -> Result<(Object<'t>, Option<Object<'t>>)> {
     let arguments = request.object("arguments, an object")?;
     let options = arguments.read("options", |options| options.object("options, an object")?.only(known))?;
@@ -22,7 +22,7 @@ pub(super) fn counter(options: Option<Object<'_>>, host: &CallContext) -> Result
     host.counter(options.map(|options| options.get("tokenizer")).transpose()?.flatten())
 }
 
-/// Calls a function with the exact tokenizer that the options name.
+/// Calls a function with the exact tokenizer in the options.
 fn with_codec<T>(
     options: Option<Object<'_>>,
     host: &CallContext,
@@ -34,7 +34,7 @@ fn with_codec<T>(
     match counter.codec().filter(|_| !is_own) {
         Some(codec) => run(codec),
         None => {
-            let name = if is_own && counter.name() != "heuristic" { "a counter of one's own" } else { counter.name() };
+            let name = if is_own && counter.name() != "heuristic" { "a custom counter" } else { counter.name() };
             let exact = host.tokenizers.exact_names();
             let exact: Vec<&str> = exact.iter().map(String::as_str).collect();
             let found = unknown_value("`options.tokenizer`", name, &exact);
@@ -43,7 +43,7 @@ fn with_codec<T>(
     }
 }
 
-/// The special tokens that the options allow: by default none.
+/// The special tokens that the options allow; defaults to none.
 fn specials(options: Option<Object<'_>>, codec: &dyn Codec) -> Result<Specials> {
     let Some(allowed) = options.map(|options| options.get("allowedSpecial")).transpose()?.flatten() else {
         return Ok(Specials::default());
@@ -59,7 +59,7 @@ fn specials(options: Option<Object<'_>>, codec: &dyn Codec) -> Result<Specials> 
     for name in allowed.list("\"all\" or a list of special tokens")? {
         let text = name.text()?;
         let Some((_, special)) = all.iter().find(|(known, _)| *known == text) else {
-            // There may be a thousand of them.
+            // A tokenizer may have a thousand of them.
             let known: Vec<&str> = all.iter().map(|(known, _)| *known).take(MAX_LISTED_SPECIALS).collect();
             return Err(unknown_value(&format!("`{}`", name.path()), &text, &known).with("path", name.path()));
         };
@@ -68,10 +68,10 @@ fn specials(options: Option<Object<'_>>, codec: &dyn Codec) -> Result<Specials> 
     Ok(Specials::of(specials))
 }
 
-/// So many special tokens an error names.
+/// Maximum number of special tokens that an error lists.
 const MAX_LISTED_SPECIALS: usize = 20;
 
-/// An answer that is numbers.
+/// A response of numbers.
 pub(super) fn numbers(lists: &[&[u32]]) -> Response {
     let mut bytes = Vec::with_capacity(lists.iter().map(|list| list.len() * 4).sum());
     for list in lists {
@@ -108,7 +108,7 @@ pub(super) fn decode_token_bytes(request: Value<'_>, host: &CallContext) -> Resu
     })
 }
 
-/// How many tokens there are; the tokens, their ends and the indices of those that end inside a character follow.
+/// The number of tokens; then the tokens, their ends and the indices of those that end inside a character.
 pub(super) fn token_spans(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (arguments, options) = arguments(request, ENCODING)?;
     let text = arguments.text("text")?;
@@ -132,7 +132,7 @@ pub(super) fn number(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// The asset of a `tokenizer.json`, whose bytes come next to the request. Paths in errors are those in the file.
+/// The asset of a `tokenizer.json`, whose bytes are passed outside the request. Paths in errors refer to the file.
 pub(super) fn vocabulary_of(request: Value<'_>) -> Result<Response> {
     let (arguments, _) = arguments(request, &[])?;
     let file = arguments.need("tokenizerJson")?;

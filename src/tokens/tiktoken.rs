@@ -1,11 +1,11 @@
-//! Counting with tiktoken-rs itself (cargo feature `tiktoken`): all its encodings, nothing to load, and the reference
-//! for our own engine. The only module that names tiktoken_rs.
+//! Counts with tiktoken-rs (cargo feature `tiktoken`): all its encodings, nothing to load, and the reference
+//! for our engine. The only module that names tiktoken_rs.
 //!
-//! Texts are plain text throughout, special tokens in them too. Two things are put right: on a run of some hundred
-//! thousand spaces or more the regular expression engine that tiktoken-rs matches with runs out of its stack and the
-//! call panics; and a piece of a million letters takes its merge half a second, and many times its size in memory.
-//! Such a piece is cut out here, exactly where the pattern cuts, and is encoded by our own merge with tiktoken-rs's own
-//! tokens. Nothing is refused, and every count is what tiktoken-rs would give had it more stack.
+//! Texts are plain text throughout, including special tokens in them. Two problems are worked around: on a run of some
+//! hundred thousand spaces or more the regular expression engine of tiktoken-rs runs out of its stack and the call
+//! panics; and a piece of a million letters takes half a second to merge, and many times its size in memory. Such a
+//! piece is cut out exactly at its boundaries, and encoded by our merge with the tokens of tiktoken-rs. No text is
+//! rejected, and every count is what tiktoken-rs would return if it had more stack.
 
 use std::fmt;
 
@@ -18,26 +18,26 @@ use super::codec::Codec;
 use crate::error::{Code, Error, Result};
 use crate::maps::SortedMap;
 
-/// Pieces longer than this, in bytes, are kept from tiktoken-rs, whose regular expression engine copes with 400,000
-/// characters of white space and no longer with a million.
+/// Pieces longer than this, in bytes, are not passed to tiktoken-rs, whose regular expression engine handles 400,000
+/// characters of white space, but not a million.
 const LONG: usize = 100_000;
 
-/// How the encodings cut texts.
+/// How the encodings split texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pattern {
-    /// As one of our own encodings.
+    /// As in one of our encodings.
     Ours(Encoding),
     /// GPT-2's pattern, which ends in `|\s++$|\s+(?!\S)|\s`. Only pieces of white space are cut out.
     Gpt2,
 }
 
 impl Pattern {
-    /// How many tokens there are before the first special one.
+    /// The number of tokens before the first special one.
     fn ordinary(self) -> u32 {
         match self {
             Self::Ours(Encoding::Cl100kBase) => 100_256,
             Self::Ours(_) => 199_998,
-            // There is a special one before those of white space, and it is none of white space.
+            // A special one precedes those of white space, and it is not white space.
             Self::Gpt2 => u32::MAX,
         }
     }
@@ -45,7 +45,7 @@ impl Pattern {
 
 /// A part of a text.
 enum Run<'t> {
-    /// For tiktoken-rs.
+    /// A text for tiktoken-rs.
     Text(&'t str),
     /// A piece that is too long for it.
     Long(&'t [u8], &'t ForeignMerges),
@@ -71,13 +71,13 @@ impl Tiktoken {
         &["o200k_base", "o200k_harmony", "cl100k_base", "p50k_base", "p50k_edit", "r50k_base", "gpt2"];
 
     /// The counter of an encoding. The first call for each builds its tables, which takes some tenths of a second; they
-    /// stay for as long as the program runs.
+    /// are kept as long as the program runs.
     ///
     /// # Errors
     /// [`Code::UnknownValue`] for a name that is not in [`Self::NAMES`]. `details`: `value`, `expected`.
     pub fn new(name: &str) -> Result<Self> {
         let Some(&name) = Self::NAMES.iter().find(|&&known| known == name) else {
-            let message = format!("`{name}` is no encoding of tiktoken; use one of {}", Self::NAMES.join(", "));
+            let message = format!("`{name}` is not an encoding of tiktoken; use one of {}", Self::NAMES.join(", "));
             return Err(Error::new(Code::UnknownValue, message).with("value", name).with("expected", Self::NAMES));
         };
         let (pattern, bpe) = match name {
@@ -91,7 +91,7 @@ impl Tiktoken {
         Ok(Self { name, pattern, bpe })
     }
 
-    /// The count, with pieces of more than `long` bytes kept from tiktoken-rs.
+    /// The count, without passing pieces of more than `long` bytes to tiktoken-rs.
     fn count_with(&self, text: &str, long: usize, merges: Option<&ForeignMerges>) -> u32 {
         let mut count = 0_usize;
         self.each_run(text, long, merges, |run| {
@@ -103,8 +103,8 @@ impl Tiktoken {
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
-    /// Gives the pieces of more than `long` bytes, and the texts between them. The merges for those are made where they
-    /// are needed; they are not worth keeping.
+    /// Calls `each` with the pieces of more than `long` bytes, and with the texts between them. The merges of the
+    /// pieces are built on demand and not kept.
     fn each_run(&self, text: &str, long: usize, merges: Option<&ForeignMerges>, mut each: impl FnMut(Run<'_>)) {
         let kept = self.long_pieces(text, long);
         let bytes = |&(start, end): &(usize, usize)| text.get(start..end).unwrap_or_default().as_bytes();
@@ -112,8 +112,8 @@ impl Tiktoken {
         let mut rest = 0;
         for piece in &kept {
             let &(start, end) = piece;
-            // What stands before begins and ends at piece boundaries, and no pattern but that of white space looks
-            // ahead, which does not end it: so it is cut as it would be in its place.
+            // The text before it begins and ends at piece boundaries, and only the pattern of white space looks ahead,
+            // and white space does not end it: so it splits as it would in place.
             each(Run::Text(text.get(rest..start).unwrap_or_default()));
             let merges = merges.unwrap_or_else(|| made.get_or_insert_with(|| self.merges(kept.iter().map(bytes))));
             each(Run::Long(bytes(piece), merges));
@@ -128,7 +128,8 @@ impl Tiktoken {
         ForeignMerges::new(pieces, |rank| self.bpe.decode_bytes(&[rank]).ok().filter(|_| rank < ordinary))
     }
 
-    /// Where the pieces are that are longer than `long` bytes, and those of white space right before them.
+    /// The offsets of the pieces that are longer than `long` bytes, and of the white space pieces immediately before
+    /// them.
     fn long_pieces(&self, text: &str, long: usize) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         if text.len() <= long {
@@ -156,7 +157,7 @@ impl Tiktoken {
             }
             Pattern::Gpt2 => {
                 for (start, end) in white_runs(text) {
-                    // All of it at the end of the text, elsewhere all but the last character.
+                    // The whole run at the end of the text, elsewhere all but the last character.
                     let run = text.get(start..end).unwrap_or_default();
                     let last = run.chars().next_back().map_or(0, char::len_utf8);
                     let end = if end == text.len() { end } else { end - last };
@@ -170,7 +171,7 @@ impl Tiktoken {
     }
 }
 
-/// Where the longest runs of white space begin and end.
+/// The bounds of the longest runs of white space.
 fn white_runs(text: &str) -> impl Iterator<Item = (usize, usize)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -204,7 +205,7 @@ impl Counter for Tiktoken {
 }
 
 impl Codec for Tiktoken {
-    /// All of them: tiktoken-rs does not stop.
+    /// All tokens: tiktoken-rs cannot stop early.
     fn encode_ordinary(&self, text: &str, _: usize, tokens: &mut Vec<Rank>) {
         self.each_run(text, LONG, None, |run| match run {
             Run::Text(text) => tokens.extend(self.bpe.encode_ordinary(text)),
@@ -305,8 +306,8 @@ mod tests {
         for name in ["o200k_base", "cl100k_base", "p50k_base"] {
             let counter = Tiktoken::new(name).unwrap();
             for unit in [" ", "\t", "\n", "\u{3000}"] {
-                for behind in ["", "x"] {
-                    let text = unit.repeat(1_000_000) + behind;
+                for after in ["", "x"] {
+                    let text = unit.repeat(1_000_000) + after;
                     assert!(counter.count(&text) > 0);
                 }
             }

@@ -1,4 +1,4 @@
-//! The calls about texts as tokens: encoded, decoded, cut and split.
+//! The calls that encode, decode, cut and split texts.
 
 use super::cut::{split_text, truncate_text};
 use super::text_calls::{calibrated, decode_token_bytes, encode_tokens, token_spans, vocabulary_of};

@@ -1,4 +1,4 @@
-//! The counters that can be asked for by name.
+//! The registry of counters by name.
 
 #[cfg_attr(feature = "tiktoken", path = "exact_tiktoken.rs")]
 #[cfg_attr(not(feature = "tiktoken"), path = "exact_loaded.rs")]
@@ -51,9 +51,9 @@ impl Counter for Heuristic {
     }
 }
 
-/// The estimator with what words cost remembered from one call to the next. The counts are the same.
+/// The estimator with a cache of word costs. The counts are the same.
 ///
-/// It takes 96 KB, and those only when there is something to remember.
+/// It takes 96 KB, which are allocated only when there is something to cache.
 #[derive(Debug)]
 struct CachingHeuristic(Rc<RefCell<WordCostCache>>);
 
@@ -93,8 +93,8 @@ impl Counter for CachingHeuristic {
     }
 }
 
-/// The tokenizers that can be asked for by name: `heuristic` and its multiples for other families always, the exact ones once their
-/// vocabulary is loaded.
+/// The registry of tokenizers by name: `heuristic` and its multiples for other families always, the exact ones once
+/// their vocabulary is loaded.
 ///
 /// ```
 /// let tokenizers = ctxweave::tokens::Tokenizers::default();
@@ -109,12 +109,12 @@ pub struct Tokenizers {
 }
 
 impl Tokenizers {
-    /// Loads a vocabulary from the bytes of its asset, under the name of the [`Encoding`] that it is of or, where it was made of a
-    /// `tokenizer.json`, under any other; loading it again changes nothing.
+    /// Loads a vocabulary from the bytes of its asset, under the name of its [`Encoding`] or, if it was made of a
+    /// `tokenizer.json`, under any other; loading it again is a no-op.
     ///
     /// # Errors
-    /// [`crate::Code::InvalidVocabulary`] for bytes that are not its asset, and for another one than is loaded under this name;
-    /// [`crate::Code::UnknownValue`] for `heuristic`.
+    /// [`crate::Code::InvalidVocabulary`] for bytes that are not its asset, and if another one is loaded under this
+    /// name; [`crate::Code::UnknownValue`] for `heuristic`.
     pub fn load(&mut self, name: &str, asset: &[u8]) -> Result<()> {
         let encoding = Encoding::from_name(name);
         if encoding.is_none() && name == "heuristic" {
@@ -137,8 +137,8 @@ impl Tokenizers {
     /// The counter with this name.
     ///
     /// # Errors
-    /// [`crate::Code::UnknownValue`] for a name that is not known; [`crate::Code::VocabularyNotLoaded`] for an exact counter whose
-    /// vocabulary is not there.
+    /// [`crate::Code::UnknownValue`] for an unknown name; [`crate::Code::VocabularyNotLoaded`] for an exact counter
+    /// whose vocabulary is not loaded.
     pub fn get(&self, name: &str) -> Result<Rc<dyn Counter>> {
         if name == "heuristic" {
             return Ok(Rc::<CachingHeuristic>::clone(&self.heuristic));
@@ -152,14 +152,14 @@ impl Tokenizers {
         }
     }
 
-    /// The names of the exact ones: those that there can be, and those of the caller's that are loaded.
+    /// The names of the exact ones: the encodings, and the loaded vocabularies of the caller.
     pub(crate) fn exact_names(&self) -> Vec<String> {
         let own = self.vocabularies.iter().map(|vocabulary| vocabulary.name());
         let own = own.filter(|name| Encoding::from_name(name).is_none()).map(str::to_owned);
         exact::names().map(str::to_owned).chain(own).collect()
     }
 
-    /// The error for a name that is not known.
+    /// The error for an unknown name.
     fn unknown_name(&self, name: &str) -> Error {
         let names = self.exact_names();
         let exact = names.iter().map(String::as_str);

@@ -1,9 +1,9 @@
-//! Characters of UTF-8.
+//! Decodes characters of UTF-8.
 //!
-//! `inline(always)` is 32 % of the time that exact counting takes: docs/decisions/inlining.md.
+//! Without `inline(always)` exact counting takes 32 % longer: docs/decisions/inlining.md.
 
-/// The character beyond ASCII at `at`, whose first byte is `first`, and how many bytes it takes. The bytes must be UTF-8 and
-/// `at` a character boundary; anything else gives a wrong number, never a panic.
+/// The character beyond ASCII at `at`, whose first byte is `first`, and its length in bytes. The bytes must be UTF-8
+/// and `at` a character boundary; anything else returns a wrong number, never a panic.
 #[inline(always)]
 pub(super) fn code_point(bytes: &[u8], at: usize, first: u8) -> (u32, usize) {
     let rest = |i: usize| u32::from(bytes.get(at + i).copied().unwrap_or(0) & 0x3f);

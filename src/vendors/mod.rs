@@ -2,8 +2,8 @@
 //! bodies.
 //!
 //! A vendor's JSON keys occur here only. A chat's message is read into pieces with their places (`pieces`), so that it
-//! can be edited in place; an answer or a foreign file is read into blocks
-//! (`blocks`); messages of blocks are written into bodies and chats (`bodies`).
+//! can be edited in place; an answer or a foreign file is read into blocks (`blocks`); messages of blocks are written
+//! into bodies and chats (`bodies`).
 
 pub(crate) mod ai_sdk;
 pub(crate) mod anthropic;

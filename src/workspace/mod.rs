@@ -1,8 +1,8 @@
 //! An agent's first turn: tastes, brief, notes, recent log and recent gaps, in this order (docs/workspace.md).
 //!
-//! Loading has two steps, since the brief selects the genre files:
-//! [`plan_loading`] returns the files to load, [`read_context`] builds the response from their contents. Missing, empty
-//! or damaged files yield empty structures, so that the first turn works in a new workspace.
+//! Loading has two steps, since the brief selects the genre files: [`plan_loading`] returns the files to load,
+//! [`read_context`] builds the response from their contents. Missing, empty or damaged files yield empty structures, so
+//! that the first turn works in a new workspace.
 
 mod brief;
 mod calls;

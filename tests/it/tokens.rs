@@ -167,7 +167,7 @@ fn images_of_a_chat_cost_what_the_model_says() {
     let code = |content: Value, options: Value| counted(content, options).unwrap_err().code();
     assert_eq!(code(json!("a"), json!({ "model": "no-such-model" })), Code::UnknownValue);
     let unknown = counted(json!("a"), json!({ "model": "no-such-model" })).unwrap_err();
-    let expected = "`options.model` is `no-such-model`, an unknown model; correct the name, or leave it out and give `options.tokenizer`";
+    let expected = "`options.model` is `no-such-model`, an unknown model; correct the name, or leave it out and pass `options.tokenizer`";
     assert_eq!((unknown.message(), &unknown.details()["path"]), (expected, &json!("options.model")));
     assert_eq!(
         code(json!([{ "type": "text", "text": "a" }]), json!({ "tools": { "\u{0}size": 3 } })),

@@ -116,7 +116,7 @@ test("exit codes and `--json` describe failures", () => {
   // Names of the library's options are names of the command's.
   assert.match(
     sh("ctxweave chat chat.json --model nope-1").stderr,
-    /`--model` is `nope-1`, .* give `--context-window`/,
+    /`--model` is `nope-1`, .* pass `--context-window`/,
   );
   assert.match(
     sh("ctxweave chat claude.jsonl --max-tokens 9").stderr,

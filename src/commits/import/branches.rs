@@ -133,8 +133,8 @@ fn forks_after_origins(branches: Vec<Branch>) -> Vec<Branch> {
     order.into_iter().filter_map(|number| branches.get_mut(number).and_then(Option::take)).collect()
 }
 
-/// The imported leaves other than that of the conversation;
-/// `sides` is whether each record belongs to a side chain, `before` is the conversation's newest commit so far.
+/// The imported leaves other than that of the conversation; `sides` is whether each record belongs to a side chain,
+/// `before` is the conversation's newest commit so far.
 pub(super) fn imported(import: &Import<'_>, sides: &[bool], before: Option<&str>) -> Vec<ImportedBranch> {
     let places: SortedMap<&str, usize> =
         import.records.iter().enumerate().map(|(place, record)| (record.id.as_str(), place)).collect();

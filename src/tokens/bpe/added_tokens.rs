@@ -1,17 +1,20 @@
-//! What there is to know of a vocabulary next to its merges. In the asset, numbers are little-endian:
+//! The part of a vocabulary asset after its merges. Numbers are little-endian:
 //!
-//! - how many runs of numbers there are, and of each the rank and the number of its first token, four bytes each; then the places
-//!   of the runs in that list, four bytes each, in the order of their numbers;
-//! - how many tokens are spelt out, and of each its rank (four bytes), its kind, its length (two bytes) and its bytes: 0 for one that
-//!   merges in another order than that of the ranks, 1 for one that no merge makes and that is a token where it is a whole
-//!   piece, 2 for one that is only decoded;
-//! - how many special tokens there are, and of each its number (four bytes), its kind, its length (two bytes) and its text: 0 for one
-//!   that texts may have, 1 for one that is only decoded.
+//! - the number of id runs, then per run the rank and the id of its first token, four bytes each; then the indices of
+//!   the
+//! runs in that list, four bytes each, in the order of their ids;
+//! - the number of literals, then per literal its rank (four bytes), its kind, its length (two bytes) and its bytes.
+//!   Kind 0: a
+//! token that merges in an order other than that of the ranks; 1: a token that no merge makes and that counts only as a
+//! whole piece; 2: a token that is only decoded;
+//! - the number of special tokens, then per token its id (four bytes), its kind, its length (two bytes) and its text.
+//!   Kind 0: a
+//! token that texts may contain; 1: a token that is only decoded.
 
 use super::token_table::{NONE, Rank, SHORT, TokenTable};
 use crate::maps::SortedMap;
 
-/// A token that is spelt out, since no two lower ones make it.
+/// A token that is spelled out because no two lower tokens make it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Literal<'a> {
     pub(super) rank: Rank,
@@ -21,15 +24,15 @@ pub(super) struct Literal<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LiteralKind {
-    /// One of its parts has a higher rank.
+    /// One of its parts ranks higher.
     Inverted,
-    /// No merge makes it. Where it is a whole piece it is a token all the same.
+    /// No merge makes it. It is a token only as a whole piece.
     Whole,
-    /// No text has it.
+    /// No text contains it: it is only decoded.
     Decoded,
 }
 
-/// What [`read`] finds.
+/// The result of [`read`].
 #[derive(Debug, Default)]
 pub(super) struct More<'a> {
     pub(super) ids: Ids,
@@ -39,7 +42,7 @@ pub(super) struct More<'a> {
     pub(super) decoded: Vec<(Rank, Vec<u8>)>,
 }
 
-/// Reads what stands after the planes; nothing where it makes no sense.
+/// Reads the bytes after the planes; `None` if they are malformed.
 pub(super) fn read(bytes: &[u8], tokens: usize) -> Option<More<'_>> {
     let mut more = More::default();
     let mut rest = bytes;
@@ -80,20 +83,20 @@ pub(super) fn read(bytes: &[u8], tokens: usize) -> Option<More<'_>> {
 }
 
 fn number(rest: &mut &[u8]) -> Option<u32> {
-    let (number, behind) = rest.split_first_chunk()?;
-    *rest = behind;
+    let (number, after) = rest.split_first_chunk()?;
+    *rest = after;
     Some(u32::from_le_bytes(*number))
 }
 
 fn entry<'a>(rest: &mut &'a [u8]) -> Option<(u32, u8, &'a [u8])> {
     let id = number(rest)?;
-    let (&[kind, low, high], behind) = rest.split_first_chunk()?;
-    let (text, behind) = behind.split_at_checked(u16::from_le_bytes([low, high]).into())?;
-    *rest = behind;
+    let (&[kind, low, high], after) = rest.split_first_chunk()?;
+    let (text, after) = after.split_at_checked(u16::from_le_bytes([low, high]).into())?;
+    *rest = after;
     Some((id, kind, text))
 }
 
-/// What [`read`] reads.
+/// Writes the format that [`read`] reads.
 pub(super) fn write(ids: &[Rank], literals: &[Literal<'_>], specials: &[(Rank, u8, Vec<u8>)]) -> Vec<u8> {
     let mut runs: Vec<(Rank, Rank)> = Vec::new();
     for (rank, &id) in (0..).zip(ids) {
@@ -130,18 +133,18 @@ fn append(bytes: &mut Vec<u8>, id: Rank, kind: u8, text: &[u8]) {
     bytes.extend(text);
 }
 
-/// The numbers of the tokens, where they are not their ranks.
+/// The ids of the tokens, if they differ from the ranks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ids {
-    /// Of each run of tokens whose numbers go up with their ranks the first rank and its number. None where rank and number
-    /// are the same throughout.
+    /// The first rank and the id of each run of tokens whose ids rise with their ranks. `None` if rank and id are the
+    /// same throughout.
     runs: Vec<(Rank, Rank)>,
-    /// The same by number, and how many there are.
+    /// The same sorted by id, with the length of each run.
     by_id: Vec<(Rank, Rank, Rank)>,
 }
 
 impl Ids {
-    /// Nothing where the runs do not begin with 0, are not in order or have a number twice.
+    /// `None` if the runs do not begin with 0, are out of order or contain an id twice.
     fn new(runs: Vec<(Rank, Rank)>, by_id: Vec<(Rank, Rank, Rank)>) -> Option<Self> {
         if *runs == [(0, 0)] {
             return Some(Self::default());
@@ -151,12 +154,12 @@ impl Ids {
         (apart && in_order).then_some(Self { runs, by_id })
     }
 
-    /// Whether they are the ranks themselves.
+    /// Whether the ids are the ranks.
     pub(super) fn are_ranks(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// Puts numbers in place of ranks.
+    /// Replaces ranks by ids.
     pub(super) fn number(&self, tokens: &mut [Rank]) {
         match *self.runs.as_slice() {
             [] => {}
@@ -170,7 +173,7 @@ impl Ids {
         self.runs.get(run).map_or(token, |&(rank, id)| token.wrapping_sub(rank).wrapping_add(id))
     }
 
-    /// The rank of the token of this number, or [`NONE`].
+    /// The rank of the token with this id, or [`NONE`].
     pub(super) fn rank(&self, number: Rank) -> Rank {
         if self.runs.is_empty() {
             return number;
@@ -183,14 +186,15 @@ impl Ids {
     }
 }
 
-/// The tokens that are one only where they are a whole piece.
+/// The tokens that count only as a whole piece.
 pub(super) struct WholePieces {
     texts: TokenTable,
     ranks: Vec<Rank>,
 }
 
 impl WholePieces {
-    /// Those of a vocabulary that has such. Nothing where they do not fit into the table.
+    /// The whole-piece tokens of a vocabulary: the inner `None` if it has none, the outer one if they do not fit into
+    /// the table.
     pub(super) fn new(literals: &[Literal<'_>]) -> Option<Option<Self>> {
         let pieces = || literals.iter().filter(|literal| literal.kind == LiteralKind::Whole);
         let longer_bytes = pieces().map(|piece| piece.text.len()).filter(|&len| len > SHORT).sum();
@@ -202,7 +206,7 @@ impl WholePieces {
         Some(Some(whole).filter(|whole| !whole.ranks.is_empty()))
     }
 
-    /// The rank of such a token.
+    /// The rank of a whole-piece token.
     pub(super) fn rank(&self, bytes: &[u8], at: usize, len: usize) -> Option<Rank> {
         self.ranks.get(self.texts.rank_of(bytes, at, len) as usize).copied()
     }

@@ -3,23 +3,24 @@
 //! | bytes | |
 //! |---|---|
 //! | 0..4 | `CTXV` |
-//! | 4..8 | version of the format, 4 |
-//! | 8..24 | name of the encoding, padded with zeros; zeros alone where it was made of a `tokenizer.json` |
+//! | 4..8 | format version, 4 |
+//! | 8..24 | name of the encoding, padded with zeros; all zeros if made of a `tokenizer.json` |
 //! | 24..28 | number of tokens, n |
-//! | 28..32 | how many bytes those of more than eight bytes have together |
-//! | 32..40 | checksum of all the rest |
-//! | 40..44 | the splitter: its kind, digits in a piece, options, zero |
-//! | 44 | 1 where texts are normalized to NFC first, 2 for NFKC |
+//! | 28..32 | total bytes of the tokens of more than eight bytes |
+//! | 32..40 | checksum of the rest |
+//! | 40..44 | the splitter: its kind, digits per piece, options, zero |
+//! | 44 | 1 if texts are normalized to NFC first, 2 for NFKC |
 //! | 45..52 | zeros |
-//! | 52..56 | length of what stands after the planes |
+//! | 52..56 | length of the part after the planes |
 //! | 56..312 | the single bytes, which are tokens 0 to 255, in rank order |
-//! | 312.. | six planes of n − 256 bytes: low, middle and high byte of the left part of each further token, then of the right |
-//! | then | what else there is to know of it (`more`) |
+//! | 312.. | six planes of n − 256 bytes: low, middle and high byte of the left part of each further token, then of the
+//! right |
+//! | then | ids, literals and special tokens ([`super::added_tokens`]) |
 //!
-//! Numbers are little-endian. Of each token from 256 on it says the two tokens that merge into it; both are lower.
-//! Planes compress better than numbers in a row, and better than the texts of the tokens.
+//! Numbers are little-endian. Each token from 256 on is recorded as the two tokens that merge into it; both rank lower.
+//! Planes compress better than consecutive numbers, and better than the texts of the tokens.
 //!
-//! `inline(always)` is 32 % of the time that exact counting takes: docs/decisions/inlining.md.
+//! Without `inline(always)` exact counting takes 32 % longer: docs/decisions/inlining.md.
 
 use super::Encoding;
 use super::split::load8;
@@ -37,45 +38,45 @@ const FORM: usize = 44;
 const MORE: usize = 52;
 const HEADER: usize = 56;
 
-/// Tokens of a single byte, which come first.
+/// Number of single-byte tokens, which come first.
 pub(super) const BYTES: usize = 256;
 
 const PLANES: usize = 6;
 
-/// Tokens of more than eight bytes have no more than so many together.
+/// Maximum total bytes of the tokens of more than eight bytes.
 const MAX_LONGER_BYTES: usize = 1 << 26;
 
-/// An asset whose header is in order.
+/// An asset with a valid header.
 #[derive(Debug)]
 pub(super) struct Asset<'a> {
-    /// How texts are cut.
+    /// How texts are split.
     pub(super) splitter: Splitter,
-    /// How they are normalized first, as a number.
+    /// The normal form of texts, as a number.
     pub(super) form: u8,
     /// Number of tokens.
     pub(super) tokens: usize,
-    /// How many bytes those of more than eight bytes have together.
+    /// Total bytes of the tokens of more than eight bytes.
     pub(super) longer_bytes: usize,
     /// The single bytes in rank order.
     pub(super) bytes: &'a [u8],
     planes: &'a [u8],
-    /// What stands after the planes.
+    /// The part after the planes.
     pub(super) more: &'a [u8],
     checksum: Checksum,
     stated: u64,
 }
 
-/// Whether bytes begin as an asset does.
+/// Whether the bytes begin with the magic number of an asset.
 pub(crate) fn is_asset(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
 impl<'a> Asset<'a> {
-    /// Reads the header and checks all that needs no look at the merges.
+    /// Reads the header and checks everything but the merges.
     pub(super) fn read(name: &str, asset: &'a [u8]) -> Result<Self> {
         let number = |at: usize| load8(asset, at) as u32;
         if asset.get(..4) != Some(MAGIC) {
-            return Err(invalid(name, "it is no vocabulary asset"));
+            return Err(invalid(name, "it is not a vocabulary asset"));
         }
         if number(4) != VERSION {
             return Err(invalid(name, "it is for another version of ctxweave"));
@@ -89,7 +90,7 @@ impl<'a> Asset<'a> {
         let len = (BYTES..MAX_TOKENS).contains(&tokens).then(|| BYTES + (tokens - BYTES) * PLANES);
         let whole = len.and_then(|len| len.checked_add(more)) == Some(body.len()) && longer_bytes < MAX_LONGER_BYTES;
         let (true, Some((tables, more))) = (whole, body.split_at_checked(len.unwrap_or_default())) else {
-            return Err(invalid(name, "its length is wrong: it may be cut off"));
+            return Err(invalid(name, "its length is wrong, it may be truncated"));
         };
         let (bytes, planes) = tables.split_at_checked(BYTES).unwrap_or_default();
         let splitter = {
@@ -113,7 +114,7 @@ impl<'a> Asset<'a> {
         })
     }
 
-    /// Looks at all of an asset, for those who have what is in it: it is that of the checksum.
+    /// Checks a whole asset against the checksum of the loaded one.
     pub(super) fn check(name: &str, asset: &[u8], loaded: u64) -> Result<()> {
         let asset = Asset::read(name, asset)?;
         let mut checksum = asset.checksum;
@@ -124,7 +125,7 @@ impl<'a> Asset<'a> {
         Err(invalid(name, "it is damaged, or another one is loaded under this name"))
     }
 
-    /// The parts of each token from the given one on, which is none of the single bytes.
+    /// The parts of each token from rank `from` on; `from` is at least [`BYTES`].
     #[inline(always)]
     pub(super) fn merges(&self, from: usize) -> impl Iterator<Item = (Rank, Rank)> {
         let rows = self.tokens - BYTES;
@@ -140,21 +141,21 @@ impl<'a> Asset<'a> {
         self.checksum
     }
 
-    /// The checksum that the asset has itself.
+    /// The checksum in the header.
     pub(super) fn stated(&self) -> u64 {
         self.stated
     }
 
-    /// Whether that is the checksum that the asset has itself.
+    /// Whether the checksum equals the one in the header.
     pub(super) fn is_whole(&self, checksum: Checksum) -> bool {
         self.stated == checksum.0
     }
 }
 
-/// What an asset is written of.
+/// The contents of a new asset.
 #[derive(Debug)]
 pub(super) struct Contents<'c> {
-    /// The name of the encoding, or nothing.
+    /// The name of the encoding, or empty.
     pub(super) name: &'c str,
     pub(super) splitter: Splitter,
     pub(super) form: u8,
@@ -162,7 +163,7 @@ pub(super) struct Contents<'c> {
     pub(super) bytes: &'c [u8],
     /// The merges of all further tokens.
     pub(super) merges: &'c [(Rank, Rank)],
-    /// How many bytes the tokens of more than eight bytes have together.
+    /// Total bytes of the tokens of more than eight bytes.
     pub(super) longer_bytes: usize,
     pub(super) more: &'c [u8],
 }
@@ -197,12 +198,12 @@ pub(super) fn write(contents: &Contents<'_>) -> Vec<u8> {
     asset
 }
 
-/// 64 bits over all but their own place: the head, what stands after the planes, and the merges, one after the other. Each
-/// step is a bijection of the state, so a change to one merge always shows; wider damage goes unseen with a chance of 2⁻⁶⁴. It
-/// guards against damage, not against forgery.
+/// A 64-bit checksum of everything but itself: the header, the part after the planes, and the merges, in this order.
+/// Each step is a bijection of the state, so a change to a single merge is always detected; wider damage goes unnoticed
+/// with a probability of 2⁻⁶⁴. It guards against damage, not against forgery.
 ///
-/// The merges are taken in as they are read, which costs a program that starts next to nothing; a pass of its own over the
-/// asset would be one more loop that the engine sets out to optimize, at the cost of the one that matters.
+/// The merges are added as they are read, which costs almost nothing at startup; a separate pass over the asset would
+/// be one more loop for the engine to optimize, at the expense of the one that matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Checksum(u64);
 
@@ -213,7 +214,7 @@ impl Checksum {
         Self(head.chain(rest).fold(0, step))
     }
 
-    /// Takes in the next merge.
+    /// Adds the next merge.
     #[inline(always)]
     pub(super) fn add(&mut self, (left, right): (Rank, Rank)) {
         self.0 = step(self.0, u64::from(left) | u64::from(right) << 32);
@@ -234,12 +235,12 @@ fn padded(name: &str) -> [u8; 16] {
     padded
 }
 
-/// The error about an asset that cannot be used.
+/// The error for an unusable asset.
 pub(super) fn invalid(name: &str, reason: &str) -> Error {
     let message = {
         let instead = match Encoding::from_name(name) {
             Some(encoding) => format!("load `{}.bin` of the same version of ctxweave", encoding.base().name()),
-            None => "make it again with `vocabularyOf`".to_owned(),
+            None => "recreate it with `vocabularyOf`".to_owned(),
         };
         format!("the vocabulary for `{name}` cannot be used: {reason}; {instead}")
     };

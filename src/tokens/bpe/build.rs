@@ -1,11 +1,11 @@
-//! From the asset to the tables, in one pass over the merges.
+//! Builds the tables from the asset, in one pass over the merges.
 //!
-//! This is most of what stands between a program and its first count, and it runs in code that a WebAssembly engine has
-//! not optimized yet, in memory that the process has not touched yet. So it makes one pass, puts short tokens together
-//! within a register, and takes as little memory as it can.
+//! This is most of the time before a program's first count. It runs in code that a WebAssembly engine has not optimized
+//! yet, in memory that the process has not touched yet. So it makes one pass, joins short tokens within a register, and
+//! takes as little memory as it can.
 //!
-//! And it is one function. For each that runs hot the engine has another thread optimize it, and where there are few
-//! processors the second of those threads takes the program's own: it stood still for up to two milliseconds.
+//! It is a single function because the engine optimizes each hot function on another thread. With few processors the
+//! second of those threads preempts the program's own: it stalled for up to two milliseconds.
 
 use super::added_tokens::{Literal, LiteralKind};
 use super::asset::{Asset, Checksum, invalid};
@@ -13,7 +13,7 @@ use super::joins::{Characters, Joins};
 use super::token_table::{Joined, TokenTable};
 use crate::error::Result;
 
-/// Tokens to a turn. WebAssembly engines put optimized code in place only when a function is called again.
+/// Tokens per turn. WebAssembly engines switch to optimized code only when a function is called again.
 const TURN: usize = 1024;
 
 /// The tables that counting needs.
@@ -24,7 +24,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Builds them out of the asset for the vocabulary of that name.
+    /// Builds the tables from the asset of the vocabulary `name`.
     pub(super) fn build(name: &str, asset: &Asset<'_>, literals: &[Literal<'_>]) -> Result<Self> {
         let damaged = || invalid(name, "it is damaged");
         let words = TokenTable::new(asset.tokens, asset.longer_bytes);
@@ -53,26 +53,26 @@ impl Tables {
         Ok(tables)
     }
 
-    /// Adds the next tokens. `None` where their merges do not make sense.
+    /// Adds the next tokens. `None` if their merges are invalid.
     // Not inlined, so that the engine can replace it while a long text is read: docs/decisions/inlining.md.
     #[inline(never)]
     fn add_turn(&mut self, asset: &Asset<'_>, checksum: &mut Checksum, max_merges: usize) -> Option<()> {
         for merge in asset.merges(self.words.len()).take(max_merges) {
             checksum.add(merge);
             let (left, right) = (self.words.text(merge.0)?, self.words.text(merge.1)?);
-            let Joined { text, hash, before, behind } = self.words.join(left, right)?;
+            let Joined { text, hash, before, after } = self.words.join(left, right)?;
             self.words.push(text, hash)?;
-            if (before.0 >> 56 | behind.0) & 0x80 != 0 {
-                self.joins.note(before, behind);
-                if before.1 + behind.1 <= 3 {
-                    self.characters.note(!text as u32, before.1 + behind.1);
+            if (before.0 >> 56 | after.0) & 0x80 != 0 {
+                self.joins.note(before, after);
+                if before.1 + after.1 <= 3 {
+                    self.characters.note(!text as u32, before.1 + after.1);
                 }
             }
         }
         Some(())
     }
 
-    /// Adds the next token, which is spelt out. `None` where it is not the next one.
+    /// Adds the next token, which is spelled out. `None` if it is not the next one.
     fn add_literal(&mut self, asset: &Asset<'_>, checksum: &mut Checksum, literal: &Literal<'_>) -> Option<()> {
         checksum.add(asset.merges(self.words.len()).next().filter(|_| literal.rank as usize == self.words.len())?);
         if literal.kind != LiteralKind::Inverted {

@@ -1,4 +1,4 @@
-//! Counting that gets faster with what it has counted.
+//! A vocabulary that caches what it has merged.
 
 use std::cell::RefCell;
 
@@ -11,11 +11,11 @@ use crate::tokens::Counter;
 use crate::tokens::IncrementalCount;
 use crate::tokens::codec::Codec;
 
-/// A vocabulary that remembers, from one call to the next, what it had to merge. The counts are the same; where words
-/// come again they are found sooner.
+/// A vocabulary that remembers, between calls, the pieces it had to merge. The counts are the same; repeated words are
+/// found sooner.
 ///
-/// It takes at most 768 KB next to the vocabulary, and another 1.3 MB once texts are encoded, and those only when there is
-/// something to remember.
+/// It takes at most 768 KB in addition to the vocabulary, and another 1.3 MB once texts are encoded. Neither is
+/// allocated before there is something to remember.
 #[derive(Debug)]
 pub struct CachingCounter {
     vocabulary: Vocabulary,
@@ -24,7 +24,7 @@ pub struct CachingCounter {
 }
 
 impl CachingCounter {
-    /// Nothing is remembered yet.
+    /// An empty cache.
     pub fn new(vocabulary: Vocabulary) -> Self {
         Self {
             vocabulary,
@@ -79,7 +79,7 @@ impl Codec for CachingCounter {
     }
 
     fn token_ends(&self, text: &str, max_tokens: usize) -> Option<Vec<usize>> {
-        // What is normalized, or is one token only as a whole piece, is looked at by its tokens alone.
+        // The pieces are unknown if texts are normalized or some tokens count only as whole pieces.
         if !self.vocabulary.is_plain() {
             return None;
         }

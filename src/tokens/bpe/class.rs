@@ -1,9 +1,9 @@
-//! What kind of character it is, as the patterns of the encodings see it.
+//! Character classes of the encodings' patterns.
 //!
 //! A class is one bit, so a set of classes is a byte and membership is an `&`. Past the end of the text the class is
 //! [`END`], which is in no set.
 //!
-//! `inline(always)` is 32 % of the time that exact counting takes: docs/decisions/inlining.md.
+//! Without `inline(always)` exact counting takes 32 % longer: docs/decisions/inlining.md.
 
 use crate::code_point_table;
 use crate::tokens::utf8::code_point;
@@ -45,12 +45,12 @@ pub(super) const ASCII: [u8; 128] = {
     classes
 };
 
-/// The code points from here on are not in [`CLASSES`].
+/// Code points from here on are not in [`CLASSES`].
 const INDEXED: u32 = 0x32400;
 
 static CLASSES: &[u8] = include_bytes!("classes_and_symbols.bin");
 
-/// What the table has of a code point below [`INDEXED`].
+/// The table entry of a code point below [`INDEXED`].
 #[inline(always)]
 fn entry(code_point: u32) -> u8 {
     code_point_table::get(CLASSES, INDEXED, code_point)
@@ -62,7 +62,7 @@ pub(super) fn of(code_point: u32) -> u8 {
     if code_point < INDEXED {
         1 << (entry(code_point) & 7)
     } else if (0xE_0100..=0xE_01EF).contains(&code_point) {
-        MARK // the variation selectors supplement: all there is above the table
+        MARK // the variation selectors supplement, the only marks above the table
     } else {
         OTHER
     }
@@ -73,12 +73,12 @@ pub(super) fn is_symbol(code_point: u32) -> bool {
     code_point < INDEXED && entry(code_point) & 8 == 0
 }
 
-/// Whether it is a letter or a number.
+/// Whether a character is a letter or a number.
 pub(crate) fn is_letter_or_number(c: char) -> bool {
     of(u32::from(c)) & (UPPER | LOWER | CASELESS | NUMBER) != 0
 }
 
-/// Whether it is a lower case letter.
+/// Whether a character is a lower case letter.
 pub(crate) fn is_lower_case(c: char) -> bool {
     of(u32::from(c)) == LOWER
 }
@@ -94,7 +94,7 @@ pub(super) fn at(bytes: &[u8], at: usize) -> (u8, usize) {
     }
 }
 
-/// [`at`] for characters of two bytes and more.
+/// [`at`] for characters of two or more bytes.
 #[inline]
 fn beyond_ascii(bytes: &[u8], at: usize, first: u8) -> (u8, usize) {
     let (code, width) = code_point(bytes, at, first);
@@ -105,8 +105,8 @@ fn beyond_ascii(bytes: &[u8], at: usize, first: u8) -> (u8, usize) {
 mod tests {
     use super::*;
 
-    /// tiktoken-rs matches with regex-syntax. Where this fails its Unicode version has moved: look at what has changed,
-    /// then run `cargo xtask vocab --unicode`.
+    /// tiktoken-rs matches with regex-syntax. If this fails, its Unicode version has moved: check the differences, then
+    /// run `cargo xtask vocab --unicode`.
     #[test]
     fn the_table_is_that_of_the_reference() {
         let patterns = [
@@ -123,7 +123,7 @@ mod tests {
         for (class, pattern) in patterns {
             let hir = regex_syntax::parse(pattern).unwrap();
             let regex_syntax::hir::HirKind::Class(regex_syntax::hir::Class::Unicode(set)) = hir.kind() else {
-                panic!("`{pattern}` is no class")
+                panic!("`{pattern}` is not a class")
             };
             for character in set.ranges().iter().flat_map(|range| range.start()..=range.end()) {
                 assert_eq!(of(character.into()), class, "{character:?}");
@@ -134,7 +134,7 @@ mod tests {
             }
         }
         assert_eq!(seen, 0x11_0000 - 0x800);
-        // The other table is the same but for the symbols.
+        // The other table differs only in symbols.
         let plain = include_bytes!("classes.bin");
         for code in 0..INDEXED {
             assert_eq!(code_point_table::get(plain, INDEXED, code), entry(code) & 7, "{code:x}");

@@ -1,4 +1,4 @@
-//! An asset out of a `tokenizer.json` of Hugging Face, where that is byte-level byte pair encoding.
+//! Makes an asset out of a byte-level BPE `tokenizer.json` of Hugging Face.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,21 +14,22 @@ use crate::json::{Document, Object, Value};
 use crate::maps::SortedMap;
 use crate::text::{is_whitespace, split_once};
 
-/// The error for a value that cannot be converted: what it is, after its path.
+/// The error for a value that cannot be converted; `what` follows its path.
 fn refused(value: Value<'_>, what: fmt::Arguments<'_>) -> Error {
-    value.invalid(|place| format!("{place} {what}; count with `heuristic`, or with a counter of your own"))
+    value.invalid(|place| format!("{place} {what}; count with `heuristic`, or a custom counter"))
 }
 
-/// The vocabulary asset of a `tokenizer.json` of Hugging Face, to be loaded under any name that no encoding of OpenAI's has.
+/// The vocabulary asset of a `tokenizer.json` of Hugging Face, to be loaded under any name that is not an encoding of
+/// OpenAI's.
 ///
-/// It has to be byte-level byte pair encoding with one of the patterns that are known (docs/vocabularies.md lists them). Tokens that are
-/// added to the model, special or not, are special tokens of the vocabulary: a text has them where it is said so. What is put before or
-/// after a text (`post_processor`) is not.
+/// The file has to be byte-level byte pair encoding with one of the known patterns (docs/vocabularies.md lists them).
+/// Tokens that are added to the model, special or not, are special tokens of the vocabulary: they are recognized only
+/// if the caller allows them. Text that `post_processor` adds is not part of it.
 ///
 /// # Errors
-/// [`Code::InvalidInput`](crate::Code::InvalidInput) with `path` for what is no such file and for what cannot be converted, as
-/// a tokenizer of SentencePiece; [`Code::InvalidVocabulary`](crate::Code::InvalidVocabulary) where its merges break what
-/// the engine relies on.
+/// [`Code::InvalidInput`](crate::Code::InvalidInput) with `path` for an invalid file and for a tokenizer that cannot be
+/// converted, such as one of SentencePiece; [`Code::InvalidVocabulary`](crate::Code::InvalidVocabulary) if its merges
+/// violate what the engine relies on.
 pub fn vocabulary_of(tokenizer_json: &[u8]) -> Result<Vec<u8>> {
     let document = Document::read(tokenizer_json, &[])?;
     let document: &Document<'_> = &document;
@@ -42,13 +43,13 @@ pub fn vocabulary_of(tokenizer_json: &[u8]) -> Result<Vec<u8>> {
     let ignores_merges = model.bool("ignore_merges")?.unwrap_or(false);
 
     let mut ranks = Ranks::of_bytes(&vocab, model)?;
-    // The merges in their order, and where those into each token begin.
+    // The merges in their order, and the index of the first merge into each token.
     let (mut pairs, mut begins) = (Vec::new(), vec![0; ranks.order.len()]);
     for merge in model.need("merges")?.list("a list of merges")? {
         let pair = merge_of(merge, &vocab)?;
         let joined = [vocab.token(pair.0), vocab.token(pair.1)].concat();
         let Some(product) = vocab.find(&joined) else {
-            return Err(refused(merge, format_args!("makes a token that `model.vocab` does not have")));
+            return Err(refused(merge, format_args!("makes a token that is not in `model.vocab`")));
         };
         let rank = ranks.of(product) as usize;
         // All merges into one token have its rank.
@@ -64,7 +65,7 @@ pub fn vocabulary_of(tokenizer_json: &[u8]) -> Result<Vec<u8>> {
         pairs.push(pair);
     }
     let made = ranks.order.len();
-    // Those that are left are made by no merge.
+    // No merge makes the remaining tokens.
     for token in 0..vocab.tokens.len() as u32 {
         ranks.of(token);
     }
@@ -88,7 +89,7 @@ pub fn vocabulary_of(tokenizer_json: &[u8]) -> Result<Vec<u8>> {
     })
 }
 
-/// Refuses a model of another kind.
+/// Rejects other kinds of models.
 fn check_model(model: Object<'_>) -> Result<()> {
     let kind = model.need("type")?;
     let name = kind.text()?;
@@ -97,20 +98,20 @@ fn check_model(model: Object<'_>) -> Result<()> {
     }
     if let Some(fallback) = model.get("byte_fallback")?.filter(|fallback| fallback.raw() == "true") {
         let what =
-            format_args!("is true: it is a tokenizer of SentencePiece, and only byte-level `BPE` can be converted");
+            format_args!("is `true`, as in tokenizers of SentencePiece, and only byte-level `BPE` can be converted");
         return Err(refused(fallback, what));
     }
     for name in ["dropout", "continuing_subword_prefix", "end_of_word_suffix"] {
         if let Some(value) =
             model.get(name)?.filter(|value| !value.is_string("") && !matches!(value.raw(), "0" | "0.0"))
         {
-            return Err(refused(value, format_args!("is not known here")));
+            return Err(refused(value, format_args!("is not supported")));
         }
     }
     Ok(())
 }
 
-/// The items of a list in a list of normalizers and the like, or the one that there is.
+/// The items of `list` in a normalizer or pre-tokenizer of kind `Sequence`, or the single one.
 fn flattened<'t>(value: Value<'t>, list: &str, found: &mut Vec<Object<'t>>) -> Result<()> {
     let stage = value.object("an object with a `type`")?;
     if stage.need("type")?.is_string("Sequence") {
@@ -138,19 +139,18 @@ fn form_of(normalizer: Value<'_>) -> Result<Option<Form>> {
 
 fn splitter_of(file: Object<'_>) -> Result<Splitter> {
     let Some(value) = file.get("pre_tokenizer")? else {
-        return Err(refused(file.value(), format_args!("has no `pre_tokenizer`: it is not byte-level")));
+        return Err(refused(file.value(), format_args!("has no `pre_tokenizer`, so it is not byte-level")));
     };
     let mut stages = Vec::new();
     flattened(value, "pretokenizers", &mut stages)?;
-    let unknown =
-        |what: fmt::Arguments<'_>| refused(value, format_args!("has {what}, which is none of those that are known"));
-    let Some((last, before)) = stages.split_last() else { return Err(unknown(format_args!("nothing in it"))) };
+    let unknown = |what: fmt::Arguments<'_>| refused(value, format_args!("has {what}, which is not supported"));
+    let Some((last, before)) = stages.split_last() else { return Err(unknown(format_args!("no stages"))) };
     if !last.need("type")?.is_string("ByteLevel") {
         let name = last.text("type")?;
-        return Err(refused(last.value(), format_args!("is `{name}` and not `ByteLevel` at the end")));
+        return Err(refused(last.value(), format_args!("is `{name}`, but the last stage must be `ByteLevel`")));
     }
     if last.bool("add_prefix_space")?.unwrap_or(true) {
-        return Err(refused(last.value(), format_args!("has `add_prefix_space`: a space is put before each text")));
+        return Err(refused(last.value(), format_args!("has `add_prefix_space`, which adds a space before each text")));
     }
     let gpt2 = last.bool("use_regex")?.unwrap_or(true);
     let mut patterns: Vec<Cow<'_, str>> = Vec::new();
@@ -160,11 +160,11 @@ fn splitter_of(file: Object<'_>) -> Result<Splitter> {
             "Split" => {
                 let pattern = stage.need("pattern")?.object("a pattern, an object")?;
                 let Some(pattern) = pattern.get("Regex")? else {
-                    return Err(unknown(format_args!("a pattern that is no `Regex`")));
+                    return Err(unknown(format_args!("a pattern that is not a `Regex`")));
                 };
                 let behavior = stage.text("behavior")?;
                 let inverted = stage.bool("invert")?.unwrap_or(false);
-                // The patterns for one stage leave nothing between their matches.
+                // The patterns of one stage match everything.
                 let is_known = behavior == "Isolated" || behavior == "Removed" && inverted && before.len() == 1;
                 if !is_known {
                     return Err(unknown(format_args!("a split with the behavior `{behavior}`")));
@@ -181,7 +181,7 @@ fn splitter_of(file: Object<'_>) -> Result<Splitter> {
         (true, []) => Ok(Splitter::GPT2),
         (false, [first, more @ ..]) => Splitter::of_patterns(&patterns).ok_or_else(|| match more {
             [] => unknown(format_args!("the pattern `{first}`")),
-            _ => unknown(format_args!("the pattern `{first}` and others behind it")),
+            _ => unknown(format_args!("the pattern `{first}` and others after it")),
         }),
         _ => Err(unknown(format_args!("a split by several patterns"))),
     }
@@ -201,13 +201,13 @@ impl Specials {
             let text = content.text()?;
             if text.chars().all(is_whitespace) {
                 let what =
-                    format_args!("is white space that every text may have as a token, and that is not known here");
+                    format_args!("is white space that every text may contain as a token, which is not supported");
                 return Err(refused(content, what));
             }
             if text.len() > usize::from(u16::MAX) {
                 return Err(refused(content, format_args!("is too long")));
             }
-            // Those that take white space along, or do not stand within words, are only decoded.
+            // Tokens that take adjacent white space along, or only match whole words, are only decoded.
             let mut decoded = false;
             for name in ["lstrip", "rstrip", "single_word"] {
                 decoded |= added.bool(name)?.unwrap_or(false);
@@ -230,7 +230,7 @@ struct Vocab {
 
 impl Vocab {
     fn read(model: Object<'_>, specials: &mut Specials) -> Result<Self> {
-        let vocab = model.need("vocab")?.object("tokens and their numbers, an object")?;
+        let vocab = model.need("vocab")?.object("tokens and their ids, an object")?;
         let mut tokens = Vec::with_capacity(vocab.len());
         for (key, value) in vocab.entries() {
             let (text, id) = (key.text()?, value.whole(u32::MAX)?);
@@ -239,11 +239,11 @@ impl Vocab {
             }
             let token = bytes_of(&text).filter(|token| !token.is_empty() && token.len() <= MAX_TOKEN_BYTES);
             let Some(token) = token else {
-                let what = format_args!("is a token that is not byte-level, or of more than {MAX_TOKEN_BYTES} bytes");
+                let what = format_args!("is a token that is not byte-level or has more than {MAX_TOKEN_BYTES} bytes");
                 return Err(refused(value, what));
             };
             if token.len() > 1 && token.contains(&0xff) {
-                // No text has it.
+                // No text contains it.
                 specials.listed.push((id, 1, token));
             } else {
                 tokens.push((token, id));
@@ -257,7 +257,7 @@ impl Vocab {
         let mut words = TokenTable::new(tokens.len(), longer_bytes);
         for (token, _) in &tokens {
             let is_new = words.rank_of(token, 0, token.len()) == NONE;
-            words.add(token).filter(|()| is_new).ok_or_else(|| refuse("has a token twice"))?;
+            words.add(token).filter(|()| is_new).ok_or_else(|| refuse("contains a token twice"))?;
         }
         Ok(Self { tokens, words })
     }
@@ -278,7 +278,7 @@ impl Vocab {
     }
 }
 
-/// The ranks of the tokens: the single bytes first, the others as they are made.
+/// The ranks of the tokens: the single bytes first, the others in the order in which they are made.
 struct Ranks {
     /// By token.
     ranks: Vec<Rank>,
@@ -293,7 +293,7 @@ impl Ranks {
         if bytes.len() < BYTES {
             return Err(refused(
                 model.need("vocab")?,
-                format_args!("lacks some of the 256 bytes: it is not byte-level"),
+                format_args!("lacks some of the 256 bytes, so it is not byte-level"),
             ));
         }
         let mut ranks = Self { ranks: vec![NONE; vocab.tokens.len()], order: Vec::new() };
@@ -303,7 +303,7 @@ impl Ranks {
         Ok(ranks)
     }
 
-    /// The rank of a token: the next one, where it has none.
+    /// The rank of a token: the next free one if it has none yet.
     fn of(&mut self, token: u32) -> Rank {
         let next = self.order.len() as Rank;
         match self.ranks.get_mut(token as usize) {
@@ -337,12 +337,12 @@ fn merge_of(merge: Value<'_>, vocab: &Vocab) -> Result<(u32, u32)> {
     }
 }
 
-/// The bytes of a token as byte-level tokenizers write them: a character for each. Nothing where it is not written so.
+/// The bytes of a token as byte-level tokenizers write them, one character per byte. `None` if it is not written so.
 fn bytes_of(text: &str) -> Option<Vec<u8>> {
     text.chars().map(byte_of).collect()
 }
 
-/// What stands for itself are the bytes that are visible in Latin-1; the others have the characters from U+0100 on, in order.
+/// Bytes that are visible in Latin-1 map to themselves; the others to the characters from U+0100 on, in order.
 fn byte_of(c: char) -> Option<u8> {
     match u32::from(c) {
         code @ (0x21..=0x7e | 0xa1..=0xac | 0xae..=0xff) => Some(code as u8),

@@ -1,24 +1,24 @@
-//! How far a text that grows was counted.
+//! The state of an incremental count.
 
-/// At most so many tokens of a long piece are kept.
+/// Maximum number of tokens kept of a long piece.
 const MAX_KEPT_TOKENS: usize = 16;
 
-/// So many of them are looked at again at least.
+/// Minimum number of tokens that are checked again.
 pub(super) const MIN_RECHECKED_TOKENS: usize = 2;
 
 /// How far a text was counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counted {
-    /// Where the last two pieces begin, and the tokens before them.
+    /// Offset of the last two pieces, and the number of tokens before them.
     pub(super) end: (usize, u64),
-    /// The long ones of these two.
+    /// The long pieces among these two.
     pub(super) long: [LongPiece; 2],
-    /// Up to here all characters are known to be in the normal form of the vocabulary.
+    /// All characters before this offset are known to be in the normal form of the vocabulary.
     pub(super) fixed: usize,
 }
 
 impl Counted {
-    /// From now on the text is without what comes before the last two pieces: so many bytes.
+    /// Drops the text before the last two pieces from the state; returns its length in bytes.
     pub(crate) fn invalidate(&mut self) -> usize {
         let (bytes, tokens) = self.end;
         if bytes == 0 {
@@ -38,7 +38,7 @@ impl Counted {
     }
 }
 
-/// A long piece; none where it is empty.
+/// A long piece; unused if empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LongPiece {
     pub(super) start: usize,
@@ -48,16 +48,16 @@ pub(super) struct LongPiece {
     pub(super) classes: u8,
     /// Whether all its bytes are the same.
     pub(super) same: bool,
-    /// Where the last tokens begin, how many they are, and where each ends after that.
+    /// Offset of the first kept token, the number of kept tokens, and the end of each, relative to that offset.
     pub(super) from: usize,
     pub(super) kept: usize,
     pub(super) ends: [u16; MAX_KEPT_TOKENS],
-    /// So many of them are looked at again, to begin with.
+    /// How many of them are checked again at first.
     pub(super) few: usize,
 }
 
 impl LongPiece {
-    /// Keeps the last tokens of a piece, of which these two lists together are the bounds of some, up to its end.
+    /// Keeps the last tokens of a piece; `before` and `bounds` together are the bounds of tokens up to its end.
     pub(super) fn keep(&mut self, before: &[u32], bounds: &[u32]) {
         let first = (before.len() + bounds.len()).saturating_sub(MAX_KEPT_TOKENS + 1);
         let bounds = bounds.get(first.saturating_sub(before.len())..).unwrap_or_default();
@@ -71,7 +71,7 @@ impl LongPiece {
         }
     }
 
-    /// The bounds of the tokens that are kept; what is after them means nothing.
+    /// The bounds of the kept tokens; entries after them are unused.
     pub(super) fn bounds(&self) -> [u32; MAX_KEPT_TOKENS + 1] {
         let mut bounds = [self.from as u32; MAX_KEPT_TOKENS + 1];
         for (bound, end) in bounds.iter_mut().skip(1).zip(self.ends) {

@@ -1,4 +1,4 @@
-//! Texts as the numbers of their tokens, and back.
+//! Encodes texts as token ids, and decodes them.
 
 use super::merge::Parts;
 use super::merge_cache::{MEMORABLE, MergeCache};
@@ -8,18 +8,18 @@ use super::token_table::MAX_TOKEN_BYTES;
 use super::token_table::{NONE, PIECE, Rank, SHORT};
 use super::vocabulary::{TURN, Vocabulary};
 
-/// Tokens to a turn: see [`TURN`].
+/// Tokens per turn: see [`TURN`].
 const DECODE_TURN: usize = 256;
 
-/// What encoding makes.
+/// The output of encoding.
 struct Encoded<'r> {
     tokens: &'r mut Vec<Rank>,
-    /// Where each token ends, with [`PIECE`] where a piece does, if anybody asks.
+    /// The end of each token, with [`PIECE`] at the ends of pieces, if requested.
     ends: Option<&'r mut Vec<usize>>,
 }
 
 impl Encoded<'_> {
-    /// Appends the first few of these tokens.
+    /// Appends these tokens, up to `max_tokens` in total.
     fn take(&mut self, tokens: &[Rank], ends: &[usize], max_tokens: usize) {
         self.tokens.extend_from_slice(tokens.get(..max_tokens).unwrap_or_default());
         if let Some(all) = &mut self.ends {
@@ -29,14 +29,14 @@ impl Encoded<'_> {
 }
 
 impl Vocabulary {
-    /// The tokens of a text, by number. Special tokens are read as the plain text they are.
+    /// The ids of the tokens of a text. Special tokens are read as plain text.
     pub fn encode(&self, text: &str) -> Vec<Rank> {
         let mut tokens = Vec::new();
         self.encode_up_to(text, usize::MAX, &mut tokens, None, &mut Scratch::new(MergeCache::of_tokens()));
         tokens
     }
 
-    /// Appends the tokens of a text, and where they end, and stops once there are so many, at the end of a piece.
+    /// Appends the tokens of a text and their ends; stops at the end of a piece once there are at least `max_tokens`.
     pub(super) fn encode_up_to(
         &self,
         text: &str,
@@ -68,7 +68,7 @@ impl Vocabulary {
         }
     }
 
-    /// Encodes the next [`TURN`] pieces, and says where the last of them ends.
+    /// Encodes the next [`TURN`] pieces; returns the end of the last of them.
     // Not inlined, so that the engine can replace it while a long text is read: docs/decisions/inlining.md.
     #[inline(never)]
     fn encode_turn<P: Pattern>(
@@ -78,7 +78,7 @@ impl Vocabulary {
         encoded: &mut Encoded<'_>,
         scratch: &mut Scratch,
     ) -> usize {
-        // The tokens of the last pieces, each of them one, and where they end.
+        // The tokens of the last pieces, each of them one token, and their ends.
         let (mut tokens, mut ends) = ([0; TURN as usize], [0; TURN as usize]);
         let mut pieces = 0;
         for _ in 0..TURN {
@@ -109,7 +109,7 @@ impl Vocabulary {
         let Scratch { parts, cache, .. } = scratch;
         let from = tokens.len();
         let long = end - at > SHORT;
-        // Where the piece is no ASCII word it mostly falls apart, and the question can wait for the units.
+        // A piece that is not an ASCII word usually falls apart, and the look-up can wait for its units.
         let ascii = bytes.get(at + 1).is_some_and(u8::is_ascii);
         let asked = ascii || !long;
         let rank = match self.whole_piece(bytes, at, end) {
@@ -139,7 +139,7 @@ impl Vocabulary {
         }
     }
 
-    /// Encodes a piece by its units; `asked` where it is known to be no token.
+    /// Encodes a piece by its units; `asked` if it is known not to be a token.
     fn encode_units(
         &self,
         bytes: &[u8],
@@ -176,7 +176,7 @@ impl Vocabulary {
         }));
     }
 
-    /// Appends the bytes of a token; false if no token has that number.
+    /// Appends the bytes of a token; `false` if no token has that id.
     pub(crate) fn append_token(&self, token: Rank, bytes: &mut Vec<u8>) -> bool {
         if self.tables.words.append_to(self.more.ids.rank(token), bytes) {
             return true;
@@ -188,7 +188,7 @@ impl Vocabulary {
         true
     }
 
-    /// Appends the bytes of tokens up to the first that is no ordinary one, and says how many those are.
+    /// Appends the bytes of tokens up to the first that is not an ordinary one; returns how many those are.
     pub(super) fn append_tokens(&self, tokens: &[Rank], bytes: &mut Vec<u8>) -> usize {
         if !self.more.ids.are_ranks() {
             return tokens.iter().position(|&token| !self.append_token(token, bytes)).unwrap_or(tokens.len());
@@ -210,7 +210,7 @@ impl Vocabulary {
         done
     }
 
-    /// Writes tokens to `at`, and says where the last of them ends and how many they are.
+    /// Writes tokens to `at`; returns the end of the last one and their number.
     // Not inlined, so that the engine can replace it while a long text is read: docs/decisions/inlining.md.
     #[inline(never)]
     fn write_turn(&self, tokens: &[Rank], bytes: &mut Vec<u8>, mut at: usize) -> (usize, usize) {
@@ -221,7 +221,7 @@ impl Vocabulary {
                 continue;
             }
             let Some(end) = words.write_longer(token, bytes, at) else {
-                // No token, or no room.
+                // Not an ordinary token, or no space left.
                 bytes.truncate(at);
                 let is_there = words.append_to(token, bytes);
                 at = bytes.len();

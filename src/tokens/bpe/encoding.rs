@@ -2,10 +2,10 @@
 
 use super::splitter::Splitter;
 
-/// An encoding of OpenAI's, whose vocabulary comes with the package.
+/// An encoding of OpenAI's. Its vocabulary is part of the package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Encoding {
-    /// `o200k_base`: GPT-4o and everything since.
+    /// `o200k_base`: GPT-4o and later.
     O200kBase,
     /// `cl100k_base`: GPT-4, GPT-3.5 Turbo, the embedding models.
     Cl100kBase,
@@ -13,7 +13,7 @@ pub enum Encoding {
     O200kHarmony,
     /// `p50k_base`: Codex, and GPT-3's `text-davinci-002` and `-003`.
     P50kBase,
-    /// `p50k_edit`: GPT-3's models that edit. It is `p50k_base` with more special tokens.
+    /// `p50k_edit`: GPT-3's edit models. It is `p50k_base` with more special tokens.
     P50kEdit,
     /// `r50k_base`: GPT-3.
     R50kBase,
@@ -33,7 +33,7 @@ impl Encoding {
         Self::Gpt2,
     ];
 
-    /// The name that OpenAI gives it.
+    /// OpenAI's name for it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::O200kBase => "o200k_base",
@@ -46,12 +46,12 @@ impl Encoding {
         }
     }
 
-    /// The encoding of that name.
+    /// The encoding with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|encoding| encoding.name() == name)
     }
 
-    /// The encoding that has its asset: those that differ in special tokens alone share one.
+    /// The encoding whose asset it uses: encodings that differ only in special tokens share one.
     pub const fn base(self) -> Self {
         match self {
             Self::O200kHarmony => Self::O200kBase,
@@ -71,7 +71,7 @@ impl Encoding {
         }
     }
 
-    /// How it cuts texts into pieces.
+    /// How it splits texts into pieces.
     pub const fn splitter(self) -> Splitter {
         match self.base() {
             Self::P50kBase | Self::R50kBase => Splitter::GPT2,
@@ -80,7 +80,7 @@ impl Encoding {
         }
     }
 
-    /// Its special tokens: text that stands for one token where somebody says so, and for ordinary ones otherwise.
+    /// Its special tokens: texts that are one token if the caller allows it, and plain text otherwise.
     pub fn specials(self) -> Vec<(String, u32)> {
         if self == Self::O200kHarmony {
             return harmony();
@@ -105,7 +105,7 @@ impl Encoding {
         known.iter().map(|&(text, number)| (text.to_owned(), number)).collect()
     }
 
-    /// The special token that stands between the ordinary ones, if one does.
+    /// The special token whose id lies between those of ordinary tokens, if any.
     pub(super) const fn gap(self) -> Option<u32> {
         match self.base() {
             Self::P50kBase => Some(50_256),
@@ -125,7 +125,7 @@ impl AsRef<str> for Encoding {
     }
 }
 
-/// The special tokens of `o200k_harmony`: those with a name, and reserved ones up to 201,087.
+/// The special tokens of `o200k_harmony`: the named ones, and reserved ones up to 201,087.
 fn harmony() -> Vec<(String, u32)> {
     (199_998..=201_087)
         .map(|number| {

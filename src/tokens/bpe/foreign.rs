@@ -1,4 +1,4 @@
-//! Byte pair encoding with another tokenizer's tokens: what the adapter for tiktoken-rs needs for pieces that are too
+//! Byte pair encoding with the tokens of another tokenizer. The adapter for tiktoken-rs uses it for pieces that are too
 //! long for tiktoken-rs.
 
 use super::joins::Joins;
@@ -6,18 +6,18 @@ use super::merge::Parts;
 use super::split::load8;
 use super::token_table::{MAX_TOKENS, NONE, Rank, TokenTable};
 
-/// The tokens that certain pieces can be made of.
+/// The tokens that the given pieces can contain.
 pub(crate) struct ForeignMerges {
     words: TokenTable,
     joins: Joins,
-    /// The ranks that the other tokenizer has for the tokens.
+    /// The ranks of the tokens in the other tokenizer.
     ranks: Vec<Rank>,
 }
 
 impl ForeignMerges {
-    /// Picks the tokens out of all that `token` gives, from rank 0 to the first that it does not have.
+    /// Collects the tokens from rank 0 to the first rank for which `token` returns `None`.
     ///
-    /// A merge inside a piece makes a token of bytes that occur in it, so the other tokens do not matter.
+    /// A merge inside a piece makes a token of bytes that occur in the piece, so other tokens are skipped.
     pub(crate) fn new<'p>(pieces: impl Iterator<Item = &'p [u8]>, token: impl Fn(Rank) -> Option<Vec<u8>>) -> Self {
         let mut occurs = [false; 256];
         for &byte in pieces.flatten() {
@@ -26,12 +26,12 @@ impl ForeignMerges {
         let possible = |token: &Vec<u8>| !token.is_empty() && token.iter().all(|&byte| occurs[usize::from(byte)]);
         let all = (0..MAX_TOKENS as Rank).map_while(|rank| token(rank).map(|token| (rank, token)));
         let (ranks, tokens): (Vec<Rank>, Vec<Vec<u8>>) = all.filter(|(_, token)| possible(token)).unzip();
-        // They are other ones each time: with twice the room none of them is far from home.
+        // The tokens differ each time: at half load none of them is far from its home slot.
         let mut words = TokenTable::new(tokens.len() * 2, tokens.iter().map(Vec::len).sum());
         let mut joins = Joins::new();
         for token in tokens {
             note(&mut joins, &token);
-            // Their ranks are others here, in the same order. There is room for all of them.
+            // Ranks here differ from the other tokenizer's but keep their order. The table has space for all of them.
             let pushed = words.add(&token);
             debug_assert!(pushed.is_some());
         }
@@ -55,12 +55,13 @@ impl ForeignMerges {
         });
     }
 
-    /// How many tokens a piece is.
+    /// Number of tokens of a piece.
     pub(crate) fn count(&self, piece: &[u8]) -> usize {
         let mut parts = Parts::default();
         let mut count = 0;
         self.joins.each_unit(piece, 0, piece.len(), |start, end| {
-            // A unit that is a token encodes as that token (docs/decisions/exact-counting.md): to ask first is faster, and no more.
+            // A unit that is a token encodes as that token (docs/decisions/exact-counting.md), so this look-up only
+            // saves time.
             count += if self.words.rank(piece, start, end - start) == NONE {
                 parts.start(start, end);
                 parts.merge(&self.words, piece);
@@ -73,7 +74,7 @@ impl ForeignMerges {
     }
 }
 
-/// Notes every place between two bytes of a token: which of them is the one where its parts join is not known here.
+/// Notes every boundary between two bytes of a token, since the boundary between its parts is unknown here.
 fn note(joins: &mut Joins, token: &[u8]) {
     let mut before = 0;
     for (at, &byte) in token.iter().enumerate() {

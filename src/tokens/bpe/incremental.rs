@@ -1,10 +1,10 @@
-//! Counts of texts that grow, each at the cost of what is new.
+//! Incremental counts of texts: each costs only its new part.
 //!
-//! More text can change the last two pieces, and no others: a run of white space or of capitals is two at most, and all else ends
-//! where the next begins. So these two are counted again. A long piece, as a megabyte of letters without a space, is not even
-//! looked at again: from its last characters it is known which others it continues with ([`Splitter::continues_with`]), and only its last tokens
-//! are encoded again, together with what is new. From the first token on that both encodings have in common the later one
-//! holds (docs/decisions/exact-counting.md, "Windows").
+//! More text can change only the last two pieces: a run of white space or of capitals is at most two pieces, and every
+//! other piece ends where the next begins. So these two are counted again. A long piece, such as a megabyte of letters
+//! without a space, is not even scanned again: the classes of its last characters determine which characters extend it
+//! ([`Splitter::continues_with`]), and only its last tokens are encoded again, together with the new text. From the
+//! first token that both encodings have in common, the later one is valid (docs/decisions/exact-counting.md, windows).
 
 use super::class::{self, BLANK, BREAK, CASELESS, LOWER, MARK, NUMBER, OTHER, UPPER};
 use super::counted::{Counted, LongPiece, MIN_RECHECKED_TOKENS};
@@ -16,11 +16,11 @@ use super::split::LETTER;
 use super::splitter::{Kind, Splitter};
 use super::vocabulary::Vocabulary;
 
-/// A piece of more bytes is long.
+/// Pieces of more bytes are long.
 const LONG: usize = 256;
 
 impl Vocabulary {
-    /// The count of a text that begins with the one that was counted before with `counted`.
+    /// Counts a text that begins with the one that was counted with `counted` before.
     pub(super) fn count_incremental(&self, text: &str, counted: &mut Counted, scratch: &mut Scratch) -> u64 {
         if let Some(form) = self.more.form {
             let new = text.get(counted.fixed..).unwrap_or_default();
@@ -40,8 +40,8 @@ impl Vocabulary {
         here.1
     }
 
-    /// [`Self::count_incremental`] where the end of the text may have to be normalized. A place to continue is the beginning of a piece at a character that stays
-    /// as it is, whatever stands before it.
+    /// [`Self::count_incremental`] for texts whose end may have to be normalized. It resumes only at a piece that
+    /// begins with a character that normalization leaves unchanged, whatever precedes it.
     fn count_normalized(&self, text: &str, counted: &mut Counted, scratch: &mut Scratch) -> u64 {
         let Some((form, rest)) = self.more.form.zip(text.get(counted.end.0..)) else { return counted.end.1 };
         let normal = self.normalized(rest);
@@ -80,7 +80,7 @@ impl Vocabulary {
             self.splitter().end(bytes, at)
         };
         let tokens = if end - at > LONG {
-            // A new one takes the place of the one that is further back.
+            // Replaces the slot of the piece that begins earlier.
             let slot = known.unwrap_or(usize::from(long[1].start < long[0].start));
             self.count_long(bytes, (at, end), &mut long[slot], scratch)
         } else {
@@ -104,7 +104,7 @@ impl Vocabulary {
         true
     }
 
-    /// Counts a long piece, of which `known` may be the beginning, or another one.
+    /// Counts a long piece; `known` may be the beginning of it, or another piece.
     fn count_long(&self, bytes: &[u8], (at, end): (usize, usize), known: &mut LongPiece, scratch: &mut Scratch) -> u64 {
         if self.whole_piece(bytes, at, end).is_some() {
             return 1;
@@ -122,7 +122,7 @@ impl Vocabulary {
         }
         let new = bytes.get(if continues { known.end } else { at }..end).unwrap_or_default();
         let same = (known.same || !continues) && new.iter().all(|byte| Some(byte) == bytes.get(at));
-        // Of the tokens before what is new those that hold, up to the end of the last of them, and how many they are.
+        // The tokens before the new text that stay valid: their end and their number.
         let (old, mut held, mut tokens, mut few) = (known.bounds(), 0, 0, MIN_RECHECKED_TOKENS);
         scratch.bounds.clear();
         if continues {
@@ -157,7 +157,7 @@ impl Vocabulary {
         tokens
     }
 
-    /// Appends where the tokens of a part of a piece begin, and where the last ends. All bytes of it may be the same.
+    /// Appends the bounds of the tokens of a part of a piece. `same` if all its bytes are equal.
     fn bounds(&self, bytes: &[u8], at: usize, end: usize, same: bool, scratch: &mut Scratch) {
         let Scratch { parts, bounds, runs, .. } = scratch;
         let byte = bytes.get(at).copied().filter(|_| same);
@@ -165,7 +165,8 @@ impl Vocabulary {
             return;
         }
         bounds.push(at as u32);
-        // A token may begin within a character. What is left of that character is no character, and falls apart into bytes.
+        // A token may begin within a character. The rest of that character is not valid UTF-8 and falls apart into
+        // bytes.
         let inner = bytes.get(at..end).unwrap_or_default().iter().take_while(|&&byte| joins::width(byte) == 0).count();
         let first = at + inner;
         let mut is_first = inner > 0;
@@ -189,8 +190,8 @@ impl Vocabulary {
 }
 
 impl Splitter {
-    /// The classes of the characters that a long piece continues with which begins at `start` and has characters of these classes after the first. It may continue with
-    /// others, too.
+    /// The classes of characters that extend the long piece that begins at `start`, whose other characters have these
+    /// classes. It may be extended by other classes, too.
     fn continues_with(self, bytes: &[u8], start: usize, classes: u8) -> u8 {
         let within = |set: u8| classes & !set == 0;
         match self.kind {
@@ -208,7 +209,7 @@ impl Splitter {
         }
     }
 
-    /// [`Self::continues_with`] for what is no word.
+    /// [`Self::continues_with`] for pieces other than words.
     fn others_with(self, classes: u8) -> u8 {
         let within = |set: u8| classes & !set == 0;
         if self.kind == Kind::Spaced && within(BLANK | BREAK) {
@@ -224,8 +225,9 @@ impl Splitter {
         }
     }
 
-    /// The class of a character, and how many bytes it has, for [`Self::continues_with`]. Of what DeepSeek cuts out first, numbers have none
-    /// and Chinese and Japanese have that of capitals; other letters have that of small ones, or beyond ASCII of those without case.
+    /// The class of a character and its length in bytes, for [`Self::continues_with`]. For DeepSeek's first patterns,
+    /// numbers have no class, and Chinese and Japanese share one with capitals; ASCII letters count as lower case,
+    /// others as caseless.
     fn class_at(self, bytes: &[u8], at: usize) -> (u8, usize) {
         if self.kind == Kind::Staged {
             return match (super::split::stage(bytes, at), class::at(bytes, at)) {
@@ -244,8 +246,8 @@ mod tests {
     use super::super::splitter::{CONTRACTIONS, NUMBERS_FIRST, SLASHES};
     use super::*;
 
-    /// Every text of six characters, one of each class and those that patterns name: where five are a piece and it is said to continue with the
-    /// class of the sixth, six are.
+    /// Every text of six characters, one per class and those that patterns name: if five are a piece that is said to
+    /// continue with the class of the sixth, six are a piece.
     #[test]
     fn a_piece_continues_with_the_stated_classes() {
         const CHARACTERS: [char; 13] =
@@ -283,7 +285,7 @@ mod tests {
                     assert!(!continues || is_piece(&text), "{splitter:?} {text:?}");
                 }
             }
-            // Most is known.
+            // Most continuations are predicted.
             assert!(pieces > 100 && said * 10 > longer * 7, "{splitter:?}: {said} of {longer}, {pieces} pieces");
         }
     }

@@ -1,31 +1,29 @@
-//! Between which characters a token can reach across, so that the rest of a piece falls apart into short units.
+//! The boundaries between characters that a token can cross; at all others a piece falls apart into short units.
 //!
-//! A token that is made of two parts joins them at one place. Where that place is between two characters, either both
-//! parts hold the character on their side whole, and then the pair of characters is noted, or one of them ends within
-//! a character, and then the two bytes that meet are. A merge across the boundary of two characters is the making of
-//! such a token, so:
+//! A token made of two parts joins them at one boundary. If it lies between two characters, either both parts contain
+//! the character on their side completely, and the pair of characters is noted, or one of them ends within a character,
+//! and the two bytes that meet are noted. A merge across the boundary of two characters makes such a token, so:
 //!
-//! - where neither is noted, nothing ever merges across the boundary: each side is encoded by itself;
-//! - where the bytes are not noted, nothing merges across it before both characters are whole.
+//! - if neither is noted, nothing ever merges across the boundary, and each side is encoded by itself;
+//! - if the bytes are not noted, nothing merges across it before both characters are complete.
 //!
-//! `inline(always)` is 32 % of the time that exact counting takes: docs/decisions/inlining.md.
+//! Without `inline(always)` exact counting takes 32 % longer: docs/decisions/inlining.md.
 
 use super::split::load8;
 use super::token_table::SPREAD;
 
-/// Bits of the filter of pairs of characters, as a power of two. A pair that is not noted may be taken for one that is:
-/// that costs time, no more.
+/// Bits of the filter of character pairs, as a power of two. A false positive only costs time.
 const FILTER_BITS: u32 = 19;
 
-/// The noted pairs.
+/// The noted boundaries.
 pub(super) struct Joins {
-    /// By the last byte before and the first byte after.
+    /// By the last byte before and the first byte after the boundary.
     bytes: Vec<u64>,
     /// By the hash of the characters.
     characters: Vec<u64>,
 }
 
-/// How many bytes the character has that begins with this byte; 0 for a byte within one.
+/// The length in bytes of the character that begins with this byte; 0 for a byte within one.
 #[inline(always)]
 pub(super) fn width(first: u8) -> usize {
     match first {
@@ -38,29 +36,29 @@ pub(super) fn width(first: u8) -> usize {
 }
 
 #[inline(always)]
-fn byte_bit(before: u8, behind: u8) -> (usize, u64) {
-    (usize::from(before) * 4 + usize::from(behind >> 6), 1 << (behind & 63))
+fn byte_bit(before: u8, after: u8) -> (usize, u64) {
+    (usize::from(before) * 4 + usize::from(after >> 6), 1 << (after & 63))
 }
 
 #[inline(always)]
-fn character_bit(before: u32, behind: u32) -> (usize, u64) {
-    let bit = (u64::from(before) << 32 | u64::from(behind)).wrapping_mul(SPREAD) >> (64 - FILTER_BITS);
+fn character_bit(before: u32, after: u32) -> (usize, u64) {
+    let bit = (u64::from(before) << 32 | u64::from(after)).wrapping_mul(SPREAD) >> (64 - FILTER_BITS);
     ((bit >> 6) as usize, 1 << (bit & 63))
 }
 
 impl Joins {
-    /// Nothing noted.
+    /// An empty filter.
     pub(super) fn new() -> Self {
         Self { bytes: vec![0; 256 * 256 / 64], characters: vec![0; (1 << FILTER_BITS) / 64] }
     }
 
-    /// Notes that a token joins what ends with `left` and what begins with `right`: the last bytes of the one, at the top
-    /// of the word, and the first of the other, at its bottom, as many as said.
+    /// Notes that a token joins a text that ends with `left` and one that begins with `right`: the last bytes of the
+    /// first, at the top of the word, and the first bytes of the second, at the bottom, with their lengths.
     #[inline(always)]
     pub(super) fn note(&mut self, (left, left_len): (u64, usize), (right, right_len): (u64, usize)) {
         let (last, first) = ((left >> 56) as u8, right as u8);
         if last < 0x80 && first < 0x80 || width(first) == 0 {
-            return; // no question is ever asked within ASCII, and this is no boundary of characters
+            return; // boundaries within ASCII or within a character are never looked up
         }
         if let Some(before) = last_character(left, left_len)
             && width(first) <= right_len
@@ -73,7 +71,7 @@ impl Joins {
         }
     }
 
-    /// Notes that a token may come about across each boundary of characters within it, at any time.
+    /// Notes every boundary between characters within a token.
     pub(super) fn note_all(&mut self, token: &[u8]) {
         for pair in token.windows(2) {
             if let &[last, first] = pair
@@ -86,23 +84,23 @@ impl Joins {
         }
     }
 
-    /// Whether a merge may reach across the boundary before both characters are whole. `before` and `behind` are the
-    /// characters' bytes, little-endian, as [`character`] gives them.
+    /// Whether a merge may cross the boundary before both characters are complete. `before` and `after` are the
+    /// characters' bytes, little-endian, as returned by [`character`].
     #[inline(always)]
-    pub(super) fn of_bytes(&self, before: u32, behind: u32) -> bool {
+    pub(super) fn of_bytes(&self, before: u32, after: u32) -> bool {
         let last = before >> ((31 - before.leading_zeros().min(31)) & !7);
-        let (word, bit) = byte_bit(last as u8, behind as u8);
+        let (word, bit) = byte_bit(last as u8, after as u8);
         self.bytes.get(word).is_some_and(|word| word & bit != 0)
     }
 
-    /// Whether a merge may reach across the boundary between two characters, not both of them ASCII.
+    /// Whether a merge may cross the boundary between two characters, at least one of them beyond ASCII.
     #[inline(always)]
-    pub(super) fn any(&self, before: u32, behind: u32) -> bool {
-        let (word, bit) = character_bit(before, behind);
-        self.characters.get(word).is_some_and(|word| word & bit != 0) || self.of_bytes(before, behind)
+    pub(super) fn any(&self, before: u32, after: u32) -> bool {
+        let (word, bit) = character_bit(before, after);
+        self.characters.get(word).is_some_and(|word| word & bit != 0) || self.of_bytes(before, after)
     }
 
-    /// Cuts a piece where no merge reaches across.
+    /// Splits a piece at boundaries that no merge crosses.
     #[inline(always)]
     pub(super) fn each_unit(&self, bytes: &[u8], mut start: usize, end: usize, mut each: impl FnMut(usize, usize)) {
         let mut at = start;
@@ -142,10 +140,10 @@ pub(super) fn code_point(character: u32) -> usize {
     code_point as usize
 }
 
-/// The last character of what ends at the top of the word and has `len` bytes, if it is there whole.
+/// The last character of the text that ends at the top of the word and has `len` bytes, if it is complete.
 #[inline(always)]
 fn last_character(word: u64, len: usize) -> Option<u32> {
-    // Zeros where a byte is within a character; the first byte above them begins the last.
+    // Zero for continuation bytes; the first byte above them begins the last character.
     let within = (word ^ 0x8080_8080_8080_8080) & 0xc0c0_c0c0_c0c0_c0c0;
     let bytes = within.leading_zeros() as usize / 8 + 1;
     if bytes > len.min(4) {
@@ -159,12 +157,12 @@ fn last_character(word: u64, len: usize) -> Option<u32> {
 pub(super) struct Characters(Vec<u64>);
 
 impl Characters {
-    /// None.
+    /// An empty set.
     pub(super) fn new() -> Self {
         Self(vec![0; 0x1_0000 / 64])
     }
 
-    /// Notes a token of two or three bytes, given little-endian with zeros after, if it is one character.
+    /// Notes a token of two or three bytes, little-endian and zero-padded, if it is one character.
     #[inline(always)]
     pub(super) fn note(&mut self, token: u32, len: usize) {
         let follows = |byte: u32| (token >> (8 * byte)) & 0xc0 == 0x80;
@@ -172,7 +170,7 @@ impl Characters {
             return;
         }
         let code_point = code_point(token);
-        // Lower ones are written with fewer bytes.
+        // Lower code points have shorter encodings.
         if code_point >= if len == 2 { 0x80 } else { 0x800 } {
             self.0[code_point >> 6] |= 1 << (code_point & 63);
         }

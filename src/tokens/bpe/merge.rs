@@ -1,57 +1,57 @@
-//! Byte pair encoding: of all neighbours whose bytes together are a token, the pair with the lowest rank merges, the
-//! leftmost of several, until none is left.
+//! Byte pair encoding: of all adjacent pairs whose bytes together are a token, the one with the lowest rank merges, the
+//! leftmost of equal ones, until none is left.
 //!
-//! A few parts are looked through for each merge. Of more, all merges into one token are done in one pass: a merge makes
-//! a token that ranks higher than its parts, and what that may merge into next ranks higher still, so the merges come in
-//! the order of their ranks. (Where a vocabulary has tokens that rank lower than a part, there are no passes.) Where the passes do little, those parts that are still many stand under a tree of minima, so
-//! that n of them take n log n time. And long texts are encoded a window at a time, which stays within n log n and, but
-//! for texts that nobody writes, takes n.
+//! Few parts are scanned for each merge. For more parts, one pass does all merges into the same token: a merge makes a
+//! token that ranks higher than its parts, and that token's merges rank higher still, so merges come in the order of
+//! their ranks. (If a vocabulary has tokens that rank lower than a part, passes are not used.) If the passes achieve
+//! little, the remaining parts go into a tree of minima, so that n parts take n log n time. Long texts are encoded a
+//! window at a time, which stays within n log n and is linear for all but artificial texts.
 //!
-//! `inline(always)` is 32 % of the time that exact counting takes: docs/decisions/inlining.md.
+//! Without `inline(always)` exact counting takes 32 % longer: docs/decisions/inlining.md.
 
 use super::token_table::{NONE, Rank, TokenTable};
 
-/// Up to so many parts the plain search is the fastest.
+/// Up to this many parts, linear search is the fastest.
 const MAX_LINEAR_PARTS: usize = 64;
 
-/// Passes continue while each takes away one part of so many.
+/// Passes continue as long as each removes at least one part in this many.
 const WORTHWHILE: usize = 4;
 
-/// Merges to a turn, after which optimized code can take the place of what a WebAssembly engine begins with.
+/// Merges per turn, after which a WebAssembly engine can switch to optimized code.
 const TURN: usize = 1024;
 
 /// Children of one node of the tree.
 const FAN: usize = 16;
 
-/// So many bounds have [`MAX_LINEAR_PARTS`] parts.
+/// The number of bounds of [`MAX_LINEAR_PARTS`] parts.
 const MAX_LINEAR_BOUNDS: usize = MAX_LINEAR_PARTS + 1;
 
-/// The end of a list, and the bound of a part that is gone.
+/// The end of a list, and the bound of a removed part.
 const NIL: u32 = u32::MAX;
 
-/// The parts of one text while they merge: room that is used again for the next text.
+/// The parts of one text during merging; buffers are reused for the next text.
 #[derive(Default)]
 pub(super) struct Parts {
-    /// Where each part begins, and where the last ends: those to begin with; when merged, those that are left.
+    /// The begin of each part and the end of the last: initially all, after merging those that are left.
     pub(super) bounds: Vec<u32>,
-    /// The parts to begin with, while windows of them are encoded.
+    /// The initial parts, while windows of them are encoded.
     all: Vec<u32>,
     window: Window,
 }
 
 impl Parts {
-    /// Begins with the bytes from `start` to `end` of a text.
+    /// Starts with the bytes from `start` to `end` of a text.
     pub(super) fn start(&mut self, start: usize, end: usize) {
         self.bounds.clear();
         self.bounds.extend(start as u32..=end as u32);
     }
 
-    /// How many bounds it has room for.
+    /// The capacity in bounds.
     pub(super) fn capacity(&self) -> usize {
         self.bounds.capacity().max(self.all.capacity())
     }
 
-    /// How many parts there are.
+    /// The number of parts.
     pub(super) fn len(&self) -> usize {
         self.bounds.len().saturating_sub(1)
     }
@@ -65,26 +65,26 @@ impl Parts {
         }
     }
 
-    /// Merges a window of so many parts after the other. A window begins with a token of the one before; from where the
-    /// two have a token in common, what the second says holds (docs/decisions/exact-counting.md has the argument).
+    /// Merges windows of `size` parts one after another. A window begins with a token of the previous one; from the
+    /// first token that both have in common, the second one is valid (docs/decisions/exact-counting.md).
     fn merge_windows(&mut self, words: &TokenTable, bytes: &[u8], size: usize) {
         std::mem::swap(&mut self.all, &mut self.bounds);
         let mut size = size;
         while !self.try_windows(words, bytes, &mut size) {
-            // Two neighbours without a token in common: once more, and with more of the text at once.
+            // Two adjacent windows without a common token: repeat with larger windows.
             size = size.saturating_mul(16);
         }
     }
 
-    /// [`Self::merge_windows`], unless two windows have no token in common. The size grows where tokens are so long that
-    /// too few of them are in a window.
+    /// [`Self::merge_windows`], `false` if two windows have no token in common. `size` is raised if tokens are so long
+    /// that a window holds too few of them.
     fn try_windows(&mut self, words: &TokenTable, bytes: &[u8], size: &mut usize) -> bool {
         let Self { bounds, all, window } = self;
         let last = all.len() - 1;
         bounds.clear();
         bounds.extend(all.first());
-        // How many of the bounds are settled: the next window begins at the last of these. After them stand the other
-        // tokens of the window before.
+        // The number of settled bounds: the next window begins at the last of these. The other tokens of the previous
+        // window follow them.
         let (mut from, mut settled) = (0, 1);
         loop {
             let to = last.min(from + (*size).min(last));
@@ -92,37 +92,37 @@ impl Parts {
             window.bounds.extend_from_slice(&all[from..=to]);
             window.merge(words, bytes);
             let met = if from == 0 { Some((0, 0)) } else { meet(&bounds[settled - 1..], &window.bounds) };
-            let Some((before, behind)) = met else { return false };
+            let Some((before, after)) = met else { return false };
             if to == last {
                 bounds.truncate(settled + before);
-                bounds.extend_from_slice(&window.bounds[behind + 1..]);
+                bounds.extend_from_slice(&window.bounds[after + 1..]);
                 return true;
             }
-            // The next window shall begin in the last quarter of this one, whose end knows nothing of what follows, and
-            // not before the token in common.
+            // The next window begins in the last quarter of this one, whose end does not see the following text, and
+            // not before the common token.
             let begin = all[from + (to - from) / 4 * 3];
-            let next = window.bounds.partition_point(|&bound| bound <= begin).saturating_sub(1).max(behind);
+            let next = window.bounds.partition_point(|&bound| bound <= begin).saturating_sub(1).max(after);
             if next == 0 || next + 1 >= window.bounds.len() {
                 *size *= 2;
                 continue;
             }
             bounds.truncate(settled + before);
-            bounds.extend_from_slice(&window.bounds[behind + 1..]);
-            settled += before + next - behind;
+            bounds.extend_from_slice(&window.bounds[after + 1..]);
+            settled += before + next - after;
             from = all.partition_point(|&bound| bound < window.bounds[next]);
         }
     }
 }
 
-/// The first token that two lists of bounds have in common: how many bounds there are before its end in each, the first not
-/// counted.
+/// The first token that two lists of bounds have in common: the number of bounds before its end in each list, not
+/// counting the first.
 pub(crate) fn meet(one: &[u32], other: &[u32]) -> Option<(usize, usize)> {
     let (mut i, mut j) = (0, 0);
     while let ([a, b, ..], [c, d, ..]) = (one.get(i..)?, other.get(j..)?) {
         if (a, b) == (c, d) {
             return Some((i + 1, j + 1));
         }
-        // Whichever ends first can have no more in common with what begins later.
+        // The one that ends first can have no more in common with later ones.
         i += usize::from(b <= d);
         j += usize::from(d <= b);
     }
@@ -132,9 +132,9 @@ pub(crate) fn meet(one: &[u32], other: &[u32]) -> Option<(usize, usize)> {
 /// The parts of one window.
 #[derive(Default)]
 struct Window {
-    /// Where each part begins, and where the last ends.
+    /// The begin of each part, and the end of the last.
     bounds: Vec<u32>,
-    /// The rank of each part together with the next, [`NONE`] where they are no token.
+    /// The rank of each part joined with the next, [`NONE`] if that is not a token.
     ranks: Vec<Rank>,
     next: Vec<u32>,
     before: Vec<u32>,
@@ -172,7 +172,7 @@ impl Window {
         }
     }
 
-    /// Looks up all pairs; the lowest rank.
+    /// Looks up all pairs; returns the lowest rank.
     fn rank_pairs(&mut self, words: &TokenTable, bytes: &[u8]) -> Rank {
         self.ranks.clear();
         let mut least = NONE;
@@ -184,12 +184,12 @@ impl Window {
         least
     }
 
-    /// Does all merges into the token of the lowest rank, from left to right, and gives the next rank.
+    /// Does all merges into the token of the lowest rank, from left to right, and returns the next rank.
     fn pass(&mut self, words: &TokenTable, bytes: &[u8], lowest: Rank) -> Rank {
         let Self { bounds, ranks, .. } = self;
         let parts = bounds.len() - 1;
         let mut least = NONE;
-        // Parts are read at `from` and written at `to`, which is never ahead.
+        // Parts are read at `from` and written at `to`, which never overtakes it.
         let (mut from, mut to) = (0, 0);
         let mut changed = false;
         while from < parts {
@@ -213,7 +213,7 @@ impl Window {
         least
     }
 
-    /// Merges with the ranks under a tree of minima: the parts form a list, each under the number that it has now.
+    /// Merges with a tree of minima over the ranks: the parts form a linked list, each at its current index.
     fn merge_tree(&mut self, words: &TokenTable, bytes: &[u8]) {
         let parts = self.bounds.len() as u32 - 1;
         self.next.clear();
@@ -226,7 +226,7 @@ impl Window {
         self.bounds.retain(|&bound| bound != NIL);
     }
 
-    /// The next [`TURN`] merges; `false` when none is left.
+    /// Does the next [`TURN`] merges; `false` when none is left.
     // Not inlined, so that the engine can replace it while a long text is read: docs/decisions/inlining.md.
     #[inline(never)]
     fn merge_turn(&mut self, words: &TokenTable, bytes: &[u8]) -> bool {
@@ -274,7 +274,7 @@ impl Window {
         }
     }
 
-    /// The leftmost place with the lowest rank.
+    /// The leftmost index with the lowest rank.
     fn lowest(&self) -> Option<usize> {
         let mut at = 0;
         for &level in self.levels.iter().rev() {
@@ -288,10 +288,10 @@ impl Window {
         Some(at)
     }
 
-    /// Sets the rank at a place and the minima above it.
+    /// Sets the rank at an index and the minima above it.
     fn set(&mut self, mut at: usize, rank: Rank) {
         if at >= self.ranks.len() {
-            return; // the last part has no next one and no place in the tree
+            return; // the last part has no successor and no leaf in the tree
         }
         let mut rank = rank;
         for &level in &self.levels {
@@ -312,7 +312,7 @@ fn rank(words: &TokenTable, bytes: &[u8], start: u32, end: u32) -> Rank {
     words.rank_of(bytes, start as usize, (end - start) as usize)
 }
 
-/// The lowest rank of a node.
+/// The lowest rank in a node.
 #[inline]
 fn least(node: &[Rank]) -> Rank {
     node.iter().fold(NONE, |least, &rank| least.min(rank))
@@ -321,16 +321,16 @@ fn least(node: &[Rank]) -> Rank {
 /// Bits for the index of a part among [`MAX_LINEAR_PARTS`].
 const INDEX_BITS: u32 = MAX_LINEAR_PARTS.trailing_zeros();
 
-/// Above every order: this pair does not merge.
+/// Above every order: the pair does not merge.
 const NEVER: u32 = u32::MAX;
 
-/// The rank of a merge and its place, in one number: the lowest is the merge that is next.
+/// The rank of a merge and its index as one number: the lowest is the next merge.
 #[inline(always)]
 fn order(rank: Rank, at: usize) -> u32 {
     if rank == NONE { NEVER } else { (rank << INDEX_BITS) | at as u32 }
 }
 
-/// Merges at least two parts and at most [`MAX_LINEAR_PARTS`].
+/// Merges between two and [`MAX_LINEAR_PARTS`] parts.
 fn merge_few(words: &TokenTable, bytes: &[u8], bounds: &mut Vec<u32>) {
     const QUEUE_CAPACITY: usize = MAX_LINEAR_PARTS;
     let mask = QUEUE_CAPACITY - 1;
@@ -339,7 +339,7 @@ fn merge_few(words: &TokenTable, bytes: &[u8], bounds: &mut Vec<u32>) {
     for (at, (order, pair)) in orders.iter_mut().zip(bounds.windows(3)).enumerate() {
         *order = self::order(rank(words, bytes, pair[0], pair[2]), at);
     }
-    // The parts form a list. After the last is the end; before the first is nothing that is asked for.
+    // The parts form a list. The end follows the last part; the element before the first is never read.
     let mut next: [u8; QUEUE_CAPACITY] = std::array::from_fn(|at| (at + 1) as u8);
     let mut before: [u8; QUEUE_CAPACITY] = std::array::from_fn(|at| (at as u8).wrapping_sub(1));
     loop {
@@ -371,7 +371,7 @@ fn merge_few(words: &TokenTable, bytes: &[u8], bounds: &mut Vec<u32>) {
 mod tests {
     use super::*;
 
-    /// Numbers that look random, the same ones each time.
+    /// Reproducible pseudo-random numbers.
     struct Random(u64);
 
     impl Random {
@@ -381,7 +381,7 @@ mod tests {
         }
     }
 
-    /// What byte pair encoding is, word by word.
+    /// Byte pair encoding by its definition.
     fn plainly(words: &TokenTable, bytes: &[u8]) -> Vec<u32> {
         let mut bounds: Vec<u32> = (0..=bytes.len() as u32).collect();
         loop {
@@ -393,7 +393,7 @@ mod tests {
         }
     }
 
-    /// A vocabulary over few letters: each further token is what two others make, and encodes as these two.
+    /// A vocabulary over few letters: each further token joins two others and encodes as these two.
     fn vocabulary(random: &mut Random, letters: usize, further: usize) -> TokenTable {
         let mut tokens: Vec<Vec<u8>> = (0..letters as u8).map(|letter| vec![b'a' + letter]).collect();
         let mut words = TokenTable::new(letters + further, further * 40);
@@ -445,7 +445,7 @@ mod tests {
                 if parts.try_windows(&words, &bytes, &mut size) { met += 1 } else { missed += 1 }
             }
         }
-        // Windows so small see now and then that they were too small.
+        // Windows this small are sometimes too small.
         assert!(met > 100 && missed > 100, "{met} {missed}");
     }
 }

@@ -1,29 +1,28 @@
-//! What the texts so far have taught: the counts of what had to be merged, or its tokens, since words come again.
+//! A cache of the counts or tokens of texts that had to be merged, since words repeat.
 //!
-//! The texts themselves are kept and compared, so a count is never another text's. When there is no room for one more,
-//! all of them go: what comes again is soon back, and a look-up stays one hash and, mostly, one comparison.
+//! The texts themselves are stored and compared, so a count never belongs to another text. When the cache is full, all
+//! entries are dropped: repeated texts soon return, and a look-up stays one hash and usually one comparison.
 //!
-//! `inline(always)` is 32 % of the time that exact counting takes: docs/decisions/inlining.md.
+//! Without `inline(always)` exact counting takes 32 % longer: docs/decisions/inlining.md.
 
 use std::fmt;
 
 use super::split::load8;
 use super::token_table::{Rank, SPREAD};
 
-/// Texts up to this long are remembered.
+/// Maximum length of cached texts, in bytes.
 pub(super) const MEMORABLE: usize = 128;
 
-/// Slots for long texts, 256 KB.
+/// Slots of the large cache, 256 KB.
 const SLOTS: usize = 1 << 15;
 
 /// Bytes of text for each slot.
 const BYTES_PER_SLOT: usize = 16;
 
-/// The same where the tokens stand after each text.
+/// The same if tokens follow each text.
 const BYTES_WITH_TOKENS: usize = 32;
 
-/// A slot says where in the bytes a text begins, how long it is and how many tokens, and has the rest of its hash; 0 is
-/// none.
+/// A slot holds the offset of a text, its length, the number of its tokens, and the rest of its hash; 0 is empty.
 const START_BITS: u32 = 20;
 const LEN_BITS: u32 = 8;
 const COUNT_BITS: u32 = 8;
@@ -32,10 +31,10 @@ const TAG_SHIFT: u32 = START_BITS + LEN_BITS + COUNT_BITS;
 const _: () =
     assert!(SLOTS * BYTES_WITH_TOKENS <= 1 << START_BITS && MEMORABLE < 1 << LEN_BITS && MEMORABLE < 1 << COUNT_BITS);
 
-/// The remembered texts.
+/// The cached texts.
 #[derive(Default)]
 pub(super) struct MergeCache {
-    /// A power of two of them, or none yet; a quarter stays empty.
+    /// A power of two of them, or none yet; at least a quarter stays empty.
     slots: Vec<u64>,
     bytes: Vec<u8>,
     left: usize,
@@ -50,29 +49,29 @@ impl fmt::Debug for MergeCache {
 }
 
 impl MergeCache {
-    /// Nothing remembered yet, and room for much.
+    /// An empty cache with a large capacity.
     pub(super) fn large() -> Self {
         Self { wanted: SLOTS, ..Self::default() }
     }
 
-    /// Nothing remembered yet, and room for tokens: those of a text stand after it, four bytes each.
+    /// An empty cache of tokens: those of a text follow it, four bytes each.
     pub(super) fn of_tokens() -> Self {
         Self { with_tokens: true, ..Self::default() }
     }
 
-    /// The same with room for much.
+    /// [`Self::of_tokens`] with a large capacity.
     pub(super) fn of_many_tokens() -> Self {
         Self { with_tokens: true, ..Self::large() }
     }
 
-    /// Makes sure of room for what a text of so many bytes may teach. Nothing is allocated before there is something to
-    /// remember.
+    /// Reserves space for the entries of a text of this many bytes. Nothing is allocated before there is an entry to
+    /// add.
     pub(super) fn size_for(&mut self, bytes: usize) {
         self.wanted = self.wanted.max((bytes / BYTES_PER_SLOT).clamp(16, SLOTS).next_power_of_two());
     }
 
-    /// The count of the `len` bytes from `at`, at most [`MEMORABLE`], which `count` finds out where it is not known. It
-    /// is never 0, and at most `len`.
+    /// The count of the `len` bytes from `at`, at most [`MEMORABLE`]; `count` computes it on a miss. It is never 0, and
+    /// at most `len`.
     #[inline(always)]
     pub(super) fn get_or(&mut self, bytes: &[u8], at: usize, len: usize, count: impl FnOnce(&mut Self) -> u64) -> u64 {
         let hash = hash(bytes, at, len);
@@ -84,7 +83,7 @@ impl MergeCache {
         count
     }
 
-    /// Appends the tokens of the `len` bytes from `at`, at most [`MEMORABLE`], which `encode` appends where they are not known.
+    /// Appends the tokens of the `len` bytes from `at`, at most [`MEMORABLE`]; `encode` appends them on a miss.
     #[inline(always)]
     pub(super) fn append_or(
         &mut self,
@@ -106,7 +105,7 @@ impl MergeCache {
         self.insert(bytes.get(at..at + len).unwrap_or_default(), new, hash, new.len() as u64);
     }
 
-    /// The count of a text, and where it ends among those that are remembered.
+    /// The count of a text, and the end of its copy in the cache.
     #[inline(always)]
     fn get(&self, bytes: &[u8], at: usize, len: usize, hash: u64) -> Option<(u64, usize)> {
         if self.slots.is_empty() {
@@ -162,7 +161,7 @@ impl MergeCache {
     }
 }
 
-/// The bits that stand for the first `len` of eight bytes; for all of them from eight on.
+/// The bits of the first `len` of eight bytes; all bits from eight on.
 #[inline(always)]
 fn first(len: usize) -> u64 {
     if len < 8 { !(u64::MAX << (8 * len)) } else { u64::MAX }
@@ -223,7 +222,7 @@ mod tests {
             assert_eq!(cache.get_or(text.as_bytes(), 0, text.len(), |_| 99), u64::from(round % 7) + 1);
             assert!(cache.slots.len() == 16 && cache.bytes.len() <= 256 && cache.slots.contains(&0));
         }
-        // More room is taken when there is none left.
+        // The capacity is raised once it is exhausted.
         cache.size_for(10_000);
         for round in 0..100_u32 {
             let text = format!("another text {round}");
@@ -243,7 +242,7 @@ mod tests {
                 let mut tokens = vec![7];
                 cache.append_or(text.as_bytes(), 0, text.len(), &mut tokens, |_, tokens| tokens.extend(&expected));
                 assert_eq!((tokens[0], &tokens[1..]), (7, expected.as_slice()));
-                cache.append_or(text.as_bytes(), 0, text.len(), &mut tokens, |_, _| panic!("it is known"));
+                cache.append_or(text.as_bytes(), 0, text.len(), &mut tokens, |_, _| panic!("it is cached"));
                 assert_eq!(tokens.split_off(1), [expected.clone(), expected].concat());
             }
         }

@@ -1,15 +1,16 @@
-//! Exact counts: byte pair encoding as tiktoken does it, for OpenAI's encodings and for vocabularies of the same kind.
+//! Exact counts: byte pair encoding as in tiktoken, for OpenAI's encodings and for vocabularies of the same kind.
 //!
-//! A text is brought to the normal form that the vocabulary wants (`normalize`), and cut into pieces by its pattern (`splitter`,
-//! `split`, `class`). Most pieces are one token (`words`).
-//! The others fall apart where no token reaches across (`joins`), and what is left merges (`merge`); what was merged once
-//! is remembered (`merge_cache`, `caching`), with the lists that merging takes (`scratch`). The tables are built (`build`) out of a compact asset (`asset`, `more`), which is made
-//! with every condition checked that this rests on (`pack`), also of a `tokenizer.json` (`convert`). docs/decisions/exact-counting.md has the arguments.
+//! A text is normalized as the vocabulary requires (`normalize`) and split into pieces by its pattern (`splitter`,
+//! `split`, `class`). Most pieces are one token (`token_table`). The others fall apart at boundaries that no token
+//! crosses (`joins`), and the rest merges (`merge`). Merged texts are cached (`merge_cache`, `caching`), and the
+//! buffers of merging are reused (`scratch`). The tables are built (`build`) from a compact asset (`asset`,
+//! `added_tokens`). Assets are made with every condition checked that the engine relies on (`pack`), also from a
+//! `tokenizer.json` (`convert`). docs/decisions/exact-counting.md has the arguments and the measurements.
 
 #![expect(
     clippy::indexing_slicing,
     reason = "hash slots are masked to the length of their table, which is a power of two; in lists and trees every \
-              index was put there by the code beside it"
+              index was put there by the code around it"
 )]
 
 mod added_tokens;

@@ -1,4 +1,4 @@
-//! Texts in a normal form, for the vocabularies that want that. Most texts are in it.
+//! Unicode normalization, for the vocabularies that require it. Most texts are normalized already.
 
 use std::borrow::Cow;
 
@@ -9,11 +9,12 @@ use crate::text::normal_form::{self, NormalForm};
 pub enum Form {
     /// Characters with their marks composed.
     Nfc = 1,
-    /// The same, and what is but another shape of a character is that character.
+    /// NFC with compatibility variants of a character replaced by that character.
     Nfkc = 2,
 }
 
-/// Ranges in which no character changes under NFC, is reordered or joins what stands before it. It is not all there are.
+/// Ranges in which no character changes under NFC, is reordered or composes with the character before it. Not
+/// exhaustive.
 const FIXED_BY_NFC: [(u32, u32); 15] = [
     (0x0, 0x2ff),
     (0x388, 0x3ff),
@@ -46,7 +47,7 @@ const FIXED_BY_NFKC: [(u32, u32); 9] = [
 ];
 
 impl Form {
-    /// What stands in an asset: 0 is none; nothing where it is no number of a form.
+    /// The normal form of this number in an asset; the inner `None` for 0, the outer one for unknown numbers.
     pub(super) fn from_number(number: u8) -> Option<Option<Self>> {
         match number {
             0 => Some(None),
@@ -56,7 +57,7 @@ impl Form {
         }
     }
 
-    /// How many bytes, at most, one becomes.
+    /// Maximum growth, in bytes per byte.
     pub(super) fn max_bytes_per_byte(form: Option<Self>) -> usize {
         match form {
             None => 1,
@@ -65,7 +66,7 @@ impl Form {
         }
     }
 
-    /// Whether a character is known to stay as it is, and apart from what stands before it.
+    /// Whether a character is known to stay unchanged and not to interact with the character before it.
     pub(crate) fn fixes(self, c: char) -> bool {
         let ranges: &[(u32, u32)] = match self {
             Self::Nfc => &FIXED_BY_NFC,
@@ -75,7 +76,7 @@ impl Form {
         ranges.iter().any(|&(from, to)| (from..=to).contains(&code))
     }
 
-    /// The text in this form.
+    /// The normalized text.
     pub(crate) fn normalize(self, text: &str) -> String {
         normal_form::normalize(
             text,
@@ -87,7 +88,7 @@ impl Form {
     }
 }
 
-/// A text in a form; as it is where it is known to have that form.
+/// The text in a normal form; borrowed if it is known to be normalized.
 pub(crate) fn normalized(text: &str, form: Option<Form>) -> Cow<'_, str> {
     match form {
         Some(form) if !(text.is_ascii() || text.chars().all(|c| form.fixes(c))) => Cow::Owned(form.normalize(text)),
@@ -95,15 +96,15 @@ pub(crate) fn normalized(text: &str, form: Option<Form>) -> Cow<'_, str> {
     }
 }
 
-/// Where places of a normalized text are in the text as it was.
+/// Maps offsets in a normalized text to offsets in the original.
 #[derive(Debug)]
 pub(crate) struct Origins<'t> {
     form: Option<Form>,
-    /// What was not looked at.
+    /// The rest that was not visited yet.
     rest: &'t str,
-    /// Where `rest` begins, and where it does in the normalized text.
+    /// Offset of `rest` in the original, and in the normalized text.
     before: (usize, usize),
-    /// What was looked at last: where it began in both, and whether it changed.
+    /// The segment that was visited last: its offset in both texts, and whether it changed.
     last: (usize, usize, bool),
 }
 
@@ -113,12 +114,12 @@ impl<'t> Origins<'t> {
         Self { form, rest: text, before: (0, 0), last: (0, 0, false) }
     }
 
-    /// The place in the text of byte `at` of the normalized text, and whether it has one: a place within what was changed is where
-    /// that begins. `at` only grows.
+    /// The offset in the original text of byte `at` of the normalized text, and whether it is exact: an offset within a
+    /// changed segment maps to the begin of that segment. Calls must not decrease `at`.
     pub(crate) fn at(&mut self, at: usize) -> (usize, bool) {
         let Some(form) = self.form else { return (at, true) };
         while self.before.1 < at && !self.rest.is_empty() {
-            // A character that is fixed begins again: what stands before it is normalized by itself.
+            // A fixed character starts a new segment: the text before it normalizes independently.
             let begins = |&(place, c): &(usize, char)| place > 0 && form.fixes(c);
             let end = self.rest.char_indices().find(begins).map_or(self.rest.len(), |(place, _)| place);
             let (segment, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));

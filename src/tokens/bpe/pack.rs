@@ -1,4 +1,4 @@
-//! Making an asset out of the tokens themselves, with every condition checked that the engine relies on.
+//! Makes an asset from the tokens, and checks every condition that the engine relies on.
 
 use super::Encoding;
 use super::added_tokens::{self, Literal, LiteralKind};
@@ -10,18 +10,19 @@ use super::splitter::Splitter;
 use super::token_table::{MAX_TOKEN_BYTES, MAX_TOKENS, NONE, Rank, SHORT, TokenTable};
 use crate::error::{Error, Result};
 
-/// The asset for a vocabulary of OpenAI's: its ordinary tokens in the order of their ranks, as a rank file lists them.
+/// The asset of a vocabulary of OpenAI's, from its ordinary tokens in rank order, as a rank file lists them.
 ///
-/// The engine's exactness rests on what is checked here (docs/decisions/exact-counting.md):
+/// The engine's exactness rests on the following conditions (docs/decisions/exact-counting.md):
 ///
 /// - ranks 0 to 255 are the 256 single bytes, and there are fewer than 2¹⁸ tokens;
-/// - byte pair encoding with the lower ranks alone makes of each further token's bytes exactly two parts; those are the
-///   parts that the asset records, and both rank lower than the token;
-/// - no two tokens are equal, and none but the single byte has the byte `0xff`;
+/// - byte pair encoding of each further token with the lower ranks alone leaves exactly two parts; those are the parts
+///   that
+/// the asset records, and both rank lower than the token;
+/// - no two tokens are equal, and only the single byte contains the byte `0xff`;
 /// - no token is longer than 1024 bytes.
 ///
 /// # Errors
-/// [`Code::InvalidVocabulary`](crate::Code::InvalidVocabulary) where one of them does not hold.
+/// [`Code::InvalidVocabulary`](crate::Code::InvalidVocabulary) if a condition does not hold.
 pub fn pack(encoding: Encoding, tokens: &[Vec<u8>]) -> Result<Vec<u8>> {
     let gap = encoding.gap().unwrap_or(NONE);
     let ids: Vec<Rank> = (0..tokens.len() as Rank).map(|rank| rank + Rank::from(rank >= gap)).collect();
@@ -38,28 +39,28 @@ pub fn pack(encoding: Encoding, tokens: &[Vec<u8>]) -> Result<Vec<u8>> {
     })
 }
 
-/// What an asset is made of.
+/// The input of an asset.
 pub(super) struct Plan<'p> {
-    /// The name of the encoding, or nothing.
+    /// The name of the encoding, or empty.
     pub(super) name: &'p str,
     pub(super) splitter: Splitter,
     pub(super) form: Option<Form>,
     /// The tokens in the order of their ranks.
     pub(super) tokens: &'p [Vec<u8>],
-    /// So many of them may be made by merging, the others not.
+    /// The first tokens, this many of them, may be made by merging, the others not.
     pub(super) made: usize,
-    /// Their numbers.
+    /// Their ids.
     pub(super) ids: &'p [Rank],
-    /// Special tokens, each with its number and whether it is only decoded.
+    /// Special tokens, each with its id and whether it is only decoded.
     pub(super) specials: &'p [(Rank, u8, Vec<u8>)],
-    /// What becomes of tokens that no two lower ones make: nothing where there must be none, else what is to be done with those
-    /// that no merge makes at all.
+    /// The treatment of tokens that no two lower tokens make: `None` if they are an error, else the kind of those that
+    /// no merge makes at all.
     pub(super) others: Option<LiteralKind>,
-    /// Whether two neighbours, by their ranks, merge into the token of the third.
+    /// Whether two adjacent tokens, by their ranks, merge into the token of the third rank.
     pub(super) listed: &'p dyn Fn((Rank, Rank), Rank) -> bool,
 }
 
-/// The asset, as [`pack`] says.
+/// Builds the asset under the conditions of [`pack`].
 pub(super) fn pack_plan(plan: &Plan<'_>) -> Result<Vec<u8>> {
     let &Plan { name, tokens, .. } = plan;
     if !(BYTES..MAX_TOKENS).contains(&tokens.len()) {
@@ -67,7 +68,7 @@ pub(super) fn pack_plan(plan: &Plan<'_>) -> Result<Vec<u8>> {
     }
     let longer_bytes = tokens.iter().map(Vec::len).filter(|&len| len > SHORT).sum();
     let mut words = TokenTable::new(tokens.len(), longer_bytes);
-    // Nothing is known of the order yet.
+    // The order is not known yet.
     words.inverted = true;
     let crowded = || invalid(name, "its tokens do not fit into the tables");
     let wrong = |reason: &str, rank: Rank| wrong_token(name, reason, rank);
@@ -81,7 +82,7 @@ pub(super) fn pack_plan(plan: &Plan<'_>) -> Result<Vec<u8>> {
         words.add(token).ok_or_else(crowded)?;
     }
     if bytes.contains(&false) {
-        return Err(invalid(name, "a byte is no token"));
+        return Err(invalid(name, "a byte is not a token"));
     }
 
     let mut merges = Vec::with_capacity(further.len());
@@ -91,7 +92,7 @@ pub(super) fn pack_plan(plan: &Plan<'_>) -> Result<Vec<u8>> {
             return Err(wrong("a token is too long or holds the byte 255", rank));
         }
         if token.is_empty() || words.rank_of(token, 0, token.len()) != NONE {
-            return Err(wrong("a token is empty, or equal to another", rank));
+            return Err(wrong("a token is empty or occurs twice", rank));
         }
         let merge = Some(token).filter(|_| (rank as usize) < plan.made).and_then(|token| merge_of(&words, token));
         match merge {
@@ -120,7 +121,7 @@ pub(super) fn pack_plan(plan: &Plan<'_>) -> Result<Vec<u8>> {
             if is_character
                 || !pairs.all(|(one, other)| one == NONE || other == NONE || (plan.listed)((one, other), rank))
             {
-                return Err(wrong("a token ranks lower than its parts, and that cannot be done here", rank));
+                return Err(wrong("a token ranks lower than its parts, which is not supported", rank));
             }
         }
     }
@@ -141,7 +142,7 @@ fn wrong_token(name: &str, reason: &str, rank: Rank) -> Error {
     invalid(name, reason).with("token", rank)
 }
 
-/// The two tokens that byte pair encoding with the tokens so far makes of a further one, if it makes two.
+/// The two tokens into which byte pair encoding with the tokens so far splits a further one, if it leaves exactly two.
 fn merge_of(words: &TokenTable, token: &[u8]) -> Option<(Rank, Rank)> {
     let mut parts = Parts::default();
     parts.start(0, token.len());

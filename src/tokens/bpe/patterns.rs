@@ -1,4 +1,4 @@
-//! The patterns of `tokenizer.json` files that are known, word by word.
+//! The supported patterns of `tokenizer.json` files.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ const QWEN2: &str = concat!(
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}",
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
 );
-/// `cl100k_base` as it was published at first.
+/// `cl100k_base` as first published.
 const GPT4: &str = concat!(
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}",
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+",
@@ -34,7 +34,7 @@ const GPT4_POSSESSIVE: &str = concat!(
 );
 const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 const GPT2_SHORT: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
-/// DeepSeek's, from V3 on: one after the other.
+/// DeepSeek's patterns since V3, applied one after another.
 const DEEPSEEK: [&str; 3] = [
     r"\p{N}{1,3}",
     "[一-龥\u{3040}-ゟ゠-ヿ]+",
@@ -45,13 +45,13 @@ const DEEPSEEK: [&str; 3] = [
 ];
 
 impl Splitter {
-    /// The splitter of a pattern of which the matches and what is between them are the pieces.
+    /// The splitter of a single pattern, whose matches and the text between them are the pieces.
     fn of_pattern(pattern: &str) -> Option<Self> {
         let letters = |digits, options| Self { kind: Kind::Letters, digits, options: CONTRACTIONS | options };
         Some(match pattern {
             CASED => Self::O200K,
             TEKKEN => Self { kind: Kind::Cased, digits: 1, options: SLASHES },
-            // A greedy `\s*` leaves but one line break to what follows it: `[\r\n]` or `[\r\n]+` is the same.
+            // A greedy `\s*` leaves at most one line break for what follows it: `[\r ]` and `[\r ]+` are equivalent.
             LLAMA3 | GPT4 | GPT4_POSSESSIVE => letters(3, 0),
             QWEN2 => letters(1, 0),
             GPT2 | GPT2_SHORT => Self::GPT2,
@@ -59,9 +59,9 @@ impl Splitter {
         })
     }
 
-    /// The splitter of several patterns, each for what the one before has left.
+    /// The splitter of several patterns, each applied to what the previous one left.
     pub(super) fn of_patterns(patterns: &[Cow<'_, str>]) -> Option<Self> {
-        // Some files have the line breaks themselves.
+        // Some files contain the line breaks themselves.
         let is_last = |pattern: &str| replace(&replace(pattern, "\r", r"\r"), "\n", r"\n") == DEEPSEEK[2];
         match patterns {
             [one] => Self::of_pattern(one),
@@ -72,7 +72,7 @@ impl Splitter {
         }
     }
 
-    /// The same with each digit cut out before all else.
+    /// The same with each digit split off first.
     pub(super) fn with_single_digits(self) -> Option<Self> {
         let options = self.options | NUMBERS_FIRST;
         (self == Self::GPT2).then_some(Self { digits: 1, options, ..self })

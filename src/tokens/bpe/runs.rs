@@ -1,19 +1,19 @@
-//! Where the tokens of runs of one byte end. A text that grows by the same byte again and again, as a megabyte of spaces, asks for
-//! the same few runs each time.
+//! Token bounds of runs of one byte. A text that grows by the same byte, such as a megabyte of spaces, needs the same
+//! few runs again and again.
 
-/// Longer runs are not remembered.
+/// Longer runs are not cached.
 const LONGEST: usize = 1024;
 
-/// The runs of one byte.
+/// The cached runs of one byte.
 #[derive(Default)]
 pub(super) struct Runs {
     byte: u8,
-    /// By the length of the run; empty where it is not known.
+    /// By the length of the run; empty if unknown.
     ends: Vec<Vec<u16>>,
 }
 
 impl Runs {
-    /// Appends where the tokens of a run that begins at `at` begin, and where the last ends. False where that is not known.
+    /// Appends the token bounds of a run that begins at `at`. `false` if they are unknown.
     pub(super) fn bounds(&self, byte: u8, at: usize, len: usize, bounds: &mut Vec<u32>) -> bool {
         let Some(ends) = self.ends.get(len).filter(|ends| self.byte == byte && !ends.is_empty()) else { return false };
         bounds.push(at as u32);
@@ -21,7 +21,7 @@ impl Runs {
         true
     }
 
-    /// Remembers the bounds of a run.
+    /// Caches the bounds of a run.
     pub(super) fn learn(&mut self, byte: u8, bounds: &[u32]) {
         let (Some(&start), Some(&end)) = (bounds.first(), bounds.last()) else { return };
         let len = (end - start) as usize;

@@ -1,4 +1,4 @@
-//! What counting and encoding take next to the tables of a vocabulary.
+//! The working memory of counting and encoding.
 
 use std::fmt;
 
@@ -6,26 +6,26 @@ use super::merge::Parts;
 use super::merge_cache::MergeCache;
 use super::runs::Runs;
 
-/// A list of more bounds is not kept.
+/// Longer lists of bounds are not kept.
 pub(super) const KEPT_BOUNDS: usize = 1024;
 
-/// What was merged before, and room for what merges now, which is used again by the next call.
+/// The merge cache, and buffers that the next call reuses.
 #[derive(Default)]
 pub(super) struct Scratch {
     pub(super) cache: MergeCache,
     pub(super) parts: Parts,
-    /// The bounds of the tokens of a long piece.
+    /// Token bounds of a long piece.
     pub(super) bounds: Vec<u32>,
     pub(super) runs: Runs,
 }
 
 impl Scratch {
-    /// With these remembered texts.
+    /// Scratch memory with this cache.
     pub(super) fn new(cache: MergeCache) -> Self {
         Self { cache, ..Self::default() }
     }
 
-    /// Gives back what a long piece took.
+    /// Frees the buffers of a long piece.
     pub(super) fn shrink(&mut self) {
         if self.parts.capacity() > KEPT_BOUNDS {
             self.parts = Parts::default();

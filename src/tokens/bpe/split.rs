@@ -1,12 +1,12 @@
-//! Where the pieces of a text begin and end: the patterns of the encodings, by hand.
+//! Splits texts into pieces: the patterns of the encodings, written by hand.
 //!
-//! A pattern is a regular expression with alternatives in order of preference, matched again and again from where
-//! the last match ended; together the matches are the whole text. The functions here give the end of the match that
-//! begins at a place. Each character is looked at a bounded number of times, so the whole text takes linear time.
+//! A pattern is a regular expression with alternatives in order of preference, matched repeatedly from the end of the
+//! previous match; together the matches are the whole text. The functions here return the end of the match that begins
+//! at an offset. Each character is visited a bounded number of times, so the whole text takes linear time.
 //!
 //! The common case, one word of ASCII letters with at most one character before it, is decided eight bytes at a time.
 //!
-//! `inline(always)` is 32 % of the time that exact counting takes: docs/decisions/inlining.md.
+//! Without `inline(always)` exact counting takes 32 % longer: docs/decisions/inlining.md.
 
 use super::Encoding;
 use super::class::END;
@@ -38,19 +38,19 @@ fn load_tail(bytes: &[u8], at: usize) -> u64 {
 fn letters(word: u64) -> u64 {
     const ONES: u64 = TOPS >> 7;
     let folded = (word | (ONES * 0x20)) & !TOPS;
-    // Bytes are below 0x80, so the additions do not carry from one to the next.
+    // Bytes are below 0x80, so the additions do not carry into the next one.
     let from_a = folded + ONES * (0x80 - b'a' as u64);
     let past_z = folded + ONES * (0x80 - b'z' as u64 - 1);
     from_a & !past_z & !word & TOPS
 }
 
-/// The top bit of each byte that is a lower case letter, given those that are letters: bit 5 tells the cases apart.
+/// The top bit of each lower case byte among the letters: bit 5 distinguishes the cases.
 #[inline(always)]
 fn lower_of(word: u64, letters: u64) -> u64 {
     letters & (word << 2)
 }
 
-/// Goes on over ASCII letters from `at`, eight bytes at a time; `members` says which of those count.
+/// Skips ASCII letters from `at`, eight bytes at a time; `members` selects those to skip.
 #[inline(always)]
 fn run(bytes: &[u8], mut at: usize, members: impl Fn(u64) -> u64) -> usize {
     loop {
@@ -66,32 +66,32 @@ fn run(bytes: &[u8], mut at: usize, members: impl Fn(u64) -> u64) -> usize {
 pub(super) const LETTER: u8 = UPPER | LOWER | CASELESS;
 
 impl Encoding {
-    /// The pieces that tokens never reach across, in order; together they are the text. Needs no vocabulary.
+    /// The pieces that tokens never cross, in order; together they are the text. Needs no vocabulary.
     pub fn split(self, text: &str) -> Pieces<'_> {
         self.splitter().split(text)
     }
 }
 
 impl Splitter {
-    /// The pieces that tokens never reach across, in order; together they are the text. Needs no vocabulary.
+    /// The pieces that tokens never cross, in order; together they are the text. Needs no vocabulary.
     pub fn split(self, text: &str) -> Pieces<'_> {
         Pieces { splitter: self, text, at: 0 }
     }
 
-    /// The end of the piece that begins at `at`, which is a piece boundary inside the text. Loops over many pieces have it inline:
+    /// The end of the piece that begins at `at`, a piece boundary within the text. Loops over many pieces inline it as
     /// [`Pattern::end`].
     pub(super) fn end(self, bytes: &[u8], at: usize) -> usize {
         with_pattern!(self, P => P::end(self, bytes, at))
     }
 }
 
-/// The patterns of one kind, which the splitter says more of.
+/// The patterns of one kind, whose details are in the splitter.
 pub(super) trait Pattern {
-    /// The end of the piece that begins at `at`, which is a piece boundary inside the text.
+    /// The end of the piece that begins at `at`, a piece boundary within the text.
     fn end(splitter: Splitter, bytes: &[u8], at: usize) -> usize;
 }
 
-/// Runs something with the [`Pattern`] of a splitter.
+/// Evaluates an expression with the [`Pattern`] of a splitter.
 macro_rules! with_pattern {
     ($splitter:expr, $pattern:ident => $run:expr) => {
         match $splitter.kind {
@@ -199,7 +199,7 @@ impl Pattern for Letters {
 }
 
 impl Splitter {
-    /// Whether an ASCII byte goes with the ASCII letters after it.
+    /// Whether an ASCII byte belongs to the same piece as the ASCII letters after it.
     #[inline(always)]
     fn may_lead(self, byte: u8) -> bool {
         match self.kind {
@@ -209,22 +209,22 @@ impl Splitter {
     }
 }
 
-/// Whether an ASCII byte may stand before the letters of a word: `[^\r\n\p{L}\p{N}]`. Not so for other bytes.
+/// Whether an ASCII byte may precede the letters of a word: `[^\r \p{L}\p{N}]`. Not so for other bytes.
 #[inline(always)]
 fn may_lead(byte: u8) -> bool {
     class::ASCII.get(usize::from(byte)).is_some_and(|class| class & (BLANK | OTHER) != 0)
 }
 
 impl Cased {
-    /// The same for any text, a character at a time.
+    /// The same for any text, one character at a time.
     fn general(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
         let (class, len) = class::at(bytes, at);
         let next = at + len;
         let ends = |end| end + Self::contraction(splitter, bytes, end);
         match class {
             UPPER | LOWER | CASELESS => Self::word(splitter, bytes, at).unwrap_or_else(ends),
-            // The mark leads a word or, where only upper case follows, is a word of its own: the first alternative
-            // gives up the optional first character before the second alternative has its turn.
+            // The mark leads a word or, if only upper case follows, is a word by itself: the first alternative
+            // gives up the optional first character before the second alternative is tried.
             MARK => Self::word(splitter, bytes, next).unwrap_or_else(|_| ends(next)),
             NUMBER => number(splitter, bytes, at),
             BLANK | OTHER => match class::at(bytes, next).0 {
@@ -237,7 +237,7 @@ impl Cased {
         }
     }
 
-    /// The end of `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+` with its contraction; where that does
+    /// The end of `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+` with its contraction; if that does
     /// not match, the end of the upper case run as the error.
     fn word(splitter: Splitter, bytes: &[u8], start: usize) -> Result<usize, usize> {
         let mut end = start;
@@ -284,7 +284,7 @@ impl Cased {
 }
 
 impl Letters {
-    /// The same for any text, a character at a time.
+    /// The same for any text, one character at a time.
     fn general(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
         match splitter.kind {
             Kind::Staged => return staged(splitter, bytes, at),
@@ -310,12 +310,12 @@ impl Letters {
         }
     }
 
-    /// The rest of ` ?[^\s\p{L}\p{N}]++[\r\n]*+`, at least one character of which was before `at` or stands there.
+    /// The rest of ` ?[^\s\p{L}\p{N}]++[\r ]*+`, at least one character of which is before `at` or at it.
     fn other(bytes: &[u8], at: usize) -> usize {
         skip(bytes, skip(bytes, at, OTHER | MARK), BREAK)
     }
 
-    /// `\s++$|\s*[\r\n]|\s+(?!\S)|\s`, the first of these where the splitter has it.
+    /// `\s++$|\s*[\r ]|\s+(?!\S)|\s`, the first of these only if the splitter has it.
     fn white(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
         let white = White::at(bytes, at);
         let ends = white.end == bytes.len();
@@ -343,30 +343,33 @@ fn spaced(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
         NUMBER if from == at || !splitter.has_numbers_first() => number(splitter, bytes, from),
         _ => {
             let white = White::at(bytes, at);
-            let behind = class::at(bytes, white.end).0;
-            white.end_before_word(behind == END || behind == NUMBER && splitter.has_numbers_first())
+            let after = class::at(bytes, white.end).0;
+            white.end_before_word(after == END || after == NUMBER && splitter.has_numbers_first())
         }
     }
 }
 
-/// The end of a piece of DeepSeek's patterns. Numbers of up to three digits are cut out first, then runs of `[一-龥\u{3040}-ゟ゠-ヿ]`; what is between them is
-/// cut by
+/// The end of a piece of DeepSeek's patterns. Numbers of up to three digits are split off first, then runs of
+/// `[一-龥\u{3040}-ゟ゠-ヿ]`; the text between them is split by
 ///
 /// ```text
 /// [!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+
-/// [^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+
-///  ?[\p{P}\p{S}]+[\r\n]*
-/// \s*[\r\n]+
+/// [^\r
+/// \p{L}\p{P}\p{S}]?[\p{L}\p{M}]+
+/// ?[\p{P}\p{S}]+[\r
+/// ]*
+/// \s*[\r
+/// ]+
 /// \s+(?!\S)
 /// \s+
 /// ```
 ///
-/// and what none of these takes is a piece of its own.
+/// and text that none of these matches is a piece by itself.
 fn staged(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
     const WORD: u8 = LETTER | MARK;
     let (class, len) = stage(bytes, at);
     let next = at + len;
-    let behind = stage(bytes, next).0;
+    let after = stage(bytes, next).0;
     match class {
         END if class::at(bytes, at).0 == NUMBER => number(splitter, bytes, at),
         END => {
@@ -379,8 +382,8 @@ fn staged(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
         }
         OTHER if bytes.get(next).is_some_and(u8::is_ascii_alphabetic) && len == 1 => run(bytes, next, letters),
         OTHER => skip_punctuation(bytes, next),
-        BLANK if behind == OTHER && bytes.get(at) == Some(&b' ') => skip_punctuation(bytes, next),
-        BLANK | NEITHER if behind & WORD != 0 => skip_staged(bytes, next, WORD),
+        BLANK if after == OTHER && bytes.get(at) == Some(&b' ') => skip_punctuation(bytes, next),
+        BLANK | NEITHER if after & WORD != 0 => skip_staged(bytes, next, WORD),
         BLANK | BREAK => {
             let white = White::at(bytes, at);
             let ends = stage(bytes, white.end).0 == END;
@@ -400,10 +403,12 @@ fn staged(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// What [`stage`] says of a character that is neither letter, mark, white space, punctuation nor symbol. Numbers have none there.
+/// The class that [`stage`] returns for a character that is neither letter, mark, white space, punctuation nor symbol.
+/// Numbers do not occur there.
 const NEITHER: u8 = NUMBER;
 
-/// The class of the character at `at` and how many bytes it has; what is cut out before all else is the end of the text.
+/// The class of the character at `at` and its length in bytes; characters that are split off first count as the end of
+/// the text.
 pub(super) fn stage(bytes: &[u8], at: usize) -> (u8, usize) {
     let (class, len) = class::at(bytes, at);
     match (class, bytes.get(at)) {
@@ -418,12 +423,12 @@ pub(super) fn stage(bytes: &[u8], at: usize) -> (u8, usize) {
     }
 }
 
-/// Whether it is one of `[一-龥\u{3040}-ゟ゠-ヿ]`, which have three bytes each.
+/// Whether a code point is one of `[一-龥\u{3040}-ゟ゠-ヿ]`, which have three bytes each.
 fn is_east_asian(code_point: u32) -> bool {
     matches!(code_point, 0x4e00..=0x9fa5 | 0x3040..=0x30ff)
 }
 
-/// [`skip`] by [`stage`].
+/// [`skip`] with the classes of [`stage`].
 fn skip_staged(bytes: &[u8], mut at: usize, classes: u8) -> usize {
     loop {
         let (class, len) = stage(bytes, at);
@@ -439,7 +444,7 @@ fn skip_punctuation(bytes: &[u8], at: usize) -> usize {
     skip(bytes, skip_staged(bytes, at, OTHER), BREAK)
 }
 
-/// The length of `'(?:[sdmt]|ll|ve|re)` at `at`, 0 where it does not match.
+/// The length of `'(?:[sdmt]|ll|ve|re)` at `at`, 0 if it does not match.
 fn contraction_in_lower_case(bytes: &[u8], at: usize) -> usize {
     let len = contraction(bytes, at);
     let rest = bytes.get(at + 1..at + len).unwrap_or_default();
@@ -457,7 +462,7 @@ fn skip(bytes: &[u8], mut at: usize, classes: u8) -> usize {
     }
 }
 
-/// `\p{N}{1,3}`, or as many digits as the splitter says; the first of them stands at `at`.
+/// `\p{N}{1,3}`, or as many digits as the splitter allows; the first of them is at `at`.
 fn number(splitter: Splitter, bytes: &[u8], mut at: usize) -> usize {
     for _ in 0..splitter.digits() {
         let (class, len) = class::at(bytes, at);
@@ -469,8 +474,8 @@ fn number(splitter: Splitter, bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The length of `(?i:'s|'t|'re|'ve|'m|'ll|'d)` at `at`, 0 where it does not match. Without regard to case, `s` is also
-/// U+017F, the long s; the other letters have no such relatives.
+/// The length of `(?i:'s|'t|'re|'ve|'m|'ll|'d)` at `at`, 0 if it does not match. Ignoring case, `s` also matches
+/// U+017F, the long s; the other letters have no such variants.
 #[inline]
 fn contraction(bytes: &[u8], at: usize) -> usize {
     let word = load8(bytes, at).to_le_bytes();
@@ -482,13 +487,13 @@ fn contraction(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// A longest run of white space.
+/// A maximal run of white space.
 struct White {
     /// After its last line break, if it has one.
     after_break: Option<usize>,
     /// Where its last character begins, unless that is also its first.
     last: Option<usize>,
-    /// Its end.
+    /// The end of the run.
     end: usize,
 }
 
@@ -511,7 +516,7 @@ impl White {
         }
     }
 
-    /// `\s+(?!\S)|\s+`: all but the last character, where the text does not end after it and there is more than one.
+    /// `\s+(?!\S)|\s+`: all but the last character, unless the text ends after it or it is the only one.
     fn end_before_word(&self, ends: bool) -> usize {
         match self.last {
             Some(last) if !ends => last,
@@ -520,8 +525,8 @@ impl White {
     }
 }
 
-/// The pieces of a text, in order. Tokens never reach from one into another, so a text that is cut between pieces may
-/// count otherwise only where the cut itself changes the pieces.
+/// The pieces of a text, in order. Tokens never cross their boundaries, so a text that is cut between pieces can
+/// count differently only if the cut itself changes the pieces.
 #[derive(Clone, Debug)]
 pub struct Pieces<'t> {
     splitter: Splitter,

@@ -1,12 +1,12 @@
-//! How an encoding cuts texts into pieces: a few numbers, which stand in the asset.
+//! The splitter of an encoding: a few numbers, which are part of the asset.
 //!
-//! `inline(always)` is 32 % of the time that exact counting takes: docs/decisions/inlining.md.
+//! Without `inline(always)` exact counting takes 32 % longer: docs/decisions/inlining.md.
 
-/// What a pattern makes of letters, and with that of all else.
+/// How a pattern treats letters, and with that everything else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Words end where lower case letters turn upper case; one character that is neither letter, number nor line break goes
-    /// with the word after it, marks count as letters: `o200k_base` and its relatives.
+    /// Words end at a change from lower to upper case; one character that is neither letter, number nor line break
+    /// belongs to the word after it, and marks count as letters: `o200k_base` and its relatives.
     Cased,
     /// Words are letters, with one such character before them: `cl100k_base` and its relatives.
     Letters,
@@ -16,28 +16,28 @@ pub(super) enum Kind {
     Staged,
 }
 
-/// How texts are cut into pieces that tokens never reach across.
+/// How texts are split into pieces that tokens never cross.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Splitter {
     pub(super) kind: Kind,
-    /// So many digits are one piece; all of them where it is 0.
+    /// Maximum digits per piece; unlimited if 0.
     pub(super) digits: u8,
     pub(super) options: u8,
 }
 
-/// `'s`, `'t`, `'re` and their like are cut apart from the word before them, or go with it.
+/// `'s`, `'t`, `'re` and the like are split off the word before them, or belong to it.
 pub(super) const CONTRACTIONS: u8 = 1 << 0;
 /// Punctuation takes along slashes next to the line breaks after it.
 pub(super) const SLASHES: u8 = 1 << 1;
-/// White space at the end of a text is one piece, whatever line breaks are in it.
+/// White space at the end of a text is one piece, including its line breaks.
 const WHOLE_END: u8 = 1 << 2;
-/// Numbers are cut out before all else: what stands before one ends as a text ends.
+/// Numbers are split off first: the text before a number ends like a text.
 pub(super) const NUMBERS_FIRST: u8 = 1 << 3;
 
 impl Splitter {
-    /// That of `o200k_base`.
+    /// The splitter of `o200k_base`.
     pub(super) const O200K: Self = Self { kind: Kind::Cased, digits: 3, options: CONTRACTIONS | SLASHES };
-    /// That of `cl100k_base`.
+    /// The splitter of `cl100k_base`.
     pub(super) const CL100K: Self = Self { kind: Kind::Letters, digits: 3, options: CONTRACTIONS | WHOLE_END };
 
     #[inline(always)]
@@ -45,7 +45,7 @@ impl Splitter {
         self.options & option != 0
     }
 
-    /// So many digits are one piece.
+    /// Maximum digits per piece.
     #[inline(always)]
     pub(super) fn digits(self) -> usize {
         match self.digits {
@@ -69,10 +69,12 @@ impl Splitter {
         self.has(WHOLE_END)
     }
 
-    /// Whether counts add up at a paragraph break before `next`: see [`Counter`](crate::tokens::Counter::is_additive_before).
+    /// Whether counts add up at a paragraph break before `next`: see
+    /// [`Counter`](crate::tokens::Counter::is_additive_before).
     ///
-    /// After a line break a piece begins with whatever is not white space, but that punctuation may take along the line
-    /// breaks *and slashes* that follow it. For GPT-2 two line breaks are one piece at the end of a text and two before a word.
+    /// After a line break a piece begins with the next character that is not white space, except that punctuation may
+    /// include the line breaks *and slashes* that follow it. For GPT-2 two line breaks are one piece at the end of a
+    /// text and two before a word.
     pub fn is_additive_before(self, next: &str) -> bool {
         match self.kind {
             Kind::Cased => !(self.takes_slashes() && next.starts_with('/')),
@@ -84,7 +86,7 @@ impl Splitter {
 }
 
 impl Splitter {
-    /// GPT-2's.
+    /// The splitter of GPT-2.
     pub(super) const GPT2: Self = Self { kind: Kind::Spaced, digits: 0, options: CONTRACTIONS };
 
     #[inline(always)]
@@ -92,7 +94,7 @@ impl Splitter {
         self.has(NUMBERS_FIRST)
     }
 
-    /// As it stands in an asset.
+    /// Its bytes in the asset.
     pub(super) const fn to_bytes(self) -> [u8; 4] {
         let kind = match self.kind {
             Kind::Cased => 0,
@@ -103,7 +105,7 @@ impl Splitter {
         [kind, self.digits, self.options, 0]
     }
 
-    /// What stands in an asset; nothing where that is no splitter.
+    /// Reads the bytes of an asset; `None` if they are not a splitter.
     pub(super) fn from_bytes([kind, digits, options, rest]: [u8; 4]) -> Option<Self> {
         let kind = match kind {
             0 => Kind::Cased,

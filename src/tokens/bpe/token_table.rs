@@ -1,20 +1,21 @@
-//! Which texts are a token, and of what rank: the whole of the vocabulary, as byte pair encoding sees it.
+//! The vocabulary as a hash table from the bytes of a token to its rank.
 //!
-//! Most pieces of ordinary text are one token, so this is the question asked most; and two neighbours merge where their
-//! bytes together are one. The tokens stand in a list, by rank, so that those that occur most are close together. An open
-//! hash table next to it has a rank and 14 bits of the hash in each slot: what is no token is mostly known from there.
+//! Most pieces of ordinary text are one token, so this look-up is the most frequent one; also, adjacent parts merge if
+//! their bytes together are a token. The tokens are listed by rank, so that frequent ones are close together. An open
+//! hash table next to the list holds a rank and 14 bits of the hash per slot, which is enough to reject most texts that
+//! are not tokens.
 //!
-//! `inline(always)` is 32 % of the time that exact counting takes: docs/decisions/inlining.md.
+//! Without `inline(always)` exact counting takes 32 % longer: docs/decisions/inlining.md.
 
 use super::split::load8;
 
-/// A token's number, which is also its rank: of two merges the one into the lower rank goes first.
+/// A token's number, which is also its rank: of two merges, the one into the lower rank is done first.
 pub type Rank = u32;
 
-/// Set in the end of a token that ends a piece of the text. No token reaches from one piece into the next.
+/// Flag in the end of a token that also ends a piece of the text. No token crosses piece boundaries.
 pub const PIECE: usize = 1 << (usize::BITS - 1);
 
-/// No such token.
+/// Not a token.
 pub(super) const NONE: Rank = Rank::MAX;
 
 /// Bits of a rank in a slot.
@@ -23,55 +24,56 @@ const RANK_BITS: u32 = 18;
 /// Vocabularies have fewer tokens than this.
 pub(super) const MAX_TOKENS: usize = 1 << RANK_BITS;
 
-/// Tokens are no longer than this.
+/// Maximum length of a token, in bytes.
 pub(super) const MAX_TOKEN_BYTES: usize = 1024;
 
-/// An odd number without pattern, by which hashes multiply.
+/// An odd number without a pattern, the multiplier of the hashes.
 pub(super) const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Tokens up to this long are a word in the list.
+/// Tokens up to this length are stored in a word of the list.
 pub(super) const SHORT: usize = 8;
 
-/// Tokens up to this long have all their bytes in the hash.
+/// All bytes of tokens up to this length enter the hash.
 const TWO_WORDS: usize = 16;
 
-/// A token is less far from home than that. Without an end, a damaged asset that has the same token again and again would
-/// take minutes to be refused.
+/// Maximum distance of a token from its home slot. Without a limit, a damaged asset that repeats one token would take
+/// minutes to be rejected.
 const NEAR: usize = 512;
 
-/// What is copied or read at once may go so far over both ends.
+/// Copies and reads of whole words may overrun both ends by this many bytes.
 const OVER: usize = 8;
 
-/// A token in the list.
+/// An entry of the list.
 ///
-/// Up to [`SHORT`] bytes stand there themselves, from the lowest byte on, each bit inverted, and zeros after. No token
-/// but a single one has the byte `0xff`, so this says how long it is, and such words are joined by shifting. A longer
-/// token is in the blob: zero in the lowest byte, then its length in two, then where it begins.
+/// Up to [`SHORT`] bytes are stored inline, from the lowest byte on, with each bit inverted, and zero-padded. Only one
+/// token of a single byte contains `0xff`, so the length follows from the padding, and such words are joined by
+/// shifting. A longer token is in the blob: zero in the lowest byte, then its length in two bytes, then its offset.
 pub(super) type Text = u64;
 
-/// A token out of two.
+/// A token joined from two.
 pub(super) struct Joined {
     pub(super) text: Text,
     pub(super) hash: u64,
     /// The bytes before the seam, at the top of the word, and how many the left token has.
     pub(super) before: (u64, usize),
     /// The bytes after the seam, at the bottom of the word, and how many the right token has.
-    pub(super) behind: (u64, usize),
+    pub(super) after: (u64, usize),
 }
 
-/// Whether a token has up to [`SHORT`] bytes. The byte `0xff` counts as longer: it is in no UTF-8 and in no other token.
+/// Whether a token is stored inline. The byte `0xff` counts as longer: it occurs neither in UTF-8 nor in any other
+/// token.
 #[inline(always)]
 fn is_short(text: Text) -> bool {
     text as u8 != 0
 }
 
-/// Where a longer token begins in the blob, and how long it is.
+/// The offset of a longer token in the blob, and its length.
 #[inline(always)]
 fn place(text: Text) -> (usize, usize) {
     ((text >> 24) as usize, (text >> 8) as usize & 0xffff)
 }
 
-/// How many bits a token of up to [`SHORT`] bytes has.
+/// The length of an inline token, in bits.
 #[inline(always)]
 fn bits(text: Text) -> u32 {
     64 - (text.leading_zeros() & !7)
@@ -81,13 +83,13 @@ fn bits(text: Text) -> u32 {
 pub(super) struct TokenTable {
     /// All tokens by rank.
     texts: Vec<Text>,
-    /// The longer ones one after the other, and room at both ends.
+    /// The longer tokens one after another, padded at both ends.
     blob: Vec<u8>,
-    /// Where the next of them goes.
+    /// Where the next of them is appended.
     end: usize,
     /// The rank plus one, below the tag; zero if missing.
     slots: Vec<u32>,
-    /// Whether a token may have a lower rank than one of its parts, so that merges do not come in the order of their ranks.
+    /// Whether a token may rank lower than one of its parts, so that merges do not come in the order of their ranks.
     pub(super) inverted: bool,
 }
 
@@ -110,7 +112,8 @@ fn hash_longer(bytes: &[u8], at: usize, len: usize) -> u64 {
     if len <= TWO_WORDS {
         hash_two(ends, len)
     } else {
-        // Long tokens are runs of one character or begin alike: the length tells most of them apart, the ends the rest.
+        // Long tokens are runs of one character or begin alike: the length distinguishes most of them, the ends the
+        // rest.
         hash_two([hash_two(ends, len), load8(bytes, at + len / 2)], len)
     }
 }
@@ -120,20 +123,20 @@ fn hash_two([one, other]: [u64; 2], len: usize) -> u64 {
     (one.wrapping_mul(SPREAD).rotate_left(29) ^ other ^ len as u64).wrapping_mul(SPREAD)
 }
 
-/// The part of a hash that stands in the slot above the rank: not the bits that tell where the slot is.
+/// The part of a hash that is stored above the rank: not the bits that determine the slot.
 #[inline(always)]
 fn tag(hash: u64) -> u32 {
     ((hash >> 32) as u32) << RANK_BITS
 }
 
 impl TokenTable {
-    /// Room for so many tokens, and for so many bytes of tokens of more than [`SHORT`] bytes.
+    /// A table for this many tokens, with this many bytes in tokens of more than [`SHORT`] bytes.
     pub(super) fn new(tokens: usize, longer_bytes: usize) -> Self {
         Self {
             texts: Vec::with_capacity(tokens),
             blob: vec![0; OVER + longer_bytes + OVER],
             end: OVER,
-            // A third more, and room at the end for those that find theirs taken.
+            // A load of three quarters, and spare slots at the end for collisions.
             slots: vec![0; tokens + tokens / 3 + NEAR],
             inverted: false,
         }
@@ -145,18 +148,18 @@ impl TokenTable {
         !self.inverted
     }
 
-    /// How many tokens there are.
+    /// The number of tokens.
     pub(super) fn len(&self) -> usize {
         self.texts.len()
     }
 
-    /// The slot where a token with this hash would like to be: the hash as a fraction of the table.
+    /// The preferred slot of a token with this hash: the hash as a fraction of the table.
     #[inline(always)]
     fn home(&self, hash: u64) -> usize {
         (((hash >> 32) * (self.slots.len() - NEAR + 1) as u64) >> 32) as usize
     }
 
-    /// The rank of the token with this hash of which `is` says that it is the one.
+    /// The rank of the token with this hash that `is` accepts.
     #[inline(always)]
     fn find(&self, hash: u64, is: impl Fn(Text) -> bool) -> Rank {
         let tag = tag(hash);
@@ -176,14 +179,13 @@ impl TokenTable {
         }
     }
 
-    /// The rank of the token that the `len` bytes from `at` are, or [`NONE`]. There is at least one byte, and none is
-    /// `0xff`.
+    /// The rank of the `len` bytes from `at` as a token, or [`NONE`]. `len` is at least 1, and no byte is `0xff`.
     #[inline(always)]
     pub(super) fn rank(&self, bytes: &[u8], at: usize, len: usize) -> Rank {
         if len <= SHORT { self.rank_of_short(bytes, at, len) } else { self.rank_of_longer(bytes, at, len) }
     }
 
-    /// [`Self::rank`] where it is not asked at every turn, in less code.
+    /// [`Self::rank`] outside hot loops, in less code.
     pub(super) fn rank_of(&self, bytes: &[u8], at: usize, len: usize) -> Rank {
         self.rank(bytes, at, len)
     }
@@ -203,7 +205,7 @@ impl TokenTable {
         self.find(hash_longer(bytes, at, len), |found| {
             found & 0xff_ffff == (len as u64) << 8 && {
                 let start = (found >> 24) as usize;
-                // The last word overlaps the one before.
+                // The last word overlaps the previous one.
                 let (mut next, last) = (0, len - 8);
                 while next < last && load8(&self.blob, start + next) == load8(bytes, at + next) {
                     next = last.min(next + 8);
@@ -213,20 +215,20 @@ impl TokenTable {
         })
     }
 
-    /// The token of that rank.
+    /// The token of this rank.
     #[inline(always)]
     pub(super) fn text(&self, rank: Rank) -> Option<Text> {
         self.texts.get(rank as usize).copied()
     }
 
-    /// How many bytes the token of that rank has.
+    /// The length in bytes of the token of this rank.
     #[inline(always)]
     pub(super) fn len_of(&self, rank: Rank) -> usize {
         let text = self.text(rank).unwrap_or_default();
         if is_short(text) { bits(text) as usize / 8 } else { place(text).1 }
     }
 
-    /// Appends the bytes of the token of that rank; false if missing.
+    /// Appends the bytes of the token of this rank; `false` if missing.
     #[inline(always)]
     pub(super) fn append_to(&self, rank: Rank, bytes: &mut Vec<u8>) -> bool {
         let Some(text) = self.text(rank) else { return false };
@@ -241,8 +243,8 @@ impl TokenTable {
         true
     }
 
-    /// Writes the token of that rank to `at` as a whole word, and says where it ends. Nothing where it has more than [`SHORT`] bytes,
-    /// there is no such token, or no room for the word.
+    /// Writes the token of this rank to `at` as a whole word and returns its end. `None` if it has more than [`SHORT`]
+    /// bytes, is missing, or the word does not fit.
     #[inline(always)]
     pub(super) fn write_short(&self, rank: Rank, bytes: &mut [u8], at: usize) -> Option<usize> {
         let text = self.texts.get(rank as usize).copied().filter(|&text| is_short(text))?;
@@ -250,7 +252,7 @@ impl TokenTable {
         Some(at + bits(text) as usize / 8)
     }
 
-    /// The same for more bytes, in whole words.
+    /// The same for longer tokens, in whole words.
     #[inline(always)]
     pub(super) fn write_longer(&self, rank: Rank, bytes: &mut [u8], at: usize) -> Option<usize> {
         let (start, len) = place(self.texts.get(rank as usize).copied().filter(|&text| !is_short(text))?);
@@ -260,15 +262,15 @@ impl TokenTable {
         Some(at + len)
     }
 
-    /// What two tokens are together; one of more than [`SHORT`] bytes is in the blob then. `None` where there is no room
-    /// for it, as there is for as many as were announced, or where they are no tokens.
+    /// Joins two tokens; a result of more than [`SHORT`] bytes is appended to the blob. `None` if the announced
+    /// capacity of the blob is exceeded, or if a part is not a token.
     #[inline(always)]
     pub(super) fn join(&mut self, left: Text, right: Text) -> Option<Joined> {
         let (left_bits, right_bits) = (bits(left), bits(right));
         if left_bits + right_bits <= 64 && is_short(left) && is_short(right) {
             let text = left | right << left_bits;
             let before = (!left << (64 - left_bits), left_bits as usize / 8);
-            return Some(Joined { text, hash: hash_short(text), before, behind: (!right, right_bits as usize / 8) });
+            return Some(Joined { text, hash: hash_short(text), before, after: (!right, right_bits as usize / 8) });
         }
         let start = self.end;
         self.append(left)?;
@@ -276,23 +278,23 @@ impl TokenTable {
         self.append(right)?;
         let (text, hash) = self.appended(start)?;
         let before = (load8(&self.blob, middle.checked_sub(8)?), middle - start);
-        Some(Joined { text, hash, before, behind: (load8(&self.blob, middle), self.end - middle) })
+        Some(Joined { text, hash, before, after: (load8(&self.blob, middle), self.end - middle) })
     }
 
-    /// Adds the next token, whatever it is. `None` as for [`Self::join`] and [`Self::push`].
+    /// Adds the next token. `None` as for [`Self::join`] and [`Self::push`].
     pub(super) fn add(&mut self, token: &[u8]) -> Option<()> {
         let (text, hash) = self.put(token)?;
         self.push(text, hash)
     }
 
-    /// Adds the next token so that it has a rank and a text and is never found.
+    /// Adds the next token with a rank and a text, but never finds it.
     pub(super) fn hide(&mut self, token: &[u8]) -> Option<()> {
         let (text, _) = self.put(token)?;
         self.texts.push(text);
         Some(())
     }
 
-    /// A token and its hash; a longer one is in the blob then.
+    /// A token and its hash; a longer one is appended to the blob.
     fn put(&mut self, token: &[u8]) -> Option<(Text, u64)> {
         if token.len() <= SHORT {
             let text = short(token, 0, token.len());
@@ -304,7 +306,7 @@ impl TokenTable {
         self.appended(start)
     }
 
-    /// The token that stands in the blob from `start` to the end, and its hash.
+    /// The token in the blob from `start` to its end, and its hash.
     #[inline(always)]
     fn appended(&self, start: usize) -> Option<(Text, u64)> {
         let len = self.end - start;
@@ -312,7 +314,7 @@ impl TokenTable {
         (SHORT + 1..=MAX_TOKEN_BYTES).contains(&len).then(|| (text, hash_longer(&self.blob, start, len)))
     }
 
-    /// Adds the next token, which comes only once. `None` where no slot is near enough.
+    /// Adds the next token, which must be new. `None` if no slot is near enough.
     #[inline(always)]
     pub(super) fn push(&mut self, text: Text, hash: u64) -> Option<()> {
         let home = self.home(hash);
@@ -322,7 +324,7 @@ impl TokenTable {
         Some(())
     }
 
-    /// Appends a token to the blob, in whole words, past its end: what comes next overwrites that.
+    /// Appends a token to the blob in whole words; the overrun is overwritten by the next one.
     #[inline(always)]
     fn append(&mut self, text: Text) -> Option<()> {
         if is_short(text) {
@@ -346,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_text_that_shares_slot_and_tag_with_a_token_is_another_text() {
-        // In a table as small as this the slots are all but the same, so only the tags and the texts tell them apart:
+        // In a table this small almost all hashes share a slot, so only the tags and the texts distinguish them:
         // of 100,000 texts some have the tag of the token.
         for len in [5, 8, 9, 12, 16, 17, 20, 40, 128, 300, 1024] {
             let token: Vec<u8> = (0..len).map(|at| b'a' + (at % 26) as u8).collect();
@@ -359,7 +361,7 @@ mod tests {
                 text[len - 3..].copy_from_slice(&number.to_le_bytes()[..3]);
                 assert_eq!(words.rank(&text, 0, len), NONE, "{text:?}");
             }
-            // Nor does a byte count for less where the hash does not have it.
+            // Bytes that are not part of the hash must count, too.
             for at in 0..len {
                 text.copy_from_slice(&token);
                 text[at] = b'-';

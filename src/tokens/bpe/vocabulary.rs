@@ -1,6 +1,6 @@
 //! The tables of one encoding, and counting with them.
 //!
-//! `inline(always)` is 32 % of the time that exact counting takes: docs/decisions/inlining.md.
+//! Without `inline(always)` exact counting takes 32 % longer: docs/decisions/inlining.md.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,30 +21,31 @@ use super::token_table::{NONE, Rank, SHORT};
 use crate::error::Result;
 use crate::tokens::Counter;
 
-/// Pieces to a turn. WebAssembly engines put optimized code in place only when a function is called again, so the loop
-/// over a long text is made of many calls.
+/// Pieces per turn. WebAssembly engines switch to optimized code only when a function is called again, so the loop
+/// over a long text is split into many calls.
 pub(super) const TURN: u32 = 64;
 
 /// A vocabulary, ready to count with: some 3.4 MB for `o200k_base`, half of that for `cl100k_base`. Clones share it.
 ///
-/// Counting allocates no more than the text is long, and gives that back. [`CachingCounter`](super::CachingCounter) keeps some.
+/// Counting allocates no more than the length of the text, and frees it. [`CachingCounter`](super::CachingCounter)
+/// keeps some.
 #[derive(Clone)]
 pub struct Vocabulary {
     name: Name,
     splitter: Splitter,
     tokens: usize,
-    /// That of its asset.
+    /// The checksum of its asset.
     checksum: u64,
     pub(super) tables: Shared<Tables>,
     specials: Vec<(String, Rank)>,
     pub(super) more: Shared<VocabularyExtras>,
 }
 
-/// Where vocabularies have names of their own, and share tables.
+/// Vocabularies with names of their own may share tables.
 type Name = Cow<'static, str>;
 type Shared<T> = std::sync::Arc<T>;
 
-/// What a vocabulary may have next to its tables.
+/// The optional parts of a vocabulary.
 pub(super) struct VocabularyExtras {
     pub(super) form: Option<Form>,
     pub(super) ids: Ids,
@@ -60,12 +61,12 @@ impl fmt::Debug for Vocabulary {
 }
 
 impl Vocabulary {
-    /// Builds the tables out of the asset (docs/vocabularies.md has its format): for the name of an [`Encoding`] out of that
-    /// encoding's, for any other name out of one that `vocabulary_of` has made.
+    /// Builds the tables from the asset (docs/vocabularies.md describes its format): for the name of an [`Encoding`]
+    /// from the asset of that encoding, for any other name from one that `vocabulary_of` has made.
     ///
     /// # Errors
-    /// [`Code::InvalidVocabulary`](crate::Code::InvalidVocabulary) where the asset is damaged, cut off, for another
-    /// encoding or for another version of ctxweave. `details`: `tokenizer`, `reason`.
+    /// [`Code::InvalidVocabulary`](crate::Code::InvalidVocabulary) if the asset is damaged, truncated, of another
+    /// encoding or of another version of ctxweave. `details`: `tokenizer`, `reason`.
     pub fn load(name: impl AsRef<str>, bytes: &[u8]) -> Result<Self> {
         Self::build(name.as_ref(), bytes)
     }
@@ -91,27 +92,27 @@ impl Vocabulary {
         })
     }
 
-    /// Looks whether an asset is the one that was loaded.
+    /// Checks that an asset is the one that was loaded.
     ///
     /// # Errors
-    /// As [`Vocabulary::load`], and where it is another one.
+    /// As [`Vocabulary::load`], and if it is another one.
     pub fn check(&self, bytes: &[u8]) -> Result<()> {
         Asset::check(self.name(), bytes, self.checksum)
     }
 
-    /// The vocabulary of another encoding that has the same asset: the tables are there once.
+    /// The vocabulary of another encoding with the same asset: it shares the tables.
     pub(crate) fn shared_by(&self, encoding: Encoding, bytes: &[u8]) -> Option<Self> {
         let known = Encoding::from_name(&self.name)?;
         let is_same = known.base() == encoding.base() && Asset::check(&self.name, bytes, self.checksum).is_ok();
         is_same.then(|| Self { name: encoding.name().into(), specials: encoding.specials(), ..self.clone() })
     }
 
-    /// How texts are cut into pieces.
+    /// How texts are split into pieces.
     pub fn splitter(&self) -> Splitter {
         self.splitter
     }
 
-    /// The special tokens that a text may have.
+    /// The special tokens that a text may contain.
     pub fn specials(&self) -> &[(String, Rank)] {
         &self.specials
     }
@@ -121,28 +122,28 @@ impl Vocabulary {
         self.splitter.split(text)
     }
 
-    /// A text as it is cut into pieces: normalized, where the vocabulary wants that.
+    /// A text as it is split into pieces: normalized, if the vocabulary requires it.
     pub(super) fn normalized<'t>(&self, text: &'t str) -> Cow<'t, str> {
         normalize::normalized(text, self.more.form)
     }
 
-    /// The rank of a piece that is a token only where it is a whole piece.
+    /// The rank of a piece that is a token only as a whole piece.
     #[inline(always)]
     pub(super) fn whole_piece(&self, bytes: &[u8], at: usize, end: usize) -> Option<Rank> {
         self.more.whole_pieces.as_ref()?.rank(bytes, at, end - at)
     }
 
-    /// Whether pieces are those of the text itself, and each falls apart by merging alone.
+    /// Whether the pieces are those of the original text, and each is encoded by merging alone.
     pub(super) fn is_plain(&self) -> bool {
         self.more.form.is_none() && self.more.whole_pieces.is_none()
     }
 
-    /// The bytes of a token that texts do not have.
+    /// The bytes of a token that no text contains.
     pub(super) fn decoded(&self, number: Rank) -> Option<&[u8]> {
         self.more.decoded.iter().find(|(id, _)| *id == number).map(|(_, bytes)| bytes.as_slice())
     }
 
-    /// The count, or some number above `limit` where the count is above it.
+    /// The count, or some number above `limit` if the count is above it.
     pub(super) fn count_until(&self, text: &str, limit: u64, scratch: &mut Scratch) -> u64 {
         let text = &self.normalized(text);
         let count = with_pattern!(self.splitter, P => self.count_pieces::<P>(text.as_bytes(), limit, scratch));
@@ -180,7 +181,7 @@ impl Vocabulary {
         (at, count)
     }
 
-    /// Counts a piece, which mostly is short and a token.
+    /// Counts a piece, which usually is short and a token.
     #[inline(always)]
     pub(super) fn count_short(&self, bytes: &[u8], at: usize, end: usize, scratch: &mut Scratch) -> u64 {
         let short = end - at <= SHORT;
@@ -194,13 +195,13 @@ impl Vocabulary {
     /// Counts a piece that is not a token of up to [`SHORT`] bytes.
     fn count_piece(&self, bytes: &[u8], at: usize, end: usize, scratch: &mut Scratch) -> u64 {
         let long = end - at > SHORT;
-        // Where the piece is no ASCII word it mostly falls apart, and the question can wait for the units.
+        // A piece that is not an ASCII word usually falls apart, and the look-up can wait for its units.
         let ascii = bytes.get(at + 1).is_some_and(u8::is_ascii);
         if long && ascii && self.tables.words.rank_of_longer(bytes, at, end - at) != NONE {
             return 1;
         }
         let asked = ascii || !long;
-        // What is remembered may be a unit of a longer piece, too, which is none of these.
+        // A cached text may also be a unit of a longer piece, which is not a whole piece.
         if self.whole_piece(bytes, at, end).is_some() {
             return 1;
         }
@@ -211,7 +212,7 @@ impl Vocabulary {
         cache.get_or(bytes, at, end - at, |cache| self.count_units(bytes, at, end, asked, parts, cache))
     }
 
-    /// Counts a piece by its units; `asked` where it is known to be no token.
+    /// Counts a piece by its units; `asked` if it is known not to be a token.
     fn count_units(
         &self,
         bytes: &[u8],
@@ -250,7 +251,7 @@ impl Vocabulary {
         let words = &self.tables.words;
         self.leaves(bytes, start, end, &mut parts.bounds);
         match *parts.bounds.as_slice() {
-            // Two that merged would be the unit, which is no token.
+            // If the two parts merged, they would be the unit, which is not a token.
             [_, _, _] => 2,
             [a, b, c, d] => {
                 let merges = |from: u32, to: u32| words.rank_of(bytes, from as usize, (to - from) as usize) != NONE;
@@ -263,8 +264,8 @@ impl Vocabulary {
         }
     }
 
-    /// Where the parts to begin with begin, and the end: bytes, and characters beyond ASCII where nothing reaches into them
-    /// from outside.
+    /// The begins of the initial parts, and the end: bytes, and characters beyond ASCII that no merge enters from
+    /// outside.
     pub(super) fn leaves(&self, bytes: &[u8], start: usize, end: usize, leaves: &mut Vec<u32>) {
         leaves.clear();
         let mut at = start;
@@ -286,7 +287,7 @@ impl Vocabulary {
     }
 }
 
-/// A count in the type that crosses to JavaScript. Only a text of more than 4 GB can have a greater one.
+/// A count in the type that is passed to JavaScript. Only a text of more than 4 GB can exceed it.
 pub(super) fn saturate(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
@@ -309,7 +310,7 @@ impl Counter for Vocabulary {
         up_to(limit, self.count_until(text, limit.into(), &mut Scratch::default()))
     }
 
-    /// Every token is a byte or more.
+    /// Each token has at least one byte.
     fn max_tokens_for_bytes(&self, bytes: usize) -> Option<u64> {
         let bytes = bytes.saturating_mul(Form::max_bytes_per_byte(self.more.form));
         Some(bytes as u64)

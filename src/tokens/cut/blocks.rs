@@ -1,25 +1,25 @@
-//! The blocks of Markdown that stay whole where they fit: sections, paragraphs, lists, tables and fenced code.
+//! The blocks of Markdown that are kept whole if they fit: sections, paragraphs, lists, tables and fenced code.
 
 use crate::markdown::{Blocks as Fences, heading, lines};
 use crate::text::is_blank;
 
-/// Where they begin, in bytes.
+/// The begins of the blocks, in bytes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Blocks {
-    /// Headings, but for those right behind another one.
+    /// Headings, except those immediately after another heading.
     pub(super) sections: Vec<usize>,
-    /// All blocks, but for those right behind a heading.
+    /// All blocks, except those immediately after a heading.
     pub(super) starts: Vec<usize>,
 }
 
-/// What the lines before are part of.
+/// The block that the previous lines belong to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Open {
     Nothing,
     Heading,
     /// A paragraph, a table or a quote.
     Paragraph,
-    /// A list; whether a blank line was the last.
+    /// A list; whether the last line was blank.
     List {
         is_blank: bool,
     },
@@ -31,12 +31,12 @@ pub(super) fn blocks(text: &str) -> Blocks {
     let mut found = Blocks::default();
     let mut fences = Fences::default();
     let mut open = Open::Nothing;
-    let mut is_behind_heading = false;
+    let mut follows_heading = false;
     for line in lines(text) {
         let was_code = open == Open::Code && fences.is_open();
         if fences.is_code(line.text) {
             if !was_code {
-                begin(&mut found, line.start, &mut is_behind_heading);
+                begin(&mut found, line.start, &mut follows_heading);
             }
             open = Open::Code;
             continue;
@@ -49,11 +49,11 @@ pub(super) fn blocks(text: &str) -> Blocks {
             continue;
         }
         if heading(line.text).is_some() {
-            if !is_behind_heading {
+            if !follows_heading {
                 found.sections.push(line.start);
                 found.starts.push(line.start);
             }
-            is_behind_heading = true;
+            follows_heading = true;
             open = Open::Heading;
             continue;
         }
@@ -64,7 +64,7 @@ pub(super) fn blocks(text: &str) -> Blocks {
             Open::Nothing | Open::Heading | Open::Code => false,
         };
         if !continues {
-            begin(&mut found, line.start, &mut is_behind_heading);
+            begin(&mut found, line.start, &mut follows_heading);
         }
         open = match open {
             Open::List { .. } if continues => Open::List { is_blank: false },
@@ -75,9 +75,9 @@ pub(super) fn blocks(text: &str) -> Blocks {
     found
 }
 
-/// A block begins here, which belongs to the heading right before it.
-fn begin(found: &mut Blocks, start: usize, is_behind_heading: &mut bool) {
-    if !std::mem::take(is_behind_heading) {
+/// Begins a block, unless it belongs to the heading immediately before it.
+fn begin(found: &mut Blocks, start: usize, follows_heading: &mut bool) {
+    if !std::mem::take(follows_heading) {
         found.starts.push(start);
     }
 }

@@ -1,4 +1,4 @@
-//! The calls that cut and split texts by their tokens (SPEC §7).
+//! The calls that cut and split texts by their tokens (docs/tokens.md).
 
 use super::{Boundary, Side, Split, Truncate, split, truncate};
 use crate::call::{CallContext, Response, SmallResult};
@@ -17,7 +17,7 @@ const BOUNDARIES: &[(&str, Boundary)] = &[
 
 const SIDES: &[(&str, Side)] = &[("end", Side::End), ("start", Side::Start), ("middle", Side::Middle)];
 
-/// What is left of a text: how many of its first and its last UTF-16 code units, and whether the marker stands between them.
+/// The kept text: the number of its first and its last UTF-16 code units, and whether the marker is between them.
 pub(crate) fn truncate_text(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (arguments, options) = arguments(request, &["boundary", "marker", "side", "tokenizer"])?;
     let text = arguments.text("text")?;
@@ -40,7 +40,7 @@ pub(crate) fn truncate_text(request: Value<'_>, host: &CallContext) -> Result<Re
     ])))
 }
 
-/// For each piece where it begins and ends, and its tokens.
+/// The begin and the end of each piece, and its tokens.
 pub(crate) fn split_text(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let (arguments, options) = arguments(request, &["boundary", "markdown", "maxTokens", "overlap", "tokenizer"])?;
     let text = arguments.text("text")?;
@@ -48,14 +48,13 @@ pub(crate) fn split_text(request: Value<'_>, host: &CallContext) -> Result<Respo
     let limit = options.need("maxTokens")?;
     let max_tokens = limit.whole(u32::MAX)?;
     if max_tokens == 0 {
-        return Err(limit.invalid(|place| format!("{place} is 0; a piece has at least one token")));
+        return Err(limit.invalid(|place| format!("{place} is 0; it must be at least 1")));
     }
     let given = options.get("overlap")?;
     let overlap = given.map(|overlap| overlap.whole(u32::MAX)).transpose()?.unwrap_or(0);
     if let Some(given) = given.filter(|_| overlap > max_tokens / 2) {
-        let message = |place: &str| {
-            format!("{place} is {overlap}; it must be at most half of `maxTokens`, which is {max_tokens}")
-        };
+        let message =
+            |place: &str| format!("{place} is {overlap}, more than half of `maxTokens` ({max_tokens}); lower it");
         return Err(given.invalid(message));
     }
     let markdown = options.bool("markdown")?.unwrap_or(false);
@@ -66,7 +65,7 @@ pub(crate) fn split_text(request: Value<'_>, host: &CallContext) -> Result<Respo
     let (mut ends, mut rows) = (Utf16Offsets::new(&text), Vec::with_capacity(pieces.len().saturating_mul(3)));
     let mut last = 0;
     for piece in &pieces {
-        // A piece begins where the one before ends, or a little before that.
+        // A piece begins at the end of the previous one, or before it by the overlap.
         let again = text.get(piece.start..last).map_or(0, utf16_len);
         let start = ends.at(last).saturating_sub(again);
         last = piece.end;

@@ -1,4 +1,4 @@
-//! Texts cut and split by their tokens (SPEC §6).
+//! Cuts and splits texts by their tokens (docs/tokens.md).
 
 mod blocks;
 mod calls;

@@ -1,4 +1,4 @@
-//! The places where a text may be cut. All of them are between two grapheme clusters.
+//! The places to cut a text at. All of them are between two grapheme clusters.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -11,31 +11,31 @@ use crate::tokens::Counter;
 use crate::tokens::bpe::{is_letter_or_number, is_lower_case};
 use crate::tokens::codec::{self, Codec, PIECE};
 
-/// What a cut does not tear.
+/// The unit that a cut keeps whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Boundary {
-    /// Tokens of the text as a whole, where no cluster is torn; where the counter has no tokens, as [`Boundary::Grapheme`].
+    /// Tokens of the whole text, except that no cluster is torn; without a codec as [`Boundary::Grapheme`].
     #[default]
     Token,
     /// Grapheme clusters.
     Grapheme,
-    /// Words: a cut has something on one of its sides that is neither letter nor digit, or is of a script that puts no spaces
-    /// between words.
+    /// Words: at least one side of a cut is neither letter nor digit, or belongs to a script without spaces between
+    /// words.
     Word,
-    /// Lines: a cut is after a line end.
+    /// Lines: a cut follows a line end.
     Line,
-    /// Sentences: a cut is after a full stop and the like, with its quotes, brackets and white space, or after a blank line.
+    /// Sentences: a cut follows a full stop or the like, with its quotes, brackets and white space, or a blank line.
     Sentence,
 }
 
-/// Marks that end a sentence before white space, and those that do anywhere.
+/// Marks that end a sentence before white space, and those that always do.
 const ENDS: [char; 8] = ['.', '!', '?', '…', '。', '！', '？', '｡'];
 const ENDS_ANYWHERE: [char; 4] = ['。', '！', '？', '｡'];
 
-/// What may stand between the end of a sentence and the white space after it.
+/// Characters that may separate the end of a sentence from the white space after it.
 const CLOSERS: [char; 12] = ['"', '\'', ')', ']', '}', '”', '’', '»', '」', '』', '）', '】'];
 
-/// No more of them are looked at.
+/// Maximum number of closing characters that are examined.
 const MAX_CLOSERS: usize = 8;
 
 /// The places of one text.
@@ -44,20 +44,20 @@ pub(super) struct Places<'t> {
     text: &'t str,
     clusters: Clusters<'t>,
     boundary: Boundary,
-    /// In order, with or without [`PIECE`]; where there is such a list, places are those of it that are between two clusters.
+    /// In order, with or without [`PIECE`]; if there is such a list, its offsets between two clusters are the places.
     list: Option<Rc<Vec<usize>>>,
-    /// Long stretches that were looked through last, with no place but at their ends.
+    /// Long stretches scanned last that have no place except at their ends.
     stretches: RefCell<VecDeque<Range<usize>>>,
 }
 
 /// In bytes.
 const LONG_STRETCH: usize = 64;
 
-/// So many of them are remembered.
+/// Maximum number of remembered stretches.
 const MAX_KEPT_STRETCHES: usize = 8;
 
 impl<'t> Places<'t> {
-    /// The places of a text, of which so many tokens, from the beginning, may have to be known, or are known already.
+    /// The places of a text of which this many tokens, from the beginning, are needed or known.
     pub(super) fn new(
         text: &'t str,
         boundary: Boundary,
@@ -78,25 +78,25 @@ impl<'t> Places<'t> {
         Self { text, clusters: Clusters::new(text), boundary, list: None, stretches: RefCell::default() }
     }
 
-    /// These places, which are in order.
+    /// The given places, in order.
     pub(super) fn of_list(text: &'t str, list: Vec<usize>) -> Self {
         Self { list: Some(Rc::new(list)), ..Self::of_clusters(text, Boundary::Grapheme) }
     }
 
-    /// Where the token of that number ends, counted from 1.
+    /// The end of the token with this number, counted from 1.
     pub(super) fn end_of_token(&self, number: usize) -> Option<usize> {
         self.list.as_ref()?.get(number.checked_sub(1)?).map(|end| end & !PIECE)
     }
 
-    /// The last place at or before byte `at`, and after `from`; else `from`, which is a place.
+    /// The last place at or before byte `at` and after `from`; else `from`, which is a place.
     pub(super) fn floor(&self, from: usize, at: usize) -> usize {
         if at >= self.text.len() {
             return self.text.len();
         }
         if let Some(list) = &self.list {
             let known = list.get(..list.partition_point(|&end| end & !PIECE <= at)).unwrap_or_default();
-            let mut behind = known.iter().rev().map(|&end| end & !PIECE).take_while(|&end| end > from);
-            return behind.find(|&end| self.clusters.is_boundary(end)).unwrap_or(from);
+            let mut after = known.iter().rev().map(|&end| end & !PIECE).take_while(|&end| end > from);
+            return after.find(|&end| self.clusters.is_boundary(end)).unwrap_or(from);
         }
         if matches!(self.boundary, Boundary::Token | Boundary::Grapheme) {
             return self.clusters.floor(at).max(from);
@@ -113,7 +113,7 @@ impl<'t> Places<'t> {
         at.max(from)
     }
 
-    /// The first place at or after byte `at`, and before `to`; else `to`, which is a place.
+    /// The first place at or after byte `at` and before `to`; else `to`, which is a place.
     pub(super) fn ceil(&self, at: usize, to: usize) -> usize {
         if at == 0 {
             return 0;
@@ -138,7 +138,7 @@ impl<'t> Places<'t> {
         at.min(to)
     }
 
-    /// A stretch that is known to have no place where `at` is, and between its ends.
+    /// A stretch around `at` that is known to have no place between its ends.
     fn stretch_around(&self, at: usize) -> Option<Range<usize>> {
         self.stretches.borrow().iter().find(|stretch| stretch.start < at && at < stretch.end).cloned()
     }
@@ -155,22 +155,22 @@ impl<'t> Places<'t> {
         stretches.push_back(stretch);
     }
 
-    /// Whether the text can be cut at `at`, which is within it and between two characters, by words, lines or sentences.
+    /// Whether the text can be cut at `at`, a character boundary within it, by words, lines or sentences.
     fn is_place(&self, at: usize) -> bool {
         let Some((head, rest)) = self.text.split_at_checked(at) else { return false };
-        let (Some(before), Some(behind)) = (head.chars().next_back(), rest.chars().next()) else { return true };
+        let (Some(before), Some(after)) = (head.chars().next_back(), rest.chars().next()) else { return true };
         let fits = match self.boundary {
             Boundary::Token | Boundary::Grapheme => true,
-            Boundary::Word => !(is_of_word(before) && is_of_word(behind)),
-            Boundary::Line => before == '\n' || before == '\r' && behind != '\n',
-            Boundary::Sentence => ends_sentence(head, before, behind),
+            Boundary::Word => !(is_of_word(before) && is_of_word(after)),
+            Boundary::Line => before == '\n' || before == '\r' && after != '\n',
+            Boundary::Sentence => ends_sentence(head, before, after),
         };
         fits && self.clusters.is_boundary(at)
     }
 }
 
-/// Where tokens end, of at least so many, where it is not known of what pieces a text is; of one that ends inside a character some
-/// place inside it.
+/// The ends of at least this many tokens, if the pieces of a text are unknown; for a token that ends inside a
+/// character, some offset inside it.
 fn ends_of_tokens(codec: &dyn Codec, text: &str, tokens: usize) -> Vec<usize> {
     let mut ids = Vec::new();
     codec.encode_ordinary(text, tokens, &mut ids);
@@ -179,7 +179,7 @@ fn ends_of_tokens(codec: &dyn Codec, text: &str, tokens: usize) -> Vec<usize> {
     ends
 }
 
-/// Whether a character makes one word with another such one next to it.
+/// Whether a character forms a word with an adjacent one.
 fn is_of_word(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphanumeric() || c == '_' || c == '\'';
@@ -189,9 +189,9 @@ fn is_of_word(c: char) -> bool {
     c == '’' || is_letter_or_number(c) && !is_unspaced
 }
 
-/// Whether a sentence ends with `head`, which ends with `before`, where `behind` comes next.
-fn ends_sentence(head: &str, before: char, behind: char) -> bool {
-    if is_whitespace(behind) || CLOSERS.contains(&behind) || ENDS.contains(&behind) {
+/// Whether a sentence ends with `head`, whose last character is `before`, if `after` comes next.
+fn ends_sentence(head: &str, before: char, after: char) -> bool {
+    if is_whitespace(after) || CLOSERS.contains(&after) || ENDS.contains(&after) {
         return false;
     }
     let without_closers = |mut text: &str| {
@@ -207,5 +207,5 @@ fn ends_sentence(head: &str, before: char, behind: char) -> bool {
     let said = head.trim_end_matches(is_whitespace);
     let white = head.get(said.len()..).unwrap_or_default();
     let breaks = white.bytes().filter(|&byte| byte == b'\n').count();
-    breaks >= 2 || !is_lower_case(behind) && without_closers(said).is_some_and(|end| ENDS.contains(&end))
+    breaks >= 2 || !is_lower_case(after) && without_closers(said).is_some_and(|end| ENDS.contains(&end))
 }

@@ -1,4 +1,4 @@
-//! A text in pieces of no more than so many tokens.
+//! Splits a text into pieces with a maximum number of tokens.
 
 use std::cell::RefCell;
 
@@ -9,34 +9,36 @@ use super::token_ends::TokenEnds;
 use crate::error::{Code, Error, Result};
 use crate::tokens::{Counter, search};
 
-/// How to split.
+/// The options of [`split`].
 #[derive(Clone, Copy, Debug)]
 pub struct Split {
-    /// Tokens that a piece has at max_tokens; at least one.
+    /// Maximum tokens per piece; at least one.
     pub max_tokens: u32,
-    /// Tokens of the end of a piece that come again at the beginning of the next one, at max_tokens: up to half of `max_tokens`.
+    /// Maximum tokens of the end of a piece that the next one repeats: up to half of `max_tokens`.
     pub overlap: u32,
-    /// Where to cut. What has no such place within a piece is cut between words, and that between clusters.
+    /// The preferred boundary. Text without such a boundary in a piece is cut between words, else between clusters.
     pub boundary: Boundary,
-    /// Whether the text is Markdown, whose sections, and blocks as lists, tables and fenced code, stay whole where they fit.
+    /// Whether the text is Markdown, whose sections and blocks, such as lists, tables and fenced code, are kept whole
+    /// if they fit.
     pub markdown: bool,
 }
 
 /// A piece of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Where it begins, in bytes.
+    /// The begin, in bytes.
     pub start: usize,
-    /// Where it ends.
+    /// The end, in bytes.
     pub end: usize,
-    /// How many tokens it has.
+    /// The token count.
     pub tokens: u32,
 }
 
-/// The pieces of a text, in order. Each is as long as fits, and begins where the one before ends, or before that where they overlap.
+/// The pieces of a text, in order. Each is as long as fits, and begins at the end of the previous one, or before it by
+/// the overlap.
 ///
 /// # Errors
-/// [`Code::InvalidInput`] where one grapheme cluster alone has more tokens than a piece may have.
+/// [`Code::InvalidInput`] if a single grapheme cluster has more tokens than a piece may have.
 pub fn split(text: &str, options: Split, counter: &dyn Counter) -> Result<Vec<Piece>> {
     let known = TokenEnds::new(text, usize::MAX, counter);
     let places = |boundary| Places::new(text, boundary, usize::MAX, known.as_ref(), counter);
@@ -57,7 +59,7 @@ pub fn split(text: &str, options: Split, counter: &dyn Counter) -> Result<Vec<Pi
         let mut piece = splitter.piece_from(start)?;
         let end = pieces.last().map_or(0, |piece| piece.end);
         if piece.end <= end && start < end {
-            // What comes again leaves no room for what comes next.
+            // The overlap would leave no space for new text.
             piece = splitter.piece_from(end)?;
         }
         start = if piece.end < text.len() { splitter.overlap_of(piece) } else { piece.end };
@@ -71,14 +73,14 @@ struct Splitter<'t> {
     options: Split,
     counter: &'t dyn Counter,
     known: Option<TokenEnds<'t>>,
-    /// The places to cut at, those that are preferred first.
+    /// The places to cut at, preferred ones first.
     levels: Vec<Places<'t>>,
-    /// Those between any two clusters.
+    /// The places between any two clusters.
     clusters: Places<'t>,
 }
 
 impl Splitter<'_> {
-    /// The longest piece from there.
+    /// The longest piece from `start`.
     fn piece_from(&self, start: usize) -> Result<Piece> {
         let rest = self.text.get(start..).unwrap_or_default();
         let max_tokens = self.options.max_tokens;
@@ -100,7 +102,7 @@ impl Splitter<'_> {
             let keep = search::largest(0, most_bytes, guess, max_tokens.into(), |keep| tokens(cut(keep)));
             cut(keep.unwrap_or(0))
         };
-        // As far as clusters fit. What is cut elsewhere is cut before that.
+        // The limit by clusters. Other boundaries come before that.
         let guess = match &self.known {
             Some(known) => {
                 known.end_of(known.number_at(start).saturating_add(max_tokens as usize)).saturating_sub(start)
@@ -117,13 +119,12 @@ impl Splitter<'_> {
                 return Ok(piece(len));
             }
         }
-        let message = format!(
-            "`options.maxTokens` is {max_tokens}, and the text has a character of more tokens, which is not torn; raise it"
-        );
+        let message =
+            format!("`options.maxTokens` is {max_tokens}, but a single character costs more tokens; raise it");
         Err(Error::new(Code::InvalidInput, message).with("path", "options.maxTokens").with("value", max_tokens))
     }
 
-    /// How long the longest piece from there is, where pieces are cut between tokens, which are known, and one of them fits.
+    /// The length of the longest piece from `start` if pieces are cut between known tokens and at least one fits.
     fn tokens_from(&self, start: usize) -> Option<usize> {
         let known =
             self.known.as_ref().filter(|_| self.options.boundary == Boundary::Token && !self.options.markdown)?;
@@ -140,7 +141,7 @@ impl Splitter<'_> {
         cut(keep?).checked_sub(start).filter(|&len| len > 0)
     }
 
-    /// Where what comes again of a piece begins, where it is cut between tokens, which are known.
+    /// The begin of the overlap of a piece if it is cut between known tokens.
     fn tokens_to(&self, places: &Places<'_>, Piece { start, end, .. }: Piece) -> Option<usize> {
         let known = self.known.as_ref().filter(|_| self.options.boundary == Boundary::Token)?;
         let overlap = self.options.overlap;
@@ -149,14 +150,14 @@ impl Splitter<'_> {
             0 => end,
             _ => places.ceil(known.end_of(last.saturating_sub(keep)), end),
         };
-        // At least a token of the piece does not come again.
+        // At least one token of the piece is not repeated.
         let longest = last.saturating_sub(first).saturating_sub(1);
         let keep =
             search::largest_by(1, 0, longest, overlap as usize, overlap.into(), &|keep| known.count(cut(keep), end));
         Some(cut(keep?))
     }
 
-    /// Where the piece after this one begins.
+    /// The begin of the piece after this one.
     fn overlap_of(&self, piece: Piece) -> usize {
         let Piece { start, end, .. } = piece;
         let overlap = self.options.overlap;
@@ -179,7 +180,7 @@ impl Splitter<'_> {
             tokens
         };
         let guess = (overlap as usize).saturating_mul(4);
-        // At least a byte of the piece does not come again.
+        // At least one byte of the piece is not repeated.
         let longest = end.saturating_sub(start).saturating_sub(1);
         let keep = search::largest(0, longest, guess, overlap.into(), |keep| tokens(cut(keep)));
         cut(keep.unwrap_or(0)).max(start + 1)

@@ -1,9 +1,9 @@
-//! The tokens of a text as a whole, from which those of its parts follow without counting most of them again.
+//! The tokens of a whole text, from which the tokens of its parts follow without counting most of them again.
 //!
-//! A text falls into pieces, which are encoded each by itself, and where a piece ends depends on what follows, not on what
-//! comes before. So a part of a text that begins where a piece of the whole does has the same pieces as the whole, but for
-//! the last ones, which end with it. And within a piece neighbours in an encoding are settled: a list of them is the encoding
-//! of its bytes (docs/decisions/exact-counting.md).
+//! A text falls into pieces, each encoded by itself, and the end of a piece depends on the text after it, not on the
+//! text before it. So a part of a text that begins at a piece of the whole has the same pieces as the whole, except the
+//! last ones, which end with the part. Within a piece, any run of consecutive tokens of an encoding is the encoding of
+//! its bytes (docs/decisions/exact-counting.md).
 
 use std::rc::Rc;
 
@@ -12,45 +12,46 @@ use crate::tokens::Counter;
 use crate::tokens::bpe::meet;
 use crate::tokens::codec::{Codec, PIECE};
 
-/// So many pieces before the end of a part may be others than those of the whole. How a piece ends depends on no more than the
-/// run of white space or capitals that it is in, which is two pieces at max_tokens, and on the letters of a contraction.
+/// The number of pieces before the end of a part that may differ from those of the whole. The end of a piece depends
+/// only on the run of white space or capitals that it is in, which is at most two pieces, and on the letters of a
+/// contraction.
 const UNSETTLED: usize = 4;
 
-/// A piece that is longer is looked at by its tokens, a shorter one counted. No token is as long.
+/// Longer pieces are evaluated by their tokens, shorter ones counted. No token is as long.
 const LONG_PIECE: usize = 256;
 
-/// A window has so many known tokens on both sides of a join, or at the end of a part: more of them where fewer show nothing.
+/// Known tokens in a window on each side of a join, or at the end of a part: more of them if fewer are inconclusive.
 const WINDOWS: [usize; 3] = [8, 32, 128];
 
 /// Two parts of a text with another text between them.
 struct Joined<'j> {
     text: &'j str,
-    /// Where the first part begins and ends in the whole text.
+    /// The begin and the end of the first part in the whole text.
     from: usize,
     head: usize,
-    /// Where the second one begins, in this text and in the whole one.
+    /// The begin of the second part, in this text and in the whole one.
     join: usize,
     tail: usize,
 }
 
 impl Joined<'_> {
-    /// Where the first part has the byte at `at`.
+    /// The offset in the first part of the byte at `at`.
     fn before(&self, at: usize) -> Option<usize> {
         self.from.checked_add(at).filter(|place| *place < self.head)
     }
 
-    /// Where the second part has the byte at `at`, or ends there.
+    /// The offset in the second part of the byte at `at`, or of its end.
     fn after(&self, at: usize) -> Option<usize> {
         at.checked_sub(self.join).map(|at| self.tail + at)
     }
 
-    /// Where this text has what the second part has there.
+    /// The offset in this text of an offset in the second part.
     fn place(&self, after: usize) -> usize {
         self.join + after.saturating_sub(self.tail)
     }
 }
 
-/// Where the tokens of a text end, from its beginning on.
+/// The ends of the tokens of a text, from its beginning.
 #[derive(Debug)]
 pub(super) struct TokenEnds<'t> {
     text: &'t str,
@@ -59,34 +60,34 @@ pub(super) struct TokenEnds<'t> {
 }
 
 impl<'t> TokenEnds<'t> {
-    /// At least so many tokens of a text, if the counter has tokens and says of what pieces a text is.
+    /// At least this many tokens of a text, if the counter has tokens and knows the pieces of a text.
     pub(super) fn new(text: &'t str, max_tokens: usize, counter: &'t dyn Counter) -> Option<Self> {
         let ends = Rc::new(counter.codec()?.token_ends(text, max_tokens)?);
         Some(Self { text, counter, ends })
     }
 
-    /// Where the tokens end, with [`PIECE`] where pieces do.
+    /// The ends of the tokens, with [`PIECE`] at the ends of pieces.
     pub(super) fn ends(&self) -> Rc<Vec<usize>> {
         Rc::clone(&self.ends)
     }
 
-    /// How many tokens end at or before byte `at`.
+    /// The number of tokens that end at or before byte `at`.
     pub(super) fn number_at(&self, at: usize) -> usize {
         self.ends.partition_point(|&end| end & !PIECE <= at)
     }
 
-    /// Where the token of that number ends, counted from 1; the last one where there are not so many.
+    /// The end of the token with this number, counted from 1; of the last one if there are fewer.
     pub(super) fn end_of(&self, number: usize) -> usize {
         let end = number.min(self.ends.len()).checked_sub(1).and_then(|at| self.ends.get(at));
         end.map_or(0, |end| end & !PIECE)
     }
 
-    /// Whether a piece ends with the token of that number, or none has begun.
+    /// Whether a piece ends with the token of this number, or none has begun.
     fn ends_piece(&self, number: usize) -> bool {
         number.checked_sub(1).is_none_or(|at| self.ends.get(at).is_some_and(|end| end & PIECE != 0))
     }
 
-    /// How many tokens the part of the text between two of its bytes has by itself.
+    /// The token count of the part of the text between two offsets.
     pub(super) fn count(&self, start: usize, end: usize) -> u64 {
         let Some(codec) = self.counter.codec() else { return 0 };
         let first = self.number_at(start);
@@ -108,7 +109,7 @@ impl<'t> TokenEnds<'t> {
         count
     }
 
-    /// How many tokens the first `head` bytes of the text, another text and what stands after byte `tail` have together.
+    /// The token count of the first `head` bytes of the text, another text and the text after byte `tail` together.
     pub(super) fn count_around(&self, head: usize, between: &str, tail: usize) -> u64 {
         let Some(codec) = self.counter.codec() else { return 0 };
         let settled = self.settled_before(0, head);
@@ -130,7 +131,7 @@ impl<'t> TokenEnds<'t> {
             let is_there = |place: usize| self.text.get(place..).is_some_and(|rest| rest.starts_with(piece));
             let long = match joined.before(at) {
                 _ if piece.len() <= LONG_PIECE => None,
-                // Of one character again and again, say, the joined parts are as what the first one was cut out of.
+                // If one character is repeated, for example, the joined parts equal a part of the original.
                 Some(place) if is_there(place) => Some(self.count(place, place + piece.len())),
                 _ => self.count_long(codec, &joined, at, next),
             };
@@ -140,10 +141,11 @@ impl<'t> TokenEnds<'t> {
         count
     }
 
-    /// Counts a long piece of a joined text: known tokens up to some that a window around the join has, too, those of the window,
-    /// and known ones from some after the join on that it has, too. Nothing where there are none soon, or they are of several pieces.
+    /// Counts a long piece of a joined text: known tokens up to one that a window around the join has, too, those of
+    /// the window, and known ones from a common one after the join. `None` if no common ones follow soon, or they
+    /// belong to several pieces.
     fn count_long(&self, codec: &dyn Codec, joined: &Joined<'_>, start: usize, end: usize) -> Option<u64> {
-        // The known tokens before the join, by the numbers of those that end where they begin and end, and those after it.
+        // The known tokens before the join, by the numbers of the tokens at their begin and end, and those after it.
         let (before, after) = (joined.before(start), joined.after(end).filter(|place| *place > joined.tail));
         let head = joined.head.min(joined.from + end);
         let tail = joined.after(start).unwrap_or(joined.tail);
@@ -185,8 +187,8 @@ impl<'t> TokenEnds<'t> {
         None
     }
 
-    /// The number of the last token after which the pieces of the text up to `end` may be others than those of the whole; not before
-    /// `first`.
+    /// The number of the last token after which the pieces of the text up to `end` may differ from those of the whole;
+    /// at least `first`.
     fn settled_before(&self, first: usize, end: usize) -> usize {
         let mut number = self.number_at(end);
         let mut pieces = 0;
@@ -200,7 +202,8 @@ impl<'t> TokenEnds<'t> {
         number
     }
 
-    /// Counts the piece that begins at byte `at` and that of the token after `number`, in the text up to `end`; also where it ends.
+    /// Counts the piece that begins at byte `at` and continues with the token after `number`, in the text up to `end`;
+    /// returns its end, too.
     fn count_piece(&self, codec: &dyn Codec, at: usize, number: usize, end: usize) -> (u64, usize) {
         let rest = self.text.get(at..end).unwrap_or_default();
         let next = at + codec.first_piece(rest).max(1);
@@ -215,14 +218,14 @@ impl<'t> TokenEnds<'t> {
         (long.unwrap_or_else(|| self.counter.count(self.text.get(at..next).unwrap_or_default()).into()), next)
     }
 
-    /// Counts a part of a long piece that begins and ends inside tokens: those of a window at each of its ends up to one that is a
-    /// known one, and the known ones between. `None` if none follows soon.
+    /// Counts a part of a long piece that begins and ends inside tokens: those of a window at each end up to a known
+    /// token, and the known ones between. `None` if none follows soon.
     fn count_within(&self, codec: &dyn Codec, mut start: usize, mut end: usize) -> Option<u64> {
         let (number, last) = (self.number_at(start), self.number_at(end));
         if (number + 1..last).any(|number| self.ends_piece(number)) {
             return None;
         }
-        // Of one byte again and again any part of that length has as many.
+        // If one byte is repeated, all parts of the same length have the same count.
         let known_end = self.end_of(number);
         let bytes = self.text.as_bytes().get(known_end..end)?;
         if bytes.iter().all(|byte| Some(byte) == bytes.first()) {
@@ -237,7 +240,7 @@ impl<'t> TokenEnds<'t> {
             if to >= from {
                 return None;
             }
-            // How many tokens are new, and the number of the known one that they end with.
+            // The number of new tokens, and the number of the known one that they end with.
             let head = match start == known_end {
                 true => Some((0, number)),
                 false => window(codec, self.text, start, self.end_of(to)).and_then(|head| {
@@ -245,7 +248,7 @@ impl<'t> TokenEnds<'t> {
                     Some((new, first + met))
                 }),
             };
-            // The number of the known one that they begin with, and how many are new.
+            // The number of the known token that they begin with, and the number of new ones.
             let tail = window(codec, self.text, self.end_of(from), end).and_then(|tail| {
                 let (met, known) = meet(&known(from, last), &tail)?;
                 Some((from + met, tail.len().saturating_sub(1).saturating_sub(known)))
@@ -258,7 +261,7 @@ impl<'t> TokenEnds<'t> {
     }
 }
 
-/// Where the tokens of a part of a text begin and end; nothing where it is not one piece, or begins or ends inside a character.
+/// The token bounds of a part of a text; `None` if it is not one piece, or begins or ends inside a character.
 fn window(codec: &dyn Codec, text: &str, start: usize, end: usize) -> Option<Vec<u32>> {
     let ends = codec.token_ends(text.get(start..end)?, usize::MAX)?;
     let is_piece = ends.iter().rev().skip(1).all(|end| end & PIECE == 0);

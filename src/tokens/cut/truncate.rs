@@ -1,4 +1,4 @@
-//! A text cut so that it has no more than so many tokens.
+//! Truncates a text to a maximum number of tokens.
 
 use std::cell::RefCell;
 
@@ -9,56 +9,56 @@ use crate::text::concat;
 use crate::tokens::Counter;
 use crate::tokens::search::{self, FIRST_STEP};
 
-/// Where a text is cut.
+/// The side that is removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Side {
-    /// Its end goes.
+    /// The end.
     #[default]
     End,
-    /// Its beginning goes.
+    /// The beginning.
     Start,
-    /// Its middle goes; what stays of both ends has about as many bytes.
+    /// The middle; about as many bytes of both ends are kept.
     Middle,
 }
 
-/// How to cut.
+/// The options of [`truncate`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Truncate<'m> {
-    /// What goes.
+    /// The side that is removed.
     pub side: Side,
-    /// Where it may be cut.
+    /// Where the text may be cut.
     pub boundary: Boundary,
-    /// Stands where something was cut out, and is counted.
+    /// The replacement of the removed text; its tokens count.
     pub marker: &'m str,
 }
 
-/// What is left of a text: its beginning, the marker and its end.
+/// A truncated text: its beginning, the marker and its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Truncated<'t> {
     /// The beginning.
     pub head: &'t str,
-    /// The marker, where something was cut out and it fits.
+    /// The marker, if text was removed and it fits.
     pub marker: &'t str,
     /// The end.
     pub tail: &'t str,
     /// Tokens of the three together.
     pub tokens: u32,
-    /// Whether something was cut out.
+    /// Whether text was removed.
     pub truncated: bool,
 }
 
-/// More tokens than are looked for: a text that continues may make fewer of its last ones.
+/// Tokens beyond the limit that are requested: the last ones may change if the text continues.
 const MORE: usize = 64;
 
-/// A text of more bytes a token than these is taken to have more tokens.
+/// A text with more bytes per token than this is assumed to have more tokens than the limit.
 const PLENTY: usize = 4;
 
-/// What is left of a text so that it has at most `max_tokens` tokens: as much as fits, so that with what stands between it and the next place
-/// to cut at it would not. Where not even the marker fits, nothing.
+/// Truncates a text to `max_tokens` tokens: it keeps as much as fits, so that the text up to the next place to cut at
+/// would not fit. Empty if not even the marker fits.
 pub fn truncate<'t>(text: &'t str, max_tokens: u32, options: Truncate<'t>, counter: &dyn Counter) -> Truncated<'t> {
     let Truncate { side, boundary, marker } = options;
     let tokens = if side == Side::End { (max_tokens as usize).saturating_add(MORE) } else { usize::MAX };
-    // The tokens of what is much longer will be needed.
+    // The tokens of a much longer text will be needed.
     let is_long = text.len() / PLENTY > max_tokens as usize;
     let known = if is_long { TokenEnds::new(text, tokens, counter) } else { None };
     let is_more = known.as_ref().is_some_and(|known| known.number_at(text.len()) > max_tokens as usize);
@@ -78,7 +78,7 @@ pub fn truncate<'t>(text: &'t str, max_tokens: u32, options: Truncate<'t>, count
         }
     };
     let prefixes = RefCell::new(Prefixes::new(text, counter));
-    // Different lengths have the same places.
+    // Different lengths map to the same places.
     let counted: RefCell<Vec<((usize, usize), u64)>> = RefCell::default();
     let tokens = |(head, tail): (usize, usize)| {
         if head >= tail {
@@ -87,13 +87,13 @@ pub fn truncate<'t>(text: &'t str, max_tokens: u32, options: Truncate<'t>, count
         if let Some(&(_, tokens)) = counted.borrow().iter().rev().find(|(known, _)| *known == (head, tail)) {
             return tokens;
         }
-        let behind = text.get(tail..).unwrap_or_default();
+        let after = text.get(tail..).unwrap_or_default();
         let tokens = match &known {
-            Some(known) if marker.is_empty() && (head == 0 || behind.is_empty()) => {
+            Some(known) if marker.is_empty() && (head == 0 || after.is_empty()) => {
                 known.count(if head == 0 { tail } else { 0 }, if head == 0 { text.len() } else { head })
             }
             Some(known) => known.count_around(head, marker, tail),
-            None => prefixes.borrow_mut().count(head, &concat(&[marker, behind])),
+            None => prefixes.borrow_mut().count(head, &concat(&[marker, after])),
         };
         counted.borrow_mut().push(((head, tail), tokens));
         tokens
@@ -114,10 +114,10 @@ pub fn truncate<'t>(text: &'t str, max_tokens: u32, options: Truncate<'t>, count
     Truncated { head, marker, tail, tokens: count, truncated: true }
 }
 
-/// What is guessed from known tokens is off by fewer bytes than that, mostly.
+/// Typical maximum error, in bytes, of a guess from known tokens.
 const NEAR: usize = 16;
 
-/// So many bytes of a text have about as many tokens as are wanted.
+/// The number of bytes that have about as many tokens as requested.
 fn guess(known: &TokenEnds<'_>, text: &str, side: Side, max_tokens: usize) -> usize {
     let all = known.number_at(text.len());
     match side {
@@ -125,8 +125,8 @@ fn guess(known: &TokenEnds<'_>, text: &str, side: Side, max_tokens: usize) -> us
         Side::Start => text.len().saturating_sub(known.end_of(all.saturating_sub(max_tokens))),
         Side::Middle => {
             let left = |keep: usize| {
-                let behind = all.saturating_sub(known.number_at(text.len().saturating_sub(keep / 2)));
-                (known.number_at(keep.div_ceil(2)) + behind) as u64
+                let after = all.saturating_sub(known.number_at(text.len().saturating_sub(keep / 2)));
+                (known.number_at(keep.div_ceil(2)) + after) as u64
             };
             search::largest(0, text.len(), max_tokens.saturating_mul(4), max_tokens as u64, left).unwrap_or(0)
         }

@@ -21,8 +21,8 @@ const CONTENT: [&str; 10] =
     ["deepseek", "kimi", "moonshotai", "moonshot", "glm", "zai", "zai-org", "z-ai", "mimo", "xiaomi"];
 const DETAILS: [&str; 1] = ["minimax"];
 
-/// The field in which a model requires its reasoning back;
-/// `None` if it does not. Gateways and hosts prefix model names (`moonshotai/kimi-k3`, `us.deepseek.r1-v1:0`).
+/// The field in which a model requires its reasoning back; `None` if it does not. Gateways and hosts prefix model names
+/// (`moonshotai/kimi-k3`, `us.deepseek.r1-v1:0`).
 pub(crate) fn reasoning_field(model: &str) -> Option<ReasoningField> {
     let model = model.to_ascii_lowercase();
     let mut names = model.split(['/', '.', ':', '@']);

@@ -79,7 +79,7 @@ fn a_limit_is_said_in_three_ways() {
     assert_eq!(error(json!({ "maxTokens": 0 })).code(), Code::InvalidBudget);
     let unknown = error(json!({ "model": "no-such-model" }));
     assert_eq!(unknown.code(), Code::UnknownValue);
-    let expected = "`options.model` is `no-such-model`, an unknown model; correct the name, or leave it out and give `options.contextWindow`";
+    let expected = "`options.model` is `no-such-model`, an unknown model; correct the name, or leave it out and pass `options.contextWindow`";
     assert_eq!(unknown.message(), expected);
     for both in [
         json!({ "maxTokens": 500, "contextWindow": 5000 }),
