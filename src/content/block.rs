@@ -192,7 +192,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The same, of its own.
+    /// The block with owned texts.
     pub(crate) fn into_owned(self) -> Block<'static> {
         let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         let own_media = |media: Media<'_>| match media {

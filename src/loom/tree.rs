@@ -419,7 +419,7 @@ impl<'t> Tree<'t> {
     }
 
     /// The ids before and after one in the order of ids.
-    pub(crate) fn neighbours(&self, id: &str) -> [Option<&str>; 2] {
+    pub(crate) fn adjacent_ids(&self, id: &str) -> [Option<&str>; 2] {
         let ids =
             self.lookups.in_order.get_or_init(|| SortedSet::from_iter(self.nodes().map(|node| node.id.to_string())));
         [ids.before(id), ids.at_least(id).find(|other| *other != id)].map(|found| found.map(String::as_str))

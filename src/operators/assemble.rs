@@ -113,7 +113,7 @@ pub struct ContextGenerationInput {
 }
 
 named! {
-    /// What is requested from the memory system.
+    /// The request to the memory system.
     Purpose {
         Match = "match", "New context.";
         Filter = "filter", "The relevant part of the parent's context only.";
@@ -136,7 +136,7 @@ pub enum Begun {
         input: ContextGenerationInput,
         /// The input as one text, under headings.
         text: String,
-        /// What is requested.
+        /// The request.
         purpose: Purpose,
         /// The state for [`finish`].
         state: AssemblyState,
@@ -167,7 +167,7 @@ pub struct AssemblyState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Pending {
-    /// What was requested from the memory system.
+    /// The request to the memory system.
     pub purpose: Purpose,
     /// The parent's context, if all of it is in the result.
     #[serde(skip_serializing_if = "Option::is_none")]

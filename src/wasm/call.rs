@@ -40,7 +40,7 @@ pub(super) fn answer<T>(
 
 fn find<'c, T>(tables: &'c [&'c [Call<T>]], name: &str) -> Result<&'c Call<T>> {
     let call = tables.iter().copied().flatten().find(|call| call.name == name);
-    call.ok_or_else(|| Error::new(Code::InternalError, format!("there is no call `{name}`")))
+    call.ok_or_else(|| Error::new(Code::InternalError, format!("unknown call `{name}`")))
 }
 
 /// Makes a call with the host's tokenizers. An exception of the custom counter is the error.

@@ -47,8 +47,7 @@ impl LoomTree {
             let method = METHODS.iter().find_map(|table| table.iter().find(|method| method.name == name));
             #[cfg(debug_assertions)]
             let method = method.or_else(|| crate::loom::resident::UNPACKED.iter().find(|method| method.name == name));
-            let method =
-                method.ok_or_else(|| Error::new(Code::InternalError, format!("there is no method `{name}`")))?;
+            let method = method.ok_or_else(|| Error::new(Code::InternalError, format!("unknown method `{name}`")))?;
             method.answer(handle, request, bytes, host).and_then(written)
         })
     }

@@ -332,7 +332,7 @@ impl<'a> Session<'a> {
         let mut path = Vec::new();
         let mut seen = vec![false; self.entries.len()];
         let mut at = Some(tip);
-        let mut summarised = false;
+        let mut summarized = false;
         while let Some(index) = at {
             if !mark(&mut seen, index) {
                 let message = "`parentUuid` forms a cycle; the conversation begins where the cycle closes";
@@ -341,14 +341,14 @@ impl<'a> Session<'a> {
             }
             let Some(entry) = self.entries.get(index) else { break };
             // A compaction may preserve the summary of an earlier one.
-            if !through && summarised && !entry.is_boundary() && !entry.is_summary() {
+            if !through && summarized && !entry.is_boundary() && !entry.is_summary() {
                 break;
             }
             path.push(index);
             if !through && entry.is_boundary() {
                 break;
             }
-            summarised |= entry.is_summary();
+            summarized |= entry.is_summary();
             at = entry.parent;
         }
         path.reverse();

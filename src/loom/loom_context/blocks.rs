@@ -150,7 +150,7 @@ impl Lines {
         }
     }
 
-    /// A labelled text, indented so that no line can be taken for the end of the block.
+    /// A labeled text, indented so that no line can be taken for the end of the block.
     fn entry(&mut self, section: &'static str, label: &str, text: &str) {
         self.section(section);
         let label = one_line(label);

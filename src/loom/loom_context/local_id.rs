@@ -57,7 +57,7 @@ impl LocalIds {
 }
 
 fn derive(tree: &Tree, id: &str, taken: &SortedSet<String>) -> String {
-    let shared = tree.neighbours(id).into_iter().flatten().map(|other| shared_prefix(id, other)).max().unwrap_or(0);
+    let shared = tree.adjacent_ids(id).into_iter().flatten().map(|other| shared_prefix(id, other)).max().unwrap_or(0);
     let least = id.char_indices().nth(MIN_LOCAL_ID_LENGTH).map_or(id.len(), |(at, _)| at);
     // A prefix is unique if it is longer than what it shares with the adjacent ids.
     let mut end = text::ceil_boundary(id, least.max(shared.saturating_add(1)));

@@ -41,7 +41,7 @@ pub struct Vocabulary {
     pub(super) more: Shared<VocabularyExtras>,
 }
 
-/// Vocabularies with names of their own may share tables.
+/// Vocabularies with different names may share tables.
 type Name = Cow<'static, str>;
 type Shared<T> = std::sync::Arc<T>;
 
