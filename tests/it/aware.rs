@@ -1,4 +1,4 @@
-//! What a loom-aware agent is told (SPEC §1 "Loom-aware"): a naive model of headers and names, and the rules one by one.
+//! Loom-aware agents (docs/loom.md): a naive model of headers and names, and the rules one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -127,8 +127,8 @@ fn value(case: &Case) -> Result<Value, Error> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(1500)))]
 
-    /// SPEC §1 "Loom-aware": nothing of it is truncated before the conversation is. Where there is a result at all, both
-    /// blocks are whole, and so is the header of every node that is left, were it only in part.
+    /// None of the loom context is truncated before the conversation is. If there is a result at all, both blocks are
+    /// whole, and so is the header of every kept node, even a truncated one.
     #[test]
     fn blocks_and_headers_outlast_the_conversation(mut case in case()) {
         let Ok(cut) = value(&case) else { return Ok(()) };
@@ -229,7 +229,7 @@ fn codes(result: &Value) -> Vec<&str> {
     result["report"]["diagnostics"].as_array().unwrap().iter().map(|found| found["code"].as_str().unwrap()).collect()
 }
 
-/// SPEC §1 "Loom-aware": derived names are the shortest unique prefix of the id, at least 6 characters.
+/// Derived names are the shortest unique prefix of the id, at least 6 characters.
 #[test]
 fn names_are_the_shortest_unique_prefixes() {
     let node = |id: &str| json!({ "id": id, "content": id, "authorType": "human" });
@@ -265,8 +265,8 @@ fn names_are_the_shortest_unique_prefixes() {
     assert!(codes(&result).contains(&"local_id_not_unique"));
 }
 
-/// SPEC §1 "Loom-aware": headers stand where each node's own words begin, ages come from `now` and from nowhere else, and
-/// connections that are zero, or lead to what is deleted, are not spoken of.
+/// Headers precede each node's own text, ages come only from `now`, and connections that are zero or lead to deleted
+/// nodes are not mentioned.
 #[test]
 fn headers_stand_at_the_head_of_each_nodes_words() {
     let tree = lighthouse();
@@ -289,7 +289,7 @@ fn headers_stand_at_the_head_of_each_nodes_words() {
     assert!(ageless.contains("[opening] human · 1 continuation") && !ageless.contains(" ago"));
 }
 
-/// SPEC §1 "Units", TRAPS "Trimming": what the provider gave and what a tool answered stay as they are.
+/// Replies of the provider and tool results stay unchanged.
 #[test]
 fn headers_keep_out_of_tool_pairs() {
     let tree = lighthouse();
@@ -325,7 +325,7 @@ fn headers_keep_out_of_tool_pairs() {
     assert_eq!((last["role"].as_str(), &last["nodeIds"]), (Some("user"), &json!([])), "the loom block is the user's");
 }
 
-/// SPEC §1: none of it is truncated before the conversation, and what never fits is an error that says so.
+/// None of it is truncated before the conversation, and context that never fits is an error with a reason.
 #[test]
 fn blocks_that_do_not_fit_are_an_error() {
     let words = "seven words of the wind ".repeat(30);
@@ -354,7 +354,7 @@ fn blocks_that_do_not_fit_are_an_error() {
     assert_eq!(blocks(&result)[0].as_ref().unwrap().matches("seven words of the wind").count(), 30);
 }
 
-/// SPEC §1 "Last resort": a text that is cut keeps its header.
+/// A truncated text keeps its header.
 #[test]
 fn a_shortened_text_keeps_its_header() {
     let long = "word ".repeat(3000);
@@ -376,7 +376,7 @@ fn a_shortened_text_keeps_its_header() {
     }
 }
 
-/// SPEC §1 "startOn": the memory is a user message already, so that nothing has to go for its sake.
+/// The memory is a user message already, so `startOn` removes nothing.
 #[test]
 fn a_window_behind_a_memory_starts_on_the_user() {
     let texts = vec!["a dozen words or so that take about fifteen tokens of the budget, roughly"; 20];
@@ -397,7 +397,7 @@ fn a_window_behind_a_memory_starts_on_the_user() {
     assert!(roles.contains("assistant"), "the memory stands before an assistant message somewhere");
 }
 
-/// SPEC §0.3: what is pinned is accounted for, and what cannot be is said.
+/// Pinned nodes are accounted for, and nodes that cannot be pinned are reported.
 #[test]
 fn pinned_nodes_are_accounted_for() {
     let tree = lighthouse();
@@ -461,7 +461,7 @@ fn what_is_not_understood_is_an_error_that_names_it() {
     assert!(assemble(off).unwrap()["report"]["tokens"].get("loomAware").is_none());
 }
 
-/// SPEC §1: what cannot be read counts as absent, and is said once for each node.
+/// Unreadable fields count as absent and are reported once per node.
 #[test]
 fn unreadable_times_are_said_once() {
     let mut tree = chain(&["a", "b", "c"]);

@@ -1,4 +1,4 @@
-//! Request bodies (SPEC §1 "Provider bodies").
+//! Request bodies (docs/bodies.md).
 
 mod cache;
 mod properties;

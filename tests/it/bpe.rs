@@ -510,7 +510,7 @@ fn a_vocabulary_that_breaks_a_condition_is_not_packed() {
     assert!(pack(Encoding::O200kBase, &swapped).is_err());
 }
 
-/// A million of anything is counted, and in time that is no power of its length: SPEC §0.8.
+/// A million of any character is counted in roughly linear time.
 #[test]
 fn a_million_of_one_thing_is_counted() {
     let mut random = Random(11);

@@ -1,4 +1,4 @@
-//! The promises of buffer assembly (SPEC §0, §1).
+//! Guarantees of buffer assembly (docs/loom.md).
 
 use crate::calls::loom::assemble_buffer_json;
 use ctxweave::Code;
@@ -34,7 +34,7 @@ fn whole(case: &Case) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(2000)))]
 
-    /// SPEC §1 "Budget": an independent recount never exceeds the limit, and equals the reported total.
+    /// An independent recount never exceeds the limit, and equals the reported total.
     #[test]
     fn the_recount_is_the_report(case in case()) {
         let Ok(result) = assemble_buffer(&case.tree, &case.options, case.counter) else { return Ok(()) };
@@ -42,7 +42,7 @@ proptest! {
         recount::is_the_report(&result, recount::document(&result, &case.options, case.counter))?;
     }
 
-    /// SPEC §1 "Buffer": contents are concatenated as they are; what is kept of them is a head and a tail.
+    /// Contents are concatenated unchanged; a truncated one keeps a head and a tail.
     #[test]
     fn the_document_is_the_text_less_one_run(case in case()) {
         let Ok(result) = assemble_buffer(&case.tree, &case.options, case.counter) else { return Ok(()) };
@@ -79,7 +79,7 @@ proptest! {
         prop_assert!(case.options.preferences.truncation_strategy != Some(Cut::RollingWindow) || marker.is_empty());
     }
 
-    /// SPEC §1 "Buffer": the result maps every node to its span.
+    /// The result maps every node to its span.
     #[test]
     fn spans_hold_their_nodes(case in case()) {
         let Ok(result) = assemble_buffer(&case.tree, &case.options, case.counter) else { return Ok(()) };
@@ -110,7 +110,7 @@ proptest! {
         }
     }
 
-    /// SPEC §1 "Buffer": the working buffer goes last.
+    /// The working buffer is removed last.
     #[test]
     fn the_working_buffer_goes_last(case in case()) {
         let Ok(result) = assemble_buffer(&case.tree, &case.options, case.counter) else { return Ok(()) };

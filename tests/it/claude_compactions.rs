@@ -1,5 +1,4 @@
-//! Compactions of Claude Code that preserve messages (SPEC §5 "claude-code-v1"): nothing of them is lost and nothing is there
-//! twice.
+//! Compactions of Claude Code that preserve messages (docs/sessions.md): no message is lost or repeated.
 
 use ctxweave::commits::formats::{Concatenator, Format};
 use ctxweave::commits::translate::CrossFamily;

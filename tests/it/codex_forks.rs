@@ -1,4 +1,4 @@
-//! Rollouts of Codex that are forks (SPEC §5 "codex-v1"): without its base a history is never shorter without an error.
+//! Rollouts of Codex that are forks (docs/sessions.md): without its base a history is never shorter without an error.
 
 use ctxweave::commits::formats::{BlobSource, Format};
 use ctxweave::commits::translate::{CrossFamily, Delta, TranslateOptions, translate};

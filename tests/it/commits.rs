@@ -1,4 +1,4 @@
-//! Commits: the rules of SPEC §5, one after the other.
+//! Commits: the rules of docs/commits.md, one after another.
 
 use std::collections::BTreeMap;
 
@@ -118,7 +118,7 @@ fn a_number_that_is_too_large_is_its_text() {
     assert!(String::from_utf8(graph.export_jsonl()).unwrap().contains("[1e400,1e2]"));
 }
 
-/// SPEC §5 "Record": the seed's data model in snake_case plus `version: 1`.
+/// A record has its fields in snake_case plus `version: 1`.
 #[test]
 fn a_record_has_the_fields_of_the_data_model() {
     let blob = artifact_ref(b"");
@@ -140,7 +140,7 @@ fn a_record_has_the_fields_of_the_data_model() {
     }
 }
 
-/// SPEC §5 "Record": unknown fields survive a read-write trip.
+/// Unknown fields of a record survive a read-write trip.
 #[test]
 fn unknown_fields_survive() {
     let line = r#"{"id":"ctx-x","version":1,"commit_type":"delta","artifact_ref":"REF","format":"f","created_at":"2026-03-01T09:30:00Z","later":{"big":12345678901234567890,"a":[1.50]},"é":null}"#;
@@ -150,7 +150,7 @@ fn unknown_fields_survive() {
     assert_eq!(String::from_utf8(graph.export_jsonl()).unwrap(), line + "\n");
 }
 
-/// SPEC §5 "Record": a version above 1 can be read, not changed.
+/// A record of a version above 1 can be read, but not changed.
 #[test]
 fn a_later_version_can_be_read_not_changed() {
     let Seed { mut host, ids, .. } = seed();
@@ -178,7 +178,7 @@ fn a_later_version_can_be_read_not_changed() {
 
 // id
 
-/// SPEC §5 "id": derive-key BLAKE3 over length-prefixed parent, artifact ref, created_at, template.
+/// An id is derive-key BLAKE3 over length-prefixed parent, artifact ref, created_at, template.
 #[test]
 fn an_id_is_what_the_spec_says() {
     let mut hasher = blake3::Hasher::new_derive_key("ctxweave 2026-11-22 context commit id, version 1");
@@ -191,7 +191,7 @@ fn an_id_is_what_the_spec_says() {
     assert_eq!(commit_id(None, &artifact_ref(b""), "2026-03-01T09:30:00Z", None), "ctx-a512e4596f1fae73");
 }
 
-/// SPEC §5 "id": same inputs give the same record (idempotent); the same id with other inputs is `id_collision`.
+/// The same inputs give the same record (idempotent); the same id with other inputs is `id_collision`.
 #[test]
 fn checkpoints_are_idempotent_and_collisions_are_errors() {
     let mut host = Host::default();
@@ -217,7 +217,7 @@ fn checkpoints_are_idempotent_and_collisions_are_errors() {
     assert_eq!(host.graph.len(), 1);
 }
 
-/// SPEC §5 "id": any `ctx-*` id from elsewhere is accepted on import.
+/// Any `ctx-*` id from elsewhere is accepted on import.
 #[test]
 fn ids_from_elsewhere_are_accepted_on_import() {
     let mut host = Host::default();
@@ -270,7 +270,7 @@ fn lone_surrogates_are_replaced_and_said() {
 
 // Artifact ref
 
-/// SPEC §5 "Artifact ref": short form `art-` + 12 hex, resolved when unambiguous.
+/// The short form of an artifact ref is `art-` + 12 hex, resolved if unambiguous.
 #[test]
 fn short_refs_are_resolved_when_unambiguous() {
     let Seed { mut host, ids, .. } = seed();
@@ -294,7 +294,7 @@ fn short_refs_are_resolved_when_unambiguous() {
     assert_eq!(code(host.graph.resolve_artifact("sha256:0")), Code::InvalidInput);
 }
 
-/// SPEC §5 "Artifact ref": every blob that comes in is hashed before it is used: `blob_mismatch`, `blob_missing`.
+/// Every incoming blob is hashed before it is used: `blob_mismatch`, `blob_missing`.
 #[test]
 fn every_blob_is_verified() {
     let Seed { mut host, ids, .. } = seed();
@@ -313,7 +313,7 @@ fn every_blob_is_verified() {
 
 // CommitGraph
 
-/// SPEC §5 "CommitGraph": `show`, `history` (tip to root, depth limit).
+/// `show`, `history` (tip to root, depth limit).
 #[test]
 fn history_goes_from_tip_to_root() {
     let Seed { host, ids: chain, .. } = seed();
@@ -329,7 +329,7 @@ fn history_goes_from_tip_to_root() {
     assert_eq!(code(host.graph.history("ctx-no", Some(0))), Code::CommitNotFound);
 }
 
-/// SPEC §5 "CommitGraph": `resolve`, latest at or before, RFC 3339 with offsets.
+/// `resolve`: latest at or before a time, RFC 3339 with offsets.
 #[test]
 fn resolve_gives_the_latest_at_or_before() {
     let mut host = Host::default();
@@ -362,7 +362,7 @@ fn resolve_gives_the_latest_at_or_before() {
     assert_eq!(error.details()["candidates"], json!(candidates));
 }
 
-/// SPEC §5 "CommitGraph": `updateMetadata` changes summary and tags only.
+/// `updateMetadata` changes summary and tags only.
 #[test]
 fn only_summary_and_tags_change() {
     let Seed { mut host, ids, .. } = seed();
@@ -385,7 +385,7 @@ fn only_summary_and_tags_change() {
     assert_eq!(code(ask(&mut host.graph, "updateMetadata", nothing)), Code::CommitNotFound);
 }
 
-/// SPEC §5 "CommitGraph": by ticket, by thread, by session; commits lacking a summary.
+/// By ticket, by thread, by session; commits lacking a summary.
 #[test]
 fn commits_are_found_by_what_they_belong_to() {
     let mut host = Host::default();
@@ -410,7 +410,7 @@ fn commits_are_found_by_what_they_belong_to() {
     assert!(host.graph.by_ticket("tkt-3").is_empty());
 }
 
-/// SPEC §5 "CommitGraph": branches (children, tips, common ancestor).
+/// Branches: children, tips, common ancestor.
 #[test]
 fn branches_have_tips_and_a_common_ancestor() {
     let Seed { mut host, ids: chain, fork } = seed();
@@ -433,7 +433,7 @@ fn branches_have_tips_and_a_common_ancestor() {
     assert_eq!(code(host.graph.common_ancestor(&alone, "ctx-no")), Code::CommitNotFound);
 }
 
-/// SPEC §5 "CommitGraph": artifacts reachable from given tips, for a host's garbage collection.
+/// Artifacts reachable from given tips, for a host's garbage collection.
 #[test]
 fn reachable_artifacts_are_what_must_be_kept() {
     let Seed { host, ids: chain, fork } = seed();
@@ -468,7 +468,7 @@ fn foreign(lines: &[(&str, &str)]) -> (Host, Vec<DiagnosticCode>) {
     (host, found.collect())
 }
 
-/// TRAPS "Graphs", "Commits": cycles and self-parents are errors, never a shorter history, whatever is asked.
+/// Cycles and self-parents are errors, never a shorter history, in every query.
 #[test]
 fn cycles_are_errors() {
     for lines in [
@@ -493,7 +493,7 @@ fn cycles_are_errors() {
     }
 }
 
-/// TRAPS "Commits": a missing parent is an error that names both, never a shorter history.
+/// A missing parent is an error that names both, never a shorter history.
 #[test]
 fn a_missing_parent_is_an_error() {
     let (host, found) = foreign(&[("ctx-b", "ctx-a"), ("ctx-c", "ctx-b")]);
@@ -516,7 +516,7 @@ fn a_missing_parent_is_an_error() {
     );
 }
 
-/// SPEC §0.8: limits have names.
+/// Exceeded limits are named (docs/limits.md).
 #[test]
 fn limits_hold() {
     let defaults = Limits::default;
@@ -561,7 +561,7 @@ fn the_bound_on_a_result_is_that_of_its_bytes() {
 
 // Import and export
 
-/// SPEC §5: import and export as JSONL, one record a line, torn tail tolerated; TRAPS "Commits and JSONL".
+/// Import and export as JSONL, one record per line; a torn tail is tolerated.
 #[test]
 fn damaged_lines_are_diagnostics_with_their_line() {
     let Seed { host, .. } = seed();
@@ -744,7 +744,7 @@ fn a_digest_tells_of_records_that_were_altered() {
 
 // Materialise
 
-/// SPEC §5 "Materialise": `compaction` stops at the nearest compaction or snapshot and includes it.
+/// `compaction` stops at the nearest compaction or snapshot and includes it.
 #[test]
 fn by_default_it_stops_at_the_nearest_compaction() {
     let Seed { mut host, ids, fork } = seed();
@@ -757,8 +757,8 @@ fn by_default_it_stops_at_the_nearest_compaction() {
     assert_eq!(host.text(&after, Stop::Compaction), "{\"snapshot\":1}\n{\"n\":5}\n");
 }
 
-/// SPEC §5 "Materialise": `root` gives all deltas from the root and leaves compaction summaries out; a snapshot counts
-/// only where it is the root itself (an import).
+/// `root` returns all deltas from the root and leaves compaction summaries out; a snapshot counts only if it is the
+/// root itself (an import).
 #[test]
 fn root_gives_all_deltas_and_nothing_twice() {
     let Seed { mut host, ids, .. } = seed();
@@ -778,7 +778,7 @@ fn root_gives_all_deltas_and_nothing_twice() {
     assert_eq!(plan.diagnostics[0].code, DiagnosticCode::CompactionLeftOut, "but never silently");
 }
 
-/// SPEC §5 "Materialise": a commit id (inclusive).
+/// Materialization from a commit id (inclusive).
 #[test]
 fn a_commit_to_stop_at_is_included() {
     let Seed { host, ids, fork } = seed();
@@ -802,7 +802,7 @@ fn a_commit_to_stop_at_is_included() {
     assert_eq!(code(Stop::from_name("head")), Code::UnknownValue);
 }
 
-/// SPEC §5 "Materialise": an empty commit gives an empty conversation; fresh start, resume and fork are one call.
+/// An empty commit gives an empty conversation; fresh start, resume and fork are one call.
 #[test]
 fn nothing_materialises_to_nothing() {
     let mut host = Host::default();
@@ -820,7 +820,7 @@ fn nothing_materialises_to_nothing() {
     }
 }
 
-/// SPEC §5 "Materialise": the plan lists the refs to fetch and a `cacheKey`.
+/// The plan lists the refs to fetch and a `cacheKey`.
 #[test]
 fn a_plan_lists_refs_in_order_and_says_why() {
     let Seed { mut host, ids, .. } = seed();
@@ -874,7 +874,7 @@ fn a_plan_of_another_graph_is_refused() {
     assert_eq!((error.code(), &error.details()["commitId"]), (Code::PlanMismatch, &json!(ids[4])));
 }
 
-/// SPEC §5 "Materialise": the result has bytes, their ref, format, counts, the tier used and diagnostics.
+/// The result has bytes, their ref, format, counts, the tier used and diagnostics.
 #[test]
 fn a_result_says_what_it_is() {
     let mut host = Host::default();
@@ -894,7 +894,7 @@ fn a_result_says_what_it_is() {
     assert_eq!(result.diagnostics[0].path.as_deref(), Some(tip.as_str()));
 }
 
-/// SPEC §5 "Materialise": snapshot commits can be made from a result.
+/// Snapshot commits can be made from a result.
 #[test]
 fn a_result_becomes_a_snapshot() {
     let Seed { mut host, ids, .. } = seed();
@@ -953,7 +953,7 @@ fn long_chains_take_no_stack() {
 
 // Checkpointer
 
-/// SPEC §5 "Checkpointer": turns are counted from what was stored, whenever that is said.
+/// Turns are counted from the stored messages, whenever they are reported.
 #[test]
 fn turns_are_counted_from_what_was_stored() {
     use ctxweave::commits::{CheckpointFields, Checkpointer, CheckpointerOptions};

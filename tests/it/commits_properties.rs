@@ -1,4 +1,4 @@
-//! Commits: what holds for every chain (SPEC §5, and the traps).
+//! Commits: properties of every chain (docs/commits.md).
 
 use ctxweave::commits::{
     CheckpointFields, Checkpointer, CheckpointerOptions, CommitGraph, CommitType, PlanRequest, Provenance, Record,
@@ -347,7 +347,7 @@ fn every_truncation_of_the_records_is_noticed_or_harmless() {
     }
 }
 
-/// SPEC §5 "Checkpointer": when a delta is due.
+/// Checkpointer: when a delta is due.
 #[test]
 fn a_checkpoint_is_due_when_its_trigger_says_so() {
     let due = |every: u32, tool_calls: bool, triggers: &[Trigger]| {
@@ -384,7 +384,7 @@ fn fields(second: u32) -> CheckpointFields {
     CheckpointFields { created_at: format!("2026-03-01T00:00:{second:02}Z"), ..Default::default() }
 }
 
-/// SPEC §5 "Checkpointer": a checkpoint the host failed to store changes nothing.
+/// Checkpointer: a checkpoint that the host failed to store changes nothing.
 #[test]
 fn what_was_not_stored_changes_nothing() {
     let mut session = Checkpointer::new(CheckpointerOptions::new("claude-code-v1"), &Default::default()).unwrap();
@@ -460,7 +460,7 @@ fn number(line: &str) -> u32 {
     line.trim_matches(|ch: char| !ch.is_ascii_digit()).parse().unwrap()
 }
 
-/// SPEC §5 "Checkpointer": a compaction first saves what came before.
+/// Checkpointer: a compaction first saves everything before it.
 #[test]
 fn a_compaction_first_saves_what_came_before() {
     let mut host = Host::default();
@@ -502,7 +502,7 @@ fn a_compaction_first_saves_what_came_before() {
     let time = ctxweave::time::Timestamp::parse("2026-03-01T00:00:01Z").unwrap();
     assert_eq!(host.graph.resolve("iris", time).unwrap().unwrap().id, lost.record.id, "both were made at one moment");
 
-    // TRAPS "Commits": a compaction made from a head that has since moved.
+    // A compaction made from a head that has since moved.
     let error = session.compact(b"{}", Some(begun), &fields(3)).unwrap_err();
     assert_eq!(error.code(), Code::CompactionStale);
     assert_eq!((error.details()["covered"].as_u64(), error.details()["stored"].as_u64()), (Some(2), Some(4)));

@@ -143,7 +143,7 @@ fn a_walk_takes_no_other_records() {
     assert_eq!(without.plan(PlanRequest::default()), CommitGraph::default().plan(PlanRequest::default()));
 }
 
-/// TRAPS "Commits": a chain that comes back to itself is an error after each of its commits once, and so is one that is too long.
+/// A chain that returns to itself is an error after each of its commits once, and so is one that is too long.
 #[test]
 fn a_walk_ends() {
     let record = |id: &str, parent: &str| {

@@ -1,4 +1,5 @@
-//! Lines of sessions that hold more than one record, or a part of one (SPEC §5): whatever is whole is read and imported once.
+//! Lines of sessions that hold more than one record, or a part of one (docs/sessions.md): every complete record is read
+//! and imported once.
 
 use ctxweave::DiagnosticCode::{self, GluedRecords, MalformedLine};
 use ctxweave::commits::CommitGraph;
@@ -149,7 +150,7 @@ fn records_of_commits_after_damage_are_imported() {
     }
 }
 
-/// SPEC §0: no input takes more than roughly linear time.
+/// No input takes more than roughly linear time.
 #[test]
 fn hostile_lines_take_linear_time() {
     let hostile = [

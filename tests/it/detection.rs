@@ -1,4 +1,5 @@
-//! Which agent wrote a file (SPEC §5 "Detection"): a format is named only if a record of its conversation can be read.
+//! Detection of the agent that wrote a file (docs/sessions.md): a format is named only if a record of its conversation
+//! can be read.
 
 use ctxweave::commits::formats::{Format, detect_format};
 use serde_json::{Value, json};

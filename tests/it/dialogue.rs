@@ -1,4 +1,4 @@
-//! The promises of dialogue assembly (SPEC §0, §1), on random trees and on small ones made for the purpose.
+//! Guarantees of dialogue assembly (docs/loom.md), on random trees and on small ones made for the purpose.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,14 +28,14 @@ fn node_ids(result: &Value) -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(2000)))]
 
-    /// SPEC §1 "Budget": an independent recount never exceeds the limit, and equals the reported total.
+    /// An independent recount never exceeds the limit, and equals the reported total.
     #[test]
     fn the_recount_is_the_report(case in case()) {
         let Ok(result) = value(&case) else { return Ok(()) };
         recount::is_the_report(&result, recount::dialogue(&result, &case.options, case.counter))?;
     }
 
-    /// SPEC §1 "Spans": they are in order, each is what its node says, and what none of them covers is nobody's.
+    /// Spans are in order, each is the text of its node, and text outside of them belongs to no node.
     #[test]
     fn spans_are_what_nodes_say(case in case()) {
         let Ok(result) = value(&case) else { return Ok(()) };
@@ -104,7 +104,7 @@ proptest! {
         }
     }
 
-    /// SPEC §0.3: every node is accounted for exactly once.
+    /// Every node is accounted for exactly once.
     #[test]
     fn every_node_is_accounted_for(case in case()) {
         let Ok(result) = assemble_dialogue(&case.tree, &case.options, case.counter) else { return Ok(()) };
@@ -128,7 +128,7 @@ proptest! {
         prop_assert_eq!(gone, over);
     }
 
-    /// SPEC §1 "Units": a call and its result are never sent apart.
+    /// A call and its result are never sent apart.
     #[test]
     fn pairs_are_never_split(case in case()) {
         let Ok(result) = value(&case) else { return Ok(()) };
@@ -145,7 +145,7 @@ proptest! {
         prop_assert!(open.is_empty(), "calls without results: {:?}", open);
     }
 
-    /// SPEC §1 "Dialogue": consecutive nodes of one role merge, so roles alternate, before and after a cut.
+    /// Consecutive nodes of one role merge, so roles alternate, before and after a cut.
     #[test]
     fn roles_alternate(case in case()) {
         let Ok(result) = value(&case) else { return Ok(()) };
@@ -154,7 +154,7 @@ proptest! {
         prop_assert!(messages(&result).iter().all(|message| message["content"] != json!("") && message["content"] != json!([])));
     }
 
-    /// SPEC §1 "Strategies": under the limit every strategy is the identity.
+    /// Under the limit every strategy is the identity.
     #[test]
     fn under_the_limit_nothing_changes(mut case in case()) {
         case.options.context_window = 1e9;
@@ -179,7 +179,7 @@ proptest! {
         }
     }
 
-    /// SPEC §1 "Maximal": a rolling window has no holes, and a larger budget never keeps fewer units.
+    /// A rolling window has no holes, and a larger budget never keeps fewer units.
     #[test]
     fn rolling_windows_are_whole_and_monotonic(mut case in case(), more in 0..200u32) {
         case.options.preferences.truncation_strategy = Some(Cut::RollingWindow);
@@ -194,7 +194,7 @@ proptest! {
         prop_assert!(node_ids(&large).len() >= node_ids(&small).len());
     }
 
-    /// SPEC §1 "truncateMiddle": one contiguous run goes but for protected nodes, and the report names its place.
+    /// `truncateMiddle` removes one contiguous run except protected nodes, and the report names its place.
     #[test]
     fn a_middle_cut_is_one_run(mut case in case()) {
         case.options.preferences.truncation_strategy = Some(Cut::TruncateMiddle);
@@ -213,7 +213,7 @@ proptest! {
         prop_assert_eq!(kept, node_ids(&result));
     }
 
-    /// SPEC §0.2, §0.4: same input, same bytes; the input stays as it was.
+    /// Same input, same bytes; the input stays unchanged.
     #[test]
     fn the_same_again(case in case()) {
         let before = format!("{:?}{:?}", case.tree, case.options);
@@ -239,7 +239,7 @@ fn assemble(request: Value) -> Result<Value, Error> {
     assemble_dialogue_json(request.to_string().as_bytes()).map(|result| serde_json::from_slice(&result).unwrap())
 }
 
-/// SPEC §1 "cutStep": the cut stays put while the conversation grows by less than the step.
+/// `cutStep`: the cut stays put while the conversation grows by less than the step.
 #[test]
 fn a_quantised_cut_stays_put() {
     let words = "All work and no play makes Jack a dull boy, and so on it goes for a line or two more. ".repeat(3);
@@ -267,7 +267,7 @@ fn a_quantised_cut_stays_put() {
     }
 }
 
-/// SPEC §1 "Marker": it is there whenever the middle was cut, though leaving it out might keep one unit more.
+/// The marker is present whenever the middle was cut, even if leaving it out could keep one more unit.
 #[test]
 fn a_cut_middle_has_its_marker() {
     let texts = ["first of four", "second of four", "third of four", "fourth of four"];
@@ -307,7 +307,7 @@ fn a_system_context_that_does_not_fit_is_an_error() {
     }
 }
 
-/// TRAPS "Trimming": one oversized newest message neither loops nor vanishes.
+/// An oversized newest message neither loops nor vanishes.
 #[test]
 fn the_last_resort_cuts_the_newest_text() {
     let long = "word ".repeat(5000);
@@ -329,7 +329,7 @@ fn the_last_resort_cuts_the_newest_text() {
     }
 }
 
-/// TRAPS "Trimming": budget 0 is not taken for unset, and NaN is refused.
+/// Budget 0 is not taken for unset, and NaN is rejected.
 #[test]
 fn budgets_are_checked() {
     let tree = chain(&["hello"]);
@@ -360,7 +360,7 @@ fn budgets_are_checked() {
     );
 }
 
-/// SPEC §1 "Preferences": request over tree over app over defaults, field by field.
+/// Preferences: request over tree over app over defaults, field by field.
 #[test]
 fn preferences_resolve_field_by_field() {
     let mut tree = chain(&["hello"]);
@@ -382,7 +382,7 @@ fn preferences_resolve_field_by_field() {
     assert_eq!(result["report"]["limit"], 4800);
 }
 
-/// SPEC §1 "startOn": a window may lose its leading assistant messages, and says so when it cannot.
+/// `startOn`: a window may lose its leading assistant messages, and reports if it cannot.
 #[test]
 fn a_window_can_start_on_a_user_message() {
     let texts = vec!["a dozen words or so that take about fifteen tokens of the budget, roughly"; 20];
@@ -396,7 +396,7 @@ fn a_window_can_start_on_a_user_message() {
     assert_eq!(result["report"]["diagnostics"][0]["code"], "start_on_user_unmet");
 }
 
-/// SPEC §0.8: no input takes more than about linear time; this one only has to end.
+/// No input takes more than about linear time; this test only has to end.
 #[test]
 fn long_unbroken_texts_are_no_trouble() {
     for unit in ["a", " ", "漢", "[", "👨‍👩‍👧‍👦", "\n\n", "e\u{301}"] {
@@ -408,7 +408,7 @@ fn long_unbroken_texts_are_no_trouble() {
     }
 }
 
-/// SPEC §0.7: each half of a surrogate pair becomes U+FFFD, with a diagnostic that says where.
+/// Each half of a surrogate pair becomes U+FFFD, with a diagnostic that names the place.
 #[test]
 fn lone_surrogates_are_replaced() {
     let request = br#"{"tree":{"nodes":[{"id":"a","content":"x\ud800y","authorType":"human"}],"edges":[]},"tip":"a","contextWindow":5000}"#;

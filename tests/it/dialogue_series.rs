@@ -1,4 +1,4 @@
-//! Dialogues that continue one another (SPEC §8 "Continuing fits", "Preserved thinking").
+//! Dialogues that continue one another: continuing fits and preserved thinking (docs/agents.md).
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The token estimator against its promises (SPEC §6): accuracy on the committed corpus and on short messages,
-//! additivity at paragraph breaks, stopping early, and no trouble on long unbroken runs.
+//! The token estimator against its guarantees (docs/estimator.md): accuracy on the committed corpus and on short
+//! messages, additivity at paragraph breaks, early stops, and long unbroken runs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! SPEC §3, rule by rule: folders with AGENTS.md files.
+//! Folders with AGENTS.md files: the rules of docs/folders.md, one by one.
 
 use ctxweave::DiagnosticCode::{self, *};
 use ctxweave::folders::*;
@@ -151,7 +151,7 @@ fn front_matter_says_what_is_watched() {
     assert_eq!(parse("---\nJust a rule, not closed").diagnostics, []);
 }
 
-/// "Bad YAML is a warning and no watches." An unquoted `*` is a YAML alias error (TRAPS).
+/// "Bad YAML is a warning and no watches." An unquoted `*` is a YAML alias error.
 #[test]
 fn bad_yaml_is_a_warning_and_no_watches() {
     for (yaml, line) in [
@@ -329,7 +329,7 @@ fn watch_patterns_are_globs_on_folders() {
     }
 }
 
-/// A watch takes time linear in its length, and is no longer than what a file can declare (SPEC §0.8).
+/// A watch takes time linear in its length, and is no longer than a file can declare.
 #[test]
 fn long_watches_end() {
     let rows = |pattern: String| {
@@ -623,9 +623,9 @@ fn a_cut_closes_what_it_opens() {
     assert!(chain.files[0].truncated && content.contains("\n~~~~\n[…"), "{content}");
 }
 
-/// "Prompt: as the seed's example structure".
+/// The prompt has the structure of the example in docs/folders.md.
 #[test]
-fn the_prompt_has_the_seeds_structure() {
+fn the_prompt_has_the_documented_structure() {
     let all = files(&[
         ("AGENTS.md", "I am Ann.\n"),
         ("Projects/AGENTS.md", "---\nwatch: x\n---\n\nAll projects.\n\n"),
@@ -758,7 +758,7 @@ fn the_childs_bullet_stays() {
     assert_eq!(gone, [("uses npm", 4, "a/AGENTS.md"), ("speaks Dutch\nat home", 6, "a/b/AGENTS.md")]);
 }
 
-/// File text that contains our own delimiters (TRAPS) goes in as it is, and is said.
+/// File text that contains the library's delimiters stays unchanged, and is reported.
 #[test]
 fn a_files_own_prompt_headings_are_said() {
     let all = files(&[
@@ -1091,7 +1091,7 @@ fn damaged_files_are_said_and_the_others_stay() {
     );
 }
 
-/// SPEC §0.8.
+/// Exceeded limits are named (docs/limits.md).
 #[test]
 fn the_vault_is_bounded() {
     let all = files(&VAULT);

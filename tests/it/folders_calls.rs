@@ -97,7 +97,7 @@ fn every_call_is_answered() {
     }
 }
 
-/// SPEC §0.10: "NaN, Infinity, BigInt, functions and cycles where data is expected are `invalid_input` naming the field."
+/// NaN, Infinity, BigInt, functions and cycles in data throw `invalid_input` with the field (docs/errors.md).
 #[test]
 fn what_json_cannot_carry_is_named_wherever_it_stands() {
     for (name, request) in requests() {
@@ -137,7 +137,7 @@ fn bytes_where_text_is_expected_are_named() {
     }
 }
 
-/// SPEC §0.7: lone surrogates in any field become U+FFFD, with a diagnostic at the path where the call has diagnostics.
+/// Lone surrogates in any field become U+FFFD, with a diagnostic at the path if the call has diagnostics.
 #[test]
 fn lone_surrogates_are_repaired_in_every_field() {
     for (name, request) in requests() {
@@ -174,7 +174,7 @@ fn lone_surrogates_are_repaired_in_every_field() {
     assert_eq!(bubbled.unwrap()[0]["because"][0]["path"], "\u{FFFD}");
 }
 
-/// SPEC §0.5: an option that is not known is a diagnostic, or an error where the call has none.
+/// An unknown option is a diagnostic, or an error if the call has none.
 #[test]
 fn options_that_are_not_known_are_never_ignored() {
     let reported = [("buildContextChain", ""), ("buildContextChain", "/limits"), ("migrateLegacyContexts", "")];
@@ -218,7 +218,7 @@ fn options_that_are_not_known_are_never_ignored() {
     assert!(call("chainResponse", &chain).is_ok());
 }
 
-/// SPEC §0.8: counts are looked at before what is counted.
+/// Counts are checked before the counted items.
 #[test]
 fn too_many_files_are_not_read() {
     let files = json!([5, "no file", {}]);
@@ -272,7 +272,7 @@ fn values_that_are_not_among_the_allowed_ones_are_named_with_these() {
     }
 }
 
-/// SPEC §0.10: "A time is RFC 3339 text, a `Date`, or milliseconds."
+/// A time is RFC 3339 text, a `Date`, or milliseconds.
 #[test]
 fn a_time_may_be_milliseconds() {
     let edit = |time: Value| {

@@ -1,4 +1,4 @@
-//! Native concatenation of each format (SPEC §5).
+//! Native concatenation of each format (docs/sessions.md).
 
 use ctxweave::commits::formats::{BlobSource, Concatenated, Concatenator, Format};
 use ctxweave::{Code, DiagnosticCode, Limits};
@@ -28,7 +28,7 @@ fn refuse(format: &str, blob: &[u8]) -> ctxweave::Error {
     joined.push(blob, BlobSource { commit: "ctx-1", artifact_ref: "blake3:00" }).unwrap_err()
 }
 
-/// SPEC §5: the six formats of the registry.
+/// The six formats of the registry.
 #[test]
 fn the_registry_knows_its_formats() {
     let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
@@ -40,8 +40,8 @@ fn the_registry_knows_its_formats() {
     assert_eq!(error.details()["expected"].as_array().unwrap().len(), 6);
 }
 
-/// SPEC §5: "where one delta ends without a newline and the next does not start with one, a newline is put between;
-/// nothing else changes".
+/// If one delta ends without a newline and the next does not start with one, a newline is put between; nothing else
+/// changes.
 #[test]
 fn jsonl_is_appended_with_a_newline_only_where_one_is_missing() {
     for format in ["claude-code-v1", "codex-v1", "codex-v0", "generic-v1"] {
@@ -66,7 +66,7 @@ fn a_torn_delta_is_kept_and_told() {
     assert_eq!(joined.diagnostics[0].code, DiagnosticCode::TornLine);
 }
 
-/// SPEC §5: "items spliced verbatim under one definite-length header; `80` when empty; null accepted as empty".
+/// Items are spliced verbatim under one definite-length header; `80` if empty; null is accepted as empty.
 #[test]
 fn cbor_items_are_spliced_verbatim() {
     let format = "bureau-agent-v1";
@@ -82,7 +82,7 @@ fn cbor_items_are_spliced_verbatim() {
     assert_eq!(join(format, &[&many, &many]).len(), 62);
 }
 
-/// TRAPS.md: a declared length of 2^63, nesting of 10,000, indefinite lengths, trailing bytes.
+/// A declared length of 2^63, nesting of 10,000, indefinite lengths, trailing bytes.
 #[test]
 fn cbor_is_bounded() {
     let nested = |depth: usize| [vec![0x81], vec![0x81; depth], vec![0x80]].concat();
@@ -125,7 +125,7 @@ fn cbor_is_bounded() {
     }
 }
 
-/// SPEC §5: one JSON object with `messages`, or JSONL with a header line, message lines and `$set` lines.
+/// One JSON object with `messages`, or JSONL with a header line, message lines and `$set` lines.
 #[test]
 fn gemini_files_are_joined_as_they_are() {
     let format = "gemini-v1";

@@ -1,5 +1,5 @@
-//! Session files that are imported as they grow (SPEC §7 `importTranscript`): whatever the pieces, the commits are those of one
-//! import at the end; and a file that is not the one it was is told.
+//! Session files that are imported incrementally (docs/sessions.md, `importTranscript`): whatever the pieces, the
+//! commits are those of one import at the end; and a replaced file is reported.
 
 use std::collections::BTreeMap;
 
@@ -306,7 +306,7 @@ fn one_value_is_not_read_in_parts() {
     }
 }
 
-/// SPEC §5 "Formats": each is known by its shape, from its first line on.
+/// The format is detected from the first line on.
 #[test]
 fn formats_are_known_by_their_shape() {
     for (name, format) in SESSIONS {

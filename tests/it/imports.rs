@@ -1,4 +1,4 @@
-//! Importing whole session files as commits (SPEC §5 "claude-code-v1", §7 `importTranscript`).
+//! Imports of whole session files as commits (docs/sessions.md, `importTranscript`).
 
 use std::collections::BTreeMap;
 
@@ -65,7 +65,7 @@ fn said(transcript: &ctxweave::commits::transcript::Transcript) -> Vec<String> {
     transcript.turns.iter().map(|turn| format!("{:?} {:?}", turn.role, turn.blocks)).collect()
 }
 
-/// SPEC §5: refs are hashes of the blobs, ids follow from the fields, parents come before children.
+/// Refs are hashes of the blobs, ids follow from the fields, parents come before children.
 #[test]
 fn records_and_blobs_fit_together() {
     for (name, format) in SESSIONS {
@@ -141,8 +141,8 @@ fn the_chain_says_what_the_file_says() {
     }
 }
 
-/// SPEC §5: "a `compact_boundary` and the summary after it become a compaction commit on import"; what came before it is
-/// saved first.
+/// A `compact_boundary` and the summary after it become a compaction commit on import; everything before it is saved
+/// first.
 #[test]
 fn compactions_become_compaction_commits() {
     let import = import_every(Format::ClaudeCodeV1, &session("claude-code.jsonl"), 1);
@@ -159,7 +159,7 @@ fn compactions_become_compaction_commits() {
     assert_eq!(import.records.iter().filter(|record| record.commit_type == CommitType::Compaction).count(), 1);
 }
 
-/// SPEC §5: "other leaves become branches", and side chains their own.
+/// Other leaves become branches, and so do side chains.
 #[test]
 fn branches_and_side_chains_are_told_apart() {
     let import = import_every(Format::ClaudeCodeV1, &session("claude-code.jsonl"), 100);
@@ -200,7 +200,8 @@ fn many_branches_are_no_problem() {
     }
 }
 
-/// SPEC §5: the compaction that is named is where it stops by default, and so its summary is in either result, in any format.
+/// A materialization stops at the named compaction unless told otherwise, so its summary is in either result, in any
+/// format.
 #[test]
 fn a_compaction_that_is_named_is_the_beginning() {
     let import = import_every(Format::ClaudeCodeV1, &session("claude-code.jsonl"), 1);
@@ -240,8 +241,8 @@ fn misuse_is_told() {
     assert!(import_transcript(Format::GenericV1, b"", &options).unwrap().tip.is_none(), "an empty file needs no time");
 }
 
-/// SPEC §0.3: every line is conversation, known metadata or a diagnostic, whether it is read or imported; what is merely
-/// older or looser is read.
+/// Every line becomes conversation, known metadata or a diagnostic, whether it is read or imported; older or looser
+/// lines are read.
 #[test]
 fn no_line_vanishes_without_a_word() {
     use Format::{ClaudeCodeV1, CodexV0, CodexV1, GeminiV1, GenericV1};
@@ -388,7 +389,7 @@ fn an_empty_id_is_no_id() {
     assert_eq!((texts(&transcript), found), (vec!["assistant: one".to_owned(), "assistant: two".to_owned()], vec![]));
 }
 
-/// SPEC §0.3: a byte that is no UTF-8 costs a character of what is read, nothing of what is stored, and is told.
+/// A byte that is not UTF-8 costs a character of the read text, nothing of the stored text, and is reported.
 #[test]
 fn a_byte_that_is_no_utf8_loses_no_record() {
     let broken = b"{\"role\":\"user\",\"content\":\"a\xff\xe2\x82z\"}";
@@ -432,7 +433,7 @@ fn a_byte_that_is_no_utf8_loses_no_record() {
     assert_eq!(read(Format::GenericV1, cut, false).1[0].code, DiagnosticCode::TornLine);
 }
 
-/// SPEC §0.3: a damaged line costs a session of Gemini CLI no more at the beginning than in the middle.
+/// A damaged line costs a session of Gemini CLI no more at the beginning than in the middle.
 #[test]
 fn a_damaged_first_line_loses_no_session() {
     let (said, header) = ("{\"id\":\"1\",\"type\":\"user\",\"content\":\"x\"}\n", "{\"sessionId\":\"s\"}\n");
@@ -491,7 +492,7 @@ fn sessions_of_gemini_are_inspected_too() {
     }
 }
 
-/// SPEC §0.7: "CRLF survives untouched".
+/// CRLF survives untouched.
 #[test]
 fn line_ends_are_imported_as_they_are() {
     let line = "{\"role\":\"user\",\"content\":\"x\"}";

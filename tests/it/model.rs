@@ -146,7 +146,7 @@ impl<'a> Model<'a> {
         self.fixed() + self.messages_cost(&self.render(head, tail, marker))
     }
 
-    /// What SPEC §1 "Strategies" says, step by step.
+    /// The strategies of docs/loom.md, step by step.
     pub(crate) fn expect(&self) -> Expected {
         let all = self.entries.len();
         let total = self.cost(all, all, false);
@@ -360,7 +360,7 @@ proptest! {
         }
     }
 
-    /// SPEC §1: neither neighbour of the removed run could be put back within the limit.
+    /// Neither message next to the removed run could be put back within the limit.
     #[test]
     fn cuts_are_maximal(mut case in case()) {
         let preferences = &mut case.options.preferences;

@@ -114,7 +114,7 @@ fn names_are_known_as_people_write_them() {
     }
 }
 
-/// SPEC §8 "Preserved thinking": "unknown models of a known line count as its newest".
+/// Unknown models of a known line count as its newest (docs/tokens.md).
 #[test]
 fn an_unknown_member_of_a_known_line_counts_as_its_newest() {
     for (name, newest) in [
@@ -143,7 +143,7 @@ fn an_unknown_member_of_a_known_line_counts_as_its_newest() {
     assert!(names().all(|(_, model)| model.counts_as.is_none()));
 }
 
-/// CHATS.md §6.1: Fable and Mythos from 5.1, Opus, Sonnet and Haiku from 5.5, and all later ones.
+/// Preserved thinking: Fable and Mythos from 5.1, Opus, Sonnet and Haiku from 5.5, and all later ones.
 #[test]
 fn newer_models_of_anthropic_preserve_thinking() {
     for name in [

@@ -1,4 +1,4 @@
-//! Which nodes are on the path (SPEC §1 "Path").
+//! The nodes on the path (docs/loom.md).
 
 use crate::calls::loom::assemble_dialogue_json;
 use ctxweave::{Code, Error};

@@ -1,4 +1,4 @@
-//! Signed thinking after a cut (SPEC §8 "Preserved thinking", "Without `previous`").
+//! Signed thinking after a cut, without `previous` (docs/agents.md).
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Dialogues keep the task and use the window (SPEC §1 "Strategies": `protect`, `fill`; "Buffer mode").
+//! Dialogues keep the task and use the window (docs/loom.md: `protect`, `fill`, buffer mode).
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use ctxweave::tokens::Counter;
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// SPEC §1 "Budget": an independent recount never exceeds the limit, and equals the reported total and its parts.
+/// An independent recount never exceeds the limit, and equals the reported total and its parts.
 pub(crate) fn is_the_report(result: &Value, recount: u64) -> Result<(), TestCaseError> {
     let tokens = &result["report"]["tokens"];
     prop_assert_eq!(tokens["total"].as_u64().unwrap(), recount);

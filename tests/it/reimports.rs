@@ -1,4 +1,4 @@
-//! Importing a session again once it has grown (SPEC §5): what both imports have is the same commits.
+//! Importing a session again after it has grown (docs/sessions.md): both imports have the same commits in common.
 
 use std::collections::BTreeMap;
 
@@ -103,7 +103,7 @@ fn a_session_that_has_grown_gives_the_commits_that_it_gave() {
     }
 }
 
-/// SPEC §5: "`session_end` is written by a Checkpointer only".
+/// `session_end` is written by a Checkpointer only.
 #[test]
 fn no_import_ends_a_session() {
     for (name, format) in SESSIONS {

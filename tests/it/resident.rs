@@ -1,4 +1,4 @@
-//! The tree that stays (SPEC §1 "Resident tree"): after any edits it gives what a tree built afresh gives.
+//! Resident trees (docs/resident.md): after any edits the results equal those of a new tree.
 
 use std::borrow::Cow;
 
@@ -591,7 +591,7 @@ fn sorted(ids: impl IntoIterator<Item = String>) -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(12)))]
 
-    /// SPEC §1 "Resident tree": a thousand edits, some of which fail, and the result is that of a tree built afresh.
+    /// A thousand edits, some of which fail, and the result is that of a new tree.
     #[test]
     fn a_thousand_edits_leave_no_trace(
         steps in steps(1000), preferences in preferences(), counter in prop::sample::select(COUNTERS.to_vec()), in_messages: bool,
@@ -645,7 +645,7 @@ impl Counter for Asked {
     }
 }
 
-/// SPEC §1: counts are remembered by content, whichever node or tree holds it, and given back with the last node.
+/// Counts are cached by content, whichever node or tree holds it, and released with the last node.
 #[test]
 fn nothing_is_counted_twice_and_all_is_given_back() {
     let memory = Memory::default();

@@ -1,5 +1,4 @@
-//! Changes of a resident tree as data: what takes them back, what is stored, and what a copy elsewhere is told (SPEC §1 "What a
-//! front end asks a resident tree").
+//! Changes of a resident tree as data: inverses, stored changes, and updates of a copy elsewhere (docs/resident.md).
 
 use ctxweave::Error;
 use ctxweave::call::CallContext;
@@ -358,8 +357,8 @@ fn run(steps: Vec<Step>) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(6)))]
 
-    /// SPEC §1: a thousand edits, some of which fail: what `toJSON` gives is what was given, inverses restore it to the byte,
-    /// and a copy that is told what changed has the same.
+    /// A thousand edits, some of which fail: `toJSON` returns the input, inverses restore it to the byte, and a copy
+    /// that receives the changes is equal.
     #[test]
     fn a_thousand_edits_can_be_taken_back(steps in steps(1000)) {
         run(steps);

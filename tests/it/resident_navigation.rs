@@ -1,5 +1,5 @@
-//! Going about in a tree that stays, and what its nodes cost: after any edits what a tree built afresh says, and what plain lists
-//! say (SPEC §1 "What a front end asks a resident tree").
+//! Navigation in a resident tree, and the costs of its nodes: after any edits they equal those of a new tree, and of
+//! plain lists (docs/resident.md).
 
 use std::collections::{BTreeMap, BTreeSet};
 

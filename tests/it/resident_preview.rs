@@ -1,4 +1,4 @@
-//! Previews and comparisons of a resident tree equal doing it (SPEC §1 "What a front end asks a resident tree").
+//! Previews and comparisons of a resident tree equal doing it (docs/resident.md).
 
 use std::collections::BTreeSet;
 
@@ -237,7 +237,7 @@ fn run(steps: Vec<Step>) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(6)))]
 
-    /// SPEC §1: a preview is what doing it gives, and leaves no trace.
+    /// A preview equals the change itself, and leaves no trace.
     #[test]
     fn previews_equal_doing_it(steps in steps(400)) {
         run(steps);

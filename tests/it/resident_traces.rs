@@ -1,5 +1,5 @@
-//! A preview leaves no trace: a tree that previews between its edits gives what one gives that never did (SPEC §1 "What a front
-//! end asks a resident tree").
+//! A preview leaves no trace: a tree with previews between its edits returns the same as one without
+//! (docs/resident.md).
 
 use ctxweave::call::CallContext;
 use ctxweave::loom::resident::{METHODS, UNPACKED};
@@ -208,7 +208,7 @@ fn run(steps: Vec<Step>) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(300), ..ProptestConfig::default() })]
 
-    /// SPEC §1: a preview leaves no trace.
+    /// A preview leaves no trace.
     #[test]
     fn previews_leave_no_trace(steps in steps(14)) {
         run(steps);

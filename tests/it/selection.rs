@@ -1,5 +1,4 @@
-//! What belongs to the path, what the rules leave out, and the system context (SPEC §1 "Exclusion", "System context",
-//! "Context sources", "Units").
+//! Nodes of the path, exclusions, and the system context (docs/loom.md).
 
 use crate::calls::loom::assemble_dialogue_json;
 use ctxweave::{Code, Error};
@@ -209,7 +208,7 @@ fn conversation(nodes: Vec<Value>, more: Value) -> Value {
     assemble(nodes, edges, options).unwrap()
 }
 
-/// TRAPS "Graphs": an excluded node in the middle of a pair.
+/// An excluded node in the middle of a pair.
 #[test]
 fn a_broken_pair_goes_as_a_whole() {
     let thought = json!({ "type": "reasoning", "text": "hm", "signature": "s" });
@@ -340,7 +339,7 @@ fn content_within_content_is_bounded() {
     assert_eq!(&big.details()["limit"], "inputBytes");
 }
 
-/// SPEC §0.7: white space is JavaScript's, which has U+FEFF and not U+0085.
+/// White space is JavaScript's, which has U+FEFF and not U+0085.
 #[test]
 fn texts_are_trimmed_as_javascript_trims() {
     let nodes = vec![

@@ -18,7 +18,7 @@ fn completed(text: &str) -> String {
 
 const TREE: &str = "must be a Loom tree, an object with `nodes` and `edges`; use `chatToLoomTree` for chat messages";
 
-/// SPEC §0.5: the message is for the person who wrote the request, the path for a program.
+/// The message is for the person who wrote the request, the path for a program.
 #[test]
 fn errors_name_the_field() {
     let cases = [
@@ -162,7 +162,7 @@ fn what_is_no_json_is_named_by_line_and_column() {
     }
 }
 
-/// SPEC §0.5: an option that is not known is a diagnostic, or an error where there are none.
+/// An unknown option is a diagnostic, or an error if there are none.
 #[test]
 fn options_that_are_not_known_are_never_ignored() {
     let request = json!({

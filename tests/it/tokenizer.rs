@@ -1,4 +1,4 @@
-//! Texts as tokens and back, cut and split by them, and counted while they grow (SPEC §6).
+//! Texts encoded, decoded, cut and split by their tokens, and counted incrementally (docs/tokens.md).
 
 use std::rc::Rc;
 

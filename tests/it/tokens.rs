@@ -1,4 +1,4 @@
-//! Counting by name, and what surrounds it (SPEC §6).
+//! Counting by name, and the calls around it (docs/tokens.md).
 
 use ctxweave::Code;
 use ctxweave::call::CallContext;

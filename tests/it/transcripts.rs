@@ -1,4 +1,4 @@
-//! Reading and writing transcripts in each format (SPEC §5 "Formats", "claude-code-v1", "bureau-agent-v1 item").
+//! Reading and writing transcripts in each format (docs/sessions.md).
 
 use std::borrow::Cow;
 use std::fs;
@@ -76,7 +76,7 @@ fn result(uuid: &str, parent: &str, id: &str) -> Value {
     json!({ "type": "user", "uuid": uuid, "parentUuid": parent, "message": { "role": "user", "content": content } })
 }
 
-/// SPEC §5: "`isSidechain` and `isMeta` records are not the conversation".
+/// `isSidechain` and `isMeta` records are not part of the conversation.
 #[test]
 fn side_chains_and_meta_records_are_not_the_conversation() {
     let mut meta = user("m", Some("a"), "meta");
@@ -89,8 +89,8 @@ fn side_chains_and_meta_records_are_not_the_conversation() {
     assert_eq!(claude(&[side], false), ["user: side"]);
 }
 
-/// SPEC §5: "Records of one API message share `message.id` and are one turn"; parallel calls make siblings of them, whose
-/// results hang beside the chain.
+/// Records of one API message share `message.id` and are one turn; parallel calls make siblings of them, whose results
+/// are outside the chain.
 #[test]
 fn records_of_one_message_are_one_turn() {
     let records = [
@@ -117,7 +117,7 @@ fn records_of_one_message_are_one_turn() {
     );
 }
 
-/// SPEC §5: "The conversation is the `parentUuid` chain of the newest leaf".
+/// The conversation is the `parentUuid` chain of the newest leaf.
 #[test]
 fn the_conversation_is_the_chain_of_the_newest_leaf() {
     let records = [
@@ -131,7 +131,7 @@ fn the_conversation_is_the_chain_of_the_newest_leaf() {
     assert_eq!(claude(&records, false), ["user: one", "user: taken", "user: on"]);
 }
 
-/// SPEC §5: a `compact_boundary` and the summary after it; read through, the summaries are left out.
+/// A `compact_boundary` and the summary after it; if read through, the summaries are left out.
 #[test]
 fn a_compaction_begins_anew_with_its_summary() {
     let mut summary = user("s", Some("b"), "summary");
@@ -149,7 +149,7 @@ fn a_compaction_begins_anew_with_its_summary() {
     assert_eq!(claude(&records, true), ["user: one", "user: two"]);
 }
 
-/// TRAPS "Commits and JSONL": a missing parent is never a shorter history, and a circle ends.
+/// A missing parent is never a shorter history, and a cycle ends.
 #[test]
 fn a_missing_parent_is_no_shorter_history() {
     let records = [user("a", None, "one"), user("b", Some("lost"), "two"), user("c", Some("b"), "three")];
@@ -207,7 +207,7 @@ fn gemini_sessions_are_read_as_gemini_resumes_them() {
     assert_eq!(file(&[header, message("1", "a"), set, message("3", "c")]), ["user: z", "user: c"]);
 }
 
-/// SPEC §5 "bureau-agent-v1 item": the keys, `Input` a byte string, RFC 8949 §4.2.1 order.
+/// A `bureau-agent-v1` item: the keys, `Input` a byte string, RFC 8949 §4.2.1 order.
 #[test]
 fn bureau_items_are_written_in_deterministic_order() {
     let arguments = Box::new(Cow::Owned(json!({ "a": 1 })));
@@ -257,7 +257,7 @@ pub(crate) fn translated(list: &[(&str, &[u8])], target: &str, cross_family: Cro
     translate(&parts(list), target, &options).unwrap()
 }
 
-/// SPEC §5 "Translation": the tiers in order.
+/// The tiers of translation in order.
 #[test]
 fn each_tier_is_used_where_it_is_the_best() {
     let generic = &b"{\"role\":\"user\",\"content\":\"hello\"}\n"[..];
@@ -281,7 +281,7 @@ fn each_tier_is_used_where_it_is_the_best() {
     assert_eq!(texts(&read(Format::CodexV0, &back.bytes, false).0), before);
 }
 
-/// SPEC §5: "Chains may mix formats"; what was translated is on the chain of what follows it.
+/// Chains may mix formats; a translated commit is part of the chain of the commits after it.
 #[test]
 fn translated_records_are_part_of_the_conversation() {
     let one = lines(&[user("a", None, "one")]);
@@ -584,7 +584,7 @@ fn an_image_in_a_store_of_files_is_told() {
     assert_eq!(found.iter().map(|found| found.code).collect::<Vec<_>>(), [DiagnosticCode::UnknownRecord]);
 }
 
-/// SPEC §0.3: a `$rewindTo` that takes more away than it says is told.
+/// A `$rewindTo` that removes more than it states is reported.
 #[test]
 fn a_rewind_to_nowhere_is_told() {
     let message = |id: &str| json!({ "id": id, "type": "user", "content": id });
@@ -675,7 +675,7 @@ fn a_narrative_is_not_broken_by_what_was_said() {
     assert_eq!(rendered("no `#` here\r\n```\r\nclosed\r\n```"), "no `#` here\r\n```\r\nclosed\r\n```");
 }
 
-/// SPEC §5: what the target cannot express is a diagnostic.
+/// Content that the target cannot express is a diagnostic.
 #[test]
 fn what_cannot_be_expressed_is_told() {
     let bytes = session("generic.jsonl");
@@ -727,8 +727,7 @@ fn every_corruption_is_survived() {
     }
 }
 
-/// SPEC §0.8: no input traps or overflows the stack, and one that took the square of its length would not end here; SPEC §5:
-/// ten thousand deltas without recursion.
+/// No input traps or overflows the stack, and quadratic time would not end here: ten thousand deltas without recursion.
 #[test]
 fn large_inputs_are_read_to_their_end() {
     let rollbacks = "{\"type\":\"event_msg\",\"payload\":{\"type\":\"thread_rolled_back\",\"num_turns\":4000000000}}\n";

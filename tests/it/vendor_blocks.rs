@@ -1,4 +1,4 @@
-//! Blocks that only their vendor knows: kept as they are, in trees and for their vendor (SPEC §8 "Compaction").
+//! Blocks that only their vendor knows: kept unchanged in trees and for their vendor (docs/chats.md).
 
 use ctxweave::call::CallContext;
 use ctxweave::commits::translate::CrossFamily;

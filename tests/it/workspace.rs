@@ -1,4 +1,4 @@
-//! SPEC §2, rule by rule: an agent's first turn.
+//! An agent's first turn: the rules of docs/workspace.md, one by one.
 
 use ctxweave::DiagnosticCode::{self, *};
 use ctxweave::input::Content;
@@ -327,10 +327,10 @@ fn log_entries_keep_every_other_key_in_order() {
     assert_eq!(shown, format!(r#"[{{"timestamp":"1.5","op":"true","details":{{}}}},{second}]"#));
 }
 
-/// "Gap defaults as in the seed's example; also `workaround: \"\"` after `description`; `intent_category` null or empty is
-/// `uncategorized`; unknown fields are dropped."
+/// Gaps have the defaults of docs/workspace.md, with `workaround: ""` after `description`; a null or empty
+/// `intent_category` becomes `uncategorized`; unknown fields are dropped.
 #[test]
-fn gaps_have_the_seeds_defaults() {
+fn gaps_have_the_documented_defaults() {
     let gaps = concat!(
         r#"{"intent_category":"","unknown":1,"satisfaction":-1,"operations_involved":["a"],"vocabulary_used":"v"}"#,
         "\n",
@@ -357,9 +357,9 @@ fn gaps_have_the_seeds_defaults() {
     assert!(oldest.get("unknown").is_none());
 }
 
-/// "The response has exactly the seed's keys and order; diagnostics travel beside it, not in it."
+/// The response has exactly these keys in this order; diagnostics are returned next to it, not in it.
 #[test]
-fn the_response_has_the_seeds_keys_in_order() {
+fn the_response_has_the_documented_keys_in_order() {
     let result = read(&Workspace { notes: Some(Content::Bytes(vec![0xff])), ..Workspace::default() });
     let shown = serde_json::to_string(&result.context).unwrap();
     let expected = concat!(
@@ -384,7 +384,7 @@ fn sections_are_counted_as_they_are_sent() {
     assert_eq!(tokens.tokenizer, "heuristic");
 }
 
-/// SPEC §0.8.
+/// Exceeded limits are named (docs/limits.md).
 #[test]
 fn input_bytes_are_bounded() {
     let limits = Limits { input_bytes: 10, ..Limits::default() };

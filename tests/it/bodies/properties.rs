@@ -114,7 +114,7 @@ fn own_tool(provider: Provider, name: &str) -> Value {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(200)))]
 
-    /// SPEC §1 "Provider bodies": whatever the messages, the body keeps the provider's rules and all that was said.
+    /// Whatever the messages, the body follows the provider's rules and contains the whole conversation.
     #[test]
     fn bodies_keep_the_rules(
         seeds in conversation(),

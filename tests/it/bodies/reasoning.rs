@@ -345,7 +345,7 @@ fn signature() -> impl Strategy<Value = (String, &'static str)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(100), ..ProptestConfig::default() })]
 
-    /// SPEC §5 "Reasoning across vendors": no body has a signature of another vendor, and its own stand in the order in which they came.
+    /// No body has a signature of another vendor, and its own appear in their original order.
     #[test]
     fn signatures_go_to_their_vendor_alone(
         signatures in prop::collection::vec(signature(), 1..5),

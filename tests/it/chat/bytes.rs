@@ -1,4 +1,4 @@
-//! The size of the messages as JSON (SPEC §8 "Images", `maxBytes`).
+//! The size of the messages as JSON (docs/chats.md, `maxBytes`).
 
 use ctxweave::Code;
 use ctxweave::call::CallContext;

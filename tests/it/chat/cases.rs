@@ -215,7 +215,7 @@ fn an_edit_leaves_the_tools_alone_that_it_excludes() {
     assert_eq!(calls(json!({ "when": "always", "toolCalls": { "keepLast": 2, "exclude": ["read"] } })), 6);
 }
 
-/// OpenAI's `compaction_trigger` must be the last item (CHATS.md §6.6): no strategy takes it.
+/// OpenAI's `compaction_trigger` must be the last item: no strategy removes it.
 #[test]
 fn a_compaction_trigger_stays_last() {
     let mut items: Vec<Value> = (0..16)

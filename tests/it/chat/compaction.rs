@@ -1,4 +1,4 @@
-//! A compaction stands for everything before it, and stays (SPEC §8 "Compaction").
+//! A compaction replaces everything before it, and is kept (docs/chats.md).
 
 use serde_json::{Value, json};
 

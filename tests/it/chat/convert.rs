@@ -552,7 +552,7 @@ fn a_chat_is_a_tree_and_a_tree_a_chat() {
     );
 }
 
-/// SPEC §8: the lines of a chat in our own format are a session file, in `generic-v1`.
+/// The lines of a chat in the library's format are a session file in `generic-v1` (docs/sessions.md).
 #[test]
 fn a_chat_is_a_session_file() {
     let turns = [

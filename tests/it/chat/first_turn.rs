@@ -1,4 +1,4 @@
-//! The first turn of a conversation is the user's, where the vendor wants that (SPEC §8 "First turn").
+//! A conversation begins with a user turn if the vendor requires it (docs/chats.md).
 
 use serde_json::{Value, json};
 

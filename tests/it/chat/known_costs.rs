@@ -1,4 +1,4 @@
-//! Costs that the caller knows (SPEC §8 "FitOptions").
+//! Costs that the caller knows (docs/chats.md).
 
 use ctxweave::Code;
 use ctxweave::call::CallContext;

@@ -1,4 +1,4 @@
-//! What images, recordings and files cost, wherever they are (SPEC §8 "Media").
+//! Costs of images, recordings and files, wherever they are (docs/chats.md).
 
 use ctxweave::call::CallContext;
 use ctxweave::chat::CALLS;

@@ -1,4 +1,4 @@
-//! Options and fields of containers that are of another type than they must be (SPEC §0.5).
+//! Options and fields of containers with a wrong type (docs/errors.md).
 
 use ctxweave::call::CallContext;
 use ctxweave::chat::CALLS;

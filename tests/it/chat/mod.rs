@@ -1,4 +1,4 @@
-//! Chats under a budget (SPEC §8).
+//! Chats under a budget (docs/chats.md).
 
 mod adjacency;
 mod billing;

@@ -187,7 +187,7 @@ fn check(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(400)))]
 
-    /// SPEC §8: the promises of a fit, under every strategy, with edits, pins and a counter of one's own.
+    /// The guarantees of a fit, under every strategy, with edits, pins and a custom counter.
     #[test]
     fn a_fit_keeps_its_promises(
         turns in turns(),

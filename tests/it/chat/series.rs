@@ -1,4 +1,4 @@
-//! Fits that continue the last one (SPEC §8 "Continuing fits", "Preserved thinking").
+//! Continuing fits, and preserved thinking in them (docs/agents.md).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Preserved thinking (SPEC §8, CHATS.md §6.1): signed blocks after a change are invalid, and are left out.
+//! Preserved thinking (docs/agents.md): signed blocks after a change are invalid, and are left out.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -441,7 +441,8 @@ fn agent() -> impl Strategy<Value = Vec<Value>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(300)))]
 
-    /// SPEC §8: whatever is cut, edited or summarized, nothing that is sent is refused, and within the limit nothing is left out.
+    /// Whatever is removed, edited or summarized, the vendor rejects no sent block, and within the limit nothing is
+    /// left out.
     #[test]
     fn no_thinking_that_is_sent_is_refused(
         messages in agent(),

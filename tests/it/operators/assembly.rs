@@ -1,4 +1,4 @@
-//! The rules of SPEC §4 about assembly.
+//! The rules of docs/operators.md about assembly.
 
 use ctxweave::operators::{
     AssemblyRequest, AssemblyState, Begun, ContextGenerationInput, ContextResult, Format, Fresh, Headings, Inherit,
@@ -108,8 +108,8 @@ fn texts_with_the_headings_in_them_are_said() {
     assert_eq!(finish(asked(&request).state, answer()).diagnostics.len(), 1);
 }
 
-// SPEC §4: a request for the memory system, also rendered as one text under the headings `## Task`,
-// `## Inherited Context`, `## Previous Outputs` (settable).
+// A request for the memory system, also rendered as one text under the headings `## Task`, `## Inherited Context`, `##
+// Previous Outputs` (settable).
 #[test]
 fn the_input_is_rendered_under_headings() {
     let mut request = request(&operator(Inherit::Full, Some(Format::NotesOnly), Fresh::Enabled));
@@ -127,7 +127,7 @@ fn the_input_is_rendered_under_headings() {
     assert_eq!(asked(&request).text, "# A\n\nTEXT");
 }
 
-// SPEC §7: taskText defaults to the task's description.
+// `taskText` defaults to the task's description.
 #[test]
 fn the_task_text_is_the_description_unless_given() {
     let task = clean("<task type='atomic'><description>\n  Sum it up\u{feff}\n</description></task>").operator;
@@ -139,7 +139,7 @@ fn the_task_text_is_the_description_unless_given() {
     assert_eq!(asked(&nothing).input.task_text, "");
 }
 
-// SPEC §4: full: the parent context, unchanged, is in the result.
+// full: the parent context, unchanged, is in the result.
 #[test]
 fn full_takes_the_parent_as_it_is() {
     let parent = "  \r\n# Parent\u{0}\u{FFFD} \n\n\n";
@@ -153,7 +153,7 @@ fn full_takes_the_parent_as_it_is() {
     assert_eq!(finish(asked(&full).state, says).inherited.as_deref(), Some(parent));
 }
 
-// SPEC §4: none: absent.
+// none: the parent context is absent.
 #[test]
 fn none_takes_nothing() {
     let none = request(&operator(Inherit::None, Some(Format::FullOutput), Fresh::Enabled));
@@ -164,8 +164,8 @@ fn none_takes_nothing() {
     assert!(!result.context.contains("PARENT"));
 }
 
-// SPEC §4: subset: the parent goes to the memory system, and only what it gives back is used; with fresh disabled that
-// is still asked, as a filter only.
+// subset: the parent goes to the memory system, and only its answer is used; with fresh disabled the memory system is
+// still queried, as a filter only.
 #[test]
 fn subset_is_a_filter() {
     let question = asked(&request(&operator(Inherit::Subset, None, Fresh::Disabled)));
@@ -192,7 +192,7 @@ fn subset_is_a_filter() {
     assert_eq!(asked(&request(&operator(Inherit::Full, None, Fresh::Enabled))).purpose, Purpose::Match);
 }
 
-// SPEC §4: Accumulated outputs are in the result whether or not fresh context is on.
+// Accumulated outputs are in the result whether or not fresh context is on.
 #[test]
 fn accumulation_does_not_depend_on_fresh_context() {
     let off = ready(&request(&operator(Inherit::None, Some(Format::FullOutput), Fresh::Disabled)));
@@ -202,7 +202,7 @@ fn accumulation_does_not_depend_on_fresh_context() {
     assert_eq!(off.context, "### s1\n\nOUT1\n\n### s2\n\nOUT2");
 }
 
-// SPEC §4: Matches come back in the order given, unranked.
+// Matches are returned in the given order, unranked.
 #[test]
 fn matches_are_untouched() {
     let matches: Vec<_> =
@@ -212,7 +212,7 @@ fn matches_are_untouched() {
     assert_eq!(finish(question.state.clone(), given).matches, matches);
 }
 
-// SPEC §4: `notes_only` keeps each step's notes, `full_output` its whole output, each under its step id.
+// `notes_only` keeps each step's notes, `full_output` its whole output, each under its step id.
 #[test]
 fn steps_without_notes_are_said() {
     let mut request = request(&operator(Inherit::None, Some(Format::NotesOnly), Fresh::Disabled));
@@ -225,7 +225,7 @@ fn steps_without_notes_are_said() {
     assert_eq!(ready(&request).accumulated.as_deref(), Some("### a\n\nA\n\n### b\n\nB\n\n### c\n\nC"));
 }
 
-// SPEC §4: an unknown type has no defaults.
+// An unknown type has no defaults.
 #[test]
 fn a_task_without_settings_cannot_be_assembled() {
     let mut task = Operator::new(Kind::Unknown("map".to_owned()), OperatorRole::Task);
@@ -238,7 +238,7 @@ fn a_task_without_settings_cannot_be_assembled() {
     assert_eq!(ready(&AssemblyRequest::new(task)).context, "");
 }
 
-// SPEC §4: Warnings about size thresholds inform and never change the flow; only the hard limit does.
+// Warnings about size thresholds inform and never change the flow; only the hard limit does.
 #[test]
 fn sizes_warn_and_only_the_limit_refuses() {
     let mut full = request(&operator(Inherit::Full, None, Fresh::Disabled));

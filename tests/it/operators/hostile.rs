@@ -1,4 +1,4 @@
-//! XML that is broken or means harm: what it is refused with, and where (TRAPS "XML").
+//! Broken or malicious XML: the errors, and their places.
 
 use ctxweave::operators::{ParseOptions, parse_bytes, parse_task};
 use ctxweave::{Code, Limits};

@@ -1,4 +1,4 @@
-//! Operators: XML context rules (SPEC §4, seeds/operator-context-management.md).
+//! Operators: XML context rules (docs/operators.md).
 
 mod assembly;
 mod hostile;

@@ -1,5 +1,5 @@
-//! One test for each rule of SPEC §4 about templates; the rules of assembly are in `assembly`, of runs in `runs`, of
-//! writing in `writing`, of XML in `hostile`.
+//! One test for each rule of docs/operators.md about templates; the rules of assembly are in `assembly`, of runs in
+//! `runs`, of writing in `writing`, of XML in `hostile`.
 
 use ctxweave::Severity;
 use ctxweave::operators::{ContextManagement, Kind, Operator, OperatorRole, ParseOptions, explain};
@@ -14,7 +14,7 @@ fn with_block(kind: &str, block: &str) -> String {
     format!("<task type=\"{kind}\"><context_management>{block}</context_management></task>")
 }
 
-// SPEC §4: Parse `<task type="atomic|sequential|reduce">`, nested steps, `inner_task` and `reduction_task`, at any depth.
+// Parse `<task type="atomic|sequential|reduce">`, nested steps, `inner_task` and `reduction_task`, at any depth.
 #[test]
 fn tasks_are_read_at_any_depth() {
     let task = clean(
@@ -66,7 +66,7 @@ fn tasks_are_read_at_any_depth() {
     assert_eq!(task.operator.kind, Kind::Atomic);
 }
 
-// SPEC §4: Unknown elements are kept and ignored.
+// Unknown elements are kept and ignored.
 #[test]
 fn unknown_elements_are_kept() {
     let xml = "<task type='atomic'>\n  <inputs><!-- a --><input name=\"x\">1</input></inputs>\n  <provider/>\n</task>";
@@ -85,7 +85,7 @@ fn unknown_elements_are_kept() {
     assert_eq!(found(&parsed), ["unknown_setting warning 2:60"]);
 }
 
-// SPEC §4: A task without a type is atomic (`info`); an unknown type is kept, with a warning and no defaults.
+// A task without a type is atomic (`info`); an unknown type is kept, with a warning and no defaults.
 #[test]
 fn types_that_are_missing_or_not_known() {
     let parsed = parse("\n <task/>");
@@ -110,14 +110,14 @@ fn types_that_are_missing_or_not_known() {
     clean("<task type='reduce'><inner_task/><reduction_task/></task>");
 }
 
-// SPEC §4: Every diagnostic has line and column. (And `found` asks for them in every test here.)
+// Every diagnostic has line and column. (`found` requires them in every test here.)
 #[test]
 fn diagnostics_say_where() {
     let xml = "<task type=\"sequential\">\r\n  <!-- 😀 --><context_management>\r\n    <inherit_context>some</inherit_context>\r\n  </context_management>\r\n</task>";
     assert_eq!(found(&parse(xml)), ["missing_field warning 2:14", "invalid_value error 3:22"]);
 }
 
-// SPEC §4: Defaults by operator as in the seed's table, applied field by field.
+// Defaults by operator as in the table of docs/operators.md, applied field by field.
 #[test]
 fn the_table_of_defaults() {
     let reduce = clean("<task type='reduce'><inner_task/><reduction_task/></task>");
@@ -148,8 +148,8 @@ fn the_table_of_defaults() {
     assert_eq!(settings(&inner.unwrap().operator), "full* true* notes_only* disabled*");
 }
 
-// SPEC §4: each effective value says where it came from (`explicit`, `default`). All combinations, against a model that
-// is written down once more, as simply as can be.
+// Each effective value has its origin (`explicit`, `default`). All combinations, against a second model that is as
+// simple as possible.
 #[test]
 fn every_combination_follows_the_table() {
     let operators = [
@@ -226,8 +226,8 @@ fn every_combination_follows_the_table() {
     assert_eq!(seen, 5 * 4 * 3 * 3 * 3);
 }
 
-// SPEC §4: Booleans are `true` or `false`; an enum value is compared case-sensitively after trimming XML white space;
-// anything else is `invalid_value`, and never gives a task more than its author may have meant.
+// Booleans are `true` or `false`; an enum value is compared case-sensitively after trimming XML white space; anything
+// else is `invalid_value`, and never gives a task more than its author may have meant.
 #[test]
 fn values_are_compared_without_white_space_around_them() {
     let wrong = [
@@ -292,7 +292,7 @@ fn values_are_compared_without_white_space_around_them() {
     assert_eq!(found(&parse(&with_block("sequential", invalid))), ["invalid_value error 1:101"]);
 }
 
-// SPEC §4: `accumulate_data` true without a format is an error.
+// `accumulate_data` true without a format is an error.
 #[test]
 fn accumulation_needs_a_format() {
     let block = "<inherit_context>full</inherit_context><accumulate_data>true</accumulate_data>";
@@ -303,7 +303,7 @@ fn accumulation_needs_a_format() {
     }
 }
 
-// SPEC §4: Accumulation on an operator that has none is an error.
+// Accumulation on an operator without accumulation is an error.
 #[test]
 fn only_sequences_accumulate() {
     let block = "<context_management><inherit_context>full</inherit_context><accumulate_data>true</accumulate_data><accumulation_format>full_output</accumulation_format></context_management>";
@@ -318,7 +318,7 @@ fn only_sequences_accumulate() {
     clean(&with_block("atomic", "<inherit_context>full</inherit_context><accumulate_data>false</accumulate_data>"));
 }
 
-// SPEC §4: A format with accumulation off is a warning.
+// A format with accumulation off is a warning.
 #[test]
 fn a_format_without_accumulation() {
     let block = "<inherit_context>full</inherit_context><accumulate_data>false</accumulate_data><accumulation_format>notes_only</accumulation_format>";
@@ -327,7 +327,7 @@ fn a_format_without_accumulation() {
     assert_eq!(found(&parse(&with_block("reduce", block))).last().unwrap(), "format_without_accumulation warning 1:80");
 }
 
-// SPEC §4: none + no accumulation + fresh disabled is the warning `no_context`.
+// none + no accumulation + fresh disabled is the warning `no_context`.
 #[test]
 fn no_context_at_all() {
     let nothing = "<inherit_context>none</inherit_context><fresh_context>disabled</fresh_context>";
@@ -343,8 +343,8 @@ fn no_context_at_all() {
     assert_eq!(found(&parse(inner)), ["no_context warning 1:33"]);
 }
 
-// SPEC §4: A block that leaves out a required field: error in `strict` mode, default plus warning otherwise;
-// `fresh_context` missing is always just the default.
+// A block without a required field: error in `strict` mode, default plus warning otherwise; a missing `fresh_context`
+// is always just the default.
 #[test]
 fn required_fields() {
     for (kind, block, missing) in [
@@ -368,7 +368,7 @@ fn required_fields() {
     }
 }
 
-// SPEC §4: A missing block is never a complaint.
+// A missing block has no diagnostic.
 #[test]
 fn a_missing_block_is_never_a_complaint() {
     let xml = "<task type='sequential'><steps><task type='atomic'/><task type='reduce'><inner_task/><reduction_task/></task></steps></task>";
@@ -377,7 +377,7 @@ fn a_missing_block_is_never_a_complaint() {
     }
 }
 
-// SPEC §4: `exclusive: true` also refuses inherit full/subset together with fresh enabled.
+// `exclusive: true` also rejects inherit full/subset together with fresh enabled.
 #[test]
 fn exclusive_refuses_both() {
     for (inherit, fresh, conflict) in [
@@ -396,7 +396,7 @@ fn exclusive_refuses_both() {
     }
 }
 
-// SPEC §4: Settings are fixed when the template is parsed. (In JavaScript the task is frozen besides: see
+// Settings are fixed when the template is parsed. (In JavaScript the task is frozen, too: see
 // tests/runtimes/operators.test.mjs.)
 #[test]
 fn the_same_template_gives_the_same_task() {

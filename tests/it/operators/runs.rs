@@ -1,4 +1,4 @@
-//! The rules of SPEC §4 about sequences, reductions and their failures.
+//! The rules of docs/operators.md about sequences, reductions and their failures.
 
 use ctxweave::Code;
 use ctxweave::operators::{
@@ -47,7 +47,7 @@ fn sequence(xml: &str) -> Run {
     Run { parent_context: Some("PARENT".to_owned()), ..Run::new(&parse(xml).task).unwrap() }
 }
 
-// SPEC §4 / issue 7: a sequence's steps, each following the settings of its own level.
+// A sequence's steps, each following the settings of its own level.
 #[test]
 fn a_sequence_runs_step_by_step() {
     let run = sequence(SEQUENCE);
@@ -107,8 +107,8 @@ fn a_run_takes_the_failure_of_its_own_context() {
     assert_eq!((failure.failed_input, failure.reason.as_str(), failure.total_inputs), (None, "mine", Some(1)));
 }
 
-// SPEC §4: sequential gives an error result with `notes.partialResults`, failed step, total; no retry. Every completed step
-// is in it with its notes, or with its output if it has no notes or the format is `full_output`.
+// sequential returns an error result with `notes.partialResults`, failed step, total; no retry. Every completed step is
+// in it with its notes, or with its output if it has no notes or the format is `full_output`.
 #[test]
 fn a_failed_step_keeps_what_was_done() {
     let run = |xml: &str| {
@@ -168,7 +168,7 @@ fn reduce(each: bool) -> Run {
     }
 }
 
-// SPEC §4 / issue 7: a reduce task: inner task per input, reduction task over results.
+// A reduce task: inner task per input, reduction task over results.
 #[test]
 fn a_reduction_runs_over_all_results() {
     let run = reduce(false);
@@ -200,7 +200,7 @@ fn a_reduction_can_run_after_each_result() {
     assert!(matches!(run.next(), Next::Done { output: Some(output), .. } if output == "(XY)"));
 }
 
-// SPEC §4: reduce gives the failing input, processed inputs, the accumulator, `notes.partialResults`; no retry.
+// reduce returns the failing input, processed inputs, the accumulator, `notes.partialResults`; no retry.
 #[test]
 fn a_failed_input_keeps_what_was_done() {
     let started = reduce(true).record(context("OWN")).unwrap().record(out("X", "")).unwrap();

@@ -1,4 +1,4 @@
-//! Requests as JSON: what is refused before anything is done with them, and how the rest is named (SPEC §0.8, §7).
+//! Requests as JSON: which errors are detected up front, and their paths.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! SPEC §4: back to XML: a task can be written with all defaults made explicit.
+//! Back to XML: a task can be written with all defaults made explicit (docs/operators.md).
 
 use ctxweave::operators::{Task, write_task};
 use ctxweave::{Code, Limits};
