@@ -26,6 +26,7 @@ mod test_bundlers;
 mod tidy;
 #[cfg(feature = "tiktoken")]
 mod vocab;
+mod words;
 
 use std::process::ExitCode;
 
@@ -66,6 +67,7 @@ cargo xtask <command>
                        --out DIR    into DIR      --unicode  the tables of character classes instead
                        --from FILE  of that `tokenizer.json`, into the file that `--out` names
                        --counts     what tiktoken counts, into tests/runtimes/counts.json
+  words              the messages of all errors and diagnostics in tests/golden, as a table; `!` marks those over 160 characters
 ";
 
 fn main() -> ExitCode {
@@ -96,12 +98,13 @@ fn dispatch() -> Result<ExitCode> {
         "test-bundlers" => test_bundlers::run(&project, &mut Args(args)),
         "models" => models::run(&project, &mut Args(args)),
         "bench" => bench::run(&project, &mut Args(args)),
+        "words" => words::run(&project, &mut Args(args)),
         "estimator" | "vocab" => with_tiktoken(&project, &command, args),
         "" | "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(())
         }
-        other => bail!("there is no command `{other}`\n\n{USAGE}"),
+        other => bail!("unknown command `{other}`\n\n{USAGE}"),
     }?;
     Ok(ExitCode::SUCCESS)
 }
