@@ -158,15 +158,12 @@ impl CommitGraph {
         if !foreign.is_empty() {
             let message = format!(
                 "{} of another origin and cannot be checked against the fields of the record",
-                counted("id was", "ids were", &foreign)
+                counted("id", &foreign)
             );
             diagnostics.push(finding(DiagnosticCode::ForeignCommitIds, Severity::Info, 0, message));
         }
         if !newer.is_empty() {
-            let message = format!(
-                "{} of a later version and can be read but not changed",
-                counted("record is", "records are", &newer)
-            );
+            let message = format!("{} of a later version and can be read but not changed", counted("record", &newer));
             diagnostics.push(finding(DiagnosticCode::NewerVersion, Severity::Info, 0, message));
         }
         for id in self.cycles(lines) {
@@ -212,11 +209,12 @@ impl CommitGraph {
     }
 }
 
-/// A count with ids: `4 ids were (`a`, `b`, `c`, …)`.
-fn counted(one: &str, many: &str, ids: &[&str]) -> String {
+/// A count with ids and a verb: "4 ids (`a`, `b`, `c`, …) are".
+fn counted(noun: &str, ids: &[&str]) -> String {
     let named: Vec<String> = ids.iter().take(3).map(|id| format!("`{id}`")).collect();
     let more = if ids.len() > named.len() { ", …" } else { "" };
-    format!("{} {} ({}{more})", ids.len(), if ids.len() == 1 { one } else { many }, named.join(", "))
+    let (plural, verb) = if ids.len() == 1 { ("", "is") } else { ("s", "are") };
+    format!("{} {noun}{plural} ({}{more}) {verb}", ids.len(), named.join(", "))
 }
 
 /// Merges the summary and tags of two records of one commit. Returns them if they differ from the first's. A difference

@@ -2,7 +2,7 @@
 
 use super::format::{FORMATS, Format};
 use crate::error::{Code, Error, Result};
-use crate::json::{Kind, Object, Value, quoted};
+use crate::json::{Kind, Object, Value};
 use crate::vendors::gemini_interactions::fields::tool_of;
 use crate::vendors::openai_chat::fields::THOUGHTS;
 
@@ -90,10 +90,7 @@ impl ListField {
 pub(crate) fn in_no_format(message: Value<'_>, index: usize) -> Error {
     let names: Vec<&str> = FORMATS.iter().map(|&(name, _)| name).collect();
     let error = message.invalid(|place| {
-        format!(
-            "{place} is not a chat message; pass an object with `role` and `content`, or one of the formats {}",
-            quoted(&names)
-        )
+        format!("{place} is not a chat message; pass an object with `role` and `content`, or a message in a supported format")
     });
     debug_assert_eq!(error.code(), Code::InvalidInput, "the caller's input");
     error.with("index", index).with("expected", names)

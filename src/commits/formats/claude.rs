@@ -526,7 +526,8 @@ pub(crate) fn mark(places: &mut [bool], at: usize) -> bool {
 /// Reports records whose parent is missing.
 pub(crate) fn report_missing(missing: u32, notes: &mut ConversionReport) {
     if missing > 0 {
-        let message = format!("{missing} records name a missing parent; the previous record was used for each");
+        let records = if missing == 1 { "record names" } else { "records name" };
+        let message = format!("{missing} {records} a missing parent; the previous record was used for each");
         notes.find(DiagnosticCode::BrokenChain, Severity::Info, message);
     }
 }

@@ -28,8 +28,7 @@ pub(super) fn whole(provider: Provider, whole: &Map<String, Value>, notes: &mut 
     // The answer to a blocked prompt has no candidates.
     if !whole.contains_key(field) && !whole.contains_key("promptFeedback") {
         let message = format!(
-            "`response` is not an answer of `{}`: it has no `{field}`; pass the body of the answer as the provider sent it, or the events \
-             of its stream, and the right provider",
+            "`response` is not an answer of `{}`: it has no `{field}`; pass the body or its events unchanged, and the right provider",
             provider.name()
         );
         return Err(Error::new(Code::InvalidInput, message).with("path", "response"));
