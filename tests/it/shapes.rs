@@ -25,7 +25,7 @@ fn errors_name_the_field() {
         (r#"7"#, "", "must be an object"),
         (r#"{"tree":7}"#, "tree", TREE),
         (r#"{"tree":[]}"#, "tree", TREE),
-        (r#"{"tree":null,"messages":[]}"#, "messages", "is no Loom tree; `chatToLoomTree` makes one of chat messages"),
+        (r#"{"tree":null,"messages":[]}"#, "messages", "is not a Loom tree; use `chatToLoomTree` for chat messages"),
         (
             r#"{"tree":{"nodes":[{"id":"a","authorType":"human","content":[{"type":"text","text":"b"}]}],"edges":[]}}"#,
             "tree.nodes[0].content",

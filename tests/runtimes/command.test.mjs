@@ -398,7 +398,7 @@ test("session: losses are reported", () => {
   const { stdout, stderr } = done("ctxweave session convert --to codex claude.jsonl");
   assert.ok(stdout.includes('"type":"session_meta"'));
   assert.match(stderr, /^claude-code-v1 → codex-v1: 5 messages, turn by turn\nnot converted:\n/);
-  assert.match(stderr, /the signature of another vendor's thoughts/);
+  assert.match(stderr, /the signature of another vendor's reasoning/);
   assert.match(stderr, /`--through-compactions` adds 8 messages/);
   assert.match(stderr, /abandoned: 1 branch/);
   assert.match(stderr, /work of 1 other agent/);

@@ -302,7 +302,7 @@ fn proofs_of_thoughts_go_where_they_are_known() {
     let gemini = convert(&anthropic, None, "gemini");
     assert_eq!(gemini.messages[1]["parts"][0], json!({ "text": "hm", "thought": true }));
     assert!(
-        gemini.diagnostics[0]["message"].as_str().unwrap().contains("proof of a thought"),
+        gemini.diagnostics[0]["message"].as_str().unwrap().contains("signature of reasoning"),
         "{:?}",
         gemini.diagnostics
     );
@@ -350,7 +350,7 @@ fn what_has_no_place_is_told() {
         "field `cache_control`",
         "file, written as its name",
         "custom tool",
-        "takes no `audio/wav`",
+        "does not accept `audio/wav`",
     ] {
         assert!(messages.iter().any(|message| message.contains(what)), "{what}: {messages:?}");
     }
