@@ -24,10 +24,10 @@ use crate::prompt::Format;
 ///
 /// let turn = |role: &str, text: &str| json!({ "role": role, "content": text });
 /// let messages = [
-/// turn("system", "Answer briefly."),
-/// turn("user", "What is a loom?"),
-/// turn("assistant", &"A loom holds threads under tension while others are woven in. ".repeat(9)),
-/// turn("user", "And the shuttle?"),
+///     turn("system", "Answer briefly."),
+///     turn("user", "What is a loom?"),
+///     turn("assistant", &"A loom holds threads under tension while others are woven in. ".repeat(9)),
+///     turn("user", "And the shuttle?"),
 /// ];
 /// let fitted = fit(&messages, &FitOptions { max_tokens: Some(60), keep_last: 1, ..FitOptions::default() })?;
 /// assert!(fitted.report.tokens.total <= 60);

@@ -67,11 +67,7 @@ pub trait Counter {
     }
 
     /// Whether counts add up at a paragraph break before `next`: for every text `a` that does not end in white space,
-    /// `count(a + "
-    ///
-    /// " + next) == count(a + "
-    ///
-    /// ") + count(next)`. `next` does not begin with white space.
+    /// `count(a + "\n\n" + next) == count(a + "\n\n") + count(next)`. `next` does not begin with white space.
     ///
     /// If this holds, assembly counts each node once; otherwise it counts joined texts again.
     fn is_additive_before(&self, next: &str) -> bool {

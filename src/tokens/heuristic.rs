@@ -23,11 +23,8 @@
 //! - Only the empty text counts 0.
 //! - No text counts more than two tokens per byte.
 //! - Paragraphs add up: the count is rounded to whole tokens at each blank line, to at least one, and
-//! text before a blank line never affects the text after it. For trimmed, non-empty `a` and `b`, `count(a + "
-//!
-//! " + b) == count(a + "
-//!
-//! ") + count(b)`.
+//!   text before a blank line never affects the text after it. For trimmed, non-empty `a` and `b`,
+//!   `count(a + "\n\n" + b) == count(a + "\n\n") + count(b)`.
 //!
 //! The end of the text ends a piece like any other boundary, so a longer text can count less, as with the
 //! real tokenizer: one more letter may complete a frequent word. docs/estimator.md has the measured errors.
@@ -97,11 +94,7 @@ static GRAMS: [i8; GRAMS_LEN] = {
 /// ```
 /// # use ctxweave::tokens::heuristic::count;
 /// assert_eq!(count(""), 0);
-/// assert_eq!(count("Hello
-///
-/// world"), count("Hello
-///
-/// ") + count("world"));
+/// assert_eq!(count("Hello\n\nworld"), count("Hello\n\n") + count("world"));
 /// ```
 #[must_use]
 pub fn count(text: &str) -> u32 {

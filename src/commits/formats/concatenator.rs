@@ -15,8 +15,7 @@ use crate::limits::Limits;
 /// joined.push(br#"{"role":"user","content":"hello"}"#, BlobSource::default())?;
 /// joined.push(br#"{"role":"assistant","content":"hi"}"#, BlobSource::default())?;
 /// let joined = joined.finish()?;
-/// assert_eq!(joined.bytes.iter().filter(|&&byte| byte == b'
-/// ').count(), 1);
+/// assert_eq!(joined.bytes.iter().filter(|&&byte| byte == b'\n').count(), 1);
 /// # Ok::<(), ctxweave::Error>(())
 /// ```
 #[derive(Debug)]

@@ -51,7 +51,7 @@ impl Splitter {
         Some(match pattern {
             CASED => Self::O200K,
             TEKKEN => Self { kind: Kind::Cased, digits: 1, options: SLASHES },
-            // A greedy `\s*` leaves at most one line break for what follows it: `[\r ]` and `[\r ]+` are equivalent.
+            // A greedy `\s*` leaves at most one line break for what follows it: `[\r\n]` and `[\r\n]+` are equivalent.
             LLAMA3 | GPT4 | GPT4_POSSESSIVE => letters(3, 0),
             QWEN2 => letters(1, 0),
             GPT2 | GPT2_SHORT => Self::GPT2,

@@ -209,7 +209,7 @@ impl Splitter {
     }
 }
 
-/// Whether an ASCII byte may precede the letters of a word: `[^\r \p{L}\p{N}]`. Not so for other bytes.
+/// Whether an ASCII byte may precede the letters of a word: `[^\r\n\p{L}\p{N}]`. Not so for other bytes.
 #[inline(always)]
 fn may_lead(byte: u8) -> bool {
     class::ASCII.get(usize::from(byte)).is_some_and(|class| class & (BLANK | OTHER) != 0)
@@ -310,12 +310,12 @@ impl Letters {
         }
     }
 
-    /// The rest of ` ?[^\s\p{L}\p{N}]++[\r ]*+`, at least one character of which is before `at` or at it.
+    /// The rest of ` ?[^\s\p{L}\p{N}]++[\r\n]*+`, at least one character of which is before `at` or at it.
     fn other(bytes: &[u8], at: usize) -> usize {
         skip(bytes, skip(bytes, at, OTHER | MARK), BREAK)
     }
 
-    /// `\s++$|\s*[\r ]|\s+(?!\S)|\s`, the first of these only if the splitter has it.
+    /// `\s++$|\s*[\r\n]|\s+(?!\S)|\s`, the first of these only if the splitter has it.
     fn white(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
         let white = White::at(bytes, at);
         let ends = white.end == bytes.len();
@@ -354,12 +354,9 @@ fn spaced(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
 ///
 /// ```text
 /// [!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+
-/// [^\r
-/// \p{L}\p{P}\p{S}]?[\p{L}\p{M}]+
-/// ?[\p{P}\p{S}]+[\r
-/// ]*
-/// \s*[\r
-/// ]+
+/// [^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+
+///  ?[\p{P}\p{S}]+[\r\n]*
+/// \s*[\r\n]+
 /// \s+(?!\S)
 /// \s+
 /// ```
