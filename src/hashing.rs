@@ -18,7 +18,19 @@ impl Hasher {
     }
 
     pub(crate) fn text(&mut self, text: &str) {
-        let (words, rest) = text.as_bytes().as_chunks::<8>();
+        let (blocks, rest) = text.as_bytes().as_chunks::<32>();
+        if !blocks.is_empty() {
+            // Four lanes, so that a multiplication need not wait for the one before it.
+            let mut lanes = [1, 2, 3, 4].map(|lane| Self { state: self.state ^ lane });
+            for block in blocks {
+                lanes
+                    .iter_mut()
+                    .zip(block.as_chunks::<8>().0)
+                    .for_each(|(lane, word)| lane.word(u64::from_le_bytes(*word)));
+            }
+            lanes.iter().for_each(|lane| self.word(lane.state));
+        }
+        let (words, rest) = rest.as_chunks::<8>();
         for word in words {
             self.word(u64::from_le_bytes(*word));
         }

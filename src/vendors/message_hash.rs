@@ -4,18 +4,6 @@
 use crate::hashing::Hasher;
 use crate::json::{Kind, Object, Value};
 
-/// Marks for a provider's cache, and annotations of hosts.
-const IGNORED: &[&str] = &[
-    "cache_control",
-    "cacheControl",
-    "cachePoint",
-    "prompt_cache_breakpoint",
-    "metadata",
-    "response_metadata",
-    "usage_metadata",
-    "createdAt",
-];
-
 /// The hashes of a message: of everything except its parts, and with each further part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MessageHash {
@@ -28,12 +16,11 @@ impl MessageHash {
         let Some(object) = message.as_object() else {
             return Self { head: value_hash(message).unwrap_or_default(), parts: Vec::new() };
         };
-        let is_parts = |key: Value<'_>| key.is_string("content") || key.is_string("parts");
         let mut head = Hasher::default();
-        hash_fields(object, &mut head, &|key| is_parts(key));
+        hash_fields(object, &mut head, &is_parts);
         let head = head.finish();
         let mut parts = Vec::new();
-        for (_, content) in object.entries().filter(|&(key, _)| is_parts(key)) {
+        for (_, content) in object.entries().filter(|(key, _)| key.as_text().is_some_and(|name| is_parts(&name))) {
             let last = |parts: &[u64]| parts.last().copied().unwrap_or(head);
             match content.as_list() {
                 Some(list) => list.for_each(|part| parts.push(with_part(last(&parts), part))),
@@ -104,11 +91,26 @@ fn with_part(before: u64, part: Value<'_>) -> u64 {
 }
 
 fn is_plain_text_key(key: Value<'_>) -> bool {
-    key.is_string("type") || key.is_string("text") || is_ignored(key)
+    key.as_text().is_some_and(|name| matches!(&*name, "type" | "text") || is_ignored(&name))
 }
 
-fn is_ignored(key: Value<'_>) -> bool {
-    IGNORED.iter().any(|ignored| key.is_string(ignored))
+fn is_parts(name: &str) -> bool {
+    matches!(name, "content" | "parts")
+}
+
+/// Marks for a provider's cache, and annotations of hosts.
+fn is_ignored(name: &str) -> bool {
+    matches!(
+        name,
+        "cache_control"
+            | "cacheControl"
+            | "cachePoint"
+            | "prompt_cache_breakpoint"
+            | "metadata"
+            | "response_metadata"
+            | "usage_metadata"
+            | "createdAt"
+    )
 }
 
 /// The hash of a value; `None` for an object with only ignored fields.
@@ -139,14 +141,15 @@ pub(crate) fn value_hash(value: Value<'_>) -> Option<u64> {
 }
 
 /// Adds the fields of an object except some; returns the number of exceptions.
-fn hash_fields(object: Object<'_>, hasher: &mut Hasher, is_excepted: &dyn Fn(Value<'_>) -> bool) -> usize {
+fn hash_fields(object: Object<'_>, hasher: &mut Hasher, is_excepted: &dyn Fn(&str) -> bool) -> usize {
     let mut count = 0;
     for (key, value) in object.entries() {
-        if is_ignored(key) || is_excepted(key) {
+        let name = key.as_text().unwrap_or_default();
+        if is_ignored(&name) || is_excepted(&name) {
             continue;
         }
         if let Some(hash) = value_hash(value) {
-            hasher.text(&key.as_text().unwrap_or_default());
+            hasher.text(&name);
             hasher.word(hash);
             count += 1;
         }
