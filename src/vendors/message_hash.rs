@@ -1,6 +1,8 @@
 //! The parts of a message that are compared with an earlier request: its role, its content and its ids
 //! (docs/agents.md).
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::hashing::Hasher;
 use crate::json::{Kind, Object, Value};
 
@@ -8,18 +10,19 @@ use crate::json::{Kind, Object, Value};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MessageHash {
     head: u64,
-    parts: Vec<u64>,
+    /// Most messages have one.
+    parts: SmallVec<[u64; 2]>,
 }
 
 impl MessageHash {
     pub(crate) fn of(message: Value<'_>) -> Self {
         let Some(object) = message.as_object() else {
-            return Self { head: value_hash(message).unwrap_or_default(), parts: Vec::new() };
+            return Self { head: value_hash(message).unwrap_or_default(), parts: smallvec![] };
         };
         let mut head = Hasher::default();
         hash_fields(object, &mut head, &is_parts);
         let head = head.finish();
-        let mut parts = Vec::new();
+        let mut parts: SmallVec<[u64; 2]> = smallvec![];
         for (_, content) in object.entries().filter(|(key, _)| key.as_text().is_some_and(|name| is_parts(&name))) {
             let last = |parts: &[u64]| parts.last().copied().unwrap_or(head);
             match content.as_list() {
@@ -32,7 +35,7 @@ impl MessageHash {
 
     /// A message whose parts are not compared.
     pub(crate) fn of_hash(hash: u64) -> Self {
-        Self { head: hash, parts: Vec::new() }
+        Self { head: hash, parts: smallvec![] }
     }
 
     /// The hash of the whole message.

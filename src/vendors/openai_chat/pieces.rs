@@ -34,8 +34,9 @@ pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     }
     // The same reasoning in several places counts once.
     let mut thoughts = None;
-    let signed = is_signed(message);
-    for (name, value) in THOUGHTS.into_iter().zip(message.fields(THOUGHTS)?) {
+    let reasoning = message.fields(THOUGHTS)?;
+    let signed = reasoning.iter().any(Option::is_some) && is_signed(message);
+    for (name, value) in THOUGHTS.into_iter().zip(reasoning) {
         let Some(value) = value else { continue };
         let tokens = thoughts.replace(value).is_none().then_some(value);
         reader.piece(Kind::Reasoning, Some(vec![Key(name)])).value(tokens).signed(signed);
