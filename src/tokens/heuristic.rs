@@ -8,9 +8,9 @@
 //!
 //! - one for each character, by its script or kind and its place in the piece;
 //! - one for each run of two, three and four characters, looked up by hash in a small table
-//! that all languages share. Frequent runs lower the cost, rare ones raise it;
-//! - a few for the whole piece: its length, its letter case, the preceding character, its last
-//! letters, its spelling by hash.
+//!   that all languages share. Frequent runs lower the cost, rare ones raise it;
+//! - a few for the whole piece: its length, its letter case, the preceding character, its last letters, its spelling by
+//!   hash.
 //!
 //! In scripts written without spaces each character is a separate piece that still sees its neighbors. Text that the
 //! training data lacks, such as runs of line ends, of wide spaces or of one ideograph, braille, private-use characters
@@ -22,8 +22,8 @@
 //!
 //! - Only the empty text counts 0.
 //! - No text counts more than two tokens per byte.
-//! - Paragraphs add up: the count is rounded to whole tokens at each blank line, to at least one, and
-//!   text before a blank line never affects the text after it. For trimmed, non-empty `a` and `b`,
+//! - Paragraphs add up: the count is rounded to whole tokens at each blank line, to at least one, and text before a
+//!   blank line never affects the text after it. For trimmed, non-empty `a` and `b`,
 //!   `count(a + "\n\n" + b) == count(a + "\n\n") + count(b)`.
 //!
 //! The end of the text ends a piece like any other boundary, so a longer text can count less, as with the

@@ -1,15 +1,12 @@
 //! The part of a vocabulary asset after its merges. Numbers are little-endian:
 //!
 //! - the number of id runs, then per run the rank and the id of its first token, four bytes each; then the indices of
-//!   the
-//! runs in that list, four bytes each, in the order of their ids;
+//!   the runs in that list, four bytes each, in the order of their ids;
 //! - the number of literals, then per literal its rank (four bytes), its kind, its length (two bytes) and its bytes.
-//!   Kind 0: a
-//! token that merges in an order other than that of the ranks; 1: a token that no merge makes and that counts only as a
-//! whole piece; 2: a token that is only decoded;
+//!   Kind 0: a token that merges in an order other than that of the ranks; 1: a token that no merge makes and that
+//!   counts only as a whole piece; 2: a token that is only decoded;
 //! - the number of special tokens, then per token its id (four bytes), its kind, its length (two bytes) and its text.
-//!   Kind 0: a
-//! token that texts may contain; 1: a token that is only decoded.
+//!   Kind 0: a token that texts may contain; 1: a token that is only decoded.
 
 use super::token_table::{NONE, Rank, SHORT, TokenTable};
 use crate::maps::SortedMap;

@@ -16,8 +16,7 @@ use crate::error::{Error, Result};
 ///
 /// - ranks 0 to 255 are the 256 single bytes, and there are fewer than 2¹⁸ tokens;
 /// - byte pair encoding of each further token with the lower ranks alone leaves exactly two parts; those are the parts
-///   that
-/// the asset records, and both rank lower than the token;
+///   that the asset records, and both rank lower than the token;
 /// - no two tokens are equal, and only the single byte contains the byte `0xff`;
 /// - no token is longer than 1024 bytes.
 ///
