@@ -12,7 +12,7 @@ use crate::stamp;
 
 const FOLDER: &str = "tests/golden";
 
-/// Messages have at most this many characters (STYLE.md).
+/// Messages have at most this many characters.
 const MAX_MESSAGE_CHARS: usize = 160;
 
 /// A code and a message, sorted by code.
