@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::json;
+use crate::text::utf16_len;
 use crate::tokens::bpe::{CachingCounter, Encoding, Vocabulary};
 use crate::tokens::counter::Counter;
 use crate::tokens::counter::IncrementalCount;
@@ -48,6 +49,30 @@ impl Counter for Heuristic {
 
     fn is_additive_before(&self, _: &str) -> bool {
         true
+    }
+}
+
+/// Counts one token per four characters, as many programs do; for comparison with them. The counts are wrong for most texts
+/// other than English prose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Characters;
+
+impl Characters {
+    pub(crate) const NAME: &'static str = "characters";
+    const PER_TOKEN: usize = 4;
+}
+
+impl Counter for Characters {
+    fn name(&self) -> &str {
+        Self::NAME
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        u32::try_from(utf16_len(text).div_ceil(Self::PER_TOKEN)).unwrap_or(u32::MAX)
+    }
+
+    fn max_tokens_for_bytes(&self, bytes: usize) -> Option<u64> {
+        Some(bytes.div_ceil(Self::PER_TOKEN) as u64)
     }
 }
 
@@ -117,7 +142,7 @@ impl Tokenizers {
     /// name; [`crate::Code::UnknownValue`] for `heuristic`.
     pub fn load(&mut self, name: &str, asset: &[u8]) -> Result<()> {
         let encoding = Encoding::from_name(name);
-        if encoding.is_none() && name == "heuristic" {
+        if encoding.is_none() && ["heuristic", Characters::NAME].contains(&name) {
             return Err(unknown("the vocabulary", name, Encoding::ALL.iter().map(|encoding| encoding.name())));
         }
         if let Some(loaded) = self.loaded(name) {
@@ -143,6 +168,9 @@ impl Tokenizers {
         if name == "heuristic" {
             return Ok(Rc::<CachingHeuristic>::clone(&self.heuristic));
         }
+        if name == Characters::NAME {
+            return Ok(Rc::new(Characters));
+        }
         if let Some(vocabulary) = self.loaded(name) {
             return Ok(Rc::<CachingCounter>::clone(vocabulary));
         }
@@ -163,7 +191,7 @@ impl Tokenizers {
     fn unknown_name(&self, name: &str) -> Error {
         let names = self.exact_names();
         let exact = names.iter().map(String::as_str);
-        let mut all: Vec<&str> = families::names().collect();
+        let mut all: Vec<&str> = families::names().chain([Characters::NAME]).collect();
         all.extend(exact);
         unknown("`tokenizer`", name, all.into_iter())
     }

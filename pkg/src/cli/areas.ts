@@ -30,7 +30,7 @@ export const encodings = {
 const everywhere = ["o200k_base", "cl100k_base"];
 
 /** The estimated tokenizers. */
-const families = ["heuristic", "claude", "claude-3", "gemini", "gpt-4"];
+const families = ["heuristic", "characters", "claude", "claude-3", "gemini", "gpt-4"];
 
 /** The option that selects the tokenizer. */
 export const tokenizerOption = text(

@@ -41,7 +41,7 @@ export function tokensLine(
   limit?: number,
 ): Line {
   const most = limit === undefined ? "" : ` of ${grouped(limit)}`;
-  const isEstimate = tokenizer === "heuristic" || tokenizerError !== undefined;
+  const isEstimate = ["heuristic", "characters"].includes(tokenizer) || tokenizerError !== undefined;
   const may = tokenizerError === undefined ? "" : `, error up to ${tokenizerError} %`;
   const how = isEstimate ? ` (estimated: ${tokenizer}${may})` : ` (${tokenizer})`;
   return [

@@ -300,8 +300,11 @@ export type Encoding = keyof Encodings;
 /** An exact tokenizer: an encoding, or the name under which a custom vocabulary was loaded. */
 export type ExactTokenizer = Encoding | (string & {});
 
-/** How to count tokens: estimated, or exactly once the vocabulary is loaded. */
-export type Tokenizer = "heuristic" | TokenizerFamily | CalibratedTokenizer | ExactTokenizer;
+/**
+ * How to count tokens: estimated, or exactly once the vocabulary is loaded. `characters` is a token per four characters,
+ * for comparison with programs that count so.
+ */
+export type Tokenizer = "heuristic" | "characters" | TokenizerFamily | CalibratedTokenizer | ExactTokenizer;
 
 /**
  * Models without a public tokenizer: the estimate times a factor per kind of text, never exact. `claude` is for Opus
