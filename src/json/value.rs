@@ -780,7 +780,13 @@ impl<'t> Object<'t> {
     /// The unknown keys. A known name with a dot is the path of an option that is often misplaced here.
     fn unknown(self, known: &[&str]) -> impl Iterator<Item = Cow<'t, str>> {
         let keys = self.entries().map(|(key, _)| key.as_text().unwrap_or_default());
-        keys.filter(|key| is_nested(key) || !known.contains(&&**key))
+        let keys = keys.filter(|key| is_nested(key) || !known.contains(&&**key));
+        keys.filter(move |key| !(OF_RESULTS.contains(&&**key) && self.is_request()))
+    }
+
+    /// Whether this is the request of a call, or the argument with its options.
+    fn is_request(self) -> bool {
+        self.0.at == self.0.document.root().at || REQUEST_ARGUMENTS.contains(&self.0.path().as_str())
     }
 
     /// Reports unknown fields, with the nearest known name. For options only: nodes, edges, records and files may hold
@@ -811,6 +817,11 @@ impl<'t> Object<'t> {
         }
     }
 }
+
+/// Fields of results that a request may hold, so that a result can be spread into it.
+const OF_RESULTS: &[&str] = &["report", "diagnostics"];
+/// The arguments of calls that hold options.
+const REQUEST_ARGUMENTS: &[&str] = &["options", "then", "edit"];
 
 /// Fails if an option was unknown, for calls without diagnostics.
 ///

@@ -119,3 +119,45 @@ fn golden_bodies_keep_the_rules() {
     }
     assert!(checked[..5].iter().all(|count| *count >= 8) && checked[5] >= 2, "{checked:?}");
 }
+
+/// Adds the fields of a result to the request of a golden, and to its options; returns whether it has any.
+fn spread_result_into(golden: &mut Value) -> bool {
+    const METHODS: &[&str] = &["assembleDialogue", "assembleBuffer", "requestBody", "fit", "search", "preview"];
+    let spread = |request: &mut Value| {
+        let Some(request) = request.as_object_mut() else { return false };
+        request.insert("report".to_owned(), json!({ "limit": 1, "truncated": true }));
+        request.insert("diagnostics".to_owned(), json!([{ "code": "unknown_option" }]));
+        true
+    };
+    let name = golden["call"].as_str().unwrap().to_owned();
+    let mut found = false;
+    for step in golden["steps"].as_array_mut().into_iter().flatten() {
+        let Some([method, .., options]) = step.as_array_mut().map(Vec::as_mut_slice) else { continue };
+        found |= method.as_str().is_some_and(|method| METHODS.contains(&method)) && spread(options);
+    }
+    let Some(call) = ctxweave::CALLS.iter().copied().flatten().find(|call| call.name == name) else { return found };
+    // A node, an edge or a task may hold any fields.
+    match call.parameters.iter().position(|parameter| *parameter == "options") {
+        Some(at) => found |= golden["args"].get_mut(at).is_some_and(spread),
+        None if call.parameters.is_empty() && golden["args"].is_array() => found |= spread(&mut golden["args"][0]),
+        None if call.parameters.is_empty() => found |= spread(&mut golden["request"]),
+        None => {}
+    }
+    found
+}
+
+/// A result can be spread into a request: its `report` and `diagnostics` change nothing.
+#[test]
+fn results_can_be_spread_into_requests() {
+    let mut calls = std::collections::BTreeSet::new();
+    for path in all() {
+        let mut golden = read(&path);
+        let expected = run(&golden).ok();
+        if expected.is_some() && !golden["$text"].is_string() && spread_result_into(&mut golden) {
+            let found = run(&golden).unwrap_or_else(|error| panic!("{error}: {}", path.display()));
+            assert_eq!(Some(found), expected, "{}", path.display());
+            calls.insert(golden["call"].as_str().unwrap().to_owned());
+        }
+    }
+    assert!(calls.len() > 30, "{calls:?}");
+}

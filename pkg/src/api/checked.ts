@@ -15,6 +15,9 @@ export function checkedObject<T extends object>(value: T, path: string): T {
   return value;
 }
 
+/** Fields of results that options may hold, so that a result can be spread into them. */
+const OF_RESULTS = ["report", "diagnostics"];
+
 /** Copies the options, reading each once. They must be an object without unknown options. */
 export function checkedOptions<Options extends object>(
   options: Options,
@@ -24,7 +27,8 @@ export function checkedOptions<Options extends object>(
   checkedObject(options, path === "" ? "options" : path);
   const names: readonly string[] = known;
   const placeOf = (name: string): string => (path === "" ? name : `${path}.${name}`);
-  const unknown = guarded(path, () => Object.keys(options)).find((name) => !names.includes(name));
+  const isKnown = (name: string): boolean => names.includes(name) || (!path.includes("[") && OF_RESULTS.includes(name));
+  const unknown = guarded(path, () => Object.keys(options)).find((name) => !isKnown(name));
   if (unknown === undefined) {
     const read = known.map((name) => [name, guarded(placeOf(name), () => options[name])] as const);
     return Object.fromEntries(read.filter(([, value]) => value !== undefined)) as Options;
