@@ -79,6 +79,22 @@ pub fn parse_brief(content: Option<&Content>, path: &str) -> ParsedBrief {
     parsed
 }
 
+/// Names of genres in the order of their files: those of the brief, then those that the host lists.
+pub(super) fn genres_with(parsed: &mut ParsedBrief, listed: &[String]) -> Vec<String> {
+    let mut all = parsed.brief.tastes.clone();
+    for (at, name) in listed.iter().enumerate() {
+        match refusal(name) {
+            Some(why) => {
+                let found = Diagnostic { line: None, ..refused(name, why, "", 0) };
+                parsed.diagnostics.push(found.at_path(format!("genres[{at}]")));
+            }
+            None if all.contains(name) => {}
+            None => all.push(name.clone()),
+        }
+    }
+    all
+}
+
 /// The text after `Tastes:`, in any case, in bold or not, at the start of a line.
 fn tastes_value(line: &str) -> Option<&str> {
     const FORMS: [&str; 5] = ["tastes:", "**tastes:**", "**tastes**:", "__tastes:__", "__tastes__:"];

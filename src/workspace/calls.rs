@@ -18,7 +18,7 @@ pub const CALLS: &[Call] = &[
 
 /// The fields of a workspace that each call reads.
 const FIELDS: &[&str] =
-    &["tastes", "brief", "notes", "log", "gaps", "tastesDir", "workspaceDir", "limits", "tokenizer"];
+    &["tastes", "genres", "brief", "notes", "log", "gaps", "tastesDir", "workspaceDir", "limits", "tokenizer"];
 
 fn workspace<'t>(request: Value<'t>, diagnostics: &mut Vec<Diagnostic>) -> Result<Object<'t>> {
     let workspace = request.object("a workspace, an object")?;
@@ -36,7 +36,8 @@ fn brief(request: Value<'_>) -> Result<Response> {
 fn plan(request: Value<'_>) -> Result<Response> {
     let mut diagnostics = request.repaired();
     let input = workspace(request, &mut diagnostics)?;
-    let mut plan = plan_loading(input.read("brief", Content::read)?.as_ref(), &names(input)?);
+    let genres = input.read("genres", Value::strings)?.unwrap_or_default();
+    let mut plan = plan_loading(input.read("brief", Content::read)?.as_ref(), &genres, &names(input)?);
     error::put_before(diagnostics, &mut plan.diagnostics);
     Response::of(&plan)
 }
@@ -56,6 +57,7 @@ fn context(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let workspace = Workspace {
         default_taste,
         genres,
+        listed: input.read("genres", Value::strings)?.unwrap_or_default(),
         brief: file("brief")?,
         notes: file("notes")?,
         log: file("log")?,
@@ -90,9 +92,15 @@ fn tastes(tastes: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<Tastes
     let tastes = tastes.object("tastes, an object with `default` and `genres`")?;
     tastes.report_unknown(&["default", "genres"], diagnostics);
     let mut genres = Vec::new();
+    let listed = tastes.get("genres")?.filter(|genres| genres.as_list().is_some());
+    for file in listed.map(|files| files.list("")).transpose()?.into_iter().flatten() {
+        let file = file.object("a genre file, an object with `name` and `content`")?;
+        genres.push((file.need("name")?.string()?, file.read("content", Content::read)?));
+    }
     for (name, text) in tastes
         .get("genres")?
-        .map(|genres| genres.object("an object of texts"))
+        .filter(|_| listed.is_none())
+        .map(|genres| genres.object("an object of texts, or a list of `{ name, content }`"))
         .transpose()?
         .iter()
         .flat_map(|genres| genres.entries())

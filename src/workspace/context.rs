@@ -9,7 +9,7 @@ use crate::limits::{self, Limits};
 use crate::tokens::Counter;
 
 use super::Sizes;
-use super::brief::{Brief, parse_brief};
+use super::brief::{Brief, genres_with, parse_brief};
 use super::notes::{WorkspaceNotes, summarize};
 use super::plan::{FileRole, Names};
 use super::records::{Gap, LogEntry, recent_gaps, recent_log};
@@ -22,6 +22,8 @@ pub struct Workspace {
     pub default_taste: Option<Content>,
     /// The genre files by name.
     pub genres: Vec<(String, Option<Content>)>,
+    /// The names of genres that are declared in addition to those in the brief.
+    pub listed: Vec<String>,
     /// The brief.
     pub brief: Option<Content>,
     /// The notes.
@@ -103,11 +105,13 @@ pub struct ReadContext {
 pub fn read_context(workspace: &Workspace, limits: &Limits, counter: &dyn Counter) -> Result<ReadContext> {
     limits::check("inputBytes", workspace.bytes(), limits.input_bytes)?;
     let Workspace { names, sizes, .. } = workspace;
-    let parsed = parse_brief(workspace.brief.as_ref(), &names.file(FileRole::Brief));
+    let mut parsed = parse_brief(workspace.brief.as_ref(), &names.file(FileRole::Brief));
     let mut diagnostics = Vec::new();
     // Without a brief nothing is declared: the genres are those that the host passes.
-    let declared = workspace.brief.as_ref().map(|_| parsed.brief.tastes.as_slice());
-    let tastes = read_tastes(workspace.default_taste.as_ref(), &workspace.genres, declared, names, &mut diagnostics);
+    let declares = workspace.brief.is_some() || !workspace.listed.is_empty();
+    let declared = declares.then(|| genres_with(&mut parsed, &workspace.listed));
+    let (default, genres) = (workspace.default_taste.as_ref(), &workspace.genres);
+    let tastes = read_tastes(default, genres, declared.as_deref(), names, &mut diagnostics);
     diagnostics.extend(parsed.diagnostics);
     let notes =
         match workspace.notes.as_ref().and_then(|content| content.text(&names.file(FileRole::Notes), &mut diagnostics))

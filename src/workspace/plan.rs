@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::error::Diagnostic;
 use crate::input::Content;
 
-use super::brief::{DEFAULT_TASTE, parse_brief};
+use super::brief::{DEFAULT_TASTE, genres_with, parse_brief};
 
 /// The role of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -97,12 +97,12 @@ fn join(folder: &str, name: &str) -> String {
     }
 }
 
-/// The files that the response needs, given the brief.
-pub fn plan_loading(brief: Option<&Content>, names: &Names) -> LoadingPlan {
-    let parsed = parse_brief(brief, &names.file(FileRole::Brief));
+/// The files that the response needs, given the brief. `listed` are genres in addition to those of the brief.
+pub fn plan_loading(brief: Option<&Content>, listed: &[String], names: &Names) -> LoadingPlan {
+    let mut parsed = parse_brief(brief, &names.file(FileRole::Brief));
     let file = |role| PlannedFile { role, genre: None, path: names.file(role) };
     let genre = |name: String| PlannedFile { role: FileRole::Genre, path: names.genre(&name), genre: Some(name) };
-    let genres = parsed.brief.tastes.into_iter().map(genre);
+    let genres = genres_with(&mut parsed, listed).into_iter().map(genre);
     let others = [FileRole::Brief, FileRole::Notes, FileRole::Log, FileRole::Gaps].map(file);
     let files = std::iter::once(file(FileRole::Default)).chain(genres).chain(others).collect();
     LoadingPlan { files, diagnostics: parsed.diagnostics }

@@ -34,7 +34,7 @@ fn genres(files: &[(&str, &str)]) -> Vec<(String, Option<Content>)> {
 #[test]
 fn the_plan_lists_the_files_in_loading_order() {
     let names = Names { tastes_dir: "/t".into(), workspace_dir: "w/".into() };
-    let plan = plan_loading(text("Tastes: night, underwater\n").as_ref(), &names);
+    let plan = plan_loading(text("Tastes: night, underwater\n").as_ref(), &[], &names);
     let files: Vec<_> = plan.files.iter().map(|file| (file.role, file.path.as_str())).collect();
     assert_eq!(
         files,
@@ -48,7 +48,7 @@ fn the_plan_lists_the_files_in_loading_order() {
             (FileRole::Gaps, "w/vocabulary_gaps.jsonl"),
         ]
     );
-    assert_eq!(plan_loading(None, &Names::default()).files.len(), 5);
+    assert_eq!(plan_loading(None, &[], &Names::default()).files.len(), 5);
 }
 
 /// "Missing, empty and unreadable (invalid UTF-8) inputs give empty structures, the last with a diagnostic."
@@ -185,7 +185,9 @@ fn names_that_are_no_file_stems_are_refused() {
     for found in &parsed.diagnostics {
         assert_eq!((found.code, found.path.as_deref(), found.line), (TasteRefused, Some("brief.md"), Some(2)));
     }
-    assert!(plan_loading(text(raw).as_ref(), &Names::default()).files.iter().all(|file| !file.path.contains("..")));
+    assert!(
+        plan_loading(text(raw).as_ref(), &[], &Names::default()).files.iter().all(|file| !file.path.contains(".."))
+    );
 }
 
 /// The brief picks the genre files: what it names and is not there is said, what it does not name is left out.

@@ -111,3 +111,30 @@ test("inputs may be text or bytes, and are never mutated", () => {
   assert.equal(ctxweave.readFullNotes({ notes: "a\r\n".repeat(99) }), "a\r\n".repeat(99));
   assert.equal(ctxweave.readFullNotes({}), "");
 });
+
+test("the sizes of notes are those of the constants", () => {
+  const { NOTES_HEAD_LINES, NOTES_TAIL_LINES, NOTES_TRUNCATION_THRESHOLD } = ctxweave;
+  assert.deepEqual([NOTES_HEAD_LINES, NOTES_TAIL_LINES, NOTES_TRUNCATION_THRESHOLD], [10, 30, 40]);
+  const notes = (count) => Array.from({ length: count }, (_, at) => `line ${at + 1}`);
+  const { notes: whole } = ctxweave.readContext({ notes: notes(NOTES_TRUNCATION_THRESHOLD).join("\n") }).context;
+  assert.equal(whole.truncated, false);
+  const lines = notes(NOTES_TRUNCATION_THRESHOLD + 1);
+  const { notes: cut } = ctxweave.readContext({ notes: lines.join("\n") }).context;
+  const [head, tail] = cut.summary.split("\n\n... [1 lines elided] ...\n\n");
+  assert.equal(head, lines.slice(0, NOTES_HEAD_LINES).join("\n"));
+  assert.equal(tail, lines.slice(-NOTES_TAIL_LINES).join("\n"));
+});
+
+test("genres are loaded in the order of the brief and of the list, empty ones too", async () => {
+  const files = { "tastes/2024.md": "New.\n", "tastes/1999.md": "", "brief.md": "Tastes: 2024\n" };
+  const asked = [];
+  const read = async (path) => {
+    asked.push(path);
+    return files[path];
+  };
+  const { context, diagnostics } = await ctxweave.loadContext(read, { genres: ["1999", "2024"] });
+  assert.deepEqual(context.tastes.genres, { 2024: "New.\n", 1999: "" });
+  assert.deepEqual(context.brief.tastes, ["2024"]);
+  assert.deepEqual(diagnostics, []);
+  assert.ok(asked.indexOf("tastes/2024.md") < asked.indexOf("tastes/1999.md"));
+});

@@ -16,6 +16,13 @@ import type {
 } from "../types/workspace.js";
 import type { ReadonlyData } from "../types/common.js";
 
+/** Lines kept at the start of long notes, unless `limits.notesHeadLines` is set. */
+export const NOTES_HEAD_LINES = 10;
+/** Lines kept at the end of long notes, unless `limits.notesTailLines` is set. */
+export const NOTES_TAIL_LINES = 30;
+/** Notes with no more lines are returned whole. */
+export const NOTES_TRUNCATION_THRESHOLD = NOTES_HEAD_LINES + NOTES_TAIL_LINES;
+
 /** Parses a brief: its tastes and its intent. A missing or unreadable brief is empty. */
 export function parseBrief(text?: FileContent | null): ParsedBrief {
   return callJson("parseBrief", text) as ParsedBrief;
@@ -63,22 +70,23 @@ export async function loadContext(readFile: ReadFile, options: LoadContextOption
       return { unreadable: String(message ?? thrown) };
     }
   };
-  const { tastesDir, workspaceDir } = options;
+  const { tastesDir, workspaceDir, genres: listed } = options;
   const place = {
     ...(tastesDir === undefined ? {} : { tastesDir }),
     ...(workspaceDir === undefined ? {} : { workspaceDir }),
+    ...(listed === undefined ? {} : { genres: listed }),
   };
   const briefFile = planContextLoading(place).files.find(({ role }) => role === "brief");
   const brief = briefFile && (await read(briefFile.path));
   const { files } = planContextLoading({ ...place, ...(brief === undefined ? {} : { brief }) });
-  const genres: Record<string, FileContent> = {};
+  const genres: { name: string; content: FileContent }[] = [];
   const found: Partial<Record<string, FileContent>> = {};
   const contents = await Promise.all(files.map(({ role, path }) => (role === "brief" ? brief : read(path))));
   for (const [at, { role, genre }] of files.entries()) {
     const content = contents[at];
     if (content === undefined) continue;
     if (genre === undefined) found[role] = content;
-    else genres[genre] = content;
+    else genres.push({ name: genre, content });
   }
   const { default: taste, notes, log, gaps } = found;
   const contained = Object.entries({ brief, notes, log, gaps }).filter(([, content]) => content !== undefined);

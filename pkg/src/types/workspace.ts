@@ -19,6 +19,8 @@ export interface WorkspacePlace {
 /** Input of the plan: the brief, because it names the genre files. */
 export interface PlanInput extends WorkspacePlace {
   brief?: FileContent | null;
+  /** Names of genres in addition to those in the brief. */
+  genres?: string[];
 }
 
 /** A file needed for the first turn. */
@@ -42,10 +44,12 @@ export interface WorkspaceInput extends WorkspacePlace {
     default?: FileContent | null;
     /**
      * The genre files by name. Those in the brief are used, in its order; without a brief all of them, in the given
-     * order.
+     * order. As a list they keep any order; an object puts names such as `2024` first.
      */
-    genres?: Record<string, FileContent | null | undefined>;
+    genres?: Record<string, FileContent | null | undefined> | { name: string; content?: FileContent | null }[];
   };
+  /** Names of genres in addition to those in the brief. */
+  genres?: string[];
   brief?: FileContent | null;
   notes?: FileContent | null;
   /** JSONL. */
@@ -161,6 +165,8 @@ export type ReadFile = (path: string, options?: DriverOptions) => Promise<string
 
 /** Options of `loadContext`. */
 export interface LoadContextOptions extends WorkspacePlace, DriverOptions {
+  /** Names of genres in addition to those in the brief. */
+  genres?: string[];
   limits?: WorkspaceLimits;
   tokenizer?: Tokenizer | OwnTokenizer;
 }
