@@ -12,17 +12,18 @@ use crate::markdown::{self, Blocks};
 use crate::text::trim;
 use crate::tokens::Counter;
 
+use super::budget::{ContextBudget, ContextPart, ContextReport, over_limit};
 use super::kind::named;
 use super::settings::{Accumulation, Format, Fresh, Inherit};
-use super::task::Operator;
+use super::task::{Operator, RunTask};
 use super::xml::shown;
 
 /// The request for an assembly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AssemblyRequest {
-    /// The task whose context is assembled.
-    pub task: Operator,
+    /// The task whose context is assembled; in the request of a run with its children.
+    pub task: RunTask,
     /// The subject of the task; defaults to its description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_text: Option<String>,
@@ -45,9 +46,9 @@ pub struct AssemblyRequest {
 
 impl AssemblyRequest {
     /// A request for a task without a parent.
-    pub fn new(task: Operator) -> Self {
+    pub fn new(task: impl Into<RunTask>) -> Self {
         Self {
-            task,
+            task: task.into(),
             task_text: None,
             parent_context: None,
             previous_outputs: Vec::new(),
@@ -210,6 +211,9 @@ pub struct ContextResult {
     /// Tokens of `context`, if size limits were set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u32>,
+    /// The report on the budget, if the request has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<ContextReport>,
     /// The diagnostics.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Diagnostic>,
@@ -225,7 +229,7 @@ pub struct ContextResult {
 pub fn begin(request: &AssemblyRequest, host: &CallContext) -> Result<Begun> {
     // An unknown tokenizer must fail before the memory system is queried.
     let counter = request.sizes.counter(host)?;
-    let task = &request.task;
+    let task = &request.task.operator;
     let settings = &task.context_management;
     let inherit = settings.inherit_context.ok_or_else(|| missing(task, "inherit_context"))?;
     let fresh = settings.fresh_context.ok_or_else(|| missing(task, "fresh_context"))? == Fresh::Enabled;
@@ -263,7 +267,8 @@ pub fn begin(request: &AssemblyRequest, host: &CallContext) -> Result<Begun> {
 /// [`Code::ContextTooLong`], and those of [`crate::tokens::Tokenizers::get`].
 pub fn finish(state: AssemblyState, answer: MemoryAnswer, host: &CallContext) -> Result<ContextResult> {
     let AssemblyState { pending, sizes } = state;
-    let context = Some(answer.context).filter(|context| !context.is_empty());
+    let known = pending.inherited.as_deref().or(answer.inherited.as_deref());
+    let context = Some(without_parent(answer.context, known)).filter(|context| !context.is_empty());
     let part = answer.inherited.filter(|part| !part.is_empty());
     let (inherited, fresh) = match pending.purpose {
         Purpose::Match => (pending.inherited, context),
@@ -285,7 +290,21 @@ fn result(
 ) -> ContextResult {
     let parts: Vec<&str> = [&inherited, &accumulated, &fresh].into_iter().flatten().map(String::as_str).collect();
     let context = parts.join("\n\n");
-    ContextResult { context, inherited, accumulated, fresh, matches, tokens: None, diagnostics }
+    ContextResult { context, inherited, accumulated, fresh, matches, tokens: None, report: None, diagnostics }
+}
+
+/// The answer of a memory system that may return the parent's context before or after what it found. The result has
+/// that text already.
+fn without_parent(answer: String, parent: Option<&str>) -> String {
+    let Some(parent) = parent.map(trim).filter(|parent| !parent.is_empty()) else { return answer };
+    let text = trim(&answer);
+    // Only whole lines are the parent's context; a longer line may merely begin with it.
+    let after = text.strip_prefix(parent).filter(|rest| rest.is_empty() || rest.starts_with(['\n', '\r']));
+    let before = || text.strip_suffix(parent).filter(|rest| rest.ends_with(['\n', '\r']));
+    match after.or_else(before) {
+        Some(rest) => trim(rest).to_owned(),
+        None => answer,
+    }
 }
 
 /// Joins the outputs of the steps, each under its id.
@@ -370,6 +389,9 @@ pub struct Sizes {
     /// More tokens are an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
+    /// The size that the context is cut to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<ContextBudget>,
 }
 
 impl Sizes {
@@ -391,16 +413,35 @@ impl Sizes {
         }
     }
 
-    /// Counts a result; warns or fails if it is too large.
+    /// Cuts a result to its budget.
+    fn cut(&self, result: &mut ContextResult, counter: &dyn Counter) -> Result<()> {
+        let Some(budget) = &self.budget else { return Ok(()) };
+        let parts = [
+            (ContextPart::Inherited, &result.inherited),
+            (ContextPart::Accumulated, &result.accumulated),
+            (ContextPart::Fresh, &result.fresh),
+        ];
+        let present: Vec<_> = parts.iter().filter_map(|(part, text)| Some((*part, text.as_deref()?))).collect();
+        let cut = budget.apply(&present, counter)?;
+        for (part, text) in cut.parts {
+            match part {
+                ContextPart::Inherited => result.inherited = text,
+                ContextPart::Accumulated => result.accumulated = text,
+                ContextPart::Fresh => result.fresh = text,
+            }
+        }
+        (result.context, result.report) = (cut.context, Some(cut.report));
+        Ok(())
+    }
+
+    /// Cuts and counts a result; warns or fails if it is too large.
     fn check(&self, result: &mut ContextResult, counter: Option<&dyn Counter>) -> Result<()> {
         let Some(counter) = counter else { return Ok(()) };
+        self.cut(result, counter)?;
         let tokens = counter.count(&result.context);
         result.tokens = Some(tokens);
         if let Some(max) = self.max_tokens.filter(|max| tokens > *max) {
-            let message =
-                format!("the context has {tokens} tokens, over `maxTokens` of {max}; inherit or accumulate less");
-            let error = Error::new(Code::ContextTooLong, message).with("limit", max).with("required", tokens);
-            return Err(error.with("overBy", tokens.saturating_sub(max)));
+            return Err(over_limit(u64::from(tokens), "maxTokens", max));
         }
         if let Some(warn) = self.warn_tokens.filter(|warn| tokens > *warn) {
             let message = format!("the context has {tokens} tokens, over `warnTokens` of {warn}; it is used unchanged");

@@ -31,6 +31,7 @@ pub const CALLS: &[Call] = &[
     Call::new("startRun", &[], |_, request, _| Response::of(&strict(request, read::run)?)),
     // The state from an earlier call has no options.
     Call::new("nextRequest", &[], |_, request, _| Response::of(&read::run(request, &mut Vec::new())?.next())),
+    Call::new("nextRequests", &["run", "limit"], |_, request, _| next_requests(request)),
     Call::new("recordResult", &["run", "result"], |_, request, _| record_result(request)),
 ];
 
@@ -90,6 +91,12 @@ fn finish_assembly(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let mut state = read::state(input.need("state")?, host)?;
     state.pending.diagnostics.extend(request.repaired());
     Response::of(&finish(state, read::answer(input.need("answer")?)?, host)?)
+}
+
+fn next_requests(request: Value<'_>) -> Result<Response> {
+    let input = request.object("a run and a limit, an object")?;
+    let run = read::run(input.need("run")?, &mut Vec::new())?;
+    Response::of(&run.upcoming(input.need("limit")?.whole(u32::MAX)? as usize))
 }
 
 fn record_result(request: Value<'_>) -> Result<Response> {

@@ -1,6 +1,7 @@
 //! The result of a sequential or reduce task after a failure, with partial results (docs/operators.md).
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::text::trim;
 
@@ -23,6 +24,8 @@ pub struct SequentialFailureInput {
     pub reason: Option<String>,
     /// The error.
     pub message: Option<String>,
+    /// The failure result of the nested task that failed.
+    pub cause: Option<Value>,
 }
 
 /// The state after an inner task or the reduction failed.
@@ -40,6 +43,8 @@ pub struct ReduceFailureInput {
     pub reason: Option<String>,
     /// The error.
     pub message: Option<String>,
+    /// The failure result of the nested task that failed.
+    pub cause: Option<Value>,
 }
 
 /// The result of a sequential task with a failed step.
@@ -59,6 +64,9 @@ pub struct SequentialFailure {
     pub total_steps: usize,
     /// The outputs of the previous steps.
     pub notes: PartialNotes,
+    /// The failure result of the nested task that failed, with its own partial results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Value>,
 }
 
 /// The result of a reduce task after a failure.
@@ -84,6 +92,9 @@ pub struct ReduceFailure {
     pub accumulator: Option<String>,
     /// The outputs of the inner task.
     pub notes: PartialNotes,
+    /// The failure result of the nested task that failed, with its own partial results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Value>,
 }
 
 /// The partial results in an error result.
@@ -147,6 +158,7 @@ pub fn sequential_failure(input: SequentialFailureInput) -> SequentialFailure {
         failed_step: input.failed_step,
         total_steps: input.total_steps,
         notes: PartialNotes { partial_results },
+        cause: input.cause,
     }
 }
 
@@ -177,5 +189,6 @@ pub fn reduce_failure(input: ReduceFailureInput) -> ReduceFailure {
         total_inputs: input.total_inputs,
         accumulator: input.accumulator,
         notes: PartialNotes { partial_results },
+        cause: input.cause,
     }
 }

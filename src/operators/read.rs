@@ -2,19 +2,22 @@
 //!
 //! `found` collects unknown options. Tasks, outputs and states may have unknown fields; their settings may not.
 
+use crate::assembly::settings::Strategy;
 use crate::call::CallContext;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::json::{Object, Value};
 use crate::limits::{self, Limits, XML_DEPTH_MAX};
+use crate::sorting::sort_by_key;
 
 use super::assemble::{
     AssemblyRequest, AssemblyState, CountedBy, Headings, MemoryAnswer, Pending, Purpose, Sizes, StepOutput,
 };
+use super::budget::ContextBudget;
 use super::failure::{ReduceFailureInput, SequentialFailureInput};
 use super::kind::{Kind, OperatorRole};
-use super::run::{ReduceInput, Reduction, Run, RunResult, RunTask, StepError};
+use super::run::{AheadOutput, ReduceInput, Reduction, Run, RunResult, StepError};
 use super::settings::{Accumulation, ContextManagement, Format, Fresh, Inherit, Origin, Origins};
-use super::task::{Operator, Span, Task};
+use super::task::{Operator, RunTask, Span, Task};
 use super::validate::ParseOptions;
 
 const TASK: &str = "a task, an object";
@@ -124,6 +127,7 @@ pub(super) fn assembly(
         "headings",
         "warnTokens",
         "maxTokens",
+        "budget",
         "tokenizer",
         "limits",
     ];
@@ -131,13 +135,13 @@ pub(super) fn assembly(
     request.report_unknown(FIELDS, diagnostics);
     let limits = Limits::read(request.get("limits")?, diagnostics)?;
     let assembly = AssemblyRequest {
-        task: operator(request.need("task")?, OperatorRole::Task, diagnostics)?,
+        task: operator(request.need("task")?, OperatorRole::Task, diagnostics)?.into(),
         task_text: request.string("taskText")?,
         parent_context: request.string("parentContext")?,
-        previous_outputs: outputs(request.get("previousOutputs")?, "step")?,
+        previous_outputs: previous_outputs(request.get("previousOutputs")?)?,
         accumulation: request.one_of("accumulation", Accumulation::NAMES)?,
         headings: headings(request, diagnostics)?,
-        sizes: sizes(request, host)?,
+        sizes: sizes(request, host, diagnostics)?,
     };
     let mut bytes = [&assembly.task_text, &assembly.parent_context].into_iter().flatten().map(String::len).sum();
     for step in &assembly.previous_outputs {
@@ -159,30 +163,69 @@ fn headings(within: Object<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<Hea
     })
 }
 
-fn sizes(within: Object<'_>, host: &CallContext) -> Result<Sizes> {
+fn sizes(within: Object<'_>, host: &CallContext, diagnostics: &mut Vec<Diagnostic>) -> Result<Sizes> {
     let tokenizer = within.read("tokenizer", |value| {
         let name = host.counter(Some(value))?.name().to_owned();
         Ok(value.as_text().map_or(CountedBy::Custom { name }, |name| CountedBy::Named(name.into_owned())))
     })?;
-    Ok(Sizes { tokenizer, warn_tokens: number(within, "warnTokens")?, max_tokens: number(within, "maxTokens")? })
+    Ok(Sizes {
+        tokenizer,
+        warn_tokens: number(within, "warnTokens")?,
+        max_tokens: number(within, "maxTokens")?,
+        budget: within.read("budget", |budget| self::budget(budget, diagnostics))?,
+    })
+}
+
+fn budget(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<ContextBudget> {
+    const STRATEGIES: &[(&str, Strategy)] = &[
+        ("truncateMiddle", Strategy::TruncateMiddle),
+        ("rollingWindow", Strategy::RollingWindow),
+        ("stopAtLimit", Strategy::StopAtLimit),
+    ];
+    let budget = value.object("a budget, an object with `maxTokens`")?;
+    budget.report_unknown(&["maxTokens", "truncationStrategy", "truncationMarker"], diagnostics);
+    Ok(ContextBudget {
+        max_tokens: budget.need("maxTokens")?.whole(u32::MAX)?,
+        truncation_strategy: budget.one_of("truncationStrategy", STRATEGIES)?,
+        truncation_marker: budget.string("truncationMarker")?,
+    })
 }
 
 fn number(within: Object<'_>, name: &str) -> Result<Option<u32>> {
     within.read(name, |value| value.whole(u32::MAX))
 }
 
+/// The outputs of earlier steps. A text is the output of a step without an id, and its notes.
+fn previous_outputs(value: Option<Value<'_>>) -> Result<Vec<StepOutput>> {
+    let Some(value) = value else { return Ok(Vec::new()) };
+    let text = |at: usize, text: String| StepOutput {
+        step: format!("step-{}", at.saturating_add(1)),
+        output: text.clone(),
+        notes: Some(text),
+    };
+    if let Some(only) = value.as_text() {
+        return Ok(vec![text(0, only.into_owned())]);
+    }
+    let output = |(at, value): (usize, Value<'_>)| match value.as_text() {
+        Some(output) => Ok(text(at, output.into_owned())),
+        None => output(value, "step"),
+    };
+    value.list("a list of outputs")?.enumerate().map(output).collect()
+}
+
 /// The outputs of steps, or of the inner task for inputs; `id` is the name of the field with the step or input.
 fn outputs(value: Option<Value<'_>>, id: &str) -> Result<Vec<StepOutput>> {
     let Some(value) = value else { return Ok(Vec::new()) };
-    let output = |value: Value<'_>| {
-        let output = value.object(&format!("an output, an object with `{id}` and `output`"))?;
-        Ok(StepOutput {
-            step: output.need(id)?.string()?,
-            output: output.need("output")?.string()?,
-            notes: output.string("notes")?,
-        })
-    };
-    value.list("a list of outputs")?.map(output).collect()
+    value.list("a list of outputs")?.map(|value| output(value, id)).collect()
+}
+
+fn output(value: Value<'_>, id: &str) -> Result<StepOutput> {
+    let output = value.object(&format!("an output, an object with `{id}` and `output`"))?;
+    Ok(StepOutput {
+        step: output.need(id)?.string()?,
+        output: output.need("output")?.string()?,
+        notes: output.string("notes")?,
+    })
 }
 
 pub(super) fn state(value: Value<'_>, host: &CallContext) -> Result<AssemblyState> {
@@ -190,7 +233,7 @@ pub(super) fn state(value: Value<'_>, host: &CallContext) -> Result<AssemblyStat
     let pending = state.need("pending")?.object("the unchanged assembly, an object")?;
     let diagnostics =
         pending.read("diagnostics", |all| all.list("a list of diagnostics")?.map(diagnostic).collect())?;
-    let sizes = state.read("sizes", |value| sizes(value.object("sizes, an object")?, host))?;
+    let sizes = state.read("sizes", |value| sizes(value.object("sizes, an object")?, host, &mut Vec::new()))?;
     Ok(AssemblyState {
         pending: Pending {
             purpose: pending.need("purpose")?.one_of(Purpose::NAMES)?,
@@ -216,9 +259,13 @@ fn diagnostic(value: Value<'_>) -> Result<Diagnostic> {
 pub(super) fn answer(value: Value<'_>) -> Result<MemoryAnswer> {
     let answer = value.object("an object with `context` and `matches`, the answer of the memory system")?;
     let pair = |value: Value<'_>| {
-        const EXPECTED: &str = "a match, a list of a path and its metadata or null";
+        const EXPECTED: &str = "a match, a path or a list of a path and its metadata";
+        if value.as_text().is_some() {
+            return Ok((value.string()?, serde_json::Value::Null));
+        }
         let mut parts = value.list(EXPECTED)?;
         match (parts.next(), parts.next(), parts.next()) {
+            (Some(path), None, _) => Ok((path.string()?, serde_json::Value::Null)),
             (Some(path), Some(metadata), None) => Ok((path.string()?, metadata.to_json()?)),
             _ => Err(value.mismatch(EXPECTED)),
         }
@@ -235,7 +282,8 @@ pub(super) fn sequential_failure(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<SequentialFailureInput> {
     let input = value.object("the state of the failure, an object")?;
-    input.report_unknown(&["task", "outputs", "failedStep", "totalSteps", "reason", "message"], diagnostics);
+    let fields = ["task", "outputs", "failedStep", "totalSteps", "reason", "message", "cause"];
+    input.report_unknown(&fields, diagnostics);
     let task = input.need("task")?;
     let steps = task.object(TASK)?.read("steps", |steps| Ok(steps.list("a list of tasks")?.len()))?;
     let total_steps = number(input, "totalSteps")?.map(|total| total as usize).or(steps);
@@ -246,12 +294,14 @@ pub(super) fn sequential_failure(
         total_steps: total_steps.ok_or_else(|| value.lacks("totalSteps"))?,
         reason: input.string("reason")?,
         message: input.string("message")?,
+        cause: input.read("cause", Value::to_json)?,
     })
 }
 
 pub(super) fn reduce_failure(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<ReduceFailureInput> {
     let input = value.object("the state of the failure, an object")?;
-    input.report_unknown(&["failedInput", "outputs", "totalInputs", "accumulator", "reason", "message"], diagnostics);
+    let fields = ["failedInput", "outputs", "totalInputs", "accumulator", "reason", "message", "cause"];
+    input.report_unknown(&fields, diagnostics);
     Ok(ReduceFailureInput {
         failed_input: input.string("failedInput")?,
         outputs: outputs(input.get("outputs")?, "input")?,
@@ -259,6 +309,7 @@ pub(super) fn reduce_failure(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>
         accumulator: input.string("accumulator")?,
         reason: input.string("reason")?,
         message: input.string("message")?,
+        cause: input.read("cause", Value::to_json)?,
     })
 }
 
@@ -272,8 +323,10 @@ pub(super) fn run(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result
         "headings",
         "context",
         "outputs",
+        "ahead",
         "reduced",
         "accumulator",
+        "accumulatorNotes",
         "failure",
     ];
     let input = value.object("a run, an object")?;
@@ -287,26 +340,28 @@ pub(super) fn run(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result
         headings: headings(input, diagnostics)?,
         context: input.string("context")?,
         outputs: outputs(input.get("outputs")?, "step")?,
+        ahead: input.read("ahead", ahead)?.unwrap_or_default(),
         reduced: number(input, "reduced")?.unwrap_or_default() as usize,
         accumulator: input.string("accumulator")?,
+        accumulator_notes: input.string("accumulatorNotes")?,
         failure: input.read("failure", step_error)?,
         ..Run::new(run_task(task, diagnostics)?).map_err(not_a_run)?
     })
 }
 
 fn run_task(value: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<RunTask> {
-    let task = value.object(TASK)?;
-    let head = operator(value, OperatorRole::Task, diagnostics)?;
-    let steps = task.read("steps", |steps| {
-        steps.list("a list of tasks")?.map(|step| operator(step, OperatorRole::Step, diagnostics)).collect()
-    })?;
-    let mut part = |name, role| task.read(name, |part| operator(part, role, diagnostics));
-    Ok(RunTask {
-        operator: head,
-        steps: steps.unwrap_or_default(),
-        inner_task: part("innerTask", OperatorRole::InnerTask)?,
-        reduction_task: part("reductionTask", OperatorRole::ReductionTask)?,
-    })
+    Ok(RunTask::from(&task(value, diagnostics)?))
+}
+
+/// Outputs of the inner task that wait for those of earlier inputs; sorted, as `recordResult` requires it.
+fn ahead(value: Value<'_>) -> Result<Vec<AheadOutput>> {
+    let ahead = |value: Value<'_>| {
+        let index = value.object("an output, an object with `index`")?.need("index")?.whole(u32::MAX)? as usize;
+        Ok(AheadOutput { index, output: output(value, "step")? })
+    };
+    let mut all = value.list("a list of outputs")?.map(ahead).collect::<Result<Vec<_>>>()?;
+    sort_by_key(&mut all, |ahead| ahead.index);
+    Ok(all)
 }
 
 /// The inputs of a reduce task: a text, or a text with an id.
@@ -326,7 +381,12 @@ fn inputs(value: Value<'_>) -> Result<Vec<ReduceInput>> {
 
 fn step_error(value: Value<'_>) -> Result<StepError> {
     let error = value.object("a failure, an object with `message`")?;
-    Ok(StepError { message: error.need("message")?.string()?, reason: error.string("reason")? })
+    Ok(StepError {
+        message: error.need("message")?.string()?,
+        reason: error.string("reason")?,
+        index: number(error, "index")?.map(|index| index as usize),
+        cause: error.read("cause", Value::to_json)?,
+    })
 }
 
 /// Exactly one of `context`, `output` and `error`.
@@ -334,7 +394,10 @@ pub(super) fn run_result(value: Value<'_>) -> Result<RunResult> {
     let result = value.object("a result, an object with `context`, `output` or `error`")?;
     match (result.string("context")?, result.string("output")?, result.read("error", step_error)?) {
         (Some(context), None, None) => Ok(RunResult::Context(context)),
-        (None, Some(output), None) => Ok(RunResult::Output { output, notes: result.string("notes")? }),
+        (None, Some(output), None) => {
+            let index = number(result, "index")?.map(|index| index as usize);
+            Ok(RunResult::Output { output, notes: result.string("notes")?, index })
+        }
         (None, None, Some(error)) => Ok(RunResult::Error(error)),
         _ => Err(value.invalid(|result| format!("{result} must have exactly one of `context`, `output` and `error`"))),
     }

@@ -1,10 +1,11 @@
-//! Runs a sequential or a reduce task, one call at a time (docs/operators.md): a run returns the next request, and
-//! takes its result.
+//! Runs a task, one call at a time (docs/operators.md): a run returns the next request, and takes its result.
 //!
 //! The task's context is assembled first. It is the parent context of the steps, or of the inner and the reduction
-//! task, which follow their own settings; accumulation between steps follows the settings of the sequence.
+//! task, which follow their own settings; accumulation between steps follows the settings of the sequence. An atomic
+//! task is a run of one step.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::error::{Code, Error, Result};
 
@@ -14,36 +15,7 @@ use super::failure::{
 };
 use super::kind::{Kind, OperatorRole, named};
 use super::settings::Accumulation;
-use super::task::{Operator, Task};
-
-/// A task to run, and its direct children.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RunTask {
-    /// The sequential or reduce task.
-    #[serde(flatten)]
-    pub operator: Operator,
-    /// The steps of a sequential task.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub steps: Vec<Operator>,
-    /// The inner task of a reduce task; defaults to one with default settings.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub inner_task: Option<Operator>,
-    /// The reduction task of a reduce task; defaults to one with default settings.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reduction_task: Option<Operator>,
-}
-
-impl From<&Task> for RunTask {
-    fn from(task: &Task) -> Self {
-        Self {
-            operator: task.operator.clone(),
-            steps: task.steps.iter().flatten().map(|step| step.operator.clone()).collect(),
-            inner_task: task.inner_task.as_ref().map(|task| task.operator.clone()),
-            reduction_task: task.reduction_task.as_ref().map(|task| task.operator.clone()),
-        }
-    }
-}
+use super::task::{Operator, RunTask};
 
 /// An input of a reduce task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -76,6 +48,22 @@ pub struct StepError {
     /// The reason, a code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The index of the failed input, if several are under way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<usize>,
+    /// The failure result of a nested task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Value>,
+}
+
+/// An output of the inner task while earlier inputs are under way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AheadOutput {
+    /// The index of the input.
+    pub index: usize,
+    /// Its output.
+    #[serde(flatten)]
+    pub output: StepOutput,
 }
 
 /// The state of a run: plain data.
@@ -101,11 +89,17 @@ pub struct Run {
     pub context: Option<String>,
     /// The outputs of the steps, or of the inner task for each input.
     pub outputs: Vec<StepOutput>,
+    /// Outputs of the inner task that wait for those of earlier inputs, by index.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ahead: Vec<AheadOutput>,
     /// The number of outputs that the reduction has processed.
     pub reduced: usize,
     /// The output of the reduction so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accumulator: Option<String>,
+    /// Notes on that output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accumulator_notes: Option<String>,
     /// The failure, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<StepError>,
@@ -171,6 +165,9 @@ pub enum Next {
         /// The output of the last step or of the reduction.
         #[serde(skip_serializing_if = "Option::is_none")]
         output: Option<String>,
+        /// Notes on that output.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        notes: Option<String>,
         /// The outputs of the steps, or of the inner task for each input.
         outputs: Vec<StepOutput>,
     },
@@ -202,6 +199,8 @@ pub enum RunResult {
         output: String,
         /// Notes on the output.
         notes: Option<String>,
+        /// The index of the input, for the output of an inner task; defaults to the next one.
+        index: Option<usize>,
     },
     /// The request failed.
     Error(StepError),
@@ -211,12 +210,12 @@ impl Run {
     /// Begins a run.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] for a task that is neither sequential nor reduce.
+    /// [`Code::InvalidInput`] for a task of unknown type.
     pub fn new(task: impl Into<RunTask>) -> Result<Self> {
         let task = task.into();
-        if !matches!(task.operator.kind, Kind::Sequential | Kind::Reduce) {
+        if !matches!(task.operator.kind, Kind::Atomic | Kind::Sequential | Kind::Reduce) {
             let message = format!(
-                "`task` is of type `{}`; only a `sequential` or `reduce` task can be run",
+                "`task` is of type `{}`; only an `atomic`, `sequential` or `reduce` task can be run",
                 super::xml::shown(task.operator.kind.as_str())
             );
             return Err(Error::new(Code::InvalidInput, message).with("path", "task.type"));
@@ -229,25 +228,59 @@ impl Run {
             headings: Headings::default(),
             context: None,
             outputs: Vec::new(),
+            ahead: Vec::new(),
             reduced: 0,
             accumulator: None,
+            accumulator_notes: None,
             failure: None,
         })
     }
 
-    /// The next request.
-    pub fn next(&self) -> Next {
-        let sequential = self.task.operator.kind == Kind::Sequential;
-        if let Some(error) = &self.failure {
-            return Next::Failed { failure: self.failed(sequential, error.clone()) };
-        }
-        let Some(context) = &self.context else {
-            return Next::Context { request: self.request(&self.task.operator, self.parent_context.as_ref()) };
-        };
-        if sequential { self.next_step(context) } else { self.next_of_reduce(context) }
+    fn is_reduce(&self) -> bool {
+        self.task.operator.kind == Kind::Reduce
     }
 
-    fn request(&self, task: &Operator, parent_context: Option<&String>) -> AssemblyRequest {
+    /// Whether the run is that of one model call, whose context is assembled with its request.
+    fn is_single_call(&self) -> bool {
+        self.task.operator.kind == Kind::Atomic && self.task.task.is_none()
+    }
+
+    /// A step; an atomic task has one: the task that it consists of, or itself.
+    fn step(&self, index: usize) -> Option<&RunTask> {
+        if self.task.operator.kind == Kind::Sequential {
+            return self.task.steps.get(index);
+        }
+        Some(self.task.task.as_deref().unwrap_or(&self.task)).filter(|_| index == 0)
+    }
+
+    fn total_steps(&self) -> usize {
+        if self.task.operator.kind == Kind::Sequential { self.task.steps.len() } else { 1 }
+    }
+
+    /// The next request.
+    pub fn next(&self) -> Next {
+        if let Some(error) = &self.failure {
+            return Next::Failed { failure: self.failed(error.clone()) };
+        }
+        if self.is_single_call() {
+            return self.next_step(self.parent_context.as_ref());
+        }
+        let Some(context) = &self.context else {
+            return Next::Context { request: self.request(&self.task, self.parent_context.as_ref()) };
+        };
+        if self.is_reduce() { self.next_of_reduce(context) } else { self.next_step(Some(context)) }
+    }
+
+    /// The next requests, at most `limit`: several inputs of a reduce task can be under way at once.
+    pub fn upcoming(&self, limit: usize) -> Vec<Next> {
+        let next = self.next();
+        let (Next::Inner { index: first, .. }, Some(context)) = (&next, &self.context) else { return vec![next] };
+        let is_open = |index: &usize| self.ahead.iter().all(|ahead| ahead.index != *index);
+        let open = (*first..self.inputs.len()).filter(is_open).take(limit.max(1));
+        open.filter_map(|index| self.inner(index, context)).collect()
+    }
+
+    fn request(&self, task: &RunTask, parent_context: Option<&String>) -> AssemblyRequest {
         AssemblyRequest {
             parent_context: parent_context.cloned(),
             headings: self.headings.clone(),
@@ -255,71 +288,98 @@ impl Run {
         }
     }
 
-    fn next_step(&self, context: &String) -> Next {
+    fn next_step(&self, parent_context: Option<&String>) -> Next {
         let index = self.outputs.len();
-        let Some(step) = self.task.steps.get(index) else {
-            let output = self.outputs.last().map(|last| last.output.clone());
-            return Next::Done { output, outputs: self.outputs.clone() };
+        let Some(step) = self.step(index) else {
+            let last = self.outputs.last();
+            let output = last.map(|last| last.output.clone());
+            return Next::Done {
+                output,
+                notes: last.and_then(|last| last.notes.clone()),
+                outputs: self.outputs.clone(),
+            };
         };
-        let accumulation = self.task.operator.context_management.accumulation();
-        let mut request = self.request(step, Some(context));
-        request.accumulation = Some(accumulation);
-        if accumulation != Accumulation::Off {
-            request.previous_outputs.clone_from(&self.outputs);
+        let mut request = self.request(step, parent_context);
+        if self.task.operator.kind == Kind::Sequential {
+            let accumulation = self.task.operator.context_management.accumulation();
+            request.accumulation = Some(accumulation);
+            if accumulation != Accumulation::Off {
+                request.previous_outputs.clone_from(&self.outputs);
+            }
         }
-        Next::Step { id: step.step_id(index), index, total: self.task.steps.len(), request }
+        Next::Step { id: step.operator.step_id(index), index, total: self.total_steps(), request }
+    }
+
+    fn part(&self, task: Option<&RunTask>, role: OperatorRole, context: &String) -> AssemblyRequest {
+        match task {
+            Some(task) => self.request(task, Some(context)),
+            None => self.request(&Operator::new(Kind::Atomic, role).into(), Some(context)),
+        }
+    }
+
+    fn inner(&self, index: usize, context: &String) -> Option<Next> {
+        let ReduceInput { id, text } = self.inputs.get(index).cloned()?;
+        let request = self.part(self.task.inner_task.as_deref(), OperatorRole::InnerTask, context);
+        Some(Next::Inner { id, index, total: self.inputs.len(), input: text, request })
     }
 
     fn next_of_reduce(&self, context: &String) -> Next {
-        let request = |task: &Option<Operator>, role| {
-            let default = || Operator::new(Kind::Atomic, role);
-            self.request(&task.clone().unwrap_or_else(default), Some(context))
+        let pending = self.outputs.get(self.reduced..).unwrap_or_default();
+        let results = match self.reduction {
+            Reduction::All => pending.get(..).filter(|_| self.outputs.len() == self.inputs.len()),
+            Reduction::Each => pending.get(..1),
         };
-        let index = self.outputs.len();
-        let pending = index > self.reduced && (self.reduction == Reduction::Each || index == self.inputs.len());
-        if pending {
-            let results = self.outputs.get(self.reduced..).unwrap_or_default().iter().cloned();
+        if let Some(results) = results.filter(|results| !results.is_empty()) {
+            let result = |it: &StepOutput| {
+                let StepOutput { step, output, notes } = it.clone();
+                InputOutput { input: step, output, notes }
+            };
             return Next::Reduction {
-                request: request(&self.task.reduction_task, OperatorRole::ReductionTask),
+                request: self.part(self.task.reduction_task.as_deref(), OperatorRole::ReductionTask, context),
                 accumulator: self.accumulator.clone(),
-                results: results.map(|it| InputOutput { input: it.step, output: it.output, notes: it.notes }).collect(),
+                results: results.iter().map(result).collect(),
             };
         }
-        let Some(ReduceInput { id, text }) = self.inputs.get(index).cloned() else {
-            return Next::Done { output: self.accumulator.clone(), outputs: self.outputs.clone() };
-        };
-        let request = request(&self.task.inner_task, OperatorRole::InnerTask);
-        Next::Inner { id, index, total: self.inputs.len(), input: text, request }
+        self.inner(self.outputs.len(), context).unwrap_or_else(|| Next::Done {
+            output: self.accumulator.clone(),
+            notes: self.accumulator_notes.clone(),
+            outputs: self.outputs.clone(),
+        })
     }
 
-    fn failed(&self, sequential: bool, error: StepError) -> Failure {
-        let StepError { message, mut reason } = error;
+    fn failed(&self, error: StepError) -> Failure {
+        let StepError { message, mut reason, index: failed_index, cause } = error;
         let index = self.outputs.len();
         // Without it no step and no input has begun.
-        let has_context = self.context.is_some();
+        let has_context = self.context.is_some() || self.is_single_call();
         if !has_context {
             reason.get_or_insert_with(|| Code::ContextRetrievalFailure.as_str().to_owned());
         }
-        if sequential {
+        if !self.is_reduce() {
             return Failure::Sequential(sequential_failure(SequentialFailureInput {
                 accumulation: self.task.operator.context_management.accumulation(),
                 outputs: self.outputs.clone(),
-                failed_step: self.task.steps.get(index).filter(|_| has_context).map(|step| step.step_id(index)),
-                total_steps: self.task.steps.len(),
+                failed_step: self.step(index).filter(|_| has_context).map(|step| step.operator.step_id(index)),
+                total_steps: self.total_steps(),
                 reason,
                 message: Some(message),
+                cause,
             }));
         }
-        // If the reduction runs after each result, it failed on the input of the last.
-        let at =
-            if self.reduction == Reduction::All || index == self.reduced { index } else { index.saturating_sub(1) };
+        // If the reduction runs after each result, it failed on the first that it has not processed.
+        let at = match self.reduction {
+            Reduction::Each if index != self.reduced => self.reduced,
+            Reduction::Each | Reduction::All => index,
+        };
+        let ahead = self.ahead.iter().map(|ahead| ahead.output.clone());
         Failure::Reduce(reduce_failure(ReduceFailureInput {
-            failed_input: self.inputs.get(at).filter(|_| has_context).map(|input| input.id.clone()),
-            outputs: self.outputs.clone(),
+            failed_input: self.inputs.get(failed_index.unwrap_or(at)).filter(|_| has_context).map(|it| it.id.clone()),
+            outputs: self.outputs.iter().cloned().chain(ahead).collect(),
             total_inputs: Some(self.inputs.len()),
             accumulator: self.accumulator.clone(),
             reason,
             message: Some(message),
+            cause,
         }))
     }
 
@@ -336,12 +396,16 @@ impl Run {
         };
         match (result, next) {
             (RunResult::Context(context), Next::Context { .. }) => self.context = Some(context),
-            (RunResult::Output { output, notes }, Next::Step { id, .. } | Next::Inner { id, .. }) => {
+            (RunResult::Output { output, notes, index: None }, Next::Step { id, .. }) => {
                 self.outputs.push(StepOutput { step: id, output, notes });
             }
-            (RunResult::Output { output, .. }, Next::Reduction { .. }) => {
+            (RunResult::Output { output, notes, index: None }, Next::Reduction { results, .. }) => {
                 self.accumulator = Some(output);
-                self.reduced = self.outputs.len();
+                self.accumulator_notes = notes;
+                self.reduced += results.len();
+            }
+            (RunResult::Output { output, notes, index }, Next::Inner { .. } | Next::Reduction { .. }) => {
+                self.record_input(index.unwrap_or(self.outputs.len()), output, notes)?;
             }
             (RunResult::Error(error), _) if expected != "nothing" => self.failure = Some(error),
             (result, _) => {
@@ -360,5 +424,20 @@ impl Run {
             }
         }
         Ok(self)
+    }
+
+    /// Records the output of the inner task for an input. Outputs keep the order of the inputs.
+    fn record_input(&mut self, index: usize, output: String, notes: Option<String>) -> Result<()> {
+        let place = self.ahead.binary_search_by_key(&index, |ahead| ahead.index);
+        let (Some(input), Err(place), true) = (self.inputs.get(index), place, index >= self.outputs.len()) else {
+            let message = format!("this run does not wait for the input {index}; call `nextRequests`");
+            return Err(Error::new(Code::RunOutOfOrder, message).with("expected", "output").with("index", index));
+        };
+        let output = StepOutput { step: input.id.clone(), output, notes };
+        self.ahead.insert(place, AheadOutput { index, output });
+        let first = self.outputs.len();
+        let ready = self.ahead.iter().zip(first..).take_while(|(ahead, next)| ahead.index == *next).count();
+        self.outputs.extend(self.ahead.drain(..ready).map(|ahead| ahead.output));
+        Ok(())
     }
 }

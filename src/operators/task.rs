@@ -39,6 +39,46 @@ impl Operator {
     }
 }
 
+/// A task to run, with its children: a [`Task`] without its places in the template.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunTask {
+    /// The task itself.
+    #[serde(flatten)]
+    pub operator: Operator,
+    /// The steps of a sequential task.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<RunTask>,
+    /// The inner task of a reduce task; defaults to one with default settings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inner_task: Option<Box<RunTask>>,
+    /// The reduction task of a reduce task; defaults to one with default settings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduction_task: Option<Box<RunTask>>,
+    /// The task that an inner or reduction task consists of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<Box<RunTask>>,
+}
+
+impl From<Operator> for RunTask {
+    fn from(operator: Operator) -> Self {
+        Self { operator, steps: Vec::new(), inner_task: None, reduction_task: None, task: None }
+    }
+}
+
+impl From<&Task> for RunTask {
+    fn from(task: &Task) -> Self {
+        let child = |child: &Option<Box<Task>>| child.as_ref().map(|child| Box::new(Self::from(&**child)));
+        Self {
+            operator: task.operator.clone(),
+            steps: task.steps.iter().flatten().map(Self::from).collect(),
+            inner_task: child(&task.inner_task),
+            reduction_task: child(&task.reduction_task),
+            task: child(&task.task),
+        }
+    }
+}
+
 /// A part of a text, in UTF-16 code units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Span {

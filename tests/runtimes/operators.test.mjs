@@ -144,7 +144,13 @@ describe("assembleContextForTask", () => {
   });
 
   it("does not ask again after an answer of the wrong shape", async () => {
-    for (const answer of [undefined, null, "text", { context: 1, matches: [] }, { context: "x", matches: [["a"]] }]) {
+    for (const answer of [
+      undefined,
+      null,
+      "text",
+      { context: 1, matches: [] },
+      { context: "x", matches: [["a", null, 1]] },
+    ]) {
       const { asked, system } = memory(0, answer ?? null);
       await assert.rejects(ctxweave.assembleContextForTask(request, system), { code: "invalid_input" });
       assert.equal(asked.length, 1);
@@ -207,70 +213,259 @@ describe("tasks as plain objects", () => {
   });
 });
 
+/** A task whose parts inherit everything and ask nothing. */
+const quiet = (type, rest = {}) => ({ type, contextManagement: { freshContext: "disabled" }, ...rest });
+const step = (id, rest) => quiet("atomic", { id, description: id, ...rest });
+const nothing = async () => ({ context: "", matches: [] });
+const tick = () => new Promise((resolve) => setTimeout(resolve, 1));
+
+/** Runs a task with a model that answers its path; returns the outcome and the lines of all events. */
+async function run(input, options = {}) {
+  const events = [];
+  const model = ({ path, id }) => ({ output: `${path}#${id ?? ""}`, notes: `notes of ${path}` });
+  const onEvent = (event) => void events.push(event);
+  const outcome = await ctxweave.runTask(input, { memory: nothing, model, onEvent, ...options });
+  return { outcome, events, lines: events.map(({ type, path, id }) => `${type} ${path}${id ? ` ${id}` : ""}`) };
+}
+
+/** A sequence with a reduction, whose inner task is a sequence in a task of its own. */
+const NESTED = quiet("sequential", {
+  steps: [
+    step("read"),
+    quiet("reduce", {
+      id: "sum",
+      innerTask: quiet("atomic", { task: quiet("sequential", { steps: [step("first"), step("second")] }) }),
+      reductionTask: quiet("atomic"),
+    }),
+    step("write"),
+  ],
+});
+
+describe("runTask", () => {
+  it("runs an atomic task", async () => {
+    const { outcome, lines } = await run({ task: quiet("atomic"), parentContext: "P" });
+    assert.deepEqual([outcome.status, outcome.output, outcome.notes], ["done", "task#", "notes of task"]);
+    assert.deepEqual(lines, ["started task", "context task", "finished task"]);
+  });
+
+  it("runs nested sequences and reductions, and reports each part", async () => {
+    const calls = [];
+    const model = (call) => {
+      calls.push(call);
+      return { output: `<${call.path}>`, notes: `n:${call.path}` };
+    };
+    const { outcome, lines } = await run({ task: NESTED, parentContext: "P" }, { model });
+    assert.deepEqual([outcome.status, outcome.output], ["done", "<task.steps[2]>"]);
+    const inner = "task.steps[1].innerTask";
+    assert.deepEqual(lines, [
+      "started task",
+      "context task",
+      "started task.steps[0] read",
+      "context task.steps[0] read",
+      "finished task.steps[0] read",
+      "started task.steps[1] sum",
+      "context task.steps[1] sum",
+      `started ${inner} read`,
+      `context ${inner} read`,
+      `started ${inner}.task`,
+      `context ${inner}.task`,
+      `started ${inner}.task.steps[0] first`,
+      `context ${inner}.task.steps[0] first`,
+      `finished ${inner}.task.steps[0] first`,
+      `started ${inner}.task.steps[1] second`,
+      `context ${inner}.task.steps[1] second`,
+      `finished ${inner}.task.steps[1] second`,
+      `finished ${inner}.task`,
+      `finished ${inner} read`,
+      "started task.steps[1].reductionTask",
+      "context task.steps[1].reductionTask",
+      "finished task.steps[1].reductionTask",
+      "finished task.steps[1] sum",
+      "started task.steps[2] write",
+      "context task.steps[2] write",
+      "finished task.steps[2] write",
+      "finished task",
+    ]);
+    // The reduction takes the output of the step before it, and its steps know the input.
+    assert.deepEqual(calls.find(({ path }) => path === `${inner}.task.steps[1]`).input, "<task.steps[0]>");
+    const { results } = calls.find(({ path }) => path.endsWith("reductionTask"));
+    assert.deepEqual(results, [
+      { input: "read", output: `<${inner}.task.steps[1]>`, notes: `n:${inner}.task.steps[1]` },
+    ]);
+    // The notes of the nested reduction are accumulated like those of any step.
+    const { context } = calls.at(-1).context;
+    assert.equal(context, "P\n\n### read\n\nn:task.steps[0]\n\n### sum\n\nn:task.steps[1].reductionTask");
+  });
+
+  it("runs inner tasks concurrently, with results in the order of the inputs", async () => {
+    for (const [concurrency, expected] of [
+      [1, 1],
+      [3, 3],
+      [9, 5],
+    ]) {
+      let [now, most] = [0, 0];
+      const model = async ({ input, results }) => {
+        if (results) return results.map(({ output }) => output).join("");
+        most = Math.max(most, (now += 1));
+        for (let left = 5 - Number(input); left >= 0; left -= 1) await tick();
+        now -= 1;
+        return input;
+      };
+      const { outcome } = await run(
+        { task: quiet("reduce"), inputs: ["0", "1", "2", "3", "4"] },
+        { model, concurrency },
+      );
+      assert.deepEqual([outcome.output, most], ["01234", expected]);
+    }
+    await assert.rejects(run({ task: NESTED }, { concurrency: 0 }), { code: "invalid_input" });
+  });
+
+  it("can be stored after every event and continued elsewhere", async () => {
+    const reduce = quiet("reduce", { innerTask: NESTED });
+    const input = { task: reduce, inputs: ["x", "y"], parentContext: "P" };
+    const whole = await run(input);
+    for (const [at, { run: stored, type }] of whole.events.entries()) {
+      const { outcome } = await run(JSON.parse(JSON.stringify(stored)));
+      assert.deepEqual(outcome.output, whole.outcome.output, `${at} ${type}`);
+      assert.deepEqual(outcome.outputs, whole.outcome.outputs);
+    }
+    // A finished step is not run again.
+    const { run: half } = whole.events.find(
+      ({ path, type }) => path === "task.innerTask.steps[1]" && type === "finished",
+    );
+    const { lines } = await run(JSON.parse(JSON.stringify(half)));
+    assert.equal(lines[0], "started task.innerTask.steps[2] write");
+    assert.deepEqual(lines.filter((line) => line === "started task.innerTask.steps[1] sum").length, 1);
+    // Stored while several inputs are under way.
+    const many = await run(input, { concurrency: 2 });
+    assert.deepEqual(many.outcome.outputs, whole.outcome.outputs);
+    for (const { run: stored } of many.events) {
+      const { outcome } = await run(JSON.parse(JSON.stringify(stored)), { concurrency: 2 });
+      assert.deepEqual(outcome.outputs, whole.outcome.outputs);
+    }
+  });
+
+  it("keeps the completed results of every level when a step fails", async () => {
+    const failing = ({ path, id }) => {
+      if (path.endsWith("steps[1]") && id === "second") throw new Error("no answer");
+      return { output: path, notes: `n:${path}` };
+    };
+    const { outcome, lines } = await run({ task: NESTED }, { model: failing });
+    const { failure } = outcome;
+    assert.deepEqual([outcome.status, failure.failedStep, failure.message], ["failed", "sum", "no answer"]);
+    assert.deepEqual(failure.notes.partialResults, [{ step: "read", notes: "n:task.steps[0]" }]);
+    assert.deepEqual([failure.cause.failedInput, failure.cause.totalInputs], ["read", 1]);
+    const deepest = failure.cause.cause.cause;
+    assert.equal(deepest.failedStep, "second");
+    assert.deepEqual(
+      deepest.notes.partialResults.map(({ step }) => step),
+      ["first"],
+    );
+    assert.equal(lines.at(-1), "failed task");
+    // The run of the first `failed` event tries the step again; the run of the outcome has failed.
+    assert.equal((await run(outcome.run, { model: failing })).outcome.status, "failed");
+  });
+
+  it("completes inputs under way when another fails", async () => {
+    const model = async ({ input, results }) => {
+      if (results) return "sum";
+      if (input === "b") throw new Error("bad");
+      await tick();
+      return input.toUpperCase();
+    };
+    const { outcome } = await run({ task: quiet("reduce"), inputs: ["a", "b", "c", "d"] }, { model, concurrency: 3 });
+    assert.equal(outcome.failure.failedInput, "input-2");
+    assert.deepEqual(outcome.failure.processedInputs, ["input-1", "input-3"]);
+    const retried = await run({ ...outcome.run, run: { ...outcome.run.run, failure: undefined } });
+    assert.deepEqual(
+      retried.outcome.outputs.map(({ step }) => step),
+      ["input-1", "input-2", "input-3", "input-4"],
+    );
+  });
+
+  it("asks a failing memory system twice, then fails the step", async () => {
+    let asked = 0;
+    const memory = async ({ taskText }) => {
+      asked += 1;
+      if (taskText === "b") throw new Error("away");
+      return { context: taskText, matches: [] };
+    };
+    const steps = ["a", "b"].map((id) => ({ type: "atomic", id, description: id }));
+    const task = { type: "sequential", description: "0", steps };
+    const { outcome } = await run({ task }, { memory });
+    assert.equal(asked, 4);
+    assert.deepEqual([outcome.failure.failedStep, outcome.failure.reason], ["b", "context_retrieval_failure"]);
+    assert.deepEqual(
+      outcome.failure.notes.partialResults.map(({ step }) => step),
+      ["a"],
+    );
+    const own = await run({ task: { ...task, description: "b" } }, { memory });
+    assert.deepEqual(
+      [own.outcome.failure.failedStep, own.outcome.failure.reason],
+      [undefined, "context_retrieval_failure"],
+    );
+  });
+
+  it("cuts contexts to a budget and fails steps over a limit", async () => {
+    const task = quiet("sequential", { steps: [step("a")] });
+    const parentContext = "A line of the parent's context. ".repeat(100);
+    const { outcome, events } = await run({ task, parentContext }, { budget: { maxTokens: 60 } });
+    assert.equal(outcome.status, "done");
+    for (const { context } of events.filter(({ type }) => type === "context")) {
+      assert.ok(context.report.tokens.total <= 60);
+      assert.equal(context.report.tokens.total, ctxweave.countTokens(context.context));
+    }
+    const over = await run({ task, parentContext }, { maxTokens: 60 });
+    assert.deepEqual([over.outcome.status, over.outcome.failure.reason], ["failed", "context_too_long"]);
+  });
+
+  it("ends with the signal's reason, even while the model never answers", async () => {
+    const controller = new AbortController();
+    const seen = [];
+    const model = (_, { signal }) => {
+      seen.push(signal);
+      queueMicrotask(() => controller.abort(new Error("stop")));
+      return new Promise(() => undefined);
+    };
+    await assert.rejects(run({ task: NESTED }, { model, signal: controller.signal }), { message: "stop" });
+    assert.deepEqual(seen, [controller.signal]);
+    await assert.rejects(run({ task: NESTED }, { signal: controller.signal }), { message: "stop" });
+  });
+
+  it("throws for mistakes of the caller and what `onEvent` throws", async () => {
+    await assert.rejects(run({ task: NESTED }, { model: () => ({ text: "x" }) }), { code: "invalid_input" });
+    await assert.rejects(run({ task: NESTED }, { model: undefined }), { code: "invalid_input" });
+    await assert.rejects(run({ task: NESTED }, { retries: 1 }), { code: "invalid_input" });
+    await assert.rejects(run({ task: { type: "map" } }), { code: "invalid_input" });
+    const onEvent = () => {
+      throw new Error("disk full");
+    };
+    await assert.rejects(run({ task: NESTED }, { onEvent }), { message: "disk full" });
+  });
+
+  it("passes its own inputs to nested reductions", async () => {
+    const inputs = ({ id, inputs }) => (id === "sum" ? [...inputs, "more"] : inputs);
+    const { lines } = await run({ task: NESTED }, { inputs });
+    assert.equal(lines.filter((line) => line.startsWith("finished task.steps[1].innerTask.task")).length, 6);
+  });
+});
+
 describe("the example", () => {
-  it("runs a sequential and a reduce task", () => {
+  it("runs a sequence with a reduction", () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, "examples/operators.mjs")], {
       encoding: "utf8",
     });
     assert.equal(stderr, "");
     assert.equal(status, 0);
-    const order = [...stdout.matchAll(/^── (\w+) ?([\w-]*):/gm)].map(([, what, id]) => `${what} ${id}`.trim());
-    assert.deepEqual(order, ["step facts", "step gap", "step title", "inner letter-1", "inner letter-2", "reduction"]);
-    const step = (id) => stdout.split(`── step ${id}`)[1].split("\n──")[0];
-    assert.match(step("facts"), /inherited:\n {2}The reader is a child\./);
-    assert.match(step("facts"), /match: notes\/lighthouse\.md/);
-    // Filtered: only the sentence about the storm; accumulated: the notes of the previous step.
-    assert.match(
-      step("gap"),
-      /inherited:\n {2}The storm came in the night\.\naccumulated:\n {2}### facts\n {2}\n {2}facts is done\.\n$/m,
-    );
-    assert.ok(!step("title").includes("inherited:"));
-    assert.match(step("title"), /### facts[^]*### gap/);
-    assert.match(stdout, /results: \(letter-1, \d+ characters seen\) \(letter-2, \d+ characters seen\)/);
-  });
-
-  it("keeps earlier outputs when a step fails", async () => {
-    const { runTask, memoryOf } = await import(pathToFileURL(join(root, "examples/operators.mjs")).href);
-    const inRoot = await import("ctxweave");
-    await inRoot.init();
-    const xml = `<task type="sequential"><steps><task type="atomic" id="a"/><task type="atomic" id="b"/></steps></task>`;
-    const model = async ({ id }) => {
-      if (id === "b") throw new Error("no answer");
-      return { output: "A", notes: "a" };
-    };
-    const { status, failure } = await runTask({ task: inRoot.parseTask(xml).task }, memoryOf({}), model);
-    assert.equal(status, "failed");
-    assert.deepEqual(failure, {
-      type: "TASK_FAILURE",
-      reason: "subtask_failure",
-      message: "no answer",
-      failedStep: "b",
-      totalSteps: 2,
-      notes: { partialResults: [{ step: "a", notes: "a" }] },
-    });
-  });
-
-  it("keeps earlier outputs when the memory system fails", async () => {
-    const { runTask } = await import(pathToFileURL(join(root, "examples/operators.mjs")).href);
-    const { init, parseTask } = await import("ctxweave");
-    await init();
-    const steps = [1, 2, 3, 4, 5].map((at) => `<task type="atomic"><description>${at}</description></task>`).join("");
-    const { task } = parseTask(`<task type="sequential"><description>0</description><steps>${steps}</steps></task>`);
-    const failingAt =
-      (at) =>
-      async ({ taskText }) => {
-        if (taskText === at) throw new Error("away");
-        return { context: taskText, matches: [] };
-      };
-    const model = async ({ id }) => ({ output: id, notes: id });
-    const { failure } = await runTask({ task }, failingAt("5"), model);
-    assert.deepEqual(
-      failure.notes.partialResults.map(({ step }) => step),
-      ["step-1", "step-2", "step-3", "step-4"],
-    );
-    assert.deepEqual([failure.failedStep, failure.reason], ["step-5", "context_retrieval_failure"]);
-    const own = (await runTask({ task }, failingAt("0"), model)).failure;
-    assert.deepEqual([own.failedStep, own.reason], [undefined, "context_retrieval_failure"]);
+    const order = [...stdout.matchAll(/^finished (\S+)/gm)].map(([, path]) => path);
+    assert.deepEqual(order, [
+      "task.steps[0]",
+      "task.steps[1].innerTask",
+      "task.steps[1].reductionTask",
+      "task.steps[1]",
+      "task",
+    ]);
+    assert.match(stdout, /reductionTask saw \d+ characters\n$/);
   });
 });
 

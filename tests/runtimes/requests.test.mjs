@@ -146,6 +146,29 @@ test("unknown options are reported", () => {
   assert.match(thrown.message, /did you mean `tokenizer`/);
 });
 
+test("results can be spread into options of drivers", async () => {
+  const spread = { report: {}, diagnostics: [] };
+  const memory = async () => ({ context: "", matches: [] });
+  const messages = [{ role: "user", content: "Hi" }];
+  const { diagnostics } = await ctxweave.loadContext(async () => undefined, spread);
+  assert.deepEqual(diagnostics, []);
+  await ctxweave.assembleContextForTask({ task: {}, ...spread }, memory, spread);
+  await ctxweave.runTask({ task: {} }, { memory, model: () => "x", ...spread });
+  assert.deepEqual(ctxweave.fitMessages(messages, { maxTokens: 100, ...spread }).report.diagnostics, []);
+  await ctxweave.fitMessagesWith(messages, { maxTokens: 100, ...spread }, async () => "x", spread);
+  const graph = new ctxweave.CommitGraph();
+  await ctxweave.materializeWith(graph, { format: "generic-v1" }, async () => undefined, spread);
+  graph.free();
+  // Anywhere else they are unknown.
+  const { code } = error(() => ctxweave.countTokens("a", { tokenizer: "heuristic", reports: 1 }));
+  assert.equal(code, "invalid_input");
+  const nested = ctxweave.readContext({ limits: { report: 1 } });
+  assert.deepEqual(
+    nested.diagnostics.map(({ path }) => path),
+    ["limits.report"],
+  );
+});
+
 test("a dialogue is the same for few nodes and for many, whatever its ids and contents", () => {
   const text = { type: "text", text: "yo" };
   const empty = { type: "mixed", blocks: [] };

@@ -149,9 +149,9 @@ export function reduceFailure(input: ReadonlyData<ReduceFailureInput>): ReduceFa
 }
 
 /**
- * Starts a run of a sequential or reduce task. The run is plain data; {@link nextRequest} returns the next action.
+ * Starts a run of a task. The run is plain data; {@link nextRequest} returns the next action.
  *
- * @throws {CtxweaveError} `invalid_input` for a task that is neither
+ * @throws {CtxweaveError} `invalid_input` for a task of unknown type
  */
 export function startRun(input: ReadonlyData<RunInput>): Run {
   return callJson("startRun", input) as Run;
@@ -160,6 +160,14 @@ export function startRun(input: ReadonlyData<RunInput>): Run {
 /** The next action of a run. */
 export function nextRequest(run: ReadonlyData<RunState>): RunNext {
   return callJson("nextRequest", run) as RunNext;
+}
+
+/**
+ * The next actions of a run, at most `limit`: several inputs of a reduce task can be under way at once. Record their
+ * results with their `index`, in any order.
+ */
+export function nextRequests(run: ReadonlyData<RunState>, limit: number): RunNext[] {
+  return callJson("nextRequests", { run, limit }) as RunNext[];
 }
 
 /**

@@ -190,8 +190,8 @@ export interface ContextAssemblyRequest {
   taskText?: string;
   /** The parent's context. */
   parentContext?: string;
-  /** The outputs of earlier steps, in order. */
-  previousOutputs?: StepOutput[];
+  /** The outputs of earlier steps, in order. A text is both output and notes of a step without an id. */
+  previousOutputs?: string | (string | StepOutput)[];
   /**
    * How `previousOutputs` reach the task if the settings of the enclosing sequence decide it instead of the task's. Set
    * by {@link nextRequest}.
@@ -202,9 +202,39 @@ export interface ContextAssemblyRequest {
   warnTokens?: number;
   /** Number of tokens above which the assembly throws `context_too_long`. */
   maxTokens?: number;
+  /** Size that the context is cut to. */
+  budget?: ContextBudget;
   /** How to count tokens. Default `heuristic`. */
   tokenizer?: Tokenizer | OwnTokenizer;
   limits?: Limits;
+}
+
+/** The token budget of a context. */
+export interface ContextBudget {
+  maxTokens: number;
+  /** Default `truncateMiddle`. With `stopAtLimit` the assembly throws `context_too_long`. */
+  truncationStrategy?: "truncateMiddle" | "rollingWindow" | "stopAtLimit";
+  /** The text in the place of removed text. Default `\n\n[…]\n\n`. */
+  truncationMarker?: string;
+}
+
+/** The report on a budget. */
+export interface ContextReport {
+  strategy: "truncateMiddle" | "rollingWindow" | "stopAtLimit";
+  limit: number;
+  tokens: { total: number; tokenizer: string };
+  truncated: boolean;
+  /** Present if anything was cut; its tokens are counted alone. */
+  cut?: { tokens: number; marker?: string };
+  /** One row for each part that is present, in the order of the context. Tokens are counted alone. */
+  parts: {
+    part: "inherited" | "accumulated" | "fresh";
+    fate: "kept" | "changed" | "cut";
+    reason?: "overLimit" | "shortened";
+    tokens: number;
+    /** Tokens of what remains, if it was changed. */
+    tokensAfter?: number;
+  }[];
 }
 
 /** Input of the memory system. */
@@ -224,10 +254,13 @@ export type ContextMatch = [path: string, metadata: unknown];
 
 /** Answer of the memory system. */
 export interface MemoryAnswer {
-  /** The context found; for a filter, the relevant part of the parent's context. */
+  /**
+   * The context found; for a filter, the relevant part of the parent's context. If it begins or ends with the parent's
+   * context, which the result has already, that text is removed from it.
+   */
   context: string;
-  /** In an order that is kept unchanged. */
-  matches: ContextMatch[];
+  /** In an order that is kept unchanged. A match without metadata may be its path alone. */
+  matches: (ContextMatch | [path: string] | string)[];
   /** The relevant part of the parent's context, if the memory system separates it from new context. */
   inherited?: string;
 }
@@ -246,6 +279,8 @@ export interface ContextAssembly {
   matches: ContextMatch[];
   /** Tokens of `context`, if the request has a tokenizer or a size. */
   tokens?: number;
+  /** Present if the request has a `budget`. The parts above are those that remain. */
+  report?: ContextReport;
   /** Present if there are any. */
   diagnostics?: Diagnostic[];
 }
@@ -263,6 +298,7 @@ export interface ContextAssemblyState {
     tokenizer?: string | { name: string };
     warnTokens?: number;
     maxTokens?: number;
+    budget?: ContextBudget;
   };
 }
 
@@ -308,6 +344,8 @@ export interface SequentialFailureInput {
   /** Default `subtask_failure`. */
   reason?: string;
   message?: string;
+  /** The failure of the nested task that failed. */
+  cause?: SequentialFailure | ReduceFailure;
 }
 
 /** Result of a sequential task with a failed step. */
@@ -325,6 +363,8 @@ export interface SequentialFailure {
      */
     partialResults: { step: string; output?: string; notes?: string }[];
   };
+  /** The failure of the nested task that failed, with its own partial results. */
+  cause?: SequentialFailure | ReduceFailure;
 }
 
 /** Input for the failure of an inner task or the reduction. */
@@ -339,6 +379,8 @@ export interface ReduceFailureInput {
   /** Default `subtask_failure`. */
   reason?: string;
   message?: string;
+  /** The failure of the nested task that failed. */
+  cause?: SequentialFailure | ReduceFailure;
 }
 
 /** Result of a reduce task with a failed part. */
@@ -355,18 +397,31 @@ export interface ReduceFailure {
     /** One for each completed input, in order. */
     partialResults: { input: string; output: string; notes?: string }[];
   };
+  /** The failure of the nested task that failed, with its own partial results. */
+  cause?: SequentialFailure | ReduceFailure;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Runs
 // ---------------------------------------------------------------------------------------------------------------------
 
+/** The inputs of a reduce task. */
+export type TaskInputs = (string | { id?: string; text: string })[];
+
+/** A task and its subtasks, without their places in the template. */
+export interface RunTask extends Operator {
+  steps?: RunTask[];
+  innerTask?: RunTask;
+  reductionTask?: RunTask;
+  task?: RunTask;
+}
+
 /** Input of a run. */
 export interface RunInput {
-  /** A sequential or reduce task. */
+  /** An atomic, sequential or reduce task. */
   task: TaskInput;
   /** The inputs of a reduce task; missing ids become `input-1` and so on. */
-  inputs?: (string | { id?: string; text: string })[];
+  inputs?: TaskInputs;
   /** Whether the reduction runs once, after all results, or after each. Default `all`. */
   reduction?: "all" | "each";
   /** The parent's context. */
@@ -377,7 +432,7 @@ export interface RunInput {
 
 /** The state of a run: plain data that can be stored anywhere. */
 export interface Run {
-  task: Operator & { steps?: Operator[]; innerTask?: Operator; reductionTask?: Operator };
+  task: RunTask;
   inputs?: { id: string; text: string }[];
   reduction?: "each";
   parentContext?: string;
@@ -386,42 +441,157 @@ export interface Run {
   context?: string;
   /** The outputs of the steps, or of the inner task for each input. */
   outputs: StepOutput[];
+  /** Outputs of the inner task that wait for those of earlier inputs. */
+  ahead?: (StepOutput & { index: number })[];
   /** Number of outputs that the reduction has processed. */
   reduced: number;
   /** The reduction's output so far. */
   accumulator?: string;
-  failure?: { message: string; reason?: string };
+  /** Notes on that output. */
+  accumulatorNotes?: string;
+  failure?: StepFailure & { index?: number };
+}
+
+/** A failed action. */
+export interface StepFailure {
+  message: string;
+  /** Default `subtask_failure`. */
+  reason?: string;
+  /** The failure of the nested task. */
+  cause?: SequentialFailure | ReduceFailure;
 }
 
 /** A run as input: returned by `startRun`, restored from JSON, or a plain object. */
 export interface RunState extends RunInput {
   context?: string;
   outputs?: StepOutput[];
+  ahead?: (StepOutput & { index: number })[];
   reduced?: number;
   accumulator?: string;
-  failure?: { message: string; reason?: string };
+  accumulatorNotes?: string;
+  failure?: StepFailure & { index?: number };
+}
+
+/** The request of a run: its `task` includes all subtasks. */
+export interface RunRequest extends ContextAssemblyRequest {
+  task: RunTask;
 }
 
 /** The next action of a run. */
 export type RunNext =
   /** The task's context: assemble it and record `{ context }`. */
-  | { status: "context"; request: ContextAssemblyRequest }
-  /** A step: assemble its context, run it and record `{ output, notes? }`. */
-  | { status: "step"; id: string; index: number; total: number; request: ContextAssemblyRequest }
+  | { status: "context"; request: RunRequest }
+  /** A step: assemble its context, run it and record `{ output, notes? }`. An atomic task is its own step. */
+  | { status: "step"; id: string; index: number; total: number; request: RunRequest }
   /** The inner task, for one input. */
-  | { status: "inner"; id: string; index: number; total: number; input: string; request: ContextAssemblyRequest }
+  | { status: "inner"; id: string; index: number; total: number; input: string; request: RunRequest }
   /** The reduction, over results that it has not processed yet. */
   | {
       status: "reduction";
-      request: ContextAssemblyRequest;
+      request: RunRequest;
       accumulator?: string;
       results: { input: string; output: string; notes?: string }[];
     }
   /** The run is complete. */
-  | { status: "done"; output?: string; outputs: StepOutput[] }
+  | { status: "done"; output?: string; notes?: string; outputs: StepOutput[] }
   /** A part has failed. */
   | { status: "failed"; failure: SequentialFailure | ReduceFailure };
 
 /** The outcome of an action. */
 export type RunResult =
-  { context: string } | { output: string; notes?: string } | { error: { message: string; reason?: string } };
+  | { context: string }
+  /** `index`: the input of the inner task; default: the next one. */
+  | { output: string; notes?: string; index?: number }
+  | { error: StepFailure & { index?: number } };
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Running a whole task
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** What the model is asked to work on, for the steps of an inner or reduction task as well. */
+export interface TaskSubject {
+  /** The input of the inner task. */
+  input?: string;
+  /** The results that the reduction processes. */
+  results?: { input: string; output: string; notes?: string }[];
+  /** The reduction's output so far. */
+  accumulator?: string;
+}
+
+/** The place of a part of a task. */
+export interface TaskPlace {
+  /** As in `explainTask`: `task.steps[0].innerTask`. */
+  path: string;
+  role: TaskRole;
+  /** The id of the step, or of the input of an inner task. */
+  id?: string;
+  /** The index of the step or input. */
+  index?: number;
+  /** The number of steps or inputs. */
+  total?: number;
+  task: RunTask;
+}
+
+/** A call of the model. */
+export interface ModelCall extends TaskPlace, TaskSubject {
+  context: ContextAssembly;
+}
+
+/** The answer of the model. */
+export interface TaskOutput {
+  output: string;
+  /** Notes on the output, which `notes_only` keeps. */
+  notes?: string;
+}
+
+/** Runs one step. If it throws or rejects, the step has failed; it is not retried. */
+export type TaskModel = (call: ModelCall, about: DriverOptions) => string | TaskOutput | Promise<string | TaskOutput>;
+
+/** A run between two steps: plain data that can be stored and passed to `runTask` later, in any process. */
+export interface TaskRun {
+  run: Run;
+  /** What the steps of the run are about. */
+  subject?: TaskSubject;
+  /** The runs of nested tasks under way, by index. */
+  nested?: Record<string, TaskRun>;
+}
+
+/**
+ * The progress of a task. `run` is the state after the event. For `failed` it is the state before the failure: a run that
+ * is continued from it tries the step again.
+ */
+export type TaskEvent = TaskPlace & { run: TaskRun } & (
+    | { type: "started" }
+    /** The context is ready, with its report if there is a `budget`. */
+    | { type: "context"; context: ContextAssembly }
+    | { type: "finished"; output: string; notes?: string }
+    | { type: "failed"; failure: StepFailure }
+  );
+
+/** Options of `runTask`. */
+export interface RunTaskOptions extends DriverOptions {
+  memory: MemorySystem;
+  model: TaskModel;
+  /** Receives every event. The run waits for the promise that it returns. */
+  onEvent?: (event: TaskEvent) => unknown;
+  /** Inner tasks of one reduction under way at once. Results keep the order of the inputs. Default 1. */
+  concurrency?: number;
+  /**
+   * The inputs of a nested reduction. Default, which it receives as `inputs`: the outputs of the steps before it,
+   * otherwise the results or the input that it is about.
+   */
+  inputs?: (call: ModelCall & { inputs: TaskInputs }) => TaskInputs | Promise<TaskInputs>;
+  /** For every context, as in {@link ContextAssemblyRequest}. */
+  warnTokens?: number;
+  /** For every context. A context above it fails its step. */
+  maxTokens?: number;
+  /** For every context. */
+  budget?: ContextBudget;
+  /** How to count tokens. Default `heuristic`. */
+  tokenizer?: Tokenizer | OwnTokenizer;
+}
+
+/** The result of `runTask`. */
+export type TaskOutcome =
+  | { status: "done"; output: string; notes?: string; outputs: StepOutput[]; run: TaskRun }
+  | { status: "failed"; failure: SequentialFailure | ReduceFailure; run: TaskRun };

@@ -221,7 +221,7 @@ fn steps_without_notes_are_said() {
     assert_eq!(result.accumulated.as_deref(), Some("### b\n\nnote\n\n### c\n\n"));
     let codes: Vec<_> = result.diagnostics.iter().map(|it| (it.code, it.path.as_deref())).collect();
     assert_eq!(codes, [(DiagnosticCode::NotesMissing, Some("previousOutputs[0]"))]);
-    request.task.context_management.accumulation_format = Some(Format::FullOutput);
+    request.task.operator.context_management.accumulation_format = Some(Format::FullOutput);
     assert_eq!(ready(&request).accumulated.as_deref(), Some("### a\n\nA\n\n### b\n\nB\n\n### c\n\nC"));
 }
 

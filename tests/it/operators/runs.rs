@@ -8,11 +8,11 @@ use ctxweave::operators::{
 use super::{begin, clean, parse};
 
 fn out(output: &str, notes: &str) -> RunResult {
-    RunResult::Output { output: output.to_owned(), notes: Some(notes.to_owned()) }
+    RunResult::Output { output: output.to_owned(), notes: Some(notes.to_owned()), index: None }
 }
 
 fn failed(message: &str) -> RunResult {
-    RunResult::Error(StepError { message: message.to_owned(), reason: None })
+    RunResult::Error(StepError { message: message.to_owned(), reason: None, index: None, cause: None })
 }
 
 fn context(context: &str) -> RunResult {
@@ -68,7 +68,7 @@ fn a_sequence_runs_step_by_step() {
         "asks: ## Task\n\nClose\n\n## Inherited Context\n\nOWN\n\n## Previous Outputs\n\n### a\n\nONE\n\n### step-2\n\nTWO"
     );
     let run = run.record(out("THREE", "three")).unwrap();
-    let Next::Done { output, outputs } = run.next() else { panic!() };
+    let Next::Done { output, outputs, .. } = run.next() else { panic!() };
     assert_eq!((output.as_deref(), outputs.len()), (Some("THREE"), 3));
     let error = run.record(out("FOUR", "")).unwrap_err();
     assert_eq!((error.code(), error.details()["expected"].as_str()), (Code::RunOutOfOrder, Some("nothing")));
@@ -100,7 +100,8 @@ fn a_run_takes_the_failure_of_its_own_context() {
     assert_eq!((failure.reason.as_str(), failure.notes.partial_results), ("context_retrieval_failure", vec![]));
     let inputs = vec![ReduceInput { id: "i".to_owned(), text: "I".to_owned() }];
     let run = Run { inputs, ..Run::new(&parse("<task type='reduce'/>").task).unwrap() };
-    let error = StepError { message: "no memory".to_owned(), reason: Some("mine".to_owned()) };
+    let error =
+        StepError { message: "no memory".to_owned(), reason: Some("mine".to_owned()), index: None, cause: None };
     let Next::Failed { failure: Failure::Reduce(failure) } = run.record(RunResult::Error(error)).unwrap().next() else {
         panic!()
     };
@@ -140,7 +141,7 @@ fn a_failed_step_keeps_what_was_done() {
         SEQUENCE.replace("<accumulate_data>true", "<accumulate_data>false"),
     ] {
         let started = sequence(&xml).record(context("OWN")).unwrap();
-        let without = RunResult::Output { output: "ONE".to_owned(), notes: None };
+        let without = RunResult::Output { output: "ONE".to_owned(), notes: None, index: None };
         let run = started.record(without).unwrap().record(failed("no answer")).unwrap();
         let Next::Failed { failure: Failure::Sequential(failure) } = run.next() else { panic!() };
         assert_eq!(
@@ -182,7 +183,7 @@ fn a_reduction_runs_over_all_results() {
     assert_eq!(results.iter().map(|it| it.output.as_str()).collect::<Vec<_>>(), ["X", "Y"]);
     assert_eq!((accumulator, sees(&run.next()).as_str()), (None, "asks: ## Task\n\nJoin"));
     let run = run.record(out("XY", "")).unwrap();
-    let Next::Done { output, outputs } = run.next() else { panic!() };
+    let Next::Done { output, outputs, .. } = run.next() else { panic!() };
     assert_eq!((output.as_deref(), outputs.len()), (Some("XY"), 2));
 }
 
@@ -245,8 +246,8 @@ fn a_run_says_what_it_waits_for() {
     assert_eq!(details(&over.record(failed("y")).unwrap_err()), ("nothing".into(), "error".into()));
     let run = run.record(context("OWN")).unwrap();
     assert_eq!(details(&run.record(context("OWN")).unwrap_err()), ("output".into(), "context".into()));
-    let atomic = Run::new(&clean("<task type='atomic'/>")).unwrap_err();
-    assert_eq!(atomic.code(), Code::InvalidInput);
+    let unknown = Run::new(&parse("<task type='map'/>").task).unwrap_err();
+    assert_eq!(unknown.code(), Code::InvalidInput);
     // Nothing to do is done at once.
     let empty = Run::new(&clean("<task type='sequential'/>")).unwrap().record(context("")).unwrap();
     assert!(matches!(empty.next(), Next::Done { output: None, .. }));
@@ -262,4 +263,99 @@ fn a_reduce_task_without_its_parts_runs_with_defaults() {
     assert_eq!(sees(&run.next()), "OWN");
     let run = run.record(out("X", "")).unwrap();
     assert!(sees(&run.next()).starts_with("asks: "));
+}
+
+#[test]
+fn an_atomic_task_is_a_run_of_one_step() {
+    let task = clean("<task type='atomic' id='a'><description>Answer</description></task>");
+    let run = Run { parent_context: Some("PARENT".to_owned()), ..Run::new(&task).unwrap() };
+    let Next::Step { id, index, total, .. } = run.next() else { panic!() };
+    assert_eq!((id.as_str(), index, total), ("a", 0, 1));
+    assert_eq!(sees(&run.next()), "asks: ## Task\n\nAnswer\n\n## Inherited Context\n\nPARENT");
+    let done = run.clone().record(out("ANSWER", "note")).unwrap();
+    let Next::Done { output, notes, .. } = done.next() else { panic!() };
+    assert_eq!((output.as_deref(), notes.as_deref()), (Some("ANSWER"), Some("note")));
+    let Next::Failed { failure: Failure::Sequential(failure) } = run.record(failed("x")).unwrap().next() else {
+        panic!()
+    };
+    assert_eq!((failure.failed_step.as_deref(), failure.total_steps), (Some("a"), 1));
+}
+
+#[test]
+fn a_request_carries_its_whole_task() {
+    let inner = "<task type='sequential'><steps><task type='atomic' id='deep'/></steps></task>";
+    let xml = format!(
+        "<task type='sequential'><steps><task type='reduce'><inner_task>{inner}</inner_task></task></steps></task>"
+    );
+    let Next::Step { request, .. } = Run::new(&clean_of(&xml)).unwrap().record(context("")).unwrap().next() else {
+        panic!()
+    };
+    let inner = request.task.inner_task.unwrap();
+    assert_eq!(inner.task.as_ref().unwrap().steps[0].operator.id.as_deref(), Some("deep"));
+    // An inner task that holds a task is a run of one step, which inherits its context.
+    let run = Run::new(*inner).unwrap().record(context("OF INNER")).unwrap();
+    let Next::Step { total, request, .. } = run.next() else { panic!() };
+    assert_eq!((total, request.parent_context.as_deref()), (1, Some("OF INNER")));
+    assert_eq!(request.task.steps.len(), 1);
+}
+
+fn clean_of(xml: &str) -> ctxweave::operators::Task {
+    parse(xml).task
+}
+
+fn output_of(index: usize, output: &str) -> RunResult {
+    RunResult::Output { output: output.to_owned(), notes: None, index: Some(index) }
+}
+
+fn many(each: bool) -> Run {
+    let inputs = ["a", "b", "c", "d"].map(|id| ReduceInput { id: id.to_owned(), text: id.to_uppercase() }).to_vec();
+    Run { inputs, ..reduce(each) }.record(context("OWN")).unwrap()
+}
+
+fn indices(all: &[Next]) -> Vec<usize> {
+    let index = |next: &Next| match next {
+        Next::Inner { index, .. } => *index,
+        other => panic!("{other:?}"),
+    };
+    all.iter().map(index).collect()
+}
+
+#[test]
+fn outputs_in_any_order_keep_the_order_of_the_inputs() {
+    let run = many(false);
+    assert_eq!(indices(&run.upcoming(2)), [0, 1]);
+    let run = run.record(output_of(1, "B")).unwrap();
+    assert_eq!(indices(&run.upcoming(2)), [0, 2]);
+    assert_eq!(run.ahead.len(), 1);
+    let run = run.record(output_of(3, "D")).unwrap().record(output_of(0, "A")).unwrap();
+    assert_eq!(run.outputs.iter().map(|it| it.output.as_str()).collect::<Vec<_>>(), ["A", "B"]);
+    let again = run.clone().record(output_of(3, "D")).unwrap_err();
+    assert_eq!((again.code(), again.details()["index"].as_u64()), (Code::RunOutOfOrder, Some(3)));
+    assert_eq!(run.clone().record(output_of(4, "E")).unwrap_err().code(), Code::RunOutOfOrder);
+    let run = run.record(output_of(2, "C")).unwrap();
+    let Next::Reduction { results, .. } = run.next() else { panic!() };
+    assert_eq!(results.iter().map(|it| it.input.as_str()).collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+}
+
+#[test]
+fn a_reduction_after_each_result_takes_them_one_by_one() {
+    let mut run = many(true).record(output_of(1, "B")).unwrap().record(output_of(0, "A")).unwrap();
+    for expected in ["A", "B"] {
+        let Next::Reduction { results, .. } = run.next() else { panic!() };
+        assert_eq!(results.iter().map(|it| it.output.as_str()).collect::<Vec<_>>(), [expected]);
+        run = run.record(out(expected, "")).unwrap();
+    }
+    assert_eq!(indices(&run.upcoming(9)), [2, 3]);
+}
+
+#[test]
+fn a_failed_input_keeps_outputs_that_were_ahead() {
+    let run = many(false).record(output_of(0, "A")).unwrap().record(output_of(3, "D")).unwrap();
+    let cause = serde_json::json!({ "type": "TASK_FAILURE" });
+    let error = StepError { message: "no".to_owned(), reason: None, index: Some(2), cause: Some(cause.clone()) };
+    let Next::Failed { failure: Failure::Reduce(failure) } = run.record(RunResult::Error(error)).unwrap().next() else {
+        panic!()
+    };
+    assert_eq!((failure.failed_input.as_deref(), failure.processed_inputs), (Some("c"), vec!["a".into(), "d".into()]));
+    assert_eq!((failure.notes.partial_results.len(), failure.cause), (2, Some(cause)));
 }

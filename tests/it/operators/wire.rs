@@ -192,7 +192,7 @@ fn errors_name_the_argument() {
     let error = call("recordResult", &json!({ "run": run, "result": {} })).unwrap_err();
     assert_eq!((error.code(), &error.details()["path"]), (Code::UnknownValue, &json!("run.task.steps[1].role")));
     assert_eq!(error.details()["expected"], json!(["task", "step", "innerTask", "reductionTask"]));
-    let error = call("recordResult", &json!({ "run": { "task": {} }, "result": {} })).unwrap_err();
+    let error = call("recordResult", &json!({ "run": { "task": { "type": "map" } }, "result": {} })).unwrap_err();
     assert_eq!(error.details()["path"], "run.task.type");
     let run = json!({ "task": { "type": "sequential" } });
     for result in [json!({}), json!({ "output": "a", "context": "b" })] {
