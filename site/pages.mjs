@@ -94,6 +94,7 @@ export const menu = [
       { title: "A loom in the browser", file: "examples/loom-ui/README.md" },
       { title: "Cloudflare Worker", file: "examples/cloudflare-worker/README.md" },
       { title: "Deno", file: "examples/deno-edge/README.md" },
+      { title: "Adapters", file: "examples/adapters/README.md" },
       { title: "Task templates", file: "examples/operators.mjs" },
     ],
   },
