@@ -6,14 +6,14 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value as Json};
 
 use super::context::Context;
-use super::conventions::{EDGES, edge_id};
+use super::conventions::{EDGES, ORDER, edge_id};
 use super::cycles::cut_cycles;
 use super::entry::{Author, Entry, EntryRef, EntryTree};
 use super::format::FileFormat;
 use crate::content::Block;
 use crate::content::node_data::{EdgeData, MetadataData, Named, NodeData, SourceData};
 use crate::error::{DiagnosticCode, Result};
-use crate::json;
+use crate::json::{self, Object, Value};
 use crate::limits;
 use crate::maps::SortedMap;
 use crate::sorting::sort_by_key;
@@ -172,7 +172,8 @@ pub(super) fn build(tree: EntryTree, format: FileFormat, context: &mut Context<'
     let mut fields: Map<String, Json> =
         fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
     let is_own = exported.is_some();
-    if let Some(exported) = exported {
+    if let Some(mut exported) = exported {
+        in_exported_order(&mut nodes, exported.shift_remove(ORDER));
         fields = exported;
     }
     // For an export by ctxweave it holds additions of another program.
@@ -185,6 +186,42 @@ pub(super) fn build(tree: EntryTree, format: FileFormat, context: &mut Context<'
     let (id, title) = (of_tree("id", id), of_tree("title", title));
     let media = named.media.unwrap_or_default();
     Ok(ImportedTree { id, title, tree: TreeFile { fields, nodes, edges }, tip: tip.map(id_at), media })
+}
+
+/// A tree that ctxweave wrote, with everything in it unchanged.
+pub(super) fn own_tree(
+    id: Option<String>,
+    title: Option<String>,
+    tree: Object<'_>,
+    tip: Option<String>,
+) -> Result<ImportedTree> {
+    let mut fields = Map::new();
+    for (key, value) in tree.entries() {
+        let name = key.string()?;
+        if name != "nodes" && name != "edges" {
+            fields.insert(name, value.to_json()?);
+        }
+    }
+    let list = |name: &str| tree.need(name)?.list("a list")?.map(Value::to_json).collect::<Result<Vec<Json>>>();
+    let node = |node: Json| if let Json::Object(node) = node { node } else { Map::new() };
+    let nodes = list("nodes")?.into_iter().map(|it| NodeFile::Exported(node(it))).collect();
+    let edges = list("edges")?.into_iter().map(EdgeFile::Exported).collect();
+    Ok(ImportedTree { id, title, tree: TreeFile { fields, nodes, edges }, tip, media: Map::new() })
+}
+
+/// Puts nodes in the order of the tree that was exported; new ones are last.
+fn in_exported_order(nodes: &mut [NodeFile], order: Option<Json>) {
+    let Some(Json::Array(order)) = order else { return };
+    let ranks: SortedMap<&str, usize> =
+        order.iter().enumerate().filter_map(|(rank, id)| Some((id.as_str()?, rank))).collect();
+    let rank = |node: &NodeFile| {
+        let id = match node {
+            NodeFile::Made(node) => Some(node.id.as_str()),
+            NodeFile::Exported(node) => node.get("id").and_then(Json::as_str),
+        };
+        id.and_then(|id| ranks.get(id).copied()).unwrap_or(usize::MAX)
+    };
+    sort_by_key(nodes, rank);
 }
 
 /// Moves tool results into separate entries: content before and between them in one entry precedes it, and the last

@@ -8,6 +8,9 @@ pub(super) const OWN: &str = "ctxweave";
 /// In the record of a node: the edges that lead to it.
 pub(super) const EDGES: &str = "edges";
 
+/// In the record of a tree: the ids of its nodes, if the file has them in another order.
+pub(super) const ORDER: &str = "nodeOrder";
+
 /// The id of the edge that an import makes to a node.
 pub(super) fn edge_id(child: &str) -> String {
     ["e:", child].concat()

@@ -27,6 +27,9 @@ type Test = fn(Shape<'_, '_>) -> bool;
 
 /// Formats with a unique mark come first.
 const FORMATS: &[(FileFormat, &str, Test)] = &[
+    (FileFormat::Ctxweave, "lists of `nodes` and `edges`", |shape| {
+        one(shape, |file| has(file, "nodes", Kind::List) && has(file, "edges", Kind::List))
+    }),
     (FileFormat::ExoLoom, "`loomType` is `Exoloom`", |shape| one(shape, |file| is_text(file, "loomType", "Exoloom"))),
     (FileFormat::MiniLoom, "`loomTree.nodeStore`", |shape| {
         one(shape, |file| file.object_at("loomTree").is_some_and(|tree| tree.object_at("nodeStore").is_some()))
@@ -70,8 +73,11 @@ const FORMATS: &[(FileFormat, &str, Test)] = &[
         Shape::One(file) => file.as_object().is_some_and(is_tavern_header),
         Shape::Lines(lines) => objects(lines).any(|line| is_tavern_header(line) || has(line, "mes", Kind::String)),
     }),
-    (FileFormat::NextChat, "`sessions`", |shape| {
-        one(shape, |file| has(file.object_at("chat-next-web-store").unwrap_or(file), "sessions", Kind::List))
+    (FileFormat::NextChat, "`sessions` with `messages`", |shape| {
+        one(shape, |file| {
+            let store = file.object_at("chat-next-web-store").unwrap_or(file);
+            store.items_at("sessions").take(LOOKED_AT).filter_map(Value::as_object).any(is_session)
+        })
     }),
     (FileFormat::ChatbotUi, "`history` with `messages`", |shape| {
         one(shape, |file| {
@@ -144,6 +150,12 @@ fn is_tavern_header(line: Object<'_>) -> bool {
 
 fn is_message(message: Object<'_>) -> bool {
     has(message, "role", Kind::String) && message.last("content").is_some()
+}
+
+/// Whether a session of NextChat has a list of messages, and nothing else in it.
+fn is_session(session: Object<'_>) -> bool {
+    has(session, "messages", Kind::List)
+        && session.items_at("messages").take(LOOKED_AT).all(|it| it.as_object().is_some_and(is_message))
 }
 
 /// Whether an object is the tree of a Loomsidian note.

@@ -14,6 +14,7 @@ pub enum FileFormat {
     ChatGpt,
     Claude,
     Coloom,
+    Ctxweave,
     #[serde(rename = "exoloom")]
     ExoLoom,
     #[serde(rename = "koboldai")]
@@ -41,6 +42,7 @@ impl FileFormat {
         ("chatgpt", Self::ChatGpt),
         ("claude", Self::Claude),
         ("coloom", Self::Coloom),
+        ("ctxweave", Self::Ctxweave),
         ("exoloom", Self::ExoLoom),
         ("koboldai", Self::KoboldAi),
         ("librechat", Self::LibreChat),

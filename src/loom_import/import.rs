@@ -9,6 +9,7 @@ use super::entry::EntryTree;
 use super::file::{Shape, read_bytes, read_text, unsupported};
 use super::format::FileFormat;
 use super::formats;
+use super::own;
 use crate::error::{self, Diagnostic, Result};
 use crate::json::Value;
 use crate::limits;
@@ -69,6 +70,11 @@ fn import_shape(shape: Shape<'_, '_>, options: &ImportOptions) -> Result<Import>
         }
     };
     let mut context = Context::new(options)?;
+    if format == FileFormat::Ctxweave {
+        let trees = own::read(shape, &mut context)?;
+        context.check_selection()?;
+        return Ok(Import { trees, format, diagnostics: context.findings.finish() });
+    }
     let read: Vec<EntryTree> = formats::read(format, shape, &mut context)?;
     context.check_selection()?;
     let mut trees = Vec::with_capacity(read.len());

@@ -18,6 +18,7 @@ mod findings;
 mod format;
 mod formats;
 mod import;
+mod own;
 mod times;
 mod verbatim;
 mod zone;

@@ -66,7 +66,9 @@ fn files_of_other_looms_are_of_the_format_that_import_finds() {
         let found = identify(&golden["args"][0]);
         let (kind, of) = kind_and_format(&found);
         // Messages are a chat first, and a message a line is a session.
-        let is_right = if format == "messages" {
+        let is_right = if format == "ctxweave" {
+            kind == "tree"
+        } else if format == "messages" {
             matches!(kind, "chat" | "session")
         } else {
             (kind, of) == ("loomFile", Some(format))

@@ -141,3 +141,15 @@ test("imports a file of 20 MB", () => {
   assert.equal(trees[0].tip, "n64999");
   assert.deepEqual(diagnostics, []);
 });
+
+test("imported fields keep the order of their keys, in and out", () => {
+  const a = { text: "A", parentId: null, zeta: 1, alpha: { y: 1, x: 2 }, collapsed: true };
+  const file = JSON.stringify({ current: "a", zoom: 2, area: 1, nodes: { a } });
+  const [{ tree }] = looms.importLoom(file).trees;
+  const expected = '{"zeta":1,"alpha":{"y":1,"x":2},"collapsed":true}';
+  assert.equal(JSON.stringify(tree.nodes[0].metadata.imported), expected);
+  assert.equal(JSON.stringify(tree.imported.fields), '{"zoom":2,"area":1}');
+  const again = looms.importLoom(looms.exportLoom(tree, "loomsidian")).trees[0].tree;
+  assert.equal(JSON.stringify(again.nodes[0].metadata.imported), expected);
+  assert.equal(JSON.stringify(again.imported.fields), '{"zoom":2,"area":1}');
+});

@@ -13,6 +13,7 @@ export type ImportFormat =
   | "chatgpt"
   | "claude"
   | "coloom"
+  | "ctxweave"
   | "exoloom"
   | "koboldai"
   | "librechat"

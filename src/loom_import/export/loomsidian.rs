@@ -36,9 +36,7 @@ pub(super) fn write(tree: &ExportTree<'_>) -> Result<String> {
     for (name, value) in [("hoisted", json!([])), ("searchTerm", json!("")), ("generating", Json::Null)] {
         fields.insert(name.to_owned(), value);
     }
-    for (key, value) in tree.imported_from(FORMAT.format).into_iter().flat_map(Object::entries) {
-        fields.insert(key.string()?, value.to_json()?);
-    }
+    put_in_order(&mut fields, tree.imported_from(FORMAT.format))?;
     if let Some(noted) = noted_of_tree(tree, FORMAT.format)? {
         fields.insert(OWN.to_owned(), Json::Object(noted));
     }
@@ -95,9 +93,7 @@ fn fields_of(
 ) -> Result<Map<String, Json>> {
     let mut fields = plain(&node.text(), parent);
     fields.insert("bookmarked".to_owned(), node.is_bookmarked().into());
-    for (key, value) in kept_fields(tree, node, &FORMAT).into_iter().flat_map(Object::entries) {
-        fields.insert(key.string()?, value.to_json()?);
-    }
+    put_in_order(&mut fields, kept_fields(tree, node, &FORMAT))?;
     // Unread nodes are the model's, others the human's.
     let author = if fields.get("unread") == Some(&Json::Bool(true)) { "model" } else { "human" };
     let expresses =
@@ -110,6 +106,16 @@ fn fields_of(
         fields.insert(OWN.to_owned(), Json::Object(noted));
     }
     Ok(fields)
+}
+
+/// Adds preserved fields in their order, also those that have a default.
+fn put_in_order(fields: &mut Map<String, Json>, kept: Option<Object<'_>>) -> Result<()> {
+    for (key, value) in kept.into_iter().flat_map(Object::entries) {
+        let name = key.string()?;
+        fields.shift_remove(&name);
+        fields.insert(name, value.to_json()?);
+    }
+    Ok(())
 }
 
 /// An id for each node: its id if that is a UUID, else one derived from it.

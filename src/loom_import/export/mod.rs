@@ -8,7 +8,7 @@ mod noted;
 mod pyloom;
 mod tree;
 
-use self::tree::ExportTree;
+pub(super) use self::tree::ExportTree;
 use crate::error::Result;
 use crate::json::{Document, Value};
 use crate::limits::{self, Limits};

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json};
 use super::tree::{ExportNode, ExportTree};
 use crate::error::Result;
 use crate::json::{Object, Value};
-use crate::loom_import::conventions::{EDGES, edge_id};
+use crate::loom_import::conventions::{EDGES, ORDER, edge_id};
 use crate::loom_import::verbatim::Lenient;
 
 /// The fields that a format can express.
@@ -116,7 +116,7 @@ pub(super) fn noted_of_tree(tree: &ExportTree<'_>, format: &str) -> Result<Optio
     let mut fields = tree.fields.entries();
     let all_said = fields.all(|(key, value)| is_said(&key.as_text().unwrap_or_default(), value));
     let has = |name: &str| tree.fields.field(name).is_some();
-    if all_said && kept && has("mode") && (has("rootNodeId") || first.is_none()) {
+    if all_said && kept && is_depth_first(tree) && has("mode") && (has("rootNodeId") || first.is_none()) {
         return Ok(None);
     }
     let mut noted = Map::new();
@@ -128,5 +128,23 @@ pub(super) fn noted_of_tree(tree: &ExportTree<'_>, format: &str) -> Result<Optio
             noted.insert(name, value.to_json()?);
         }
     }
+    if !is_depth_first(tree) {
+        let ids = tree.nodes.iter().map(|node| Json::from(&*node.id)).collect();
+        noted.insert(ORDER.to_owned(), Json::Array(ids));
+    }
     Ok(Some(noted))
+}
+
+/// Whether the nodes are in the order in which an export writes them.
+fn is_depth_first(tree: &ExportTree<'_>) -> bool {
+    let mut work: Vec<usize> = tree.roots.iter().rev().copied().collect();
+    let mut next = 0_usize;
+    while let Some(at) = work.pop() {
+        if at != next {
+            return false;
+        }
+        next = next.saturating_add(1);
+        work.extend(tree.node(at).into_iter().flat_map(|node| node.children.iter().rev()));
+    }
+    true
 }

@@ -14,7 +14,7 @@ use crate::maps::SortedMap;
 
 /// The tree to write.
 #[derive(Debug)]
-pub(super) struct ExportTree<'t> {
+pub(in crate::loom_import) struct ExportTree<'t> {
     /// The tree as passed.
     pub fields: Object<'t>,
     pub nodes: Vec<ExportNode<'t>>,
@@ -27,7 +27,7 @@ pub(super) struct ExportTree<'t> {
 
 /// A node of the tree.
 #[derive(Debug)]
-pub(super) struct ExportNode<'t> {
+pub(in crate::loom_import) struct ExportNode<'t> {
     /// The node as passed.
     pub fields: Object<'t>,
     pub id: Cow<'t, str>,
@@ -62,7 +62,7 @@ impl ExportNode<'_> {
 
 impl<'t> ExportTree<'t> {
     /// Reads a tree, and finds the parent of each node.
-    pub(super) fn read(value: Value<'t>, options: &ExportOptions) -> Result<Self> {
+    pub(in crate::loom_import) fn read(value: Value<'t>, options: &ExportOptions) -> Result<Self> {
         let fields = value.object("a Loom tree, an object with `nodes` and `edges`")?;
         let list = fields.need("nodes")?.list("a list of nodes")?;
         limits::check("nodes", list.len(), options.limits.nodes)?;

@@ -37,6 +37,8 @@ pub(super) fn read(format: FileFormat, shape: Shape<'_, '_>, context: &mut Conte
         FileFormat::ChatGpt => each(shape, context, ["conversation_id", "id", "title"], "mapping", chatgpt::read),
         FileFormat::Claude => claude::read_all(shape, context),
         FileFormat::Coloom => one(shape, context, coloom::read),
+        // `own` reads these.
+        FileFormat::Ctxweave => Ok(Vec::new()),
         FileFormat::ExoLoom => one(shape, context, exoloom::read),
         FileFormat::KoboldAi => one(shape, context, koboldai::read),
         FileFormat::LibreChat => each(shape, context, ["conversationId", "id", "title"], "", librechat::read),

@@ -31,6 +31,10 @@ fn files() -> Vec<(String, Vec<u8>)> {
 /// What an import gives is a tree that holds together, whatever the file.
 fn check(file: &[u8], options: &ImportOptions) {
     let Ok(import) = import_loom(file, options) else { return };
+    if import.format == FileFormat::Ctxweave {
+        // Returned unchanged, whatever the loom says of it.
+        return;
+    }
     let import = serde_json::to_value(&import).unwrap();
     for imported in import["trees"].as_array().unwrap() {
         let tree = &imported["tree"];

@@ -252,3 +252,39 @@ proptest! {
         }
     }
 }
+
+/// The nodes keep the order of the file, whatever the order in which an export writes them.
+#[test]
+fn nodes_keep_the_order_of_the_file() {
+    let said = |id: &str, parent: Option<&str>, children: &[&str], role: &str| {
+        let content = json!({ "content_type": "text", "parts": [id] });
+        let message = json!({ "id": id, "author": { "role": role }, "content": content });
+        json!({ "id": id, "message": message, "parent": parent, "children": children })
+    };
+    let file = json!([{ "title": "T", "current_node": "d", "mapping": {
+        "d": said("d", Some("b"), &[], "assistant"),
+        "a": said("a", None, &["c", "b"], "user"),
+        "b": said("b", Some("a"), &["d"], "user"),
+        "c": said("c", Some("a"), &[], "assistant"),
+    } }]);
+    let tree = call("importLoom", &[file], None).unwrap()["trees"][0]["tree"].clone();
+    let ids = |tree: &Value| -> Vec<String> {
+        tree["nodes"].as_array().unwrap().iter().map(|node| node["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(ids(&tree), ["d", "a", "b", "c"]);
+    for format in ["pyloom", "loomsidian"] {
+        let again = import(&export(&tree, format, None), format)["trees"][0]["tree"].clone();
+        assert_eq!(ids(&again), ids(&tree), "{format}");
+        assert_eq!(in_order(&again), in_order(&tree), "{format}");
+    }
+}
+
+/// A tree of ctxweave comes in as it is.
+#[test]
+fn own_trees_are_returned_unchanged() {
+    for (name, imported) in trees() {
+        let again = call("importLoom", &[imported["tree"].clone()], None).unwrap();
+        assert_eq!(again["format"], "ctxweave", "{name}");
+        assert_eq!(again["trees"][0]["tree"].to_string(), imported["tree"].to_string(), "{name}");
+    }
+}
