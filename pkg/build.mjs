@@ -24,9 +24,8 @@
  */
 
 import { execFileSync } from "node:child_process";
-import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -254,7 +253,9 @@ function pack(file) {
  * users' compilers read only these few files.
  */
 async function declarations() {
-  const written = mkdtempSync(join(tmpdir(), "ctxweave-types-"));
+  // The paths are in the bundled declarations, so a random name would change the tarball.
+  const written = join(out, ".declarations");
+  rmSync(written, { recursive: true, force: true });
   try {
     const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
     const options = ["--emitDeclarationOnly", "--outDir", written];

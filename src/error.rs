@@ -105,6 +105,7 @@ codes! {
         UnsupportedVersion = "unsupported_version", "A record has a version that can be read but not changed. `details`: `commitId`, `artifactRef`, `version`.";
         VocabularyNotLoaded = "vocabulary_not_loaded", "Exact counting was requested and the vocabulary is not loaded, or its asset could not be loaded. `details`: `tokenizer`; `reason`, `url` and `status` if an asset was requested.";
         WasmLoadFailed = "wasm_load_failed", "The WebAssembly module could not be loaded. `details`: `reason`; `url`, `status`, `found` and `expected` if known.";
+        WasmUnavailable = "wasm_unavailable", "The runtime has no WebAssembly, or cannot unpack the module. `details`: `missing`.";
     }
 }
 

@@ -8,6 +8,8 @@ export interface CtxweaveErrorOf<Code extends ErrorCode> extends Error {
   readonly name: "CtxweaveError";
   readonly code: Code;
   readonly details: ErrorDetails[Code] & Readonly<Record<string, unknown>>;
+  /** The error as plain data, for `JSON.stringify`. */
+  toJSON(): Pick<this, "name" | "code" | "message" | "details">;
 }
 
 /**
@@ -45,6 +47,12 @@ export const CtxweaveError: CtxweaveErrorConstructor = class extends Error {
     super(message, options);
     this.code = code;
     this.details = details;
+  }
+
+  /** `JSON.stringify` would leave out `message`, which errors do not list among their properties. */
+  toJSON(): object {
+    const { name, code, message, details } = this;
+    return { name, code, message, details };
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {

@@ -31,7 +31,7 @@ type AsyncSource = string | PlatformUrl | PlatformRequest | PlatformResponse | S
  *
  * @param source where the module comes from; defaults to the package's file, or to its packed form if a bundler left
  *   the file out
- * @throws {CtxweaveError} `wasm_load_failed`
+ * @throws {CtxweaveError} `wasm_load_failed`; `wasm_unavailable` if the runtime has no WebAssembly
  */
 export async function init(source?: InitSource): Promise<void> {
   if (isReady()) return;
@@ -42,7 +42,18 @@ export async function init(source?: InitSource): Promise<void> {
   return here.loading;
 }
 
+/** Some hosts have no WebAssembly: an old engine, React Native, a browser in lockdown mode. */
+function checkHost(): void {
+  if (typeof (globalThis as { WebAssembly?: unknown }).WebAssembly === "object") return;
+  throw new CtxweaveError(
+    "wasm_unavailable",
+    "this runtime has no `WebAssembly`; use a runtime or an engine that has it, or call ctxweave on a server",
+    { missing: "WebAssembly" },
+  );
+}
+
 async function load(source: InitSource | undefined): Promise<void> {
+  checkHost();
   await instantiate(await (source === undefined ? compileStandard() : compile(await source, here.standard?.readFile)));
 }
 
@@ -72,6 +83,7 @@ function addressOf(file: () => InitSource): InitSource {
  */
 export function initSync(source: SyncInitSource): void {
   if (isReady()) return;
+  checkHost();
   const compiled = asModule(source);
   if (compiled) return instantiateSync(compiled);
   const bytes = toBytes(source);

@@ -1,6 +1,7 @@
 /** Requests to the wasm module: JSON text, and the values that JSON cannot carry next to it. */
 
 import { utf8 } from "./coders.js";
+import { type CustomCounter, observed } from "./counter.js";
 import { CtxweaveError } from "./error.js";
 import { asBytes, guarded } from "./source.js";
 
@@ -22,16 +23,11 @@ export interface Request {
 /** How to write binary data that does not cross next to the JSON. */
 export type Binary = "base64" | "sizes";
 
-/** The part of a custom tokenizer that is used here. */
-interface CustomCounter {
-  count(text: string): number;
-}
-
 /** Above the depth limits of the module, which rejects such requests. */
 const MAX_DEPTH = 300;
 
 /** Above the size of any valid list. A `length` costs nothing to claim, and visiting each item may take minutes. */
-const MAX_LIST_ITEMS = 2 ** 24;
+export const MAX_LIST_ITEMS = 2 ** 24;
 
 /** Texts of at least this length cross unescaped: escaping them and reading the escapes would dominate the call. */
 const MIN_RAW_TEXT_UNITS = 64;
@@ -236,9 +232,9 @@ function splitCounter(args: unknown): [CustomCounter | undefined, unknown] {
     typeof tokenizer === "object" && typeof (tokenizer as CustomCounter | null)?.count === "function";
   try {
     const { tokenizer, options } = args as { tokenizer?: unknown; options?: { tokenizer?: unknown } };
-    if (isCustom(tokenizer)) return [tokenizer, { ...(args as object), tokenizer: {} }];
+    if (isCustom(tokenizer)) return [observed(tokenizer), { ...(args as object), tokenizer: {} }];
     if (!isCustom(options?.tokenizer)) return [undefined, args];
-    return [options.tokenizer, { ...(args as object), options: { ...options, tokenizer: {} } }];
+    return [observed(options.tokenizer), { ...(args as object), options: { ...options, tokenizer: {} } }];
   } catch {
     // `writeRequest` reports whose getter threw.
     return [undefined, args];
@@ -254,7 +250,7 @@ function allInherit(): boolean {
   return false;
 }
 
-function tooLarge(place: string, value: number, max: number, options?: ErrorOptions): CtxweaveError {
+export function tooLarge(place: string, value: number, max: number, options?: ErrorOptions): CtxweaveError {
   const message = `${place} is too large; make it smaller`;
   return new CtxweaveError("limit_exceeded", message, { limit: "inputBytes", value, max }, options);
 }
@@ -314,7 +310,7 @@ function marked(value: unknown, path: string, within: object[], bytes: ByteField
   }
   // Without a prototype, so that `__proto__` is an ordinary key.
   const copy = Object.create(null) as Record<string, unknown>;
-  for (const key of guarded(path, () => Object.keys(value))) {
+  for (const key of guarded(path, () => fieldsOf(value))) {
     const at = path === "" ? key : `${path}.${key}`;
     copy[key] = marked(
       guarded(at, () => (value as Record<string, unknown>)[key]),
@@ -324,6 +320,21 @@ function marked(value: unknown, path: string, within: object[], bytes: ByteField
     );
   }
   return copy;
+}
+
+/**
+ * The fields of an object: its own, and the accessors of its class, with which some database libraries define their
+ * columns. Accessors whose name begins with `_` or `$` are the library's.
+ */
+function fieldsOf(value: object): Iterable<string> {
+  const names = new Set(Object.keys(value));
+  const next = (object: object): object | null => Object.getPrototypeOf(object) as object | null;
+  for (let from = next(value); from !== null && next(from) !== null; from = next(from)) {
+    for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(from))) {
+      if (get && !/^[_$]/.test(name)) names.add(name);
+    }
+  }
+  return names;
 }
 
 /** The true size of a `Blob`, whatever its properties claim; undefined for anything else. */

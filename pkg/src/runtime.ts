@@ -5,6 +5,7 @@
 
 import { area, notInitialized } from "./areas.js";
 import { decoderOf } from "./coders.js";
+import { takeFailure } from "./counter.js";
 import { CtxweaveError } from "./error.js";
 import * as glue from "./glue.js";
 import { reasonOf } from "./source.js";
@@ -149,7 +150,9 @@ export function call<T>(run: (raw: Raw) => T): T {
     return run(glue);
   } catch (thrown) {
     if (thrown instanceof CtxweaveError) throw thrown;
-    throw isPlainError(thrown) ? new CtxweaveError(thrown.code, thrown.message, thrown.details) : recover(thrown);
+    if (!isPlainError(thrown)) throw recover(thrown);
+    const { code, message, details } = thrown;
+    throw new CtxweaveError(code, message, details, code === "tokenizer_failed" ? takeFailure() : undefined);
   }
 }
 

@@ -61,6 +61,13 @@ export async function unpack(base64: string): Promise<Uint8Array<ArrayBuffer>> {
   // If available, zlib takes half the time, and streams would make Node.js load all of `fetch`.
   const zlib = globalThis.process?.getBuiltinModule?.("node:zlib");
   if (zlib) return new Uint8Array(zlib.gunzipSync(packed));
+  if (typeof DecompressionStream !== "function") {
+    throw new CtxweaveError(
+      "wasm_unavailable",
+      "this runtime has no `DecompressionStream` to unpack the module with; pass the bytes of `ctxweave.wasm` to `init`",
+      { missing: "DecompressionStream" },
+    );
+  }
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }

@@ -21,7 +21,7 @@ import type {
 import type { Diagnostic, ReadonlyData } from "../types/common.js";
 import { chatToLoomTree, convertMessages, fitMessages } from "./chat.js";
 import { guarded } from "../source.js";
-import { checkedObject, checkedText, invalid } from "./checked.js";
+import { checkedObject, checkedText, invalid, jsonOf } from "./checked.js";
 import { type Handle as AnyHandle, Handles } from "./handles.js";
 import {
   type Change,
@@ -90,6 +90,9 @@ export class Chat<Message = unknown> {
    */
   append(...messages: readonly Message[]): void {
     handles.use(this, (handle) => {
+      const list = messages.findIndex((message) => guarded("messages", () => Array.isArray(message)));
+      if (list >= 0)
+        throw invalid(`messages[${list}]`, "a message, not a list; pass the messages with `append(...list)`");
       settle(handle);
       splice(handle, handle.messages.length, 0, messages);
     });
@@ -166,7 +169,7 @@ export class Chat<Message = unknown> {
       const [body, found] = bodyOf(target, handle, given, messages);
       report.diagnostics.push(...found);
       const fields = target.provider === "anthropic" ? report.body : undefined;
-      return { body: utf8().encode(JSON.stringify({ ...body, ...fields })), report };
+      return { body: utf8().encode(jsonOf({ ...body, ...fields }, "body")), report };
     });
   }
 

@@ -38,11 +38,46 @@ export function checkedOptions<Options extends object>(
   throw new CtxweaveError("invalid_input", message, { path: place });
 }
 
-/** Returns the JSON text of the caller's object; `path` is its name in the error. */
+/**
+ * Returns the JSON text of the caller's object; `path` is its name in the error.
+ *
+ * @throws {CtxweaveError} `invalid_input` with the path of a value that JSON would drop or change
+ */
 export function jsonOf(value: object, path: string): string {
-  const text: unknown = guarded(path, () => JSON.stringify(value));
+  const paths = new Map<unknown, string>();
+  const text: unknown = guarded(path, () =>
+    JSON.stringify(value, function (this: unknown, key: string, item: unknown): unknown {
+      const holder = paths.get(this);
+      const place = holder === undefined ? path : Array.isArray(this) ? `${holder}[${key}]` : `${holder}.${key}`;
+      const lost = lostInJson(item);
+      if (lost) throw invalid(place, `a value that JSON can represent, not ${lost}`);
+      if (typeof item === "object" && item !== null) paths.set(item, place);
+      return item;
+    }),
+  );
   if (typeof text !== "string") throw invalid(path, "an object that JSON can represent");
   return text;
+}
+
+/** The tokenizer's name, if the options contain nothing else. */
+export function onlyTokenizer(options: unknown): string | undefined {
+  try {
+    const keys = Object.keys(options as object);
+    const { tokenizer } = options as { tokenizer?: unknown };
+    if (typeof tokenizer === "string" && keys.length === 1) return tokenizer;
+  } catch {
+    // The wasm reports invalid options.
+  }
+  return undefined;
+}
+
+/** The kind of a value that JSON would drop or change. */
+function lostInJson(value: unknown): string | undefined {
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : String(value);
+  if (["bigint", "function", "symbol"].includes(typeof value)) return `a ${typeof value}`;
+  if (value instanceof Map) return "a Map";
+  if (value instanceof Set) return "a Set";
+  return ArrayBuffer.isView(value) || value instanceof ArrayBuffer ? "bytes" : undefined;
 }
 
 /** The error for an invalid argument. */

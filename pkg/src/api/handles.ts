@@ -17,6 +17,7 @@ export interface Handle {
  */
 export class Handles<Kind extends Handle> {
   readonly #known = new WeakMap<object, Kind>();
+  readonly #freed = new WeakSet<object>();
   readonly #name: string;
   readonly #source: string;
 
@@ -33,7 +34,7 @@ export class Handles<Kind extends Handle> {
   /** Calls a function with the owner's handle. Throws if it was freed, is lost or in use. */
   use<T>(owner: object, use: (handle: Kind) => T): T {
     const handle = this.#known.get(owner);
-    if (!handle) throw new CtxweaveError("handle_freed", `the ${this.#name} was freed; make a new one`);
+    if (!handle) throw this.#unusable(owner);
     if (handle.instance !== instance()) throw this.lost();
     if (handle.calls > 0) throw this.#busy();
     handle.calls += 1;
@@ -47,9 +48,13 @@ export class Handles<Kind extends Handle> {
   /** Frees the memory. Idempotent. */
   free(owner: object): void {
     const handle = this.#known.get(owner);
-    if (!handle) return;
+    if (!handle) {
+      if (this.#freed.has(owner)) return;
+      throw this.#unusable(owner);
+    }
     if (handle.calls > 0) throw this.#busy();
     this.#known.delete(owner);
+    this.#freed.add(owner);
     if (handle.instance === instance()) call(() => handle.raw.free());
   }
 
@@ -57,6 +62,15 @@ export class Handles<Kind extends Handle> {
   lost(): CtxweaveError {
     const message = `the ${this.#name} was lost when the module was restarted; make a new one from your ${this.#source}`;
     return new CtxweaveError("handle_lost", message);
+  }
+
+  /** The error for an object without a handle: it was freed, or it never had one. */
+  #unusable(owner: object): CtxweaveError {
+    if (this.#freed.has(owner)) {
+      return new CtxweaveError("handle_freed", `the ${this.#name} was freed; make a new one`);
+    }
+    const message = `\`this\` is not a ${this.#name} made with \`new\`, but a copy, a proxy or an unbound method; call the method on the original object`;
+    return new CtxweaveError("invalid_input", message, { path: "this" });
   }
 
   #busy(): CtxweaveError {

@@ -1,7 +1,8 @@
 /** Messages of a chat, converted on their way in and out. */
 
 import { CtxweaveError } from "../error.js";
-import { reasonOf } from "../source.js";
+import { MAX_LIST_ITEMS, tooLarge } from "../request.js";
+import { guarded, reasonOf } from "../source.js";
 import type { ChatContainer } from "../types/chat.js";
 
 /** A chat as input. */
@@ -50,6 +51,8 @@ export function plainMessage(message: unknown): Record<string, unknown> {
 /** Converts instances into plain data. */
 export function plainMessages(messages: readonly unknown[]): readonly unknown[] {
   try {
+    // `writeRequest` rejects such a list without visiting its items.
+    if (messages.length > MAX_LIST_ITEMS) return messages;
     return messages.some(isLangChain) ? messages.map(plainMessage) : messages;
   } catch {
     // `writeRequest` reports whose getter threw.
@@ -61,6 +64,8 @@ export type Pinned = (message: unknown, index: number) => unknown;
 
 /** The indices of the messages for which the caller's function returns true; the first message has the index `from`. */
 export function pinnedBy(pinned: Pinned, messages: readonly unknown[], from = 0): number[] {
+  const length = guarded("messages", () => messages.length);
+  if (length > MAX_LIST_ITEMS) throw tooLarge("`messages`", length, MAX_LIST_ITEMS);
   const indices = Array.from(messages.keys(), (at) => from + at);
   return indices.filter((index) => {
     try {

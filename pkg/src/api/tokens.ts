@@ -4,7 +4,7 @@ import { callJson } from "../call.js";
 import { call, keepVocabulary } from "../runtime.js";
 import { asBytes, guarded } from "../source.js";
 import type { ExactTokenizer, OwnTokenizer, Tokenizer } from "../types/common.js";
-import { checkedText, invalid } from "./checked.js";
+import { checkedText, invalid, onlyTokenizer } from "./checked.js";
 
 /** How to count tokens. */
 export interface CountOptions {
@@ -49,18 +49,6 @@ export function countTokensUpTo(text: string, limit: number, options?: CountOpti
 function tokenizerOf(options: CountOptions | undefined): string | undefined {
   if (options === undefined) return undefined;
   return onlyTokenizer(options) ?? (callJson("tokenizerName", { options }) as string);
-}
-
-/** The tokenizer's name, if the options contain nothing else. */
-export function onlyTokenizer(options: unknown): string | undefined {
-  try {
-    const keys = Object.keys(options as object);
-    const { tokenizer } = options as { tokenizer?: unknown };
-    if (typeof tokenizer === "string" && keys.length === 1) return tokenizer;
-  } catch {
-    // The wasm reports invalid options.
-  }
-  return undefined;
 }
 
 /** Whether the checked options have a custom counter, which crosses next to the JSON of a call. */

@@ -15,7 +15,11 @@ const SKIPPED = new Set([".git", "node_modules"]);
 /** The folder of a file, which need not exist, or the folder itself. */
 export function folderOf(path: string): string {
   const full = resolve(path);
-  return statSync(full, { throwIfNoEntry: false })?.isDirectory() ? full : dirname(full);
+  try {
+    return statSync(full, { throwIfNoEntry: false })?.isDirectory() ? full : dirname(full);
+  } catch (error) {
+    throw new Failure(exits.file, `cannot read \`${path}\`: ${reason(error)}`, { cause: error });
+  }
 }
 
 /**

@@ -31,13 +31,33 @@ export function readFile(file: string): Uint8Array {
   try {
     return readFileSync(file);
   } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ERR_FS_FILE_TOO_LARGE") throw unusable(`\`${file}\` is too large: over 2 GiB; split it`);
     throw new Failure(exits.file, `cannot read \`${file}\`: ${reason(error)}`, { cause: error });
   }
 }
 
 /** Decodes UTF-8. A byte order mark is dropped, invalid bytes become U+FFFD. */
-export function textOf({ bytes }: Input): string {
-  return new TextDecoder().decode(bytes);
+export function textOf({ name, bytes }: Input): string {
+  try {
+    return new TextDecoder().decode(bytes);
+  } catch (cause) {
+    // Longer than a string of the engine may be.
+    throw new Failure(exits.input, `${name} is too large: ${bytes.length} bytes; split it`, { cause });
+  }
+}
+
+/** What a file seems to be instead of UTF-8, whose text and counts are therefore unreliable. */
+export function otherEncodingOf({ bytes }: Input): string | undefined {
+  const [first, second] = bytes;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return "UTF-16";
+  if (bytes.subarray(0, 8192).includes(0)) return "binary data";
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return undefined;
+  } catch {
+    return "no UTF-8, perhaps Latin-1";
+  }
 }
 
 /** Parses JSON, or JSONL as a list of its lines. */

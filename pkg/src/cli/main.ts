@@ -8,14 +8,17 @@ import { type Command, common, type Outcome } from "./command.js";
 import { commands } from "./commands.js";
 import { exits, Failure, misused } from "./failure.js";
 import { commandHelp, groupHelp, programHelp } from "./help.js";
-import { painted, progressOn, report, write, writeFile } from "./output.js";
+import { escaped, painted, progressOn, reason, report, write, writeFile } from "./output.js";
 import { json } from "./report.js";
 
-const args = process.argv.slice(2);
+const typed = process.argv.slice(2);
+// `help chat` is `chat --help`.
+const args = typed[0] === "help" && typed.length > 1 ? [...typed.slice(1), "--help"] : typed;
 
 // A reader such as `head` may close the pipe early.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === "EPIPE" ? exits.done : exits.file);
+  if (error.code === "EPIPE") process.exit(exits.done);
+  process.exit(failed(new Failure(exits.file, `cannot write to standard output: ${reason(error)}`)));
 });
 
 try {
@@ -76,11 +79,18 @@ function failed(thrown: unknown): number {
     process.stderr.write(json({ error: { message, ...more, exit } }));
     return exit;
   }
-  const text = isBug ? (error.stack ?? message) : message;
+  const text = escaped(process.stderr, isBug ? (error.stack ?? message) : message);
   process.stderr.write(`${painted(process.stderr, "error", "error")}: ${text}\n`);
   if (isOurs) report([[["faint", `  code: ${thrown.code}${hasCosts(thrown) ? "; `--json` lists all costs" : ""}`]]]);
-  if (exit === exits.usage) report([[["faint", "  see `npx ctxweave --help` or `npx ctxweave COMMAND --help`"]]]);
+  if (exit === exits.usage) report([[["faint", `  see \`npx ctxweave ${helpOf()}\``]]]);
   return exit;
+}
+
+/** The arguments that show the help of the typed command, or that of the program. */
+function helpOf(): string {
+  const words = [args.slice(0, 2).join(" "), args[0]];
+  const command = commands.find(({ name }) => words.includes(name));
+  return command ? `${command.name} --help` : "--help";
 }
 
 /** A message of the library with command-line names: `options.contextWindow` becomes `--context-window`. */

@@ -21,7 +21,8 @@ type Stream = NodeJS.WriteStream;
 
 /** Whether colors may be written to the stream: see no-color.org. */
 export function hasColors(stream: Stream): boolean {
-  const { NO_COLOR, TERM } = process.env;
+  const { FORCE_COLOR, NO_COLOR, TERM } = process.env;
+  if (FORCE_COLOR) return FORCE_COLOR !== "0";
   return stream.isTTY === true && !NO_COLOR && TERM !== "dumb";
 }
 
@@ -32,12 +33,24 @@ export function painted(stream: Stream, tone: Tone, text: string): string {
   return `\u001B[${on}m${text}\u001B[${off}m`;
 }
 
+/** A text without control characters, which a terminal would execute; unchanged for a file or a pipe. */
+export function escaped(stream: Stream, text: string): string {
+  if (stream.isTTY !== true) return text;
+  // eslint-disable-next-line no-control-regex
+  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (character) => {
+    return `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
+  });
+}
+
 /** Writes the lines of a report to standard error. */
 export function report(lines: readonly Line[]): void {
+  const stream = process.stderr;
   const shown = lines.map((line) =>
-    typeof line === "string"
-      ? line
-      : line.map((part) => (typeof part === "string" ? part : painted(process.stderr, ...part))).join(""),
+    (typeof line === "string" ? [line] : line)
+      .map((part) =>
+        typeof part === "string" ? escaped(stream, part) : painted(stream, part[0], escaped(stream, part[1])),
+      )
+      .join(""),
   );
   if (shown.length > 0) process.stderr.write(`${shown.join("\n")}\n`);
 }
@@ -72,6 +85,8 @@ export function reason(error: unknown): string {
     EACCES: "permission denied",
     EPERM: "permission denied",
     EISDIR: "it is a folder",
+    ELOOP: "it is a loop of symbolic links",
+    ENOSPC: "no space left on the device",
     ENOTDIR: "part of the path is not a folder",
   };
   return known[code ?? ""] ?? message;

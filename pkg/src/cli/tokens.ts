@@ -4,8 +4,8 @@ import type { CountMessagesOptions } from "../types/chat.js";
 import { flag, number, text } from "./arguments.js";
 import { openArea, tokenizerOf, tokenizerOption } from "./areas.js";
 import { command, type Outcome } from "./command.js";
-import { exits, misused } from "./failure.js";
-import { given, type Input, input, jsonOf, textOf } from "./input.js";
+import { exits, Failure, misused } from "./failure.js";
+import { given, type Input, input, jsonOf, otherEncodingOf, textOf } from "./input.js";
 import type { Line } from "./output.js";
 import { counted, grouped, json } from "./report.js";
 
@@ -47,22 +47,37 @@ export const tokens = command({
 
     const rows: { file: string; tokens: number }[] = [];
     const count = chat ? await chatCounter(tokenizer, model) : await textCounter(tokenizer);
+    const lines: Line[] = [];
+    let failure: Failure | undefined;
     for (const file of files) {
       progress(`${rows.length} of ${files.length}: ${file}`);
-      const read = await input(file);
-      rows.push({ file: read.name, tokens: count(read) });
+      try {
+        const read = await input(file);
+        rows.push({ file: read.name, tokens: count(read) });
+        const encoding = otherEncodingOf(read);
+        if (encoding) lines.push([["warning", `${read.name} is ${encoding}`], "; convert it to UTF-8 and count again"]);
+      } catch (error) {
+        // The other files are counted.
+        if (files.length === 1 || !(error instanceof Failure)) throw error;
+        failure ??= error;
+        lines.push([["error", error.message]]);
+      }
     }
+    if (failure && rows.length === 0) throw failure;
     const total = rows.reduce((sum, row) => sum + row.tokens, 0);
     const over = limit === undefined ? [] : rows.filter((row) => row.tokens > limit);
     return {
-      result: table(rows, total),
+      result: table(rows, total, files.length === 1),
       named: { files: rows, total },
       report: { tokenizer: tokenizer ?? "heuristic" },
-      lines: over.map(({ file, tokens }): Line => [
-        ["error", `${file} has ${counted(tokens, "token")}`],
-        `, ${grouped(tokens - (limit ?? 0))} more than ${grouped(limit ?? 0)}`,
-      ]),
-      exit: over.length > 0 ? exits.input : exits.done,
+      lines: [
+        ...lines,
+        ...over.map(({ file, tokens }): Line => [
+          ["error", `${file} has ${counted(tokens, "token")}`],
+          `, ${grouped(tokens - (limit ?? 0))} more than ${grouped(limit ?? 0)}`,
+        ]),
+      ],
+      exit: failure?.exit ?? (over.length > 0 ? exits.input : exits.done),
     };
   },
 });
@@ -84,9 +99,9 @@ async function chatCounter(wanted: string | undefined, model?: string): Promise<
   return (input) => area.countChatTokens(jsonOf(input) as object[], options);
 }
 
-/** One number for one file, else a column like that of `wc`. */
-function table(rows: readonly { file: string; tokens: number }[], total: number): string {
-  if (rows.length === 1) return `${total}\n`;
+/** One number if a single file was asked for, else a column like that of `wc`. */
+function table(rows: readonly { file: string; tokens: number }[], total: number, isSingle: boolean): string {
+  if (isSingle) return `${total}\n`;
   const all = [...rows, { file: "total", tokens: total }];
   const width = String(total).length;
   return all.map(({ file, tokens }) => `${String(tokens).padStart(width)} ${file}\n`).join("");

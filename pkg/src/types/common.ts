@@ -211,6 +211,7 @@ export interface ErrorDetails {
   unsupported_version: { commitId?: string; artifactRef?: string; version: number };
   vocabulary_not_loaded: { tokenizer: string; reason?: string; url?: string; status?: number };
   wasm_load_failed: { reason: string; url?: string; status?: number; found?: string; expected?: string };
+  wasm_unavailable: { missing: "WebAssembly" | "DecompressionStream" };
 }
 
 /** A candidate edge of a path, and the nodes that it comes from. */

@@ -21,9 +21,12 @@ export interface LoomTreeData {
   bufferPrefix?: string;
   /** Preferences of the tree; see {@link Preferences}. */
   preferences?: Preferences;
-  nodes: LoomNode[];
-  edges: LoomEdge[];
+  nodes: WithUnknownFields<LoomNode>[];
+  edges: WithUnknownFields<LoomEdge>[];
 }
+
+/** An entity of a front end, which may have fields of its own next to those that are read. */
+export type WithUnknownFields<Entity> = Entity | (Entity & { readonly [field: string]: unknown });
 
 /** A text written by a human or a model. */
 export interface LoomNode {

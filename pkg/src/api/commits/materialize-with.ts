@@ -2,6 +2,7 @@
 
 import { CtxweaveError } from "../../error.js";
 import { call, instance } from "../../runtime.js";
+import { guarded } from "../../source.js";
 import type {
   FetchBlob,
   MaterializationPlan,
@@ -149,7 +150,7 @@ function begun(
   if (onProgress !== undefined && typeof onProgress !== "function") throw invalid("options.onProgress", "a function");
   checkWhole(concurrency, "concurrency", 1);
   checkWhole(retries, "retries", 0);
-  const handles = source instanceof ChainWalk ? walks : graphs;
+  const handles = guarded("source", () => source instanceof ChainWalk) ? walks : graphs;
   const json = asked(request);
   const work = handles.use(source, ({ raw }) => call(() => raw.begin(json)));
   const began = instance();
