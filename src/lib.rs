@@ -1,5 +1,6 @@
 #![doc = include_str!("../docs/crate.md")]
 
+pub mod agent_files;
 mod assembly;
 pub mod call;
 pub mod chat;
@@ -8,6 +9,7 @@ pub mod commits;
 pub mod content;
 pub mod error;
 pub mod folders;
+mod glob;
 mod hashing;
 pub mod identify;
 pub mod input;
@@ -30,6 +32,7 @@ mod vendors;
 #[cfg(target_arch = "wasm32")]
 pub mod wasm;
 pub mod workspace;
+mod yaml;
 
 pub use error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 pub use limits::Limits;
@@ -37,6 +40,7 @@ pub use maps::{SortedMap, SortedSet};
 
 /// The calls of all areas, as JavaScript calls them, over JSON.
 pub const CALLS: &[&[call::Call]] = &[
+    agent_files::CALLS,
     chat::CALLS,
     commits::CALLS,
     folders::CALLS,

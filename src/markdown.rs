@@ -54,6 +54,43 @@ pub(crate) fn without_bom(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
+/// The YAML between `---` lines at the start of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FrontMatter<'a> {
+    Missing,
+    /// It looks like front matter but is not closed, so that all of the text is body.
+    Open,
+    Closed {
+        yaml: &'a str,
+        /// Byte offset of the body.
+        body_start: usize,
+        /// Line of the body, from 1.
+        body_line: usize,
+    },
+}
+
+/// Finds the front matter of a text. A BOM before it is skipped.
+pub(crate) fn front_matter(text: &str) -> FrontMatter<'_> {
+    let inner = without_bom(text);
+    let bom = text.len().saturating_sub(inner.len());
+    let mut lines = lines(inner).enumerate();
+    let Some((_, first)) = lines.next().filter(|(_, line)| line.text.trim_end() == "---") else {
+        return FrontMatter::Missing;
+    };
+    match lines.find(|(_, line)| line.text.trim_end() == "---") {
+        Some((at, last)) => FrontMatter::Closed {
+            yaml: inner.get(first.end..last.start).unwrap_or_default(),
+            body_start: bom.saturating_add(last.end),
+            body_line: at.saturating_add(2),
+        },
+        None => {
+            let second = self::lines(inner).nth(1);
+            let is_open = second.is_some_and(|line| line.text.contains(": ") || line.text.ends_with(':'));
+            if is_open { FrontMatter::Open } else { FrontMatter::Missing }
+        }
+    }
+}
+
 /// The part of a document that a line belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {

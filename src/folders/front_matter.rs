@@ -6,8 +6,7 @@ use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::limits::Limits;
 use crate::markdown;
 use crate::text::is_blank;
-
-use super::yaml::{self, Kind, Node};
+use crate::yaml::{self, Kind, Node};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FrontMatter {
@@ -31,24 +30,22 @@ pub(super) struct Declared {
 pub(super) fn read(text: &str, path: &str, limits: &Limits, diagnostics: &mut Vec<Diagnostic>) -> FrontMatter {
     let bom = text.len().saturating_sub(markdown::without_bom(text).len());
     let mut front = FrontMatter { body_start: bom, body_line: 1, ..FrontMatter::default() };
-    let inner = text.get(bom..).unwrap_or_default();
-    let mut lines = markdown::lines(inner).enumerate();
-    let Some((_, first)) = lines.next().filter(|(_, line)| line.text.trim_end() == "---") else { return front };
     let mut tell = |message: String, line: usize, column: Option<usize>| {
         let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
         let found = Diagnostic::new(DiagnosticCode::FrontMatterInvalid, Severity::Warning, message).at_path(path);
         diagnostics.push(Diagnostic { line: Some(number(line)), column: column.map(number), ..found });
     };
-    let Some((at, last)) = lines.find(|(_, line)| line.text.trim_end() == "---") else {
-        if markdown::lines(inner).nth(1).is_some_and(|line| line.text.contains(": ") || line.text.ends_with(':')) {
+    let (yaml, body_start, body_line) = match markdown::front_matter(text) {
+        markdown::FrontMatter::Closed { yaml, body_start, body_line } => (yaml, body_start, body_line),
+        markdown::FrontMatter::Open => {
             let message = "the front matter is not closed by a line `---`, so all of the file is its body";
             tell(message.to_owned(), 1, None);
+            return front;
         }
-        return front;
+        markdown::FrontMatter::Missing => return front,
     };
-    front.body_start = bom.saturating_add(last.end);
-    front.body_line = at.saturating_add(2);
-    let yaml = inner.get(first.end..last.start).unwrap_or_default();
+    front.body_start = body_start;
+    front.body_line = body_line;
     if yaml.len() > limits.front_matter_bytes as usize {
         let message = format!(
             "the front matter has {} bytes, over the limit `frontMatterBytes` of {}; it was not read",

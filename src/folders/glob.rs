@@ -1,12 +1,10 @@
 //! Watch patterns: globs on folders (docs/folders.md).
 //!
 //! A pattern is resolved against the watcher's folder, its braces are expanded, and each alternative is split into
-//! segments. fast-glob matches within a segment.
+//! segments. A segment with wildcards is matched as a glob.
 
-use fast_glob::glob_match;
-
+use crate::glob::{self, class_end, expand};
 use crate::limits::Limits;
-use crate::maps::SortedSet;
 use crate::text::trim;
 
 /// One segment of a pattern.
@@ -41,7 +39,9 @@ pub(super) fn resolve(pattern: &str, folder: &str, limits: &Limits) -> Result<Pa
     let mut resolved = Pattern { notes: notes(pattern), ..Pattern::default() };
     let nameless = |path: &str| path.split('/').filter(|name| name.is_empty()).count();
     let (given, mut more) = (nameless(&slashed), false);
-    for alternative in expand(&slashed, limits.watch_alternatives as usize)? {
+    let max = limits.watch_alternatives as usize;
+    let too_many = || format!("its braces expand to more than {max} alternatives, the limit `watchAlternatives`");
+    for alternative in expand(&slashed, max).ok_or_else(too_many)? {
         more |= nameless(&alternative) > given;
         add(&mut resolved.alternatives, path_segments(&alternative, folder, segment)?);
     }
@@ -108,94 +108,6 @@ fn separators(pattern: &str) -> String {
         }
     }
     out
-}
-
-/// Expands closed braces that contain a comma.
-fn expand(pattern: &str, max: usize) -> Result<Vec<String>, Reason> {
-    let mut done: Vec<String> = Vec::new();
-    // Patterns still to be expanded, the next one last.
-    let mut waiting = vec![(String::new(), pattern.to_owned())];
-    while let Some((mut head, rest)) = waiting.pop() {
-        let Some((before, choices, after)) = first_braces(&rest) else {
-            head.push_str(&rest);
-            done.push(head);
-            continue;
-        };
-        if done.len().saturating_add(waiting.len()).saturating_add(choices.len()) > max {
-            return Err(format!("its braces expand to more than {max} alternatives, the limit `watchAlternatives`"));
-        }
-        head.push_str(before);
-        for choice in choices.iter().rev() {
-            waiting.push((head.clone(), format!("{choice}{after}")));
-        }
-    }
-    Ok(done)
-}
-
-/// The text before the first braces with a comma, their choices, and the text after them.
-fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
-    // The open braces: their places, and the commas in them.
-    let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
-    let mut found: Option<(usize, usize, Vec<usize>)> = None;
-    let (mut skip_to, mut unclosed_to) = (0, 0);
-    for (at, ch) in text.char_indices() {
-        if at < skip_to {
-            continue;
-        }
-        match ch {
-            '\\' => skip_to = at.saturating_add(2),
-            '[' if at < unclosed_to => {}
-            '[' => match class_end(text, at) {
-                Some(end) => skip_to = end,
-                // No other brace closes before the separator either: checking once keeps this linear.
-                None => unclosed_to = text.get(at..).and_then(|rest| rest.find('/')).map_or(text.len(), |to| at + to),
-            },
-            '{' => open.push((at, Vec::new())),
-            ',' => {
-                if let Some((_, commas)) = open.last_mut() {
-                    commas.push(at);
-                }
-            }
-            '}' => {
-                if let Some((start, commas)) = open.pop().filter(|(_, commas)| !commas.is_empty()) {
-                    // The outermost braces are needed; enclosed ones were found earlier.
-                    if found.as_ref().is_none_or(|(other, ..)| *other > start) {
-                        found = Some((start, at, commas));
-                    }
-                    if open.is_empty() {
-                        break;
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    let (start, end, commas) = found?;
-    let mut choices = Vec::new();
-    let mut from = start.saturating_add(1);
-    for comma in commas.into_iter().chain([end]) {
-        choices.push(text.get(from..comma).unwrap_or_default());
-        from = comma.saturating_add(1);
-    }
-    Some((text.get(..start)?, choices, text.get(end.saturating_add(1)..)?))
-}
-
-/// The end of the class that starts at `at`; `None` if it is not closed or contains a separator.
-fn class_end(text: &str, at: usize) -> Option<usize> {
-    let inner = text.get(at.checked_add(1)?..)?;
-    let body = inner.strip_prefix(['!', '^']).unwrap_or(inner);
-    let start = text.len().checked_sub(body.len())?;
-    let mut escaped = false;
-    for (offset, ch) in body.char_indices() {
-        match ch {
-            '/' => return None,
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            ']' if offset > 0 => return start.checked_add(offset)?.checked_add(1),
-            _ => {}
-        }
-    }
-    None
 }
 
 fn path_segments(
@@ -301,22 +213,7 @@ pub(super) fn matches(glob: &str, name: &str) -> bool {
     if !is_visible(name) && glob.starts_with(['*', '?']) {
         return false;
     }
-    if glob.is_ascii() && name.is_ascii() {
-        return glob_match(glob, name);
-    }
-    // fast-glob matches bytes, so each character is mapped to a byte, in the order of the characters, which preserves
-    // ranges.
-    let others: SortedSet<char> = glob.chars().chain(name.chars()).filter(|ch| !ch.is_ascii()).collect();
-    let byte = |ch: char| match u8::try_from(ch) {
-        Ok(byte) if byte.is_ascii() => Some(byte),
-        _ => u8::try_from(others.iter().position(|&other| other == ch)?.checked_add(0x80)?).ok(),
-    };
-    // More than 128 distinct characters cannot be in a folder name: file systems stop at 255 bytes.
-    let bytes = |text: &str| text.chars().map(byte).collect::<Option<Vec<u8>>>();
-    match (bytes(glob), bytes(name)) {
-        (Some(glob), Some(name)) => glob_match(glob, name),
-        _ => false,
-    }
+    glob::matches(glob, name)
 }
 
 #[cfg(test)]

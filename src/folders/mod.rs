@@ -18,7 +18,6 @@ mod records;
 mod render;
 mod vault;
 mod watch;
-mod yaml;
 
 pub use calls::CALLS;
 pub use chain::{

@@ -7,6 +7,8 @@
 use crate::call::Call;
 
 pub(super) const CALLS: &[&[Call]] = &[
+    #[cfg(any(not(flavor), exports = "folders"))]
+    crate::agent_files::CALLS,
     #[cfg(any(not(flavor), exports = "chat"))]
     crate::chat::CALLS,
     #[cfg(any(not(flavor), exports = "commits"))]

@@ -9,6 +9,8 @@
     reason = "a test fails by panicking, and reads the files it checks"
 )]
 
+mod agent_files;
+mod agent_files_properties;
 mod aware;
 mod bodies;
 mod bpe;

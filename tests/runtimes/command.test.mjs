@@ -354,6 +354,22 @@ test("folders: the root of a chain", () => {
   assert.match(stderr, /no AGENTS\.md and no CLAUDE\.md between .*lib` and .*lib`/);
 });
 
+test("folders: what an agent reads", () => {
+  const one = done("ctxweave folders --for src/main.rs --agent codex");
+  assert.match(one.stdout, /^# AGENTS\.md instructions for [\s\S]*Run the tests/);
+  assert.match(one.stderr, /codex@[\d.]+ reads/);
+  const { agents } = JSON.parse(done("ctxweave folders --for src/main.rs --agent all --json").stdout);
+  assert.deepEqual(
+    agents.map(({ agent }) => agent),
+    ctxweave.agentPresets().map(({ name, version }) => `${name}@${version}`),
+  );
+  const opencode = done("ctxweave folders --for src/main.rs --agent opencode --explain").stdout;
+  assert.match(opencode, /^src\/main\.rs\tloaded\tsrc\/AGENTS\.md\tloaded after access 1$/m);
+  assert.match(sh("ctxweave folders --agent codex src").stderr, /give exactly one|needs `--for PATH`/);
+  assert.match(sh("ctxweave folders --for a --explain").stderr, /`--explain` needs `--agent NAME`/);
+  assert.match(sh("ctxweave folders --for a --agent nobody").stderr, /unknown agent `nobody`/);
+});
+
 test("folders: named folders, watched files, watchers, the list", () => {
   const { stdout } = done("ctxweave folders src --watched all");
   assert.match(stdout, /No panics[\s\S]*|Plain English/);

@@ -251,3 +251,38 @@ The following context has been loaded for your reference:
   assert.equal(stdout, expected);
   assert.match(stderr, /warning: the front matter is not YAML.*\(Odd\/bad-yaml\/AGENTS\.md:2\)/);
 });
+
+test("what an agent reads is loaded by asking the host", async () => {
+  const found = {
+    "/r/.git": { entries: ["HEAD"] },
+    "/r/AGENTS.md": new TextEncoder().encode("# Root"),
+    "/r/CLAUDE.md": { content: "# Root", realPath: "/r/AGENTS.md" },
+    "/r/a/AGENTS.md": Promise.resolve("# A"),
+  };
+  const asked = [];
+  const read = (path) => {
+    asked.push(path);
+    if (path === "/r/a/CLAUDE.md") throw new Error("locked");
+    return found[path];
+  };
+  const chain = await ctxweave.loadAgentFiles({ agent: "copilot-cli", cwd: "/r/a" }, read);
+  assert.deepEqual(
+    chain.pieces.map(({ path, text }) => [path, text]),
+    [
+      ["/r/AGENTS.md", "# Root"],
+      ["/r/a/AGENTS.md", "# A"],
+    ],
+  );
+  assert.deepEqual(
+    chain.diagnostics.map(({ code }) => code),
+    ["file_unreadable"],
+  );
+  assert.equal(new Set(asked).size, asked.length, "no path is asked for twice");
+  // A custom tokenizer reaches the last step.
+  const tokenizer = { count: () => 7 };
+  const counted = await ctxweave.loadAgentFiles({ agent: "pi", cwd: "/r/a", tokenizer }, read);
+  assert.equal(counted.totalTokens, 14);
+  const signal = AbortSignal.abort(new Error("stop"));
+  await assert.rejects(ctxweave.loadAgentFiles({ agent: "pi", cwd: "/r" }, read, { signal }), /stop/);
+  await assert.rejects(ctxweave.loadAgentFiles({ agent: "pi", cwd: "/r" }), { code: "invalid_input" });
+});

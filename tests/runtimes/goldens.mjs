@@ -37,7 +37,7 @@ export function readGoldens() {
 export const areas = {
   chat: ["chat", "tokens"],
   commits: ["commits", "identify", "transcripts", "tokens"],
-  folders: ["folders", "tokens"],
+  folders: ["agent-files", "folders", "tokens"],
   import: ["import"],
   loom: ["bodies", "continuation", "loom", "resident", "tokens"],
   operators: ["operators", "tokens"],

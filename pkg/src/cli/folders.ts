@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import type { ChainRequest, ContextChain, ContextFile } from "../types/folders.js";
+import { agentFiles } from "./agent-files.js";
 import { openArea, tokenizerOption } from "./areas.js";
 import { choice, flag, list, number, text } from "./arguments.js";
 import { command, type Host, type Outcome } from "./command.js";
@@ -21,6 +22,8 @@ export const folders = command({
   options: {
     for: list("PATH", "file or folder to work on; need not exist"),
     root: text("FOLDER", "root of the chain; default: the nearest folder with `.git`, else the current one"),
+    agent: text("NAME", "with `--for`: load what this agent reads when it accesses PATH; `all` compares the agents"),
+    explain: flag("with `--agent`: list every file that the agent looks at, and why it reads it or not"),
     "max-tokens": number("N", "budget for the contents of all files together"),
     tokenizer: tokenizerOption,
     watched: choice(["ancestors", "all", "none"], "watched files to load as well (default `ancestors`)"),
@@ -34,6 +37,15 @@ export const folders = command({
     },
     { description: "in at most 50 tokens", line: "npx ctxweave folders --for src/main.rs --max-tokens 50" },
     {
+      description: "what Claude Code reads when it starts here and opens a file",
+      line: "npx ctxweave folders --for src/main.rs --agent claude-code",
+    },
+    {
+      description: "why it reads a file or not",
+      line: "npx ctxweave folders --for src/main.rs --agent claude-code --explain",
+    },
+    { description: "what each agent reads", line: "npx ctxweave folders --for src/main.rs --agent all" },
+    {
       description: "prompt, files and token costs as JSON",
       line: "npx ctxweave folders --for src/main.rs --json > chain.json",
     },
@@ -44,6 +56,13 @@ export const folders = command({
   async run(values, operands, { progress }): Promise<Outcome> {
     const wanted = [operands, values.for, values.changed, values.list ? [true] : []].filter((list) => list.length > 0);
     if (wanted.length !== 1) throw misused("give exactly one of `--for PATH`, FOLDERs, `--list` and `--changed PATH`");
+    if (values.agent !== undefined) {
+      const { agent, explain, for: paths, root, "max-tokens": maxTokens, tokenizer } = values;
+      if (paths.length === 0) throw misused("`--agent` needs `--for PATH`, a file that the agent accesses");
+      if (values.watched !== undefined) throw misused("`--watched` has no meaning with `--agent`; remove it");
+      return agentFiles({ agent, paths, explain, ...given({ root, maxTokens, tokenizer }) });
+    }
+    if (values.explain) throw misused("`--explain` needs `--agent NAME`, whose files to explain");
     if (values.list) return listed(rootFor(values.root, "."), progress);
     if (values.changed.length > 0) return notified(rootFor(values.root, values.changed[0]), values.changed, progress);
 

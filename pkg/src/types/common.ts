@@ -27,6 +27,11 @@ export interface Diagnostic {
 /** All diagnostic codes. */
 export type DiagnosticCode =
   | "accumulation_not_allowed"
+  | "agent_import_cyclic"
+  | "agent_import_missing"
+  | "agent_import_outside"
+  | "agent_import_too_deep"
+  | "agent_text_lost"
   | "annotation_not_found"
   | "body_arguments_wrapped"
   | "body_cache_capped"

@@ -13,7 +13,7 @@ fn braces_expand() {
     assert_eq!(expanded("{a}{b{c,d}"), ["{a}{bc", "{a}{bd"]);
     assert_eq!(expanded("\\{a,b}[{,}]{"), ["\\{a,b}[{,}]{"]);
     assert_eq!(expanded("{a/b,c}"), ["a/b", "c"]);
-    assert!(expand(&"{a,b}".repeat(30), 256).is_err());
+    assert!(expand(&"{a,b}".repeat(30), 256).is_none());
     assert_eq!(expanded(&"{".repeat(100_000)).len(), 1);
 }
 

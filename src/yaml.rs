@@ -13,7 +13,7 @@ const NODES_MAX: usize = 20_000;
 
 /// A value and its place.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(crate) struct Node {
     pub kind: Kind,
     /// The line, from 1.
     pub line: usize,
@@ -24,7 +24,7 @@ pub(super) struct Node {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A resolved scalar: null, true, a number, a string.
     Scalar(Value),
     /// A scalar with an unknown tag.
@@ -34,14 +34,14 @@ pub(super) enum Kind {
 }
 
 #[derive(Debug)]
-pub(super) struct Problem {
+pub(crate) struct Problem {
     pub message: String,
     pub line: usize,
     pub column: usize,
 }
 
 impl Node {
-    pub(super) fn as_str(&self) -> Option<&str> {
+    pub(crate) fn as_str(&self) -> Option<&str> {
         match &self.kind {
             Kind::Scalar(Value::String(text)) => Some(text),
             _ => None,
@@ -49,7 +49,7 @@ impl Node {
     }
 
     /// The value as JSON; keys become text.
-    pub(super) fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         match &self.kind {
             Kind::Scalar(value) => value.clone(),
             Kind::Tagged => Value::Null,
@@ -78,7 +78,7 @@ struct Open {
 }
 
 /// Parses the document, if there is one.
-pub(super) fn read(text: &str) -> Result<Option<Node>, Problem> {
+pub(crate) fn read(text: &str) -> Result<Option<Node>, Problem> {
     let mut open: Vec<Open> = Vec::new();
     let mut anchors: SortedMap<usize, Node> = SortedMap::new();
     let mut root: Option<Node> = None;
@@ -178,5 +178,5 @@ fn plain(text: &str) -> Value {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/folders/yaml.rs"]
+#[path = "../tests/unit/yaml.rs"]
 mod tests;

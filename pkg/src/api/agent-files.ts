@@ -1,0 +1,109 @@
+/** Context files and rules, as each agent loads them. */
+
+import { callJson } from "../call.js";
+import { reasonOf } from "../source.js";
+import type {
+  AgentFile,
+  AgentFileChanges,
+  AgentFileFound,
+  AgentFilesChain,
+  AgentFilesPlan,
+  AgentFilesRequest,
+  AgentFilesState,
+  AgentPreset,
+  ExplainedAgentFile,
+  FinishAgentFilesOptions,
+  ReadAgentFile,
+} from "../types/agent-files.js";
+import type { FileContent } from "../types/workspace.js";
+import type { DriverOptions, ReadonlyData } from "../types/common.js";
+import { checkedSignal, raceAbort } from "./abort.js";
+import { checkedOptions, invalid } from "./checked.js";
+
+/** The agents that have a preset. */
+export function agentPresets(): AgentPreset[] {
+  return callJson("agentPresets", {}) as AgentPreset[];
+}
+
+/**
+ * Begins to load what an agent reads. The result is ready, or lists the paths to look at; what is found there is passed
+ * to {@link finishAgentFiles} with the `state`. See docs/agent-files.md.
+ *
+ * @throws {CtxweaveError} `unknown_value` for an unknown agent; the codes in docs/errors.md
+ */
+export function planAgentFiles(request: ReadonlyData<AgentFilesRequest>): AgentFilesPlan {
+  return callJson("planAgentFiles", request) as AgentFilesPlan;
+}
+
+/**
+ * Continues with what the host found. A custom tokenizer must be passed again in `options`.
+ *
+ * @throws {CtxweaveError} with one of the codes in docs/errors.md
+ */
+export function finishAgentFiles(
+  state: AgentFilesState,
+  files: readonly ReadonlyData<AgentFile>[],
+  options?: FinishAgentFilesOptions,
+): AgentFilesPlan {
+  return callJson("finishAgentFiles", { state, files, options }) as AgentFilesPlan;
+}
+
+/**
+ * Loads what an agent reads. `read` looks at a path of the host; if it throws, the file counts as missing, with a
+ * diagnostic.
+ *
+ * @throws {CtxweaveError} with one of the codes in docs/errors.md; the signal's reason when it is aborted
+ */
+export async function loadAgentFiles(
+  request: ReadonlyData<AgentFilesRequest>,
+  read: ReadAgentFile,
+  options: DriverOptions = {},
+): Promise<AgentFilesChain> {
+  const signal = checkedSignal(checkedOptions(options, ["signal"]).signal);
+  if (typeof read !== "function") throw invalid("read", "a function");
+  const { tokenizer } = request;
+  let plan = planAgentFiles(request);
+  while (plan.status === "read") {
+    const files = await raceAbort(Promise.all(plan.paths.map((path) => look(path, read))), signal);
+    plan = finishAgentFiles(plan.state, files, tokenizer === undefined ? undefined : { tokenizer });
+  }
+  return plan.result;
+}
+
+async function look(path: string, read: ReadAgentFile): Promise<AgentFile> {
+  try {
+    return entry(path, await read(path));
+  } catch (thrown) {
+    return { path, content: { unreadable: reasonOf(thrown) } };
+  }
+}
+
+function entry(path: string, found: AgentFileFound): AgentFile {
+  if (found === null || found === undefined) return { path, missing: true };
+  // Bytes have a method `entries`.
+  if (typeof found === "object" && "entries" in found && Array.isArray(found.entries)) {
+    return { path, entries: found.entries as string[] };
+  }
+  if (typeof found === "object" && "content" in found) return { path, ...found };
+  return { path, content: found as FileContent };
+}
+
+/** The pieces that a later load adds to an earlier one, and those of the earlier one that are stale. */
+export function newSince(
+  before: ReadonlyData<Pick<AgentFilesChain, "pieces">>,
+  after: ReadonlyData<Pick<AgentFilesChain, "pieces">>,
+): AgentFileChanges {
+  return callJson("newSince", { before, after }) as AgentFileChanges;
+}
+
+/**
+ * Explains for every context file, rule, import and skill that a load looked at whether it is loaded, when, and which
+ * setting decided. Rules are matched against `path`.
+ */
+export function explainAgentFiles(
+  chain: ReadonlyData<Pick<AgentFilesChain, "decisions" | "verbs">>,
+  path: string,
+): ExplainedAgentFile[] {
+  const { decisions, verbs } = chain;
+  return callJson("explainAgentFiles", { chain: { decisions, verbs }, path }) as ExplainedAgentFile[];
+}

@@ -1,0 +1,208 @@
+/** Context files and rules, as each agent loads them: input and output types. docs/agent-files.md has the rules. */
+
+import type { Diagnostic, Limits, OwnTokenizer, Tokenizer } from "./common.js";
+import type { FileContent } from "./workspace.js";
+
+/** An agent that has a preset. */
+export interface AgentPreset {
+  name: string;
+  /** The version that was run, or the documentation that was read. */
+  version: string;
+  /** The date of that version. */
+  date: string;
+  /** Whether the preset reproduces recorded runs of the agent. */
+  verified: boolean;
+  /** Settings of the agent that change what it loads; the first is the default. */
+  variants: string[];
+}
+
+/** What the host found at a path. */
+export type AgentFile =
+  | {
+      /** Absolute, with `/`. */
+      path: string;
+      content: FileContent;
+      /** The path without symbolic links. */
+      realPath?: string;
+    }
+  | { path: string; entries: readonly string[] }
+  | { path: string; missing: true };
+
+/** A path that the agent accesses after its start. */
+export interface AgentAccess {
+  path: string;
+  /** Default `read`. */
+  verb?: "read" | "write" | "shell";
+}
+
+/** What to load, and for which agent. */
+export interface AgentFilesRequest {
+  /** The name of a preset, also with its version: `claude-code`, `codex@0.169.0`. */
+  agent: string;
+  /** One of the preset's variants. */
+  variant?: string;
+  /** Fields that replace those of the preset. */
+  preset?: Record<string, unknown>;
+  /** The folder in which the agent starts. Absolute, with `/`, like all paths. */
+  cwd: string;
+  /** The user's home folder; without it no home files are loaded. */
+  home?: string;
+  /** The project's root. Default: the nearest folder with a marker of the preset, such as `.git`. */
+  root?: string;
+  /** What the agent accesses after its start, in order. */
+  access?: readonly AgentAccess[];
+  /** All files that exist. Without it the result lists the paths to look at. */
+  files?: readonly AgentFile[];
+  /** Whether the user trusts the project. Default true. */
+  trusted?: boolean;
+  /** Whether imports from outside their folder are approved. Default false. */
+  approveImports?: boolean;
+  /** Token budget for the texts of all pieces. */
+  maxTokens?: number;
+  /** Default `heuristic`. */
+  tokenizer?: Tokenizer | OwnTokenizer;
+  limits?: Limits;
+}
+
+/** Where the agent puts a text: the system instruction, the first user message, a tool's result, or a message of its own. */
+export type AgentPlacement = "system" | "user" | "tool" | "message";
+
+export type AgentFileKind = "context" | "rule" | "import" | "skill";
+
+/** A loaded text. */
+export interface AgentPiece {
+  path: string;
+  /** 0 for the start, then the number of the access. */
+  step: number;
+  kind: AgentFileKind;
+  scope: "managed" | "home" | "project";
+  placement: AgentPlacement;
+  /** The file that imports it. */
+  importedBy?: string;
+  /** The part of the preset that loads it. */
+  setting: string;
+  /** Its text with imports expanded, as the agent reads it. */
+  text: string;
+  tokens: number;
+  /** Whether the agent's own limit cuts it. */
+  truncated: boolean;
+}
+
+/** What became of a file. docs/agent-files.md has the meanings. */
+export type AgentFileOutcome =
+  | "loaded"
+  | "shadowed"
+  | "blank"
+  | "duplicate"
+  | "sameText"
+  | "untrusted"
+  | "tooLarge"
+  | "linkText"
+  | "capped"
+  | "overBudget"
+  | "waiting"
+  | "onRequest"
+  | "manual"
+  | "never"
+  | "missing"
+  | "outside"
+  | "tooDeep"
+  | "cyclic"
+  | "notText";
+
+/** A file that was looked at, and what became of it. */
+export interface AgentFileDecision {
+  path: string;
+  kind: AgentFileKind;
+  outcome: AgentFileOutcome;
+  /** When it was loaded. */
+  step?: number;
+  /** The part of the preset that concerns it. */
+  setting: string;
+  /** The file that shadows it, imports it or was loaded in its place. */
+  by?: string;
+  /** The key of its front matter that decided. */
+  key?: string;
+  /** The patterns it waits for. */
+  patterns?: string[];
+  /** The folder that the patterns are relative to. */
+  base?: string;
+  dialect?: "gitignore" | "picomatch" | "copilot";
+}
+
+/** Text that the agent, or the budget, leaves out. */
+export interface AgentFileLoss {
+  path: string;
+  reason: "cap" | "tooLarge" | "linkText" | "budget";
+  bytes: number;
+  tokens?: number;
+}
+
+/** What an agent reads. */
+export interface AgentFilesChain {
+  /** Name and version of the preset. */
+  agent: string;
+  verified: boolean;
+  variant?: string;
+  root: string;
+  /** In the order of the prompt. Pieces of a later access follow those of earlier ones. */
+  pieces: AgentPiece[];
+  /** The texts as the agent sends them: pieces of one step and placement, with its frame. */
+  messages: { step: number; placement: AgentPlacement; text: string }[];
+  totalTokens: number;
+  tokenizer: string;
+  /** Error bound of the counts in percent: for estimates of a family without a public tokenizer. */
+  tokenizerError?: number;
+  losses: AgentFileLoss[];
+  decisions: AgentFileDecision[];
+  /** The kinds of access after which the agent loads more. */
+  verbs: string[];
+  diagnostics: Diagnostic[];
+}
+
+/** The state of an unfinished load, for `finishAgentFiles`. */
+export interface AgentFilesState {
+  request: unknown;
+  files: unknown[];
+}
+
+/** The result, or the paths to look at next. */
+export type AgentFilesPlan =
+  { status: "ready"; result: AgentFilesChain } | { status: "read"; paths: string[]; state: AgentFilesState };
+
+/** What the host finds at a path: a file's content, a folder's names, or null if nothing is there. */
+export type AgentFileFound =
+  FileContent | { content: FileContent; realPath?: string } | { entries: readonly string[] } | null | undefined;
+
+/** Looks at a path of the host. */
+export type ReadAgentFile = (path: string) => AgentFileFound | PromiseLike<AgentFileFound>;
+
+/** Options of `finishAgentFiles`. */
+export interface FinishAgentFilesOptions {
+  /** A custom tokenizer, which the state does not keep. */
+  tokenizer?: Tokenizer | OwnTokenizer;
+}
+
+/** The difference between two loads. */
+export interface AgentFileChanges {
+  /** Pieces to append to the prompt. */
+  append: AgentPiece[];
+  /** Pieces in the prompt whose file changed or is gone. */
+  stale: AgentPiece[];
+}
+
+/** What became of a file, as it concerns a path. */
+export interface ExplainedAgentFile {
+  file: string;
+  kind: AgentFileKind;
+  outcome: AgentFileOutcome;
+  loaded: boolean;
+  /** Whether an access to the path loads it. */
+  loadsOnAccess: boolean;
+  step?: number;
+  setting: string;
+  /** The pattern that matches the path. */
+  pattern?: string;
+  /** The reason, as a phrase. */
+  because: string;
+}

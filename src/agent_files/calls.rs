@@ -1,0 +1,292 @@
+//! The calls of this area: requests read from JSON, results written as JSON.
+
+use std::rc::Rc;
+
+use serde::Serialize;
+
+use crate::assembly::settings::whole;
+use crate::call::{Call, CallContext, Response};
+use crate::error::{self, Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
+use crate::input::Content;
+use crate::json::{self, Document, Object, Value};
+use crate::limits::{self, Limits};
+use crate::maps::SortedMap;
+
+use super::explain::{Explained, explain};
+use super::load::load;
+use super::paths;
+use super::preset::{self, PRESETS};
+use super::report::{Chain, chain};
+use super::session::{Access, Decision, Request, Session};
+use super::world::{Entry, World};
+
+/// The calls by name.
+pub const CALLS: &[Call] = &[
+    Call::new("agentPresets", &[], |_, _, _| presets()),
+    Call::new("planAgentFiles", &[], |_, request, host| plan(request, host)),
+    Call::new("finishAgentFiles", &["state", "files", "options"], |_, request, host| finish(request, host)),
+    Call::new("newSince", &["before", "after"], |_, request, _| new_since(request)),
+    Call::new("explainAgentFiles", &["chain", "path"], |_, request, _| explained(request)),
+];
+
+/// The fields of a preset that a list of presets shows.
+#[derive(Serialize)]
+struct ListedPreset {
+    name: String,
+    version: String,
+    date: String,
+    verified: bool,
+    variants: Vec<String>,
+}
+
+fn presets() -> Result<Response> {
+    let document = Document::read(PRESETS.as_bytes(), &[])?;
+    let all = document.root().list("presets")?.read(|preset| {
+        let preset = preset.object("a preset")?;
+        Ok(ListedPreset {
+            name: preset.need("name")?.string()?,
+            version: preset.need("version")?.string()?,
+            date: preset.need("date")?.string()?,
+            verified: preset.need("verified")?.bool()?,
+            variants: preset.read("variants", Value::strings)?.unwrap_or_default(),
+        })
+    })?;
+    Response::of(&all)
+}
+
+const OPTIONS: &[&str] = &[
+    "agent",
+    "variant",
+    "preset",
+    "cwd",
+    "home",
+    "root",
+    "access",
+    "files",
+    "trusted",
+    "approveImports",
+    "maxTokens",
+    "tokenizer",
+    "limits",
+];
+
+fn read_request(input: Object<'_>, limits: &Limits) -> Result<Request> {
+    let extension = input.read("preset", |preset| preset.object("settings of a preset, an object"))?;
+    let variant = input.string("variant")?;
+    let path = |name: &str| input.read(name, |path| paths::absolute(&path.text()?, limits));
+    Ok(Request {
+        preset: preset::read(&input.text("agent")?, variant.as_deref(), extension)?,
+        variant,
+        cwd: paths::absolute(&input.text("cwd")?, limits)?,
+        home: path("home")?,
+        root: path("root")?,
+        access: input
+            .read("access", |list| list.list("a list of accesses")?.read(|access| read_access(access, limits)))?
+            .unwrap_or_default(),
+        trusted: input.bool("trusted")?.unwrap_or(true),
+        approve_imports: input.bool("approveImports")?.unwrap_or(false),
+        max_tokens: input.read("maxTokens", |value| {
+            let tokens = whole("maxTokens", value.number()?).map_err(|error| error.with("path", value.path()))?;
+            Ok(u32::try_from(tokens).unwrap_or(u32::MAX))
+        })?,
+    })
+}
+
+fn read_access(value: Value<'_>, limits: &Limits) -> Result<Access> {
+    let of = value.object("an access, an object with `path`")?;
+    of.only(&["path", "verb"])?;
+    let verbs = &[("read", "read"), ("write", "write"), ("shell", "shell")];
+    let verb = of.one_of("verb", verbs)?.unwrap_or("read").to_owned();
+    Ok(Access { path: paths::absolute(&of.text("path")?, limits)?, verb })
+}
+
+/// Adds the host's answers. A file that cannot be read counts as missing.
+fn add_files(world: &mut World, files: Value<'_>, limits: &Limits, diagnostics: &mut Vec<Diagnostic>) -> Result<()> {
+    let files = files.list("a list of files")?;
+    limits::check("contextFiles", files.len(), limits.context_files)?;
+    let mut bytes = 0_usize;
+    for value in files {
+        let file = value.object("a file, an object with `path` and `content`, `entries` or `missing`")?;
+        let path = paths::absolute(&file.text("path")?, limits)?;
+        let entry = if let Some(entries) = file.read("entries", Value::strings)? {
+            Entry::Folder(entries.into())
+        } else if file.bool("missing")?.unwrap_or(false) {
+            Entry::Missing
+        } else {
+            let content = Content::read(file.need("content")?)?;
+            bytes = bytes.saturating_add(content.len());
+            let real = file.read("realPath", |real| paths::absolute(&real.text()?, limits))?;
+            match content.text(&path, diagnostics) {
+                Some(text) => Entry::File { text: text.into(), real: real.unwrap_or_else(|| path.clone()).into() },
+                None => Entry::Missing,
+            }
+        };
+        if !world.add(path.clone(), entry) {
+            let message = format!("duplicate file `{path}`; the first is used");
+            diagnostics.push(Diagnostic::new(DiagnosticCode::DuplicateFile, Severity::Warning, message).at_path(path));
+        }
+    }
+    limits::check("inputBytes", bytes, limits.input_bytes)
+}
+
+#[derive(Serialize)]
+#[serde(tag = "status", rename_all = "camelCase")]
+enum Planned {
+    Ready { result: Box<Chain> },
+    Read { paths: Vec<String>, state: State },
+}
+
+/// What `finishAgentFiles` needs to continue.
+#[derive(Serialize)]
+struct State {
+    request: serde_json::Value,
+    files: Vec<serde_json::Value>,
+}
+
+fn plan(request: Value<'_>, host: &CallContext) -> Result<Response> {
+    let mut diagnostics = request.repaired();
+    let input = request.object("an object with `agent` and `cwd`")?;
+    input.report_unknown(OPTIONS, &mut diagnostics);
+    let limits = Limits::read(input.get("limits")?, &mut diagnostics)?;
+    let files = input.get("files")?;
+    let mut world = World::new(files.is_some());
+    if let Some(files) = files {
+        add_files(&mut world, files, &limits, &mut diagnostics)?;
+    }
+    answer(request, &limits, world, Vec::new(), (input.get("tokenizer")?, host), diagnostics)
+}
+
+/// A file as the state keeps it. Bytes leave with the request that brought them, so they become text.
+fn stored(file: Value<'_>) -> Result<serde_json::Value> {
+    let of = file.object("a file, an object")?;
+    let Some(content) = of.read("content", Content::read)? else { return file.to_json() };
+    let content = match content {
+        Content::Text(text) => text.into(),
+        Content::Bytes(bytes) => String::from_utf8(bytes).map_or_else(|error| error.into_bytes().into(), Into::into),
+        Content::Unreadable(why) => json::object([("unreadable", why.into())]),
+    };
+    let mut kept = serde_json::Map::new();
+    kept.insert("path".to_owned(), of.text("path")?.into_owned().into());
+    kept.insert("content".to_owned(), content);
+    if let Some(real) = of.string("realPath")? {
+        kept.insert("realPath".to_owned(), real.into());
+    }
+    Ok(kept.into())
+}
+
+fn finish(request: Value<'_>, host: &CallContext) -> Result<Response> {
+    const STATE: &str = "the `state` of `planAgentFiles`";
+    let arguments = request.object("a state and files, an object")?;
+    let options = arguments.read("options", |options| options.object("options, an object")?.only(&["tokenizer"]))?;
+    let state = arguments.need("state")?.object(STATE)?;
+    let (original, known) = (state.need("request")?, state.need("files")?);
+    let input = original.object(STATE)?;
+    let mut diagnostics = request.repaired();
+    input.report_unknown(OPTIONS, &mut diagnostics);
+    let limits = Limits::read(input.get("limits")?, &mut diagnostics)?;
+    let mut world = World::new(false);
+    let mut files = Vec::new();
+    for list in [known, arguments.need("files")?] {
+        add_files(&mut world, list, &limits, &mut diagnostics)?;
+        for file in list.list("a list of files")? {
+            files.push(stored(file)?);
+        }
+    }
+    let given = options.map(|options| options.get("tokenizer")).transpose()?.flatten();
+    let tokenizer = given.map_or_else(|| input.get("tokenizer"), |tokenizer| Ok(Some(tokenizer)))?;
+    answer(original, &limits, world, files, (tokenizer, host), diagnostics)
+}
+
+fn answer(
+    request: Value<'_>,
+    limits: &Limits,
+    mut world: World,
+    files: Vec<serde_json::Value>,
+    (tokenizer, host): (Option<Value<'_>>, &CallContext),
+    diagnostics: Vec<Diagnostic>,
+) -> Result<Response> {
+    let read = read_request(request.object("a request, an object")?, limits)?;
+    let counter = host.counter(tokenizer)?;
+    let mut session = Session::new(&read, &mut world, Rc::clone(&counter));
+    load(&mut session)?;
+    let mut result = chain(session);
+    error::put_before(diagnostics, &mut result.diagnostics);
+    if world.wanted().is_empty() {
+        return Response::of(&Planned::Ready { result: Box::new(result) });
+    }
+    let paths = world.wanted().iter().cloned().collect();
+    Response::of(&Planned::Read { paths, state: State { request: request.to_json()?, files } })
+}
+
+const CHAIN: &str = "a chain, the result of `planAgentFiles`";
+
+/// The pieces of a chain by step, placement and path, with their text.
+fn pieces(chain: Value<'_>) -> Result<Vec<(String, serde_json::Value)>> {
+    chain.object(CHAIN)?.need("pieces")?.list("a list of pieces")?.read(|value| {
+        let piece = value.object("a piece, an object")?;
+        Ok((format!("{}\n{}", piece.text("path")?, piece.text("text")?), value.to_json()?))
+    })
+}
+
+/// The pieces of `after` that `before` lacks, and those of `before` that changed or are gone.
+fn new_since(request: Value<'_>) -> Result<Response> {
+    #[derive(Serialize)]
+    struct Changes {
+        append: Vec<serde_json::Value>,
+        stale: Vec<serde_json::Value>,
+    }
+    let arguments = request.object("two chains, an object")?;
+    let (before, after) = (pieces(arguments.need("before")?)?, pieces(arguments.need("after")?)?);
+    let missing = |of: &[(String, serde_json::Value)], from: &[(String, serde_json::Value)]| {
+        let mut left: SortedMap<String, usize> = SortedMap::new();
+        for (key, _) in from {
+            let count = left.or_default(key.clone());
+            *count = count.saturating_add(1);
+        }
+        let is_missing = |(key, _): &&(String, serde_json::Value)| match left.get_mut(key.as_str()) {
+            Some(count) if *count > 0 => {
+                *count = count.saturating_sub(1);
+                false
+            }
+            _ => true,
+        };
+        of.iter().filter(is_missing).map(|(_, piece)| piece.clone()).collect::<Vec<_>>()
+    };
+    Response::of(&Changes { append: missing(&after, &before), stale: missing(&before, &after) })
+}
+
+fn explained(request: Value<'_>) -> Result<Response> {
+    let arguments = request.object("a chain and a path, an object")?;
+    let chain = arguments.need("chain")?.object(CHAIN)?;
+    let path = paths::absolute(&arguments.text("path")?, &Limits::default())?;
+    let verbs = chain.need("verbs")?.strings()?;
+    let all: Vec<Explained> = chain.need("decisions")?.list("a list of decisions")?.read(|value| {
+        let decision = value.object("a decision, an object")?;
+        Ok(explain(&read_decision(decision)?, &path, &verbs))
+    })?;
+    Response::of(&all)
+}
+
+fn read_decision(of: Object<'_>) -> Result<Decision> {
+    let kinds = &[("context", "context"), ("rule", "rule"), ("import", "import"), ("skill", "skill")];
+    let outcome = of.need("outcome")?.text()?;
+    let outcome = super::explain::OUTCOMES.iter().find(|known| known.0 == outcome).ok_or_else(|| {
+        let message = format!("unknown outcome `{outcome}`; pass the chain unchanged");
+        Error::new(Code::UnknownValue, message).with("value", outcome.as_ref())
+    })?;
+    Ok(Decision {
+        path: of.need("path")?.string()?,
+        kind: of.need("kind")?.one_of(kinds)?,
+        outcome: outcome.0,
+        step: of.read("step", |step| Ok(step.whole(u32::MAX)? as usize))?,
+        setting: of.need("setting")?.string()?,
+        by: of.string("by")?,
+        key: of.string("key")?,
+        patterns: of.read("patterns", Value::strings)?.unwrap_or_default(),
+        base: of.string("base")?,
+        dialect: of.read("dialect", |dialect| {
+            let dialect = dialect.one_of(preset::DIALECTS)?;
+            Ok(preset::name_of(preset::DIALECTS, dialect))
+        })?,
+    })
+}

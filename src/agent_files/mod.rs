@@ -1,0 +1,19 @@
+//! Context files and rules, as each agent loads them (docs/agent-files.md).
+//!
+//! A preset describes an agent as data. A load looks at the host's files, as far as they are known, and lists the paths
+//! to look at next; when none is left, its result is ready. Every file has a decision with its reason.
+
+mod calls;
+mod expand;
+mod explain;
+mod load;
+mod paths;
+mod patterns;
+mod preset;
+mod report;
+mod rules;
+mod scan;
+mod session;
+mod world;
+
+pub use calls::CALLS;
