@@ -35,11 +35,11 @@ export const folders = command({
       description: "the context of one file",
       line: "npx ctxweave folders --for src/main.rs",
     },
-    { description: "in at most 50 tokens", line: "npx ctxweave folders --for src/main.rs --max-tokens 50" },
     {
       description: "what Claude Code reads when it starts here and opens a file",
       line: "npx ctxweave folders --for src/main.rs --agent claude-code",
     },
+    { description: "in at most 50 tokens", line: "npx ctxweave folders --for src/main.rs --max-tokens 50" },
     {
       description: "why it reads a file or not",
       line: "npx ctxweave folders --for src/main.rs --agent claude-code --explain",
