@@ -330,6 +330,8 @@ function fieldsOf(value: object): Iterable<string> {
   const names = new Set(Object.keys(value));
   const next = (object: object): object | null => Object.getPrototypeOf(object) as object | null;
   for (let from = next(value); from !== null && next(from) !== null; from = next(from)) {
+    // A class of the platform, such as `Blob`: its accessors describe no data of the caller.
+    if (Object.hasOwn(from, Symbol.toStringTag)) break;
     for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(from))) {
       if (get && !/^[_$]/.test(name)) names.add(name);
     }
