@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use crate::call::{Call, CallContext, Response};
 use crate::commits::checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, PendingCommit};
 use crate::commits::conversation::{to_loom_tree, to_messages};
-use crate::commits::formats::{BlobSource, Format, ReadOptions, detect_format};
+use crate::commits::formats::{BlobSource, Format, ReadOptions, detect_format, fork_base, join_fork_base};
 use crate::commits::graph::{CommitGraph, MetadataUpdate};
 use crate::commits::import::{ImportOptions, Resume, import_transcript};
 use crate::commits::jsonl::MetadataChoice;
@@ -32,6 +32,10 @@ pub const CALLS: &[Call] = &[
     Call::new("detectFormat", &["bytes"], |_, request, _| {
         Response::of(&detect_format(&bytes_of(arguments(request)?, "bytes")?).map(Format::name))
     }),
+    Call::new("forkBase", &["bytes"], |_, request, _| {
+        Response::of(&fork_base(&bytes_of(arguments(request)?, "bytes")?))
+    }),
+    Call::new("joinForkBase", &["bytes", "base"], |_, request, _| join_fork(request)),
     Call::new("importTranscript", FILE, |_, request, host| import(request, host)),
     Call::new("transcriptToLoomTree", FILE, |_, request, _| loom_tree(request)),
     Call::new("transcriptToMessages", FILE, |_, request, _| messages(request)),
@@ -565,6 +569,20 @@ fn import(request: Value<'_>, host: &CallContext) -> Result<Response> {
     Ok(Response { json: json.finish(), bytes: copied, small: None })
 }
 
+fn join_fork(request: Value<'_>) -> Result<Response> {
+    let arguments = arguments(request)?;
+    let (fork, base) = (bytes_of(arguments, "bytes")?, bytes_of(arguments, "base")?);
+    limits::check("inputBytes", fork.len().saturating_add(base.len()), Limits::default().input_bytes)?;
+    let mut joined = join_fork_base(&fork, &base)?;
+    error::put_before(request.repaired(), &mut joined.diagnostics);
+    Ok(Response::written(vec![joined.bytes], |json| {
+        json.object(|json| {
+            json.value_field("bytes", &bytes_reference(0));
+            json.value_field("diagnostics", &joined.diagnostics);
+        });
+    }))
+}
+
 fn transcript(request: Value<'_>) -> Result<(Transcript, Vec<Diagnostic>)> {
     let mut diagnostics = request.repaired();
     let arguments = arguments(request)?;
@@ -590,22 +608,23 @@ fn loom_tree(request: Value<'_>) -> Result<Response> {
     transcript(request).and_then(|(transcript, found)| Response::of(&to_loom_tree(transcript, found)))
 }
 
-/// The texts of a part, which its [`Delta`] borrows: format, commit, artifact ref, summary.
-type PartTexts = [Option<String>; 4];
+/// The texts of a part, which its [`Delta`] borrows: format, commit, artifact ref, summary, time.
+type PartTexts = [Option<String>; 5];
 
 fn part<'t>(part: Value<'t>, diagnostics: &mut Vec<Diagnostic>) -> Result<(PartTexts, Cow<'t, [u8]>)> {
     let part = part.object("a part, an object with `format` and `bytes`")?;
-    part.report_unknown(&["format", "bytes", "commit", "artifactRef", "summary"], diagnostics);
+    part.report_unknown(&["format", "bytes", "commit", "artifactRef", "summary", "createdAt"], diagnostics);
     let format = part.text("format")?.into_owned();
     let blob = bytes_of(part, "bytes")?;
     let given = |name| given_text(part, name);
-    Ok(([Some(format), given("commit")?, given("artifactRef")?, given("summary")?], blob))
+    let created_at = part.get_or_null("createdAt")?.map(Timestamp::text).transpose()?.map(Cow::into_owned);
+    Ok(([Some(format), given("commit")?, given("artifactRef")?, given("summary")?, created_at], blob))
 }
 
-fn delta<'p>(([format, commit, artifact_ref, summary], blob): &'p (PartTexts, Cow<'_, [u8]>)) -> Delta<'p> {
+fn delta<'p>(([format, commit, artifact_ref, summary, time], blob): &'p (PartTexts, Cow<'_, [u8]>)) -> Delta<'p> {
     let text = |text: &'p Option<String>| text.as_deref().unwrap_or_default();
     let source = BlobSource { commit: text(commit), artifact_ref: text(artifact_ref) };
-    Delta { format: text(format), blob, source, summary: summary.as_deref() }
+    Delta { format: text(format), blob, source, summary: summary.as_deref(), time: time.as_deref() }
 }
 
 fn translation(request: Value<'_>, host: &CallContext) -> Result<Response> {

@@ -50,6 +50,7 @@ struct PlannedBlob {
     token_count: Option<u64>,
     /// Only for translations.
     summary: Option<String>,
+    time: Option<String>,
 }
 
 #[derive(Debug)]
@@ -94,6 +95,7 @@ impl Materializer {
                 message_count: record.message_count,
                 token_count: record.token_count,
                 summary: record.summary.clone().filter(|_| native.is_none()),
+                time: Some(record.created_at.clone()).filter(|_| native.is_none()),
             });
         }
         let mode = match native {
@@ -255,7 +257,13 @@ fn through_compactions(plan: &Plan) -> bool {
 
 impl PlannedBlob {
     fn delta<'d>((part, blob): (&'d Self, &'d Vec<u8>)) -> Delta<'d> {
-        Delta { format: &part.format, blob, source: part.source(), summary: part.summary.as_deref() }
+        Delta {
+            format: &part.format,
+            blob,
+            source: part.source(),
+            summary: part.summary.as_deref(),
+            time: part.time.as_deref(),
+        }
     }
 
     fn source(&self) -> BlobSource<'_> {

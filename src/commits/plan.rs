@@ -282,11 +282,15 @@ fn reason(record: &Record, first: bool, stop: &Stop) -> Result<Reason> {
 /// The context string of BLAKE3's derive-key mode for cache keys. It changes if the output changes.
 const CACHE_CONTEXT: &str = "ctxweave 2026-11-22 materialization, version 1";
 
+/// The version of translations; a new one changes the cache keys of translated results only.
+const TRANSLATION_VERSION: &str = "translation 2";
+
 /// A key of everything that determines the bytes of the result.
 fn cache_key(plan: &Plan, chain: &[&Record]) -> String {
     let mut fields = vec![plan.format.as_str()];
     let native = plan.is_native();
     if !native {
+        fields.push(TRANSLATION_VERSION);
         fields.push(match plan.request.cross_family {
             CrossFamily::Render => "render",
             CrossFamily::Transcode => "transcode",

@@ -1,18 +1,26 @@
 //! Renders a conversation as a structured narrative in Markdown, turn by turn (docs/sessions.md, tier `rendering`).
 
 use crate::commits::formats::Format;
-use crate::commits::transcript::{Role, Turn, result_text, type_placeholder};
+use crate::commits::transcript::{Role, Summary, Turn, result_text, type_placeholder};
 use crate::content::{Block, arguments_text};
 use crate::markdown::{fence as fence_of, heading, lines};
 
 /// The narrative of a conversation: for each turn a heading, then its texts. Reasoning is quoted; calls and results are
 /// in fences that their content cannot close; open constructs in a text are closed, or the text is in such a fence too.
-pub(crate) fn narrative(turns: &[Turn], format: Format) -> String {
+/// The summaries of its commits come first.
+pub(crate) fn narrative(turns: &[Turn], format: Format, summaries: &[Summary<'_>]) -> String {
     let mut out = String::new();
     out.push_str("# Earlier conversation\n\n");
     out.push_str(&format!(
         "This is what a previous session (`{format}`) knew, turn by turn. It is context, not a conversation to answer.\n"
     ));
+    if !summaries.is_empty() {
+        out.push_str("\nSummaries of its parts:\n\n");
+        for (commit, summary) in summaries {
+            let name = if commit.is_empty() { String::new() } else { format!("`{}`: ", one_line(commit)) };
+            out.push_str(&format!("- {name}{}\n", one_line(summary.trim())));
+        }
+    }
     for (at, turn) in turns.iter().enumerate() {
         out.push_str(&format!("\n## {}. {}", at.saturating_add(1), title(turn)));
         if let Some(timestamp) = &turn.timestamp {

@@ -19,6 +19,9 @@ pub struct Transcript {
     pub turns: Vec<Turn>,
 }
 
+/// The id of a commit, and its summary.
+pub(crate) type Summary<'a> = (&'a str, &'a str);
+
 /// The text that replaces an image or a recording.
 pub(crate) fn type_placeholder(block: &Block<'_>) -> String {
     match block {
@@ -109,12 +112,11 @@ impl ConversionReport {
         self.count(DiagnosticCode::UnknownRecord, kind);
     }
 
-    /// Reports that a file holds no conversation, unless it is empty or an empty CBOR array.
+    /// Reports that a file holds no conversation.
     pub(crate) fn nothing_said(&mut self, bytes: &[u8]) {
-        if bytes.trim_ascii().len() > 2 {
-            let message = "the file holds no conversation, so there are no messages";
-            self.find(DiagnosticCode::NoMessages, Severity::Warning, message);
-        }
+        let what = if bytes.trim_ascii().is_empty() { "the file is empty" } else { "the file holds no conversation" };
+        let message = format!("{what}, so there are no messages");
+        self.find(DiagnosticCode::NoMessages, Severity::Warning, message);
     }
 
     /// Counts a recording, which no format can hold, and returns the text that replaces it.

@@ -17,7 +17,7 @@ use crate::commits::formats::{
     BlobSource, Concatenator, Continuation, Format, ReadOptions, follow, map_fields, write_part,
 };
 use crate::commits::render;
-use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn};
+use crate::commits::transcript::{ConversionReport, Role, Summary, Transcript, Turn};
 use crate::content::Block;
 use crate::error::{Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits::Limits;
@@ -66,8 +66,10 @@ pub struct Delta<'a> {
     pub blob: &'a [u8],
     /// The commit and the ref, for errors, diagnostics and descriptions.
     pub source: BlobSource<'a>,
-    /// The commit's summary, for the description of an artifact that cannot be read.
+    /// The commit's summary.
     pub summary: Option<&'a str>,
+    /// The commit's time, for turns without one.
+    pub time: Option<&'a str>,
 }
 
 /// The options of a translation.
@@ -258,7 +260,8 @@ impl Output {
             Self::Markdown(text) => {
                 let (narrative, tier) = match from {
                     Some(from) => {
-                        (render::narrative(&read(from, run, options, diagnostics)?.turns, from), Tier::Rendering)
+                        let turns = dated(from, run, options, diagnostics)?;
+                        (render::narrative(&turns, from, &summaries(run, &turns)), Tier::Rendering)
                     }
                     None => (run.iter().map(raw).collect::<Vec<_>>().join("\n"), Tier::Raw),
                 };
@@ -290,30 +293,38 @@ impl Output {
             continuation.reseed(&run_seed);
         }
         let mut notes = ConversionReport::at(first.source.name());
+        let mut title = None;
         let (turns, tier) = match from {
             Some(from) if from.family() == target.family() => {
                 let older = join(from, run, options.limits, diagnostics)?;
+                first.time.into_iter().for_each(|time| continuation.advance(time));
                 let bytes = map_fields(&older, target, options.through_compactions, continuation, &mut notes)?;
                 joined.push(&bytes, first.source)?;
                 diagnostics.extend(notes.finish());
                 return Ok(Tier::Fields);
             }
             Some(from) => {
-                let turns = read(from, run, options, diagnostics)?.turns;
+                let turns = dated(from, run, options, diagnostics)?;
+                let summaries = summaries(run, &turns);
                 match options.cross_family {
-                    CrossFamily::Transcode => (foreign(turns, &mut notes), Tier::Transcode),
+                    CrossFamily::Transcode => {
+                        title = titled(target, &summaries, &mut notes);
+                        (foreign(turns, &mut notes), Tier::Transcode)
+                    }
                     CrossFamily::Render => {
                         let pairs = OpenPairs::read(target, before, after, options)?;
-                        (pairs.around(turns, from, &mut notes), Tier::Rendering)
+                        (pairs.around(turns, from, &summaries, &mut notes), Tier::Rendering)
                     }
                 }
             }
             None => {
                 OpenPairs::read(target, before, after, options)?.report(true, &mut notes);
-                (run.iter().map(|part| Turn::text(Role::User, raw(part))).collect(), Tier::Raw)
+                let time = |part: &Delta<'_>| part.time.map(str::to_owned);
+                let turn = |part| Turn { timestamp: time(part), ..Turn::text(Role::User, raw(part)) };
+                (run.iter().map(turn).collect(), Tier::Raw)
             }
         };
-        let bytes = write_part(target, &turns, continuation, &mut notes)?;
+        let bytes = write_part(target, &turns, title, continuation, &mut notes)?;
         joined.push(&bytes, first.source)?;
         diagnostics.extend(notes.finish());
         Ok(tier)
@@ -365,7 +376,13 @@ impl OpenPairs {
 
     /// Turns of another format as one narrative, with the other halves of open pairs as turns before and after it.
     /// Missing halves are reported.
-    fn around(mut self, mut turns: Vec<Turn>, from: Format, notes: &mut ConversionReport) -> Vec<Turn> {
+    fn around(
+        mut self,
+        mut turns: Vec<Turn>,
+        from: Format,
+        summaries: &[Summary<'_>],
+        notes: &mut ConversionReport,
+    ) -> Vec<Turn> {
         let results = take(&mut turns, Role::User, |block| match block {
             Block::ToolResult { tool_call_id, .. } => self.calls.remove(&**tool_call_id),
             _ => false,
@@ -378,7 +395,7 @@ impl OpenPairs {
         self.report(!turns.is_empty(), notes);
         let narrative = (!turns.is_empty()).then(|| {
             let timestamp = turns.iter().rev().find_map(|turn| turn.timestamp.clone());
-            Turn { timestamp, ..Turn::text(Role::User, render::narrative(&turns, from)) }
+            Turn { timestamp, ..Turn::text(Role::User, render::narrative(&turns, from, summaries)) }
         });
         [results, narrative, calls].into_iter().flatten().collect()
     }
@@ -505,6 +522,59 @@ fn foreign(turns: Vec<Turn>, notes: &mut ConversionReport) -> Vec<Turn> {
         out.push(Turn { blocks, ..turn });
     }
     out
+}
+
+/// The turns of deltas; those without a time have that of their commit.
+fn dated(
+    format: Format,
+    run: &[Delta<'_>],
+    options: &TranslateOptions<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Vec<Turn>> {
+    let mut turns = read(format, run, options, diagnostics)?.turns;
+    if turns.iter().all(|turn| turn.timestamp.is_some()) {
+        return Ok(turns);
+    }
+    // Formats whose records have no time have a turn for each record, so each delta has its own.
+    let mut counts = Vec::with_capacity(run.len());
+    for part in run {
+        counts.push(read(format, std::slice::from_ref(part), options, &mut Vec::new())?.turns.len());
+    }
+    if counts.iter().sum::<usize>() != turns.len() {
+        counts = vec![turns.len()];
+    }
+    let mut rest = turns.iter_mut();
+    for (part, count) in run.iter().zip(counts) {
+        for turn in rest.by_ref().take(count).filter(|turn| turn.timestamp.is_none()) {
+            turn.timestamp = part.time.map(str::to_owned);
+        }
+    }
+    Ok(turns)
+}
+
+/// The summaries of commits, except those that repeat the summary of a compaction among the turns.
+fn summaries<'a>(run: &[Delta<'a>], turns: &[Turn]) -> Vec<Summary<'a>> {
+    let given = run.iter().filter_map(|part| Some((part.source.commit, part.summary.filter(|text| !is_blank(text))?)));
+    let of_turns = turns.iter().filter(|turn| turn.summary).flat_map(|turn| &turn.blocks).filter_map(Block::as_text);
+    let said: Vec<&str> = of_turns.collect();
+    given
+        .filter(|(_, summary)| {
+            // A long one is shortened in its record.
+            let beginning = summary.trim_end_matches(" …").lines().next().unwrap_or_default();
+            !said.iter().any(|text| text.trim_start().starts_with(beginning))
+        })
+        .collect()
+}
+
+/// The newest summary, as the title of the conversation, if the target has titles. Others are reported.
+fn titled<'a>(target: Format, summaries: &[Summary<'a>], notes: &mut ConversionReport) -> Option<&'a str> {
+    let (newest, older) = summaries.split_last()?;
+    older.iter().for_each(|_| notes.inexpressible("the summary of a commit"));
+    if target == Format::ClaudeCodeV1 {
+        return Some(newest.1);
+    }
+    notes.inexpressible("the summary of a commit");
+    None
 }
 
 /// An artifact in an unknown format, with a description (docs/sessions.md, tier `raw`).

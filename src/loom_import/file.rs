@@ -30,6 +30,7 @@ pub(crate) const BINARY: &[(&[u8], &str)] = &[
     (b"PK\x03\x04", "a ZIP archive; pass the JSON file in it, such as `conversations.json`"),
     (b"SQLite format 3\0", "a database; export the tree from its program as JSON"),
     (b"\x1f\x8b", "compressed by gzip; decompress it first"),
+    (b"\x28\xb5\x2f\xfd", "compressed by zstd; decompress it first"),
     (b"\x89PNG", "an image; export the chat from its program as JSONL"),
 ];
 

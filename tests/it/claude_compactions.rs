@@ -202,3 +202,44 @@ proptest! {
         prop_assert_eq!(host.kept, Kept::of(Format::ClaudeCodeV1, &session.file(), 1));
     }
 }
+
+/// The second compaction names a record before the first one, or one that is missing: it continues the record before it.
+#[test]
+fn a_compaction_with_a_wrong_parent_continues_what_was_said_before_it() {
+    for wrong in ["user-0", "nobody"] {
+        for preserved in [0, 1] {
+            let mut session = Session::default();
+            session.turn();
+            session.compact(preserved, false);
+            session.turn();
+            let at = session.records.len();
+            session.compact(0, false);
+            session.turn();
+            session.records[at]["logicalParentUuid"] = json!(wrong);
+            let file = session.file();
+            for (through, expected) in [(false, said(&session.seen)), (true, said(&session.all))] {
+                let (transcript, found) = read(Format::ClaudeCodeV1, &file, through);
+                assert_eq!(texts(&transcript), expected, "{wrong}, through {through}");
+                assert_eq!(found.iter().map(|it| it.code).collect::<Vec<_>>(), [DiagnosticCode::BrokenChain]);
+            }
+            let import = import_every(Format::ClaudeCodeV1, &file, 1);
+            assert_eq!(import.branches, [], "{wrong}");
+            assert_eq!(import.diagnostics.iter().map(|it| it.code).collect::<Vec<_>>(), [DiagnosticCode::BrokenChain]);
+            let mut joined = Concatenator::new(Format::ClaudeCodeV1, &Limits::default(), 0);
+            let deltas = chain(&import, import.tip.as_ref().unwrap());
+            for record in deltas.iter().filter(|record| record.commit_type == CommitType::Delta) {
+                joined.push(blob(&import, record), Default::default()).unwrap();
+            }
+            assert_eq!(texts(&read(Format::ClaudeCodeV1, &joined.finish().unwrap().bytes, true).0), said(&session.all));
+            // In parts it gives the same commits, whatever part the record is in.
+            for pieces in [2, 5] {
+                let host = in_pieces(Format::ClaudeCodeV1, &file, 1, &cuts(&file, pieces));
+                assert_eq!(host.kept, Kept::of(Format::ClaudeCodeV1, &file, 1), "{wrong}, {pieces} pieces");
+            }
+        }
+    }
+}
+
+fn cuts(file: &[u8], pieces: usize) -> Vec<usize> {
+    (1..pieces).map(|piece| file.len() * piece / pieces).collect()
+}

@@ -1,13 +1,14 @@
 //! Rollouts of Codex that are forks (docs/sessions.md): without its base a history is never shorter without an error.
 
-use ctxweave::commits::formats::{BlobSource, Format};
+use ctxweave::commits::formats::{BlobSource, Format, fork_base, join_fork_base};
+use ctxweave::commits::import::import_transcript;
 use ctxweave::commits::translate::{CrossFamily, Delta, TranslateOptions, translate};
 use ctxweave::commits::{CommitGraph, PlanRequest, Stop, materialize};
 use ctxweave::tokens::Heuristic;
-use ctxweave::{Diagnostic, DiagnosticCode, Limits, Severity};
+use ctxweave::{Code, Diagnostic, DiagnosticCode, Limits, Severity};
 use serde_json::{Value, json};
 
-use crate::imports::import_every;
+use crate::imports::{import_every, plain_options};
 use crate::transcripts::{lines, read, texts};
 
 const THREAD: &str = "01a21571-ddf2-7340-b3d0-974b0e78b52f";
@@ -57,7 +58,7 @@ fn is_reported(found: &[Diagnostic]) -> bool {
 fn translated(file: &[u8], to: &str, cross_family: CrossFamily, through_compactions: bool) -> Vec<Diagnostic> {
     let (limits, counter) = (Limits::default(), Heuristic);
     let options = TranslateOptions { cross_family, through_compactions, limits: &limits, counter: &counter };
-    let part = Delta { format: "codex-v1", blob: file, source: BlobSource::default(), summary: None };
+    let part = Delta { format: "codex-v1", blob: file, source: BlobSource::default(), summary: None, time: None };
     translate(&[part], to, &options).unwrap().diagnostics
 }
 
@@ -134,5 +135,99 @@ fn a_session_that_is_no_fork_is_none() {
             "a base of another shape is reported"
         );
         assert_eq!(missing(&import_every(Format::CodexV1, &file, 1).diagnostics), !base.is_null());
+    }
+}
+
+/// A rollout of a thread whose lines have ordinals, from `first` on.
+fn thread(id: &str, base: Value, first: u64, texts: &[&str]) -> Vec<u8> {
+    let mut records = vec![line("session_meta", json!({ "id": id, "history_base": base }))];
+    for pair in texts.chunks(2) {
+        records.extend([message("user", pair[0]), message("assistant", pair[1])]);
+    }
+    for (record, ordinal) in records.iter_mut().zip(first..) {
+        record["ordinal"] = json!(ordinal);
+    }
+    lines(&records)
+}
+
+fn on(thread: &str, end: u64) -> Value {
+    json!({ "thread_id": thread, "end_ordinal_exclusive": end })
+}
+
+/// SPEC §5: the base of a fork is asked for and joined at `end_ordinal_exclusive`; the base may be a fork itself.
+#[test]
+fn a_fork_is_joined_with_its_bases() {
+    let root = thread("root", Value::Null, 0, &["one", "1", "two", "2"]);
+    let middle = thread("middle", on("root", 3), 3, &["three", "3", "four", "4"]);
+    let fork = thread("fork", on("middle", 6), 6, &["five", "5"]);
+    let base = fork_base(&fork).unwrap();
+    assert_eq!((base.thread_id.as_str(), base.end_ordinal_exclusive), ("middle", 6));
+    let joined = join_fork_base(&fork, &middle).unwrap();
+    assert_eq!(joined.diagnostics, []);
+    assert_eq!(fork_base(&joined.bytes).unwrap().thread_id, "root");
+    let whole = join_fork_base(&joined.bytes, &root).unwrap().bytes;
+    assert_eq!(fork_base(&whole), None);
+    let (transcript, found) = read(Format::CodexV1, &whole, false);
+    assert_eq!(found, []);
+    let said = ["user: one", "assistant: 1", "user: three", "assistant: 3", "user: five", "assistant: 5"];
+    assert_eq!(texts(&transcript), said);
+    let import = import_every(Format::CodexV1, &whole, 1);
+    assert_eq!(import.diagnostics, []);
+    assert_eq!(import.records[0].provenance.session_id.as_deref(), Some("fork"));
+    // Older rollouts count their lines.
+    let unnumbered = |file: &[u8]| {
+        let text = String::from_utf8_lossy(file).into_owned();
+        let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let bare = records.map(|mut record| {
+            record.as_object_mut().unwrap().remove("ordinal");
+            record
+        });
+        lines(&bare.collect::<Vec<_>>())
+    };
+    let joined = join_fork_base(&unnumbered(&fork), &unnumbered(&middle)).unwrap().bytes;
+    let joined = join_fork_base(&joined, &unnumbered(&root)).unwrap().bytes;
+    assert_eq!(texts(&read(Format::CodexV1, &joined, false).0), said);
+}
+
+#[test]
+fn another_base_is_refused() {
+    let root = thread("root", Value::Null, 0, &["one", "1"]);
+    let fork = thread("fork", on("root", 3), 3, &["two", "2"]);
+    for (fork, base, said) in [
+        (
+            &fork,
+            thread("other", Value::Null, 0, &["one", "1"]),
+            "the base is the rollout of thread `other`; pass that of",
+        ),
+        (
+            &fork,
+            thread("root", Value::Null, 0, &[]),
+            "the base ends before ordinal 1, and the fork continues ordinal 3;",
+        ),
+        (&fork, Vec::new(), "the base is the rollout of no thread; pass that of thread `root`"),
+        (&root, root.clone(), "the rollout is not a fork: it lacks a `history_base` with thread and end"),
+        (&fork, b"\x28\xb5\x2f\xfd rest".to_vec(), "it is compressed by zstd; decompress it first"),
+    ] {
+        let message = join_fork_base(fork, &base).unwrap_err().message().to_owned();
+        assert!(message.contains(said) && message.len() < 160, "{message}");
+    }
+    // What is damaged in the base is reported.
+    let damaged = [&root[..root.len() - 1], b"\n{\"cut"].concat();
+    assert_eq!(join_fork_base(&fork, &damaged).unwrap().diagnostics.len(), 1);
+}
+
+/// Codex compresses its older rollouts.
+#[test]
+fn compressed_rollouts_are_refused_by_name() {
+    let (zstd, gzip) = (b"\x28\xb5\x2f\xfd\x04\x00", b"\x1f\x8b\x08\x00\x00\x00");
+    for (file, name, advice) in [(zstd, "zstd", "`zstd -d`"), (gzip, "gzip", "`gzip -d`")] {
+        let limits = Limits::default();
+        let read = Format::CodexV1.read(file, Default::default(), &limits).unwrap_err();
+        let options = plain_options(&limits);
+        let import = import_transcript(Format::CodexV1, file, &options).unwrap_err();
+        for error in [read, import] {
+            assert_eq!(error.code(), Code::InvalidBlob);
+            assert!(error.message().contains(name) && error.message().contains(advice), "{error}");
+        }
     }
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::transcripts::{SESSIONS, lines, read, session, texts};
 
 /// A commit for each turn, and nothing said of where they come from.
-fn plain_options(limits: &Limits) -> ImportOptions<'_> {
+pub(crate) fn plain_options(limits: &Limits) -> ImportOptions<'_> {
     ImportOptions {
         provenance: Provenance::default(),
         parent: None,
@@ -338,7 +338,13 @@ fn no_line_vanishes_without_a_word() {
         assert_eq!(codes(&read(format, &file, false).1), [nothing], "{format}");
         assert_eq!(codes(&import_every(format, &file, 1).diagnostics), [nothing], "{format}");
     }
-    assert_eq!(codes(&import_every(Format::BureauAgentV1, &[0x80], 1).diagnostics), []);
+    assert_eq!(codes(&import_every(Format::BureauAgentV1, &[0x80], 1).diagnostics), [nothing]);
+    for format in Format::ALL.iter().filter(|format| **format != Format::BureauAgentV1) {
+        for empty in [&b""[..], b"\n"] {
+            assert_eq!(codes(&read(*format, empty, false).1), [nothing], "{format}");
+            assert_eq!(codes(&import_every(*format, empty, 1).diagnostics), [nothing], "{format}");
+        }
+    }
     let without_content = b"\x81\xa1\x64Role\x64user";
     assert_eq!(codes(&import_every(Format::BureauAgentV1, without_content, 1).diagnostics), [unknown]);
     // What a branch or another agent could not say is told too.

@@ -247,6 +247,7 @@ fn parts<'a>(list: &'a [(&'a str, &'a [u8])]) -> Vec<Delta<'a>> {
         blob,
         source: BlobSource { commit: "ctx-1", artifact_ref: "" },
         summary: None,
+        time: None,
     };
     list.iter().map(part).collect()
 }
@@ -1128,6 +1129,39 @@ proptest! {
         for format in Format::ALL {
             let _ = format.read(&bytes, ReadOptions::default(), &Limits::default());
             let _ = format.read(text.as_bytes(), ReadOptions::default(), &Limits::default());
+        }
+    }
+}
+
+/// Turns without a time have that of their commit; the summaries of commits are in the narrative, or the newest is the title.
+#[test]
+fn translations_have_the_times_and_summaries_of_their_commits() {
+    let limits = Limits::default();
+    let blobs = [r#"{"role":"user","content":"one"}"#, r#"{"role":"assistant","content":"two"}"#].map(str::as_bytes);
+    let times = ["2026-03-01T09:00:00Z", "2026-03-02T10:00:00Z"];
+    let part = |at: usize| Delta {
+        format: "generic-v1",
+        blob: blobs[at],
+        source: BlobSource { commit: ["ctx-1", "ctx-2"][at], artifact_ref: "" },
+        summary: Some(["began", "ended"][at]),
+        time: Some(times[at]),
+    };
+    for target in ["claude-code-v1", "codex-v1", "gemini-v1", "generic-v1x"] {
+        for cross_family in [CrossFamily::Render, CrossFamily::Transcode] {
+            let options =
+                TranslateOptions { cross_family, through_compactions: false, limits: &limits, counter: &Heuristic };
+            let done = translate(&[part(0), part(1)], target, &options).unwrap();
+            let text = String::from_utf8(done.bytes).unwrap();
+            assert!(!text.contains("1970"), "{target}: {text}");
+            assert!(times.iter().all(|time| text.contains(time)), "{target}: {text}");
+            if done.tier == Tier::Rendering {
+                assert!(text.contains("- `ctx-1`: began") && text.contains("- `ctx-2`: ended"), "{target}: {text}");
+                assert_eq!(done.diagnostics.iter().filter(|it| it.code == DiagnosticCode::NotExpressible).count(), 0);
+            } else {
+                let reported = done.diagnostics.iter().any(|it| it.message.starts_with("the summary of a commit"));
+                assert!(reported, "{target}: {:?}", done.diagnostics);
+                assert_eq!(text.contains("\"summary\":\"ended\""), target == "claude-code-v1");
+            }
         }
     }
 }

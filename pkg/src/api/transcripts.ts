@@ -1,10 +1,13 @@
 /** Session files of agents: import, translation, messages, Loom trees. */
 
 import { callJson } from "../call.js";
+import { CtxweaveError } from "../error.js";
 import { asBytes } from "../source.js";
 import type {
+  ForkBase,
   ImportedTranscript,
   ImportOptions,
+  JoinedFork,
   TranscriptBytes,
   TranscriptFormat,
   TranscriptMessages,
@@ -13,7 +16,7 @@ import type {
   TranslatedTranscript,
   TranslateRequest,
 } from "../types/transcripts.js";
-import type { ReadonlyData } from "../types/common.js";
+import type { Diagnostic, ReadonlyData } from "../types/common.js";
 
 /**
  * Imports a session file as commits: deltas, compaction commits, and branches. Every line is in one of the blobs, byte
@@ -55,6 +58,50 @@ export function importTranscript(
  */
 export function detectFormat(bytes: TranscriptBytes): TranscriptFormat | undefined {
   return callJson("detectFormat", { bytes }) as TranscriptFormat | undefined;
+}
+
+/** The history that a rollout of Codex continues; undefined unless it is a fork. */
+export function forkBase(bytes: TranscriptBytes): ForkBase | undefined {
+  return callJson("forkBase", { bytes }) as ForkBase | undefined;
+}
+
+/**
+ * Joins a fork of Codex with the beginning of the rollout that it continues. If that is a fork too, so is the result.
+ *
+ * @throws {CtxweaveError} `invalid_input` if `bytes` is no fork, or `base` is another thread or incomplete
+ */
+export function joinForkBase(bytes: TranscriptBytes, base: TranscriptBytes): JoinedFork {
+  return callJson("joinForkBase", { bytes, base }) as JoinedFork;
+}
+
+/** The most bases that `joinFork` asks for. */
+const MAX_BASES = 100;
+
+/**
+ * Joins a fork of Codex with all rollouts that it continues. `load` returns the rollout of a thread; if it returns
+ * undefined, the result lacks that history, and reading it reports `missing_base`. Other files are returned unchanged.
+ *
+ * @throws {CtxweaveError} as `joinForkBase`; `invalid_input` if the bases form a cycle
+ */
+export async function joinFork(
+  bytes: TranscriptBytes,
+  load: (base: ForkBase) => TranscriptBytes | undefined | Promise<TranscriptBytes | undefined>,
+): Promise<{ bytes: TranscriptBytes; diagnostics: Diagnostic[] }> {
+  const joined = { bytes, diagnostics: [] as Diagnostic[] };
+  for (let count = 0; ; count++) {
+    const base = forkBase(joined.bytes);
+    const rollout = base && (await load(base));
+    if (!base || rollout === undefined) return joined;
+    if (count >= MAX_BASES)
+      throw new CtxweaveError(
+        "invalid_input",
+        `the fork continues over ${MAX_BASES} rollouts; check that \`load\` returns the thread it is asked for`,
+        { path: "bytes" },
+      );
+    const next = joinForkBase(joined.bytes, rollout);
+    joined.bytes = next.bytes;
+    joined.diagnostics.push(...next.diagnostics);
+  }
 }
 
 /**

@@ -141,7 +141,10 @@ export interface TranslatePart {
   /** Name in errors, diagnostics and descriptions. */
   commit?: string;
   artifactRef?: string;
+  /** Part of a narrative or a description; the newest is the title of a transcoded Claude Code session. */
   summary?: string;
+  /** RFC 3339, a `Date`, or milliseconds: the time of turns without one. */
+  createdAt?: string | number | Date;
 }
 
 /** A chain, oldest first, and the target format. */
@@ -169,6 +172,26 @@ export interface TranslatedTranscript {
   tier: TranslationTier;
   messageCount: number;
   tokenCount: number;
+  diagnostics: Diagnostic[];
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Forks of Codex
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** The history that a fork of Codex continues. */
+export interface ForkBase {
+  /** The thread whose rollout begins the history. */
+  threadId: string;
+  /** The ordinal of the first line of that rollout that is not part of the fork. */
+  endOrdinalExclusive: number;
+}
+
+/** A fork with the history before it. */
+export interface JoinedFork {
+  /** A `codex-v1` rollout. */
+  bytes: Uint8Array;
+  /** Damaged lines. */
   diagnostics: Diagnostic[];
 }
 

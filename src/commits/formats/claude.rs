@@ -109,6 +109,15 @@ pub(crate) trait ParentLookup {
     fn with_uuid(&self, uuid: &str) -> Result<Option<usize>>;
     /// The commit of the newest linked record of the conversation, or of the side chains.
     fn newest(&self, side: bool) -> Option<usize>;
+    /// The commit of the newest compaction of the conversation, or of the side chains.
+    fn compaction(&self, side: bool) -> Option<usize>;
+}
+
+/// The place of a parent. Commits of earlier parts precede the records here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum ParentPosition {
+    ParentLookup(usize),
+    Here(usize),
 }
 
 /// For a file or a blob that is read alone.
@@ -120,6 +129,10 @@ impl ParentLookup for NoEarlierPart {
     }
 
     fn newest(&self, _: bool) -> Option<usize> {
+        None
+    }
+
+    fn compaction(&self, _: bool) -> Option<usize> {
         None
     }
 }
@@ -259,18 +272,16 @@ impl<'a> Session<'a> {
 
     /// Finds each record's parent; returns the number of missing parents.
     pub(crate) fn find_parents(&mut self, before: &dyn ParentLookup) -> Result<u32> {
-        #[derive(Clone, Copy)]
-        enum ParentPosition {
-            Here(usize),
-            ParentLookup(usize),
-        }
         // The newest linked record of the conversation and of the side chains.
         let mut newest = [false, true].map(|side| before.newest(side).map(ParentPosition::ParentLookup));
+        let mut boundaries = [false, true].map(|side| before.compaction(side).map(ParentPosition::ParentLookup));
         let mut missing: u32 = 0;
         let mut compaction = Compaction::default();
         for (index, entry) in self.entries.iter_mut().enumerate().filter(|(_, entry)| entry.linked) {
             let [main, side] = &mut newest;
             let previous = if entry.side { side } else { main };
+            let [main, side] = &mut boundaries;
+            let boundary = if entry.side { side } else { main };
             if compaction.follow(entry, index, &self.places) {
                 let lacks = compaction.uuids.len().saturating_sub(compaction.messages.len());
                 self.lacks_preserved = self.lacks_preserved.saturating_add(u32::try_from(lacks).unwrap_or(u32::MAX));
@@ -294,17 +305,28 @@ impl<'a> Session<'a> {
                     None => Ok(before.with_uuid(uuid)?.map(ParentPosition::ParentLookup)),
                 }
             };
-            let found = match entry.map.get("parentUuid") {
+            let mut found = match entry.map.get("parentUuid") {
                 Some(Value::String(_)) => place("parentUuid")?.or_else(|| {
                     missing = missing.saturating_add(u32::from(previous.is_some()));
                     *previous
                 }),
                 Some(Value::Null) if entry.is_boundary() || entry.is_summary() => {
-                    place("logicalParentUuid")?.or(*previous)
+                    let named = place("logicalParentUuid")?;
+                    let is_lost = named.is_none() && text(&entry.map, "logicalParentUuid").is_some();
+                    missing = missing.saturating_add(u32::from(is_lost && previous.is_some()));
+                    named.or(*previous)
                 }
                 Some(Value::Null) => place("logicalParentUuid")?,
                 _ => *previous,
             };
+            if entry.is_boundary() {
+                // A compaction continues what follows the one before it, even if it names an older record.
+                if found < *boundary {
+                    missing = missing.saturating_add(1);
+                    found = *previous;
+                }
+                *boundary = Some(ParentPosition::Here(index));
+            }
             match found {
                 Some(ParentPosition::Here(parent)) => entry.parent = Some(parent).filter(|&parent| parent != index),
                 Some(ParentPosition::ParentLookup(commit)) => entry.earlier = Some(commit),
@@ -527,7 +549,7 @@ pub(crate) fn mark(places: &mut [bool], at: usize) -> bool {
 pub(crate) fn report_missing(missing: u32, notes: &mut ConversionReport) {
     if missing > 0 {
         let records = if missing == 1 { "record names" } else { "records name" };
-        let message = format!("{missing} {records} a missing parent; the previous record was used for each");
+        let message = format!("{missing} {records} a missing or outdated parent; the previous record was used for each");
         notes.find(DiagnosticCode::BrokenChain, Severity::Info, message);
     }
 }
@@ -621,6 +643,12 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
         lines.push(line);
     }
     lines
+}
+
+/// The record with the title of the conversation so far.
+pub(super) fn write_title(title: &str, continuation: &Continuation) -> Option<Value> {
+    let leaf = continuation.parent.as_deref()?;
+    Some(json!({ "type": "summary", "summary": title, "leafUuid": leaf }))
 }
 
 /// The leaves of other branches: the newest record of each, in the order of the file.

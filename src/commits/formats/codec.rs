@@ -79,6 +79,7 @@ impl Format {
         seed: impl FnOnce() -> String,
     ) -> Result<(Transcript, Vec<Diagnostic>)> {
         let (source, through) = (options.source, options.through_compactions);
+        self.refuse_compressed(bytes, source)?;
         let mut notes = ConversionReport::at(source.name());
         let mut transcript = match self {
             Self::BureauAgentV1 => bureau::read(bytes, limits.cbor_depth, source, &mut notes)?,
@@ -102,7 +103,7 @@ impl Format {
     pub fn write(self, transcript: &Transcript, seed: &str) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
         let mut notes = ConversionReport::default();
         let mut continuation = Continuation::new(seed);
-        let bytes = write_part(self, &transcript.turns, &mut continuation, &mut notes)?;
+        let bytes = write_part(self, &transcript.turns, None, &mut continuation, &mut notes)?;
         Ok((bytes, notes.finish()))
     }
 }
@@ -139,15 +140,16 @@ fn assign_call_ids(turns: &mut [Turn], seed: impl FnOnce() -> String) {
     }
 }
 
-/// Writes turns as a delta that continues the previous one.
+/// Writes turns as a delta that continues the previous one; `title` is that of the conversation, if the format has one.
 pub(crate) fn write_part(
     format: Format,
     turns: &[Turn],
+    title: Option<&str>,
     continuation: &mut Continuation,
     notes: &mut ConversionReport,
 ) -> Result<Vec<u8>> {
     let turns = &by_role(turns);
-    let lines = match format {
+    let mut lines = match format {
         Format::BureauAgentV1 => {
             let mut out = bureau::with_header(0);
             let count = bureau::write(turns, &mut out, notes);
@@ -160,6 +162,9 @@ pub(crate) fn write_part(
         Format::GeminiV1 => gemini::write(turns, continuation, notes),
         Format::GenericV1 => return to_lines(generic::write(turns)),
     };
+    if let Some(title) = title {
+        lines.extend(claude::write_title(title, continuation));
+    }
     continuation.begins = false;
     to_lines(lines)
 }

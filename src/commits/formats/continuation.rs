@@ -1,6 +1,7 @@
 //! The state that a new delta continues from: the newest record's id, the session, the time.
 
 use crate::commits::id;
+use crate::time::Timestamp;
 
 const CONTEXT: &str = "ctxweave 2026-11-22 ids in translated transcripts, version 1";
 
@@ -43,6 +44,14 @@ impl Continuation {
     pub(crate) fn session(&mut self) -> String {
         let seed = &self.seed;
         self.session.get_or_insert_with(|| uuid(seed, "session")).clone()
+    }
+
+    /// Notes the time of a commit, which its records without a time have.
+    pub(crate) fn advance(&mut self, time: &str) {
+        let Some(new) = Timestamp::parse(time) else { return };
+        if self.timestamp.as_deref().and_then(Timestamp::parse).is_none_or(|known| known < new) {
+            self.timestamp = Some(time.to_owned());
+        }
     }
 
     /// The time of a record; defaults to that of the previous record.

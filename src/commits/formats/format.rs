@@ -7,6 +7,10 @@ use crate::content::Vendor;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::quoted;
 
+/// The first bytes of compressed files, the compression, and a command that decompresses them.
+const COMPRESSIONS: [(&[u8], &str, &str); 2] =
+    [(b"\x28\xb5\x2f\xfd", "zstd", "zstd -d"), (b"\x1f\x8b", "gzip", "gzip -d")];
+
 /// A format in the registry (docs/session-formats.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -58,6 +62,20 @@ impl Format {
     /// Whether conversations of the format are joined by appending bytes, as in [`append`].
     pub(crate) const fn is_appended(self) -> bool {
         matches!(self, Self::ClaudeCodeV1 | Self::CodexV0 | Self::CodexV1 | Self::GenericV1)
+    }
+
+    /// Refuses a compressed file, as Codex leaves its older rollouts.
+    ///
+    /// # Errors
+    /// [`Code::InvalidBlob`].
+    pub(crate) fn refuse_compressed(self, bytes: &[u8], source: BlobSource<'_>) -> Result<()> {
+        match COMPRESSIONS.iter().find(|(first, ..)| bytes.starts_with(first)) {
+            Some((_, name, program)) => Err(source.invalid(
+                self,
+                &format!("it is compressed by {name}; decompress it first, for example with `{program}`"),
+            )),
+            None => Ok(()),
+        }
     }
 
     /// The vendor whose models sign the reasoning in such a file; `None` for a format of several vendors.

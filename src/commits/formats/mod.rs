@@ -19,6 +19,7 @@ mod cbor;
 pub(crate) mod claude;
 mod codec;
 pub(crate) mod codex;
+mod codex_fork;
 mod concatenator;
 mod continuation;
 mod detect;
@@ -29,6 +30,7 @@ pub(crate) mod generic;
 
 pub use codec::ReadOptions;
 pub(crate) use codec::{follow, map_fields, write_part};
+pub use codex_fork::{ForkBase, JoinedFork, fork_base, join_fork_base};
 pub use concatenator::{Concatenated, Concatenator};
 pub(crate) use continuation::Continuation;
 pub use detect::detect_format;

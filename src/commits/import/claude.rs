@@ -229,6 +229,12 @@ impl<'b> File<'b> {
                 numbers.insert(commit, known.add_commit(commit));
             }
         }
+        for (index, commit) in commits.commit_of.iter() {
+            let boundary = session.entries.get(*index).filter(|entry| entry.is_boundary());
+            if let (Some(boundary), Some(&number)) = (boundary, numbers.get(commit.as_str())) {
+                known.add_compaction(number, boundary.side);
+            }
+        }
         let linked = commits.commit_of.iter().filter_map(|(index, commit)| {
             let entry = session.entries.get(*index).filter(|entry| entry.is_approval())?;
             Some((*index, *numbers.get(commit.as_str())?, entry))

@@ -22,6 +22,9 @@ const TITLES: usize = 8;
 /// Bytes kept of a title.
 const TITLE_BYTES: usize = 300;
 
+/// The fields that name single commits.
+const NAMED: [&str; 4] = ["mainCompaction", "sideCompaction", "main", "side"];
+
 const CONTEXT: &str = "ctxweave 2026-11-24 uuids of records, version 1";
 
 /// The hash of a uuid.
@@ -40,6 +43,8 @@ pub(super) struct CommitIndex {
     forgot: bool,
     /// The commit of the newest linked record of the conversation, and of the side chains.
     newest: [Option<usize>; 2],
+    /// The commit of the newest compaction of the conversation, and of the side chains.
+    compactions: [Option<usize>; 2],
     /// Whether the main agent has a message.
     pub main_spoke: bool,
     /// Titles of conversations whose newest record has not been read yet.
@@ -71,6 +76,11 @@ impl ParentLookup for CommitIndex {
 
     fn newest(&self, side: bool) -> Option<usize> {
         let [main, side_chain] = self.newest;
+        if side { side_chain } else { main }
+    }
+
+    fn compaction(&self, side: bool) -> Option<usize> {
+        let [main, side_chain] = self.compactions;
         if side { side_chain } else { main }
     }
 }
@@ -123,6 +133,12 @@ impl CommitIndex {
         self.ids.len().saturating_sub(1)
     }
 
+    /// Records that a commit is a compaction.
+    pub(super) fn add_compaction(&mut self, commit: usize, side: bool) {
+        let [main, side_chain] = &mut self.compactions;
+        *(if side { side_chain } else { main }) = Some(commit);
+    }
+
     /// Adds the records of a part, with their commits, in the order of the file.
     pub(super) fn add<'e>(&mut self, records: impl Iterator<Item = (usize, Option<&'e str>, bool)>) {
         for (_, uuids) in &mut self.recent {
@@ -165,8 +181,8 @@ impl CommitIndex {
                     json.string(&*format!("{} {}", id(*commit), uuids.join(" ")));
                 }
             });
-            for (name, newest) in ["main", "side"].into_iter().zip(self.newest) {
-                json.optional_text_field(name, newest.map(id));
+            for (name, commit) in NAMED.into_iter().zip(self.compactions.into_iter().chain(self.newest)) {
+                json.optional_text_field(name, commit.map(id));
             }
             if !self.titles.is_empty() {
                 json.list_field("titles", |json| {
@@ -184,24 +200,31 @@ impl CommitIndex {
     }
 
     pub(super) fn read(value: Value<'_>) -> Result<Self> {
-        let fields = value.object("an object")?.only(&["recent", "main", "side", "titles", "forgot", "mainSpoke"])?;
+        let known_fields = [NAMED.as_slice(), &["recent", "titles", "forgot", "mainSpoke"]].concat();
+        let fields = value.object("an object")?.only(&known_fields)?;
         let mut known = Self::default();
-        for line in fields.need("recent")?.strings()? {
+        let recent = fields.need("recent")?.strings()?;
+        let mut named = NAMED.map(|_| None);
+        for (id, name) in named.iter_mut().zip(NAMED) {
+            *id = fields.string(name)?;
+        }
+        // Those that are not recent are older.
+        for id in named.iter().flatten() {
+            let is_recent = recent.iter().any(|line| line.split(' ').next() == Some(id));
+            if !is_recent && !known.ids.contains(id) {
+                known.ids.push(id.clone());
+            }
+        }
+        for line in recent {
             let mut words = line.split(' ');
             let commit = known.add_commit(words.next().unwrap_or_default());
             let uuids: Vec<u64> = words.filter_map(|word| u64::from_str_radix(word, 16).ok()).collect();
             known.all.extend(uuids.iter().map(|&uuid| (uuid, commit)));
             known.recent.push_back((commit, uuids));
         }
-        for (place, name) in ["main", "side"].into_iter().enumerate() {
-            if let (Some(id), Some(newest)) = (fields.string(name)?, known.newest.get_mut(place)) {
-                let number = known.ids.iter().rposition(|known| *known == id);
-                *newest = Some(number.unwrap_or(known.ids.len()));
-                if number.is_none() {
-                    known.ids.push(id);
-                }
-            }
-        }
+        let [main_compaction, side_compaction, main, side] =
+            named.map(|id| known.ids.iter().rposition(|known| Some(known) == id.as_ref()));
+        (known.compactions, known.newest) = ([main_compaction, side_compaction], [main, side]);
         for line in fields.read("titles", Value::strings)?.unwrap_or_default() {
             if let Some((leaf, title)) = line.split_once(' ') {
                 known.titles.push_back((u64::from_str_radix(leaf, 16).unwrap_or_default(), title.to_owned()));

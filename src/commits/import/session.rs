@@ -32,6 +32,7 @@ pub fn import_transcript<'b: 'o, 'o>(
         let message = "`wholeFile` requires `resume`; leave it out at the beginning of an import";
         return Err(Error::new(Code::InvalidInput, message).with("path", "wholeFile"));
     }
+    format.refuse_compressed(bytes, BlobSource::default())?;
     let (mut builder, unread) = Builder::new(format, bytes, options)?;
     let found = match format {
         Format::ClaudeCodeV1 => claude::import(&mut builder, unread)?,
