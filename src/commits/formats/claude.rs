@@ -549,7 +549,8 @@ pub(crate) fn mark(places: &mut [bool], at: usize) -> bool {
 pub(crate) fn report_missing(missing: u32, notes: &mut ConversionReport) {
     if missing > 0 {
         let records = if missing == 1 { "record names" } else { "records name" };
-        let message = format!("{missing} {records} a missing or outdated parent; the previous record was used for each");
+        let message =
+            format!("{missing} {records} a missing or outdated parent; the previous record was used for each");
         notes.find(DiagnosticCode::BrokenChain, Severity::Info, message);
     }
 }
