@@ -8,7 +8,7 @@ use crate::assembly::settings::whole;
 use crate::call::{Call, CallContext, Response};
 use crate::error::{self, Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::input::Content;
-use crate::json::{self, Document, Object, Value};
+use crate::json::{self, Document, Object, Value, is_field_of_results};
 use crate::limits::{self, Limits};
 use crate::maps::SortedMap;
 
@@ -215,7 +215,12 @@ fn answer(
         return Response::of(&Planned::Ready { result: Box::new(result) });
     }
     let paths = world.wanted().iter().cloned().collect();
-    Response::of(&Planned::Read { paths, state: State { request: request.to_json()?, files } })
+    // Unknown options stay, to be reported with the result.
+    let mut request = request.to_json()?;
+    if let Some(fields) = request.as_object_mut() {
+        fields.retain(|name, _| !is_field_of_results(name));
+    }
+    Response::of(&Planned::Read { paths, state: State { request, files } })
 }
 
 const CHAIN: &str = "a chain, the result of `planAgentFiles`";

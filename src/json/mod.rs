@@ -18,7 +18,9 @@ pub(crate) use tape::Kind;
 pub(crate) use value::BYTES_SIZE;
 pub(crate) use value::bytes_reference;
 pub(crate) use value::lone_surrogates;
-pub(crate) use value::{Document, List, Object, Value, quoted, refuse_unknown, unescape, unknown_value};
+pub(crate) use value::{
+    Document, List, Object, Value, is_field_of_results, quoted, refuse_unknown, unescape, unknown_value,
+};
 pub(crate) use write::append;
 pub(crate) use write::object;
 pub(crate) use write::{text, write};

@@ -781,7 +781,7 @@ impl<'t> Object<'t> {
     fn unknown(self, known: &[&str]) -> impl Iterator<Item = Cow<'t, str>> {
         let keys = self.entries().map(|(key, _)| key.as_text().unwrap_or_default());
         let keys = keys.filter(|key| is_nested(key) || !known.contains(&&**key));
-        keys.filter(move |key| !(OF_RESULTS.contains(&&**key) && self.is_request()))
+        keys.filter(move |key| !(is_field_of_results(key) && self.is_request()))
     }
 
     /// Whether this is the request of a call, or the argument with its options.
@@ -820,6 +820,12 @@ impl<'t> Object<'t> {
 
 /// Fields of results that a request may hold, so that a result can be spread into it.
 const OF_RESULTS: &[&str] = &["report", "diagnostics"];
+
+/// Whether a field of a request is ignored, since it comes from a result.
+pub(crate) fn is_field_of_results(name: &str) -> bool {
+    OF_RESULTS.contains(&name)
+}
+
 /// The arguments of calls that hold options.
 const REQUEST_ARGUMENTS: &[&str] = &["options", "then", "edit"];
 

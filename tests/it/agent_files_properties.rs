@@ -47,9 +47,9 @@ const PLACES: [&str; 26] = [
     "/r/.clinerules/seven.md",
     "/r/docs/one.md",
     "/r/docs/two.md",
-    "/home/.claude/CLAUDE.md",
-    "/home/.codex/AGENTS.md",
-    "/home/.claude/rules/user.md",
+    "/h/.claude/CLAUDE.md",
+    "/h/.codex/AGENTS.md",
+    "/h/.claude/rules/user.md",
     "/r/.qwen/rules/eight.md",
     "/r/opencode.json",
 ];

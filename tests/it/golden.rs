@@ -139,7 +139,9 @@ fn spread_result_into(golden: &mut Value) -> bool {
     // A node, an edge or a task may hold any fields.
     match call.parameters.iter().position(|parameter| *parameter == "options") {
         Some(at) => found |= golden["args"].get_mut(at).is_some_and(spread),
-        None if call.parameters.is_empty() && golden["args"].is_array() => found |= spread(&mut golden["args"][0]),
+        None if call.parameters.is_empty() && golden["args"].is_array() => {
+            found |= golden["args"].get_mut(0).is_some_and(spread);
+        }
         None if call.parameters.is_empty() => found |= spread(&mut golden["request"]),
         None => {}
     }

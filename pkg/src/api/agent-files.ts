@@ -1,7 +1,7 @@
 /** Context files and rules, as each agent loads them. */
 
 import { callJson } from "../call.js";
-import { reasonOf } from "../source.js";
+import { guarded, reasonOf } from "../source.js";
 import type {
   AgentFile,
   AgentFileChanges,
@@ -18,7 +18,7 @@ import type {
 import type { FileContent } from "../types/workspace.js";
 import type { DriverOptions, ReadonlyData } from "../types/common.js";
 import { checkedSignal, raceAbort } from "./abort.js";
-import { checkedOptions, invalid } from "./checked.js";
+import { checkedObject, checkedOptions, invalid } from "./checked.js";
 
 /** The agents that have a preset. */
 export function agentPresets(): AgentPreset[] {
@@ -61,7 +61,8 @@ export async function loadAgentFiles(
 ): Promise<AgentFilesChain> {
   const signal = checkedSignal(checkedOptions(options, ["signal"]).signal);
   if (typeof read !== "function") throw invalid("read", "a function");
-  const { tokenizer } = request;
+  checkedObject(request, "request");
+  const tokenizer = guarded("request.tokenizer", () => request.tokenizer);
   let plan = planAgentFiles(request);
   while (plan.status === "read") {
     const files = await raceAbort(Promise.all(plan.paths.map((path) => look(path, read))), signal);
@@ -104,6 +105,7 @@ export function explainAgentFiles(
   chain: ReadonlyData<Pick<AgentFilesChain, "decisions" | "verbs">>,
   path: string,
 ): ExplainedAgentFile[] {
-  const { decisions, verbs } = chain;
+  checkedObject(chain, "chain");
+  const { decisions, verbs } = guarded("chain", () => ({ decisions: chain.decisions, verbs: chain.verbs }));
   return callJson("explainAgentFiles", { chain: { decisions, verbs }, path }) as ExplainedAgentFile[];
 }
