@@ -154,7 +154,7 @@ fn on(thread: &str, end: u64) -> Value {
     json!({ "thread_id": thread, "end_ordinal_exclusive": end })
 }
 
-/// SPEC §5: the base of a fork is asked for and joined at `end_ordinal_exclusive`; the base may be a fork itself.
+/// The base of a fork is asked for and joined at `end_ordinal_exclusive`; the base may be a fork itself.
 #[test]
 fn a_fork_is_joined_with_its_bases() {
     let root = thread("root", Value::Null, 0, &["one", "1", "two", "2"]);
