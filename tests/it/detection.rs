@@ -8,50 +8,6 @@ use crate::transcripts::{SESSIONS, lines, session};
 
 /// The beginnings of sessions that other agents write, shortened.
 fn others() -> Vec<(&'static str, Vec<u8>)> {
-    let qwen = |kind: &str, message: Value| {
-        json!({ "uuid": "f9ebd56b", "parentUuid": null, "sessionId": "a373ace8", "timestamp": "2026-11-26T01:24:26.497Z",
-            "type": kind, "provenance": "real_user", "cwd": "/repo", "version": "0.24.4", "message": message })
-    };
-    let system = json!({ "uuid": "3aabe1a8", "parentUuid": "f9ebd56b", "sessionId": "a373ace8", "type": "system",
-        "subtype": "attribution_snapshot", "systemPayload": { "snapshot": { "type": "attribution-snapshot", "version": 1 } } });
-    let qwen = [
-        qwen("user", json!({ "role": "user", "parts": [{ "text": "hello" }] })),
-        system,
-        qwen(
-            "assistant",
-            json!({ "role": "model", "parts": [{ "functionCall": { "id": "call_1", "name": "read_file", "args": {} } }] }),
-        ),
-        qwen(
-            "tool_result",
-            json!({ "role": "user", "parts": [{ "functionResponse": { "id": "call_1", "response": { "output": "x" } } }] }),
-        ),
-    ];
-    let pi = |message: Value| json!({ "type": "message", "id": "774f938f", "parentId": "0663da70", "timestamp": "2026-11-26T01:27:01.953Z", "message": message });
-    let pi = [
-        json!({ "type": "session", "version": 3, "id": "01a21576", "timestamp": "2026-11-26T01:27:01.923Z", "cwd": "/repo" }),
-        json!({ "type": "model_change", "id": "527482a5", "parentId": null, "provider": "mock", "modelId": "mock" }),
-        pi(
-            json!({ "role": "user", "content": [{ "type": "text", "text": "hello" }], "timestamp": 1_795_656_421_947_u64 }),
-        ),
-        pi(
-            json!({ "role": "assistant", "content": [{ "type": "toolCall", "id": "call_1", "name": "read", "arguments": {} }], "usage": { "input": 10 } }),
-        ),
-        pi(
-            json!({ "role": "toolResult", "toolCallId": "call_1", "toolName": "read", "content": [{ "type": "text", "text": "x" }], "isError": false }),
-        ),
-        json!({ "type": "compaction", "id": "6c48e530", "parentId": "774f938f", "summary": "so far", "firstKeptEntryId": "774f938f" }),
-    ];
-    let copilot = |kind: &str, data: Value| json!({ "type": kind, "data": data, "id": "d05043da", "timestamp": "2026-11-26T01:24:32.403Z", "parentId": null });
-    let copilot = [
-        copilot("session.start", json!({ "sessionId": "8298d7a8", "version": 1, "producer": "copilot-agent" })),
-        copilot("user.message", json!({ "content": "hello", "transformedContent": "hello" })),
-        copilot("system.message", json!({ "role": "system", "content": "You are" })),
-        copilot(
-            "assistant.message",
-            json!({ "content": "", "toolRequests": [{ "toolCallId": "call_1", "name": "view", "arguments": {}, "type": "function" }] }),
-        ),
-        copilot("system.notification", json!({ "content": "found", "kind": { "type": "instruction_discovered" } })),
-    ];
     let cline = json!({ "version": 1, "agent": "lead", "sessionId": "1795656342180_piiod", "origin": { "source": "cli", "sessionId": "1795656342180_piiod" },
         "messages": [
             { "id": "1687252c", "role": "user", "content": [{ "type": "text", "text": "hello" }], "ts": 1 },
@@ -63,7 +19,7 @@ fn others() -> Vec<(&'static str, Vec<u8>)> {
             { "message": { "role": "user", "content": "hello" }, "contextItems": [] },
             { "message": { "role": "assistant", "content": "", "toolCalls": [{ "id": "call_1", "type": "function", "function": { "name": "Read", "arguments": "{}" } }] } },
         ] });
-    let mut files = vec![("qwen-code", lines(&qwen)), ("pi", lines(&pi)), ("copilot-cli", lines(&copilot))];
+    let mut files = Vec::new();
     for (name, object) in [("cline", cline), ("cline, metadata", cline_metadata), ("continue", continued)] {
         files.push((name, object.to_string().into_bytes()));
         files.push((name, serde_json::to_vec_pretty(&object).unwrap()));

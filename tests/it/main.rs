@@ -11,6 +11,7 @@
 
 mod agent_files;
 mod agent_files_properties;
+mod agent_sessions;
 mod aware;
 mod bodies;
 mod bpe;

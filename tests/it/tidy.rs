@@ -222,7 +222,7 @@ fn imports_have_no_circles() {
 }
 
 /// The keys by which vendors' messages are recognized: the first ones that a second reader would name.
-const WIRE_KEYS: [&str; 14] = [
+const WIRE_KEYS: [&str; 17] = [
     "cache_control",
     "encrypted_content",
     "functionCall",
@@ -233,9 +233,12 @@ const WIRE_KEYS: [&str; 14] = [
     "input_schema",
     "model_output",
     "reasoning_content",
+    "thinkingSignature",
     "thoughtSignature",
+    "toolRequests",
     "tool_calls",
     "tool_use_id",
+    "transformedContent",
     "user_input",
 ];
 

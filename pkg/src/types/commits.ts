@@ -5,6 +5,7 @@
 
 import type { Diagnostic, Limits } from "./common.js";
 import type { PlatformAbortSignal, PlatformReadableStream } from "./platform.js";
+import type { TranscriptFormat } from "./transcripts.js";
 
 /**
  * Content of a commit's artifact: the messages since the parent, a summary that replaces them, or the whole
@@ -16,8 +17,7 @@ export type CommitType = "delta" | "compaction" | "snapshot";
 export type CheckpointTrigger = "turn_boundary" | "tool_call" | "compaction" | "session_end" | "explicit";
 
 /** A known format. Records may name others. */
-export type CommitFormat =
-  "bureau-agent-v1" | "claude-code-v1" | "codex-v0" | "codex-v1" | "gemini-v1" | "generic-v1" | (string & {});
+export type CommitFormat = TranscriptFormat | (string & {});
 
 /** The record of a commit. Unknown fields are kept unchanged. */
 export interface CommitRecord {

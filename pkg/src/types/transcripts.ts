@@ -3,7 +3,10 @@ import type { Diagnostic, JsonValue, Limits, OwnTokenizer, Tokenizer } from "./c
 import type { LoomTreeData, VendorBlock } from "./loom.js";
 
 /** A format of agent sessions; docs/session-formats.md has the rules of each. */
-export type TranscriptFormat =
+export type TranscriptFormat = WrittenTranscriptFormat | "copilot-cli-v1" | "pi-v3" | "qwen-code-v1";
+
+/** A format that conversations of other agents can be translated to; the others are only read and joined. */
+export type WrittenTranscriptFormat =
   "bureau-agent-v1" | "claude-code-v1" | "codex-v0" | "codex-v1" | "gemini-v1" | "generic-v1";
 
 /** A session file as stored by the host. Invalid UTF-8 is preserved only if passed as bytes. */
@@ -150,7 +153,10 @@ export interface TranslatePart {
 /** A chain, oldest first, and the target format. */
 export interface TranslateRequest {
   parts: readonly TranslatePart[];
-  /** One of {@link TranscriptFormat}; any other gives Markdown. */
+  /**
+   * One of {@link WrittenTranscriptFormat}; another {@link TranscriptFormat} only if all parts have it. Any other name
+   * gives Markdown.
+   */
   format: string;
   /** How to write turns of another vendor's agent: as a narrative (`render`, the default) or as turns. */
   crossFamily?: "render" | "transcode";

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::continuation::{Continuation, call_id};
 use super::format::{BlobSource, Format};
-use super::{bureau, claude, codex, gemini, gemini_join, generic};
+use super::{bureau, claude, codex, entries, gemini, gemini_join, generic};
 use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn};
 use crate::content::Block;
 use crate::error::{Diagnostic, Result};
@@ -40,6 +40,7 @@ impl Format {
                     ["sessionId", "$set", "$rewindTo"].into_iter().any(has)
                 }
             }
+            Self::CopilotCliV1 | Self::PiV3 | Self::QwenCodeV1 => entries::knows_record(self, kind),
             Self::BureauAgentV1 => true,
         }
     }
@@ -51,6 +52,7 @@ impl Format {
             Self::CodexV0 | Self::CodexV1 => codex::is_record(self == Self::CodexV1),
             Self::GeminiV1 => gemini_join::is_record,
             Self::GenericV1 => generic::is_record,
+            Self::CopilotCliV1 | Self::PiV3 | Self::QwenCodeV1 => entries::is_record(self),
             Self::BureauAgentV1 => |_| false,
         }
     }
@@ -87,6 +89,7 @@ impl Format {
             Self::CodexV0 | Self::CodexV1 => codex::read(bytes, self == Self::CodexV1, through, &mut notes),
             Self::GeminiV1 => gemini::read(bytes, &mut notes),
             Self::GenericV1 => generic::read(bytes, &mut notes),
+            Self::CopilotCliV1 | Self::PiV3 | Self::QwenCodeV1 => entries::read(self, bytes, through, &mut notes),
         };
         if transcript.turns.is_empty() {
             notes.nothing_said(bytes);
@@ -99,6 +102,7 @@ impl Format {
     /// `seed`: the same seed yields the same bytes.
     ///
     /// # Errors
+    /// [`UnknownValue`](crate::Code::UnknownValue) for a format that is not among [`Self::WRITTEN`];
     /// [`InternalError`](crate::Code::InternalError) if the result cannot be written.
     pub fn write(self, transcript: &Transcript, seed: &str) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
         let mut notes = ConversionReport::default();
@@ -161,6 +165,7 @@ pub(crate) fn write_part(
         Format::CodexV1 => codex::write(turns, true, continuation, notes),
         Format::GeminiV1 => gemini::write(turns, continuation, notes),
         Format::GenericV1 => return to_lines(generic::write(turns)),
+        Format::CopilotCliV1 | Format::PiV3 | Format::QwenCodeV1 => return Err(format.not_written()),
     };
     if let Some(title) = title {
         lines.extend(claude::write_title(title, continuation));

@@ -60,7 +60,13 @@ impl Concatenator {
     /// objects); [`crate::Code::LimitExceeded`] for nesting.
     pub fn push(&mut self, blob: &[u8], source: BlobSource<'_>) -> Result<()> {
         match self.format {
-            Format::ClaudeCodeV1 | Format::CodexV0 | Format::CodexV1 | Format::GenericV1 => {
+            Format::ClaudeCodeV1
+            | Format::CodexV0
+            | Format::CodexV1
+            | Format::CopilotCliV1
+            | Format::GenericV1
+            | Format::PiV3
+            | Format::QwenCodeV1 => {
                 append::push(&mut self.bytes, blob, &mut |finding| self.diagnostics.push(source.place(finding)));
                 Ok(())
             }

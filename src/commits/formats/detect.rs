@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::codec::ReadOptions;
 use super::codex::{self, LineKind};
 use super::format::{BlobSource, Format};
-use super::{claude, gemini, generic};
+use super::{claude, entries, gemini, generic};
 use crate::commits::transcript::{ConversionReport, text};
 use crate::content::Block;
 use crate::json::Document;
@@ -16,7 +16,11 @@ use crate::jsonl::{Reader, Record};
 use crate::limits::Limits;
 
 /// The formats whose lines have an envelope.
-const ENVELOPED: [Format; 3] = [Format::GeminiV1, Format::CodexV1, Format::ClaudeCodeV1];
+const ENVELOPED: [Format; 6] =
+    [Format::PiV3, Format::QwenCodeV1, Format::CopilotCliV1, Format::GeminiV1, Format::CodexV1, Format::ClaudeCodeV1];
+
+/// The formats whose lines are entries.
+const OF_ENTRIES: [Format; 3] = [Format::PiV3, Format::QwenCodeV1, Format::CopilotCliV1];
 
 /// The format of a session file: that of its first record of a conversation; `None` without such a record. The
 /// beginning of a file is enough if it has a whole line with a message.
@@ -66,6 +70,9 @@ fn shape_of(record: &Map<String, Value>) -> Option<Format> {
     let is_item = matches!(kind, "message" | "reasoning" | "compaction")
         || kind.ends_with("_call")
         || kind.ends_with("_call_output");
+    if let Some(&format) = OF_ENTRIES.iter().find(|format| format.is_record()(record)) {
+        return Some(format);
+    }
     if has("projectHash") || has("$set") || has("$rewindTo") || kind == "gemini" || has("sessionId") && has("messages")
     {
         Some(Format::GeminiV1)
@@ -110,6 +117,7 @@ fn is_conversation(format: Format, record: &Map<String, Value>) -> bool {
             };
             turns.iter().flat_map(|turn| &turn.blocks).any(says)
         }
+        Format::CopilotCliV1 | Format::PiV3 | Format::QwenCodeV1 => entries::is_conversation(format, record),
         Format::BureauAgentV1 => false,
     }
 }

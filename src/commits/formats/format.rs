@@ -23,15 +23,34 @@ pub enum Format {
     CodexV0,
     /// `codex-v1`: Codex rollouts.
     CodexV1,
+    /// `copilot-cli-v1`: the events of Copilot CLI.
+    CopilotCliV1,
     /// `gemini-v1`: Gemini CLI's session files.
     GeminiV1,
     /// `generic-v1`: a line of `{ role, content }` for each message.
     GenericV1,
+    /// `pi-v3`: the sessions of pi.
+    PiV3,
+    /// `qwen-code-v1`: the sessions of Qwen Code.
+    QwenCodeV1,
 }
 
 impl Format {
     /// Every format, in the order of their names.
-    pub const ALL: &'static [Self] =
+    pub const ALL: &'static [Self] = &[
+        Self::BureauAgentV1,
+        Self::ClaudeCodeV1,
+        Self::CodexV0,
+        Self::CodexV1,
+        Self::CopilotCliV1,
+        Self::GeminiV1,
+        Self::GenericV1,
+        Self::PiV3,
+        Self::QwenCodeV1,
+    ];
+
+    /// The formats that can be written; the others are only read and joined.
+    pub const WRITTEN: &'static [Self] =
         &[Self::BureauAgentV1, Self::ClaudeCodeV1, Self::CodexV0, Self::CodexV1, Self::GeminiV1, Self::GenericV1];
 
     /// The name in the field `format` of records.
@@ -41,8 +60,11 @@ impl Format {
             Self::ClaudeCodeV1 => "claude-code-v1",
             Self::CodexV0 => "codex-v0",
             Self::CodexV1 => "codex-v1",
+            Self::CopilotCliV1 => "copilot-cli-v1",
             Self::GeminiV1 => "gemini-v1",
             Self::GenericV1 => "generic-v1",
+            Self::PiV3 => "pi-v3",
+            Self::QwenCodeV1 => "qwen-code-v1",
         }
     }
 
@@ -61,7 +83,17 @@ impl Format {
 
     /// Whether conversations of the format are joined by appending bytes, as in [`append`].
     pub(crate) const fn is_appended(self) -> bool {
-        matches!(self, Self::ClaudeCodeV1 | Self::CodexV0 | Self::CodexV1 | Self::GenericV1)
+        !matches!(self, Self::BureauAgentV1 | Self::GeminiV1)
+    }
+
+    /// The error for a format that cannot be written.
+    pub(crate) fn not_written(self) -> Error {
+        let expected: Vec<&str> = Self::WRITTEN.iter().map(|format| format.name()).collect();
+        let message = format!("`{self}` can be read but not written; use one of {}", quoted(&expected));
+        Error::new(Code::UnknownValue, message)
+            .with("path", "format")
+            .with("value", self.name())
+            .with("expected", expected)
     }
 
     /// Refuses a compressed file, as Codex leaves its older rollouts.
@@ -83,8 +115,8 @@ impl Format {
         match self {
             Self::BureauAgentV1 | Self::ClaudeCodeV1 => Some(Vendor::Anthropic),
             Self::CodexV0 | Self::CodexV1 => Some(Vendor::OpenAi),
-            Self::GeminiV1 => Some(Vendor::Google),
-            Self::GenericV1 => None,
+            Self::GeminiV1 | Self::QwenCodeV1 => Some(Vendor::Google),
+            Self::CopilotCliV1 | Self::GenericV1 | Self::PiV3 => None,
         }
     }
 
@@ -94,8 +126,11 @@ impl Format {
             Self::BureauAgentV1 => "bureau-agent",
             Self::ClaudeCodeV1 => "claude-code",
             Self::CodexV0 | Self::CodexV1 => "codex",
+            Self::CopilotCliV1 => "copilot-cli",
             Self::GeminiV1 => "gemini",
             Self::GenericV1 => "generic",
+            Self::PiV3 => "pi",
+            Self::QwenCodeV1 => "qwen-code",
         }
     }
 }

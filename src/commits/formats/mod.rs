@@ -5,6 +5,9 @@
 //! | --- | --- | --- |
 //! | `claude-code-v1` | Claude Code's JSONL transcripts | bytes appended |
 //! | `codex-v1` | Codex rollouts, enveloped JSONL | bytes appended |
+//! | `copilot-cli-v1` | the events of Copilot CLI | bytes appended |
+//! | `pi-v3` | the sessions of pi | bytes appended |
+//! | `qwen-code-v1` | the sessions of Qwen Code | bytes appended |
 //! | `codex-v0` | the older rollouts, bare items | bytes appended |
 //! | `generic-v1` | JSONL of `{ role, content }` | bytes appended |
 //! | `bureau-agent-v1` | a CBOR array of messages | items spliced under one header |
@@ -23,6 +26,7 @@ mod codex_fork;
 mod concatenator;
 mod continuation;
 mod detect;
+pub(crate) mod entries;
 mod format;
 pub(crate) mod gemini;
 mod gemini_join;

@@ -4,11 +4,13 @@ use super::builder::{Builder, Lines, place_in};
 use super::commit_index::incomplete;
 use super::resume::Header;
 use crate::commits::formats::codex::{self, LineKind};
-use crate::commits::formats::{gemini, generic};
+use crate::commits::formats::{entries, gemini, generic};
 use crate::commits::record::{CommitType, Trigger};
 use crate::commits::transcript::{ConversionReport, Role, list, object, owned, text};
 use crate::error::{Diagnostic, Result};
 use crate::jsonl::{Reader, Record};
+use crate::maps::SortedMap;
+use serde_json::{Map, Value};
 
 /// The lines of the current delta.
 struct Deltas<'b, 'o> {
@@ -62,8 +64,14 @@ impl<'b: 'o, 'o> Deltas<'b, 'o> {
         Ok(())
     }
 
-    /// Handles a compaction: commits the lines before it, then the summary.
-    fn compact(&mut self, builder: &mut Builder<'b, 'o>, bytes: &[u8], line: u32, time: Option<&str>) -> Result<()> {
+    /// Handles a compaction: commits the lines before it, then the summary, after the lines that it keeps.
+    fn compact(
+        &mut self,
+        builder: &mut Builder<'b, 'o>,
+        kept: &[&[u8]],
+        (bytes, line): (&[u8], u32),
+        time: Option<&str>,
+    ) -> Result<()> {
         self.answering = false;
         self.close(builder)?;
         builder.note_time(time);
@@ -78,6 +86,7 @@ impl<'b: 'o, 'o> Deltas<'b, 'o> {
                 ));
             }
         }
+        kept.iter().for_each(|line| self.lines.push(line));
         self.lines.push(bytes);
         builder.commit(CommitType::Compaction, &mut self.lines, Trigger::Compaction)?;
         let end = place_in(self.unread, bytes).saturating_add(bytes.len());
@@ -131,7 +140,7 @@ pub(super) fn codex<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8])
             }
             LineKind::Compacted(_) => {
                 builder.later.absorb(found);
-                deltas.compact(builder, line.bytes, number, line.timestamp.as_deref())?;
+                deltas.compact(builder, &[], (line.bytes, number), line.timestamp.as_deref())?;
                 continue;
             }
             LineKind::RolledBack(_) | LineKind::Aside => {}
@@ -159,7 +168,7 @@ pub(super) fn gemini<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]
             time = text(set, "lastUpdated");
             if !list(set, "messages").is_empty() {
                 noted.add(&map, &mut builder.later);
-                deltas.compact(builder, bytes, line, time)?;
+                deltas.compact(builder, &[], (bytes, line), time)?;
                 continue;
             }
         }
@@ -193,4 +202,70 @@ pub(super) fn generic<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8
     }
     deltas.end(builder)?;
     Ok(reader.finish())
+}
+
+/// The entries read so far, by id: the id of each parent, and the line.
+type Entries<'b> = SortedMap<String, (Option<String>, &'b [u8])>;
+
+/// Imports the entries of pi, Qwen Code or Copilot CLI; returns the findings about their lines.
+pub(super) fn entries<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]) -> Result<Vec<Diagnostic>> {
+    let format = builder.format;
+    let mut deltas = Deltas::new(builder, unread);
+    let mut known: Entries<'b> = SortedMap::new();
+    let mut reader = Reader::after_lines(unread, builder.committed.line, format.is_record());
+    for Record { line, bytes, value: map } in reader.by_ref() {
+        let mut found = ConversionReport::default();
+        let content = entries::content(format, &map, &mut found);
+        builder.later.absorb(found);
+        builder.session = builder.session.take().or_else(|| entries::session_id(format, &map));
+        if entries::is_header(format, &map) && deltas.header == Header::None {
+            deltas.header = Header::Line(bytes);
+        }
+        let time = text(&map, "timestamp");
+        if content.compacts {
+            let kept = kept_lines(builder, &map, &known)?;
+            deltas.compact(builder, &kept, (bytes, line), time)?;
+        } else {
+            match content.turns.first().map(|turn| turn.role) {
+                Some(Role::Assistant) => deltas.answering = true,
+                Some(Role::System) | None => {}
+                Some(_) => deltas.before_question(builder, bytes, line)?,
+            }
+            builder.note_time(time);
+            deltas.lines.push(bytes);
+        }
+        if let Some((id, parent)) = entries::links(format, &map) {
+            known.or_insert(id.to_owned(), (parent.map(str::to_owned), bytes));
+        }
+    }
+    deltas.end(builder)?;
+    Ok(reader.finish())
+}
+
+/// The lines before a compaction that it keeps, oldest first.
+fn kept_lines<'b>(
+    builder: &Builder<'_, '_>,
+    compaction: &Map<String, Value>,
+    known: &Entries<'b>,
+) -> Result<Vec<&'b [u8]>> {
+    let links = entries::links(builder.format, compaction);
+    let (Some(first), Some((_, Some(parent)))) = (entries::first_kept(builder.format, compaction), links) else {
+        return Ok(Vec::new());
+    };
+    let mut kept = Vec::new();
+    let mut at = Some(parent);
+    while let Some(id) = at.filter(|_| kept.len() <= known.len()) {
+        let Some((parent, line)) = known.get(id) else { break };
+        kept.push(*line);
+        if id == first {
+            kept.reverse();
+            return Ok(kept);
+        }
+        at = parent.as_deref();
+    }
+    let consumed = builder.options.resume.filter(|_| !builder.is_whole()).map(|resume| resume.consumed);
+    match consumed {
+        Some(consumed) => Err(incomplete(consumed, &format!("a compaction keeps `{first}`, which is further back"))),
+        None => Ok(Vec::new()),
+    }
 }

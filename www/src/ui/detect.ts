@@ -50,6 +50,9 @@ const SESSIONS = {
   "codex-v0": "a session of Codex (older format)",
   "codex-v1": "a session of Codex",
   "gemini-v1": "a session of Gemini CLI",
+  "pi-v3": "a session of pi",
+  "qwen-code-v1": "a session of Qwen Code",
+  "copilot-cli-v1": "a session of Copilot CLI",
   "generic-v1": "a session, one message per line",
 };
 

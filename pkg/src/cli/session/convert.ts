@@ -7,7 +7,7 @@ import { command } from "../command.js";
 import { misused } from "../failure.js";
 import type { Line } from "../output.js";
 import { counted, diagnosticLines, grouped } from "../report.js";
-import { formatChoices, fullName } from "./format.js";
+import { fullName, writtenChoices } from "./format.js";
 import { leftOut } from "./left-out.js";
 import { fromOption, session } from "./read.js";
 
@@ -30,7 +30,7 @@ export const convert = command({
     calls, results and reasoning become records of the other agent. The report lists everything that its format cannot
     express. The output is deterministic.`,
   options: {
-    to: choice([...formatChoices, "markdown"], "format of the output"),
+    to: choice([...writtenChoices, "markdown"], "format of the output"),
     from: fromOption,
     narrative: flag("write the turns of another vendor as one narrative message"),
     "through-compactions": flag("include the history before the newest compaction"),

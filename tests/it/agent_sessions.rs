@@ -1,0 +1,245 @@
+//! Sessions recorded from pi, Qwen Code and Copilot CLI (SPEC §5 "Formats"): what their next request held is read, in any
+//! damage.
+
+use ctxweave::commits::CommitType;
+use ctxweave::commits::formats::{Concatenator, Format, detect_format};
+use ctxweave::commits::translate::{CrossFamily, Tier};
+use ctxweave::{Code, DiagnosticCode, Limits};
+use serde_json::{Value, json};
+
+use crate::growing_sessions::{Kept, in_pieces};
+use crate::imports::{blob, chain, import_every};
+use crate::transcripts::{lines, read, texts, translated};
+
+const FILES: [(&str, Format, &[u8]); 3] = [
+    ("pi", Format::PiV3, include_bytes!("../sessions/pi-0.73.1.jsonl")),
+    ("Qwen Code", Format::QwenCodeV1, include_bytes!("../sessions/qwen-code-0.24.4.jsonl")),
+    ("Copilot CLI", Format::CopilotCliV1, include_bytes!("../sessions/copilot-cli-1.0.102.events.jsonl")),
+];
+
+fn records(file: &[u8]) -> Vec<Value> {
+    String::from_utf8_lossy(file).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn recorded_sessions_are_what_the_tool_sent_next() {
+    let two_calls = [
+        "user: hello",
+        "assistant: call call_1",
+        "user: result call_1",
+        "assistant: call call_2",
+        "user: result call_2",
+        "assistant: ok",
+    ];
+    for (name, format, file) in FILES {
+        assert_eq!(detect_format(file), Some(format), "{name}");
+        let (transcript, found) = read(format, file, false);
+        assert_eq!(found, [], "{name}");
+        let said = texts(&transcript);
+        match format {
+            Format::PiV3 => {
+                assert_eq!(said, ["user: hello", "assistant: call call_1", "user: result call_1", "assistant: ok"])
+            }
+            Format::QwenCodeV1 => assert_eq!(said, two_calls),
+            _ => {
+                assert!(said[0].starts_with("system: You are the GitHub Copilot CLI"), "{name}");
+                assert_eq!(
+                    said[1],
+                    "user: <current_datetime>2026-11-26T01:24:32.376+00:00</current_datetime>\n\nhello"
+                );
+                assert_eq!(said[2..], two_calls[1..]);
+            }
+        }
+        assert!(transcript.turns.iter().all(|turn| turn.timestamp.is_some()), "{name}");
+    }
+}
+
+#[test]
+fn recorded_sessions_are_imported_whole_and_in_pieces() {
+    for (name, format, file) in FILES {
+        let import = import_every(format, file, 1);
+        assert_eq!(import.diagnostics, [], "{name}");
+        assert!(import.records.len() > 1 && import.records.iter().all(|record| record.provenance.session_id.is_some()));
+        let mut joined = Concatenator::new(format, &Limits::default(), 0);
+        for record in chain(&import, import.tip.as_ref().unwrap()) {
+            joined.push(blob(&import, record), Default::default()).unwrap();
+        }
+        assert_eq!(joined.finish().unwrap().bytes, file, "{name}");
+        for pieces in [2, 3, 7] {
+            let cuts: Vec<usize> = (1..pieces).map(|piece| file.len() * piece / pieces).collect();
+            assert_eq!(in_pieces(format, file, 1, &cuts).kept, Kept::of(format, file, 1), "{name}, {pieces}");
+        }
+    }
+}
+
+#[test]
+fn recorded_sessions_are_translated() {
+    for (name, format, file) in FILES {
+        let said = |format: Format, bytes: &[u8]| texts(&read(format, bytes, false).0);
+        for target in Format::WRITTEN {
+            let done = translated(&[(format.name(), file)], target.name(), CrossFamily::Transcode);
+            assert_eq!(done.tier, Tier::Transcode, "{name}");
+            let results = |texts: Vec<String>| texts.into_iter().filter(|text| !text.starts_with("system")).count();
+            assert!(results(said(*target, &done.bytes)) >= results(said(format, file)), "{name} to {target}");
+            assert!(!String::from_utf8_lossy(&done.bytes).contains("1970"), "{name} to {target}");
+        }
+        let native = translated(&[(format.name(), file)], format.name(), CrossFamily::Render);
+        assert_eq!((native.tier, native.bytes.as_slice()), (Tier::Native, file));
+        let limits = Limits::default();
+        let error = format.write(&read(format, file, false).0, "").unwrap_err();
+        assert_eq!(error.code(), Code::UnknownValue);
+        assert!(error.message().contains("can be read but not written"), "{error} {limits:?}");
+    }
+}
+
+/// 600 damaged variants of each file: cut off, appended, glued, with NUL bytes, reordered. Each whole line is read, or its
+/// loss is reported; and an import has it in a blob.
+#[test]
+fn damage_loses_no_whole_record_silently() {
+    let mut state = 7_u32;
+    let mut next = |below: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as usize % below
+    };
+    for (name, format, file) in FILES {
+        let whole: Vec<&[u8]> = file.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
+        for variant in 0..600 {
+            let mut list: Vec<Vec<u8>> = whole.iter().map(|line| line.to_vec()).collect();
+            let (at, other) = (next(list.len()), next(list.len()));
+            let cut = 1 + next(whole[at].len() - 1);
+            let mut lost = None;
+            match variant % 5 {
+                0 => lost = Some(std::mem::replace(&mut list[at], whole[at][..cut].to_vec())),
+                1 => list[at].extend_from_slice(b" and more"),
+                2 => {
+                    let glued = [&list[at][..], whole[other]].concat();
+                    list[at] = glued;
+                }
+                3 => list[at].splice(0..0, vec![0; 1 + cut % 4]).for_each(drop),
+                _ => list.swap(at, other),
+            }
+            let damaged: Vec<u8> = list.iter().flat_map(|line| [line, &b"\n"[..]].concat()).collect();
+            let (transcript, found) = read(format, &damaged, false);
+            let import = import_every(format, &damaged, 1);
+            let stored: Vec<u8> = import.blobs.iter().flat_map(|(_, bytes)| [bytes, &b"\n"[..]].concat()).collect();
+            for line in whole.iter().filter(|line| lost.as_deref() != Some(**line)) {
+                assert!(stored.windows(line.len()).any(|part| part == *line), "{name}, variant {variant}");
+            }
+            let is_same = texts(&transcript) == texts(&read(format, file, false).0);
+            let is_reported = !found.is_empty() && !import.diagnostics.is_empty();
+            // Lines in another order are no damage to a reader of a list.
+            assert!(is_same || !found.is_empty() || variant % 5 == 4, "{name}, variant {variant}");
+            assert!(variant % 5 == 4 || is_reported, "{name}, variant {variant}: {found:?}");
+        }
+    }
+}
+
+fn pi(id: &str, parent: Option<&str>, role: &str, text: &str) -> Value {
+    json!({ "type": "message", "id": id, "parentId": parent, "timestamp": "2026-11-26T01:27:01.953Z",
+        "message": { "role": role, "content": [{ "type": "text", "text": text }] } })
+}
+
+fn pi_session(compaction: Value) -> Vec<u8> {
+    let header =
+        json!({ "type": "session", "version": 3, "id": "s", "timestamp": "2026-11-26T01:27:01.923Z", "cwd": "/" });
+    lines(&[
+        header,
+        pi("a", None, "user", "one"),
+        pi("b", Some("a"), "assistant", "two"),
+        pi("c", Some("b"), "user", "three"),
+        pi("d", Some("c"), "assistant", "four"),
+        compaction,
+        pi("f", Some("e"), "user", "five"),
+        pi("g", Some("f"), "assistant", "six"),
+    ])
+}
+
+/// pi keeps the entries from the one that a compaction names, after the summary.
+#[test]
+fn a_compaction_of_pi_keeps_its_entries() {
+    let compaction = json!({ "type": "compaction", "id": "e", "parentId": "d", "timestamp": "2026-11-26T01:28:00.000Z",
+        "summary": "so far", "firstKeptEntryId": "c", "tokensBefore": 9 });
+    let file = pi_session(compaction.clone());
+    let (transcript, found) = read(Format::PiV3, &file, false);
+    assert_eq!(found, []);
+    assert!(transcript.turns[0].summary && texts(&transcript)[0].contains("<summary>\nso far\n</summary>"));
+    assert_eq!(texts(&transcript)[1..], ["user: three", "assistant: four", "user: five", "assistant: six"]);
+    let all = ["user: one", "assistant: two", "user: three", "assistant: four", "user: five", "assistant: six"];
+    assert_eq!(texts(&read(Format::PiV3, &file, true).0), all);
+    let import = import_every(Format::PiV3, &file, 1);
+    let chain = chain(&import, import.tip.as_ref().unwrap());
+    let at = chain.iter().position(|record| record.commit_type == CommitType::Compaction).unwrap();
+    let joined = |from: usize| {
+        let mut joined = Concatenator::new(Format::PiV3, &Limits::default(), 0);
+        chain[from..].iter().for_each(|record| joined.push(blob(&import, record), Default::default()).unwrap());
+        joined.finish().unwrap().bytes
+    };
+    assert_eq!(texts(&read(Format::PiV3, &joined(at), false).0), texts(&transcript));
+    let (whole, found) = read(Format::PiV3, &joined(0), true);
+    assert_eq!((texts(&whole), found), (all.map(str::to_owned).to_vec(), vec![]));
+    for cut in [40, file.len() / 2, file.len() * 2 / 3] {
+        assert_eq!(in_pieces(Format::PiV3, &file, 1, &[cut]).kept, Kept::of(Format::PiV3, &file, 1));
+    }
+    let mut lost = compaction;
+    lost["firstKeptEntryId"] = json!("nobody");
+    let (transcript, found) = read(Format::PiV3, &pi_session(lost), false);
+    assert_eq!(texts(&transcript)[1..], ["user: five", "assistant: six"]);
+    assert_eq!(found[0].code, DiagnosticCode::BrokenChain);
+}
+
+/// The conversation is the chain of the newest entry; the branch that the user left is in the file only.
+#[test]
+fn a_branch_of_pi_that_was_left_is_not_read() {
+    let file = lines(&[
+        pi("a", None, "user", "one"),
+        pi("b", Some("a"), "assistant", "left"),
+        json!({ "type": "branch_summary", "id": "c", "parentId": "a", "timestamp": "2026-11-26T01:27:02Z", "fromId": "b", "summary": "was left" }),
+        pi("d", Some("c"), "user", "two"),
+        pi("e", Some("d"), "assistant", "taken"),
+    ]);
+    let (transcript, found) = read(Format::PiV3, &file, false);
+    let said = texts(&transcript);
+    assert!(said[1].contains("<summary>\nwas left</summary>"), "{said:?}");
+    assert_eq!(
+        (said[0].as_str(), &said[2..]),
+        ("user: one", &["user: two".to_owned(), "assistant: taken".to_owned()][..])
+    );
+    assert_eq!(found, []);
+}
+
+/// Qwen Code and Copilot CLI record the history after a compaction, or its summary.
+#[test]
+fn compactions_of_other_agents_replace_what_precedes_them() {
+    let mut qwen = records(FILES[1].2);
+    let content = |role: &str, text: &str| json!({ "role": role, "parts": [{ "text": text }] });
+    let newest = qwen.last().unwrap()["uuid"].clone();
+    qwen.push(json!({ "uuid": "z", "parentUuid": newest, "sessionId": "s", "timestamp": "2026-11-26T01:30:00Z", "type": "system",
+        "subtype": "chat_compression", "systemPayload": { "info": {}, "compressedHistory": [content("user", "so far"), content("model", "Got it")] } }));
+    qwen.push(
+        json!({ "uuid": "y", "parentUuid": "z", "sessionId": "s", "timestamp": "2026-11-26T01:30:01Z", "type": "user",
+        "message": content("user", "go on") }),
+    );
+    let (transcript, found) = read(Format::QwenCodeV1, &lines(&qwen), false);
+    assert_eq!(
+        (texts(&transcript), found),
+        (["user: so far", "assistant: Got it", "user: go on"].map(str::to_owned).to_vec(), vec![])
+    );
+    let mut copilot = records(FILES[2].2);
+    let event = |kind: &str, data: Value| json!({ "type": kind, "data": data, "id": "x", "timestamp": "2026-11-26T01:30:00Z", "parentId": null });
+    copilot.push(event("session.compaction_complete", json!({ "success": true, "summaryContent": "so far" })));
+    copilot.push(event("user.message", json!({ "content": "go on", "transformedContent": "<now/> go on" })));
+    copilot.push(event(
+        "assistant.message",
+        json!({ "content": "another agent", "toolRequests": [], "parentToolCallId": "call_9" }),
+    ));
+    let (transcript, found) = read(Format::CopilotCliV1, &lines(&copilot), false);
+    assert_eq!(
+        (texts(&transcript), found),
+        (["user: so far", "user: <now/> go on"].map(str::to_owned).to_vec(), vec![])
+    );
+    for (format, file) in [(Format::QwenCodeV1, lines(&qwen)), (Format::CopilotCliV1, lines(&copilot))] {
+        let import = import_every(format, &file, 1);
+        assert_eq!(import.diagnostics, []);
+        assert_eq!(import.records.iter().filter(|record| record.commit_type == CommitType::Compaction).count(), 1);
+    }
+}
