@@ -1,5 +1,5 @@
 //! The messages of a dialogue that are shortened rather than removed: reserve, tail, protected texts, head
-//! (docs/loom.md).
+//! (docs/truncation.md).
 
 use std::ops::Range;
 
