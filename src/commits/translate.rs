@@ -305,6 +305,7 @@ impl Output {
             }
             Some(from) => {
                 let turns = dated(from, run, options, diagnostics)?;
+                let turns = if target.hides_before_summary() { summary_first(from, turns) } else { turns };
                 let summaries = summaries(run, &turns);
                 match options.cross_family {
                     CrossFamily::Transcode => {
@@ -522,6 +523,17 @@ fn foreign(turns: Vec<Turn>, notes: &mut ConversionReport) -> Vec<Turn> {
         out.push(Turn { blocks, ..turn });
     }
     out
+}
+
+/// Puts the summary of a compaction of Codex before the messages that the compaction kept.
+fn summary_first(from: Format, mut turns: Vec<Turn>) -> Vec<Turn> {
+    if from.family() == Format::CodexV1.family()
+        && let Some(at) = turns.iter().rposition(|turn| turn.summary)
+        && let Some(kept) = turns.get_mut(..=at)
+    {
+        kept.rotate_right(1);
+    }
+    turns
 }
 
 /// The turns of deltas; those without a time have that of their commit.

@@ -7,9 +7,12 @@
 
 pub(crate) mod ai_sdk;
 pub(crate) mod anthropic;
+pub(crate) mod atif;
 pub(crate) mod blocks;
 pub(crate) mod bodies;
 pub(crate) mod chats;
+pub(crate) mod cline;
+pub(crate) mod continue_dev;
 pub(crate) mod copilot;
 pub(crate) mod detect;
 pub(crate) mod fields;
@@ -28,6 +31,8 @@ pub(crate) mod openai_agents;
 pub(crate) mod openai_chat;
 pub(crate) mod openai_responses;
 mod openai_shared;
+pub(crate) mod opencode;
+pub(crate) mod otel;
 pub(crate) mod pi;
 pub(crate) mod pieces;
 pub(crate) mod price;

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::content::{Block, Role};
+use crate::content::{Block, Media, Role, arguments_object};
 use crate::vendors::blocks::{Unknown, flag, lacking, only_shown, owned, read_content, read_said, text};
+use crate::vendors::gemini::blocks::push_signature;
 use crate::vendors::signature::ReasoningSignature;
 
 /// The author and the blocks of a message; `None` for one that the model does not see, or of an unknown role.
@@ -79,7 +80,12 @@ fn read_answer(message: &Map<String, Value>, notes: &mut dyn Unknown) -> Vec<Blo
         .iter()
         .flat_map(|block| match block.as_object().filter(|block| text(block, "type") == Some("thinking")) {
             Some(thinking) => read_thinking(thinking, api, notes).into_iter().collect(),
-            None => read_content(Some(block), None, notes),
+            None => {
+                let mut read = Vec::new();
+                block.as_object().into_iter().for_each(|block| push_signature(block, &mut read));
+                read.extend(read_content(Some(block), None, notes));
+                read
+            }
         })
         .collect()
 }
@@ -107,4 +113,146 @@ fn read_thinking(block: &Map<String, Value>, api: &str, notes: &mut dyn Unknown)
     let signature = signature.map(|signature| signature.write().into());
     let text = if redacted { Cow::default() } else { thought };
     Some(Block::Reasoning { text, signature, redacted })
+}
+
+/// What pi has no place for.
+pub(crate) type Lost<'n> = &'n mut dyn FnMut(&str);
+
+/// The parts of a turn as messages of pi: what was said, and each result. `name_of` is the tool of a call.
+pub(crate) fn write_messages<'n>(
+    role: Role,
+    blocks: &[Block<'_>],
+    model: Option<&str>,
+    name_of: impl Fn(&str) -> Option<&'n str>,
+    lost: Lost<'_>,
+) -> Vec<Map<String, Value>> {
+    let mut messages = Vec::new();
+    let mut said: Vec<&Block<'_>> = Vec::new();
+    for block in blocks {
+        let Block::ToolResult { tool_call_id, content, is_error, .. } = block else {
+            said.push(block);
+            continue;
+        };
+        messages.extend(write_said(role, &std::mem::take(&mut said), model, lost));
+        messages.push(fields(json!({
+            "role": "toolResult", "toolCallId": tool_call_id, "toolName": name_of(tool_call_id).unwrap_or_default(),
+            "content": content.iter().filter_map(|block| write_block(block, None, lost)).collect::<Vec<_>>(),
+            "isError": *is_error == Some(true),
+        })));
+    }
+    messages.extend(write_said(role, &said, model, lost));
+    messages
+}
+
+fn fields(message: Value) -> Map<String, Value> {
+    if let Value::Object(fields) = message { fields } else { Map::new() }
+}
+
+fn write_said(role: Role, blocks: &[&Block<'_>], model: Option<&str>, lost: Lost<'_>) -> Option<Map<String, Value>> {
+    let mut content = Vec::new();
+    // The signature of the next call.
+    let mut carried = None;
+    for (at, block) in blocks.iter().enumerate() {
+        if let Block::Reasoning { text, signature: Some(signature), redacted: false } = block
+            && text.is_empty()
+            && matches!(blocks.get(at.saturating_add(1)), Some(Block::ToolCall { .. }))
+            && let Some(ReasoningSignature::Thought(thought)) = ReasoningSignature::read(signature)
+        {
+            carried = Some(thought.into_owned());
+            continue;
+        }
+        content.extend(write_block(block, carried.take(), lost));
+    }
+    if content.is_empty() {
+        return None;
+    }
+    if role != Role::Assistant {
+        return Some(fields(json!({ "role": "user", "content": content })));
+    }
+    let signatures = blocks.iter().filter_map(|block| match block {
+        Block::Reasoning { signature, .. } => signature.as_deref().and_then(ReasoningSignature::read),
+        _ => None,
+    });
+    let (api, provider) = signatures.map(|signature| api_of(&signature)).next().unwrap_or_else(|| api_for(model));
+    let calls = blocks.iter().any(|block| matches!(block, Block::ToolCall { .. }));
+    let cost = json!({ "input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0 });
+    Some(fields(json!({
+        "role": "assistant", "content": content, "api": api, "provider": provider, "model": model.unwrap_or("unknown"),
+        "usage": { "input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0, "cost": cost },
+        "stopReason": if calls { "toolUse" } else { "stop" },
+    })))
+}
+
+/// The interface, and its vendor, to which a signature is sent back.
+fn api_of(signature: &ReasoningSignature<'_>) -> (&'static str, &'static str) {
+    match signature {
+        ReasoningSignature::Thinking(_) | ReasoningSignature::Redacted(_) => ("anthropic-messages", "anthropic"),
+        ReasoningSignature::Thought(_) => ("google-generative-ai", "google"),
+        ReasoningSignature::Sealed(..) => ("openai-responses", "openai"),
+        ReasoningSignature::Field(..) | ReasoningSignature::Opaque(_) => ("openai-completions", "unknown"),
+    }
+}
+
+/// The interface and the vendor of a model.
+fn api_for(model: Option<&str>) -> (&'static str, &'static str) {
+    let model = model.unwrap_or_default();
+    if model.starts_with("claude") {
+        ("anthropic-messages", "anthropic")
+    } else if model.starts_with("gemini") {
+        ("google-generative-ai", "google")
+    } else if model.starts_with("gpt") {
+        ("openai-responses", "openai")
+    } else {
+        ("openai-completions", "unknown")
+    }
+}
+
+fn write_block(block: &Block<'_>, signature: Option<String>, lost: Lost<'_>) -> Option<Value> {
+    Some(match block {
+        Block::Text(text) => json!({ "type": "text", "text": text }),
+        Block::Reasoning { text, signature, redacted } => {
+            let mut thinking = json!({ "type": "thinking", "thinking": text });
+            let signature = signature.as_deref().and_then(ReasoningSignature::read);
+            let signature = signature.map(|signature| match signature {
+                ReasoningSignature::Sealed(..) | ReasoningSignature::Field(..) => signature.write(),
+                ReasoningSignature::Thinking(bare)
+                | ReasoningSignature::Redacted(bare)
+                | ReasoningSignature::Thought(bare)
+                | ReasoningSignature::Opaque(bare) => bare.into_owned(),
+            });
+            if let Value::Object(fields) = &mut thinking {
+                fields.extend(signature.map(|signature| ("thinkingSignature".to_owned(), signature.into())));
+                fields.extend(redacted.then(|| ("redacted".to_owned(), true.into())));
+            }
+            thinking
+        }
+        Block::ToolCall { id, name, arguments, server } => {
+            if *server {
+                lost("the mark of a call that the vendor answered");
+            }
+            let arguments = arguments_object(*arguments.clone());
+            let mut call = json!({ "type": "toolCall", "id": id, "name": name, "arguments": arguments });
+            if let (Some(signature), Value::Object(fields)) = (signature, &mut call) {
+                fields.insert("thoughtSignature".to_owned(), signature.into());
+            }
+            call
+        }
+        Block::Image(image) => match &image.media {
+            Some(Media::Data(data)) => json!({ "type": "image", "data": data, "mimeType": image.mime_type }),
+            _ => {
+                lost("an image at an address, written as a text");
+                json!({ "type": "text", "text": format!("[image: {}]", crate::vendors::blocks::image_url(image)) })
+            }
+        },
+        Block::Audio(audio) => {
+            lost("a recording, written as its description");
+            json!({ "type": "text", "text": format!("[audio: {}]", audio.mime_type) })
+        }
+        Block::Vendor(vendor_block) => {
+            let (text, what) = vendor_block.replacement();
+            lost(&what);
+            json!({ "type": "text", "text": text? })
+        }
+        Block::ToolResult { .. } => return None,
+    })
 }

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::transcripts::{SESSIONS, lines, session};
 
-/// The beginnings of sessions that other agents write, shortened.
-fn others() -> Vec<(&'static str, Vec<u8>)> {
+/// Sessions that are one value, and files next to them that are none.
+fn values() -> Vec<(Option<Format>, Value)> {
     let cline = json!({ "version": 1, "agent": "lead", "sessionId": "1795656342180_piiod", "origin": { "source": "cli", "sessionId": "1795656342180_piiod" },
         "messages": [
             { "id": "1687252c", "role": "user", "content": [{ "type": "text", "text": "hello" }], "ts": 1 },
@@ -19,12 +19,16 @@ fn others() -> Vec<(&'static str, Vec<u8>)> {
             { "message": { "role": "user", "content": "hello" }, "contextItems": [] },
             { "message": { "role": "assistant", "content": "", "toolCalls": [{ "id": "call_1", "type": "function", "function": { "name": "Read", "arguments": "{}" } }] } },
         ] });
-    let mut files = Vec::new();
-    for (name, object) in [("cline", cline), ("cline, metadata", cline_metadata), ("continue", continued)] {
-        files.push((name, object.to_string().into_bytes()));
-        files.push((name, serde_json::to_vec_pretty(&object).unwrap()));
-    }
-    files
+    let silent =
+        json!({ "sessionId": "a", "messages": [{ "id": "1", "role": "user", "content": [], "ts": 1 }], "history": [] });
+    vec![
+        (Some(Format::ClineV1), cline.clone()),
+        (Some(Format::ClineV1), cline["messages"].clone()),
+        (Some(Format::ContinueV1), continued),
+        (Some(Format::OpencodeExport), crate::document_sessions::opencode()),
+        (None, cline_metadata),
+        (None, silent),
+    ]
 }
 
 /// The beginnings of sessions of today's versions, shortened: what comes before the first message names no format.
@@ -51,17 +55,20 @@ fn known() -> Vec<(Format, Vec<u8>)> {
     vec![(Format::CodexV1, lines(&codex)), (Format::ClaudeCodeV1, lines(&claude)), (Format::GeminiV1, lines(&gemini))]
 }
 
+/// The beginning of a session is enough if it has a whole message.
 #[test]
-fn sessions_of_other_agents_have_no_format() {
-    for (name, file) in others() {
-        assert_eq!(detect_format(&file), None, "{name}");
-        for damaged in
-            [[&b"\0\0\0"[..], &file].concat(), [b"{\"cut", &file[..]].concat(), [b"\xef\xbb\xbf", &file[..]].concat()]
-        {
-            assert_eq!(detect_format(&damaged), None, "{name}");
-        }
-        for end in 0..file.len() {
-            assert_eq!(detect_format(&file[..end]), None, "{name}: {}", String::from_utf8_lossy(&file[..end]));
+fn a_session_that_is_one_value_has_its_format_once_something_is_said() {
+    for (format, value) in values() {
+        for file in [value.to_string().into_bytes(), serde_json::to_vec_pretty(&value).unwrap()] {
+            assert_eq!(detect_format(&file), format, "{value}");
+            for damage in [&b"\0\0\0"[..], b"\xef\xbb\xbf", b"{\"cut"] {
+                let damaged = [damage, &file[..]].concat();
+                assert_eq!(detect_format(&damaged), format, "{value}");
+            }
+            let found: Vec<Option<Format>> = (0..file.len()).map(|end| detect_format(&file[..end])).collect();
+            let first = found.iter().position(Option::is_some).unwrap_or(file.len());
+            assert!(found[..first].iter().all(Option::is_none) && found[first..].iter().all(|it| *it == format));
+            assert_eq!(first < file.len(), format.is_some(), "{value}");
         }
     }
 }

@@ -33,13 +33,18 @@ fn refuse(format: &str, blob: &[u8]) -> ctxweave::Error {
 fn the_registry_knows_its_formats() {
     let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
     let known = [
+        "atif-1.7",
         "bureau-agent-v1",
         "claude-code-v1",
+        "cline-v1",
         "codex-v0",
         "codex-v1",
+        "continue-v1",
         "copilot-cli-v1",
         "gemini-v1",
         "generic-v1",
+        "opencode-export",
+        "otel-genai",
         "pi-v3",
         "qwen-code-v1",
     ];

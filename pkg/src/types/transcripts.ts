@@ -3,11 +3,25 @@ import type { Diagnostic, JsonValue, Limits, OwnTokenizer, Tokenizer } from "./c
 import type { LoomTreeData, VendorBlock } from "./loom.js";
 
 /** A format of agent sessions; docs/session-formats.md has the rules of each. */
-export type TranscriptFormat = WrittenTranscriptFormat | "copilot-cli-v1" | "pi-v3" | "qwen-code-v1";
+export type TranscriptFormat =
+  | WrittenTranscriptFormat
+  | "cline-v1"
+  | "continue-v1"
+  | "copilot-cli-v1"
+  | "opencode-export"
+  | "qwen-code-v1";
 
 /** A format that conversations of other agents can be translated to; the others are only read and joined. */
 export type WrittenTranscriptFormat =
-  "bureau-agent-v1" | "claude-code-v1" | "codex-v0" | "codex-v1" | "gemini-v1" | "generic-v1";
+  | "atif-1.7"
+  | "bureau-agent-v1"
+  | "claude-code-v1"
+  | "codex-v0"
+  | "codex-v1"
+  | "gemini-v1"
+  | "generic-v1"
+  | "otel-genai"
+  | "pi-v3";
 
 /** A session file as stored by the host. Invalid UTF-8 is preserved only if passed as bytes. */
 export type TranscriptBytes = ArrayBuffer | ArrayBufferView | string;

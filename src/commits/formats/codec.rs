@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::continuation::{Continuation, call_id};
 use super::format::{BlobSource, Format};
-use super::{bureau, claude, codex, entries, gemini, gemini_join, generic};
+use super::{bureau, claude, codex, entries, entry_shape, exchange, gemini, gemini_join, generic};
 use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn};
 use crate::content::Block;
 use crate::error::{Diagnostic, Result};
@@ -40,8 +40,13 @@ impl Format {
                     ["sessionId", "$set", "$rewindTo"].into_iter().any(has)
                 }
             }
-            Self::CopilotCliV1 | Self::PiV3 | Self::QwenCodeV1 => entries::knows_record(self, kind),
-            Self::BureauAgentV1 => true,
+            Self::CopilotCliV1 | Self::PiV3 | Self::QwenCodeV1 => entry_shape::knows_record(self, kind),
+            Self::AtifV17
+            | Self::BureauAgentV1
+            | Self::ClineV1
+            | Self::ContinueV1
+            | Self::OpencodeExport
+            | Self::OtelGenai => true,
         }
     }
 
@@ -52,7 +57,14 @@ impl Format {
             Self::CodexV0 | Self::CodexV1 => codex::is_record(self == Self::CodexV1),
             Self::GeminiV1 => gemini_join::is_record,
             Self::GenericV1 => generic::is_record,
-            Self::CopilotCliV1 | Self::PiV3 | Self::QwenCodeV1 => entries::is_record(self),
+            Self::AtifV17
+            | Self::ClineV1
+            | Self::ContinueV1
+            | Self::CopilotCliV1
+            | Self::OpencodeExport
+            | Self::OtelGenai
+            | Self::PiV3
+            | Self::QwenCodeV1 => entry_shape::is_record(self),
             Self::BureauAgentV1 => |_| false,
         }
     }
@@ -89,7 +101,14 @@ impl Format {
             Self::CodexV0 | Self::CodexV1 => codex::read(bytes, self == Self::CodexV1, through, &mut notes),
             Self::GeminiV1 => gemini::read(bytes, &mut notes),
             Self::GenericV1 => generic::read(bytes, &mut notes),
-            Self::CopilotCliV1 | Self::PiV3 | Self::QwenCodeV1 => entries::read(self, bytes, through, &mut notes),
+            Self::AtifV17
+            | Self::ClineV1
+            | Self::ContinueV1
+            | Self::CopilotCliV1
+            | Self::OpencodeExport
+            | Self::OtelGenai
+            | Self::PiV3
+            | Self::QwenCodeV1 => entries::read(self, bytes, through, &mut notes),
         };
         if transcript.turns.is_empty() {
             notes.nothing_said(bytes);
@@ -165,7 +184,16 @@ pub(crate) fn write_part(
         Format::CodexV1 => codex::write(turns, true, continuation, notes),
         Format::GeminiV1 => gemini::write(turns, continuation, notes),
         Format::GenericV1 => return to_lines(generic::write(turns)),
-        Format::CopilotCliV1 | Format::PiV3 | Format::QwenCodeV1 => return Err(format.not_written()),
+        Format::PiV3 => exchange::write_pi(turns, continuation, notes),
+        Format::AtifV17 | Format::OtelGenai => {
+            let bytes = match format {
+                Format::AtifV17 => exchange::write_atif(turns, continuation, notes),
+                _ => exchange::write_otel(turns, notes),
+            };
+            continuation.begins = false;
+            return Ok(bytes);
+        }
+        _ => return Err(format.not_written()),
     };
     if let Some(title) = title {
         lines.extend(claude::write_title(title, continuation));
@@ -193,7 +221,11 @@ pub(crate) fn map_fields(
 /// Records how a delta in the target format ends; false if it cannot be determined.
 pub(crate) fn follow(format: Format, bytes: &[u8], continuation: &mut Continuation) -> bool {
     continuation.begins = false;
-    format != Format::ClaudeCodeV1 || claude::end(bytes, continuation)
+    match format {
+        Format::ClaudeCodeV1 => claude::end(bytes, continuation),
+        Format::PiV3 => entries::end(format, bytes, continuation),
+        _ => true,
+    }
 }
 
 fn to_lines(lines: impl IntoIterator<Item: Serialize>) -> Result<Vec<u8>> {

@@ -1,5 +1,6 @@
 //! Joins deltas of one format, by the rules of that format.
 
+use super::document::DocumentJoin;
 use super::format::{BlobSource, Format};
 use super::{append, bureau, gemini_join};
 use crate::error::{Diagnostic, Result};
@@ -25,6 +26,7 @@ pub struct Concatenator {
     bytes: Vec<u8>,
     items: u64,
     gemini: gemini_join::JoinState,
+    documents: DocumentJoin,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -49,6 +51,7 @@ impl Concatenator {
             },
             items: 0,
             gemini: gemini_join::JoinState::default(),
+            documents: DocumentJoin::default(),
             diagnostics: Vec::new(),
         }
     }
@@ -56,8 +59,8 @@ impl Concatenator {
     /// Takes the next blob.
     ///
     /// # Errors
-    /// [`crate::Code::InvalidBlob`] if the format requires well-formed blobs for joining (CBOR, and Gemini's JSON
-    /// objects); [`crate::Code::LimitExceeded`] for nesting.
+    /// [`crate::Code::InvalidBlob`] if the format requires well-formed blobs for joining (CBOR, and sessions
+    /// that are one JSON value); [`crate::Code::LimitExceeded`] for nesting.
     pub fn push(&mut self, blob: &[u8], source: BlobSource<'_>) -> Result<()> {
         match self.format {
             Format::ClaudeCodeV1
@@ -74,6 +77,9 @@ impl Concatenator {
                 self.items = self.items.saturating_add(bureau::splice(&mut self.bytes, blob, self.depth, source)?);
                 Ok(())
             }
+            Format::AtifV17 | Format::ClineV1 | Format::ContinueV1 | Format::OpencodeExport | Format::OtelGenai => {
+                self.documents.push(self.format, &mut self.bytes, blob, source, &mut self.diagnostics)
+            }
             Format::GeminiV1 => {
                 gemini_join::push(&mut self.gemini, &mut self.bytes, blob, source, &mut self.diagnostics)
             }
@@ -88,7 +94,7 @@ impl Concatenator {
         match self.format {
             Format::BureauAgentV1 => bureau::write_header(&mut self.bytes, self.items),
             Format::GeminiV1 => self.bytes = gemini_join::finish(self.gemini, self.bytes)?,
-            _ => {}
+            format => self.bytes = self.documents.finish(format, self.bytes),
         }
         Ok(Concatenated { bytes: self.bytes, diagnostics: self.diagnostics })
     }

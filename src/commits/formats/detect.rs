@@ -36,11 +36,36 @@ pub(crate) fn detect_with_line(bytes: &[u8]) -> Option<(Format, u32)> {
     }
     let text = String::from_utf8_lossy(bytes);
     if let Ok(whole) = Document::read(text.trim_start_matches('\u{feff}').as_bytes(), &[]) {
-        let Ok(Value::Object(session)) = whole.root().to_json() else { return None };
-        return Some((Shapes::default().converses(session)?, 1));
+        let Ok(Value::Object(session)) = whole.root().to_json() else { return detect_document(&text) };
+        return detect_document(&text).or_else(|| Some((Shapes::default().converses(session)?, 1)));
     }
     let mut shapes = Shapes::default();
-    Reader::recovering(bytes, is_any_record).find_map(|record| Some((shapes.converses(record.value)?, record.line)))
+    let of_line = |record: Record<'_>| Some((shapes.converses(record.value)?, record.line));
+    Reader::recovering(bytes, is_any_record).find_map(of_line).or_else(|| detect_document(&text))
+}
+
+/// The format of a session: that of its first message of a conversation, with its line. Every whole message of the
+/// beginning of a file is tried.
+fn detect_document(text: &str) -> Option<(Format, u32)> {
+    const ALL: [Format; 5] =
+        [Format::ClineV1, Format::OpencodeExport, Format::ContinueV1, Format::AtifV17, Format::OtelGenai];
+    if !text.trim_start_matches(['\0', '\u{feff}']).trim_start().starts_with(['{', '[']) {
+        return None;
+    }
+    let mut at = 0;
+    while let Some(open) = text.get(at..).and_then(|rest| rest.find('{')).map(|found| at.saturating_add(found)) {
+        at = open.saturating_add(1);
+        let Ok((document, _)) = Document::read_first(text.get(open..).unwrap_or_default()) else { continue };
+        let Ok(Value::Object(value)) = document.root().to_json() else { continue };
+        let line = || {
+            let lines = text.bytes().take(open).filter(|&byte| byte == b'\n').count();
+            u32::try_from(lines).unwrap_or(u32::MAX).saturating_add(1)
+        };
+        if let Some(&format) = ALL.iter().find(|&&format| entries::is_conversation(format, &value)) {
+            return Some((format, line()));
+        }
+    }
+    None
 }
 
 /// The shapes of the records so far.
@@ -117,8 +142,8 @@ fn is_conversation(format: Format, record: &Map<String, Value>) -> bool {
             };
             turns.iter().flat_map(|turn| &turn.blocks).any(says)
         }
-        Format::CopilotCliV1 | Format::PiV3 | Format::QwenCodeV1 => entries::is_conversation(format, record),
         Format::BureauAgentV1 => false,
+        _ => entries::is_conversation(format, record),
     }
 }
 

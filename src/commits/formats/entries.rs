@@ -1,127 +1,45 @@
-//! Session files whose lines are entries: `pi-v3`, `qwen-code-v1` and `copilot-cli-v1` (docs/session-formats.md).
+//! Session files that consist of entries (docs/session-formats.md): lines of `pi-v3`, `qwen-code-v1` and
+//! `copilot-cli-v1`, messages of `cline-v1`, `opencode-export` and `continue-v1`.
 //!
 //! Entries of pi and Qwen Code form a tree: each names its parent. The conversation is the chain of the newest entry.
-//! Events of Copilot CLI are a list. A compaction replaces what precedes it; pi keeps the entries from one that it
-//! names, after the summary.
+//! Those of the others are a list. A compaction replaces what precedes it; pi keeps the entries from one that it
+//! names, after the summary, and OpenCode before it.
 
 use serde_json::{Map, Value};
 
+use super::continuation::Continuation;
+use super::document::SessionDocument;
+use super::entry_shape::{
+    answered_request, compaction_request, entry_id, first_kept, is_distinct, is_record, knows_record, links,
+    session_id, time, tree_keys,
+};
 use super::format::Format;
 use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, flag, given_id, list, object, owned, text};
 use crate::content::Block;
 use crate::error::{DiagnosticCode, Severity};
-use crate::jsonl::{IsRecord, Reader};
+use crate::jsonl::Reader;
 use crate::maps::{SortedMap, SortedSet};
-use crate::vendors::{copilot, pi, qwen};
+use crate::vendors::{atif, cline, continue_dev, copilot, opencode, otel, pi, qwen};
 
 /// What an entry adds to a conversation.
 #[derive(Debug, Default)]
 pub(crate) struct EntryContent {
+    /// What was said.
     pub turns: Vec<Turn>,
-    /// Whether the turns replace those before.
-    pub compacts: bool,
+    /// The turns that replace everything up to this entry.
+    pub summary: Vec<Turn>,
 }
 
-/// The fields with the id of an entry and that of its parent, if entries form a tree.
-const fn tree_keys(format: Format) -> Option<[&'static str; 2]> {
-    match format {
-        Format::PiV3 => Some(["id", "parentId"]),
-        Format::QwenCodeV1 => Some(["uuid", "parentUuid"]),
-        _ => None,
+impl EntryContent {
+    /// Whether the entry replaces those before.
+    pub(crate) fn compacts(&self) -> bool {
+        !self.summary.is_empty()
     }
-}
 
-/// The id of an entry, and that of its parent.
-pub(crate) fn links(format: Format, entry: &Map<String, Value>) -> Option<(&str, Option<&str>)> {
-    let [id, parent] = tree_keys(format)?;
-    let id = text(entry, id).filter(|id| !id.is_empty() && !is_header(format, entry))?;
-    Some((id, text(entry, parent).filter(|parent| !parent.is_empty())))
-}
-
-/// Whether a line describes the session.
-pub(crate) fn is_header(format: Format, entry: &Map<String, Value>) -> bool {
-    match format {
-        Format::PiV3 => text(entry, "type") == Some("session"),
-        Format::CopilotCliV1 => text(entry, "type") == Some("session.start"),
-        _ => false,
+    /// Makes the turns replace those before.
+    fn as_summary(self) -> Self {
+        Self { turns: Vec::new(), summary: self.turns }
     }
-}
-
-/// The id of the session that a line names.
-pub(crate) fn session_id(format: Format, entry: &Map<String, Value>) -> Option<String> {
-    match format {
-        Format::PiV3 if is_header(format, entry) => given_id(entry, "id"),
-        Format::QwenCodeV1 => given_id(entry, "sessionId"),
-        Format::CopilotCliV1 => object(entry, "data").and_then(|data| given_id(data, "sessionId")),
-        _ => None,
-    }
-}
-
-/// The id of the first entry that a compaction keeps.
-pub(crate) fn first_kept(format: Format, entry: &Map<String, Value>) -> Option<&str> {
-    let kept = text(entry, "firstKeptEntryId").filter(|_| format == Format::PiV3)?;
-    Some(kept).filter(|kept| !kept.is_empty() && text(entry, "id") != Some(kept))
-}
-
-const PI_ASIDE: [&str; 6] = ["session", "model_change", "thinking_level_change", "custom", "label", "session_info"];
-
-/// The groups of Copilot's events.
-const COPILOT_GROUPS: [&str; 17] = [
-    "abort",
-    "assistant",
-    "capabilities",
-    "command",
-    "elicitation",
-    "exit_plan_mode",
-    "external_tool",
-    "hook",
-    "mcp",
-    "pending_messages",
-    "permission",
-    "session",
-    "skill",
-    "subagent",
-    "system",
-    "tool",
-    "user",
-];
-
-pub(super) fn knows_record(format: Format, kind: &str) -> bool {
-    match format {
-        Format::PiV3 => {
-            PI_ASIDE.contains(&kind) || matches!(kind, "message" | "compaction" | "branch_summary" | "custom_message")
-        }
-        Format::QwenCodeV1 => matches!(kind, "user" | "assistant" | "tool_result" | "system"),
-        _ => COPILOT_GROUPS.contains(&kind.split('.').next().unwrap_or_default()),
-    }
-}
-
-/// Recognizes an entry, to distinguish it from a part of a damaged one.
-pub(super) fn is_record(format: Format) -> IsRecord {
-    match format {
-        Format::PiV3 => is_pi,
-        Format::QwenCodeV1 => is_qwen,
-        _ => is_copilot,
-    }
-}
-
-/// Whether an entry has the shape of pi's.
-pub(super) fn is_pi(entry: &Map<String, Value>) -> bool {
-    let is_known = text(entry, "type").is_some_and(|kind| knows_record(Format::PiV3, kind));
-    is_known && given_id(entry, "id").is_some() && (entry.contains_key("parentId") || entry.contains_key("cwd"))
-}
-
-/// Whether a record has the shape of Qwen Code's.
-pub(super) fn is_qwen(entry: &Map<String, Value>) -> bool {
-    let has_parts = object(entry, "message").is_some_and(|message| message.contains_key("parts"));
-    let is_system = text(entry, "type") == Some("system") && entry.contains_key("systemPayload");
-    given_id(entry, "uuid").is_some() && (has_parts || is_system || entry.contains_key("provenance"))
-}
-
-/// Whether an event has the shape of Copilot CLI's.
-pub(super) fn is_copilot(entry: &Map<String, Value>) -> bool {
-    let is_known = text(entry, "type").is_some_and(|kind| kind.contains('.') || kind == "abort");
-    is_known && object(entry, "data").is_some() && given_id(entry, "id").is_some()
 }
 
 /// Reads what an entry adds to the conversation; unknown content is reported.
@@ -134,24 +52,67 @@ pub(crate) fn content(format: Format, entry: &Map<String, Value>, notes: &mut Co
     let mut content = match format {
         Format::PiV3 => pi_content(kind, entry, notes),
         Format::QwenCodeV1 => qwen_content(kind, entry, notes),
+        Format::AtifV17 => atif_content(entry, notes),
+        Format::OtelGenai => otel::read_message(entry, notes).map(|said| one(said, None)).unwrap_or_default(),
+        Format::ClineV1 => cline_content(entry, notes),
+        Format::ContinueV1 => continue_content(entry, notes),
+        Format::OpencodeExport => opencode_content(entry, notes),
         _ => copilot_content(kind, entry, notes),
     };
-    content.turns.retain(|turn| !turn.blocks.is_empty());
-    let [id, _] = tree_keys(format).unwrap_or(["id", ""]);
-    if let [turn] = content.turns.as_mut_slice() {
-        turn.id = given_id(entry, id);
+    let (id, time) = (entry_id(format, entry).or_else(|| given_id(entry, "id")), time(format, entry));
+    for turns in [&mut content.turns, &mut content.summary] {
+        turns.retain(|turn| !turn.blocks.is_empty());
+        let is_single = turns.len() == 1;
+        if let Some(turn) = turns.first_mut().filter(|_| is_single || format.is_document()) {
+            turn.id.clone_from(&id);
+        }
+        turns.iter_mut().for_each(|turn| turn.timestamp.clone_from(&time));
     }
-    for turn in &mut content.turns {
-        turn.timestamp = owned(entry, "timestamp");
-    }
-    if let Some(last) = content.turns.last_mut().filter(|_| content.compacts) {
+    if let Some(last) = content.summary.last_mut() {
         last.summary = true;
     }
     content
 }
 
 fn one((role, blocks): (Role, Vec<Block<'static>>), model: Option<String>) -> EntryContent {
-    EntryContent { turns: vec![Turn { blocks, model, ..Turn::new(role) }], compacts: false }
+    several(vec![(role, blocks)], model)
+}
+
+/// The turns of an entry. Only an answer has a model.
+fn several(said: Vec<(Role, Vec<Block<'static>>)>, model: Option<String>) -> EntryContent {
+    let is_single = said.len() == 1;
+    let turn = |(role, blocks)| {
+        let model = model.clone().filter(|_| is_single || role == Role::Assistant);
+        Turn { blocks, model, ..Turn::new(role) }
+    };
+    EntryContent { turns: said.into_iter().map(turn).collect(), summary: Vec::new() }
+}
+
+fn atif_content(step: &Map<String, Value>, notes: &mut ConversionReport) -> EntryContent {
+    let said = several(atif::read_step(step, notes), owned(step, "model_name"));
+    if atif::is_summary(step) { said.as_summary() } else { said }
+}
+
+fn cline_content(entry: &Map<String, Value>, notes: &mut ConversionReport) -> EntryContent {
+    let said = cline::read_message(entry, notes).map(|said| one(said, cline::model(entry))).unwrap_or_default();
+    if flag(entry, "isSummary") { said.as_summary() } else { said }
+}
+
+fn continue_content(entry: &Map<String, Value>, notes: &mut ConversionReport) -> EntryContent {
+    let mut said = several(continue_dev::read_item(entry, notes), None);
+    if let Some(summary) = text(entry, "conversationSummary").filter(|summary| !summary.is_empty()) {
+        said.summary.push(Turn::text(Role::User, continue_dev::compaction_summary(summary)));
+    }
+    said
+}
+
+fn opencode_content(entry: &Map<String, Value>, notes: &mut ConversionReport) -> EntryContent {
+    let Some(info) = object(entry, "info") else {
+        notes.unknown("a message without `info`");
+        return EntryContent::default();
+    };
+    let said = several(opencode::read_message(info, list(entry, "parts"), notes), owned(info, "modelID"));
+    if opencode::is_summary(info) { said.as_summary() } else { said }
 }
 
 fn pi_content(kind: &str, entry: &Map<String, Value>, notes: &mut ConversionReport) -> EntryContent {
@@ -173,9 +134,11 @@ fn pi_content(kind: &str, entry: &Map<String, Value>, notes: &mut ConversionRepo
                 notes.unknown("a summary without a text");
                 return EntryContent::default();
             };
-            let compacts = kind == "compaction";
-            let summary = if compacts { pi::compaction_summary(summary) } else { pi::branch_summary(summary) };
-            EntryContent { compacts, ..one(said(summary), None) }
+            if kind == "compaction" {
+                one(said(pi::compaction_summary(summary)), None).as_summary()
+            } else {
+                one(said(pi::branch_summary(summary)), None)
+            }
         }
         _ => EntryContent::default(),
     }
@@ -195,7 +158,7 @@ fn qwen_content(kind: &str, entry: &Map<String, Value>, notes: &mut ConversionRe
                 Turn { blocks, ..Turn::new(role) }
             })
             .collect();
-        return EntryContent { compacts: !turns.is_empty(), turns };
+        return EntryContent { turns: Vec::new(), summary: turns };
     }
     let Some(message) = object(entry, "message").filter(|_| text(entry, "subtype") != Some("realtime_message")) else {
         notes.unknown("a message without content");
@@ -219,7 +182,7 @@ fn copilot_content(kind: &str, entry: &Map<String, Value>, notes: &mut Conversio
     }
     let content = copilot::read_event(kind, data, notes).map(|said| one(said, owned(data, "model")));
     let content = content.unwrap_or_default();
-    EntryContent { compacts: compacts && content.turns.iter().any(|turn| !turn.blocks.is_empty()), ..content }
+    if compacts { content.as_summary() } else { content }
 }
 
 /// An entry on the path of the conversation.
@@ -229,6 +192,9 @@ struct PathEntry {
 }
 
 pub(super) fn read(format: Format, bytes: &[u8], through: bool, notes: &mut ConversionReport) -> Transcript {
+    if format.is_document() {
+        return read_document(format, bytes, through, notes);
+    }
     let mut reader = Reader::recovering(bytes, is_record(format));
     let mut entries: Vec<Map<String, Value>> = Vec::new();
     let mut places: SortedMap<String, usize> = SortedMap::new();
@@ -265,6 +231,78 @@ pub(super) fn read(format: Format, bytes: &[u8], through: bool, notes: &mut Conv
         content(format, map, notes);
     }
     Transcript { turns: turns_of(format, on_path, through, notes) }
+}
+
+/// Reads a session that is one value.
+fn read_document(format: Format, bytes: &[u8], through: bool, notes: &mut ConversionReport) -> Transcript {
+    let mut session = SessionDocument::read(format, bytes);
+    notes.extend(std::mem::take(&mut session.diagnostics));
+    let mut known: SortedMap<String, usize> = SortedMap::new();
+    let mut entries: Vec<Map<String, Value>> = Vec::new();
+    for message in session.messages() {
+        let place = entries.len();
+        let earlier = entry_id(format, &message).map(|id| *known.or_insert(id, place)).filter(|&at| at != place);
+        match earlier {
+            Some(earlier) => {
+                if entries.get(earlier) != Some(&message) {
+                    notes.unknown("a message with the id of an earlier one");
+                }
+            }
+            None => entries.push(message),
+        }
+    }
+    let read = |map: Map<String, Value>| PathEntry { content: content(format, &map, notes), map };
+    let path = entries.into_iter().map(read).collect();
+    let mut turns = turns_of(format, path, through, notes);
+    add_fields(format, &session, &mut turns, notes);
+    Transcript { turns }
+}
+
+/// Adds the turns in other fields of a session.
+fn add_fields(format: Format, session: &SessionDocument, turns: &mut Vec<Turn>, notes: &mut ConversionReport) {
+    let list_of = |name: &str| match session.value(name) {
+        Some(Value::Array(items)) => items,
+        _ => Vec::new(),
+    };
+    match format {
+        Format::ClineV1 => {
+            if let Some(Value::String(prompt)) = session.value("system_prompt")
+                && !prompt.is_empty()
+            {
+                turns.insert(0, Turn::text(Role::System, prompt));
+            }
+        }
+        Format::OtelGenai => {
+            let blocks = otel::read_parts(&list_of("gen_ai.system_instructions"), notes);
+            if !blocks.is_empty() {
+                turns.insert(0, Turn { blocks, ..Turn::new(Role::System) });
+            }
+            for message in list_of("gen_ai.output.messages") {
+                let Some(message) = message.as_object() else { continue };
+                turns.extend(content(format, message, notes).turns);
+            }
+        }
+        Format::AtifV17 if !list_of("subagent_trajectories").is_empty() => {
+            notes.unknown("trajectories of other agents")
+        }
+        _ => {}
+    }
+}
+
+/// Records how a delta ends; false if it has no entry.
+pub(super) fn end(format: Format, bytes: &[u8], continuation: &mut Continuation) -> bool {
+    let mut found = false;
+    for record in Reader::recovering(bytes, is_record(format)) {
+        if let Some(session) = session_id(format, &record.value) {
+            continuation.session = Some(session);
+        }
+        if let Some((id, _)) = links(format, &record.value) {
+            continuation.parent = Some(id.to_owned());
+            continuation.timestamp = time(format, &record.value).or_else(|| continuation.timestamp.take());
+            found = true;
+        }
+    }
+    found
 }
 
 /// The entries from the root to the newest one.
@@ -305,42 +343,76 @@ fn path_of(
 
 /// The turns of a path, from its newest compaction on unless `through`.
 fn turns_of(format: Format, path: Vec<PathEntry>, through: bool, notes: &mut ConversionReport) -> Vec<Turn> {
-    let newest = path.iter().rposition(|entry| entry.content.compacts).filter(|_| !through);
+    let newest = path.iter().rposition(|entry| entry.content.compacts()).filter(|_| !through);
+    let compaction = newest.and_then(|at| path.get(at));
+    let kept = match (newest, compaction) {
+        (Some(newest), Some(compaction)) => kept_from(format, &path, compaction, newest, notes),
+        _ => path.len(),
+    };
+    let is_answer = compaction.is_some_and(|compaction| answered_request(format, &compaction.map).is_some());
     let mut turns: Vec<Turn> = Vec::new();
-    let mut kept = path.len();
-    if let Some(compaction) = newest.and_then(|at| path.get(at)) {
-        turns.extend(compaction.content.turns.iter().cloned());
-        if let Some(first) = first_kept(format, &compaction.map) {
-            let is_first = |entry: &PathEntry| links(format, &entry.map).is_some_and(|(id, _)| id == first);
-            kept = path.iter().position(is_first).unwrap_or_else(|| {
-                let message =
-                    "the first entry that a compaction keeps is missing; the conversation begins with its summary";
-                notes.find(DiagnosticCode::BrokenChain, Severity::Warning, message);
-                path.len()
-            });
-        }
+    for (at, entry) in path.iter().enumerate().filter(|_| newest.is_some() && !is_answer) {
+        turns.extend(entry.content.summary.iter().filter(|_| Some(at) == newest).cloned());
     }
     for (at, entry) in path.into_iter().enumerate() {
+        if Some(at) == newest {
+            turns.extend(entry.content.summary.into_iter().filter(|_| is_answer));
+            continue;
+        }
         let is_read = newest.is_none_or(|newest| at > newest || (kept..newest).contains(&at));
-        if entry.content.compacts || !is_read {
+        let is_request = through && compaction_request(format, &entry.map).is_some();
+        if !is_read || is_request {
             continue;
         }
         for turn in entry.content.turns {
             // Copilot records its instructions after the first message, and again if they change.
-            if turn.role == Role::System {
+            if turn.role == Role::System && format == Format::CopilotCliV1 {
                 turns.retain(|turn| turn.role != Role::System);
                 turns.insert(0, turn);
             } else {
-                turns.push(turn);
+                push_turn(format, &mut turns, turn);
             }
         }
     }
     turns
 }
 
+/// Adds a turn. Consecutive results, which pi and Copilot CLI record one by one, are one turn.
+fn push_turn(format: Format, turns: &mut Vec<Turn>, turn: Turn) {
+    let are_results = |turn: &Turn| turn.blocks.iter().all(|block| matches!(block, Block::ToolResult { .. }));
+    let is_listed = matches!(format, Format::PiV3 | Format::CopilotCliV1) && are_results(&turn);
+    match turns.last_mut().filter(|last| is_listed && are_results(last)) {
+        Some(last) => last.blocks.extend(turn.blocks),
+        None => turns.push(turn),
+    }
+}
+
+/// The place of the first entry that a compaction keeps; that of the compaction if it keeps none.
+fn kept_from(
+    format: Format,
+    path: &[PathEntry],
+    compaction: &PathEntry,
+    newest: usize,
+    notes: &mut ConversionReport,
+) -> usize {
+    let request = answered_request(format, &compaction.map).and_then(|answered| {
+        let mut requests = path.iter().filter_map(|entry| compaction_request(format, &entry.map));
+        requests.find(|(id, _)| *id == answered)
+    });
+    let Some(first) = request.map(|(_, first)| first).or_else(|| first_kept(format, &compaction.map)) else {
+        return newest;
+    };
+    let is_first = |entry: &PathEntry| entry_id(format, &entry.map).is_some_and(|id| id == first);
+    path.iter().position(is_first).unwrap_or_else(|| {
+        let message = "the first entry that a compaction keeps is missing; the conversation begins with its summary";
+        notes.find(DiagnosticCode::BrokenChain, Severity::Warning, message);
+        newest
+    })
+}
+
 /// Whether a record is a message.
 pub(super) fn is_conversation(format: Format, entry: &Map<String, Value>) -> bool {
-    let has_shape = is_record(format)(entry);
+    let has_shape = is_record(format)(entry) && is_distinct(format, entry);
     has_shape
         && content(format, entry, &mut ConversionReport::default()).turns.iter().any(|turn| turn.role != Role::System)
 }

@@ -15,20 +15,30 @@ const COMPRESSIONS: [(&[u8], &str, &str); 2] =
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Format {
+    /// `atif-1.7`: trajectories of the Agent Trajectory Interchange Format.
+    AtifV17,
     /// `bureau-agent-v1`: a CBOR array of messages.
     BureauAgentV1,
     /// `claude-code-v1`: Claude Code's transcripts.
     ClaudeCodeV1,
+    /// `cline-v1`: the sessions of Cline and Roo Code.
+    ClineV1,
     /// `codex-v0`: Codex rollouts before items had an envelope.
     CodexV0,
     /// `codex-v1`: Codex rollouts.
     CodexV1,
+    /// `continue-v1`: the sessions of Continue.
+    ContinueV1,
     /// `copilot-cli-v1`: the events of Copilot CLI.
     CopilotCliV1,
     /// `gemini-v1`: Gemini CLI's session files.
     GeminiV1,
     /// `generic-v1`: a line of `{ role, content }` for each message.
     GenericV1,
+    /// `opencode-export`: the sessions of OpenCode, as its command `export` writes them.
+    OpencodeExport,
+    /// `otel-genai`: messages of OpenTelemetry's conventions for generative AI.
+    OtelGenai,
     /// `pi-v3`: the sessions of pi.
     PiV3,
     /// `qwen-code-v1`: the sessions of Qwen Code.
@@ -38,31 +48,50 @@ pub enum Format {
 impl Format {
     /// Every format, in the order of their names.
     pub const ALL: &'static [Self] = &[
+        Self::AtifV17,
         Self::BureauAgentV1,
         Self::ClaudeCodeV1,
+        Self::ClineV1,
         Self::CodexV0,
         Self::CodexV1,
+        Self::ContinueV1,
         Self::CopilotCliV1,
         Self::GeminiV1,
         Self::GenericV1,
+        Self::OpencodeExport,
+        Self::OtelGenai,
         Self::PiV3,
         Self::QwenCodeV1,
     ];
 
     /// The formats that can be written; the others are only read and joined.
-    pub const WRITTEN: &'static [Self] =
-        &[Self::BureauAgentV1, Self::ClaudeCodeV1, Self::CodexV0, Self::CodexV1, Self::GeminiV1, Self::GenericV1];
+    pub const WRITTEN: &'static [Self] = &[
+        Self::AtifV17,
+        Self::BureauAgentV1,
+        Self::ClaudeCodeV1,
+        Self::CodexV0,
+        Self::CodexV1,
+        Self::GeminiV1,
+        Self::GenericV1,
+        Self::OtelGenai,
+        Self::PiV3,
+    ];
 
     /// The name in the field `format` of records.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::AtifV17 => "atif-1.7",
             Self::BureauAgentV1 => "bureau-agent-v1",
             Self::ClaudeCodeV1 => "claude-code-v1",
+            Self::ClineV1 => "cline-v1",
             Self::CodexV0 => "codex-v0",
             Self::CodexV1 => "codex-v1",
+            Self::ContinueV1 => "continue-v1",
             Self::CopilotCliV1 => "copilot-cli-v1",
             Self::GeminiV1 => "gemini-v1",
             Self::GenericV1 => "generic-v1",
+            Self::OpencodeExport => "opencode-export",
+            Self::OtelGenai => "otel-genai",
             Self::PiV3 => "pi-v3",
             Self::QwenCodeV1 => "qwen-code-v1",
         }
@@ -83,7 +112,17 @@ impl Format {
 
     /// Whether conversations of the format are joined by appending bytes, as in [`append`].
     pub(crate) const fn is_appended(self) -> bool {
-        !matches!(self, Self::BureauAgentV1 | Self::GeminiV1)
+        !matches!(self, Self::BureauAgentV1 | Self::GeminiV1) && !self.is_document()
+    }
+
+    /// Whether a session is one JSON value, which the agent writes as a whole.
+    pub(crate) const fn is_document(self) -> bool {
+        matches!(self, Self::AtifV17 | Self::ClineV1 | Self::ContinueV1 | Self::OpencodeExport | Self::OtelGenai)
+    }
+
+    /// Whether a summary in such a file hides everything before it.
+    pub(crate) const fn hides_before_summary(self) -> bool {
+        matches!(self, Self::AtifV17 | Self::ClaudeCodeV1 | Self::PiV3)
     }
 
     /// The error for a format that cannot be written.
@@ -116,19 +155,31 @@ impl Format {
             Self::BureauAgentV1 | Self::ClaudeCodeV1 => Some(Vendor::Anthropic),
             Self::CodexV0 | Self::CodexV1 => Some(Vendor::OpenAi),
             Self::GeminiV1 | Self::QwenCodeV1 => Some(Vendor::Google),
-            Self::CopilotCliV1 | Self::GenericV1 | Self::PiV3 => None,
+            Self::AtifV17
+            | Self::ClineV1
+            | Self::ContinueV1
+            | Self::CopilotCliV1
+            | Self::GenericV1
+            | Self::OpencodeExport
+            | Self::OtelGenai
+            | Self::PiV3 => None,
         }
     }
 
     /// The family of the format: versions of one family can be mapped field by field.
     pub const fn family(self) -> &'static str {
         match self {
+            Self::AtifV17 => "atif",
             Self::BureauAgentV1 => "bureau-agent",
             Self::ClaudeCodeV1 => "claude-code",
+            Self::ClineV1 => "cline",
             Self::CodexV0 | Self::CodexV1 => "codex",
+            Self::ContinueV1 => "continue",
             Self::CopilotCliV1 => "copilot-cli",
             Self::GeminiV1 => "gemini",
             Self::GenericV1 => "generic",
+            Self::OpencodeExport => "opencode",
+            Self::OtelGenai => "otel",
             Self::PiV3 => "pi",
             Self::QwenCodeV1 => "qwen-code",
         }

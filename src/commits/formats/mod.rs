@@ -5,6 +5,8 @@
 //! | --- | --- | --- |
 //! | `claude-code-v1` | Claude Code's JSONL transcripts | bytes appended |
 //! | `codex-v1` | Codex rollouts, enveloped JSONL | bytes appended |
+//! | `atif-1.7`, `otel-genai` | exchange formats | objects merged |
+//! | `cline-v1`, `continue-v1`, `opencode-export` | the sessions of Cline, Continue and OpenCode | objects merged |
 //! | `copilot-cli-v1` | the events of Copilot CLI | bytes appended |
 //! | `pi-v3` | the sessions of pi | bytes appended |
 //! | `qwen-code-v1` | the sessions of Qwen Code | bytes appended |
@@ -26,7 +28,10 @@ mod codex_fork;
 mod concatenator;
 mod continuation;
 mod detect;
+pub(crate) mod document;
 pub(crate) mod entries;
+pub(crate) mod entry_shape;
+mod exchange;
 mod format;
 pub(crate) mod gemini;
 mod gemini_join;

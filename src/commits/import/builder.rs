@@ -10,7 +10,7 @@ use super::commit_index::CommitIndex;
 use super::options::{Import, ImportOptions};
 use super::resume::{CommittedPrefix, Header, Resume};
 use crate::commits::artifact::artifact_ref;
-use crate::commits::formats::{BlobSource, Format, ReadOptions};
+use crate::commits::formats::{BlobSource, Format, ReadOptions, document};
 use crate::commits::record::{CommitType, Provenance, Record, SIDE_CHAIN_OF, Trigger};
 use crate::commits::transcript::ConversionReport;
 use crate::content::Block;
@@ -84,6 +84,8 @@ pub(super) struct Builder<'b, 'o> {
     pub time: Option<String>,
     /// For records of a side chain: the commit that started it.
     pub side_chain_of: Option<Option<String>>,
+    /// For a session that is one value: whether it is a list.
+    pub document: Option<bool>,
     /// Whether the blobs hold any conversation.
     pub speaks: bool,
     pub import: Import<'b>,
@@ -136,6 +138,7 @@ impl<'b, 'o> Builder<'b, 'o> {
             parent: options.parent.map(str::to_owned),
             time: None,
             side_chain_of: None,
+            document: None,
             speaks: false,
             import: Import::default(),
             ids: SortedIndex::new(),
@@ -190,6 +193,11 @@ impl<'b, 'o> Builder<'b, 'o> {
         Lines::of(self.file)
     }
 
+    /// The bytes before the unread ones, as far as they were given.
+    pub(super) fn earlier(&self) -> &'b [u8] {
+        self.file.get(..self.committed.at).unwrap_or_default()
+    }
+
     pub(super) fn note_time(&mut self, time: Option<&str>) {
         if let Some(time) = time.filter(|time| Timestamp::parse(time).is_some()) {
             self.time = Some(time.to_owned());
@@ -237,7 +245,10 @@ impl<'b, 'o> Builder<'b, 'o> {
 
     /// Makes the child of the last commit; returns its id.
     pub(super) fn commit(&mut self, kind: CommitType, lines: &mut Lines<'b>, trigger: Trigger) -> Result<String> {
-        let blob = lines.take();
+        let mut blob = lines.take();
+        if let Some(is_list) = self.document {
+            blob = Cow::Owned(document::of_lines(self.format, &blob, is_list));
+        }
         self.commit_blob(kind, blob, trigger)
     }
 

@@ -3,8 +3,9 @@
 use super::builder::{Builder, Lines, place_in};
 use super::commit_index::incomplete;
 use super::resume::Header;
+use crate::commits::formats::Format;
 use crate::commits::formats::codex::{self, LineKind};
-use crate::commits::formats::{entries, gemini, generic};
+use crate::commits::formats::{document, entries, entry_shape, gemini, generic};
 use crate::commits::record::{CommitType, Trigger};
 use crate::commits::transcript::{ConversionReport, Role, list, object, owned, text};
 use crate::error::{Diagnostic, Result};
@@ -204,39 +205,91 @@ pub(super) fn generic<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8
     Ok(reader.finish())
 }
 
-/// The entries read so far, by id: the id of each parent, and the line.
-type Entries<'b> = SortedMap<String, (Option<String>, &'b [u8])>;
+/// The entries read so far.
+#[derive(Default)]
+struct Entries<'b> {
+    /// By id: the id of each parent, and the line.
+    by_id: SortedMap<String, (Option<String>, &'b [u8])>,
+    /// The ids and lines of OpenCode's messages, in order.
+    list: Vec<(String, &'b [u8])>,
+    /// The requests for compactions of OpenCode: the first message that each keeps.
+    requests: SortedMap<String, String>,
+}
 
-/// Imports the entries of pi, Qwen Code or Copilot CLI; returns the findings about their lines.
+impl<'b> Entries<'b> {
+    fn add(&mut self, format: Format, entry: &Map<String, Value>, bytes: &'b [u8]) {
+        if let Some((id, parent)) = entry_shape::links(format, entry) {
+            self.by_id.or_insert(id.to_owned(), (parent.map(str::to_owned), bytes));
+        }
+        if format != Format::OpencodeExport {
+            return;
+        }
+        self.list.extend(entry_shape::entry_id(format, entry).map(|id| (id, bytes)));
+        if let Some((id, first)) = entry_shape::compaction_request(format, entry) {
+            self.requests.insert(id.to_owned(), first.to_owned());
+        }
+    }
+
+    /// The messages of OpenCode that a summary keeps.
+    fn kept_by(&self, request: &str) -> Vec<&'b [u8]> {
+        let first = self.requests.get(request).and_then(|first| self.list.iter().position(|(id, _)| id == first));
+        let kept = first.and_then(|first| self.list.get(first..)).unwrap_or_default();
+        kept.iter().map(|(_, line)| *line).collect()
+    }
+}
+
+/// Imports the entries of a session; returns the findings about their lines.
 pub(super) fn entries<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]) -> Result<Vec<Diagnostic>> {
     let format = builder.format;
     let mut deltas = Deltas::new(builder, unread);
-    let mut known: Entries<'b> = SortedMap::new();
+    let mut known = Entries::default();
+    if format.is_document() {
+        // The whole session is given each time.
+        let earlier = Reader::recovering(builder.earlier(), format.is_record());
+        earlier.for_each(|record| known.add(format, &record.value, record.bytes));
+    }
+    // Whether the last answer was followed by the results of its calls.
+    let mut is_answered = false;
     let mut reader = Reader::after_lines(unread, builder.committed.line, format.is_record());
     for Record { line, bytes, value: map } in reader.by_ref() {
+        if let Some(fields) = object(&map, document::FIELDS).filter(|_| format.is_document()) {
+            let info = object(fields, "info");
+            let named = owned(fields, "sessionId").or_else(|| owned(fields, "session_id"));
+            let session = named.or_else(|| info.and_then(|info| owned(info, "id")));
+            builder.session = builder.session.take().or(session);
+            if deltas.header == Header::None && line == 1 {
+                deltas.header = Header::Line(bytes);
+            }
+            deltas.lines.push(bytes);
+            continue;
+        }
         let mut found = ConversionReport::default();
         let content = entries::content(format, &map, &mut found);
         builder.later.absorb(found);
-        builder.session = builder.session.take().or_else(|| entries::session_id(format, &map));
-        if entries::is_header(format, &map) && deltas.header == Header::None {
+        builder.session = builder.session.take().or_else(|| entry_shape::session_id(format, &map));
+        if entry_shape::is_header(format, &map) && deltas.header == Header::None {
             deltas.header = Header::Line(bytes);
         }
-        let time = text(&map, "timestamp");
-        if content.compacts {
+        let time = entry_shape::time(format, &map);
+        if content.compacts() {
             let kept = kept_lines(builder, &map, &known)?;
-            deltas.compact(builder, &kept, (bytes, line), time)?;
+            deltas.compact(builder, &kept, (bytes, line), time.as_deref())?;
         } else {
             match content.turns.first().map(|turn| turn.role) {
-                Some(Role::Assistant) => deltas.answering = true,
+                Some(Role::Assistant) => {
+                    if is_answered {
+                        deltas.before_question(builder, bytes, line)?;
+                    }
+                    deltas.answering = true;
+                }
                 Some(Role::System) | None => {}
                 Some(_) => deltas.before_question(builder, bytes, line)?,
             }
-            builder.note_time(time);
+            builder.note_time(time.as_deref());
             deltas.lines.push(bytes);
         }
-        if let Some((id, parent)) = entries::links(format, &map) {
-            known.or_insert(id.to_owned(), (parent.map(str::to_owned), bytes));
-        }
+        is_answered = content.turns.len() > 1;
+        known.add(format, &map, bytes);
     }
     deltas.end(builder)?;
     Ok(reader.finish())
@@ -248,14 +301,17 @@ fn kept_lines<'b>(
     compaction: &Map<String, Value>,
     known: &Entries<'b>,
 ) -> Result<Vec<&'b [u8]>> {
-    let links = entries::links(builder.format, compaction);
-    let (Some(first), Some((_, Some(parent)))) = (entries::first_kept(builder.format, compaction), links) else {
+    if let Some(request) = entry_shape::answered_request(builder.format, compaction) {
+        return Ok(known.kept_by(request));
+    }
+    let links = entry_shape::links(builder.format, compaction);
+    let (Some(first), Some((_, Some(parent)))) = (entry_shape::first_kept(builder.format, compaction), links) else {
         return Ok(Vec::new());
     };
     let mut kept = Vec::new();
     let mut at = Some(parent);
-    while let Some(id) = at.filter(|_| kept.len() <= known.len()) {
-        let Some((parent, line)) = known.get(id) else { break };
+    while let Some(id) = at.filter(|_| kept.len() <= known.by_id.len()) {
+        let Some((parent, line)) = known.by_id.get(id) else { break };
         kept.push(*line);
         if id == first {
             kept.reverse();

@@ -124,7 +124,8 @@ impl CommittedPrefix<'_> {
         options: &str,
         known: Option<&CommitIndex>,
     ) -> Resume {
-        let from = self.at.saturating_sub(CHECKED);
+        // A session that is one value is passed as a whole each time.
+        let from = if format.is_document() { 0 } else { self.at.saturating_sub(CHECKED) };
         Resume {
             format,
             offset: base.saturating_add(from as u64),

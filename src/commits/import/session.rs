@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::builder::Builder;
 use super::options::{Import, ImportOptions};
 use super::{claude, deltas};
+use crate::commits::formats::document::SessionDocument;
 use crate::commits::formats::{BlobSource, Format, ReadOptions, is_gemini_lines, to_incremental_lines};
 use crate::commits::record::{CommitType, Trigger, required_time};
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result};
@@ -33,6 +34,9 @@ pub fn import_transcript<'b: 'o, 'o>(
         return Err(Error::new(Code::InvalidInput, message).with("path", "wholeFile"));
     }
     format.refuse_compressed(bytes, BlobSource::default())?;
+    if format.is_document() {
+        return document(format, bytes, options);
+    }
     let (mut builder, unread) = Builder::new(format, bytes, options)?;
     let found = match format {
         Format::ClaudeCodeV1 => claude::import(&mut builder, unread)?,
@@ -42,7 +46,7 @@ pub fn import_transcript<'b: 'o, 'o>(
         Format::GeminiV1 if !builder.is_whole() || is_gemini_lines(unread) || unread.trim_ascii().is_empty() => {
             deltas::gemini(&mut builder, unread)?
         }
-        Format::GeminiV1 | Format::BureauAgentV1 => {
+        _ => {
             refuse_parts(format, options)?;
             return if format == Format::GeminiV1 { object(bytes, options) } else { snapshot(bytes, builder) };
         }
@@ -58,6 +62,25 @@ fn refuse_parts(format: Format, options: &ImportOptions<'_>) -> Result<()> {
         "`{path}` applies to line-based files; this `{format}` file is one value and has to be imported as a whole"
     );
     Err(Error::new(Code::InvalidInput, message).with("path", path))
+}
+
+/// A session that is one value, as its equivalent lines.
+fn document<'b>(format: Format, bytes: &[u8], options: &ImportOptions<'_>) -> Result<Import<'b>> {
+    let session = SessionDocument::read(format, bytes);
+    // A file that is read while it is written yields no commits: the next read is whole.
+    let lines = if session.is_damaged && options.growing { Vec::new() } else { session.lines(format) };
+    if let Some(resume) = options.resume.filter(|_| session.is_damaged && options.growing) {
+        let tip = resume.state.tip.clone();
+        return Ok(Import { tip, resume: Some(resume.clone()), diagnostics: session.diagnostics, ..Import::default() });
+    }
+    let (mut builder, unread) = Builder::new(format, &lines, options)?;
+    builder.document = Some(session.is_list);
+    let found = deltas::entries(&mut builder, unread)?;
+    let Import { records, blobs, tip, resume, diagnostics: later, .. } = builder.finish(found);
+    let blobs = blobs.into_iter().map(|(name, blob)| (name, Cow::Owned(blob.into_owned()))).collect();
+    let mut diagnostics = session.diagnostics;
+    diagnostics.extend(later);
+    Ok(Import { records, blobs, tip, resume, diagnostics, ..Import::default() })
 }
 
 /// A session of Gemini CLI in one object, as its equivalent lines.

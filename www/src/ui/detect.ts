@@ -53,6 +53,11 @@ const SESSIONS = {
   "pi-v3": "a session of pi",
   "qwen-code-v1": "a session of Qwen Code",
   "copilot-cli-v1": "a session of Copilot CLI",
+  "cline-v1": "a session of Cline",
+  "opencode-export": "a session of OpenCode",
+  "continue-v1": "a session of Continue",
+  "atif-1.7": "a trajectory (ATIF)",
+  "otel-genai": "traced messages (OpenTelemetry)",
   "generic-v1": "a session, one message per line",
 };
 

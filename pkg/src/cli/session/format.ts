@@ -10,14 +10,19 @@ const writtenNames = {
   gemini: "gemini-v1",
   generic: "generic-v1",
   bureau: "bureau-agent-v1",
+  pi: "pi-v3",
+  atif: "atif-1.7",
+  otel: "otel-genai",
 } as const satisfies Record<string, WrittenTranscriptFormat>;
 
 /** The names of all formats that can be read. */
 const formatNames = {
   ...writtenNames,
-  pi: "pi-v3",
   qwen: "qwen-code-v1",
   copilot: "copilot-cli-v1",
+  cline: "cline-v1",
+  opencode: "opencode-export",
+  continue: "continue-v1",
 } as const satisfies Record<string, TranscriptFormat>;
 
 const choices = (names: Record<string, string>) => [...new Set([...Object.keys(names), ...Object.values(names)])];

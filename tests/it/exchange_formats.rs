@@ -1,0 +1,150 @@
+//! `pi-v3`, `atif-1.7` and `otel-genai` as written (docs/session-formats.md). `tests/runtimes/trajectories.test.mjs` has
+//! trajectories validated by Harbor.
+
+use ctxweave::commits::formats::{Format, detect_format};
+use ctxweave::commits::transcript::{Role, Transcript, Turn};
+use ctxweave::commits::translate::CrossFamily;
+use serde_json::{Value, json};
+
+use crate::growing_sessions::{Kept, in_pieces};
+use crate::transcripts::{SESSIONS, lines, read, session, texts, translated};
+
+const NEW: [Format; 3] = [Format::PiV3, Format::AtifV17, Format::OtelGenai];
+
+const RECORDED: [(Format, &[u8]); 4] = [
+    (Format::ClaudeCodeV1, include_bytes!("../sessions/claude-code-2.1.332.jsonl")),
+    (Format::ClaudeCodeV1, include_bytes!("../sessions/claude-code-2.1.332-compacted.jsonl")),
+    (Format::CodexV1, include_bytes!("../sessions/codex-0.169.0.jsonl")),
+    (Format::CodexV1, include_bytes!("../sessions/codex-0.169.0-compacted.jsonl")),
+];
+
+/// What every format can hold: the texts without the marks of summaries.
+fn said(format: Format, bytes: &[u8]) -> Vec<String> {
+    texts(&read(format, bytes, false).0)
+}
+
+#[test]
+fn recorded_sessions_survive_the_way_there_and_back() {
+    for (format, file) in RECORDED {
+        let original = said(format, file);
+        assert!(original.len() > 1);
+        for target in NEW {
+            let there = translated(&[(format.name(), file)], target.name(), CrossFamily::Transcode);
+            assert_eq!(detect_format(&there.bytes), Some(target), "{format} to {target}");
+            let found = said(target, &there.bytes);
+            // pi has no system messages; its summaries are framed.
+            let plain = |text: &String| text.splitn(2, ": ").nth(1).unwrap_or_default().to_owned();
+            assert_eq!(found.len(), original.len(), "{format} to {target}: {found:#?} {original:#?}");
+            for other in original.iter().map(plain) {
+                // Codex keeps messages before its summary, the others after it.
+                assert!(
+                    found.iter().map(plain).any(|one| one.contains(other.trim_end())),
+                    "{format} to {target}: {other}"
+                );
+            }
+            let back = translated(&[(target.name(), &there.bytes)], format.name(), CrossFamily::Transcode);
+            assert_eq!(said(format, &back.bytes).len(), original.len(), "{target} to {format}");
+            assert_eq!(in_pieces(target, &there.bytes, 1, &[30]).kept, Kept::of(target, &there.bytes, 1));
+        }
+    }
+}
+
+#[test]
+fn every_session_is_translated_with_its_calls_and_results() {
+    for (name, format) in SESSIONS {
+        let file = session(name);
+        for target in NEW {
+            let done = translated(&[(format.name(), &file)], target.name(), CrossFamily::Transcode);
+            let count =
+                |texts: Vec<String>, what: &str| texts.iter().map(|text| text.matches(what).count()).sum::<usize>();
+            for what in ["call ", "result "] {
+                let (found, expected) = (count(said(target, &done.bytes), what), count(said(format, &file), what));
+                assert!(found >= expected, "{name} to {target}, {what}: {found} of {expected}");
+            }
+            let value: Option<Value> = serde_json::from_slice(&done.bytes).ok();
+            assert_eq!(value.is_some(), target != Format::PiV3, "{name} to {target}");
+        }
+    }
+}
+
+/// What a compaction of Codex keeps is in the context of other agents too.
+#[test]
+fn messages_that_a_compaction_keeps_are_translated() {
+    let (format, file) = RECORDED[3];
+    let original = said(format, file);
+    for target in Format::WRITTEN.iter().filter(|target| target.family() != "codex") {
+        let done = translated(&[(format.name(), file)], target.name(), CrossFamily::Transcode);
+        assert!(
+            said(*target, &done.bytes).iter().any(|text| text.contains("AGENTS.override")),
+            "{target}: {original:?}"
+        );
+    }
+}
+
+/// The summary of a compaction is one in pi and ATIF too, and what precedes it stays in the file.
+#[test]
+fn summaries_stay_summaries() {
+    let summary = Turn { summary: true, ..Turn::text(Role::User, "so far") };
+    let turns = vec![Turn::text(Role::User, "one"), summary, Turn::text(Role::User, "two")];
+    for format in [Format::PiV3, Format::AtifV17] {
+        let (bytes, found) = format.write(&Transcript { turns: turns.clone() }, "seed").unwrap();
+        assert_eq!(found, []);
+        let (transcript, _) = read(format, &bytes, false);
+        assert!(transcript.turns[0].summary && texts(&transcript)[0].contains("so far"));
+        assert_eq!(texts(&transcript)[1..], ["user: two"]);
+        assert_eq!(texts(&read(format, &bytes, true).0), ["user: one", "user: two"]);
+    }
+}
+
+/// A part of a chain continues the part before it: pi's entries name the last one as their parent.
+#[test]
+fn parts_of_other_formats_continue_a_session_of_pi() {
+    let native = lines(&[
+        json!({ "type": "session", "version": 3, "id": "s", "timestamp": "2026-11-26T01:27:01.923Z", "cwd": "/" }),
+        json!({ "type": "message", "id": "a", "parentId": null, "timestamp": "2026-11-26T01:27:01.953Z", "message": { "role": "user", "content": "one" } }),
+    ]);
+    let other =
+        lines(&[json!({ "role": "assistant", "content": "two" }), json!({ "role": "user", "content": "three" })]);
+    let parts = [("pi-v3", native.as_slice()), ("generic-v1", &other), ("pi-v3", &native[native.len()..])];
+    let done = translated(&parts, "pi-v3", CrossFamily::Transcode);
+    let (transcript, found) = read(Format::PiV3, &done.bytes, false);
+    assert_eq!(
+        (texts(&transcript), found),
+        (["user: one", "assistant: two", "user: three"].map(str::to_owned).to_vec(), vec![])
+    );
+    let third: Value = serde_json::from_str(String::from_utf8_lossy(&done.bytes).lines().nth(2).unwrap()).unwrap();
+    assert_eq!(third["parentId"], "a");
+    // The steps of joined trajectories are numbered again.
+    let (one, _) = Format::AtifV17.write(&Transcript { turns: vec![Turn::text(Role::User, "one")] }, "1").unwrap();
+    let parts = [("atif-1.7", one.as_slice()), ("generic-v1", &other), ("atif-1.7", &one)];
+    let done = translated(&parts, "atif-1.7", CrossFamily::Transcode);
+    let trajectory: Value = serde_json::from_slice(&done.bytes).unwrap();
+    let numbers: Vec<&Value> = trajectory["steps"].as_array().unwrap().iter().map(|step| &step["step_id"]).collect();
+    assert_eq!(numbers, [1, 2, 3, 4]);
+    assert_eq!(trajectory["schema_version"], "ATIF-v1.7");
+}
+
+/// What tracing tools write: instructions and the answer have fields of their own.
+#[test]
+fn spans_are_read_with_instructions_and_answers() {
+    let span = json!({
+        "gen_ai.system_instructions": [{ "type": "text", "content": "be brief" }],
+        "gen_ai.input.messages": [
+            { "role": "user", "parts": [{ "type": "text", "content": "weather?" }] },
+            { "role": "assistant", "parts": [{ "type": "reasoning", "content": "hm" }, { "type": "tool_call", "id": "call_1", "name": "weather", "arguments": { "in": "Paris" } }] },
+            { "role": "tool", "parts": [{ "type": "tool_call_response", "id": "call_1", "response": { "sky": "grey" } }] },
+        ],
+        "gen_ai.output.messages": [{ "role": "assistant", "parts": [{ "type": "text", "content": "Grey." }], "finish_reason": "stop" }],
+    });
+    let file = span.to_string();
+    assert_eq!(detect_format(file.as_bytes()), Some(Format::OtelGenai));
+    let (transcript, found) = read(Format::OtelGenai, file.as_bytes(), false);
+    assert_eq!(found, []);
+    let said = texts(&transcript);
+    assert_eq!((said[0].as_str(), said[4].as_str(), said.len()), ("system: be brief", "assistant: Grey.", 5));
+    assert!(format!("{:?}", transcript.turns[3]).contains("grey"), "{said:?}");
+    // The list of messages alone is one too; that of another vendor is not.
+    assert_eq!(detect_format(span["gen_ai.input.messages"].to_string().as_bytes()), Some(Format::OtelGenai));
+    let gemini = json!([{ "role": "user", "parts": [{ "text": "hi" }] }]);
+    assert_eq!(detect_format(gemini.to_string().as_bytes()), None);
+}
