@@ -40,6 +40,14 @@ pub fn short_ref(artifact_ref: &str) -> Result<String> {
     }
 }
 
+/// A full ref with its prefix; any other ref unchanged.
+pub(crate) fn normalized(artifact_ref: &str) -> String {
+    match RefForm::of(artifact_ref) {
+        Some(form @ RefForm::Full(_)) => form.full_prefix(),
+        _ => artifact_ref.to_owned(),
+    }
+}
+
 /// The two forms of a ref, with their hex digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RefForm<'r> {
@@ -51,8 +59,10 @@ impl<'r> RefForm<'r> {
     /// Reads a ref, whose digits are lower case.
     pub(crate) fn of(text: &'r str) -> Option<Self> {
         let hex = |digits: &str| digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        if let Some(digits) = text.strip_prefix(FULL_PREFIX) {
-            return (digits.len() == 64 && hex(digits)).then_some(Self::Full(digits));
+        // 64 digits alone are a full ref too.
+        let full = text.strip_prefix(FULL_PREFIX).unwrap_or(text);
+        if full.len() == 64 && hex(full) {
+            return Some(Self::Full(full));
         }
         let digits = text.strip_prefix(SHORT_PREFIX)?;
         (digits.len() == SHORT_DIGITS && hex(digits)).then_some(Self::Short(digits))
@@ -75,7 +85,8 @@ impl<'r> RefForm<'r> {
 }
 
 pub(crate) fn invalid_ref(text: &str, path: &str) -> Error {
-    let message = format!("`{path}` is `{text}`; it must be `blake3:` and 64 hex digits, or `art-` and 12");
+    let message =
+        format!("`{path}` is `{text}`; it must be `blake3:` and 64 hex digits, the digits alone, or `art-` and 12");
     Error::new(Code::InvalidInput, message).with("path", path).with("artifactRef", text)
 }
 

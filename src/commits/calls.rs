@@ -8,7 +8,9 @@ use std::borrow::Cow;
 use crate::call::{Call, CallContext, Response};
 use crate::commits::checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, PendingCommit};
 use crate::commits::conversation::{to_loom_tree, to_messages};
-use crate::commits::formats::{BlobSource, Format, ReadOptions, detect_format, fork_base, join_fork_base};
+use crate::commits::formats::{
+    BlobSource, Context, Format, ReadOptions, context_at, detect_format, fork_base, join_fork_base,
+};
 use crate::commits::graph::{CommitGraph, MetadataUpdate};
 use crate::commits::import::{ImportOptions, Resume, import_transcript};
 use crate::commits::jsonl::MetadataChoice;
@@ -29,6 +31,7 @@ pub const CALLS: &[Call] = &[
         let time = required_time("time", &Timestamp::text(arguments(request)?.need("time")?)?)?;
         Response::of(&time.descending_key())
     }),
+    Call::new("contextAt", FILE, |_, request, _| context(request)),
     Call::new("detectFormat", &["bytes"], |_, request, _| {
         Response::of(&detect_format(&bytes_of(arguments(request)?, "bytes")?).map(Format::name))
     }),
@@ -50,6 +53,7 @@ pub const GRAPH_CALLS: &[Call<CommitGraph>] = &[
     Call::new("byThread", &["threadId"], |graph, request, _| by(request, "threadId", |id| graph.by_thread(id))),
     Call::new("bySession", &["sessionId"], |graph, request, _| by(request, "sessionId", |id| graph.by_session(id))),
     Call::new("checkpoint", &[], |graph, request, _| checkpoint(graph, request)),
+    Call::new("checkpointAfter", &["record", "options"], |graph, request, _| checkpoint_after(graph, request)),
     Call::new("children", &["id"], |graph, request, _| Ok(records(&graph.children(&text(request, "id")?)?))),
     Call::new("commits", &[], |graph, _, _| Ok(records(&graph.commits()))),
     Call::new("commonAncestor", &["one", "other"], |graph, request, _| common_ancestor(graph, request)),
@@ -212,13 +216,26 @@ fn limits_of(options: Options<'_>) -> Result<Limits> {
 }
 
 fn checkpoint(graph: &mut CommitGraph, request: Value<'_>) -> Result<Response> {
-    add(graph, Record::read(request, Origin::Request)?, request.repaired())
+    add(graph, Record::read(request, Origin::Request)?, false, request.repaired())
+}
+
+/// A checkpoint with options.
+fn checkpoint_after(graph: &mut CommitGraph, request: Value<'_>) -> Result<Response> {
+    let arguments = arguments(request)?;
+    let options = Options::read_strictly(arguments.get("options")?, &["parentStored"])?;
+    let record = Record::read(arguments.need("record")?, Origin::Request)?;
+    add(graph, record, options.flag("parentStored")?, request.repaired())
 }
 
 /// Adds a commit. An existing one keeps its summary and tags; a difference is reported.
-fn add(graph: &mut CommitGraph, record: Record, mut diagnostics: Vec<Diagnostic>) -> Result<Response> {
+fn add(
+    graph: &mut CommitGraph,
+    record: Record,
+    parent_stored: bool,
+    mut diagnostics: Vec<Diagnostic>,
+) -> Result<Response> {
     let (summary, tags) = (record.summary.clone(), record.tags.clone());
-    let record = graph.checkpoint(record)?;
+    let record = graph.checkpoint_after(record, parent_stored)?;
     if summary.is_some() && summary != record.summary || !tags.is_empty() && tags != record.tags {
         let message = format!(
             "commit `{}` exists with another summary or other tags, which were kept; use `updateMetadata` to change them",
@@ -232,7 +249,8 @@ fn add(graph: &mut CommitGraph, record: Record, mut diagnostics: Vec<Diagnostic>
 fn history(graph: &CommitGraph, request: Value<'_>) -> Result<Response> {
     let options = Options::read_strictly(arguments(request)?.get("options")?, &["depth"])?;
     let depth = options.get("depth")?.map(Value::safe_integer).transpose()?;
-    let depth = depth.map(|depth| usize::try_from(depth).unwrap_or(usize::MAX));
+    // 0 is no limit.
+    let depth = depth.filter(|&depth| depth > 0).map(|depth| usize::try_from(depth).unwrap_or(usize::MAX));
     Ok(records(&graph.history(&text(request, "id")?, depth)?))
 }
 
@@ -385,7 +403,8 @@ pub fn materialized(result: Materialized) -> Response {
 }
 
 fn conversation(result: Materialized, with_bytes: bool) -> Response {
-    let Materialized { bytes, artifact_ref, format, tier, message_count, token_count, diagnostics } = result;
+    let Materialized { bytes, artifact_ref, format, tier, commit_count, message_count, token_count, diagnostics } =
+        result;
     Response::written(if with_bytes { vec![bytes] } else { Vec::new() }, |json| {
         json.object(|json| {
             if with_bytes {
@@ -394,6 +413,7 @@ fn conversation(result: Materialized, with_bytes: bool) -> Response {
             json.text_field("artifactRef", &*artifact_ref);
             json.text_field("format", &*format);
             json.value_field("tier", &tier);
+            json.value_field("commitCount", &commit_count);
             json.value_field("messageCount", &message_count);
             json.value_field("tokenCount", &token_count);
             json.value_field("diagnostics", &diagnostics);
@@ -428,7 +448,7 @@ fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Response> {
     }
     let known = [Provenance::FIELDS.as_slice(), &["created_at", "summary", "tags", "checkpoint"]].concat();
     record.other = other_fields(fields, &known)?;
-    add(graph, record, diagnostics)
+    add(graph, record, false, diagnostics)
 }
 
 /// Creates a checkpointer with the options of its constructor.
@@ -602,6 +622,37 @@ fn transcript(request: Value<'_>) -> Result<(Transcript, Vec<Diagnostic>)> {
 
 fn messages(request: Value<'_>) -> Result<Response> {
     transcript(request).and_then(|(transcript, found)| Response::of(&to_messages(transcript, found)))
+}
+
+/// The messages that the model saw before an answer.
+fn context(request: Value<'_>) -> Result<Response> {
+    let mut diagnostics = request.repaired();
+    let arguments = arguments(request)?;
+    let options = Options::read(arguments.get("options")?, &["turn", "limits"], &mut diagnostics)?;
+    let limits = Limits::read(options.get("limits")?, &mut diagnostics)?;
+    let bytes = bytes_of(arguments, "bytes")?;
+    limits::check("inputBytes", bytes.len(), limits.input_bytes)?;
+    let turn = options.get("turn")?.map(Value::safe_integer).transpose()?;
+    let turn = turn.map(|turn| usize::try_from(turn).unwrap_or(usize::MAX));
+    let format = Format::named(&text(request, "format")?)?;
+    format.refuse_compressed(&bytes, BlobSource::default())?;
+    let Context { turns, turn, answers, is_request, diagnostics: found } = context_at(format, &bytes, turn)?;
+    diagnostics.extend(found);
+    let mut transcript = Transcript { turns };
+    if let Some(vendor) = format.vendor() {
+        transcript.name_vendor(vendor);
+    }
+    let made = to_messages(transcript, diagnostics);
+    Ok(Response::written(Vec::new(), |json| {
+        json.object(|json| {
+            json.value_field("turn", &turn);
+            json.value_field("answers", &answers);
+            json.value_field("recorded", &is_request);
+            json.optional_text_field("system", made.system.as_deref());
+            json.value_field("messages", &made.messages);
+            json.value_field("diagnostics", &made.diagnostics);
+        });
+    }))
 }
 
 fn loom_tree(request: Value<'_>) -> Result<Response> {

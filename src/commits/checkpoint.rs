@@ -6,11 +6,15 @@
 
 use std::collections::VecDeque;
 
+use serde_json::Value;
+
 use crate::commits::artifact::artifact_ref;
-use crate::commits::formats::{BlobSource, Concatenator, Format};
+use crate::commits::formats::{BlobSource, Concatenator, Continuation, Format, generic, write_part};
 use crate::commits::record::{CommitType, Provenance, Record, Trigger, required_time};
+use crate::commits::transcript::ConversionReport;
 use crate::commits::translate::count_blob;
 use crate::error::{Code, Diagnostic, Error, Result};
+use crate::json::Document;
 use crate::limits::{self, Limits};
 
 /// The common fields of all commits of a session, and their schedule.
@@ -77,8 +81,8 @@ pub struct Checkpointer {
     format: Format,
     limits: Limits,
     head: Option<String>,
-    /// Messages in no stored commit, oldest first.
-    pending: VecDeque<Vec<u8>>,
+    /// Messages in no stored commit, oldest first, with the findings about each.
+    pending: VecDeque<(Vec<u8>, Vec<Diagnostic>)>,
     /// The number of messages in stored commits.
     stored: u64,
     /// The number of finished turns.
@@ -146,7 +150,9 @@ impl Checkpointer {
         self.pending.len()
     }
 
-    /// Takes a message: a line of JSON for line-based formats, an item or an array of items in CBOR.
+    /// Takes a message: a line of JSON for line-based formats. For `bureau-agent-v1` an item or an array of items in
+    /// CBOR, or a `{ role, content }` as in `generic-v1`, which is converted; content that the format cannot hold is
+    /// reported with the commit.
     ///
     /// # Errors
     /// [`Code::InvalidInput`] for a blank message, [`Code::InvalidBlob`] for invalid CBOR or JSON if the format
@@ -156,18 +162,25 @@ impl Checkpointer {
         if message.trim_ascii().is_empty() {
             return Err(Error::new(Code::InvalidInput, "the message is blank; pass one entry of the conversation"));
         }
-        let is_map = message.first().is_some_and(|first| first >> 5 == 5);
-        let message = match self.format {
-            // An array of one is a delta of one message.
-            Format::BureauAgentV1 if is_map => [&[0x81], message].concat(),
-            _ => message.to_vec(),
-        };
+        let (message, found) = self.converted(message)?;
         // A message that cannot be joined would block all later ones.
         if !self.format.is_appended() {
             self.join(&mut std::iter::once(message.as_slice()))?;
         }
-        self.pending.push_back(message);
+        self.pending.push_back((message, found));
         Ok(())
+    }
+
+    /// A message as a delta of the format.
+    fn converted(&self, message: &[u8]) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
+        let is_map = message.first().is_some_and(|first| first >> 5 == 5);
+        match self.format {
+            // An array of one is a delta of one message.
+            Format::BureauAgentV1 if is_map => Ok(([&[0x81], message].concat(), Vec::new())),
+            // CBOR that begins like JSON is no message.
+            Format::BureauAgentV1 if message.trim_ascii_start().starts_with(b"{") => plain_message(message),
+            _ => Ok((message.to_vec(), Vec::new())),
+        }
     }
 
     /// Reports an event, and returns the commit that is due, if there are new messages. It includes messages of
@@ -233,8 +246,11 @@ impl Checkpointer {
             offered.push(self.delta(covered, Trigger::Compaction, fields)?);
         }
         let parent = offered.first().map(|delta| delta.record.id.clone()).or_else(|| self.head.clone());
-        let mut messages = std::iter::once(summary);
-        offered.push(self.commit(CommitType::Compaction, parent, Trigger::Compaction, &mut messages, fields)?);
+        let (summary, found) = self.converted(summary)?;
+        let mut messages = std::iter::once(summary.as_slice());
+        let mut compaction = self.commit(CommitType::Compaction, parent, Trigger::Compaction, &mut messages, fields)?;
+        compaction.diagnostics.extend(found);
+        offered.push(compaction);
         for commit in &offered {
             self.expect_storing(commit, covered);
         }
@@ -283,8 +299,11 @@ impl Checkpointer {
     /// The commit with the pending messages up to a position.
     fn delta(&self, until: u64, trigger: Trigger, fields: &CheckpointFields) -> Result<PendingCommit> {
         let count = usize::try_from(until.saturating_sub(self.stored)).unwrap_or(usize::MAX);
-        let mut messages = self.pending.iter().take(count).map(Vec::as_slice);
-        self.commit(CommitType::Delta, self.head.clone(), trigger, &mut messages, fields)
+        let mut messages = self.pending.iter().take(count).map(|(message, _)| message.as_slice());
+        let mut commit = self.commit(CommitType::Delta, self.head.clone(), trigger, &mut messages, fields)?;
+        let found = self.pending.iter().take(count).flat_map(|(_, found)| found.iter().cloned());
+        commit.diagnostics.extend(found);
+        Ok(commit)
     }
 
     fn join(&self, messages: &mut dyn Iterator<Item = &[u8]>) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
@@ -320,4 +339,17 @@ impl Checkpointer {
         };
         Ok(PendingCommit { record: record.seal(), blob, diagnostics })
     }
+}
+
+/// A message of `generic-v1` as a delta of `bureau-agent-v1`.
+fn plain_message(message: &[u8]) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
+    let invalid =
+        |reason: &str| Error::new(Code::InvalidInput, format!("the message {reason}")).with("path", "message");
+    let document = Document::read(message, &[])?;
+    let Ok(Value::Object(fields)) = document.root().to_json() else { return Err(invalid("is not an object")) };
+    let mut notes = ConversionReport::default();
+    let turn = generic::turn(&fields, &mut notes).filter(|turn| !turn.blocks.is_empty());
+    let turn = turn.ok_or_else(|| invalid("has no content; pass `{ role, content }`, or an item in CBOR"))?;
+    let bytes = write_part(Format::BureauAgentV1, &[turn], None, &mut Continuation::new(""), &mut notes)?;
+    Ok((bytes, notes.finish()))
 }

@@ -95,6 +95,15 @@ impl CommitGraph {
     /// content, [`Code::UnsupportedVersion`], [`Code::InvalidInput`] for a `created_at` that is not RFC 3339,
     /// [`Code::AmbiguousRef`] and [`Code::ArtifactNotFound`] for a short ref, [`Code::LimitExceeded`].
     pub fn checkpoint(&mut self, record: Record) -> Result<&Record> {
+        self.checkpoint_after(record, false)
+    }
+
+    /// Like [`Self::checkpoint`]. If `parent_stored`, the caller's store has the parent, so that the graph does not
+    /// need its record; chains end there until it is imported.
+    ///
+    /// # Errors
+    /// Those of [`CommitGraph::checkpoint`].
+    pub fn checkpoint_after(&mut self, record: Record, parent_stored: bool) -> Result<&Record> {
         changeable(&record)?;
         required_time("created_at", &record.created_at)?;
         let named = record.id.clone();
@@ -113,7 +122,7 @@ impl CommitGraph {
                 return Err(collision(there, &record));
             }
         } else {
-            if let Some(parent) = &record.parent {
+            if let Some(parent) = record.parent.as_ref().filter(|_| !parent_stored) {
                 self.index_of(parent).map_err(|error| error.with("artifactRef", record.artifact_ref.as_str()))?;
             }
             limits::check("commits", self.records.len().saturating_add(1), self.limits.commits)?;
@@ -142,8 +151,8 @@ impl CommitGraph {
         if let (Some(principal), Some(time)) = (&record.provenance.principal, record.time()) {
             self.timelines.or_default(principal.clone()).or_default(time).push(at);
         }
-        if matches!(RefForm::of(&record.artifact_ref), Some(RefForm::Full(_))) {
-            self.by_artifact.or_insert(record.artifact_ref.clone(), at);
+        if let Some(form @ RefForm::Full(_)) = RefForm::of(&record.artifact_ref) {
+            self.by_artifact.or_insert(form.full_prefix(), at);
         }
         if record.lacks_summary() {
             self.lacking_summary.insert(at);
@@ -462,10 +471,10 @@ impl CommitGraph {
     pub fn resolve_artifact(&self, artifact_ref: &str) -> Result<String> {
         let form = RefForm::of(artifact_ref)
             .ok_or_else(|| crate::commits::artifact::invalid_ref(artifact_ref, "artifact_ref"))?;
-        if matches!(form, RefForm::Full(_)) {
-            return Ok(artifact_ref.to_owned());
-        }
         let prefix = form.full_prefix();
+        if matches!(form, RefForm::Full(_)) {
+            return Ok(prefix);
+        }
         let from = self.by_artifact.at_least(&prefix);
         let candidates: Vec<&str> = from.map(|(full, _)| full.as_str()).take_while(|full| form.names(full)).collect();
         match candidates.as_slice() {

@@ -242,6 +242,7 @@ impl Materializer {
             artifact_ref,
             format: self.plan.format,
             tier: Tier::Native,
+            commit_count: self.parts.len() as u64,
             message_count: self.message_count,
             token_count: self.token_count,
             diagnostics: self.diagnostics,

@@ -246,8 +246,9 @@ impl Record {
             Origin::Request => (Some("delta".to_owned()), Some("explicit".to_owned())),
             Origin::Stored => (None, None),
         };
-        let commit_type = text("commit_type")?.or(commit_type).ok_or_else(|| missing("commit_type"))?;
-        let checkpoint = text("checkpoint")?.or(checkpoint);
+        // An empty name is unknown, not missing.
+        let commit_type = fields.string("commit_type")?.or(commit_type).ok_or_else(|| missing("commit_type"))?;
+        let checkpoint = fields.string("checkpoint")?.or(checkpoint);
         let record = Self {
             id: text("id")?.unwrap_or_default(),
             version,

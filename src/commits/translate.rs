@@ -102,6 +102,8 @@ pub struct Materialized {
     pub format: String,
     /// The lowest tier used.
     pub tier: Tier,
+    /// The number of commits whose blobs it consists of.
+    pub commit_count: u64,
     /// The number of messages. If nothing was translated, those in the records, counted if a record has none.
     pub message_count: u64,
     /// Tokens of its texts, with the same exception.
@@ -145,7 +147,8 @@ pub fn translate(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'
         None => count(None, &bytes, options)?,
     };
     let (artifact_ref, format) = (artifact_ref(&bytes), target.to_owned());
-    Ok(Materialized { bytes, artifact_ref, format, tier, message_count, token_count, diagnostics })
+    let commit_count = parts.len() as u64;
+    Ok(Materialized { bytes, artifact_ref, format, tier, commit_count, message_count, token_count, diagnostics })
 }
 
 /// The number of turns of a conversation, and the tokens of their texts. A text in an unknown format is one message.

@@ -3,6 +3,7 @@
 //! [`ChainWalk::wanted`] returns the id of the record needed next, [`ChainWalk::push`] takes it and any of its
 //! ancestors in the same page. Nothing is fetched here, and no other records of the store are needed.
 
+use crate::commits::artifact::normalized;
 use crate::commits::graph::{cycle, not_found, parent_not_found};
 use crate::commits::id::is_own_form;
 use crate::commits::materialize::Materializer;
@@ -137,7 +138,7 @@ impl ChainWalk {
     /// for a kind of commit of a later version.
     pub fn plan(&self, request: PlanRequest) -> Result<Plan> {
         self.check(&request)?;
-        plan_chain(request, &self.chain.iter().collect::<Vec<_>>(), |record| Ok(record.artifact_ref.clone()))
+        plan_chain(request, &self.chain.iter().collect::<Vec<_>>(), |record| Ok(normalized(&record.artifact_ref)))
     }
 
     /// Begins a materialization; `planned` is the expected cache key of the plan.

@@ -4,10 +4,12 @@ import { callJson } from "../call.js";
 import { CtxweaveError } from "../error.js";
 import { asBytes } from "../source.js";
 import type {
+  ContextAtOptions,
   ForkBase,
   ImportedTranscript,
   ImportOptions,
   JoinedFork,
+  SessionContext,
   TranscriptBytes,
   TranscriptFormat,
   TranscriptMessages,
@@ -124,6 +126,20 @@ export function transcriptToMessages(
   options?: TranscriptOptions,
 ): TranscriptMessages {
   return callJson("transcriptToMessages", { format, bytes, options }) as TranscriptMessages;
+}
+
+/**
+ * What the model saw before an answer of a session: the instructions, and the messages after the newest compaction by
+ * then. For `claude-code-v1`, `codex-v1` and `codex-v0`.
+ *
+ * @throws {CtxweaveError} `unknown_value` for another format, `invalid_input` for a `turn` past the answers
+ */
+export function contextAt(
+  format: "claude-code-v1" | "codex-v0" | "codex-v1",
+  bytes: TranscriptBytes,
+  options?: ContextAtOptions,
+): SessionContext {
+  return callJson("contextAt", { format, bytes, options }) as SessionContext;
 }
 
 /**

@@ -199,6 +199,8 @@ export interface Materialized {
   artifactRef: string;
   format: CommitFormat;
   tier: Tier;
+  /** Commits whose blobs it consists of. */
+  commitCount: number;
   /** From the records; counted if one does not state it. */
   messageCount: number;
   /** Approximate. From the records; estimated if one does not state it. */
@@ -229,6 +231,15 @@ export type Bytes = ArrayBuffer | ArrayBufferView;
 
 /** Blobs by ref, as listed by a plan. */
 export type Blobs = ReadonlyMap<string, Bytes>;
+
+/** Options of `CommitGraph.checkpoint`. */
+export interface GraphCheckpointOptions {
+  /**
+   * The caller's store has the parent, so the graph does not need its record. Chains end there until it is imported.
+   * Default false.
+   */
+  parentStored?: boolean;
+}
 
 /** Options of a graph. */
 export interface CommitGraphOptions {

@@ -190,6 +190,8 @@ export interface TranslatedTranscript {
   format: string;
   /** The lowest fidelity of all deltas. */
   tier: TranslationTier;
+  /** The number of parts. */
+  commitCount: number;
   messageCount: number;
   tokenCount: number;
   diagnostics: Diagnostic[];
@@ -232,6 +234,23 @@ export interface TranscriptMessages {
   system?: string;
   messages: TranscriptMessage[];
   diagnostics: Diagnostic[];
+}
+
+/** Options of `contextAt`. */
+export interface ContextAtOptions {
+  /** The number of the answer, from 0. Default: the next answer, after all those in the file. */
+  turn?: number;
+  limits?: Limits;
+}
+
+/** What the model saw before an answer. */
+export interface SessionContext extends TranscriptMessages {
+  /** The number of the answer. */
+  turn: number;
+  /** The number of answers in the conversation. */
+  answers: number;
+  /** Whether the file holds the request itself; otherwise its records were put together. */
+  recorded: boolean;
 }
 
 /** One message. */

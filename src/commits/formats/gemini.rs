@@ -8,6 +8,7 @@
 //! `info`, `warning` and `error` are for the screen.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 
 use serde_json::{Map, Value, json};
 
@@ -187,6 +188,8 @@ fn is_message(map: &Map<String, Value>) -> bool {
 struct SeenCalls {
     calls: SortedSet<String>,
     results: SortedSet<String>,
+    /// The calls in lists: a second one with the same id is another call.
+    listed: SortedSet<String>,
     /// The counter for calls without an id.
     unnamed: u32,
 }
@@ -229,6 +232,7 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
     }
     for call in objects(list(message, "toolCalls"), "a call that is not an object", notes) {
         let id = seen.id(given_id(call, "id"));
+        let id = seen.listed_id(id);
         if seen.calls.insert(id.clone()) {
             own.blocks.push(gemini_call(id.clone(), call));
         }
@@ -252,6 +256,21 @@ impl SeenCalls {
             self.unnamed = self.unnamed.saturating_add(1);
             format!("call_{}", self.unnamed)
         })
+    }
+
+    /// The id of a call in a list, which no other call in a list has.
+    fn listed_id(&mut self, id: String) -> String {
+        if self.listed.insert(id.clone()) {
+            return id;
+        }
+        let mut number = 2_u32;
+        loop {
+            let other = format!("{id}-{number}");
+            if !self.calls.contains(&other) && self.listed.insert(other.clone()) {
+                return other;
+            }
+            number = number.saturating_add(1);
+        }
     }
 }
 
@@ -300,11 +319,12 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
         }));
     }
     // Results are written into the message that holds their calls, with the tool names.
-    let mut results: SortedMap<&str, &Block> = SortedMap::new();
+    let mut results: SortedMap<&str, VecDeque<&Block>> = SortedMap::new();
     let mut calls: SortedSet<&str> = SortedSet::new();
     for block in turns.iter().flat_map(|turn| &turn.blocks) {
         match block {
-            Block::ToolResult { tool_call_id, .. } => drop(results.insert(tool_call_id, block)),
+            // Calls that share an id are answered in their order.
+            Block::ToolResult { tool_call_id, .. } => results.or_default(&**tool_call_id).push_back(block),
             Block::ToolCall { id, .. } => drop(calls.insert(id)),
             _ => {}
         }
@@ -344,7 +364,7 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
                         notes.inexpressible("the signature of a call");
                     }
                     let mut call = json!({ "id": id, "name": name, "args": arguments_object(*arguments.clone()) });
-                    let result = results.get(&**id);
+                    let result = results.get_mut(&**id).and_then(VecDeque::pop_front);
                     let failed = matches!(result, Some(Block::ToolResult { is_error: Some(true), .. }));
                     if let Some(Block::ToolResult { content, .. }) = result {
                         set(&mut call, "result", response(id, name, content, failed));

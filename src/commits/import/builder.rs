@@ -230,6 +230,11 @@ impl<'b, 'o> Builder<'b, 'o> {
         Ok(true)
     }
 
+    /// Whether an earlier import of the file, which is read again, ended at this byte.
+    pub(super) fn stopped_at(&self, at: usize) -> bool {
+        self.until.is_some_and(|until| until.consumed == at as u64)
+    }
+
     fn resume(&self, known: Option<&CommitIndex>) -> Resume {
         self.committed.resume(self.format, self.file, self.base, &self.options.key(), known)
     }

@@ -91,7 +91,8 @@ impl<'b: 'o, 'o> Deltas<'b, 'o> {
         self.lines.push(bytes);
         builder.commit(CommitType::Compaction, &mut self.lines, Trigger::Compaction)?;
         let end = place_in(self.unread, bytes).saturating_add(bytes.len());
-        let is_over = self.unread.get(end) == Some(&b'\n');
+        // An earlier import may have ended with this line, before it had its newline.
+        let is_over = self.unread.get(end) == Some(&b'\n') && !builder.stopped_at(self.begins.saturating_add(end));
         let at = self.begins.saturating_add(end).saturating_add(usize::from(is_over));
         let line = if is_over { line } else { line.saturating_sub(1) };
         builder.commit_prefix(at, line, self.header, None).map(drop)
@@ -131,9 +132,7 @@ pub(super) fn codex<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8])
             }
             LineKind::Item(item) => {
                 let kind = codex::item_kind(item);
-                let is_prompt =
-                    kind.ends_with("_output") || (kind == "message" && text(item, "role") != Some("assistant"));
-                if is_prompt {
+                if codex::is_prompt(item) {
                     deltas.before_question(builder, line.bytes, number)?;
                 } else if kind != "ghost_snapshot" {
                     deltas.answering = true;

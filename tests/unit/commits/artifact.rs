@@ -17,12 +17,13 @@ fn refs_have_two_forms_and_no_others() {
         "art-",
         "art-0123456789aB",
         "art-0123456789ab0",
-        digits,
+        digits.get(..63).unwrap(),
         full.get(..70).unwrap(),
         &full.to_uppercase(),
     ] {
         assert_eq!(RefForm::of(wrong), None, "{wrong}");
     }
+    assert_eq!((short_ref(digits).unwrap(), normalized(digits)), (short, full));
     assert_eq!(short_ref("x").unwrap_err().code(), Code::InvalidInput);
 }
 

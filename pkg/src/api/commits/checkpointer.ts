@@ -46,7 +46,7 @@ export class Checkpointer {
 
   /**
    * Adds a message. Formats with lines take one line of JSON, as text or as the object; `bureau-agent-v1` takes an item
-   * in CBOR, or an array of items.
+   * in CBOR, an array of items, or a `{ role, content }` as in `generic-v1`.
    */
   push(message: string | object | Bytes): void {
     const bytes = messageBytes(message, "message");

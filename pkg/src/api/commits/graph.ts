@@ -13,6 +13,7 @@ import type {
   CommitGraphOptions,
   CommitRecord,
   ExportJsonlOptions,
+  GraphCheckpointOptions,
   ImportJsonlOptions,
   ImportReport,
   MaterializationPlan,
@@ -52,8 +53,9 @@ export class CommitGraph {
    * @throws {CtxweaveError} `id_collision` if the id belongs to a commit with other content, `commit_not_found` for a
    *   missing parent, `invalid_input`, `unsupported_version`
    */
-  checkpoint(request: ReadonlyData<CheckpointRequest>): CheckpointResult {
-    return callMethod(this, "checkpoint", request) as CheckpointResult;
+  checkpoint(request: ReadonlyData<CheckpointRequest>, options?: GraphCheckpointOptions): CheckpointResult {
+    if (options === undefined) return callMethod(this, "checkpoint", request) as CheckpointResult;
+    return callMethod(this, "checkpointAfter", { record: request, options }) as CheckpointResult;
   }
 
   /** The record of a commit. */
