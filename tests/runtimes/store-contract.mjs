@@ -74,6 +74,16 @@ export async function storeContract(store) {
     same(await list("principals/%40a/", "principals/%40a/15", limit), [...times].sort().slice(1), "from somewhere on");
     same(await list("blobs/", undefined, limit), ["blobs/00aa"], "blobs");
   }
+  // Lists by a property have a level more than those of principals.
+  const entries = ["child/ctx-1/1/ctx-2", "child/ctx-1/2/ctx-1", "child/ctx-10/1/ctx-3", "ticket/%2F..%00/1/ctx-1"];
+  const indexed = entries.map((entry) => `indexes/${entry}`);
+  for (const entry of indexed) await store.compareAndSet(entry, undefined, "+");
+  for (const limit of [undefined, 1, 2]) {
+    same(await list("indexes/child/ctx-1/", undefined, limit), indexed.slice(0, 2), "of one value");
+    same(await list("indexes/child/ctx-1/", indexed[0], limit), indexed.slice(1, 2), "of one value, from one on");
+    same(await list("indexes/", undefined, limit), indexed, "all");
+  }
+  for (const entry of indexed) await store.delete(entry);
   same(await list("principals/"), [...[...times].sort(), "principals/%40ab/1/ctx-1"], "of all");
   same(await list("blobs/00a"), ["blobs/00aa"], "blobs that begin so");
   same(await list("blobs/01"), [], "blobs that begin so");
@@ -128,6 +138,10 @@ export async function sameAsGraph(ctxweave, stores, store, random, length = 40) 
     const request = {
       format,
       principal: pick(["@a:b", "@a", "ü/%"]),
+      ...(random() < 0.5 && { ticket_id: pick(["T-1", "T/%2"]) }),
+      ...(random() < 0.5 && { thread_id: pick(["thread", "thread/2", ".."]) }),
+      ...(random() < 0.5 && { session_id: pick(["s", "S"]) }),
+      ...(random() < 0.3 && { summary: pick(["known", " "]) }),
       // Some at the same time.
       created_at: new Date(1_700_000_000_000 + 1000 * Math.floor(at / 2)).toISOString(),
       commit_type: kind < 0.1 ? "compaction" : kind < 0.2 ? "snapshot" : "delta",
@@ -163,6 +177,32 @@ export async function sameAsGraph(ctxweave, stores, store, random, length = 40) 
     return found;
   };
   const bytes = ({ bytes, ...rest }) => ({ ...rest, text: decoder.decode(bytes) });
+  // Lists of a store are by time, then id; a graph has parents before their children.
+  const ids = (records) => records.map(({ id }) => id).sort();
+  const lists = async () => {
+    for (const [method, values] of [
+      ["byTicket", ["T-1", "T/%2", "T", "nobody's"]],
+      ["byThread", ["thread", "thread/2", ".."]],
+      ["bySession", ["s", "S"]],
+    ]) {
+      for (const value of values) {
+        const found = await all(commits[method](value));
+        same(ids(found), ids(graph[method](value)), method);
+        for (const record of found) same(record, graph.show(record.id), method);
+        const times = found.map(({ created_at, id }) => `${created_at} ${id}`);
+        same(times, [...times].sort(), "by time, then id");
+      }
+    }
+    same(ids(await all(commits.lackingSummary())), ids(graph.lackingSummary()), "without a summary");
+    same(ids(await all(commits.tips())), ids(graph.tips()), "tips");
+    for (const { id } of [...records, { id: "ctx-none" }]) {
+      await both(
+        "children",
+        () => graph.children(id),
+        () => all(commits.children(id)),
+      );
+    }
+  };
   const ask = async () => {
     for (const { id } of [...records, { id: "ctx-none" }]) {
       await both(
@@ -204,6 +244,7 @@ export async function sameAsGraph(ctxweave, stores, store, random, length = 40) 
     }
   };
   await ask();
+  await lists();
   const { id } = pick(records);
   const fields = { summary: "what it understood", tags: ["a", "b"] };
   await both(
@@ -221,6 +262,31 @@ export async function sameAsGraph(ctxweave, stores, store, random, length = 40) 
     () => graph.show(id),
     () => commits.show(id),
   );
+  await lists();
+  const removed = { summary: null };
+  await both(
+    "metadata",
+    () => graph.updateMetadata(id, removed),
+    () => commits.updateMetadata(id, removed),
+  );
+  await lists();
+  const done = await stores.summarizeMissing(commits, ({ id }, blob) => `${id} has ${blob.length} bytes`);
+  same([...done.summarized].sort(), ids(graph.lackingSummary()), "summarized");
+  same(await all(commits.lackingSummary()), [], "all have a summary");
+  for (const { id } of graph.lackingSummary()) same((await commits.show(id)).summary.startsWith(id), true, "its own");
+  // A snapshot holds the conversation of its head, and is the same from the cache.
+  const cached = new stores.CommitStore(store, { delay: 1, cache: true });
+  for (const [head, tip] of [...tips].slice(0, 2)) {
+    const whole = bytes(await commits.materialize({ commit: tip }));
+    for (let times = 0; times < 2; times += 1) same(bytes(await cached.materialize({ commit: tip })), whole, "cached");
+    const { record } = await commits.snapshot(`head ${head}`, { created_at: 1_800_000_000_000 });
+    same(
+      [record.parent, record.commit_type, record.principal],
+      [tip, "snapshot", graph.show(tip).principal],
+      "a snapshot",
+    );
+    same(bytes(await commits.materialize({ commit: record.id })).text, whole.text, "a snapshot");
+  }
   graph.free();
   return records.length;
 }

@@ -284,6 +284,95 @@ describe("two writers on one head", () => {
   });
 });
 
+describe("lists and cached results", () => {
+  const counting = () => {
+    const store = stores.memoryStore();
+    const gets = [];
+    const get = store.get;
+    store.get = (key) => (gets.push(key), get(key));
+    return { store, gets };
+  };
+
+  test("results are cached until garbage is collected, and damage is noticed", async () => {
+    const { store, gets } = counting();
+    const commits = new stores.CommitStore(store, { cache: true, delay: 1 });
+    const { id } = await commits.checkpoint("main", fields(0), blob("zero"));
+    const { id: commit } = await commits.checkpoint("main", fields(1), blob("one"));
+    const first = await commits.materialize({ commit });
+    const blobs = async () => {
+      gets.length = 0;
+      const again = await commits.materialize({ commit });
+      assert.deepEqual({ ...again, bytes: [...again.bytes] }, { ...first, bytes: [...first.bytes] });
+      return gets.filter((key) => key.startsWith("blobs/")).length;
+    };
+    assert.equal(await blobs(), 1, "one blob: the result");
+    // Another result is not confused with it.
+    assert.equal(contents((await commits.materialize({ commit: id })).bytes).length, 1);
+    // A damaged or evicted result is made again.
+    const key = `blobs/${first.artifactRef.slice("blake3:".length)}`;
+    await store.put(key, blob("damaged"));
+    assert.equal(await blobs(), 3);
+    assert.equal(await blobs(), 1);
+    for await (const keys of commits.garbage()) for (const key of keys) await store.delete(key);
+    assert.deepEqual((await store.list("indexes/materialized/")).keys, []);
+    assert.equal(await store.get(key), undefined);
+    assert.equal(await blobs(), 2);
+    // Without the option nothing is kept.
+    const plain = new stores.CommitStore(stores.memoryStore());
+    assert.throws(() => new stores.CommitStore(stores.memoryStore(), { cache: 1 }), { code: "invalid_input" });
+    await plain.checkpoint("main", fields(0), blob("zero"));
+  });
+
+  test("lists survive lost races, dropped heads and collections", async () => {
+    const { store } = counting();
+    const commits = new stores.CommitStore(store, { delay: 1 });
+    const { id: root } = await commits.checkpoint("main", fields(0, { ticket_id: "T" }), blob("zero"));
+    await Promise.all(
+      Array.from({ length: 10 }, (_, at) =>
+        commits.checkpoint("main", fields(1 + at, { ticket_id: "T" }), blob(`${at}`)),
+      ),
+    );
+    const chain = await collected(commits.history(await commits.head("main")));
+    const listed = async () => (await collected(commits.byTicket("T"))).map(({ id }) => id).sort();
+    assert.deepEqual(await listed(), chain.map(({ id }) => id).sort(), "abandoned attempts are not listed");
+    await commits.fork(root, "draft");
+    const { id } = await commits.checkpoint("draft", fields(90, { ticket_id: "T" }), blob("draft"));
+    assert.equal((await collected(commits.children(root))).length, 2);
+    assert.deepEqual((await collected(commits.tips())).map((tip) => tip.id).sort(), [id, chain[0].id].sort());
+    await commits.dropHead("draft");
+    for await (const keys of commits.garbage()) for (const key of keys) await store.delete(key);
+    assert.deepEqual(await listed(), chain.map(({ id }) => id).sort());
+    assert.deepEqual(
+      (await collected(commits.tips())).map((tip) => tip.id),
+      [chain[0].id],
+    );
+    assert.equal((await collected(commits.children(root))).length, 1);
+    const found = [];
+    for (const key of (await store.list("indexes/")).keys) if ((await store.get(key))[0] === 43) found.push(key);
+    assert.equal(found.filter((key) => key.startsWith("indexes/ticket/")).length, chain.length);
+  });
+
+  test("summaries are set for as many commits as asked for", async () => {
+    const commits = new stores.CommitStore(stores.memoryStore(), { delay: 1 });
+    for (let at = 0; at < 40; at += 1) await commits.checkpoint("main", fields(at), blob(`${at}`));
+    const summarize = (record, bytes) => (contents(bytes)[0] === "1" ? undefined : `it said ${contents(bytes)[0]}`);
+    const { summarized, skipped } = await stores.summarizeMissing(commits, summarize, { limit: 5 });
+    assert.deepEqual([summarized.length, skipped.length], [5, 1]);
+    assert.equal((await commits.show(summarized[1])).summary, "it said 2");
+    assert.equal((await collected(commits.lackingSummary())).length, 35);
+    await assert.rejects(
+      stores.summarizeMissing(commits, () => {
+        throw new Error("no model");
+      }),
+      /no model/,
+    );
+    await assert.rejects(stores.summarizeMissing(commits, 5), { code: "invalid_input" });
+    const all = await stores.summarizeMissing(commits, (record) => record.id);
+    assert.deepEqual([all.summarized.length, all.skipped.length], [35, 0]);
+    assert.deepEqual(await collected(commits.lackingSummary()), []);
+  });
+});
+
 describe("faults", () => {
   test("a process that dies at any call leaves valid data, and can repeat the action", async () => {
     const steps = {

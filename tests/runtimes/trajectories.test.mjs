@@ -54,7 +54,9 @@ async function errorsOf(trajectories) {
       paths.push(join(folder, `${at}.json`));
       await writeFile(paths.at(-1), bytes);
     }
-    const { stdout } = await run("python3", ["-c", validate, ...paths], { env: { ...process.env, PYTHONPATH: harbor } });
+    const { stdout } = await run("python3", ["-c", validate, ...paths], {
+      env: { ...process.env, PYTHONPATH: harbor },
+    });
     return JSON.parse(stdout);
   } finally {
     await rm(folder, { recursive: true });

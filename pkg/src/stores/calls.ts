@@ -14,7 +14,7 @@ export class StoreCalls {
     private readonly options: { retries: number; delay: number; timeout: number },
   ) {}
 
-  get(key: string): Promise<Uint8Array | undefined> {
+  get(key: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
     return this.again("get", key, async () => {
       const value: unknown = await this.store.get(key);
       return value === undefined || value === null ? undefined : checkedBytes(value, "the result of `get`");

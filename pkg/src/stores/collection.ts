@@ -18,6 +18,8 @@ import {
   COLLECTION,
   COLLECTIONS,
   HEADS,
+  INDEXES,
+  isResultKey,
   principalEntry,
   PRINCIPALS,
   recordKey,
@@ -136,6 +138,8 @@ export async function* garbage(
   const isGarbage = {
     [RECORDS]: (key: string) => !reachable.ids.has(idOf(key)),
     [PRINCIPALS]: (key: string) => !reachable.ids.has(principalEntry(key).id),
+    // Results of materializations can be made again.
+    [INDEXES]: (key: string) => isResultKey(key) || !reachable.ids.has(principalEntry(key).id),
     [BLOBS]: (key: string) => !reachable.needsBlob(key),
   };
   const listed = async function* (prefix: keyof typeof isGarbage): AsyncGenerator<string[], void, undefined> {
@@ -153,6 +157,7 @@ export async function* garbage(
   // Records come before the lists and blobs that they refer to, so that a remaining record is complete.
   yield* listed(RECORDS);
   yield* listed(PRINCIPALS);
+  yield* listed(INDEXES);
   for await (const keys of calls.keys(RECORDS)) {
     for (const key of keys) {
       const id = idOf(key);
@@ -200,5 +205,5 @@ function underWay(): CtxweaveError {
 
 /** The keys of a commit that a collection may list. */
 export function keysOf(record: CommitRecord, records: Records): string[] {
-  return [blobKey(record.artifact_ref), recordKey(record.id), ...records.listKey(record)];
+  return [blobKey(record.artifact_ref), recordKey(record.id), ...records.listKeys(record)];
 }

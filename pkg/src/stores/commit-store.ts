@@ -15,6 +15,7 @@ import type {
   MaterializeStreamOptions,
   MaterializeWithOptions,
   MetadataUpdate,
+  SnapshotFields,
 } from "../types/commits.js";
 import type {
   CommitStoreOptions,
@@ -29,11 +30,13 @@ import type {
 import { StoreCalls } from "./calls.js";
 import { condemned, garbage, keysOf } from "./collection.js";
 import { allHeads, headValue, madeHead, nextValue } from "./heads.js";
-import { blobKey, headKey } from "./keys.js";
-import { Records, refOf, type Sealed } from "./records.js";
+import { blobKey, headKey, resultKey } from "./keys.js";
+import { lacksSummary, Records, refOf, type Sealed } from "./records.js";
 
 /** Number of attempts to move a head while other writers are faster or its keys are being collected. */
 const TRIES = 200;
+/** Characters of a result that is kept, without its bytes. */
+const LONGEST_RESULT = 10_000;
 const TRIES_WHILE_COLLECTED = 12;
 
 /**
@@ -46,10 +49,12 @@ const TRIES_WHILE_COLLECTED = 12;
 export class CommitStore {
   readonly #calls: StoreCalls;
   readonly #records: Records;
+  readonly #isCaching: boolean;
 
   constructor(store: Store, options: CommitStoreOptions = {}) {
-    const known = ["retries", "delay", "timeout", "pageSize", "limits"] as const;
-    const { retries = 3, delay = 20, timeout = 30_000, pageSize = 256, limits } = checkedOptions(options, known);
+    const known = ["retries", "delay", "timeout", "pageSize", "cache", "limits"] as const;
+    const checked = checkedOptions(options, known);
+    const { retries = 3, delay = 20, timeout = 30_000, pageSize = 256, cache = false, limits } = checked;
     for (const name of ["get", "put", "compareAndSet", "list"] as const) {
       if (typeof guarded("store", () => (store as Partial<Store> | undefined)?.[name]) !== "function") {
         throw invalid("store", `an object with a function \`${name}\``);
@@ -59,6 +64,8 @@ export class CommitStore {
     checkWhole(delay, "options.delay", 0);
     checkWhole(timeout, "options.timeout", 1);
     checkWhole(pageSize, "options.pageSize", 1);
+    if (typeof cache !== "boolean") throw invalid("options.cache", "true or false");
+    this.#isCaching = cache;
     this.#calls = new StoreCalls(store, { retries, delay, timeout });
     this.#records = new Records(this.#calls, { pageSize, limits });
   }
@@ -207,8 +214,8 @@ export class CommitStore {
   async *history(id: string, options: { depth?: number } = {}): AsyncGenerator<CommitRecord> {
     const { depth } = checkedOptions(options, ["depth"]);
     checkWhole(depth, "options.depth", 0);
-    let left = depth ?? Infinity;
-    if (left === 0) return void (await this.#records.read(id));
+    // 0 is no limit, as in a graph.
+    let left = depth || Infinity;
     for await (const record of this.#records.history(id)) {
       yield record;
       left -= 1;
@@ -226,8 +233,76 @@ export class CommitStore {
   }
 
   /** Changes the summary or the tags of a commit; returns its record. */
-  updateMetadata(id: string, fields: MetadataUpdate): Promise<CommitRecord> {
-    return this.#records.update(id, (graph) => graph.updateMetadata(id, fields));
+  async updateMetadata(id: string, fields: MetadataUpdate): Promise<CommitRecord> {
+    // A commit without a summary is listed whatever fails: before its summary is removed, or after it was set.
+    const before = fields?.summary === undefined ? undefined : await this.#records.find(id);
+    if (before) await this.#records.markSummary(before.record, "+");
+    const record = await this.#records.update(id, (graph) => graph.updateMetadata(id, fields));
+    if (before && !lacksSummary(record)) {
+      await this.#records.markSummary(record, "-");
+      // Another writer may have removed it again.
+      if (lacksSummary(await this.show(id))) await this.#records.markSummary(record, "+");
+    }
+    return record;
+  }
+
+  /** The commits of a ticket, by time, then id. A page is in memory at a time. */
+  byTicket(ticketId: string): AsyncGenerator<CommitRecord> {
+    return this.#records.indexed("ticket", checkedText(ticketId, "ticketId"), (it) => it.ticket_id === ticketId);
+  }
+
+  /** The commits of a thread, by time, then id. */
+  byThread(threadId: string): AsyncGenerator<CommitRecord> {
+    return this.#records.indexed("thread", checkedText(threadId, "threadId"), (it) => it.thread_id === threadId);
+  }
+
+  /** The commits of a session, by time, then id. */
+  bySession(sessionId: string): AsyncGenerator<CommitRecord> {
+    return this.#records.indexed("session", checkedText(sessionId, "sessionId"), (it) => it.session_id === sessionId);
+  }
+
+  /** The commits without a summary, by time, then id. `summarizeMissing` gives them one. */
+  lackingSummary(): AsyncGenerator<CommitRecord> {
+    return this.#records.indexed("unsummarized", "-", lacksSummary);
+  }
+
+  /**
+   * The direct children of a commit, by time, then id.
+   *
+   * @throws {CtxweaveError} `commit_not_found`, `store_failed`
+   */
+  async *children(id: string): AsyncGenerator<CommitRecord> {
+    await this.#records.read(id);
+    yield* this.#records.indexed("parent", id, ({ parent }) => parent === id);
+  }
+
+  /** The tips of the branches: the commits of heads that have no children, each once. */
+  async *tips(): AsyncGenerator<CommitRecord> {
+    const seen = new Set<string>();
+    for await (const { commit } of this.heads()) {
+      if (seen.has(commit)) continue;
+      seen.add(commit);
+      const child = await this.children(commit).next();
+      if (child.done) yield await this.show(commit);
+    }
+  }
+
+  /**
+   * Stores the conversation of a head as a snapshot commit, and moves the head to it. Fields default to those of the
+   * head's commit.
+   *
+   * @throws {CtxweaveError} `invalid_input` for a missing head; those of `materialize` and `checkpoint`
+   */
+  async snapshot(head: string, fields: SnapshotFields): Promise<StoredCommit> {
+    const commit = await this.head(head);
+    if (commit === undefined) throw invalid("head", "the name of a head with a commit");
+    const { bytes, format, messageCount, tokenCount } = await this.materialize({ commit });
+    const { template, principal, machine, session_id, ticket_id, thread_id } = await this.show(commit);
+    const provenance = { template, principal, machine, session_id, ticket_id, thread_id };
+    const known = Object.fromEntries(Object.entries(provenance).filter(([, value]) => value !== undefined));
+    const request = { ...known, checkpoint: "explicit", ...fields, commit_type: "snapshot", format, parent: commit };
+    const counted = { ...request, message_count: messageCount, token_count: tokenCount };
+    return this.checkpoint(head, counted as StoreCheckpoint, bytes);
   }
 
   /**
@@ -254,10 +329,33 @@ export class CommitStore {
     const checked = checkedOptions(options, ["concurrency", "retries", "onProgress", "signal"]);
     const walk = await this.#records.walked(request, checked.signal);
     try {
-      return await materializeWith(walk, request, (ref) => this.#records.blob(ref), checked);
+      const key = this.#isCaching ? resultKey(walk.planMaterialization(request).cacheKey) : undefined;
+      const known = key === undefined ? undefined : await this.#cached(key);
+      if (known) return known;
+      const made = await materializeWith(walk, request, (ref) => this.#records.blob(ref), checked);
+      if (key !== undefined) await this.#keep(key, made);
+      return made;
     } finally {
       walk.free();
     }
+  }
+
+  /** A result that was kept, unless it was evicted or damaged. */
+  async #cached(key: string): Promise<Materialized | undefined> {
+    const text = await this.#calls.text(key);
+    if (text === undefined) return undefined;
+    const kept = JSON.parse(text) as Omit<Materialized, "bytes">;
+    const bytes = await this.#calls.get(blobKey(kept.artifactRef));
+    return bytes && refOf(bytes, undefined) === kept.artifactRef ? { ...kept, bytes } : undefined;
+  }
+
+  /** Keeps a result: its bytes as a blob, and the rest under the cache key. */
+  async #keep(key: string, { bytes, ...rest }: Materialized): Promise<void> {
+    const text = JSON.stringify(rest);
+    // Values other than blobs are short.
+    if (text.length > LONGEST_RESULT) return;
+    await this.#calls.put(blobKey(rest.artifactRef), bytes);
+    await this.#calls.update(key, () => text);
   }
 
   /**
@@ -335,6 +433,11 @@ export class CommitStore {
       }
     }
   }
+}
+
+function checkedText(value: unknown, path: string): string {
+  if (typeof value !== "string") throw invalid(path, "a string");
+  return value;
 }
 
 /** Whether a commit may be stored after another writer's commit. */

@@ -118,8 +118,9 @@ async function keysUnder(fs: FileSystemLike, folder: string, prefix: string): Pr
     const pairs = below.filter((pair) => pair.startsWith(start));
     return (await Promise.all(pairs.map((pair) => there(`${base}/${pair}`)))).flat().map((name) => under([name]));
   }
-  // The list of all principals' commits is two levels deeper, that of one principal one level.
-  const depth = names[0] === "principals" ? 3 - names.length : 0;
+  // The list of all principals' commits is two levels deeper, that of one principal one level. Indexes have a level more.
+  const levels = { principals: 3, indexes: 4 }[names[0] ?? ""];
+  const depth = levels === undefined ? 0 : levels - names.length;
   let found = below.map((name) => [name]);
   for (let level = 0; level < depth; level += 1) {
     const deeper = found.map(async (parts) => {

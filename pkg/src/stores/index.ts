@@ -12,6 +12,7 @@ export { type DenoAtomicLike, type DenoKvLike, denoKvStore } from "./deno-kv.js"
 export { type FileSystemLike, fileSystemStore } from "./file-system.js";
 export { indexedDbStore } from "./indexed-db.js";
 export { memoryStore } from "./memory.js";
+export { summarizeMissing } from "./summarize-missing.js";
 export { CtxweaveError, init } from "../entries/commits.js";
 export type * from "../types/commits.js";
 export type * from "../types/stores.js";

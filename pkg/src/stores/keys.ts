@@ -6,6 +6,8 @@ export const BLOBS = "blobs/";
 export const RECORDS = "records/";
 export const HEADS = "heads/";
 export const PRINCIPALS = "principals/";
+/** Lists of commits by a property, and results of materializations. */
+export const INDEXES = "indexes/";
 /** Lists of keys being collected. */
 export const COLLECTIONS = "collections/";
 /** The value that refers to the current list. */
@@ -49,6 +51,31 @@ export function principalKey(principal: string, timeKey: string, id: string): st
 export function principalEntry(key: string): { moment: string; id: string } {
   const [id = "", moment = ""] = key.split("/").reverse();
   return { moment, id: decodeURIComponent(id) };
+}
+
+/** A property that commits are listed by. */
+export type Index = "ticket" | "thread" | "session" | "parent" | "unsummarized";
+
+/** Prefix of the list of the commits with a property, earliest first. */
+export function indexPrefix(index: Index, value: string): string {
+  return `${INDEXES}${index}/${encoded(value, index)}/`;
+}
+
+export function indexKey(index: Index, value: string, timeKey: string, id: string): string {
+  // Time keys sort later moments first.
+  const ascending = timeKey.replace(/\d/g, (digit) => String(9 - Number(digit)));
+  return `${indexPrefix(index, value)}${ascending}/${encoded(id, "id")}`;
+}
+
+const RESULTS = `${INDEXES}materialized/`;
+
+/** The key of the result of a materialization. */
+export function resultKey(cacheKey: string): string {
+  return `${RESULTS}${encoded(cacheKey, "cacheKey")}/-/-`;
+}
+
+export function isResultKey(key: string): boolean {
+  return key.startsWith(RESULTS);
 }
 
 function encoded(text: string, path: string): string {

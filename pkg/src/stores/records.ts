@@ -9,7 +9,18 @@ import type { CheckpointRequest, CommitRecord, MaterializationRequest } from "..
 import type { Diagnostic, Limits } from "../types/common.js";
 import type { PlatformAbortSignal } from "../types/platform.js";
 import type { StoreCalls } from "./calls.js";
-import { blobKey, blobPrefix, BLOBS, principalEntry, principalKey, principalPrefix, recordKey } from "./keys.js";
+import {
+  blobKey,
+  blobPrefix,
+  BLOBS,
+  type Index,
+  indexKey,
+  indexPrefix,
+  principalEntry,
+  principalKey,
+  principalPrefix,
+  recordKey,
+} from "./keys.js";
 
 /** A commit that is created but not stored yet. */
 export interface Sealed {
@@ -21,6 +32,14 @@ export interface Sealed {
 }
 
 const decoder = new TextDecoder();
+
+/** Entries of a list that are read together. */
+const INDEX_PAGE = 32;
+
+/** Whether a commit has no summary, as in a graph. */
+export function lacksSummary({ summary }: CommitRecord): boolean {
+  return summary === undefined || summary.trim() === "";
+}
 
 /** The limits of a graph or a walk, if any. */
 function limited(limits: Limits | undefined): { limits?: Limits } {
@@ -128,17 +147,57 @@ export class Records {
     });
   }
 
-  /** Lists a commit with its principal, or records that no head leads to it after all. */
-  async list({ id, principal, created_at }: CommitRecord, listed: "+" | "-"): Promise<void> {
-    if (principal === undefined) return;
-    const key = principalKey(principal, timeKey(created_at), id);
+  /** Lists a commit by its properties, or records that no head leads to it after all. */
+  async list(record: CommitRecord, listed: "+" | "-"): Promise<void> {
+    await Promise.all(this.listKeys(record, lacksSummary(record)).map((key) => this.mark(key, listed)));
+  }
+
+  /** The keys of its list entries; that of commits without a summary if `unsummarized`. */
+  listKeys(record: CommitRecord, unsummarized = true): string[] {
+    const { id, principal, created_at } = record;
+    const time = timeKey(created_at);
+    const keys = principal === undefined ? [] : [principalKey(principal, time, id)];
+    const values: [Index, string | null | undefined][] = [
+      ["ticket", record.ticket_id],
+      ["thread", record.thread_id],
+      ["session", record.session_id],
+      ["parent", record.parent],
+      ["unsummarized", unsummarized ? "-" : undefined],
+    ];
+    for (const [index, value] of values) {
+      if (value !== undefined && value !== null) keys.push(indexKey(index, value, time, id));
+    }
+    return keys;
+  }
+
+  /** Lists a commit among those without a summary, or takes it off that list. */
+  async markSummary({ id, created_at }: CommitRecord, listed: "+" | "-"): Promise<void> {
+    await this.mark(indexKey("unsummarized", "-", timeKey(created_at), id), listed);
+  }
+
+  private async mark(key: string, listed: "+" | "-"): Promise<void> {
     if (listed === "+" && (await this.calls.compareAndSet(key, undefined, "+"))) return;
     await this.calls.update(key, () => listed);
   }
 
-  /** The key of its list entry. */
-  listKey({ id, principal, created_at }: CommitRecord): string[] {
-    return principal === undefined ? [] : [principalKey(principal, timeKey(created_at), id)];
+  /**
+   * The commits with a property, by time, then id. A page is in memory at a time. An entry may be older than its record,
+   * so `has` checks the record.
+   */
+  async *indexed(index: Index, value: string, has: (record: CommitRecord) => boolean): AsyncGenerator<CommitRecord> {
+    const prefix = indexPrefix(index, value);
+    for (let cursor: string | undefined; ;) {
+      const page = await this.calls.list(prefix, cursor, INDEX_PAGE);
+      const read = page.keys.map(async (key) => {
+        if ((await this.calls.text(key)) !== "+") return undefined;
+        return (await this.find(principalEntry(key).id))?.record;
+      });
+      for (const record of await Promise.all(read)) {
+        if (record && has(record)) yield record;
+      }
+      if (page.cursor === undefined) return;
+      cursor = page.cursor;
+    }
   }
 
   async resolve(principal: string, time: string | number | Date): Promise<CommitRecord | undefined> {

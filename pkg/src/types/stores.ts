@@ -51,7 +51,28 @@ export interface CommitStoreOptions {
   timeout?: number;
   /** Number of records of a chain per request, if the store has `ancestors`. Default 256. */
   pageSize?: number;
+  /**
+   * Whether results of `materialize` are kept in the store by `cacheKey`, until garbage is collected. Default false.
+   */
+  cache?: boolean;
   limits?: Limits;
+}
+
+/** The summary of a commit; undefined leaves it without one. `blob` is the content of the commit. */
+export type Summarize = (record: CommitRecord, blob: Uint8Array) => string | undefined | Promise<string | undefined>;
+
+/** Options of `summarizeMissing`. */
+export interface SummarizeMissingOptions {
+  /** The most commits to summarize. Default: all. */
+  limit?: number;
+}
+
+/** The result of `summarizeMissing`. */
+export interface SummarizedCommits {
+  /** The commits that have a summary now. */
+  summarized: string[];
+  /** The commits that were left without one. */
+  skipped: string[];
 }
 
 /** A checkpoint to store; its ref is derived from the blob. */
