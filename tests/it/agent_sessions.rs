@@ -101,7 +101,11 @@ fn line_based() -> Vec<(&'static str, Format, Vec<u8>)> {
         FILES.iter().map(|&(name, format, file)| (name, format, file.to_vec())).collect();
     let recorded: [(&str, Format, &[u8]); 4] = [
         ("Claude Code", Format::ClaudeCodeV1, include_bytes!("../sessions/claude-code-2.1.332.jsonl")),
-        ("Claude Code, compacted", Format::ClaudeCodeV1, include_bytes!("../sessions/claude-code-2.1.332-compacted.jsonl")),
+        (
+            "Claude Code, compacted",
+            Format::ClaudeCodeV1,
+            include_bytes!("../sessions/claude-code-2.1.332-compacted.jsonl"),
+        ),
         ("Codex", Format::CodexV1, include_bytes!("../sessions/codex-0.169.0.jsonl")),
         ("Codex, compacted", Format::CodexV1, include_bytes!("../sessions/codex-0.169.0-compacted.jsonl")),
     ];
