@@ -37,7 +37,7 @@ impl EntryContent {
     }
 
     /// Makes the turns replace those before.
-    fn as_summary(self) -> Self {
+    fn into_summary(self) -> Self {
         Self { turns: Vec::new(), summary: self.turns }
     }
 }
@@ -90,12 +90,12 @@ fn several(said: Vec<(Role, Vec<Block<'static>>)>, model: Option<String>) -> Ent
 
 fn atif_content(step: &Map<String, Value>, notes: &mut ConversionReport) -> EntryContent {
     let said = several(atif::read_step(step, notes), owned(step, "model_name"));
-    if atif::is_summary(step) { said.as_summary() } else { said }
+    if atif::is_summary(step) { said.into_summary() } else { said }
 }
 
 fn cline_content(entry: &Map<String, Value>, notes: &mut ConversionReport) -> EntryContent {
     let said = cline::read_message(entry, notes).map(|said| one(said, cline::model(entry))).unwrap_or_default();
-    if flag(entry, "isSummary") { said.as_summary() } else { said }
+    if flag(entry, "isSummary") { said.into_summary() } else { said }
 }
 
 fn continue_content(entry: &Map<String, Value>, notes: &mut ConversionReport) -> EntryContent {
@@ -112,7 +112,7 @@ fn opencode_content(entry: &Map<String, Value>, notes: &mut ConversionReport) ->
         return EntryContent::default();
     };
     let said = several(opencode::read_message(info, list(entry, "parts"), notes), owned(info, "modelID"));
-    if opencode::is_summary(info) { said.as_summary() } else { said }
+    if opencode::is_summary(info) { said.into_summary() } else { said }
 }
 
 fn pi_content(kind: &str, entry: &Map<String, Value>, notes: &mut ConversionReport) -> EntryContent {
@@ -135,7 +135,7 @@ fn pi_content(kind: &str, entry: &Map<String, Value>, notes: &mut ConversionRepo
                 return EntryContent::default();
             };
             if kind == "compaction" {
-                one(said(pi::compaction_summary(summary)), None).as_summary()
+                one(said(pi::compaction_summary(summary)), None).into_summary()
             } else {
                 one(said(pi::branch_summary(summary)), None)
             }
@@ -182,7 +182,7 @@ fn copilot_content(kind: &str, entry: &Map<String, Value>, notes: &mut Conversio
     }
     let content = copilot::read_event(kind, data, notes).map(|said| one(said, owned(data, "model")));
     let content = content.unwrap_or_default();
-    if compacts { content.as_summary() } else { content }
+    if compacts { content.into_summary() } else { content }
 }
 
 /// An entry on the path of the conversation.
