@@ -1,6 +1,6 @@
 //! Folders natively, at two sizes, so that growth can be read off: `cargo bench --bench folders`.
 
-use ctxweave::folders::{Selection, VaultFile, WatchIndex, build_chain, discover};
+use ctxweave::folders::{SKIPPED_FOLDERS, Selection, VaultFile, WatchIndex, build_chain, discover};
 use ctxweave::input::Content;
 use ctxweave::limits::Limits;
 use ctxweave::tokens::Heuristic;
@@ -43,7 +43,10 @@ fn main() {
 fn discovery(bencher: Bencher<'_, '_>, size: usize) {
     let files = vault(size);
     let limits = Limits::default();
-    bencher.bench(|| discover(black_box(&files).iter().map(|file| file.path.as_str()), &limits).unwrap_or_else(failed));
+    bencher.bench(|| {
+        discover(black_box(&files).iter().map(|file| file.path.as_str()), &SKIPPED_FOLDERS, &limits)
+            .unwrap_or_else(failed)
+    });
 }
 
 #[divan::bench(args = SIZES)]

@@ -45,6 +45,7 @@ export const menu = [
     text: "Files, sessions and commits",
     items: [
       { title: "Which files an agent reads", file: "docs/agent-files.md" },
+      { title: "Convert and check rules", file: "docs/rules.md" },
       { title: "Context files and rules", file: "docs/folders.md" },
       { title: "Sessions and conversion", file: "docs/sessions.md" },
       { title: "Session formats", file: "docs/session-formats.md" },

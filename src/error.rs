@@ -113,11 +113,18 @@ codes! {
     /// The kind of a diagnostic. The names are stable: programs may compare them.
     DiagnosticCode {
         AccumulationNotAllowed = "accumulation_not_allowed", "Accumulation was set on a task that is not sequential; it was ignored.";
+        AgentContradiction = "agent_contradiction", "Two statements that an agent reads together exclude each other: docs/rules.md.";
+        AgentFileTooLong = "agent_file_too_long", "A context file or rule is longer than its agent reads, or than its documentation advises.";
+        AgentFileUnread = "agent_file_unread", "No listed agent reads a context file or rule.";
         AgentImportCyclic = "agent_import_cyclic", "A context file imports itself, directly or through others.";
         AgentImportMissing = "agent_import_missing", "An `@path` of a context file names no file.";
         AgentImportOutside = "agent_import_outside", "An `@path` of a context file is outside the folder that imports are limited to; it was not loaded.";
         AgentImportTooDeep = "agent_import_too_deep", "An `@path` of a context file has more imports above it than the agent follows; it was not loaded.";
+        AgentPatternNeverMatches = "agent_pattern_never_matches", "A pattern of a rule can match no path in the dialect of its agent.";
+        AgentRuleMatchesNoFile = "agent_rule_matches_no_file", "No file of the project matches the patterns of a rule.";
+        AgentRuleNeverLoads = "agent_rule_never_loads", "The agent never loads a rule, because of its front matter.";
         AgentTextLost = "agent_text_lost", "The agent does not read a file or its end: over a limit, or a link that was checked out as text. `losses` has the bytes.";
+        AgentTextRepeated = "agent_text_repeated", "An agent reads the same line from two files.";
         AnnotationNotFound = "annotation_not_found", "`includeAnnotations` names a node that is not an annotation of the path; the name was ignored.";
         BodyArgumentsWrapped = "body_arguments_wrapped", "The provider accepts only a JSON object as the arguments of a tool call; other arguments were wrapped in one, under `arguments`.";
         BodyCacheCapped = "body_cache_capped", "Cache breakpoints were left out or shortened: more than the provider accepts, at missing messages, or with a longer lifetime than an earlier one. Those inside `target` were kept.";

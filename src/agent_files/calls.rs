@@ -12,12 +12,14 @@ use crate::json::{self, Document, Object, Value, is_field_of_results};
 use crate::limits::{self, Limits};
 use crate::maps::SortedMap;
 
+use super::convert::{Fallback, Job, Rules, convert};
 use super::explain::{Explained, explain};
+use super::lint::{Lint, lint};
 use super::load::load;
 use super::paths;
 use super::preset::{self, PRESETS};
 use super::report::{Chain, chain};
-use super::session::{Access, Decision, Request, Session};
+use super::session::{Access, Budget, Decision, LEVELS, Request, Session};
 use super::world::{Entry, World};
 
 /// The calls by name.
@@ -26,6 +28,8 @@ pub const CALLS: &[Call] = &[
     Call::new("planAgentFiles", &[], |_, request, host| plan(request, host)),
     Call::new("finishAgentFiles", &["state", "files", "options"], |_, request, host| finish(request, host)),
     Call::new("newSince", &["before", "after"], |_, request, _| new_since(request)),
+    Call::new("convertRules", &["files", "options"], |_, request, _| convert_rules(request)),
+    Call::new("lintAgentFiles", &["files", "options"], |_, request, _| lint_files(request)),
     Call::new("explainAgentFiles", &["chain", "path"], |_, request, _| explained(request)),
 ];
 
@@ -37,14 +41,18 @@ struct ListedPreset {
     date: String,
     verified: bool,
     variants: Vec<String>,
+    rules: Vec<String>,
 }
 
 fn presets() -> Result<Response> {
     let document = Document::read(PRESETS.as_bytes(), &[])?;
     let all = document.root().list("presets")?.read(|preset| {
         let preset = preset.object("a preset")?;
+        let name = preset.need("name")?.string()?;
+        let rules = preset::read(&name, None, None)?;
         Ok(ListedPreset {
-            name: preset.need("name")?.string()?,
+            rules: Rules::of(&rules).iter().map(|rules| rules.folder().to_owned()).collect(),
+            name,
             version: preset.need("version")?.string()?,
             date: preset.need("date")?.string()?,
             verified: preset.need("verified")?.bool()?,
@@ -66,6 +74,7 @@ const OPTIONS: &[&str] = &[
     "trusted",
     "approveImports",
     "maxTokens",
+    "budget",
     "tokenizer",
     "limits",
 ];
@@ -85,11 +94,26 @@ fn read_request(input: Object<'_>, limits: &Limits) -> Result<Request> {
             .unwrap_or_default(),
         trusted: input.bool("trusted")?.unwrap_or(true),
         approve_imports: input.bool("approveImports")?.unwrap_or(false),
-        max_tokens: input.read("maxTokens", |value| {
-            let tokens = whole("maxTokens", value.number()?).map_err(|error| error.with("path", value.path()))?;
-            Ok(u32::try_from(tokens).unwrap_or(u32::MAX))
-        })?,
+        budget: read_budget(input)?,
     })
+}
+
+fn read_budget(input: Object<'_>) -> Result<Budget> {
+    let tokens = |of: Object<'_>, name: &str| {
+        of.read(name, |value| {
+            let tokens = whole(name, value.number()?).map_err(|error| error.with("path", value.path()))?;
+            Ok(u32::try_from(tokens).unwrap_or(u32::MAX))
+        })
+    };
+    let mut budget = Budget { total: tokens(input, "maxTokens")?, ..Budget::default() };
+    if let Some(given) = input.read("budget", |budget| budget.object("limits in tokens, an object"))? {
+        given.only(&["file", "managed", "home", "project", "skills"])?;
+        budget.file = tokens(given, "file")?;
+        for level in LEVELS {
+            budget.levels.extend(tokens(given, level)?.map(|max| (level, max)));
+        }
+    }
+    Ok(budget)
 }
 
 fn read_access(value: Value<'_>, limits: &Limits) -> Result<Access> {
@@ -221,6 +245,58 @@ fn answer(
         fields.retain(|name, _| !is_field_of_results(name));
     }
     Response::of(&Planned::Read { paths, state: State { request, files } })
+}
+
+/// Converts rules of one agent for another.
+fn convert_rules(request: Value<'_>) -> Result<Response> {
+    let mut diagnostics = request.repaired();
+    let arguments = request.object("files and options, an object")?;
+    let options = arguments.need("options")?.object("options, an object with `from` and `to`")?;
+    options.only(&["from", "to", "root", "fallback", "limits"])?;
+    let limits = Limits::read(options.get("limits")?, &mut diagnostics)?;
+    let mut world = World::new(true);
+    add_files(&mut world, arguments.need("files")?, &limits, &mut diagnostics)?;
+    let (from, to) =
+        (preset::read(&options.text("from")?, None, None)?, preset::read(&options.text("to")?, None, None)?);
+    for preset in [&from, &to] {
+        if Rules::of(preset).is_empty() {
+            let message =
+                format!("`{}` has no folder of rules; `agentPresets()` lists the agents that have one", preset.name);
+            return Err(Error::new(Code::UnknownValue, message).with("value", preset.name.as_str()));
+        }
+    }
+    let Some(target) = Rules::of(&to).first().copied() else { return Err(options.value().lacks("to")) };
+    let root = options.read("root", |root| paths::absolute(&root.text()?, &limits))?;
+    let fallback = options.one_of("fallback", Fallback::NAMES)?.unwrap_or_default();
+    let mut conversion = convert(&Job { from: &from, to: target, root, fallback }, &world);
+    error::put_before(diagnostics, &mut conversion.diagnostics);
+    Response::of(&conversion)
+}
+
+/// Checks context files and rules for the agents that read them.
+fn lint_files(request: Value<'_>) -> Result<Response> {
+    let mut diagnostics = request.repaired();
+    let arguments = request.object("files and options, an object")?;
+    let options = arguments.need("options")?.object("options, an object with `agents`")?;
+    options.only(&["agents", "root", "home", "paths", "limits"])?;
+    let limits = Limits::read(options.get("limits")?, &mut diagnostics)?;
+    let mut world = World::new(true);
+    add_files(&mut world, arguments.need("files")?, &limits, &mut diagnostics)?;
+    let absolute = |path: Value<'_>| paths::absolute(&path.text()?, &limits);
+    let agents = options.need("agents")?.strings()?;
+    let known = preset::all()?;
+    let first = world.files().map(|(path, _)| paths::folder(path)).min_by_key(|folder| folder.len()).map(str::to_owned);
+    let root = options.read("root", absolute)?.or(first).unwrap_or_else(|| "/".to_owned());
+    let job = Lint {
+        agents: agents.iter().map(|agent| preset::read(agent, None, None)).collect::<Result<_>>()?,
+        known: &known,
+        root,
+        home: options.read("home", absolute)?,
+        paths: options.read("paths", |paths| paths.list("a list of paths")?.read(absolute))?,
+    };
+    let mut report = lint(&job, &mut world)?;
+    error::put_before(diagnostics, &mut report.diagnostics);
+    Response::of(&report)
 }
 
 const CHAIN: &str = "a chain, the result of `planAgentFiles`";

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::error::{DiagnosticCode, Result, Severity};
+use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::maps::SortedSet;
 use crate::markdown::{FrontMatter, front_matter};
 use crate::text::replace;
@@ -34,6 +34,15 @@ struct Expansion<'e> {
     /// Real paths expanded below this root file.
     seen: SortedSet<String>,
     after: Vec<Imported>,
+    /// The line of the current import in its file, from 1.
+    line: u32,
+}
+
+/// The line in its file at which a part of it begins.
+fn first_line(session: &mut Session<'_>, path: &str, text: &str) -> u32 {
+    let Some((whole, _)) = session.world.file(path) else { return 1 };
+    let before = whole.find(text).and_then(|at| whole.get(..at)).unwrap_or_default();
+    u32::try_from(before.matches('\n').count().saturating_add(1)).unwrap_or(u32::MAX)
 }
 
 /// Expands the imports of a root file. Returns its text and the files to place after it.
@@ -52,7 +61,7 @@ pub(super) fn expand(
         _ => Some(paths::folder(path).to_owned()),
     });
     let seen = SortedSet::new();
-    let mut expansion = Expansion { settings, boundary, setting, chain: vec![real], seen, after: Vec::new() };
+    let mut expansion = Expansion { settings, boundary, setting, chain: vec![real], seen, after: Vec::new(), line: 1 };
     let text = expansion.text(session, path, text, 0)?;
     Ok((text, expansion.after))
 }
@@ -62,7 +71,13 @@ impl Expansion<'_> {
         let found = scan::imports(text, self.settings);
         let mut out = String::new();
         let mut at = 0_usize;
+        let mut line = if found.is_empty() { 1 } else { first_line(session, path, text) };
+        let mut counted = 0_usize;
         for import in &found {
+            let between = text.get(counted..import.range.start).unwrap_or_default();
+            line = line.saturating_add(u32::try_from(between.matches('\n').count()).unwrap_or(u32::MAX));
+            counted = import.range.start;
+            self.line = line;
             if let Some(replacement) = self.import(session, path, import, depth)? {
                 out.push_str(text.get(at..import.range.start).unwrap_or_default());
                 out.push_str(&replacement);
@@ -193,7 +208,9 @@ impl Expansion<'_> {
             _ => (DiagnosticCode::AgentImportCyclic, "imports itself; remove one of the imports"),
         };
         let message = format!("`@{}` in `{from}` {what}", import.path);
-        session.diagnose(code, severity, message, from);
+        session
+            .diagnostics
+            .push(Diagnostic { line: Some(self.line), ..Diagnostic::new(code, severity, message).at_path(from) });
     }
 
     fn decide(&self, session: &mut Session<'_>, from: &str, path: &str, outcome: &'static str) {

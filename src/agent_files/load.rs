@@ -10,6 +10,7 @@ use crate::maps::SortedSet;
 use crate::sorting::{sort, sort_by_key};
 use crate::text::is_blank;
 
+use super::budget::apply_budget;
 use super::expand::expand;
 use super::paths;
 use super::patterns;
@@ -39,14 +40,14 @@ pub(super) fn load(session: &mut Session<'_>) -> Result<()> {
     find_top(session);
     let request = session.request;
     run(session, &request.preset.start, "start", None)?;
-    over_budget(session, 0);
+    apply_budget(session, 0);
     for (number, access) in request.access.iter().enumerate() {
         session.step = number.saturating_add(1);
         let placed = session.pieces.len();
         if request.preset.verbs.contains(&access.verb) {
             run(session, &request.preset.access, "access", Some(&access.path))?;
         }
-        over_budget(session, placed);
+        apply_budget(session, placed);
     }
     Ok(())
 }
@@ -284,7 +285,7 @@ fn rule_files(session: &mut Session<'_>, folder: &str, settings: &RuleFolder, fo
             }
             if settings.ends.iter().any(|end| name.ends_with(end.as_str())) {
                 found.push(path);
-            } else if !name.contains('.') || matches!(session.world.look(&path), Entry::Folder(_)) {
+            } else if !settings.flat && (!name.contains('.') || matches!(session.world.look(&path), Entry::Folder(_))) {
                 open.push(path);
             }
         }
@@ -336,8 +337,13 @@ fn hider(session: &mut Session<'_>, item: &Item, folder: &str) -> Option<String>
         return None;
     }
     let folders = if item.unless_anywhere { folders(session, At::Down, None) } else { vec![folder.to_owned()] };
-    let mut all = folders.iter().flat_map(|folder| item.unless.iter().map(|name| paths::join(folder, name)));
-    all.find(|path| session.world.file(path).is_some())
+    let mut all = folders.iter().flat_map(|folder| item.unless.iter().map(move |name| (folder, name)));
+    let hides = all.find(|(folder, name)| {
+        let path = paths::join(folder, name);
+        let is_folder = name.ends_with('/') && !session.world.names(&path).is_empty();
+        is_folder || session.world.file(&path).is_some()
+    });
+    hides.map(|(folder, name)| paths::join(folder, name))
 }
 
 /// The line that announces a skill; `None` without a description.
@@ -514,25 +520,4 @@ fn place(
         session.push(Piece { imported_by, ..piece(&imported.path, "import", imported.text) });
     }
     Ok(())
-}
-
-/// Removes the farthest of the pieces of this step until the budget holds. Earlier steps stay as they were placed.
-fn over_budget(session: &mut Session<'_>, placed: usize) {
-    let Some(max) = session.request.max_tokens else { return };
-    let cost = |pieces: &[Piece]| pieces.iter().fold(0_u32, |sum, piece| sum.saturating_add(piece.tokens));
-    let mut left = max.saturating_sub(cost(session.pieces.get(..placed).unwrap_or_default()));
-    let mut kept = Vec::new();
-    for piece in session.pieces.split_off(placed).into_iter().rev() {
-        if piece.tokens <= left {
-            left = left.saturating_sub(piece.tokens);
-            kept.push(piece);
-            continue;
-        }
-        let (path, bytes, tokens) = (piece.path.clone(), piece.text.len(), Some(piece.tokens));
-        session.losses.push(super::session::Loss { path, reason: "budget", bytes, tokens });
-        session.drop_decision(&piece.path, "overBudget");
-    }
-    kept.reverse();
-    session.pieces.append(&mut kept);
-    session.drop_imports();
 }

@@ -155,8 +155,8 @@ pub(super) struct RuleFolder {
     pub always: Option<String>,
     /// The key of the description by which the model decides.
     pub request: Option<String>,
-    /// The key of Kiro's inclusion mode.
-    pub inclusion: Option<String>,
+    /// The key that names the mode.
+    pub inclusion: Option<Inclusion>,
     pub dialect: Dialect,
     pub base: Base,
     pub ends: Vec<String>,
@@ -169,6 +169,22 @@ pub(super) struct RuleFolder {
     /// An empty list of patterns matches nothing; otherwise the rule always applies.
     pub empty_never: bool,
     pub keep_front_matter: bool,
+    /// Rules in subfolders are not read.
+    pub flat: bool,
+    /// Patterns are one text with commas, not a list.
+    pub joined: bool,
+    /// Characters of one rule that the agent reads.
+    pub max_chars: Option<usize>,
+}
+
+/// A key whose value is the mode of a rule; without the key a rule always applies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Inclusion {
+    pub key: String,
+    pub always: String,
+    pub matching: String,
+    pub request: String,
+    pub manual: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -246,6 +262,9 @@ pub(super) struct Preset {
     pub max_file_bytes: Option<usize>,
     /// Bytes of all project files together; the file that crosses it is cut at the byte.
     pub cap_bytes: Option<usize>,
+    /// Lines and characters of one file that the agent's documentation advises against exceeding.
+    pub advised_lines: Option<usize>,
+    pub advised_chars: Option<usize>,
     /// A file whose text names another file is a link that was checked out as text: it loads nothing.
     pub link_text: bool,
     pub start: Vec<Source>,
@@ -269,6 +288,8 @@ const FIELDS: &[&str] = &[
     "managed",
     "maxFileBytes",
     "capBytes",
+    "advisedLines",
+    "advisedChars",
     "linkText",
     "names",
     "start",
@@ -320,6 +341,15 @@ pub(super) fn read(agent: &str, variant: Option<&str>, extension: Option<Object<
     Err(Error::new(Code::UnknownValue, message).with("value", agent).with("expected", names))
 }
 
+/// Every preset, without a caller's extension.
+pub(super) fn all() -> Result<Vec<Preset>> {
+    let document = Document::read(PRESETS.as_bytes(), &[])?;
+    document.root().list("presets")?.read(|value| {
+        let preset = value.object("a preset")?;
+        read_preset(Layers { extension: None, preset }, None)
+    })
+}
+
 const TOPS: &[(&str, Top)] = &[("marker", Top::Marker), ("disk", Top::Disk)];
 
 fn read_preset(of: Layers<'_>, variant: Option<&str>) -> Result<Preset> {
@@ -348,6 +378,8 @@ fn read_preset(of: Layers<'_>, variant: Option<&str>) -> Result<Preset> {
         managed: of.read("managed", Value::string)?,
         max_file_bytes: of.read("maxFileBytes", bytes)?,
         cap_bytes: of.read("capBytes", bytes)?,
+        advised_lines: of.read("advisedLines", bytes)?,
+        advised_chars: of.read("advisedChars", bytes)?,
         link_text: of.read("linkText", Value::bool)?.unwrap_or(false),
         start: of.read("start", sources)?.unwrap_or_default(),
         access: of.read("access", sources)?.unwrap_or_default(),
@@ -467,12 +499,15 @@ fn read_rules(value: Value<'_>) -> Result<RuleFolder> {
         "retry",
         "emptyNever",
         "keepFrontMatter",
+        "flat",
+        "joined",
+        "maxChars",
     ])?;
     Ok(RuleFolder {
         paths: of.string("paths")?,
         always: of.string("always")?,
         request: of.string("request")?,
-        inclusion: of.string("inclusion")?,
+        inclusion: of.read("inclusion", read_inclusion)?,
         manual_without: of.one_of("without", &[("always", false), ("manual", true)])?.unwrap_or(false),
         dialect: of.one_of("dialect", DIALECTS)?.unwrap_or_default(),
         base: of.one_of("base", BASES)?.unwrap_or_default(),
@@ -482,6 +517,22 @@ fn read_rules(value: Value<'_>) -> Result<RuleFolder> {
         retry: of.bool("retry")?.unwrap_or(false),
         empty_never: of.bool("emptyNever")?.unwrap_or(false),
         keep_front_matter: of.bool("keepFrontMatter")?.unwrap_or(false),
+        flat: of.bool("flat")?.unwrap_or(false),
+        joined: of.bool("joined")?.unwrap_or(false),
+        max_chars: of.read("maxChars", bytes)?,
+    })
+}
+
+fn read_inclusion(value: Value<'_>) -> Result<Inclusion> {
+    let of = value.object("the key of the mode and its values, an object")?;
+    of.only(&["key", "always", "matching", "request", "manual"])?;
+    let text = |name: &str| of.need(name)?.string();
+    Ok(Inclusion {
+        key: text("key")?,
+        always: text("always")?,
+        matching: text("matching")?,
+        request: text("request")?,
+        manual: text("manual")?,
     })
 }
 

@@ -28,6 +28,8 @@ pub(super) struct Rule {
     /// The key that decided the mode, if one did.
     pub key: Option<String>,
     pub description: Option<String>,
+    /// The keys of its front matter, in order.
+    pub keys: Vec<String>,
     /// Byte offset of the body.
     pub body_start: usize,
     /// Why the front matter could not be read.
@@ -54,7 +56,8 @@ pub(super) fn read(text: &str, folder: &RuleFolder) -> Rule {
     };
     let (mode, key) = mode(&fields, folder);
     let description = fields.get("description").and_then(Value::as_str).map(str::to_owned);
-    Rule { mode, key, description, body_start, problem }
+    let keys = fields.keys().cloned().collect();
+    Rule { mode, key, description, keys, body_start, problem }
 }
 
 fn parse(text: &str) -> Result<Map<String, Value>, String> {
@@ -101,15 +104,15 @@ fn by_line(yaml: &str) -> Map<String, Value> {
 
 fn mode(fields: &Map<String, Value>, folder: &RuleFolder) -> (Mode, Option<String>) {
     let of = |key: &Option<String>| key.as_deref().and_then(|key| Some((fields.get(key)?, key.to_owned())));
-    if let Some((value, key)) = of(&folder.inclusion) {
+    if let Some(inclusion) = &folder.inclusion {
+        let Some(value) = fields.get(&inclusion.key) else { return (Mode::Always, None) };
+        let key = Some(inclusion.key.clone());
         match value.as_str() {
-            Some("manual") => return (Mode::Manual, Some(key)),
-            Some("auto") => return (Mode::Request, Some(key)),
-            Some("fileMatch") => {}
-            _ => return (Mode::Always, Some(key)),
+            Some(value) if value == inclusion.manual => return (Mode::Manual, key),
+            Some(value) if value == inclusion.request => return (Mode::Request, key),
+            Some(value) if value == inclusion.matching => {}
+            _ => return (Mode::Always, key),
         }
-    } else if folder.inclusion.is_some() {
-        return (Mode::Always, None);
     }
     if let Some((Value::Bool(true), key)) = of(&folder.always) {
         return (Mode::Always, Some(key));

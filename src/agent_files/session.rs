@@ -19,6 +19,20 @@ pub(super) struct Access {
     pub verb: String,
 }
 
+/// Limits in tokens.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Budget {
+    /// One text; a longer one is cut at a line end.
+    pub file: Option<u32>,
+    /// All texts of a level: `managed`, `home`, `project` or `skills`.
+    pub levels: Vec<(&'static str, u32)>,
+    /// All texts.
+    pub total: Option<u32>,
+}
+
+/// The levels that a budget can limit.
+pub(super) const LEVELS: [&str; 4] = ["managed", "home", "project", "skills"];
+
 /// What to load, and how.
 #[derive(Debug)]
 pub(super) struct Request {
@@ -32,7 +46,7 @@ pub(super) struct Request {
     pub trusted: bool,
     /// Whether imports from outside the boundary are approved.
     pub approve_imports: bool,
-    pub max_tokens: Option<u32>,
+    pub budget: Budget,
 }
 
 /// A loaded text.

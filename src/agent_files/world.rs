@@ -74,6 +74,22 @@ impl World {
         }
     }
 
+    /// The files that were added, by path.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.known.iter().filter_map(|(path, entry)| match entry {
+            Entry::File { text, .. } => Some((path.as_str(), &**text)),
+            Entry::Folder(_) | Entry::Missing => None,
+        })
+    }
+
+    /// The text of a known file.
+    pub(super) fn text(&self, path: &str) -> Option<&str> {
+        match self.known.get(path) {
+            Some(Entry::File { text, .. }) => Some(text),
+            _ => None,
+        }
+    }
+
     pub(super) fn names(&mut self, path: &str) -> Rc<[String]> {
         match self.look(path) {
             Entry::Folder(names) => names,

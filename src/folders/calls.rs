@@ -13,14 +13,14 @@ use crate::time::Timestamp;
 
 use super::records::Row;
 use super::{
-    ChainFile, Change, Edit, IncludeWatched, Level, MigrationInput, Overrides, Reason, SectionEdit, Selection,
-    SessionContext, VaultFile, WatchIndex, WatchRecord, paths,
+    ChainFile, Change, Edit, IncludeWatched, Level, MigrationInput, Overrides, Reason, SKIPPED_FOLDERS, SectionEdit,
+    Selection, SessionContext, VaultFile, WatchIndex, WatchRecord, paths,
 };
 
 /// The calls by name.
 pub const CALLS: &[Call] = &[
     Call::new("parseContextFile", &["path", "text"], |_, request, _| parse(request)),
-    Call::new("discoverContextFolders", &["paths"], |_, request, _| discover(request)),
+    Call::new("discoverContextFolders", &["paths", "options"], |_, request, _| discover(request)),
     Call::new("buildContextChain", &[], |_, request, host| build_chain(request, host)),
     Call::new("renderContextPrompt", &["chain", "options"], |_, request, _| render(request)),
     Call::new("watchersOf", &["changedPath", "files", "options"], |_, request, _| watchers_of(request)),
@@ -30,7 +30,7 @@ pub const CALLS: &[Call] = &[
     Call::new("contextWatchRecords", &["files"], |_, request, _| watch_records(request)),
     Call::new("sessionContextRecords", &[], |_, request, _| session_records(request)),
     Call::new("diffRecords", &["before", "after"], |_, request, _| diff(request)),
-    Call::new("foldersResponse", &[], |_, request, _| folders_response(request)),
+    Call::new("foldersResponse", &["discovery", "chain"], |_, request, _| folders_response(request)),
     Call::new("chainResponse", &[], |_, request, _| chain_response(request)),
 ];
 
@@ -54,7 +54,7 @@ fn string(object: Object<'_>, name: &str) -> Result<String> {
     object.need(name)?.string()
 }
 
-fn objects<T>(of: Object<'_>, name: &str, item: &str, read: fn(Object<'_>) -> Result<T>) -> Result<Vec<T>> {
+fn objects<T>(of: Object<'_>, name: &str, item: &str, read: impl Fn(Object<'_>) -> Result<T>) -> Result<Vec<T>> {
     of.need(name)?.list("a list")?.map(|value| read(value.object(item)?)).collect()
 }
 
@@ -67,8 +67,12 @@ fn parse(request: Value<'_>) -> Result<Response> {
 }
 
 fn discover(request: Value<'_>) -> Result<Response> {
-    let paths = arguments(request)?.need("paths")?.strings()?;
-    let mut found = super::discover(paths.iter().map(String::as_str), &Limits::default())?;
+    let arguments = arguments(request)?;
+    let paths = arguments.need("paths")?.strings()?;
+    let options = arguments.read("options", |options| options.object("options, an object")?.only(&["skip"]))?;
+    let skip = options.map(|options| options.read("skip", Value::strings)).transpose()?.flatten();
+    let skip = skip.unwrap_or_else(|| SKIPPED_FOLDERS.map(str::to_owned).to_vec());
+    let mut found = super::discover(paths.iter().map(String::as_str), &skip, &Limits::default())?;
     error::put_before(request.repaired(), &mut found.diagnostics);
     Response::of(&found)
 }
@@ -89,6 +93,7 @@ fn build_chain(request: Value<'_>, host: &CallContext) -> Result<Response> {
         "overrides",
         "maxTokens",
         "truncationMarker",
+        "contexts",
         "tokenizer",
         "limits",
         "render",
@@ -96,6 +101,7 @@ fn build_chain(request: Value<'_>, host: &CallContext) -> Result<Response> {
     input.report_unknown(OPTIONS, &mut diagnostics);
     let limits = Limits::read(input.get("limits")?, &mut diagnostics)?;
     let counter = host.counter(input.get("tokenizer")?)?;
+    let rendering = input.read("render", read_rendering)?.flatten();
     let selection = Selection {
         folders: input.need("selected")?.strings()?,
         include_watched: input.one_of("includeWatched", INCLUDE_WATCHED)?.unwrap_or_default(),
@@ -103,12 +109,13 @@ fn build_chain(request: Value<'_>, host: &CallContext) -> Result<Response> {
         overrides: input.one_of("overrides", OVERRIDES)?.unwrap_or_default(),
         max_tokens: input.read("maxTokens", max_tokens)?,
         truncation_marker: input.string("truncationMarker")?,
+        contexts: input.read("contexts", Value::strings)?.unwrap_or_default(),
+        working_directory: rendering.as_ref().and_then(|rendering| rendering.working_directory.clone()),
     };
     let files = files(input.need("files")?, &limits)?;
-    let rendering = input.read("render", read_rendering)?.flatten();
     let mut chain = super::build_chain(&files, &selection, counter.as_ref(), &limits)?;
     error::put_before(diagnostics, &mut chain.diagnostics);
-    chain.prompt = rendering.map(|rendering| rendering.prompt(&chain.files));
+    chain.prompt = rendering.map(|_| super::render_prompt(&chain.files, None));
     Response::of(&chain)
 }
 
@@ -118,7 +125,18 @@ fn max_tokens(value: Value<'_>) -> Result<u32> {
     Ok(u32::try_from(tokens).unwrap_or(u32::MAX))
 }
 
-const LEVELS: &[(&str, Level)] = &[("root", Level::Root), ("parent", Level::Parent), ("direct", Level::Direct)];
+const LEVELS: &[(&str, Level)] = &[
+    ("root", Level::Root),
+    ("parent", Level::Parent),
+    ("direct", Level::Direct),
+    ("workingDirectory", Level::WorkingDirectory),
+];
+const REASONS: &[(&str, Reason)] = &[
+    ("selected", Reason::Selected),
+    ("watched", Reason::Watched),
+    ("ancestor", Reason::Ancestor),
+    ("workingDirectory", Reason::WorkingDirectory),
+];
 
 const CHAIN: &str = "a chain, an object with `files`";
 const CHAIN_FILE: &str = "a file of a chain, an object";
@@ -362,20 +380,50 @@ fn diff_rows<R: Row + Serialize>(tables: Object<'_>, read: fn(Object<'_>) -> Res
     Response::of(&super::diff(&objects(tables, "before", ROW, read)?, &objects(tables, "after", ROW, read)?)?)
 }
 
-/// The response to `GET /api/contexts/folders`.
+/// The files of a chain and those that the budget left out, each with its path.
+fn chain_lists<'t>(chain: Object<'t>) -> Result<[Vec<(String, Object<'t>)>; 2]> {
+    let list = |name: &str| {
+        let read = |files: Value<'t>| files.list("a list of files");
+        let files = chain.read(name, read)?.into_iter().flatten();
+        files
+            .map(|file| file.object(CHAIN_FILE).and_then(|file| Ok((string(file, "path")?, file))))
+            .collect::<Result<_>>()
+    };
+    chain.need("files")?;
+    Ok([list("files")?, list("omitted")?])
+}
+
+/// The response to `GET /api/contexts/folders`; with a chain also what became of the file of each folder.
 fn folders_response(request: Value<'_>) -> Result<Response> {
     #[derive(Serialize)]
     struct Folder {
         path: String,
         has_agents_md: bool,
         has_claude_md: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<Reason>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        truncated: Option<bool>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        omitted: Option<bool>,
     }
-    let discovery = request.object("the result of `discoverContextFolders`")?;
+    let arguments = arguments(request)?;
+    let discovery = arguments.need("discovery")?.object("the result of `discoverContextFolders`")?;
+    let chain = arguments.read("chain", |chain| chain_lists(chain.object(CHAIN)?))?;
+    let in_chain = |list: usize, path: &str| {
+        let files = chain.as_ref().and_then(|lists| lists.get(list)).into_iter().flatten();
+        files.clone().find(|(file, _)| paths::folder_of(file) == path).map(|(_, file)| *file)
+    };
     let folders = objects(discovery, "folders", "a folder, an object", |folder| {
+        let path = string(folder, "path")?;
+        let (shown, omitted) = (in_chain(0, &path), in_chain(1, &path));
         Ok(Folder {
-            path: string(folder, "path")?,
             has_agents_md: folder.need("hasAgentsMd")?.bool()?,
             has_claude_md: folder.need("hasClaudeMd")?.bool()?,
+            reason: shown.or(omitted).map(|file| file.need("reason")?.one_of(REASONS)).transpose()?,
+            truncated: shown.map(|file| file.need("truncated")?.bool()).transpose()?,
+            omitted: chain.as_ref().map(|_| omitted.is_some()),
+            path,
         })
     })?;
     Response::of(&folders)
@@ -387,16 +435,31 @@ fn chain_response(request: Value<'_>) -> Result<Response> {
     struct File {
         path: String,
         level: Level,
+        reason: Reason,
         tokens: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        truncated: Option<bool>,
     }
     #[derive(Serialize)]
     struct Chain {
         files: Vec<File>,
+        omitted: Vec<File>,
         total_tokens: u32,
     }
     let chain = request.object(CHAIN)?;
-    let files = objects(chain, "files", CHAIN_FILE, |file| {
-        Ok(File { path: string(file, "path")?, level: level(file)?, tokens: file.need("tokens")?.whole(u32::MAX)? })
-    })?;
-    Response::of(&Chain { files, total_tokens: chain.need("totalTokens")?.whole(u32::MAX)? })
+    let [files, omitted] = chain_lists(chain)?;
+    let read = |is_shown: bool, (path, file): (String, Object<'_>)| {
+        Ok(File {
+            path,
+            level: level(file)?,
+            reason: file.need("reason")?.one_of(REASONS)?,
+            tokens: file.need("tokens")?.whole(u32::MAX)?,
+            truncated: is_shown.then(|| file.need("truncated")?.bool()).transpose()?,
+        })
+    };
+    Response::of(&Chain {
+        files: files.into_iter().map(|file| read(true, file)).collect::<Result<_>>()?,
+        omitted: omitted.into_iter().map(|file| read(false, file)).collect::<Result<_>>()?,
+        total_tokens: chain.need("totalTokens")?.whole(u32::MAX)?,
+    })
 }

@@ -16,6 +16,7 @@ use crate::tokens::Counter;
 
 use super::discover::file_in;
 use super::file::{SectionRange, glob_findings, section_ranges, without_blank_edges};
+use super::migrate::is_legacy;
 use super::vault::{Vault, VaultFile, vault};
 use super::watch::WatchIndex;
 use super::{front_matter, items, paths};
@@ -30,6 +31,9 @@ pub enum Level {
     Parent,
     /// Any other file.
     Direct,
+    /// The file of the working directory, which need not be in the vault.
+    #[serde(rename = "workingDirectory")]
+    WorkingDirectory,
 }
 
 /// Why a file is loaded.
@@ -42,6 +46,9 @@ pub enum Reason {
     Watched,
     /// It is an ancestor, added by `parentChain`.
     Ancestor,
+    /// It is the file of the working directory.
+    #[serde(rename = "workingDirectory")]
+    WorkingDirectory,
 }
 
 /// The files that watches load.
@@ -81,6 +88,10 @@ pub struct Selection {
     pub max_tokens: Option<u32>,
     /// The last line of a truncated file; `{count}` is the number of missing lines, `{path}` the file.
     pub truncation_marker: Option<String>,
+    /// Legacy files `Chat/contexts/*.md` that are selected; they share the budget with selected folders.
+    pub contexts: Vec<String>,
+    /// The file of the working directory, unless the chain has it by path or by text.
+    pub working_directory: Option<VaultFile>,
 }
 
 /// The headings that the prompt itself uses.
@@ -172,7 +183,14 @@ pub fn build_chain(
     limits: &Limits,
 ) -> Result<Chain> {
     let mut diagnostics = Vec::new();
-    let vault = vault(files, limits, &mut diagnostics)?;
+    let contexts = legacy_contexts(files, selection, limits, &mut diagnostics)?;
+    let is_context =
+        |file: &&VaultFile| contexts.iter().any(|(of, _)| of.content == file.content && of.path == file.path);
+    let others: Vec<VaultFile> = match contexts.is_empty() {
+        true => Vec::new(),
+        false => files.iter().filter(|file| !is_context(file)).cloned().collect(),
+    };
+    let vault = vault(if contexts.is_empty() { files } else { &others }, limits, &mut diagnostics)?;
     let mut loaded = select(&vault, selection, limits, &mut diagnostics)?;
     if selection.include_watched != IncludeWatched::None {
         follow_watches(&vault, selection, &mut loaded, limits);
@@ -187,6 +205,17 @@ pub fn build_chain(
         .collect();
     for body in &bodies {
         body.report_prompt_headings(&vault, &loaded, &mut diagnostics);
+    }
+    let mut extras = Vec::new();
+    for (file, path) in &contexts {
+        extras.extend(extra(file, path, (Level::Direct, Reason::Selected), counter, &mut diagnostics));
+    }
+    if let Some(own) = &selection.working_directory {
+        let path = paths::normalize(&own.path, limits).unwrap_or_else(|_| own.path.clone());
+        let found = extra(own, &path, (Level::WorkingDirectory, Reason::WorkingDirectory), counter, &mut diagnostics);
+        let is_loaded =
+            |file: &ChainFile| bodies.iter().any(|body| body.path == file.path || body.text == file.content);
+        extras.extend(found.filter(|file| !file.content.is_empty() && !is_loaded(file)));
     }
     let load = |repeated: &Repeated<'_>| -> Vec<ChainFile> {
         let file = |body: &Body<'_>| {
@@ -204,7 +233,7 @@ pub fn build_chain(
                 overridden,
             }
         };
-        bodies.iter().map(file).collect()
+        bodies.iter().map(file).chain(extras.iter().cloned()).collect()
     };
     let mut chain = Chain {
         files: match selection.overrides {
@@ -235,6 +264,58 @@ pub fn build_chain(
     chain.total_tokens = chain.files.iter().fold(0, |sum, file| sum.saturating_add(file.tokens));
     chain.diagnostics = diagnostics;
     Ok(chain)
+}
+
+/// The selected legacy files, each with its normalized path, in path order.
+fn legacy_contexts<'f>(
+    files: &'f [VaultFile],
+    selection: &Selection,
+    limits: &Limits,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Vec<(&'f VaultFile, String)>> {
+    let mut found = Vec::new();
+    let mut seen = SortedSet::new();
+    for given in &selection.contexts {
+        let Some(path) = paths::normalize_or_report(given, limits, diagnostics)? else { continue };
+        if !seen.insert(path.clone()) {
+            continue;
+        }
+        let has_path = |file: &&VaultFile| paths::normalize(&file.path, limits).is_ok_and(|other| other == path);
+        match files.iter().find(has_path).filter(|_| is_legacy(&path)) {
+            Some(file) => found.push((file, path)),
+            None => {
+                let message = format!("`{path}` is no file below `Chat/contexts`; it was skipped");
+                let missing = Diagnostic::new(DiagnosticCode::ContextFileMissing, Severity::Info, message);
+                diagnostics.push(missing.at_path(path));
+            }
+        }
+    }
+    sorting::sort_by_key(&mut found, |(_, path)| path.clone());
+    Ok(found)
+}
+
+/// A file that belongs to no folder of the vault; `None` if it cannot be read.
+fn extra(
+    file: &VaultFile,
+    path: &str,
+    (level, reason): (Level, Reason),
+    counter: &dyn Counter,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<ChainFile> {
+    let text = file.content.text(path, diagnostics)?;
+    let body = front_matter::read(text, path, &Limits::default(), diagnostics).body_start;
+    let content = without_blank_edges(text.get(body..).unwrap_or_default()).to_owned();
+    Some(ChainFile {
+        folder: paths::split(path).0.to_owned(),
+        path: path.to_owned(),
+        level,
+        reason,
+        watched_by: Vec::new(),
+        tokens: counter.count(&content),
+        truncated: false,
+        content,
+        overridden: Vec::new(),
+    })
 }
 
 /// For each loaded folder, the reason and the loaded files that watch it.
@@ -539,7 +620,7 @@ fn apply_budget(chain: &mut Chain, max_tokens: u32, marker: &str, counter: &dyn 
     let mut omitted = SortedSet::new();
     for at in order {
         let Some(file) = chain.files.get_mut(at) else { continue };
-        let rest = if file.reason == Reason::Selected {
+        let rest = if shares_first(file) {
             share.get(at).copied().flatten()
         } else {
             // `None` after the first file that did not fit.
@@ -572,6 +653,11 @@ fn apply_budget(chain: &mut Chain, max_tokens: u32, marker: &str, counter: &dyn 
     }
 }
 
+/// Whether a file gets a share of the budget before all others.
+fn shares_first(file: &ChainFile) -> bool {
+    matches!(file.reason, Reason::Selected | Reason::WorkingDirectory)
+}
+
 /// The share of each selected file, and the tokens left for the others if all selected files fit.
 fn share_selected(
     files: &[ChainFile],
@@ -579,7 +665,7 @@ fn share_selected(
     marker: &str,
     counter: &dyn Counter,
 ) -> (Vec<Option<u32>>, Option<u32>) {
-    let selected = files.iter().enumerate().filter(|(_, file)| file.reason == Reason::Selected);
+    let selected = files.iter().enumerate().filter(|(_, file)| shares_first(file));
     let all: Vec<u32> = selected.clone().map(|(_, file)| file.tokens).collect();
     let (equal, left) = fair_share(&all, max_tokens);
     // The least that can be shown of each file, with its tokens and index; the smallest first.

@@ -31,16 +31,27 @@ pub struct Discovery {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Finds the folders that have a context file, from the paths of a vault's files. Paths of other files are ignored.
+/// Folders that discovery skips unless the caller names others.
+pub const SKIPPED_FOLDERS: [&str; 2] = [".git", "node_modules"];
+
+/// Finds the folders that have a context file, from the paths of a vault's files. Paths of other files, and those in
+/// folders whose name is in `skip`, are ignored.
 ///
 /// # Errors
 /// [`crate::Code::LimitExceeded`] for a path with too many folders.
-pub fn discover<'p>(all: impl IntoIterator<Item = &'p str>, limits: &Limits) -> Result<Discovery> {
+pub fn discover<'p>(
+    all: impl IntoIterator<Item = &'p str>,
+    skip: &[impl AsRef<str>],
+    limits: &Limits,
+) -> Result<Discovery> {
     let mut diagnostics = Vec::new();
     let mut found: SortedMap<String, (bool, bool)> = SortedMap::new();
     for path in all {
         let Some(path) = paths::normalize_or_report(path, limits, &mut diagnostics)? else { continue };
         let Some((folder, preferred)) = paths::context_file(&path) else { continue };
+        if folder.split('/').any(|name| skip.iter().any(|skipped| skipped.as_ref() == name)) {
+            continue;
+        }
         let (agents, claude) = found.or_default(folder.to_owned());
         *(if preferred { agents } else { claude }) = true;
     }

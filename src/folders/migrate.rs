@@ -171,7 +171,7 @@ pub fn migrate_legacy(input: &MigrationInput, limits: &Limits) -> Result<Migrati
     Ok(migration)
 }
 
-fn is_legacy(path: &str) -> bool {
+pub(super) fn is_legacy(path: &str) -> bool {
     let (folder, name) = paths::split(path);
     folder == LEGACY && name.ends_with(".md") && paths::context_file(path).is_none()
 }

@@ -24,7 +24,7 @@ pub use chain::{
     Chain, ChainFile, IncludeWatched, Level, OmittedFile, Overridden, Overrides, Reason, Selection, build_chain,
 };
 pub use curate::{Change, Edit, Edited, SectionEdit, edit_file};
-pub use discover::{Discovery, Folder, discover};
+pub use discover::{Discovery, Folder, SKIPPED_FOLDERS, discover};
 pub use file::{Bullet, ParsedFile, Section, parse_file};
 pub use migrate::{Action, Migration, MigrationInput, Move, Unresolved, migrate_legacy};
 pub use paths::{CONTEXT_FILE_NAMES, normalize};

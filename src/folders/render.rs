@@ -13,7 +13,8 @@ const SENTENCE: &str = "The following context has been loaded for your reference
 /// Renders the prompt section of a chain's files, followed by the working directory's file unless it is in the chain.
 pub fn render_prompt(files: &[ChainFile], working_directory: Option<&VaultFile>) -> String {
     let mut out = String::new();
-    let shown = files.iter().filter(|file| !file.content.is_empty());
+    let is_own = |file: &&ChainFile| file.level == Level::WorkingDirectory;
+    let shown = files.iter().filter(|file| !file.content.is_empty() && !is_own(file));
     for (at, file) in shown.enumerate() {
         if at == 0 {
             let [heading, _] = PROMPT_HEADINGS;
@@ -21,7 +22,8 @@ pub fn render_prompt(files: &[ChainFile], working_directory: Option<&VaultFile>)
         }
         out.push_str(&format!("\n### {} ({})\n{}\n", display_name(file), one_line(&file.path), file.content));
     }
-    if let Some(text) = working_directory.and_then(|file| working_directory_text(file, files)) {
+    let own = files.iter().find(is_own).map(|file| file.content.clone());
+    if let Some(text) = own.or_else(|| working_directory_text(working_directory?, files)) {
         let [_, heading] = PROMPT_HEADINGS;
         if !out.is_empty() {
             out.push_str("\n---\n\n");
@@ -47,12 +49,18 @@ fn working_directory_text(own: &VaultFile, files: &[ChainFile]) -> Option<String
 
 /// The heading of a file: `Root Context`, `Projects Overview`, `Parachute Project`.
 fn display_name(file: &ChainFile) -> String {
+    if paths::context_file(&file.path).is_none() {
+        // A legacy file: `parachute-context.md`.
+        let (_, name) = paths::split(&file.path);
+        let stem = name.strip_suffix(".md").unwrap_or(name);
+        return format!("{} Context", title_case(&one_line(stem.strip_suffix("-context").unwrap_or(stem))));
+    }
     let (parent, name) = paths::split(&file.folder);
     let name = title_case(&one_line(name));
     match file.level {
         Level::Root => "Root Context".to_owned(),
         Level::Parent => format!("{name} Overview"),
-        Level::Direct => {
+        Level::Direct | Level::WorkingDirectory => {
             let (_, parent) = paths::split(parent);
             let kind = singular(&title_case(&one_line(parent)));
             format!("{name} {}", if kind.is_empty() { "Context" } else { &kind })

@@ -18,7 +18,9 @@ use crate::tokens::Counter;
 /// Makes a call: see `answer`.
 #[wasm_bindgen]
 pub fn call(name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) -> Thrown<JsValue> {
-    answer(CALLS, &mut (), name, request, bytes, tokenizer)
+    let has_call = |area: &&&[&[Call]]| area.iter().copied().flatten().any(|call| call.name == name);
+    let tables = CALLS.iter().find(has_call).copied().unwrap_or_default();
+    answer(tables, &mut (), name, request, bytes, tokenizer)
 }
 
 /// Makes a call of these tables. `request` is JSON in UTF-8, `bytes` the list of bytes it refers to, `tokenizer` the

@@ -6,31 +6,30 @@
 
 use crate::call::Call;
 
-pub(super) const CALLS: &[&[Call]] = &[
-    #[cfg(any(not(flavor), exports = "folders"))]
-    crate::agent_files::CALLS,
+/// The tables of calls, by area.
+pub(super) const CALLS: &[&[&[Call]]] = &[
     #[cfg(any(not(flavor), exports = "chat"))]
-    crate::chat::CALLS,
+    &[crate::chat::CALLS],
     #[cfg(any(not(flavor), exports = "commits"))]
-    crate::commits::CALLS,
+    &[crate::commits::CALLS],
     #[cfg(any(not(flavor), exports = "counting"))]
-    crate::tokens::CALLS,
+    &[crate::tokens::CALLS],
     #[cfg(any(not(flavor), exports = "folders"))]
-    crate::folders::CALLS,
+    &[crate::agent_files::CALLS, crate::folders::CALLS],
     #[cfg(any(not(flavor), exports = "identify"))]
-    crate::identify::CALLS,
+    &[crate::identify::CALLS],
     #[cfg(any(not(flavor), exports = "import"))]
-    crate::loom_import::CALLS,
+    &[crate::loom_import::CALLS],
     #[cfg(any(not(flavor), exports = "loom"))]
-    crate::loom::CALLS,
+    &[crate::loom::CALLS],
     #[cfg(debug_assertions)]
-    crate::loom::UNPACKED_CALLS,
+    &[crate::loom::UNPACKED_CALLS],
     #[cfg(any(not(flavor), all(exports = "chat", exports = "loom")))]
-    crate::loom::CHAT_CALLS,
+    &[crate::loom::CHAT_CALLS],
     #[cfg(any(not(flavor), exports = "operators"))]
-    crate::operators::CALLS,
+    &[crate::operators::CALLS],
     #[cfg(any(not(flavor), exports = "tokenizer"))]
-    crate::tokens::TOKENIZER_CALLS,
+    &[crate::tokens::TOKENIZER_CALLS],
     #[cfg(any(not(flavor), exports = "workspace"))]
-    crate::workspace::CALLS,
+    &[crate::workspace::CALLS],
 ];

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::agent_files::{call, load};
 use crate::generate::cases;
 
-const AGENTS: [&str; 13] = [
+pub(crate) const AGENTS: [&str; 17] = [
     "agents-md",
     "claude-code",
     "cline",
@@ -18,14 +18,18 @@ const AGENTS: [&str; 13] = [
     "copilot-cli",
     "cursor",
     "gemini-cli",
+    "goose",
     "kilo",
     "kiro",
     "opencode",
     "qwen-code",
+    "roo",
+    "vscode-copilot",
+    "windsurf",
 ];
 
 /// Places where agents look.
-const PLACES: [&str; 26] = [
+const PLACES: [&str; 29] = [
     "/r/AGENTS.md",
     "/r/CLAUDE.md",
     "/r/GEMINI.md",
@@ -52,6 +56,9 @@ const PLACES: [&str; 26] = [
     "/h/.claude/rules/user.md",
     "/r/.qwen/rules/eight.md",
     "/r/opencode.json",
+    "/r/.goosehints",
+    "/r/a/.roo/rules/nine.md",
+    "/r/.windsurf/rules/ten.md",
 ];
 
 fn text() -> impl Strategy<Value = String> {
@@ -73,7 +80,7 @@ fn text() -> impl Strategy<Value = String> {
         .prop_map(|(front, lines)| front.unwrap_or_default() + &lines.join("\n"))
 }
 
-fn files() -> impl Strategy<Value = BTreeMap<String, String>> {
+pub(crate) fn files() -> impl Strategy<Value = BTreeMap<String, String>> {
     let path = prop::sample::select(PLACES.to_vec()).prop_map(str::to_owned);
     prop::collection::btree_map(path, text(), 0..20).prop_map(|mut files| {
         files.insert("/r/.git/HEAD".to_owned(), String::new());
@@ -81,11 +88,11 @@ fn files() -> impl Strategy<Value = BTreeMap<String, String>> {
     })
 }
 
-fn list(files: &BTreeMap<String, String>) -> Vec<Value> {
+pub(crate) fn list(files: &BTreeMap<String, String>) -> Vec<Value> {
     files.iter().map(|(path, content)| json!({ "path": path, "content": content })).collect()
 }
 
-fn request(agent: &str, files: &[Value], access: &[&str]) -> Value {
+pub(crate) fn request(agent: &str, files: &[Value], access: &[&str]) -> Value {
     let access: Vec<Value> = access.iter().map(|path| json!({ "path": path })).collect();
     json!({ "agent": agent, "cwd": "/r/a", "home": "/home", "files": files, "access": access })
 }
@@ -101,11 +108,11 @@ fn found(files: &BTreeMap<String, String>, path: &str) -> Value {
     if names.is_empty() { json!({ "path": path, "missing": true }) } else { json!({ "path": path, "entries": names }) }
 }
 
-fn paths(result: &Value) -> Vec<&str> {
+pub(crate) fn paths(result: &Value) -> Vec<&str> {
     result["pieces"].as_array().unwrap().iter().map(|piece| piece["path"].as_str().unwrap()).collect()
 }
 
-const READ: &str = "/r/a/b/x.ts";
+pub(crate) const READ: &str = "/r/a/b/x.ts";
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(300)))]
@@ -175,6 +182,46 @@ proptest! {
         let whole = load(&request(agent, &list, &[READ]));
         let lost = after["losses"].as_array().unwrap().iter().filter(|loss| loss["reason"] == "budget").count();
         prop_assert_eq!(all.len() + lost, whole["pieces"].as_array().unwrap().len());
+    }
+
+    /// Budgets per file and per level hold, also with imports, and what is cut or left out is a loss.
+    #[test]
+    fn budgets_per_file_and_level_hold(
+        files in files(), agent in prop::sample::select(AGENTS.to_vec()), file in prop::option::of(0_u32..20),
+        home in prop::option::of(0_u32..20), project in prop::option::of(0_u32..40), total in prop::option::of(0_u32..40),
+    ) {
+        let list = list(&files);
+        let whole = load(&request(agent, &list, &[READ]));
+        let mut budgeted = request(agent, &list, &[READ]);
+        budgeted["home"] = json!("/h");
+        let unlimited = load(&budgeted);
+        budgeted["budget"] = json!({});
+        for (name, max) in [("file", file), ("home", home), ("project", project)] {
+            if let Some(max) = max {
+                budgeted["budget"][name] = json!(max);
+            }
+        }
+        if let Some(max) = total {
+            budgeted["maxTokens"] = json!(max);
+        }
+        let result = load(&budgeted);
+        prop_assert_eq!(load(&request(agent, &list, &[READ])), whole);
+        let pieces = result["pieces"].as_array().unwrap();
+        let cost = |level: &str| -> u64 {
+            pieces.iter().filter(|piece| level.is_empty() || piece["scope"] == level).map(|piece| piece["tokens"].as_u64().unwrap()).sum()
+        };
+        for (level, max) in [("home", home), ("project", project), ("", total)] {
+            prop_assert!(max.is_none_or(|max| cost(level) <= u64::from(max)), "{}", level);
+        }
+        let lost = |path: &str| result["losses"].as_array().unwrap().iter().any(|loss| loss["path"] == path && loss["reason"] == "budget");
+        for piece in pieces {
+            let path = piece["path"].as_str().unwrap();
+            prop_assert!(file.is_none_or(|max| piece["tokens"].as_u64().unwrap() <= u64::from(max)));
+            prop_assert!(piece["truncated"] == false || lost(path) || agent == "codex");
+        }
+        for path in paths(&unlimited) {
+            prop_assert!(paths(&result).contains(&path) || lost(path), "{} is gone", path);
+        }
     }
 
     #[test]

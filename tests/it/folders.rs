@@ -77,7 +77,7 @@ fn agents_md_comes_before_claude_md() {
 fn discovery_finds_the_folders() {
     let all =
         ["b/CLAUDE.md", "AGENTS.md", "b\\AGENTS.md", "./c//CLAUDE.md", "c/notes.md", "agents.md", "x/../../AGENTS.md"];
-    let found = discover(all, &limits()).unwrap();
+    let found = discover(all, &SKIPPED_FOLDERS, &limits()).unwrap();
     let rows: Vec<_> =
         found.folders.iter().map(|f| (f.path.as_str(), f.file.as_str(), f.has_agents_md, f.has_claude_md)).collect();
     assert_eq!(

@@ -24,11 +24,14 @@ fn requests() -> Vec<(&'static str, Value)> {
     let row = json!({ "watcherPath": "a/AGENTS.md", "watchPattern": "b", "resolvedPaths": ["b/AGENTS.md"] });
     let session = json!({ "sessionId": "s", "folderPath": "a", "addedAt": "then" });
     let chain = json!({ "path": "a/AGENTS.md", "level": "direct", "content": "x", "tokens": 1 });
+    let shown =
+        json!({ "path": "a/AGENTS.md", "level": "direct", "reason": "selected", "tokens": 1, "truncated": false });
+    let omitted = json!({ "path": "b/AGENTS.md", "level": "direct", "reason": "selected", "tokens": 1 });
     let history = json!({ "type": "addHistory", "path": "a/AGENTS.md", "section": "Facts", "content": "y",
         "time": "2025-01-06T12:00:00Z", "author": "ann", "createSection": true });
     vec![
         ("parseContextFile", json!({ "path": "a/AGENTS.md", "text": "x" })),
-        ("discoverContextFolders", json!({ "paths": ["a/AGENTS.md"] })),
+        ("discoverContextFolders", json!({ "paths": ["a/AGENTS.md"], "options": { "skip": ["out"] } })),
         (
             "buildContextChain",
             json!({ "files": [file], "selected": ["a"], "includeWatched": "all", "parentChain": true, "overrides": "none", "maxTokens": 50,
@@ -55,8 +58,12 @@ fn requests() -> Vec<(&'static str, Value)> {
         ("sessionContextRecords", json!({ "sessionId": "s", "folders": ["a"], "addedAt": "then" })),
         ("diffRecords", json!({ "before": [session], "after": [session] })),
         ("diffRecords", json!({ "before": [row], "after": [] })),
-        ("foldersResponse", json!({ "folders": [{ "path": "a", "hasAgentsMd": true, "hasClaudeMd": false }] })),
-        ("chainResponse", json!({ "files": [chain], "totalTokens": 1 })),
+        (
+            "foldersResponse",
+            json!({ "discovery": { "folders": [{ "path": "a", "hasAgentsMd": true, "hasClaudeMd": false }] },
+                "chain": { "files": [{ "path": "a/AGENTS.md", "reason": "selected", "truncated": false }], "omitted": [] } }),
+        ),
+        ("chainResponse", json!({ "files": [shown], "omitted": [omitted], "totalTokens": 1 })),
     ]
 }
 
@@ -103,8 +110,7 @@ fn what_json_cannot_carry_is_named_wherever_it_stands() {
     for (name, request) in requests() {
         for (path, pointer) in leaves_of(&request) {
             // Of a row that is watched for, or of a chain that is shown, not everything is looked at.
-            let unread = (name == "renderContextPrompt" && path == "chain.files[0].tokens")
-                || (name == "chainResponse" && path == "files[0].content");
+            let unread = name == "renderContextPrompt" && path == "chain.files[0].tokens";
             let result = call(name, &with(&request, &pointer, json!({ "\0": "NaN" })));
             if unread {
                 assert!(result.is_ok(), "{name} {path}");
@@ -124,10 +130,7 @@ fn bytes_where_text_is_expected_are_named() {
         for (path, pointer) in leaves_of(&request) {
             let is_content = path == "text" || (path.ends_with("content") && !path.starts_with("edit"));
             let is_text = request.pointer(&pointer).unwrap().is_string();
-            if !is_text || (is_content && !path.starts_with("chain.") && name != "chainResponse") {
-                continue;
-            }
-            if name == "chainResponse" && path == "files[0].content" {
+            if !is_text || (is_content && !path.starts_with("chain.")) {
                 continue;
             }
             let request = with(&request, &pointer, json!({ "\0bytes": 0 })).to_string();
@@ -144,7 +147,7 @@ fn lone_surrogates_are_repaired_in_every_field() {
         for (path, pointer) in leaves_of(&request) {
             let Some(text) = request.pointer(&pointer).unwrap().as_str() else { continue };
             // What is one of some names is none of them with more behind it, and so is a time.
-            if ["includeWatched", "overrides", "tokenizer", "level", "type", "time"]
+            if ["includeWatched", "overrides", "tokenizer", "level", "reason", "type", "time"]
                 .iter()
                 .any(|field| path.ends_with(field))
             {
@@ -240,7 +243,7 @@ fn values_that_are_not_among_the_allowed_ones_are_named_with_these() {
     for (name, pointer, path, expected) in [
         ("buildContextChain", "/includeWatched", "includeWatched", json!(["ancestors", "all", "none"])),
         ("buildContextChain", "/tokenizer", "tokenizer", json!(["heuristic", "o200k_base", "cl100k_base"])),
-        ("chainResponse", "/files/0/level", "files[0].level", json!(["root", "parent", "direct"])),
+        ("chainResponse", "/files/0/level", "files[0].level", json!(["root", "parent", "direct", "workingDirectory"])),
         ("editContextFile", "/edit/type", "edit.type", json!(["append", "replaceSection", "addHistory", "undo"])),
     ] {
         let (_, request) = requests.iter().find(|(known, _)| *known == name).unwrap();
@@ -263,7 +266,13 @@ fn values_that_are_not_among_the_allowed_ones_are_named_with_these() {
         ("editContextFile", "/edit/time", json!("yesterday"), "edit.time", Code::InvalidInput),
         ("editContextFile", "/edit/time", json!(1e16), "edit.time", Code::InvalidInput),
         ("diffRecords", "/after/0", json!({ "watcherPath": "a", "watchPattern": "b" }), "after[0]", Code::InvalidInput),
-        ("foldersResponse", "/folders/0/hasAgentsMd", json!(1), "folders[0].hasAgentsMd", Code::InvalidInput),
+        (
+            "foldersResponse",
+            "/discovery/folders/0/hasAgentsMd",
+            json!(1),
+            "discovery.folders[0].hasAgentsMd",
+            Code::InvalidInput,
+        ),
     ] {
         let (_, request) = requests.iter().find(|(known, _)| *known == name).unwrap();
         let error = call(name, &with(request, pointer, value)).unwrap_err();

@@ -3,7 +3,7 @@
 use ctxweave::Limits;
 use ctxweave::folders::*;
 use ctxweave::input::Content;
-use ctxweave::tokens::Heuristic;
+use ctxweave::tokens::{Counter, Heuristic};
 use proptest::prelude::*;
 
 /// Whether a pattern without braces matches a folder, segment by segment, by trying everything.
@@ -108,6 +108,40 @@ fn vault() -> impl Strategy<Value = Vec<VaultFile>> {
             vault_file(file_in(&folder), front + &lines.join("\n"))
         };
         files.into_iter().map(file).collect()
+    })
+}
+
+/// A counter whose counts do not grow with the text.
+struct Noise;
+
+impl Counter for Noise {
+    fn name(&self) -> &'static str {
+        "noise"
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        let length = u32::try_from(text.len()).unwrap();
+        if length == 0 { 0 } else { length * 7 % 13 + length / 4 }
+    }
+}
+
+fn numbered(lines: usize) -> String {
+    (0..lines).map(|at| format!("line {at} of this file\n")).collect()
+}
+
+/// Nested folders whose files repeat bullets of each other; every other line is there once.
+fn numbered_vault() -> impl Strategy<Value = Vec<VaultFile>> {
+    let folder = prop::sample::select(vec!["", "a", "a/b", "a/b/a", "a/é", "b", "b/a"]).prop_map(str::to_owned);
+    let line = (any::<bool>(), "[a-d]{1,2}", 1..40_usize);
+    proptest::collection::btree_map(folder, proptest::collection::vec(line, 1..30), 1..8).prop_map(|folders| {
+        let text = |(at, (is_bullet, text, length)): (usize, (bool, String, usize))| {
+            if is_bullet { format!("- {text}") } else { format!("{at}{}", "x".repeat(length)) }
+        };
+        let file = |(folder, lines): (String, Vec<_>)| {
+            let lines: Vec<String> = lines.into_iter().enumerate().map(text).collect();
+            vault_file(file_in(&folder), lines.join("\n"))
+        };
+        folders.into_iter().map(file).collect()
     })
 }
 
@@ -271,6 +305,47 @@ proptest! {
         let most = shown(&most);
         for (path, _) in shown(&less).into_iter().filter(|(_, lines)| is_same && *lines == usize::MAX) {
             prop_assert_eq!(most.get(&path), Some(&usize::MAX), "{} is cut", path);
+        }
+    }
+
+    /// With the same selected files, a larger budget keeps every line of every file, with any counter. A bullet may be
+    /// overridden, and then stands in a file that is whole.
+    #[test]
+    fn a_larger_budget_keeps_every_line(
+        files in numbered_vault(), selection in selection(), max in 0..400_u32, more in 0..100_u32,
+        is_noisy in any::<bool>(), selects_all in any::<bool>(), own in prop::option::of(0..20_usize),
+    ) {
+        let mut selection = Selection { overrides: Overrides::Bullets, ..selection };
+        if selects_all {
+            selection.folders = files.iter().map(|file| file.path.clone()).collect();
+        }
+        selection.working_directory = own.map(|lines| vault_file("/srv/AGENTS.md".to_owned(), numbered(lines)));
+        let counter: &dyn Counter = if is_noisy { &Noise } else { &Heuristic };
+        for overrides in [Overrides::Bullets, Overrides::None] {
+            let with = |max| {
+                let selection = Selection { overrides, max_tokens: Some(max), ..selection.clone() };
+                build_chain(&files, &selection, counter, &Limits::default()).unwrap()
+            };
+            let picked = |chain: &Chain| -> Vec<String> {
+                let shares = |file: &&ChainFile| matches!(file.reason, Reason::Selected | Reason::WorkingDirectory);
+                chain.files.iter().filter(shares).map(|file| file.path.clone()).collect()
+            };
+            let (less, most) = (with(max), with(max + more));
+            prop_assert!(picked(&less).len() <= picked(&most).len(), "fewer of those that were selected");
+            if picked(&less).len() < picked(&most).len() {
+                continue;
+            }
+            for file in &less.files {
+                let other = most.files.iter().find(|other| other.path == file.path);
+                prop_assert!(other.is_some(), "{} is gone", file.path);
+                let other = other.unwrap();
+                let lines = file.content.lines().take(file.content.lines().count() - usize::from(file.truncated));
+                for line in lines {
+                    let stands = other.content.lines().any(|one| one == line);
+                    let gives_way = || other.overridden.iter().any(|bullet| format!("- {}", bullet.text) == line);
+                    prop_assert!(stands || gives_way(), "{} lost {}", file.path, line);
+                }
+            }
         }
     }
 

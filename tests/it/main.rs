@@ -11,7 +11,9 @@
 
 mod agent_files;
 mod agent_files_properties;
+mod agent_lint;
 mod agent_sessions;
+mod agent_walks;
 mod aware;
 mod bodies;
 mod bpe;
@@ -62,6 +64,7 @@ mod resident_changes;
 mod resident_navigation;
 mod resident_preview;
 mod resident_traces;
+mod rule_conversion;
 mod selection;
 mod session_details;
 mod shapes;

@@ -7,13 +7,17 @@ import type {
   AgentFileChanges,
   AgentFileFound,
   AgentFilesChain,
+  AgentFilesLint,
   AgentFilesPlan,
   AgentFilesRequest,
   AgentFilesState,
   AgentPreset,
+  ConvertRulesOptions,
   ExplainedAgentFile,
   FinishAgentFilesOptions,
+  LintAgentFilesOptions,
   ReadAgentFile,
+  RuleConversion,
 } from "../types/agent-files.js";
 import type { FileContent } from "../types/workspace.js";
 import type { DriverOptions, ReadonlyData } from "../types/common.js";
@@ -108,4 +112,30 @@ export function explainAgentFiles(
   checkedObject(chain, "chain");
   const { decisions, verbs } = guarded("chain", () => ({ decisions: chain.decisions, verbs: chain.verbs }));
   return callJson("explainAgentFiles", { chain: { decisions, verbs }, path }) as ExplainedAgentFile[];
+}
+
+/**
+ * Converts the rules of one agent for another: `.cursor/rules` to `.claude/rules`, and so on. The report has every change
+ * of meaning. Other files are ignored. See docs/rules.md.
+ *
+ * @throws {CtxweaveError} `unknown_value` for an agent without rules; the codes in docs/errors.md
+ */
+export function convertRules(
+  files: readonly ReadonlyData<AgentFile>[],
+  options: ReadonlyData<ConvertRulesOptions>,
+): RuleConversion {
+  return callJson("convertRules", { files, options }) as RuleConversion;
+}
+
+/**
+ * Checks context files and rules for the agents that have to read them: broken imports, rules that never match, files that
+ * no agent reads, text over a limit, repetitions and contradictions. See docs/rules.md.
+ *
+ * @throws {CtxweaveError} `unknown_value` for an unknown agent; the codes in docs/errors.md
+ */
+export function lintAgentFiles(
+  files: readonly ReadonlyData<AgentFile>[],
+  options: ReadonlyData<LintAgentFilesOptions>,
+): AgentFilesLint {
+  return callJson("lintAgentFiles", { files, options }) as AgentFilesLint;
 }

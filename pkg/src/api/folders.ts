@@ -10,6 +10,7 @@ import type {
   ContextFile,
   ContextWatchRecord,
   ContextWatchRecords,
+  DiscoverOptions,
   Discovery,
   EditedFile,
   FoldersResponse,
@@ -36,9 +37,9 @@ export function parseContextFile(path: string, text: FileContent): ParsedContext
   return callJson("parseContextFile", { path, text }) as ParsedContextFile;
 }
 
-/** Finds the folders with a context file among the paths of a vault. */
-export function discoverContextFolders(paths: readonly string[]): Discovery {
-  return callJson("discoverContextFolders", { paths }) as Discovery;
+/** Finds the folders with a context file among the paths of a vault. Skips `.git` and `node_modules`, or the folders of `skip`. */
+export function discoverContextFolders(paths: readonly string[], options?: DiscoverOptions): Discovery {
+  return callJson("discoverContextFolders", { paths, options }) as Discovery;
 }
 
 /**
@@ -130,12 +131,15 @@ export function diffRecords<Row extends SessionContextRecord | ContextWatchRecor
   return callJson("diffRecords", { before, after }) as RecordDiff<Row>;
 }
 
-/** Converts to the response to `GET /api/contexts/folders`. */
-export function foldersResponse(discovery: Pick<Discovery, "folders">): FoldersResponse {
-  return callJson("foldersResponse", discovery) as FoldersResponse;
+/** Converts to the response to `GET /api/contexts/folders`; with a chain it states what became of the file of each folder. */
+export function foldersResponse(
+  discovery: Pick<Discovery, "folders">,
+  chain?: Pick<ContextChain, "files" | "omitted">,
+): FoldersResponse {
+  return callJson("foldersResponse", { discovery, chain }) as FoldersResponse;
 }
 
 /** Converts to the response to `GET /api/contexts/chain`. */
-export function chainResponse(chain: Pick<ContextChain, "files" | "totalTokens">): ChainResponse {
+export function chainResponse(chain: Pick<ContextChain, "files" | "omitted" | "totalTokens">): ChainResponse {
   return callJson("chainResponse", chain) as ChainResponse;
 }

@@ -7,6 +7,7 @@ import type { AgentFileFound, AgentFilesChain, AgentPiece, ExplainedAgentFile } 
 import { openArea } from "./areas.js";
 import type { Outcome } from "./command.js";
 import { misused } from "./failure.js";
+import { hostPath } from "./files.js";
 import { given, readFile } from "./input.js";
 import type { Line } from "./output.js";
 import { counted, diagnosticLines, grouped, tokensLine } from "./report.js";
@@ -102,9 +103,6 @@ function allAgents(chains: readonly AgentFilesChain[]): Outcome {
 
 const placeOf = ({ step, placement, importedBy }: AgentPiece): string =>
   `${step === 0 ? "start" : "access"}, ${placement}${importedBy === undefined ? "" : `, imported by ${shown(importedBy)}`}`;
-
-/** A path with `/` that begins with one, also on Windows. */
-const hostPath = (path: string): string => (sep === "/" ? path : `/${path.replaceAll(sep, "/")}`);
 
 /** The path as people write it: below the working folder or the home folder. */
 function shown(path: string): string {

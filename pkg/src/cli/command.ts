@@ -21,6 +21,8 @@ export interface Outcome {
   report: Readonly<Record<string, unknown>>;
   /** The report for people, for standard error. */
   lines: readonly Line[];
+  /** Files for the folder of `--out`, in place of the result. */
+  folder?: readonly { path: string; content: string }[];
   /** Other files to write, after the result. */
   files?: readonly { path: string; content: string }[];
   /** Default 0. */

@@ -64,16 +64,34 @@ export function filesIn(root: string, folder: string): ContextFile[] {
 
 /** The context files of all folders below the root. */
 export function filesBelow(root: string, progress: (what: string) => void): ContextFile[] {
-  const files: ContextFile[] = [];
+  const isContextFile = (path: string) => NAMES.includes(path.slice(path.lastIndexOf("/") + 1));
+  const paths = pathsBelow(root, progress).filter(isContextFile);
+  return paths.map((path) => ({ path, content: readFile(join(root, path)) }));
+}
+
+/** All paths below the root, relative to it and with `/`, those of folders and of skipped folders left out. */
+export function pathsBelow(root: string, progress: (what: string) => void): string[] {
+  const paths: string[] = [];
   const folders = [root];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    progress(`searching for AGENTS.md files: ${folder}`);
-    files.push(...filesIn(root, folder));
+    progress(`searching ${folder}`);
     for (const entry of entriesOf(folder)) {
-      if (entry.isDirectory() && !SKIPPED.has(entry.name)) folders.push(join(folder, entry.name));
+      const path = join(folder, entry.name);
+      if (!entry.isDirectory()) paths.push(below(root, path));
+      else if (!SKIPPED.has(entry.name)) folders.push(path);
     }
   }
-  return files;
+  return paths;
+}
+
+/** A path with `/` that begins with one, also on Windows. */
+export const hostPath = (path: string): string => (sep === "/" ? path : `/${path.replaceAll(sep, "/")}`);
+
+/** The single folder of a command; the root of the repository without one. */
+export function oneFolder(operands: readonly string[]): string {
+  const [folder, ...others] = operands;
+  if (others.length > 0) throw misused(`unexpected argument \`${others[0]}\`; give one folder`);
+  return folder === undefined ? rootOf(resolve(".")) : resolve(folder);
 }
 
 const namesIn = (folder: string): string[] => entriesOf(folder).map(({ name }) => name);

@@ -120,7 +120,7 @@ function selectionOf(root: string, paths: readonly string[]): Chosen {
   return { selected: paths.map((path) => below(root, resolve(path))) };
 }
 
-const reasons = { selected: "selected", ancestor: "ancestor" };
+const reasons = { selected: "selected", ancestor: "ancestor", workingDirectory: "working directory" };
 
 /** Loaded, truncated and omitted files, in the order of the prompt. */
 function chainLines(root: string, chain: ContextChain, maxTokens: number | undefined): Line[] {

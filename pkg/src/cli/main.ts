@@ -8,7 +8,7 @@ import { type Command, common, type Outcome } from "./command.js";
 import { commands } from "./commands.js";
 import { exits, Failure, misused } from "./failure.js";
 import { commandHelp, groupHelp, programHelp } from "./help.js";
-import { escaped, painted, progressOn, reason, report, write, writeFile } from "./output.js";
+import { escaped, painted, progressOn, reason, report, write, writeFile, writeFolder } from "./output.js";
 import { json } from "./report.js";
 
 const typed = process.argv.slice(2);
@@ -33,12 +33,13 @@ async function main(): Promise<number> {
     return shown(programHelp(commands));
   if (first === "--version" || first === "-v") return shown(version);
   const group = commands.filter(({ name }) => name.startsWith(`${first} `));
-  if (group.length > 0 && (second === undefined || second === "--help" || second === "-h")) {
+  const alone = commands.find(({ name }) => name === first);
+  if (group.length > 0 && !alone && (second === undefined || second === "--help" || second === "-h")) {
     return shown(groupHelp(first, group));
   }
   const words = group.length > 0 ? `${first} ${second}` : first;
-  const command = commands.find(({ name }) => name === words);
-  if (command) return run(command, args.slice(words.split(" ").length));
+  const command = commands.find(({ name }) => name === words) ?? alone;
+  if (command) return run(command, args.slice(command.name.split(" ").length));
   const names = (group.length > 0 ? group : commands).map(({ name }) => name);
   throw misused(unknownName(`unknown command \`${words}\``, words, names));
 }
@@ -59,8 +60,9 @@ async function run(command: Command, args: readonly string[]): Promise<number> {
   } finally {
     progress.end();
   }
-  const { result, named, report: about, lines, files = [], exit = exits.done } = outcome;
-  if (result !== undefined && (out !== undefined || !isJson)) await write(result, out);
+  const { result, named, report: about, lines, folder, files = [], exit = exits.done } = outcome;
+  if (folder !== undefined && out !== undefined && out !== "-") writeFolder(out, folder);
+  else if (result !== undefined && (out !== undefined || !isJson)) await write(result, out);
   for (const { path, content } of files) writeFile(path, content);
   if (isJson) await write(json(out === undefined ? { ...named, ...about } : about), undefined);
   else if (!quiet) report(lines);

@@ -1,6 +1,7 @@
 /** Standard output and standard error, with colors and progress on a terminal only. */
 
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { exits, Failure } from "./failure.js";
 
 /** The meaning of a part of a report. */
@@ -66,6 +67,21 @@ export async function write(result: string | Uint8Array, file: string | undefine
   await new Promise<void>((done, failed) => {
     process.stdout.write(needsNewline ? `${result}\n` : result, (error) => (error ? failed(error) : done()));
   });
+}
+
+/** Writes files below a folder, and creates the folders that they need. */
+export function writeFolder(folder: string, files: readonly { path: string; content: string }[]): void {
+  for (const { path, content } of files) {
+    const file = join(folder, path);
+    try {
+      mkdirSync(dirname(file), { recursive: true });
+    } catch (error) {
+      throw new Failure(exits.file, `cannot create the folder \`${dirname(file)}\`: ${reason(error)}`, {
+        cause: error,
+      });
+    }
+    writeFile(file, content);
+  }
 }
 
 /** Writes a file into an existing folder. */

@@ -1,6 +1,6 @@
 /** Context files and rules, as each agent loads them: input and output types. docs/agent-files.md has the rules. */
 
-import type { Diagnostic, Limits, OwnTokenizer, Tokenizer } from "./common.js";
+import type { Diagnostic, DiagnosticCode, Limits, OwnTokenizer, Tokenizer } from "./common.js";
 import type { FileContent } from "./workspace.js";
 
 /** An agent that has a preset. */
@@ -14,6 +14,8 @@ export interface AgentPreset {
   verified: boolean;
   /** Settings of the agent that change what it loads; the first is the default. */
   variants: string[];
+  /** Its folders of rules in a project, the first one first: `.claude/rules`. */
+  rules: string[];
 }
 
 /** What the host found at a path. */
@@ -33,6 +35,18 @@ export interface AgentAccess {
   path: string;
   /** Default `read`. */
   verb?: "read" | "write" | "shell";
+}
+
+/** Token budgets below `maxTokens`. */
+export interface AgentFilesBudget {
+  /** For one text; a longer one is cut at a line end and ends with a marker. */
+  file?: number;
+  /** For all texts of the administrator's files. */
+  managed?: number;
+  home?: number;
+  project?: number;
+  /** For names and descriptions of skills. */
+  skills?: number;
 }
 
 /** What to load, and for which agent. */
@@ -59,6 +73,8 @@ export interface AgentFilesRequest {
   approveImports?: boolean;
   /** Token budget for the texts of all pieces. */
   maxTokens?: number;
+  /** Token budgets for each text, and for all texts of a level. */
+  budget?: AgentFilesBudget;
   /** Default `heuristic`. */
   tokenizer?: Tokenizer | OwnTokenizer;
   limits?: Limits;
@@ -84,7 +100,7 @@ export interface AgentPiece {
   /** Its text with imports expanded, as the agent reads it. */
   text: string;
   tokens: number;
-  /** Whether the agent's own limit cuts it. */
+  /** Whether the agent's own limit, or `budget.file`, cuts it. */
   truncated: boolean;
 }
 
@@ -205,4 +221,114 @@ export interface ExplainedAgentFile {
   pattern?: string;
   /** The reason, as a phrase. */
   because: string;
+}
+
+/** Options of `convertRules`. */
+export interface ConvertRulesOptions {
+  /** The agent that the rules are written for: the name of a preset with rules. */
+  from: string;
+  /** The agent to write them for. */
+  to: string;
+  /** The project's root. Default: the folder that holds the folder of rules nearest to `/`. */
+  root?: string;
+  /** What becomes of a rule whose mode the target lacks: it always applies (the default), or is left out. */
+  fallback?: "always" | "omit";
+  limits?: Limits;
+}
+
+/** When a rule applies. */
+export interface RuleActivation {
+  mode: "always" | "matching" | "onRequest" | "manual" | "never";
+  /** The patterns of a `matching` rule. */
+  patterns?: string[];
+  /** The folder that the patterns are relative to. */
+  base?: string;
+  dialect?: "gitignore" | "picomatch" | "copilot";
+}
+
+/** A change of meaning. docs/rules.md has the codes. */
+export interface RuleChange {
+  code:
+    | "activation"
+    | "omitted"
+    | "wider"
+    | "narrower"
+    | "differs"
+    | "neverMatches"
+    | "imports"
+    | "description"
+    | "frontMatter"
+    | "key"
+    | "tooLong"
+    | "verbs"
+    | "start";
+  severity: Diagnostic["severity"];
+  message: string;
+  /** The pattern that it concerns, as written for the source. */
+  pattern?: string;
+}
+
+/** A rule and what became of it. */
+export interface ConvertedRule {
+  path: string;
+  /** The path of the new rule; absent if the rule is left out. */
+  to?: string;
+  before: RuleActivation;
+  after: RuleActivation;
+  /** Empty if the rule means the same. */
+  changes: RuleChange[];
+}
+
+/** Converted rules, and every change of meaning. */
+export interface RuleConversion {
+  /** Name and version of the presets. */
+  from: string;
+  to: string;
+  root: string;
+  /** The rules to write. */
+  files: { path: string; content: string }[];
+  rules: ConvertedRule[];
+  /** Changes that concern all rules. */
+  changes: RuleChange[];
+  /** Files that are no rules of the source agent. */
+  ignored: string[];
+  diagnostics: Diagnostic[];
+}
+
+/** Options of `lintAgentFiles`. */
+export interface LintAgentFilesOptions {
+  /** The agents that have to read the files. */
+  agents: readonly string[];
+  /** The project's root. Default: the folder of the file nearest to `/`. */
+  root?: string;
+  /** The user's home folder; without it no home files are read. */
+  home?: string;
+  /** All paths of the project. With them, rules that match none of these are reported. */
+  paths?: readonly string[];
+  limits?: Limits;
+}
+
+/** A mistake in a context file or rule. docs/rules.md has the codes. */
+export interface AgentFileFinding {
+  code: DiagnosticCode;
+  severity: Diagnostic["severity"];
+  message: string;
+  path: string;
+  /** From 1. */
+  line: number;
+  /** The agents that it concerns; empty for a file that none of them reads. */
+  agents: string[];
+  /** The other place of a repetition or contradiction. */
+  related?: { path: string; line: number };
+}
+
+/** All findings, by path and line. */
+export interface AgentFilesLint {
+  /** Name and version of the presets. */
+  agents: string[];
+  root: string;
+  findings: AgentFileFinding[];
+  errors: number;
+  warnings: number;
+  diagnostics: Diagnostic[];
 }

@@ -27,11 +27,18 @@ export interface Diagnostic {
 /** All diagnostic codes. */
 export type DiagnosticCode =
   | "accumulation_not_allowed"
+  | "agent_contradiction"
+  | "agent_file_too_long"
+  | "agent_file_unread"
   | "agent_import_cyclic"
   | "agent_import_missing"
   | "agent_import_outside"
   | "agent_import_too_deep"
+  | "agent_pattern_never_matches"
+  | "agent_rule_matches_no_file"
+  | "agent_rule_never_loads"
   | "agent_text_lost"
+  | "agent_text_repeated"
   | "annotation_not_found"
   | "body_arguments_wrapped"
   | "body_cache_capped"

@@ -69,11 +69,17 @@ export interface Discovery {
   diagnostics: Diagnostic[];
 }
 
-/** Position of a file: the root of the vault, an ancestor of another loaded folder, or any other folder. */
-export type ContextLevel = "root" | "parent" | "direct";
+/** Position of a file: the root of the vault, an ancestor of another loaded folder, any other folder, or the working directory. */
+export type ContextLevel = "root" | "parent" | "direct" | "workingDirectory";
 
-/** Why a file was loaded: its folder was selected, a loaded file watches it, or `parentChain` added it. */
-export type ContextReason = "selected" | "watched" | "ancestor";
+/** Why a file was loaded: it was selected, a loaded file watches it, `parentChain` added it, or it is the working directory's. */
+export type ContextReason = "selected" | "watched" | "ancestor" | "workingDirectory";
+
+/** Options of `discoverContextFolders`. */
+export interface DiscoverOptions {
+  /** Names of folders to skip. Default `.git` and `node_modules`. */
+  skip?: readonly string[];
+}
 
 /** The folders to load, and the budget. */
 export interface ChainRequest {
@@ -96,6 +102,8 @@ export interface ChainRequest {
    * `[… {count} more lines omitted …]`.
    */
   truncationMarker?: string;
+  /** Legacy files of `files`, `Chat/contexts/*.md`, to load under the same budget. */
+  contexts?: readonly string[];
   /** Default `heuristic`. */
   tokenizer?: Tokenizer | OwnTokenizer;
   limits?: Limits;
@@ -163,7 +171,10 @@ export interface RenderedContextChain extends ContextChain {
 
 /** Options of the prompt section. */
 export interface RenderContextOptions {
-  /** The context file of the working directory; skipped if the chain already contains it. */
+  /**
+   * The context file of the working directory; skipped if the chain already contains it. `buildContextChain` loads it under
+   * the budget and reports it as the last file.
+   */
   workingDirectory?: ContextFile;
 }
 
@@ -303,10 +314,19 @@ export interface RecordDiff<Row> {
 }
 
 /** The response to `GET /api/contexts/folders`, in snake_case for its clients. */
-export type FoldersResponse = { path: string; has_agents_md: boolean; has_claude_md: boolean }[];
+export type FoldersResponse = {
+  path: string;
+  has_agents_md: boolean;
+  has_claude_md: boolean;
+  /** With a chain: why the folder's file is in it. */
+  reason?: ContextReason;
+  truncated?: boolean;
+  omitted?: boolean;
+}[];
 
 /** The response to `GET /api/contexts/chain`, in snake_case for its clients. */
 export interface ChainResponse {
-  files: { path: string; level: ContextLevel; tokens: number }[];
+  files: { path: string; level: ContextLevel; reason: ContextReason; tokens: number; truncated: boolean }[];
+  omitted: { path: string; level: ContextLevel; reason: ContextReason; tokens: number }[];
   total_tokens: number;
 }
