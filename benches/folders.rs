@@ -1,5 +1,7 @@
 //! Folders natively, at two sizes, so that growth can be read off: `cargo bench --bench folders`.
 
+use ctxweave::agent_files::CALLS;
+use ctxweave::call::CallContext;
 use ctxweave::folders::{SKIPPED_FOLDERS, Selection, VaultFile, WatchIndex, build_chain, discover};
 use ctxweave::input::Content;
 use ctxweave::limits::Limits;
@@ -37,6 +39,39 @@ fn failed<T>(error: ctxweave::Error) -> T {
 
 fn main() {
     divan::main();
+}
+
+/// A request to load what Claude Code reads in a repository of this size, with a nested context file or rule in every
+/// tenth folder and imports, after an access.
+fn agent_request(size: usize) -> Vec<u8> {
+    let file = |at: usize| {
+        let (area, project) = (at % 50, at % 500);
+        let folder = format!("/srv/repo/area-{area}/project-{project}");
+        let (path, content) = match at % 100 {
+            0 => (format!("{folder}/CLAUDE.md"), format!("# Project {project}\n\nSee @notes-{at}.md\n")),
+            50 => (
+                format!("/srv/repo/.claude/rules/rule-{at}.md"),
+                format!("---\npaths: area-{area}/**\n---\nRule {at}\n"),
+            ),
+            _ => (format!("{folder}/notes-{at}.md"), format!("Notes {at}\n")),
+        };
+        serde_json::json!({ "path": path, "content": content })
+    };
+    let mut files: Vec<_> = (0..size).map(file).collect();
+    files.push(serde_json::json!({ "path": "/srv/repo/.git/HEAD", "content": "" }));
+    let access = [serde_json::json!({ "path": "/srv/repo/area-0/project-0/src/main.rs" })];
+    let limits = serde_json::json!({ "contextFiles": size + 1 });
+    let request = serde_json::json!({ "agent": "claude-code", "cwd": "/srv/repo", "files": files, "access": access, "limits": limits });
+    request.to_string().into_bytes()
+}
+
+/// Plans and loads, the JSON of the request included.
+#[divan::bench(args = SIZES)]
+fn agent_files(bencher: Bencher<'_, '_>, size: usize) {
+    let request = agent_request(size);
+    let host = CallContext::default();
+    let Some(plan) = CALLS.iter().find(|call| call.name == "planAgentFiles") else { return };
+    bencher.bench(|| plan.answer(&mut (), black_box(&request), &[], &host).unwrap_or_else(failed).to_json());
 }
 
 #[divan::bench(args = SIZES)]

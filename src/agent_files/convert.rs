@@ -8,7 +8,7 @@ use crate::markdown::{line_end, without_bom};
 
 use super::paths;
 use super::patterns;
-use super::preset::{At, Base, DIALECTS, ItemKind, Load, Preset, RuleFolder, name_of};
+use super::preset::{At, Base, DIALECTS, Dialect, ItemKind, Load, Preset, RuleFolder, name_of};
 use super::rules::{self, Mode, Rule};
 use super::scan;
 use super::translate::{Difference, translate};
@@ -242,6 +242,11 @@ fn general_changes(job: &Job<'_>, sources: &[Rules<'_>], out: &mut Conversion) {
                 out.changes.push(Change::new("verbs", Severity::Info, message));
             }
         }
+    }
+    let ignores_case = |rules: &Rules<'_>| rules.settings.dialect == Dialect::Gitignore;
+    if out.rules.iter().any(is_matching) && sources.iter().any(|rules| ignores_case(rules) != ignores_case(&job.to)) {
+        let effect = if ignores_case(&job.to) { "without case" } else { "with case, other than the source" };
+        out.changes.push(Change::new("case", Severity::Info, format!("`{}` compares patterns {effect}", to.name)));
     }
     let at_start = |rules: &Rules<'_>| rules.settings.base == Base::Cwd;
     if !out.rules.is_empty() && at_start(&job.to) && !sources.iter().all(at_start) {

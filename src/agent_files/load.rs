@@ -27,6 +27,10 @@ struct Candidate {
     setting: String,
     /// The order within a source that sorts by title.
     title: String,
+    /// The place of its name among those of its item.
+    name_place: usize,
+    /// Whether its name begins with `~/`.
+    is_home: bool,
     trim: bool,
     same_text: bool,
     /// The text in place of the file's.
@@ -63,7 +67,14 @@ fn find_top(session: &mut Session<'_>) {
     });
     session.root = root.unwrap_or_else(|| request.cwd.clone());
     session.top = match request.preset.top {
-        Top::Marker => session.root.clone(),
+        Top::MarkerFolder if request.root.is_none() => {
+            let is_marked = |folder: &&str| {
+                let mut markers = request.preset.markers.iter();
+                markers.any(|marker| matches!(session.world.look(&paths::join(folder, marker)), Entry::Folder(_)))
+            };
+            paths::upwards(&request.cwd).into_iter().find(is_marked).unwrap_or(&request.cwd).to_owned()
+        }
+        Top::Marker | Top::MarkerFolder => session.root.clone(),
         Top::Disk => "/".to_owned(),
     };
 }
@@ -88,6 +99,8 @@ fn run(session: &mut Session<'_>, sources: &[Source], name: &str, accessed: Opti
         match source.sort {
             Sort::None => {}
             Sort::Path => sort_by_key(&mut found, |file| file.path.clone()),
+            // The names of a preset may have a folder at home before them.
+            Sort::Name => sort_by_key(&mut found, |file| file.name_place),
             Sort::Title => sort_by_key(&mut found, |file| (file.title.clone(), file.path.clone())),
         }
         for candidate in found {
@@ -160,6 +173,8 @@ fn candidates(
         path,
         kind,
         setting: setting.to_owned(),
+        name_place: 0,
+        is_home: false,
         trim: item.trim,
         same_text: item.same_text,
         text: None,
@@ -168,7 +183,10 @@ fn candidates(
     match &item.what {
         ItemKind::Names(names) => {
             let paths = names_in(session, item, names, folder, first, setting);
-            found.extend(paths.into_iter().map(|path| candidate(path, "context")));
+            for (path, name) in paths {
+                let name_place = names.iter().position(|known| *known == name).unwrap_or_default();
+                found.push(Candidate { name_place, is_home: name.starts_with("~/"), ..candidate(path, "context") });
+            }
         }
         ItemKind::Skills(skills) => {
             let skills = paths::join(folder, skills);
@@ -293,7 +311,7 @@ fn rule_files(session: &mut Session<'_>, folder: &str, settings: &RuleFolder, fo
     sort(found);
 }
 
-/// The names of an item that a folder has and the agent takes.
+/// The files of an item that a folder has and the agent takes, each with its name.
 fn names_in(
     session: &mut Session<'_>,
     item: &Item,
@@ -301,8 +319,8 @@ fn names_in(
     folder: &str,
     first: Option<&str>,
     setting: &str,
-) -> Vec<String> {
-    let mut taken: Vec<String> = Vec::new();
+) -> Vec<(String, String)> {
+    let mut taken: Vec<(String, String)> = Vec::new();
     let hider = hider(session, item, folder);
     for name in names {
         let Some(path) = session.resolve(folder, name) else { continue };
@@ -310,12 +328,12 @@ fn names_in(
         let blank = item.take == Take::FirstNonBlank && is_blank(&text);
         let by = match item.take {
             _ if hider.is_some() => hider.clone(),
-            Take::First | Take::FirstNonBlank => taken.first().cloned(),
+            Take::First | Take::FirstNonBlank => taken.first().map(|(path, _)| path.clone()),
             Take::FirstName if first != Some(name) => first.map(str::to_owned),
             Take::All | Take::FirstName => None,
         };
         if by.is_none() && !blank {
-            taken.push(path);
+            taken.push((path, name.clone()));
             continue;
         }
         let outcome = if blank { "blank" } else { "shadowed" };
@@ -491,6 +509,7 @@ fn place(
     let scope = match source.at {
         At::Managed => "managed",
         At::Home => "home",
+        _ if file.is_home => "home",
         _ => "project",
     };
     let piece = |path: &str, kind: &'static str, text: String| Piece {

@@ -1,6 +1,7 @@
 //! Patterns of rules, in the dialect of their agent, matched against paths relative to their base.
 
 use crate::glob;
+use crate::text::case::lowercase;
 
 use super::preset::Dialect;
 
@@ -27,8 +28,10 @@ fn ignores(pattern: &str, path: &str) -> bool {
         return false;
     }
     let inner = pattern.strip_suffix('/').unwrap_or(pattern);
+    // Names are compared without case, as the agent's library does by default.
+    let (inner, path) = (&*lowercase(inner), &*lowercase(path));
     // A folder ignores everything in it.
-    let folders_only = inner.len() < pattern.len();
+    let folders_only = pattern.ends_with('/');
     let anchored = match inner.strip_prefix('/') {
         Some(anchored) => anchored.to_owned(),
         None if inner.contains('/') => inner.to_owned(),

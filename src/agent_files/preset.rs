@@ -13,6 +13,8 @@ pub(super) enum Top {
     /// At the nearest folder with a marker; without one, at the working folder.
     #[default]
     Marker,
+    /// As `Marker`, but the marker has to be a folder: a worktree or a submodule, whose `.git` is a file, does not end it.
+    MarkerFolder,
     /// At the root of the disk.
     Disk,
 }
@@ -65,6 +67,8 @@ pub(super) enum Sort {
     None,
     Path,
     Title,
+    /// By the order of the preset's names, then of the folders.
+    Name,
 }
 
 /// The dialect of patterns.
@@ -173,6 +177,8 @@ pub(super) struct RuleFolder {
     pub flat: bool,
     /// Patterns are one text with commas, not a list.
     pub joined: bool,
+    /// A text is one pattern: commas do not separate.
+    pub one_pattern: bool,
     /// Characters of one rule that the agent reads.
     pub max_chars: Option<usize>,
 }
@@ -350,7 +356,7 @@ pub(super) fn all() -> Result<Vec<Preset>> {
     })
 }
 
-const TOPS: &[(&str, Top)] = &[("marker", Top::Marker), ("disk", Top::Disk)];
+const TOPS: &[(&str, Top)] = &[("marker", Top::Marker), ("markerFolder", Top::MarkerFolder), ("disk", Top::Disk)];
 
 fn read_preset(of: Layers<'_>, variant: Option<&str>) -> Result<Preset> {
     let variants = of.read("variants", Value::strings)?.unwrap_or_default();
@@ -414,7 +420,8 @@ const TAKES: &[(&str, Take)] = &[
     ("firstName", Take::FirstName),
 ];
 const LOADS: &[(&str, Load)] = &[("always", Load::Always), ("matching", Load::Matching), ("both", Load::Both)];
-const SORTS: &[(&str, Sort)] = &[("none", Sort::None), ("path", Sort::Path), ("title", Sort::Title)];
+const SORTS: &[(&str, Sort)] =
+    &[("none", Sort::None), ("path", Sort::Path), ("title", Sort::Title), ("name", Sort::Name)];
 pub(super) const DIALECTS: &[(&str, Dialect)] =
     &[("gitignore", Dialect::Gitignore), ("picomatch", Dialect::Picomatch), ("copilot", Dialect::Copilot)];
 const BASES: &[(&str, Base)] = &[("holder", Base::Holder), ("cwd", Base::Cwd), ("root", Base::Root)];
@@ -501,6 +508,7 @@ fn read_rules(value: Value<'_>) -> Result<RuleFolder> {
         "keepFrontMatter",
         "flat",
         "joined",
+        "onePattern",
         "maxChars",
     ])?;
     Ok(RuleFolder {
@@ -519,6 +527,7 @@ fn read_rules(value: Value<'_>) -> Result<RuleFolder> {
         keep_front_matter: of.bool("keepFrontMatter")?.unwrap_or(false),
         flat: of.bool("flat")?.unwrap_or(false),
         joined: of.bool("joined")?.unwrap_or(false),
+        one_pattern: of.bool("onePattern")?.unwrap_or(false),
         max_chars: of.read("maxChars", bytes)?,
     })
 }

@@ -118,7 +118,7 @@ fn mode(fields: &Map<String, Value>, folder: &RuleFolder) -> (Mode, Option<Strin
         return (Mode::Always, Some(key));
     }
     if let Some((value, key)) = of(&folder.paths) {
-        match pattern_list(value) {
+        match pattern_list(value, folder.one_pattern) {
             Some(list) if list.is_empty() && folder.empty_never => return (Mode::Never, Some(key)),
             Some(list) if patterns::is_always(folder.dialect, &list) => return (Mode::Always, Some(key)),
             Some(list) if !list.is_empty() => return (Mode::Matching(list), Some(key)),
@@ -131,9 +131,12 @@ fn mode(fields: &Map<String, Value>, folder: &RuleFolder) -> (Mode, Option<Strin
     (if folder.manual_without { Mode::Manual } else { Mode::Always }, None)
 }
 
-/// A list of patterns, or a text of them with commas. `None` for another type.
-fn pattern_list(value: &Value) -> Option<Vec<String>> {
+/// A list of patterns, or a text of them with commas unless it is one pattern. `None` for another type.
+fn pattern_list(value: &Value, one_pattern: bool) -> Option<Vec<String>> {
     match value {
+        Value::String(text) if one_pattern => {
+            Some(vec![text.trim().to_owned()].into_iter().filter(|text| !text.is_empty()).collect())
+        }
         Value::String(text) => Some(patterns::split(text)),
         Value::Array(items) => Some(
             items

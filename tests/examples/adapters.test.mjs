@@ -177,7 +177,11 @@ describe("the contexts API", async () => {
       two.total_tokens,
       two.files.reduce((sum, { tokens }) => sum + tokens, 0),
     );
-    assert.deepEqual((await get(answer, "/api/contexts/chain?folders=../x")).body, { files: [], total_tokens: 0 });
+    assert.deepEqual((await get(answer, "/api/contexts/chain?folders=../x")).body, {
+      files: [],
+      omitted: [],
+      total_tokens: 0,
+    });
     assert.equal((await get(answer, "/api/other")).status, 404);
   });
 });

@@ -41,7 +41,9 @@ fn add(folder: &Path, files: &mut Vec<Value>) {
 fn samples() -> Vec<Value> {
     let mut files = Vec::new();
     add(&root().join("repos"), &mut files);
-    for repository in ["agents", "imports", "layers", "rules"] {
+    // In a submodule or worktree `.git` is a file.
+    files.push(json!({ "path": "/srv/shapes/sub/.git", "content": "gitdir: ../.git/modules/sub" }));
+    for repository in ["agents", "imports", "layers", "rules", "shapes"] {
         files.push(json!({ "path": format!("/srv/{repository}/.git/HEAD"), "content": "ref: refs/heads/main" }));
     }
     files
@@ -67,11 +69,14 @@ fn request(run: &str, steps: &[Value]) -> Value {
     };
     let cwd = match repository {
         "layers" | "agents" => format!("/srv/{repository}/packages/api"),
+        "shapes" => "/srv/shapes/sub/pkg".to_owned(),
+        "shapesroot" => "/srv/shapes".to_owned(),
         _ => format!("/srv/{repository}"),
     };
     let read = |step: &Value| step["at"].as_str().unwrap().strip_prefix("read ").map(|path| format!("/srv/{path}"));
     let access: Vec<Value> = steps.iter().filter_map(read).map(|path| json!({ "path": path })).collect();
-    let mut request = json!({ "agent": agent, "cwd": cwd, "home": "/srv/home", "access": access, "files": samples() });
+    let home = if repository.starts_with("shapes") { "/srv/shapes-home" } else { "/srv/home" };
+    let mut request = json!({ "agent": agent, "cwd": cwd, "home": home, "access": access, "files": samples() });
     if let Some(variant) = variant {
         request["variant"] = json!(variant);
     }
@@ -95,7 +100,8 @@ fn marks(result: &Value, steps: usize) -> Vec<Vec<String>> {
 
 /// Runs whose order within one folder of rules, or of files that a glob lists, is that of the file system they were
 /// recorded on. The presets sort by path, so that the same files give the same bytes.
-const ORDER_OF_THE_FILE_SYSTEM: [(&str, &[&str]); 2] = [("cc-rules", &["claude-rule "]), ("kilo-rules", &["cursor "])];
+const ORDER_OF_THE_FILE_SYSTEM: [(&str, &[&str]); 3] =
+    [("cc-rules", &["claude-rule "]), ("cc-shapes", &["rule "]), ("kilo-rules", &["cursor "])];
 
 /// Marks in a run whose file the sample repositories do not have.
 const NOT_IN_THE_SAMPLES: [(&str, &str); 1] = [("cline-rules", "~/Documents/Cline/Rules")];
@@ -112,7 +118,7 @@ fn sorted_within(mut marks: Vec<String>, prefixes: &[&str]) -> Vec<String> {
 fn recorded_runs_are_reproduced_in_order() {
     let expected: Value = serde_json::from_slice(&fs::read(root().join("expected.json")).unwrap()).unwrap();
     let runs = expected.as_object().unwrap();
-    assert_eq!(runs.len(), 28);
+    assert_eq!(runs.len(), 34);
     let mut wrong = Vec::new();
     for (run, recorded) in runs {
         let steps = recorded["steps"].as_array().unwrap();

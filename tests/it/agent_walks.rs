@@ -212,14 +212,14 @@ fn claude(walk: &mut Walk) {
         }
     }
     walk.matching(rules(walk, HOME), &walk.cwd.clone(), &accessed);
-    for folder in &line {
-        walk.matching(rules(walk, folder), folder, &accessed);
-    }
     for folder in &below {
         walk.read_all(folder, &own[..2]);
         walk.always(rules(walk, folder), Always::Plain);
         walk.matching(rules(walk, folder), folder, &accessed);
         walk.read_all(folder, &own[2..]);
+    }
+    for folder in &line {
+        walk.matching(rules(walk, folder), folder, &accessed);
     }
 }
 
@@ -245,9 +245,9 @@ fn gemini(walk: &mut Walk) {
 }
 
 fn qwen(walk: &mut Walk) {
-    walk.read_all(HOME, &[".qwen/QWEN.md", ".qwen/AGENTS.md"]);
-    for folder in walk.from_root() {
-        walk.read_all(&folder, &["QWEN.md", "AGENTS.md"]);
+    for name in ["QWEN.md", "AGENTS.md"] {
+        walk.read(at(HOME, &format!(".qwen/{name}")));
+        walk.from_root().iter().for_each(|folder| walk.read(at(folder, name)));
     }
     let root = walk.root();
     let rules = walk.rules(&at(&root, ".qwen/rules"), ".md", false);

@@ -87,6 +87,56 @@ fn discovery_finds_the_folders() {
     assert_eq!(codes(&found.diagnostics), [(PathOutsideVault, "x/../../AGENTS.md", None)]);
 }
 
+#[test]
+fn discovery_skips_folders_of_tools() {
+    let all =
+        ["a/AGENTS.md", "node_modules/x/AGENTS.md", "a/node_modules/AGENTS.md", ".git/AGENTS.md", "vendor/AGENTS.md"];
+    let found = |skip: &[&str]| -> Vec<String> {
+        discover(all, skip, &limits()).unwrap().folders.into_iter().map(|folder| folder.path).collect()
+    };
+    assert_eq!(found(&SKIPPED_FOLDERS), ["a", "vendor"]);
+    assert_eq!(found(&["vendor"]), [".git", "a", "a/node_modules", "node_modules/x"]);
+}
+
+/// The working directory's file and legacy contexts share the budget, and are in the report.
+#[test]
+fn files_outside_the_folders_share_the_budget() {
+    let own = files(&[("/srv/AGENTS.md", &lines("own", 5_000))]);
+    let mut all = files(&[("AGENTS.md", &lines("root", 50)), ("Chat/contexts/a-context.md", &lines("legacy", 50))]);
+    let mut selection = select(&[""]);
+    selection.working_directory = own.first().cloned();
+    selection.contexts = strings(&["Chat/contexts/a-context.md"]);
+    let whole = chain(&all, &selection);
+    assert_eq!(paths(&whole), ["AGENTS.md", "Chat/contexts/a-context.md", "/srv/AGENTS.md"]);
+    assert!(whole.total_tokens > 20_000);
+    for max in [0, 10, 50, 300] {
+        let cut = chain(&all, &Selection { max_tokens: Some(max), ..selection.clone() });
+        assert!(cut.total_tokens <= max, "{} of {max}", cut.total_tokens);
+        assert_eq!(cut.files.len() + cut.omitted.len(), 3);
+        let shown = Heuristic.count(&render_prompt(&cut.files, None));
+        assert!(shown <= max + 80, "{shown} tokens of a prompt for {max}");
+    }
+    // A file that the chain has, by path or by text, is there once.
+    all.push(own[0].clone());
+    selection.working_directory = files(&[("x/AGENTS.md", &lines("root", 50))]).pop();
+    assert_eq!(paths(&chain(&all, &selection)), ["AGENTS.md", "Chat/contexts/a-context.md"]);
+}
+
+#[test]
+fn a_selected_ancestor_keeps_its_reason() {
+    let all = files(&[
+        ("AGENTS.md", "root"),
+        ("a/AGENTS.md", &watching(&["../"])),
+        ("a/b/AGENTS.md", &watching(&["../", "/"])),
+    ]);
+    for parent_chain in [false, true] {
+        let chain = chain(&all, &Selection { parent_chain, ..select(&["a/b", "a"]) });
+        let reason = |path: &str| chain.files.iter().find(|file| file.path == path).map(|file| file.reason);
+        assert_eq!(reason("a/AGENTS.md"), Some(Reason::Selected));
+        assert_eq!(reason("AGENTS.md"), Some(if parent_chain { Reason::Ancestor } else { Reason::Watched }));
+    }
+}
+
 /// "Paths are vault-relative, `/`-separated, normalised; a path that leaves the vault is refused."
 #[test]
 fn paths_are_normalised_and_stay_in_the_vault() {

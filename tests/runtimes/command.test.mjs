@@ -36,6 +36,7 @@ test("no help is wider than 80 columns", () => {
 
 test("the help names every command", () => {
   const wanted = ["chat", "dialogue", "buffer", "body", "tokens", "folders", "workspace", "operators", "vocab"];
+  wanted.push("folders convert", "folders lint");
   const sessions = ["import", "convert", "show"].map((name) => `session ${name}`);
   assert.deepEqual([...names].sort(), [...wanted, ...sessions].sort());
 });
@@ -368,6 +369,51 @@ test("folders: what an agent reads", () => {
   assert.match(sh("ctxweave folders --agent codex src").stderr, /give exactly one|needs `--for PATH`/);
   assert.match(sh("ctxweave folders --for a --explain").stderr, /`--explain` needs `--agent NAME`/);
   assert.match(sh("ctxweave folders --for a --agent nobody").stderr, /unknown agent `nobody`/);
+});
+
+test("folders convert: rules for another agent, on stdout or in a folder", () => {
+  const line = "ctxweave folders convert --from cursor --to claude-code";
+  const { stdout, stderr } = done(line);
+  const content = '---\npaths:\n  - "src/**"\n---\nReturn errors.\n';
+  assert.deepEqual(JSON.parse(stdout), [{ path: ".claude/rules/errors.md", content }]);
+  assert.match(stderr, /cursor → claude-code: 1 file, 1 unchanged in meaning/);
+  assert.equal(done(`${line} --out converted-rules/deep`).stdout, "");
+  assert.equal(read("converted-rules/deep/.claude/rules/errors.md"), content);
+  // What was written is rules of the target.
+  const back = "ctxweave folders convert converted-rules/deep --from claude-code --to cline-cli";
+  assert.match(done(back).stderr, /warning: the rule loaded on a matching path and now loads always/);
+  const { rules } = JSON.parse(done(`${back} --json`).stdout);
+  assert.deepEqual(
+    rules[0].changes.map(({ code }) => code),
+    ["activation"],
+  );
+  const failed = (line) => {
+    const { exit, stderr } = sh(`ctxweave folders convert ${line}`);
+    return `${exit} ${stderr}`;
+  };
+  assert.match(failed("--from cursor"), /^2 [\s\S]*give both agents/);
+  assert.match(failed("--from nobody --to cursor"), /^1 [\s\S]*unknown agent `nobody`/);
+  assert.match(failed("--from kiro --to cursor"), /^1 [\s\S]*no rules of `kiro` below/);
+});
+
+test("folders lint: the exit code is for CI", () => {
+  write("linted/.git/HEAD", "");
+  write("linted/CLAUDE.md", "# Rules\n\nSee @docs/gone.md\n");
+  write("linted/.claude/rules/a.md", "---\npaths: lib/**\n---\nText\n");
+  write("linted/src/main.ts", "");
+  const lint = (options) => sh(`ctxweave folders lint linted --agent claude-code ${options}`);
+  const failing = lint("");
+  assert.equal(failing.exit, 1, failing.stderr);
+  assert.match(failing.stdout, /^CLAUDE\.md:3: error agent_import_missing: `@docs\/gone\.md`/m);
+  assert.match(failing.stdout, /^\.claude\/rules\/a\.md:2: warning agent_rule_matches_no_file: /m);
+  assert.match(failing.stderr, /1 error, 1 warning in \d files/);
+  write("linted/docs/gone.md", "Here.\n");
+  assert.equal(lint("").exit, 0);
+  assert.equal(lint("--strict").exit, 1);
+  assert.equal(JSON.parse(lint("--json").stdout).findings.length, 1);
+  write("linted/lib/a.ts", "");
+  assert.deepEqual([lint("--strict").exit, lint("--strict").stdout], [0, ""]);
+  assert.equal(sh("ctxweave folders lint linted --agent nobody").exit, 1);
 });
 
 test("folders: named folders, watched files, watchers, the list", () => {

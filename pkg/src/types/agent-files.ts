@@ -261,6 +261,7 @@ export interface RuleChange {
     | "key"
     | "tooLong"
     | "verbs"
+    | "case"
     | "start";
   severity: Diagnostic["severity"];
   message: string;
