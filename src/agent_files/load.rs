@@ -202,33 +202,44 @@ fn candidates(
                 found.push(candidate(path, "context"));
             }
         }
-        ItemKind::Rules(rules) => {
-            let Some(settings) = session.request.preset.rules.get(rules).cloned() else { return };
-            let Some(top) = session.resolve(folder, rules) else { return };
-            let mut files = Vec::new();
-            rule_files(session, &top, &settings, &mut files);
-            let mut matching = Vec::new();
-            for path in files {
-                let Some((text, _)) = session.world.file(&path) else { continue };
-                let rule = rules::read(&text, &settings);
-                let mut file = candidate(path, "rule");
-                file.rule = rule_decision(session, &rule, &settings, folder);
-                if !settings.keep_front_matter {
-                    file.text = text.get(rule.body_start..).map(str::to_owned);
-                }
-                report_problem(session, &file.path, &rule);
-                match applies(&file.rule, &rule.mode, &settings, item.load, accessed) {
-                    Some(true) => matching.push(file),
-                    Some(false) => found.push(file),
-                    None => {
-                        let outcome = waiting(session, rules, &rule.mode);
-                        decide(session, &file, outcome, None);
-                    }
-                }
+        ItemKind::Rules(rules) => rule_candidates(session, item, rules, folder, accessed, candidate, found),
+    }
+}
+
+/// Adds the rules of a folder that apply now: first those that always apply, then those that match.
+fn rule_candidates(
+    session: &mut Session<'_>,
+    item: &Item,
+    rules: &str,
+    folder: &str,
+    accessed: Option<&str>,
+    candidate: impl Fn(String, &'static str) -> Candidate,
+    found: &mut Vec<Candidate>,
+) {
+    let Some(settings) = session.request.preset.rules.get(rules).cloned() else { return };
+    let Some(top) = session.resolve(folder, rules) else { return };
+    let mut files = Vec::new();
+    rule_files(session, &top, &settings, &mut files);
+    let mut matching = Vec::new();
+    for path in files {
+        let Some((text, _)) = session.world.file(&path) else { continue };
+        let rule = rules::read(&text, &settings);
+        let mut file = candidate(path, "rule");
+        file.rule = rule_decision(session, &rule, &settings, folder);
+        if !settings.keep_front_matter {
+            file.text = text.get(rule.body_start..).map(str::to_owned);
+        }
+        report_problem(session, &file.path, &rule);
+        match applies(&file.rule, &rule.mode, &settings, item.load, accessed) {
+            Some(true) => matching.push(file),
+            Some(false) => found.push(file),
+            None => {
+                let outcome = waiting(session, rules, &rule.mode);
+                decide(session, &file, outcome, None);
             }
-            found.append(&mut matching);
         }
     }
+    found.append(&mut matching);
 }
 
 fn report_problem(session: &mut Session<'_>, path: &str, rule: &Rule) {

@@ -206,17 +206,7 @@ pub fn build_chain(
     for body in &bodies {
         body.report_prompt_headings(&vault, &loaded, &mut diagnostics);
     }
-    let mut extras = Vec::new();
-    for (file, path) in &contexts {
-        extras.extend(extra(file, path, (Level::Direct, Reason::Selected), counter, &mut diagnostics));
-    }
-    if let Some(own) = &selection.working_directory {
-        let path = paths::normalize(&own.path, limits).unwrap_or_else(|_| own.path.clone());
-        let found = extra(own, &path, (Level::WorkingDirectory, Reason::WorkingDirectory), counter, &mut diagnostics);
-        let is_loaded =
-            |file: &ChainFile| bodies.iter().any(|body| body.path == file.path || body.text == file.content);
-        extras.extend(found.filter(|file| !file.content.is_empty() && !is_loaded(file)));
-    }
+    let extras = extras(&contexts, selection, &bodies, (counter, limits), &mut diagnostics);
     let load = |repeated: &Repeated<'_>| -> Vec<ChainFile> {
         let file = |body: &Body<'_>| {
             let (content, overridden) = repeated.without(body, &vault);
@@ -292,6 +282,28 @@ fn legacy_contexts<'f>(
     }
     sorting::sort_by_key(&mut found, |(_, path)| path.clone());
     Ok(found)
+}
+
+/// The files of the chain that belong to no folder of the vault: legacy contexts, then the working directory's.
+fn extras(
+    contexts: &[(&VaultFile, String)],
+    selection: &Selection,
+    bodies: &[Body<'_>],
+    (counter, limits): (&dyn Counter, &Limits),
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<ChainFile> {
+    let mut extras = Vec::new();
+    for (file, path) in contexts {
+        extras.extend(extra(file, path, (Level::Direct, Reason::Selected), counter, diagnostics));
+    }
+    if let Some(own) = &selection.working_directory {
+        let path = paths::normalize(&own.path, limits).unwrap_or_else(|_| own.path.clone());
+        let found = extra(own, &path, (Level::WorkingDirectory, Reason::WorkingDirectory), counter, diagnostics);
+        let is_loaded =
+            |file: &ChainFile| bodies.iter().any(|body| body.path == file.path || body.text == file.content);
+        extras.extend(found.filter(|file| !file.content.is_empty() && !is_loaded(file)));
+    }
+    extras
 }
 
 /// A file that belongs to no folder of the vault; `None` if it cannot be read.

@@ -18,7 +18,10 @@ export function playground(name) {
   write("AGENTS.md", "# Loom\n\n- Run the tests before you commit.\n- Keep files short.\n");
   write("src/AGENTS.md", "---\nwatch: ../docs\n---\n# The compiler\n\n- Errors have a code.\n- No panics.\n");
   write("docs/CLAUDE.md", "# Docs\n\n- Plain English.\n");
-  write(".cursor/rules/errors.mdc", "---\ndescription: Errors\nglobs: src/**\nalwaysApply: false\n---\nReturn errors.\n");
+  write(
+    ".cursor/rules/errors.mdc",
+    "---\ndescription: Errors\nglobs: src/**\nalwaysApply: false\n---\nReturn errors.\n",
+  );
   write("notes.md", "# Notes\n\nThe lamp is lit at dusk. The keeper keeps a log.\n");
   write("chat.json", chat);
   write("run.json", run);
