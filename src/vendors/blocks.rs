@@ -8,7 +8,9 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
+use super::part::{Part, SignatureForm};
 use super::signature::ReasoningSignature;
+use super::{anthropic, generic, openai_shared};
 use crate::content::{Block, Image, Media, Vendor, data_url, parse_arguments};
 
 /// Counts unknown content.
@@ -58,53 +60,12 @@ fn read(block: &Value, vendor: Option<Vendor>, notes: &mut dyn Unknown) -> Optio
             return None;
         }
     };
-    let content = map.get("content");
-    let result = |[id, failed]: [&str; 2], content, server| Block::ToolResult {
-        tool_call_id: owned(map, id).unwrap_or_default(),
-        content,
-        is_error: flag(map, failed).then_some(true),
-        server,
-    };
     let kind = text(map, "type").unwrap_or_default();
+    let class = part_of(map, kind);
+    if !matches!(class, Part::Compaction { .. } | Part::Other) {
+        return classified(class, kind, notes);
+    }
     Some(match kind {
-        "text" | "input_text" | "output_text" => Block::Text(owned(map, "text").or_else(|| lacking(kind, notes))?),
-        "refusal" => Block::Text(owned(map, "refusal").or_else(|| lacking(kind, notes))?),
-        "thinking" => Block::Reasoning {
-            text: owned(map, "thinking").or_else(|| lacking(kind, notes))?,
-            signature: read_signature(map, "signature", ReasoningSignature::Thinking),
-            redacted: false,
-        },
-        "reasoning" => Block::Reasoning {
-            text: owned(map, "text")
-                .or_else(|| if flag(map, "redacted") { Some(Cow::default()) } else { lacking(kind, notes) })?,
-            signature: owned(map, "signature"),
-            redacted: flag(map, "redacted"),
-        },
-        "redacted_thinking" => Block::Reasoning {
-            text: Cow::default(),
-            signature: read_signature(map, "data", ReasoningSignature::Redacted),
-            redacted: true,
-        },
-        "tool_use" | "server_tool_use" | "mcp_tool_use" | "toolCall" => Block::ToolCall {
-            id: owned(map, "id").unwrap_or_default(),
-            name: owned(map, "name").unwrap_or_default(),
-            arguments: Box::new(Cow::Owned(match map.get("input").or_else(|| map.get("arguments")) {
-                // A Loom tree may hold the JSON text of the arguments.
-                Some(Value::String(json)) if kind == "toolCall" => parse_arguments(json),
-                Some(value) => value.clone(),
-                None => json!({}),
-            })),
-            server: kind.starts_with("server") || kind.starts_with("mcp") || flag(map, "server"),
-        },
-        "toolResult" => {
-            let content = only_shown(read_content(content, None, notes), notes);
-            result(["toolCallId", "isError"], content, flag(map, "server"))
-        }
-        "tool_result" => {
-            let content = only_shown(read_content(content, None, notes), notes);
-            result(["tool_use_id", "is_error"], content, false)
-        }
-        _ if kind.ends_with("_tool_result") => result(["tool_use_id", "is_error"], server_content(content), true),
         "image" if object(map, "source").is_some_and(|source| source.contains_key("file_id")) => {
             notes.unknown("an image in a store of files");
             let id = object(map, "source").and_then(|source| text(source, "file_id")).unwrap_or_default();
@@ -127,6 +88,56 @@ fn read(block: &Value, vendor: Option<Vendor>, notes: &mut dyn Unknown) -> Optio
             Block::text(format!("[document: {}]", text(map, "title").unwrap_or("untitled")))
         }
         _ => return read_vendor_block(kind, map, vendor, notes),
+    })
+}
+
+/// Classifies a block of any vendor's.
+fn part_of<'m>(map: &'m Map<String, Value>, kind: &str) -> Part<&'m Value> {
+    let Ok(part) = generic::part::read(map, kind);
+    let Part::Other = part else { return part };
+    let Ok(part) = anthropic::part::read(map, kind);
+    let Part::Other = part else { return part };
+    let Ok(part) = openai_shared::read_part(map, kind);
+    part
+}
+
+/// The block of a classified part.
+fn classified(class: Part<&Value>, kind: &str, notes: &mut dyn Unknown) -> Option<Block<'static>> {
+    Some(match class {
+        Part::Text(text) => Block::Text(string(text.value).or_else(|| lacking(kind, notes))?),
+        Part::Reasoning { text, signature, form, redacted } => Block::Reasoning {
+            text: string(text.value).or_else(|| if redacted { Some(Cow::default()) } else { lacking(kind, notes) })?,
+            signature: string(signature).and_then(|signature: Cow<'static, str>| {
+                let mark = match form {
+                    SignatureForm::Any => return Some(signature),
+                    SignatureForm::Thinking => ReasoningSignature::Thinking,
+                    SignatureForm::Redacted => ReasoningSignature::Redacted,
+                };
+                (!signature.is_empty()).then(|| mark(signature).write().into())
+            }),
+            redacted,
+        },
+        Part::Call { id, name, input, server, .. } => Block::ToolCall {
+            id: string(id.value).unwrap_or_default(),
+            name: string(name).unwrap_or_default(),
+            arguments: Box::new(Cow::Owned(match input.value {
+                // A Loom tree may hold the JSON text of the arguments.
+                Some(Value::String(json)) if kind == "toolCall" => parse_arguments(json),
+                Some(value) => value.clone(),
+                None => json!({}),
+            })),
+            server,
+        },
+        Part::Result { id, content, is_error, server, opaque } => Block::ToolResult {
+            tool_call_id: string(id.value).unwrap_or_default(),
+            content: match content.value {
+                Some(content) if opaque && !content.is_string() => vec![Block::text(crate::json::text(content))],
+                content => only_shown(read_content(content, None, notes), notes),
+            },
+            is_error: is_error.then_some(true),
+            server,
+        },
+        Part::Compaction { .. } | Part::Other => return None,
     })
 }
 
@@ -153,30 +164,10 @@ fn read_vendor_block(
     vendor.map(|vendor| Block::vendor(vendor, block.clone()))
 }
 
-/// The signature under a key, marked with its vendor.
-fn read_signature(
-    map: &Map<String, Value>,
-    key: &str,
-    of: impl Fn(Cow<'static, str>) -> ReasoningSignature<'static>,
-) -> Option<Cow<'static, str>> {
-    owned(map, key)
-        .filter(|signature: &Cow<'_, str>| !signature.is_empty())
-        .map(|signature| of(signature).write().into())
-}
-
 /// Reports a block without the content that its kind requires.
 pub(crate) fn lacking<T>(kind: &str, notes: &mut dyn Unknown) -> Option<T> {
     notes.unknown(&format!("block {kind} without its content"));
     None
-}
-
-/// The content of a server tool's result has special shapes; its JSON is used as text.
-fn server_content(content: Option<&Value>) -> Vec<Block<'static>> {
-    match content {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::String(text)) => vec![Block::text(text.clone())],
-        Some(other) => vec![Block::text(crate::json::text(other))],
-    }
 }
 
 /// Keeps texts and images, the only content of a result.
@@ -237,7 +228,12 @@ pub(crate) fn text<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m str
 }
 
 pub(crate) fn owned<T: From<String>>(map: &Map<String, Value>, key: &str) -> Option<T> {
-    text(map, key).map(|text| text.to_owned().into())
+    string(map.get(key))
+}
+
+/// The text of a value.
+pub(crate) fn string<T: From<String>>(value: Option<&Value>) -> Option<T> {
+    value.and_then(Value::as_str).map(|text| text.to_owned().into())
 }
 
 /// The arguments of a call: JSON text, or an object.

@@ -33,6 +33,7 @@ pub(crate) mod openai_responses;
 mod openai_shared;
 pub(crate) mod opencode;
 pub(crate) mod otel;
+pub(crate) mod part;
 pub(crate) mod pi;
 pub(crate) mod pieces;
 pub(crate) mod price;

@@ -1,4 +1,5 @@
 //! The generic format.
 
 pub(crate) mod body;
+pub(crate) mod part;
 pub(crate) mod pieces;

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use crate::content::{Vendor, VendorBlock};
 use crate::error::Result;
 use crate::json::Object;
-use crate::vendors::pieces::message::{Kind, Message, Path, Reader, TextShape, path};
-use crate::vendors::pieces::parts::{Content, Key, call, content, is_given, result_content, text_part};
+use crate::vendors::generic::part::read;
+use crate::vendors::pieces::message::{Kind, Message, Path, Reader, TextShape};
+use crate::vendors::pieces::parts::{Key, content, part_piece};
 
 pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
     let (role, overhead) = reader.role(message.need("role")?, message.get("name")?)?;
@@ -16,21 +17,6 @@ pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
 
 fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str) -> Result<()> {
     match kind {
-        "text" => text_part(reader, at, block, "text")?,
-        "toolCall" => {
-            let [id, name, arguments] = block.fields(["id", "name", "arguments"])?;
-            call(reader, Some(at), id.ok_or_else(|| block.value().lacks("id"))?, name, arguments, &[Key("arguments")])?;
-        }
-        "toolResult" => {
-            let id = block.text("toolCallId")?;
-            reader.piece(Kind::Result { id }, Some(at.clone()));
-            let at = path(&at, &[Key("content")]);
-            result_content(reader, at, block.get("content")?, TextShape::String, Content::Parts)?;
-        }
-        "reasoning" => {
-            let [text, signature] = block.fields(["text", "signature"])?;
-            reader.piece(Kind::Reasoning, Some(at)).value(text).signed(is_given(signature));
-        }
         "vendor" => {
             let [vendor, value] = block.fields(["vendor", "value"])?;
             let vendor = vendor.ok_or_else(|| block.value().lacks("vendor"))?.one_of(&Vendor::NAMES)?;
@@ -40,7 +26,7 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str
             reader.piece(Kind::Other, Some(at)).tokens(tokens).stands_for_all(value.is_compaction());
             reader.signed(value.is_signed() && vendor == Vendor::Anthropic);
         }
-        _ => reader.other(at, block.value(), TextShape::TextPart),
+        _ => part_piece(reader, at, block, read(block, kind)?, TextShape::TextPart)?,
     }
     Ok(())
 }

@@ -5,13 +5,13 @@ use crate::error::Result;
 use crate::json::{Kind as JsonKind, Object, Value};
 use crate::maps::SortedMap;
 use crate::text::split_once;
+use crate::vendors::fields::text_in;
+use crate::vendors::part::{Field, Part, SignatureForm};
 use crate::vendors::pieces::message::{
     Kind, Message, PER_MESSAGE, PER_NAME, Path, Piece, Reader, Step, TextShape, path,
 };
-use crate::vendors::pieces::parts::{
-    At, Content, Key, call, content, inner, is_given, is_signed_thought, result_content,
-};
-use crate::vendors::{anthropic, openai_chat};
+use crate::vendors::pieces::parts::{At, Content, Key, call, content, inner, is_given, part_piece, result_content};
+use crate::vendors::{anthropic, openai_chat, openai_shared};
 
 pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
     let (base, kind, fields) = unwrap(message)?;
@@ -205,40 +205,40 @@ pub(crate) fn vendor_block(block: Value<'_>) -> Value<'_> {
 
 /// A content block: of version 1, or the vendor's.
 fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str) -> Result<()> {
-    match kind {
+    let held = if kind == "non_standard" { block.get("value")?.and_then(Value::as_object) } else { None };
+    let Some(value) = held else {
+        return part_piece(reader, at, block, read_part(block, kind)?, TextShape::TextPart);
+    };
+    // The vendor's block in a non-standard one is not changed.
+    match anthropic::part::read(value, &text_in(value, "type").unwrap_or_default())? {
+        thought @ Part::Reasoning { .. } => part_piece(reader, at, value, thought, TextShape::TextPart)?,
+        Part::Compaction { signature, .. } => {
+            reader.other(at, block.value(), TextShape::TextPart);
+            reader.stands_for_all(true).signed(is_given(signature));
+        }
+        _ => reader.other(at, block.value(), TextShape::TextPart),
+    }
+    Ok(())
+}
+
+/// Classifies a block by its type.
+fn read_part<'t>(block: Object<'t>, kind: &str) -> Result<Part<Value<'t>>> {
+    Ok(match kind {
         "reasoning" => {
             let [reasoning, text, signature, extras] = block.fields(["reasoning", "text", "signature", "extras"])?;
-            let signed = is_given(signature) || is_given(inner(extras, "signature"));
-            reader.piece(Kind::Reasoning, Some(at)).value(reasoning.or(text)).signed(signed);
+            let text = Field { name: "reasoning", value: reasoning.or(text) };
+            let signature = signature.filter(|_| is_given(signature)).or(inner(extras, "signature"));
+            Part::Reasoning { text, signature, form: SignatureForm::Thinking, redacted: false }
         }
         "tool_call" | "server_tool_call" => {
             let [id, name, args] = block.fields(["id", "name", "args"])?;
-            match id {
-                Some(id) => {
-                    call(reader, Some(at), id, name, args, &[Key("args")])?;
-                }
-                None => reader.other(at, block.value(), TextShape::TextPart),
-            }
+            let [id_field, input] = [("id", id), ("args", args)].map(|(name, value)| Field { name, value });
+            let call = Part::Call { id: id_field, name, input, caller: None, server: kind != "tool_call" };
+            if id.is_some() { call } else { Part::Other }
         }
-        "non_standard" => {
-            let value = block.get("value")?;
-            let is = |name: &str| inner(value, "type").is_some_and(|kind| kind.is_string(name));
-            if is("thinking") || is("redacted_thinking") {
-                let signed = value.is_some_and(is_signed_thought);
-                reader.piece(Kind::Reasoning, Some(at)).value(inner(value, "thinking"));
-                reader.sealed(inner(value, "data")).signed(signed);
-                return Ok(());
-            }
-            reader.other(at, block.value(), TextShape::TextPart);
-            if inner(value, "type").is_some_and(|kind| kind.is_string("compaction")) {
-                reader.stands_for_all(true).signed(is_given(inner(value, "signature")));
-            }
-        }
-        "text" | "thinking" | "redacted_thinking" | "tool_use" | "server_tool_use" | "compaction" => {
-            anthropic::pieces::part(reader, at, block, kind)?;
-        }
-        kind if kind.ends_with("tool_result") => anthropic::pieces::part(reader, at, block, kind)?,
-        _ => openai_chat::pieces::part(reader, at, block, kind)?,
-    }
-    Ok(())
+        _ => match anthropic::part::read(block, kind)? {
+            Part::Other => openai_shared::read_part(block, kind)?,
+            part => part,
+        },
+    })
 }

@@ -5,9 +5,10 @@ use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::vendors::media::{Medium, find};
 use crate::vendors::openai_chat::fields::THOUGHTS;
+use crate::vendors::openai_shared::read_part;
 use crate::vendors::pieces::message::{Kind, Message, Path, Reader, Step, TextShape, path};
 use crate::vendors::pieces::parts::{
-    At, Content, Key, call, content, inner, is_given, is_signed_thought, result_content, text_part,
+    At, Content, Key, call, content, inner, is_given, is_signed_thought, part_piece, result_content,
 };
 
 pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
@@ -104,11 +105,6 @@ pub(crate) fn tool_calls<'t>(reader: &mut Reader<'_, 't>, at: &[Step], calls: Va
 }
 
 /// A part of a content.
-pub(crate) fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str) -> Result<()> {
-    match kind {
-        "text" => text_part(reader, at, part, "text")?,
-        "refusal" => text_part(reader, at, part, "refusal")?,
-        _ => reader.other(at, part.value(), TextShape::TextPart),
-    }
-    Ok(())
+fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str) -> Result<()> {
+    part_piece(reader, at, part, read_part(part, kind)?, TextShape::TextPart)
 }

@@ -4,8 +4,9 @@ use crate::content::Role;
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::vendors::media::{Medium, find};
+use crate::vendors::openai_shared::read_part;
 use crate::vendors::pieces::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, TextShape, path};
-use crate::vendors::pieces::parts::{Content, Key, call, content, is_given, result_content, text_part};
+use crate::vendors::pieces::parts::{Content, Key, call, content, is_given, part_piece, result_content};
 use crate::vendors::vendor_block::is_compaction_type;
 
 pub(crate) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
@@ -113,10 +114,5 @@ fn reasoning<'t>(reader: &mut Reader<'_, 't>, item: Object<'t>) -> Result<()> {
 }
 
 fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str) -> Result<()> {
-    match kind {
-        "input_text" | "output_text" | "text" => text_part(reader, at, part, "text")?,
-        "refusal" => text_part(reader, at, part, "refusal")?,
-        _ => reader.other(at, part.value(), TextShape::InputText),
-    }
-    Ok(())
+    part_piece(reader, at, part, read_part(part, kind)?, TextShape::InputText)
 }

@@ -3,7 +3,10 @@
 use super::message::{Kind, PER_CALL, Path, Reader, Step, TextShape, path};
 use crate::error::Result;
 use crate::json::{self, Object, Value};
+use crate::vendors::anthropic;
+use crate::vendors::fields::text_in;
 use crate::vendors::media::{self, Medium};
+use crate::vendors::part::{Field, Part, SignatureForm};
 
 pub(crate) use Step::{At, Key};
 
@@ -44,9 +47,47 @@ pub(crate) fn inner<'t>(value: Option<Value<'t>>, field: &str) -> Option<Value<'
 
 /// Whether reasoning is signed by Anthropic: `thinking` with a signature, or redacted.
 pub(crate) fn is_signed_thought(block: Value<'_>) -> bool {
-    let fields = block.object("a block").ok().and_then(|block| block.fields(["type", "signature", "data"]).ok());
-    let [kind, signature, data] = fields.unwrap_or_default();
-    is_given(signature) || kind.is_some_and(|kind| kind.is_string("redacted_thinking")) && is_given(data)
+    let part = block.as_object().map(|block| anthropic::part::read(block, &text_in(block, "type").unwrap_or_default()));
+    matches!(part, Some(Ok(Part::Reasoning { signature, .. })) if is_given(signature))
+}
+
+/// Adds the piece of a classified part. `shape` is that of a text that replaces an image.
+pub(crate) fn part_piece<'t>(
+    reader: &mut Reader<'_, 't>,
+    at: Path,
+    part: Object<'t>,
+    class: Part<Value<'t>>,
+    shape: TextShape,
+) -> Result<()> {
+    let need = |field: Field<Value<'t>>| field.value.ok_or_else(|| part.value().lacks(field.name));
+    match class {
+        Part::Text(text) => {
+            reader.piece(Kind::Text, Some(at.clone())).text(path(&at, &[Key(text.name)]), need(text)?)?;
+        }
+        Part::Reasoning { text, signature, form, .. } => {
+            reader.piece(Kind::Reasoning, Some(at)).value(text.value).signed(is_given(signature));
+            if form == SignatureForm::Redacted {
+                reader.sealed(signature);
+            }
+        }
+        Part::Call { id, name, input, caller, .. } => {
+            call(reader, Some(at), need(id)?, name, input.value, &[Key(input.name)])?.caller(caller);
+        }
+        Part::Result { id, content, opaque, .. } => {
+            reader.piece(Kind::Result { id: need(id)?.text()? }, Some(at.clone()));
+            if opaque {
+                reader.value(content.value);
+            } else {
+                let at = path(&at, &[Key(content.name)]);
+                result_content(reader, at, content.value, TextShape::String, Content::Parts)?;
+            }
+        }
+        Part::Compaction { signature, is_whole } => {
+            reader.compaction(Some(at), part.value(), is_whole).signed(is_given(signature));
+        }
+        Part::Other => reader.other(at, part.value(), shape),
+    }
+    Ok(())
 }
 
 /// Reads a text part of a message: the field holds the text.

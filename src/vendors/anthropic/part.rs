@@ -1,0 +1,41 @@
+//! Classifies the blocks of a content.
+
+use crate::vendors::part::{Field, Fields, Part, SignatureForm, field};
+
+/// Classifies a block by its type.
+///
+/// # Errors
+/// As [`Fields::fields`].
+pub(crate) fn read<F: Fields>(block: F, kind: &str) -> Result<Part<F::Value>, F::Error> {
+    Ok(match kind {
+        "text" => Part::Text(field(block, "text")?),
+        "thinking" => {
+            let [text, signature] = block.fields(["thinking", "signature"])?;
+            let text = Field { name: "thinking", value: text };
+            Part::Reasoning { text, signature, form: SignatureForm::Thinking, redacted: false }
+        }
+        "redacted_thinking" => {
+            let Field { value: signature, .. } = field(block, "data")?;
+            let text = Field { name: "thinking", value: None };
+            Part::Reasoning { text, signature, form: SignatureForm::Redacted, redacted: true }
+        }
+        "compaction" => {
+            let [content, sealed, signature] = block.fields(["content", "encrypted_content", "signature"])?;
+            // Without content the compaction has failed and replaces nothing.
+            Part::Compaction { signature, is_whole: content.or(sealed).is_some() }
+        }
+        "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+            let [id, name, input, caller] = block.fields(["id", "name", "input", "caller"])?;
+            let [id, input] = [("id", id), ("input", input)].map(|(name, value)| Field { name, value });
+            Part::Call { id, name, input, caller, server: kind != "tool_use" }
+        }
+        kind if kind == "tool_result" || kind.ends_with("_tool_result") => {
+            let [id, content, failed] = block.fields(["tool_use_id", "content", "is_error"])?;
+            let [id, content] = [("tool_use_id", id), ("content", content)].map(|(name, value)| Field { name, value });
+            // The results of Anthropic's own tools have special shapes.
+            let opaque = !matches!(kind, "tool_result" | "mcp_tool_result");
+            Part::Result { id, content, is_error: F::is_true(failed), server: kind != "tool_result", opaque }
+        }
+        _ => Part::Other,
+    })
+}
