@@ -17,9 +17,11 @@ use crate::vendors::ai_sdk::fields::{DENIED, DENIED_STATE};
 use crate::vendors::fields::{object_in, text_in};
 use crate::vendors::format::Format;
 use crate::vendors::gemini::body::NO_SIGNATURE;
+use crate::vendors::gemini::part::Data;
 use crate::vendors::media::{MEDIA, find, medium_of};
 use crate::vendors::message::{Message as BlockMessage, placeholder};
 use crate::vendors::openai_chat::fields::THOUGHTS;
+use crate::vendors::openai_responses::fields::ItemKind;
 use crate::vendors::pieces::message::{Kind, Message, Path, Piece, Step, TextShape};
 use crate::vendors::signature::ReasoningSignature;
 use crate::vendors::vendor_block::BlockFormat;
@@ -718,16 +720,19 @@ fn arguments(call: Value<'_>) -> Result<(Option<Value<'_>>, bool)> {
         let (found, is_text) = arguments(inner)?;
         return Ok((found, is_text || is_custom));
     }
-    if let Some(inner) = gemini::fields::called(object)? {
+    if let Data::Call(_, inner) = gemini::part::read(object)?.data
+        && inner.kind() == JsonKind::Object
+    {
         return arguments(inner);
     }
     let [arguments, args, input] = object.fields(["arguments", "args", "input"])?;
-    Ok((arguments.or(args).or(input), openai_responses::fields::is_custom_call(object)))
+    Ok((arguments.or(args).or(input), ItemKind::of_item(object) == ItemKind::CustomCall))
 }
 
 /// The signature of reasoning or a part, in any vendor's form. Gateways mix several in one format.
 fn signature_of<'t>(format: Format, part: Object<'t>) -> Option<ReasoningSignature<'t>> {
-    if let Some(signature) = gemini::fields::signature(part) {
+    let signed = gemini::part::read(part).ok().and_then(|part| part.signature).and_then(Value::as_text);
+    if let Some(signature) = signed {
         return (signature != NO_SIGNATURE).then_some(ReasoningSignature::Thought(signature));
     }
     if anthropic::fields::is_redacted(part) {

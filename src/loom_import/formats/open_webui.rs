@@ -13,7 +13,7 @@ use crate::loom_import::times::Unit;
 use crate::loom_import::verbatim::Lenient;
 use crate::text::{is_blank, replace, trim};
 use crate::vendors::blocks::{image_at, read_content};
-use crate::vendors::openai_responses::blocks::is_function_output;
+use crate::vendors::openai_responses::fields::ItemKind;
 
 pub(super) fn read(file: Object<'_>, context: &mut Context<'_>) -> Result<EntryTree> {
     let chat = file.object_at("chat");
@@ -99,7 +99,7 @@ fn output(item: Object<'_>, id: &str, blocks: &mut Vec<Block<'static>>, context:
                 &item.text_at("arguments").unwrap_or_default(),
             ));
         }
-        Some(kind) if is_function_output(kind) => {
+        Some(kind) if ItemKind::of(kind) == ItemKind::Output => {
             let text = item.text_at("output").unwrap_or_else(|| texts("output"));
             blocks.push(result(&item.id_at("call_id").unwrap_or_default(), text, None));
         }

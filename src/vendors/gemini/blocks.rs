@@ -5,34 +5,39 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use crate::content::{Block, Image, Media, Vendor};
-use crate::vendors::blocks::{Unknown, flag, image, image_url, list, object, only_shown, owned, text};
+use crate::vendors::blocks::{Unknown, image, image_url, list, object, only_shown, owned, string, text};
+use crate::vendors::gemini::part::{Data, Part, read};
 use crate::vendors::signature::ReasoningSignature;
+
+/// Classifies a part.
+pub(crate) fn classify(part: &Map<String, Value>) -> Part<&Value> {
+    let Ok(part) = read(part);
+    part
+}
 
 /// The call in a part.
 pub(crate) fn call_of(part: &Map<String, Value>) -> Option<&Map<String, Value>> {
-    object(part, "functionCall")
+    if let Data::Call(_, call) = classify(part).data { call.as_object() } else { None }
 }
 
 /// The function response in a part.
 pub(crate) fn response_of(part: &Map<String, Value>) -> Option<&Map<String, Value>> {
-    object(part, "functionResponse")
+    if let Data::Response(_, response) = classify(part).data { response.as_object() } else { None }
 }
-
-/// The fields that hold the data of a part.
-const DATA: [&str; 5] = ["text", "functionCall", "functionResponse", "inlineData", "fileData"];
 
 /// Whether only Gemini can read a part, such as executed code.
 pub(crate) fn is_vendor_part(part: &Map<String, Value>) -> bool {
-    let is_signature = |name: &String| name == "thought" || name == "thoughtSignature";
-    !DATA.iter().any(|name| part.contains_key(*name)) && part.keys().any(|name| !is_signature(name))
+    let is_of_reasoning = |name: &str| matches!(name, "thought" | "thoughtSignature" | "thought_signature");
+    matches!(classify(part).data, Data::Other) && part.keys().any(|name| !is_of_reasoning(name))
 }
 
 /// Adds the signature of a part other than reasoning, as reasoning without a text before the part. The signature of an
 /// empty text, which ends an answer, goes before the block that it ends. A part that is kept unchanged includes its
 /// signature.
 pub(crate) fn push_signature(part: &Map<String, Value>, blocks: &mut Vec<Block<'static>>) {
-    let signature = text(part, "thoughtSignature").filter(|signature| !signature.is_empty());
-    let Some(signature) = signature.filter(|_| !flag(part, "thought") && !is_vendor_part(part)) else { return };
+    let Part { signature, is_thought, .. } = classify(part);
+    let signature = signature.and_then(Value::as_str).filter(|signature| !signature.is_empty());
+    let Some(signature) = signature.filter(|_| !is_thought && !is_vendor_part(part)) else { return };
     let ended = if text(part, "text") == Some("") { blocks.pop() } else { None };
     let signature = Some(ReasoningSignature::Thought(Cow::Borrowed(signature)).write().into());
     blocks.push(Block::Reasoning { text: Cow::default(), signature, redacted: false });
@@ -43,7 +48,7 @@ pub(crate) fn push_signature(part: &Map<String, Value>, blocks: &mut Vec<Block<'
 /// signature is added.
 pub(crate) fn push_part(part: &Map<String, Value>, blocks: &mut Vec<Block<'static>>, notes: &mut dyn Unknown) {
     push_signature(part, blocks);
-    if text(part, "text") != Some("") || !part.contains_key("thoughtSignature") {
+    if text(part, "text") != Some("") || classify(part).signature.is_none() {
         blocks.extend(gemini_part(part, notes));
     }
 }
@@ -66,28 +71,30 @@ pub(crate) fn carried_signature<'b>(text: &str, signature: Option<&'b str>) -> O
 
 /// A part of Gemini's content that is neither a call nor a result.
 pub(crate) fn gemini_part(map: &Map<String, Value>, notes: &mut dyn Unknown) -> Option<Block<'static>> {
-    if let Some(text) = text(map, "text") {
-        return Some(if flag(map, "thought") {
-            let signature = owned(map, "thoughtSignature");
-            Block::Reasoning { text: text.to_owned().into(), signature, redacted: false }
-        } else {
-            Block::text(text.to_owned())
-        });
-    }
-    let data = object(map, "inlineData").or_else(|| object(map, "fileData"));
-    let Some(data) = data else {
-        if is_vendor_part(map) {
-            return Some(Block::vendor(Vendor::Google, map.clone()));
+    let class = classify(map);
+    let data = match class.data {
+        Data::Text(Value::String(text)) => {
+            let text = text.clone().into();
+            let signature = string(class.signature);
+            return Some(match class.is_thought {
+                true => Block::Reasoning { text, signature, redacted: false },
+                false => Block::Text(text),
+            });
         }
-        notes.unknown(&format!("part {}", map.keys().next().map_or("without fields", String::as_str)));
-        return None;
+        Data::Media(Value::Object(data)) => data,
+        _ if is_vendor_part(map) => return Some(Block::vendor(Vendor::Google, map.clone())),
+        _ => {
+            notes.unknown(&format!("part {}", map.keys().next().map_or("without fields", String::as_str)));
+            return None;
+        }
     };
-    let mime_type = owned(data, "mimeType").unwrap_or_else(|| "image/*".to_owned());
+    let either = |names: [&str; 2]| names.into_iter().find_map(|name| owned::<String>(data, name));
+    let mime_type = either(["mimeType", "mime_type"]).unwrap_or_else(|| "image/*".to_owned());
     if !mime_type.starts_with("image/") {
         notes.unknown(&format!("media {mime_type}"));
         return Some(Block::text(format!("[file: {mime_type}]")));
     }
-    let url = || owned(data, "fileUri").map(Media::Url);
+    let url = || either(["fileUri", "file_uri"]).map(|url| Media::Url(url.into()));
     let Some(media) = owned(data, "data").map(Media::Data).or_else(url) else {
         notes.unknown("an image without its data");
         return None;

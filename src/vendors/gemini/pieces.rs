@@ -6,6 +6,7 @@ use crate::content::Role;
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::maps::SortedMap;
+use crate::vendors::gemini::part::{Data, read};
 use crate::vendors::media::{Medium, medium_of};
 use crate::vendors::pieces::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, Step, TextShape, path};
 use crate::vendors::pieces::parts::{At, Key, call_by_name, called_by_name};
@@ -55,60 +56,78 @@ impl Contents {
     }
 
     fn part<'t>(&mut self, reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) -> Result<()> {
-        let [text, thought] = part.fields(["text", "thought"])?;
-        if let Some(text) = text {
-            if thought.is_some_and(|thought| thought.bool().unwrap_or(false)) {
+        let class = read(part)?;
+        match class.data {
+            Data::Text(text) if class.is_thought => {
                 reader.piece(Kind::Reasoning, Some(at)).value(Some(text));
-            } else {
+            }
+            Data::Text(text) => {
                 reader.piece(Kind::Text, Some(at.clone())).text(path(&at, &[Key("text")]), text)?;
             }
-            return Ok(());
-        }
-        if let Some((field, call)) = either(part, ["functionCall", "function_call"])? {
-            let call = call.object("a call, an object")?;
-            let [id, name, args] = call.fields(["id", "name", "args"])?;
-            let name = name.ok_or_else(|| call.value().lacks("name"))?;
-            if self.calls != self.index {
-                self.called = SortedMap::new();
-                self.answered = SortedMap::new();
-                self.calls = self.index;
+            Data::Call(field, call) => {
+                let is_signed = class.signature.is_some();
+                self.call(reader, &at, field, call.object("a call, an object")?, is_signed)?;
             }
-            let id = match id {
-                Some(id) => id.text()?,
-                None => numbered(self.calls, &mut self.called, name.text()?),
-            };
-            let reader =
-                reader.piece(Kind::Call { id, name: name.text()? }, Some(at.clone())).tokens(PER_CALL).json(Some(name));
-            // A signature may cover the arguments.
-            if either(part, ["thoughtSignature", "thought_signature"])?.is_some() {
-                reader.json(args);
-            } else {
-                reader.input(path(&at, &[Key(field), Key("args")]), args);
+            Data::Response(field, response) => {
+                self.response(reader, &at, field, response.object("a response, an object")?)?;
             }
-            return Ok(());
+            Data::Media(_) | Data::Other => reader.other(at, part.value(), TextShape::GeminiPart),
         }
-        if let Some((key, response)) = either(part, ["functionResponse", "function_response"])? {
-            let response = response.object("a response, an object")?;
-            let [id, name, body, parts] = response.fields(["id", "name", "response", "parts"])?;
-            let id = match id {
-                Some(id) => id.text()?,
-                None => numbered(
-                    self.calls,
-                    &mut self.answered,
-                    name.ok_or_else(|| response.value().lacks("name"))?.text()?,
-                ),
-            };
-            reader.piece(Kind::Result { id }, Some(at.clone())).json(name);
-            let at = path(&at, &[Key(key)]);
-            let at_body = path(&at, &[Key("response")]);
-            reader.body(at_body.clone(), TextShape::GeminiResponse);
-            if let Some(parts) = parts {
-                response_parts(reader, &path(&at, &[Key("parts")]), parts)?;
-            }
-            return texts_of(reader, &at_body, body);
-        }
-        reader.other(at, part.value(), TextShape::GeminiPart);
         Ok(())
+    }
+
+    fn call<'t>(
+        &mut self,
+        reader: &mut Reader<'_, 't>,
+        at: &[Step],
+        field: &'static str,
+        call: Object<'t>,
+        is_signed: bool,
+    ) -> Result<()> {
+        let [id, name, args] = call.fields(["id", "name", "args"])?;
+        let name = name.ok_or_else(|| call.value().lacks("name"))?;
+        if self.calls != self.index {
+            self.called = SortedMap::new();
+            self.answered = SortedMap::new();
+            self.calls = self.index;
+        }
+        let id = match id {
+            Some(id) => id.text()?,
+            None => numbered(self.calls, &mut self.called, name.text()?),
+        };
+        let reader =
+            reader.piece(Kind::Call { id, name: name.text()? }, Some(at.to_vec())).tokens(PER_CALL).json(Some(name));
+        // A signature may cover the arguments.
+        if is_signed {
+            reader.json(args);
+        } else {
+            reader.input(path(at, &[Key(field), Key("args")]), args);
+        }
+        Ok(())
+    }
+
+    fn response<'t>(
+        &mut self,
+        reader: &mut Reader<'_, 't>,
+        at: &[Step],
+        field: &'static str,
+        response: Object<'t>,
+    ) -> Result<()> {
+        let [id, name, body, parts] = response.fields(["id", "name", "response", "parts"])?;
+        let id = match id {
+            Some(id) => id.text()?,
+            None => {
+                numbered(self.calls, &mut self.answered, name.ok_or_else(|| response.value().lacks("name"))?.text()?)
+            }
+        };
+        reader.piece(Kind::Result { id }, Some(at.to_vec())).json(name);
+        let at = path(at, &[Key(field)]);
+        let at_body = path(&at, &[Key("response")]);
+        reader.body(at_body.clone(), TextShape::GeminiResponse);
+        if let Some(parts) = parts {
+            response_parts(reader, &path(&at, &[Key("parts")]), parts)?;
+        }
+        texts_of(reader, &at_body, body)
     }
 }
 
@@ -144,12 +163,6 @@ fn texts_of<'t>(reader: &mut Reader<'_, 't>, at: &[Step], body: Option<Value<'t>
         reader.json(body);
     }
     Ok(())
-}
-
-/// A field under either of two names.
-fn either<'t>(object: Object<'t>, names: [&'static str; 2]) -> Result<Option<(&'static str, Value<'t>)>> {
-    let found = object.fields(names)?;
-    Ok(names.into_iter().zip(found).find_map(|(name, value)| Some((name, value?))))
 }
 
 /// An id for the next call of this name, or its answer.

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value};
 
 use crate::content::{Audio, Block, Media};
-use crate::vendors::blocks::{list, object, owned, text};
-use crate::vendors::gemini::blocks::{gemini_part, is_vendor_part, push_signature};
+use crate::vendors::blocks::{list, object, owned, string, text};
+use crate::vendors::gemini::blocks::{classify, gemini_part, is_vendor_part, push_signature};
+use crate::vendors::gemini::part::Data;
 use crate::vendors::replies::reply::{Replies, Reply, StopReason, name, ordered, usage};
 use crate::vendors::replies::stream::{index, merge, set};
 use crate::vendors::replies::unread_fields::UnreadFields;
@@ -27,7 +28,7 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut response: Map<String, Valu
 const CANDIDATE: &str = "index content finishReason safetyRatings tokenCount avgLogprobs";
 
 /// The fields of a part that are read, or whose kind is reported.
-const PART: &str = "text thought thoughtSignature functionCall inlineData fileData";
+const PART: &str = "text thought thoughtSignature thought_signature functionCall function_call inlineData inline_data      fileData file_data";
 
 pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Replies {
     let candidates = ordered(whole, "candidates");
@@ -66,25 +67,29 @@ fn read_part(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
         return gemini_part(part, notes).into_iter().for_each(|block| reply.add(block, notes));
     }
     notes.fields(part, PART);
-    let said = text(part, "text");
-    if part.get("thought") == Some(&Value::Bool(true)) {
-        let signature = owned(part, "thoughtSignature").map(ReasoningSignature::Thought);
-        return reply.thought(said.unwrap_or_default(), signature);
+    let class = classify(part);
+    if class.is_thought {
+        let said = text(part, "text").unwrap_or_default();
+        return reply.thought(said, string(class.signature).map(ReasoningSignature::Thought));
     }
     push_signature(part, &mut reply.blocks);
-    if let Some(call) = object(part, "functionCall") {
+    if let Data::Call(_, Value::Object(call)) = class.data {
         notes.fields(call, "id name args");
         let arguments = call.get("args").cloned().unwrap_or_default();
         let called = text(call, "name").unwrap_or_default();
         return reply.call(text(call, "id").unwrap_or_default(), called, arguments, notes);
     }
-    let inline = object(part, "inlineData");
-    if let Some(audio) = inline.filter(|data| text(data, "mimeType").is_some_and(|mime| mime.starts_with("audio/"))) {
+    let is_audio = |data: &Map<String, Value>| {
+        data.contains_key("data") && text(data, "mimeType").is_some_and(|mime| mime.starts_with("audio/"))
+    };
+    if let Data::Media(Value::Object(audio)) = class.data
+        && is_audio(audio)
+    {
         let mime_type = owned(audio, "mimeType").unwrap_or_default();
         let media = owned(audio, "data").map(Media::Data);
         return reply.add(Block::Audio(Box::new(Audio { mime_type, media, ..Audio::default() })), notes);
     }
-    if part.keys().any(|name| name != "thoughtSignature" && name != "thought") {
+    if !matches!(class.data, Data::Other) {
         gemini_part(part, notes).into_iter().for_each(|block| reply.add(block, notes));
     }
 }

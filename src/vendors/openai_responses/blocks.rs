@@ -9,6 +9,7 @@ use crate::maps::SortedSet;
 use crate::vendors::blocks::{
     Unknown, arguments, flag, image, image_url, list, only_shown, owned, read_content, text, text_or,
 };
+use crate::vendors::openai_responses::fields::ItemKind;
 use crate::vendors::signature::ReasoningSignature;
 
 /// Reads an item other than a message: the model's actions, and results, which have `server` unset. `call_id` returns
@@ -31,20 +32,20 @@ pub(crate) fn read_item(
         None => owned(item, "name").unwrap_or_default(),
     };
     let object = |key| item.get(key).cloned().unwrap_or_else(|| json!({}));
-    let block = match kind {
-        "reasoning" => {
+    let block = match (ItemKind::of(kind), kind) {
+        (ItemKind::Reasoning, _) => {
             return Some(read_reasoning(item, notes).map(|thought| with_id(thought, item)).into_iter().collect());
         }
-        "function_call" => call(name(), arguments(item.get("arguments")), false),
-        "custom_tool_call" => {
+        (ItemKind::FunctionCall, _) => call(name(), arguments(item.get("arguments")), false),
+        (ItemKind::CustomCall, _) => {
             let input = item.get("input").filter(|input| input.is_object()).cloned();
             let text = || Value::String(owned(item, "input").unwrap_or_default());
             call(name(), input.unwrap_or_else(text), false)
         }
-        "local_shell_call" => call("local_shell".to_owned(), object("action"), false),
-        "web_search_call" => call("web_search".to_owned(), object("action"), true),
-        "tool_search_call" => call("tool_search".to_owned(), object("arguments"), false),
-        "image_generation_call" => {
+        (_, "local_shell_call") => call("local_shell".to_owned(), object("action"), false),
+        (_, "web_search_call") => call("web_search".to_owned(), object("action"), true),
+        (_, "tool_search_call") => call("tool_search".to_owned(), object("arguments"), false),
+        (_, "image_generation_call") => {
             let prompt = json!({ "prompt": text(item, "revised_prompt").unwrap_or_default() });
             let image = |data| Block::Image(Box::new(image("image/png".to_owned(), Media::Data(data))));
             let result = owned(item, "result").map(|data| Block::ToolResult {
@@ -55,9 +56,8 @@ pub(crate) fn read_item(
             });
             return Some([call("image_generation".to_owned(), prompt, true)].into_iter().chain(result).collect());
         }
-        "custom_tool_call_output" | "tool_search_output" => output(item, notes),
-        kind if is_function_output(kind) => output(item, notes),
-        "" => return None,
+        (ItemKind::Output, _) | (_, "tool_search_output") => output(item, notes),
+        (ItemKind::Untyped, _) => return None,
         _ => Block::vendor(Vendor::OpenAi, item.clone()),
     };
     Some(vec![block])
@@ -84,11 +84,6 @@ pub(crate) fn read_reasoning(item: &Map<String, Value>, notes: &mut dyn Unknown)
     let is_empty = text.is_empty() && signature.is_none();
     let thought = Block::Reasoning { redacted: text.is_empty() && signature.is_some(), text: text.into(), signature };
     (!is_empty || !is_damaged).then_some(thought)
-}
-
-/// Whether an item is the output of a function.
-pub(crate) fn is_function_output(kind: &str) -> bool {
-    kind == "function_call_output"
 }
 
 /// Reasoning whose signature includes the id of its item, which OpenAI requires back.

@@ -1,12 +1,57 @@
-//! Calls and encrypted reasoning of items.
+//! Types of items, and their encrypted reasoning.
 
 use crate::json::Object;
 use crate::vendors::fields::text_in;
 use crate::vendors::signature::ReasoningSignature;
+use crate::vendors::vendor_block::is_compaction_type;
 
-/// Whether a call is one of a custom tool, whose input is a text.
-pub(crate) fn is_custom_call(item: Object<'_>) -> bool {
-    text_in(item, "type").is_some_and(|kind| kind == "custom_tool_call")
+/// The kind of an item, by its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ItemKind {
+    Message,
+    Reasoning,
+    FunctionCall,
+    /// A call of a custom tool, whose input is a text.
+    CustomCall,
+    /// The output of a function or a custom tool: a text or parts.
+    Output,
+    /// A call of one of the vendor's tools. Only those that the client or a program answers have a `call_id`.
+    VendorCall,
+    /// The output of such a call, in a form of its own.
+    VendorOutput,
+    ApprovalRequest,
+    Compaction,
+    Reference,
+    Untyped,
+    Unknown,
+}
+
+impl ItemKind {
+    pub(crate) fn of(kind: &str) -> Self {
+        match kind {
+            "" => Self::Untyped,
+            "message" => Self::Message,
+            "reasoning" => Self::Reasoning,
+            "function_call" => Self::FunctionCall,
+            "custom_tool_call" => Self::CustomCall,
+            "program" => Self::VendorCall,
+            "mcp_approval_request" => Self::ApprovalRequest,
+            "mcp_approval_response" => Self::VendorOutput,
+            "item_reference" => Self::Reference,
+            kind if is_compaction_type(kind) => Self::Compaction,
+            kind if kind.ends_with("_call") => Self::VendorCall,
+            kind if kind.ends_with("_output") || kind.ends_with("_result") => {
+                let is_output = kind.starts_with("function_call") || kind.starts_with("custom_tool_call");
+                if is_output { Self::Output } else { Self::VendorOutput }
+            }
+            _ => Self::Unknown,
+        }
+    }
+
+    /// The kind of an item.
+    pub(crate) fn of_item(item: Object<'_>) -> Self {
+        Self::of(&text_in(item, "type").unwrap_or_default())
+    }
 }
 
 /// The encrypted reasoning of an item, with its id.

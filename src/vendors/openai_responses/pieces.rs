@@ -4,10 +4,10 @@ use crate::content::Role;
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::vendors::media::{Medium, find};
+use crate::vendors::openai_responses::fields::ItemKind;
 use crate::vendors::openai_shared::read_part;
 use crate::vendors::pieces::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, TextShape, path};
 use crate::vendors::pieces::parts::{Content, Key, call, content, is_given, part_piece, result_content};
-use crate::vendors::vendor_block::is_compaction_type;
 
 pub(crate) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
     let [kind, role] = item.fields(["type", "role"])?;
@@ -26,31 +26,30 @@ pub(crate) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
     let [id, call_id, called, approval, caller] =
         item.fields(["id", "call_id", "callId", "approval_request_id", "caller"])?;
     let call_id = call_id.or(called).or(approval);
-    let role = match &*kind {
-        "item_reference" => {
+    let role = match ItemKind::of(&kind) {
+        ItemKind::Reference => {
             let error = item.value().invalid(|place| {
                 format!("{place} is an `item_reference`, whose tokens cannot be counted; pass the item itself")
             });
             return Err(error);
         }
-        "reasoning" => {
+        ItemKind::Reasoning => {
             reasoning(&mut reader, item)?;
             Role::Assistant
         }
-        "function_call" | "custom_tool_call" => {
+        ItemKind::FunctionCall | ItemKind::CustomCall => {
             let [name, arguments, input] = item.fields(["name", "arguments", "input"])?;
             let id = call_id.ok_or_else(|| item.value().lacks("call_id"))?;
             let field = if arguments.is_some() { "arguments" } else { "input" };
             call(&mut reader, None, id, name, arguments.or(input), &[Key(field)])?.caller(caller);
             Role::Assistant
         }
-        kind if kind.ends_with("_output") || kind.ends_with("_result") || kind == "mcp_approval_response" => {
+        class @ (ItemKind::Output | ItemKind::VendorOutput) => {
             // The output of a local shell has the id of the call; an output with neither id belongs to no call.
             let id = call_id.or(id.filter(|_| kind.starts_with("local_shell"))).and_then(Value::as_text);
             reader.piece(id.map_or(Kind::Other, |id| Kind::Result { id }), None);
             let output = item.get("output")?;
-            let is_function = kind.starts_with("function_call") || kind.starts_with("custom_tool_call");
-            if is_function {
+            if class == ItemKind::Output {
                 output_of(&mut reader, output)?;
             } else if kind.starts_with("computer_call") {
                 let shot = output.and_then(|output| find(output, None)).map(|(_, shot)| shot);
@@ -60,19 +59,17 @@ pub(crate) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
             }
             Role::Tool
         }
-        kind if (kind.ends_with("_call") || kind == "program") && call_id.is_some()
-            || kind == "mcp_approval_request" =>
-        {
+        class if class == ItemKind::VendorCall && call_id.is_some() || class == ItemKind::ApprovalRequest => {
             let id = call_id.or(id).ok_or_else(|| item.value().lacks("call_id"))?;
             let kind = Kind::Call { id: id.text()?, name: "".into() };
             reader.piece(kind, None).tokens(PER_CALL).json(Some(item.value())).caller(caller);
             Role::Assistant
         }
-        kind if is_compaction_type(kind) => {
+        ItemKind::Compaction => {
             reader.compaction(None, item.value(), true);
             Role::Assistant
         }
-        "" => return Err(item.value().lacks("role")),
+        ItemKind::Untyped => return Err(item.value().lacks("role")),
         // Tools that the vendor runs, and other items: call and result in one.
         _ => {
             reader.piece(Kind::Other, None).value(Some(item.value()));

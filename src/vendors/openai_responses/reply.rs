@@ -6,6 +6,7 @@ use crate::content::{Block, Media, Vendor};
 use crate::json;
 use crate::vendors::blocks::{arguments, image, list, object, owned, text};
 use crate::vendors::openai_responses::blocks::read_reasoning;
+use crate::vendors::openai_responses::fields::ItemKind;
 use crate::vendors::openai_responses::phase;
 use crate::vendors::replies::reply::{Replies, Reply, name, usage};
 use crate::vendors::replies::stream::{index, kind, merge, merge_at, put, set, take};
@@ -103,12 +104,12 @@ const ITEM: &str =
 fn read_item(item: &Map<String, Value>, reply: &mut Reply, refuses: &mut bool, notes: &mut UnreadFields) {
     let kind = kind(item);
     let called = text(item, "name").unwrap_or_default();
-    let is_own = !matches!(kind, "message" | "reasoning" | "function_call" | "custom_tool_call");
-    if !is_own {
+    let class = ItemKind::of(kind);
+    if matches!(class, ItemKind::Message | ItemKind::Reasoning | ItemKind::FunctionCall | ItemKind::CustomCall) {
         notes.fields(item, ITEM);
     }
-    let (name, arguments) = match kind {
-        "message" => {
+    let (name, arguments) = match class {
+        ItemKind::Message => {
             phase::of_item(item).into_iter().for_each(|block| reply.add(block, notes));
             for part in list(item, "content") {
                 let Value::Object(fields) = part else { continue };
@@ -118,19 +119,19 @@ fn read_item(item: &Map<String, Value>, reply: &mut Reply, refuses: &mut bool, n
             }
             return;
         }
-        "reasoning" => {
+        ItemKind::Reasoning => {
             let Some(Block::Reasoning { text, signature, .. }) = read_reasoning(item, notes) else { return };
             if signature.is_none() {
                 notes.aside("reasoning that cannot be sent back, since the request did not `include` `reasoning.encrypted_content`");
             }
             return reply.thought(&text, signature.map(|sealed| ReasoningSignature::Sealed(owned(item, "id"), sealed)));
         }
-        "function_call" => (called, arguments(item.get("arguments"))),
-        "custom_tool_call" => {
+        ItemKind::FunctionCall => (called, arguments(item.get("arguments"))),
+        ItemKind::CustomCall => {
             notes.aside("a call of a custom tool, written as a call of a function with the text as `input`");
             (called, json::object([("input", item.get("input").cloned().unwrap_or_default())]))
         }
-        "image_generation_call" if item.contains_key("result") => {
+        ItemKind::VendorCall if kind == "image_generation_call" && item.contains_key("result") => {
             notes.aside("a call of a server tool, of which the image was kept");
             let mime_type = ["image/", text(item, "output_format").unwrap_or("png")].concat();
             if let Some(data) = owned(item, "result") {
@@ -138,11 +139,11 @@ fn read_item(item: &Map<String, Value>, reply: &mut Reply, refuses: &mut bool, n
             }
             return;
         }
-        other if item.contains_key("call_id") => {
+        ItemKind::VendorCall if item.contains_key("call_id") => {
             notes.aside("a call of a vendor's tool, written as a call of a function");
-            (other, Value::Object(item.clone()))
+            (kind, Value::Object(item.clone()))
         }
-        "" => return notes.lost("an item", ""),
+        ItemKind::Untyped => return notes.lost("an item", ""),
         _ => return reply.add(Block::vendor(Vendor::OpenAi, item.clone()), notes),
     };
     reply.call(text(item, "call_id").unwrap_or_default(), name, arguments, notes);

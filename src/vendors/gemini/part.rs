@@ -1,0 +1,52 @@
+//! Classifies the parts of contents, which have no type. REST also accepts snake case.
+
+use crate::vendors::part::Fields;
+
+/// The data of a part, with the name of its field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Data<V> {
+    Call(&'static str, V),
+    Response(&'static str, V),
+    Text(V),
+    /// An image, a recording or a file, inline or in a store.
+    Media(V),
+    /// Only the fields of reasoning, or content that only Gemini can read, such as executed code.
+    Other,
+}
+
+/// A classified part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part<V> {
+    pub data: Data<V>,
+    pub is_thought: bool,
+    pub signature: Option<V>,
+}
+
+/// Classifies a part.
+///
+/// # Errors
+/// As [`Fields::fields`].
+pub(crate) fn read<F: Fields>(part: F) -> Result<Part<F::Value>, F::Error> {
+    let [text, thought, call, snake_call, response, snake_response, signature, snake_signature] = part.fields([
+        "text",
+        "thought",
+        "functionCall",
+        "function_call",
+        "functionResponse",
+        "function_response",
+        "thoughtSignature",
+        "thought_signature",
+    ])?;
+    let data = match (call, snake_call, response, snake_response, text) {
+        (Some(call), ..) => Data::Call("functionCall", call),
+        (_, Some(call), ..) => Data::Call("function_call", call),
+        (_, _, Some(response), ..) => Data::Response("functionResponse", response),
+        (_, _, _, Some(response), _) => Data::Response("function_response", response),
+        (.., Some(text)) => Data::Text(text),
+        _ => {
+            let media = part.fields(["inlineData", "inline_data", "fileData", "file_data"])?;
+            media.into_iter().flatten().next().map_or(Data::Other, Data::Media)
+        }
+    };
+    Ok(Part { data, is_thought: F::is_true(thought), signature: signature.or(snake_signature) })
+}
