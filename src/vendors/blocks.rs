@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::part::{Part, SignatureForm};
 use super::signature::ReasoningSignature;
-use super::{anthropic, generic, openai_shared};
+use super::{anthropic, generic, openai_chat};
 use crate::content::{Block, Image, Media, Vendor, data_url, parse_arguments};
 
 /// Counts unknown content.
@@ -97,7 +97,7 @@ fn part_of<'m>(map: &'m Map<String, Value>, kind: &str) -> Part<&'m Value> {
     let Part::Other = part else { return part };
     let Ok(part) = anthropic::part::read(map, kind);
     let Part::Other = part else { return part };
-    let Ok(part) = openai_shared::read_part(map, kind);
+    let Ok(part) = openai_chat::part::read(map, kind);
     part
 }
 

@@ -1,9 +1,10 @@
 //! Wire formats: one module per vendor, which reads its messages, answers and streams, and writes its messages and
 //! bodies.
 //!
-//! A vendor's JSON keys occur here only. A chat's message is read into pieces with their places (`pieces`), so that it
-//! can be edited in place; an answer or a foreign file is read into blocks (`blocks`); messages of blocks are written
-//! into bodies and chats (`bodies`).
+//! A vendor's JSON keys occur here only, and one function per wire format classifies its parts or items (`part`, or a
+//! kind in `fields`). Two readers are made from that. A chat's message becomes pieces with their places and costs
+//! (`pieces`), so that it can be edited in place; an answer or a foreign file becomes blocks (`blocks`). Conversion makes
+//! blocks from pieces (`normalized_chat`). Messages of blocks are written into bodies and chats (`bodies`).
 
 pub(crate) mod ai_sdk;
 pub(crate) mod anthropic;

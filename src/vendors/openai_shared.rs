@@ -5,19 +5,6 @@ use crate::json::JsonWriter;
 use crate::vendors::bodies::media::{ANY_IMAGE, Kind, Media, Source};
 use crate::vendors::bodies::normalize::ToolResult;
 use crate::vendors::bodies::sink::DiagnosticSink;
-use crate::vendors::part::{Fields, Part, field};
-
-/// Classifies a part of a content by its type.
-///
-/// # Errors
-/// As [`Fields::fields`].
-pub(crate) fn read_part<F: Fields>(part: F, kind: &str) -> Result<Part<F::Value>, F::Error> {
-    Ok(match kind {
-        "text" | "input_text" | "output_text" => Part::Text(field(part, "text")?),
-        "refusal" => Part::Text(field(part, "refusal")?),
-        _ => Part::Other,
-    })
-}
 
 /// The image types that OpenAI supports.
 pub(crate) fn is_image(mime: &str) -> bool {

@@ -29,7 +29,6 @@ impl<'t> Fields for Object<'t> {
     type Value = Value<'t>;
     type Error = Error;
 
-    #[inline(always)]
     fn fields<const N: usize>(self, names: [&str; N]) -> Result<[Option<Value<'t>>; N], Error> {
         Object::fields(self, names)
     }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::content::Vendor;
 use crate::json::{Document, JsonWriter, Object};
+use crate::vendors::format::Format;
 
 /// A signature that a vendor attaches to reasoning, or to a call after it, and requires back unchanged.
 #[derive(Debug)]
@@ -76,6 +77,21 @@ impl<'s> ReasoningSignature<'s> {
             Vendor::Anthropic => Self::Thinking(signature),
             Vendor::OpenAi => Self::Sealed(None, signature),
             Vendor::Google => Self::Thought(signature),
+        }
+    }
+
+    /// Whether a chat in a format can hold it.
+    pub(crate) fn is_accepted_by(&self, target: Format) -> bool {
+        match target {
+            Format::AiSdk | Format::AiSdkUi | Format::Generic => true,
+            Format::LangChain => matches!(self, Self::Thinking(_) | Self::Redacted(_)),
+            Format::Anthropic => matches!(self, Self::Thinking(_) | Self::Redacted(_) | Self::Opaque(_)),
+            Format::Gemini | Format::Interactions => {
+                matches!(self, Self::Thought(_) | Self::Opaque(_))
+            }
+            Format::Responses => matches!(self, Self::Sealed(..) | Self::Opaque(_)),
+            Format::Agents => matches!(self, Self::Sealed(..)),
+            Format::OpenAi => false,
         }
     }
 

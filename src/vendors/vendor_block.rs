@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::content::{Vendor, VendorBlock};
 use crate::json;
 use crate::text::is_blank;
+use crate::vendors::format::Format;
 
 /// Characters of the name of a block in a diagnostic.
 const MAX_NAME: usize = 40;
@@ -31,6 +32,17 @@ pub(crate) enum BlockFormat {
 
 impl BlockFormat {
     pub(crate) const ALL: &[Self] = &[Self::Anthropic, Self::OpenAiItem, Self::GeminiPart, Self::GeminiStep];
+
+    /// The form of the vendor blocks in a chat's format.
+    pub(crate) fn of(format: Format) -> Option<Self> {
+        match format {
+            Format::Anthropic => Some(Self::Anthropic),
+            Format::Responses => Some(Self::OpenAiItem),
+            Format::Gemini => Some(Self::GeminiPart),
+            Format::Interactions => Some(Self::GeminiStep),
+            _ => None,
+        }
+    }
 
     /// The vendor of the format.
     pub(crate) fn vendor(self) -> Vendor {

@@ -51,6 +51,7 @@ mod imports;
 mod loom_import;
 mod model;
 mod models;
+mod one_reader;
 mod operators;
 mod path;
 mod preserved_thinking;

@@ -1,6 +1,7 @@
 //! The provider fields next to a part, in the AI SDK and the Agents SDK.
 
-use crate::json::Object;
+use crate::error::Result;
+use crate::json::{Object, Value};
 use crate::vendors::fields::{object_in, text_in};
 use crate::vendors::signature::ReasoningSignature;
 
@@ -31,4 +32,11 @@ pub(crate) fn signature<'t>(part: Object<'t>) -> Option<ReasoningSignature<'t>> 
         .or_else(|| {
             Some(ReasoningSignature::Sealed(text_in(vendor, "itemId"), text_in(vendor, "reasoningEncryptedContent")?))
         })
+}
+
+/// The content of a tool's output, and whether the tool failed.
+pub(crate) fn output<'t>(output: Object<'t>) -> Result<(Option<Value<'t>>, bool)> {
+    let [kind, value, reason] = output.fields(["type", "value", "reason"])?;
+    let kind = kind.and_then(Value::as_text).unwrap_or_default();
+    Ok((value.or(reason), kind.starts_with("error") || kind == "execution-denied"))
 }

@@ -2,7 +2,6 @@
 
 pub(crate) mod blocks;
 pub(crate) mod body;
-pub(crate) mod fields;
 pub(crate) mod images;
 pub(crate) mod part;
 pub(crate) mod pieces;

@@ -1,5 +1,9 @@
 //! Classifies the parts of contents, which have no type. REST also accepts snake case.
 
+use std::borrow::Cow;
+
+use crate::error;
+use crate::json::{Object, Value};
 use crate::vendors::part::Fields;
 
 /// The data of a part, with the name of its field.
@@ -49,4 +53,11 @@ pub(crate) fn read<F: Fields>(part: F) -> Result<Part<F::Value>, F::Error> {
         }
     };
     Ok(Part { data, is_thought: F::is_true(thought), signature: signature.or(snake_signature) })
+}
+
+/// The text of a function's response, its only text or its JSON, and whether the function failed.
+pub(crate) fn response_text<'t>(response: Object<'t>) -> error::Result<(Cow<'t, str>, bool)> {
+    let [output, result, error] = response.fields(["output", "result", "error"])?;
+    let only = output.or(result).or(error).filter(|_| response.len() == 1).and_then(Value::as_text);
+    Ok((only.unwrap_or_else(|| response.value().json()), error.is_some()))
 }

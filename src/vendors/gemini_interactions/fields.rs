@@ -1,6 +1,4 @@
-//! Types and signatures of steps.
-
-use std::borrow::Cow;
+//! Types of steps.
 
 use crate::json::{Object, Value};
 use crate::vendors::fields::text_in;
@@ -66,9 +64,4 @@ pub(crate) fn is_vendor_step(step: Object<'_>) -> bool {
         }
         _ => false,
     }
-}
-
-/// The signature of a step; an empty one counts as missing.
-pub(crate) fn signature<'t>(step: Object<'t>) -> Option<Cow<'t, str>> {
-    text_in(step, "signature").filter(|signature| !signature.is_empty())
 }

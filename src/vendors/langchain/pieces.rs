@@ -11,7 +11,7 @@ use crate::vendors::pieces::message::{
     Kind, Message, PER_MESSAGE, PER_NAME, Path, Piece, Reader, Step, TextShape, path,
 };
 use crate::vendors::pieces::parts::{At, Content, Key, call, content, inner, is_given, part_piece, result_content};
-use crate::vendors::{anthropic, openai_chat, openai_shared};
+use crate::vendors::{anthropic, openai_chat};
 
 pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
     let (base, kind, fields) = unwrap(message)?;
@@ -237,7 +237,7 @@ fn read_part<'t>(block: Object<'t>, kind: &str) -> Result<Part<Value<'t>>> {
             if id.is_some() { call } else { Part::Other }
         }
         _ => match anthropic::part::read(block, kind)? {
-            Part::Other => openai_shared::read_part(block, kind)?,
+            Part::Other => openai_chat::part::read(block, kind)?,
             part => part,
         },
     })

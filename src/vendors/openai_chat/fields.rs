@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::vendors::fields::text_in;
+use crate::vendors::pieces::message::Step;
 use crate::vendors::signature::ReasoningSignature;
 
 /// Fields for reasoning that others added to OpenAI's messages: DeepSeek, OpenRouter, and LiteLLM, which includes
@@ -30,4 +31,11 @@ pub(crate) fn sealed_detail<'t>(detail: Object<'t>) -> Option<ReasoningSignature
         Some("openai" | "azure" | "xai") => Some(ReasoningSignature::Sealed(text_in(detail, "id"), data)),
         _ => None,
     }
+}
+
+/// Whether no other place has the same reasoning with its signature.
+pub(crate) fn is_best_thought(message: Object<'_>, place: &[Step]) -> bool {
+    let &[Step::Key(name)] = place else { return true };
+    let better = THOUGHTS.into_iter().skip_while(|&other| other != name).skip(1);
+    !THOUGHTS.contains(&name) || better.into_iter().all(|other| message.last(other).is_none_or(Value::is_null))
 }

@@ -5,5 +5,6 @@ pub(crate) mod body;
 pub(crate) mod compatible;
 pub(crate) mod count;
 pub(crate) mod fields;
+pub(crate) mod part;
 pub(crate) mod pieces;
 pub(crate) mod reply;

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::vendors::media::{Medium, find};
 use crate::vendors::openai_chat::fields::THOUGHTS;
-use crate::vendors::openai_shared::read_part;
+use crate::vendors::openai_chat::part::read;
 use crate::vendors::pieces::message::{Kind, Message, Path, Reader, Step, TextShape, path};
 use crate::vendors::pieces::parts::{
     At, Content, Key, call, content, inner, is_given, is_signed_thought, part_piece, result_content,
@@ -106,5 +106,5 @@ pub(crate) fn tool_calls<'t>(reader: &mut Reader<'_, 't>, at: &[Step], calls: Va
 
 /// A part of a content.
 fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str) -> Result<()> {
-    part_piece(reader, at, part, read_part(part, kind)?, TextShape::TextPart)
+    part_piece(reader, at, part, read(part, kind)?, TextShape::TextPart)
 }

@@ -4,8 +4,8 @@ use crate::content::Role;
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::vendors::media::{Medium, find};
+use crate::vendors::openai_chat;
 use crate::vendors::openai_responses::fields::ItemKind;
-use crate::vendors::openai_shared::read_part;
 use crate::vendors::pieces::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, TextShape, path};
 use crate::vendors::pieces::parts::{Content, Key, call, content, is_given, part_piece, result_content};
 
@@ -111,5 +111,5 @@ fn reasoning<'t>(reader: &mut Reader<'_, 't>, item: Object<'t>) -> Result<()> {
 }
 
 fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str) -> Result<()> {
-    part_piece(reader, at, part, read_part(part, kind)?, TextShape::InputText)
+    part_piece(reader, at, part, openai_chat::part::read(part, kind)?, TextShape::InputText)
 }

@@ -4,28 +4,32 @@
 //! Format-specific places (the arguments of a call, the signature of reasoning) are looked up here by the names used in
 //! all formats: they do not collide.
 
+mod report;
+mod results;
+
 use std::borrow::Cow;
 
 use serde_json::Value as Json;
 
-use crate::content::{Audio, Block, Counted, Image, Media, Role, Vendor, VendorBlock, data_url};
-use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
+use crate::content::{Block, Role, Vendor, VendorBlock};
+use crate::error::{Result, Severity};
 use crate::json::{Kind as JsonKind, Object, Value, object};
 use crate::maps::SortedMap;
-use crate::text::{is_blank, split_once};
-use crate::vendors::ai_sdk::fields::{DENIED, DENIED_STATE};
+use crate::text::is_blank;
 use crate::vendors::fields::{object_in, text_in};
 use crate::vendors::format::Format;
 use crate::vendors::gemini::body::NO_SIGNATURE;
 use crate::vendors::gemini::part::Data;
-use crate::vendors::media::{MEDIA, find, medium_of};
-use crate::vendors::message::{Message as BlockMessage, placeholder};
-use crate::vendors::openai_chat::fields::THOUGHTS;
+use crate::vendors::media::medium_of;
+use crate::vendors::message::Message as BlockMessage;
+use crate::vendors::openai_chat::fields::is_best_thought;
 use crate::vendors::openai_responses::fields::ItemKind;
-use crate::vendors::pieces::message::{Kind, Message, Path, Piece, Step, TextShape};
+use crate::vendors::part::{Part, SignatureForm};
+use crate::vendors::pieces::message::{Kind, Message, Path, Piece, Step};
 use crate::vendors::signature::ReasoningSignature;
 use crate::vendors::vendor_block::BlockFormat;
 use crate::vendors::{ai_sdk, anthropic, gemini, gemini_interactions, langchain, openai_chat, openai_responses};
+pub(crate) use report::ConversionReport;
 
 /// A chat from which any format can be written.
 #[derive(Debug)]
@@ -45,30 +49,8 @@ impl NormalizedChat<'_> {
     /// Reports the empty messages: providers reject them.
     pub(crate) fn note_silent(&mut self) {
         for &at in &self.silent {
-            self.notes.add(Cow::Borrowed("an empty message"), Severity::Info, at);
-        }
-    }
-}
-
-/// Represents the fields outside the messages, in place of an index.
-const SYSTEM: usize = usize::MAX;
-
-/// Counts of content that the target cannot hold, by message.
-#[derive(Debug, Default)]
-pub(crate) struct ConversionReport(Counted);
-
-impl ConversionReport {
-    fn add(&mut self, what: Cow<'static, str>, severity: Severity, message: usize) {
-        self.0.add(what, severity, message);
-    }
-
-    /// A diagnostic for each kind, at the first message with it.
-    pub(crate) fn finish(self, diagnostics: &mut Vec<Diagnostic>) {
-        for kind in self.0.into_kinds() {
-            let text = format!("{}: the target format cannot hold it", kind.times());
-            let found = Diagnostic::new(DiagnosticCode::NotExpressible, kind.severity, text);
-            let path = if kind.place == SYSTEM { "system".to_owned() } else { format!("messages[{}]", kind.place) };
-            diagnostics.push(found.at_path(path));
+            self.notes.message = at;
+            self.notes.note("an empty message", Severity::Info);
         }
     }
 }
@@ -84,7 +66,6 @@ pub(crate) fn neutral<'t>(
     let mut normalizer = ChatNormalizer {
         format,
         target,
-        message: SYSTEM,
         ids: SortedMap::new(),
         list: None,
         has_content: false,
@@ -99,10 +80,10 @@ pub(crate) fn neutral<'t>(
     if let Some(system) = system {
         normalizer.out.system = system_text(system);
         let parts = system.list("a list").into_iter().flatten();
-        parts.filter_map(|part| part.object("").ok()).for_each(|part| normalizer.fields(part));
+        parts.filter_map(|part| part.object("").ok()).for_each(|part| normalizer.out.notes.fields(part));
     }
     for (at, (message, &value)) in read.iter().zip(list).enumerate() {
-        normalizer.message = at;
+        normalizer.out.notes.message = at;
         normalizer.list = None;
         normalizer.has_content = message.pieces.iter().any(|piece| piece.kind != Kind::Text);
         normalizer.message(value, message)?;
@@ -140,7 +121,6 @@ fn each_text(system: Value<'_>, each: &mut dyn FnMut(&str)) {
 struct ChatNormalizer<'t> {
     format: Format,
     target: Format,
-    message: usize,
     /// Whether the message has content.
     has_content: bool,
     /// The assigned ids of calls without one.
@@ -155,14 +135,14 @@ impl<'t> ChatNormalizer<'t> {
         let object = value.object("a chat message, an object")?;
         let [role, name] = object.fields(["role", "name"])?;
         if name.is_some() && message.role != Role::Tool && role.is_some() {
-            self.note("the `name` of the speaker", Severity::Info);
+            self.out.notes.note("the `name` of the speaker", Severity::Info);
         }
         // An item that is reported as a whole, or becomes the arguments of a call, has no separately reported fields.
         let is_whole = |piece: &Piece<'_>| {
             piece.places.is_empty() && matches!(&piece.kind, Kind::Other | Kind::Call { name: Cow::Borrowed(""), .. })
         };
         if !message.pieces.iter().any(is_whole) && !self.keeps_step(value) {
-            self.fields(object);
+            self.out.notes.fields(object);
         }
         let role = match message.role {
             Role::System if role.is_some_and(|role| role.is_string("developer")) => Role::Developer,
@@ -223,15 +203,7 @@ impl<'t> ChatNormalizer<'t> {
             return;
         }
         self.out.messages.push(BlockMessage { role, content, node_ids: Vec::new(), spans: Vec::new() });
-        self.out.from.push(self.message);
-    }
-
-    fn note(&mut self, what: impl Into<Cow<'static, str>>, severity: Severity) {
-        self.out.notes.add(what.into(), severity, self.message);
-    }
-
-    fn lost(&mut self, what: impl Into<Cow<'static, str>>) {
-        self.note(what, Severity::Warning);
+        self.out.from.push(self.out.notes.message);
     }
 
     /// The value at a path.
@@ -257,7 +229,7 @@ impl<'t> ChatNormalizer<'t> {
         let signature = match object {
             Some(object) => {
                 if piece.kind != Kind::Other {
-                    self.fields(object);
+                    self.out.notes.fields(object);
                 }
                 signature_of(self.format, object)
             }
@@ -306,14 +278,14 @@ impl<'t> ChatNormalizer<'t> {
                     let signature = signature_of(Format::Anthropic, block.object("a thought, an object")?);
                     let text = reasoning_text(block);
                     if signature.is_none() && is_blank(&text) {
-                        self.lost("encrypted reasoning of an unknown vendor");
+                        self.out.notes.lost("encrypted reasoning of an unknown vendor");
                     }
                     self.thought(text, signature.as_ref(), blocks);
                 }
             }
             Kind::Reasoning => {
                 if self.is_vendor_step(part) {
-                    self.lost("an image in reasoning");
+                    self.out.notes.lost("an image in reasoning");
                 }
                 self.thought(reasoning_text(part), signature.as_ref(), blocks);
             }
@@ -321,11 +293,11 @@ impl<'t> ChatNormalizer<'t> {
                 let is_image = piece.kind == Kind::Image;
                 let block = self.other(part, is_image);
                 if let (Some(object), true, false) = (object, block.is_some(), is_image) {
-                    self.fields(object);
+                    self.out.notes.fields(object);
                 }
                 blocks.extend(block);
             }
-            Kind::Approval { .. } => self.lost("an approval of a call"),
+            Kind::Approval { .. } => self.out.notes.lost("an approval of a call"),
         }
         Ok(())
     }
@@ -351,16 +323,16 @@ impl<'t> ChatNormalizer<'t> {
             part.object("a call").ok().map(|call| call.get("type")).transpose()?.flatten().and_then(Value::as_text);
         let is_server = |kind: &str| kind.starts_with("server_") || kind.starts_with("mcp_");
         if kind.as_deref().is_some_and(is_server) || self.is_vendor_step(part) {
-            self.note("a call of a server tool, written as a call of a function", Severity::Info);
+            self.out.notes.note("a call of a server tool, written as a call of a function", Severity::Info);
         }
         let arguments = match arguments {
             // The calls of a vendor's tools have no name: the whole call is the arguments.
             _ if name.is_empty() => {
-                self.note("a call of a vendor's tool, written as a call of a function", Severity::Info);
+                self.out.notes.note("a call of a vendor's tool, written as a call of a function", Severity::Info);
                 Json::String(part.json().into_owned())
             }
             Some(text) if is_text => {
-                self.note(
+                self.out.notes.note(
                     "a call of a custom tool, written as a call of a function with the text as `input`",
                     Severity::Info,
                 );
@@ -384,146 +356,6 @@ impl<'t> ChatNormalizer<'t> {
         )
     }
 
-    fn result(
-        &mut self,
-        id: Cow<'t, str>,
-        message: Value<'t>,
-        part: Value<'t>,
-        place: Option<(&[Step], TextShape)>,
-    ) -> Result<Block<'t>> {
-        let (holder, body) = match place {
-            Some((path, _)) => {
-                let before = path.split_last().map_or(path, |(_, before)| before);
-                (self.at(message, before), walk(message, path))
-            }
-            None => {
-                let [content, output, result] =
-                    part.object("a result, an object")?.fields(["content", "output", "result"])?;
-                (Some(part), content.or(output).or(result).or(Some(part)))
-            }
-        };
-        let mut is_error = false;
-        let mut content = Vec::new();
-        if let Some(holder) = holder.and_then(|holder| holder.object("").ok()) {
-            let [snake, camel, status, error, parts] =
-                holder.fields(["is_error", "isError", "status", "errorText", "parts"])?;
-            let says_so = |value: Option<Value<'_>>| value.is_some_and(|value| value.bool().unwrap_or(false));
-            is_error = says_so(snake)
-                || says_so(camel)
-                || error.is_some()
-                || status.is_some_and(|status| status.is_string("error"));
-            if let (Some(parts), Some((_, TextShape::GeminiResponse))) = (parts, place) {
-                self.shown(parts, &mut content)?;
-            }
-        }
-        let object = body.and_then(|body| body.object("").ok());
-        match (place.map(|(_, shape)| shape), object) {
-            (Some(TextShape::GeminiResponse), Some(response)) => {
-                let [output, result, error] = response.fields(["output", "result", "error"])?;
-                is_error |= error.is_some();
-                let only = output.or(result).or(error).filter(|only| response.len() == 1 && only.as_text().is_some());
-                content
-                    .insert(0, Block::Text(only.and_then(Value::as_text).unwrap_or_else(|| response.value().json())));
-            }
-            (Some(TextShape::AiSdkOutput), Some(output)) => {
-                let [kind, value, reason] = output.fields(["type", "value", "reason"])?;
-                let kind = kind.and_then(Value::as_text).unwrap_or_default();
-                is_error |= kind.starts_with("error") || kind == "execution-denied";
-                if let Some(value) = value.or(reason) {
-                    self.shown(value, &mut content)?;
-                }
-            }
-            _ => body.map_or(Ok(()), |body| self.shown(body, &mut content))?,
-        }
-        let state = part.object("").ok().and_then(|part| part.last("state"));
-        let is_denied = state.is_some_and(|state| state.is_string(DENIED_STATE));
-        is_error |= is_denied;
-        if content.is_empty() {
-            content.push(Block::text(if is_denied { DENIED } else { "" }));
-        }
-        Ok(Block::ToolResult { tool_call_id: id, content, is_error: is_error.then_some(true), server: false })
-    }
-
-    /// The result of a tool: a text, parts, or any JSON.
-    fn shown(&mut self, body: Value<'t>, out: &mut Vec<Block<'t>>) -> Result<()> {
-        if let Some(text) = body.as_text() {
-            out.push(Block::Text(text));
-            return Ok(());
-        }
-        let is_part = |value: &Value<'t>| {
-            value
-                .object("")
-                .ok()
-                .map(|part| part.fields(["type", "inlineData", "inline_data", "fileData"]))
-                .is_some_and(|fields| {
-                    fields.is_ok_and(|[kind, ..]| kind.is_some_and(|kind| kind.as_text().is_some()))
-                        || media(*value).is_some()
-                })
-        };
-        let parts: Vec<Value<'t>> = match body.kind() {
-            JsonKind::List => body.list("a list")?.collect(),
-            _ => vec![body],
-        };
-        if parts.is_empty() || !parts.iter().all(is_part) {
-            out.push(Block::Text(body.json()));
-            return Ok(());
-        }
-        for part in parts {
-            let object = part.object("a part, an object")?;
-            let [kind, text] = object.fields(["type", "text"])?;
-            let kind = kind.and_then(Value::as_text).unwrap_or_default();
-            if let Some(text) = text.and_then(Value::as_text).filter(|_| kind.ends_with("text")) {
-                out.push(Block::Text(text));
-            } else if media(part).is_some() || MEDIA.contains(&&*kind) {
-                let is_image = ["image", "screenshot"].iter().any(|name| split_once(&kind, name).is_some());
-                let block = self.other(part, is_image);
-                out.extend(block);
-            } else {
-                out.push(Block::Text(part.json()));
-            }
-        }
-        Ok(())
-    }
-
-    /// An image, a recording or a file, as far as it can be expressed; a text if it is one.
-    fn other(&mut self, part: Value<'t>, is_image: bool) -> Option<Block<'t>> {
-        let object = part.object("a part").ok()?;
-        let kind = text_in(object, "type").unwrap_or_default();
-        let found = media(part);
-        let mime = found.as_ref().map_or("", |(mime, _)| mime).to_owned();
-        if is_image || mime.starts_with("image/") {
-            let (mime_type, media) = found.map_or((Cow::default(), None), |(mime, media)| (mime, Some(media)));
-            let mime_type = if mime_type.starts_with("image/") { mime_type } else { Cow::Borrowed("image/*") };
-            let alt_text = text_in(object, "altText");
-            return Some(Block::Image(Box::new(Image { mime_type, media, alt_text, ..Image::default() })));
-        }
-        if let (true, Some((mime_type, media))) = (mime.starts_with("audio/"), found) {
-            return Some(Block::Audio(Box::new(Audio { mime_type, media: Some(media), ..Audio::default() })));
-        }
-        // A document that is a text.
-        let source = object_in(object, "source")
-            .filter(|source| text_in(*source, "type").is_some_and(|kind| kind == "text"))
-            .and_then(|source| text_in(source, "data"));
-        let tagged = || text_in(object_in(object, "data")?, "text");
-        let plain = || text_in(object, "text").filter(|_| kind == "text-plain");
-        if let Some(text) = source.or_else(tagged).or_else(plain) {
-            return Some(Block::Text(text));
-        }
-        let is_file = MEDIA.contains(&&*kind) || !mime.is_empty();
-        if is_file {
-            let inner = || text_in(object_in(object, "file")?, "filename");
-            let name = text_in(object, "filename").or_else(|| text_in(object, "title")).or_else(inner);
-            self.lost("a file, written as its name");
-            return Some(Block::Text(Cow::Owned(placeholder("file", name.as_deref()))));
-        }
-        let what = match &*kind {
-            "" => "a part of an unknown kind".to_owned(),
-            kind => format!("a part `{}`", kind.chars().take(40).collect::<String>()),
-        };
-        self.lost(what);
-        None
-    }
-
     /// Whether a part is a step of a tool that the vendor runs, or reasoning with more than texts.
     fn is_vendor_step(&self, part: Value<'t>) -> bool {
         self.format == Format::Interactions && part.as_object().is_some_and(gemini_interactions::fields::is_vendor_step)
@@ -532,7 +364,7 @@ impl<'t> ChatNormalizer<'t> {
     /// Whether a step is written unchanged to the target. For other targets it becomes a call of a function.
     fn keeps_step(&self, part: Value<'t>) -> bool {
         let is_step = |format: BlockFormat| format == BlockFormat::GeminiStep;
-        (self.target == Format::Generic || block_format_of(self.target).is_some_and(is_step))
+        (self.target == Format::Generic || BlockFormat::of(self.target).is_some_and(is_step))
             && self.is_vendor_step(part)
     }
 
@@ -546,7 +378,7 @@ impl<'t> ChatNormalizer<'t> {
             (vendor, value.ok_or_else(|| part.lacks("value"))?)
         } else {
             let is_item = piece.places.is_empty();
-            let format = block_format_of(self.format).filter(|format| format.is_item() == is_item);
+            let format = BlockFormat::of(self.format).filter(|format| format.is_item() == is_item);
             let is_known = !piece.is_compaction && (medium_of(object).is_some() || kind == "image_generation_call");
             let Some(format) = format.filter(|_| !is_known) else { return Ok(None) };
             (format.vendor(), part)
@@ -560,18 +392,18 @@ impl<'t> ChatNormalizer<'t> {
         if matches!(self.target, Format::Responses | Format::Agents | Format::Generic) {
             blocks.push(openai_responses::phase::block(&phase));
         } else {
-            self.note("the phase of a message", Severity::Info);
+            self.out.notes.note("the phase of a message", Severity::Info);
         }
     }
 
     /// Adds a block that only its vendor can read, or for another target the text that replaces it.
     fn put_vendor_block(&mut self, block: VendorBlock<'static>, blocks: &mut Vec<Block<'t>>) {
-        if self.target == Format::Generic || block_format_of(self.target) == Some(block.format()) {
+        if self.target == Format::Generic || BlockFormat::of(self.target) == Some(block.format()) {
             blocks.push(Block::Vendor(Box::new(block)));
             return;
         }
         let (text, what) = block.replacement();
-        self.lost(what);
+        self.out.notes.lost(what);
         blocks.extend(text.map(|text| Block::text(text.to_owned())));
     }
 
@@ -585,96 +417,24 @@ impl<'t> ChatNormalizer<'t> {
         let text = piece.texts.first().map(|text| text.text.clone()).or_else(content);
         match text.filter(|text| !is_blank(text)) {
             Some(text) => {
-                self.lost("a compaction, written as the text of its summary");
+                self.out.notes.lost("a compaction, written as the text of its summary");
                 blocks.push(Block::Text(text));
             }
-            None => self.lost("an encrypted compaction, with the messages that it replaces"),
+            None => self.out.notes.lost("an encrypted compaction, with the messages that it replaces"),
         }
     }
 
     /// A reasoning block, with its signature if the target accepts it.
     fn thought(&mut self, text: Cow<'t, str>, found: Option<&ReasoningSignature<'t>>, blocks: &mut Vec<Block<'t>>) {
-        let signature = found.filter(|found| takes(self.target, found)).map(ReasoningSignature::write);
+        let signature = found.filter(|found| found.is_accepted_by(self.target)).map(ReasoningSignature::write);
         // A target without reasoning reports that itself.
         if found.is_some() && signature.is_none() && self.target != Format::OpenAi {
-            self.note("the signature of reasoning, which is another vendor's", Severity::Info);
+            self.out.notes.note("the signature of reasoning, which is another vendor's", Severity::Info);
         }
         if signature.is_some() || !is_blank(&text) {
             blocks.push(Block::Reasoning { text, signature: signature.map(Cow::Owned), redacted: false });
         }
     }
-
-    /// Reports vendor fields next to a part other than signatures.
-    fn options(&mut self, name: &str, options: Value<'_>) {
-        let Ok(options) = options.object("") else { return };
-        for (key, value) in options.entries() {
-            let key = key.as_text().unwrap_or_default();
-            let name = [name, ".", &key].concat();
-            match value.object("") {
-                Ok(vendor) => {
-                    let is_sealed = text_in(vendor, "reasoningEncryptedContent").is_some();
-                    for (key, value) in vendor.entries() {
-                        let key = key.as_text().unwrap_or_default();
-                        let is_kept = is_one_of(ai_sdk::fields::SIGNATURES, &key) || (is_sealed && key == "itemId");
-                        if !is_kept && !value.is_null() {
-                            self.note(format!("the field `{name}.{key}`"), Severity::Info);
-                        }
-                    }
-                }
-                Err(_) if is_one_of(ai_sdk::fields::SIGNATURES, &key) || value.is_null() => {}
-                Err(_) => self.note(format!("the field `{name}`"), Severity::Info),
-            }
-        }
-    }
-
-    /// Reports the fields of a message or a part that were not used.
-    fn fields(&mut self, object: Object<'_>) {
-        for (key, value) in object.entries() {
-            let is_empty = match value.kind() {
-                JsonKind::Null => true,
-                JsonKind::List => value.list("a list").is_ok_and(|list| list.len() == 0),
-                JsonKind::Object => value.object("an object").is_ok_and(|object| object.len() == 0),
-                _ => false,
-            };
-            let Some(key) = key.as_text().filter(|_| !is_empty) else { continue };
-            if ai_sdk::fields::HOLDERS.contains(&&*key) {
-                self.options(&key, value);
-                continue;
-            }
-            if is_one_of(READ, &key) {
-                if let Some(inner) = value.object("").ok().filter(|_| is_one_of(HOLDERS, &key)) {
-                    self.fields(inner);
-                }
-                continue;
-            }
-            self.note(format!("the field `{}`", key.chars().take(40).collect::<String>()), Severity::Info);
-        }
-    }
-}
-
-/// Whether no other place has the same reasoning with its signature.
-fn is_best_thought(message: Object<'_>, place: &[Step]) -> bool {
-    let &[Step::Key(name)] = place else { return true };
-    let better = THOUGHTS.into_iter().skip_while(|&other| other != name).skip(1);
-    !THOUGHTS.contains(&name) || better.into_iter().all(|other| message.last(other).is_none_or(Value::is_null))
-}
-
-/// The fields of messages and parts that are read, or that can be dropped without loss.
-const READ: &str = "type role content parts id status state name text thinking reasoning reasoning_content thinking_blocks \
-     reasoning_details signature additional_kwargs tool_call_chunks \
-     summary rawContent encrypted_content thought thoughtSignature thought_signature data url image image_url source \
-     source_type file file_data fileData filename title inlineData inline_data input_audio audio format mediaType \
-     mimeType mime_type media_type altText width height ref input args arguments function custom index call_id callId \
-     tool_call_id tool_use_id toolCallId toolName tool_calls function_call functionCall functionResponse \
-     function_response output result uri errorText is_error isError refusal lc kwargs approvalId phase";
-
-/// Those that have subfields.
-const HOLDERS: &str =
-    "additional_kwargs image_url source file input_audio inlineData inline_data fileData function kwargs data";
-
-/// Whether a list of words contains a word.
-fn is_one_of(words: &str, word: &str) -> bool {
-    words.split(' ').any(|known| known == word)
 }
 
 /// The value at the end of a path.
@@ -702,17 +462,6 @@ fn reasoning_text<'t>(part: Value<'t>) -> Cow<'t, str> {
     Cow::Owned(texts.join("\n\n"))
 }
 
-/// The type of an image, a recording or a file, and the place of its data.
-fn media<'t>(value: Value<'t>) -> Option<(Cow<'t, str>, Media<'t>)> {
-    let (mime, source) = find(value, None)?;
-    let source = source.as_text()?;
-    if let Some((mime, data)) = data_url(&source) {
-        return Some((Cow::Owned(mime.to_owned()), Media::Data(Cow::Owned(data.to_owned()))));
-    }
-    let media = if split_once(&source, "://").is_some() { Media::Url(source) } else { Media::Data(source) };
-    Some((mime.unwrap_or_default(), media))
-}
-
 /// The arguments of a call, and whether they are a text other than JSON.
 fn arguments(call: Value<'_>) -> Result<(Option<Value<'_>>, bool)> {
     let Ok(object) = call.object("a call") else { return Ok((None, false)) };
@@ -735,49 +484,17 @@ fn signature_of<'t>(format: Format, part: Object<'t>) -> Option<ReasoningSignatu
     if let Some(signature) = signed {
         return (signature != NO_SIGNATURE).then_some(ReasoningSignature::Thought(signature));
     }
-    if anthropic::fields::is_redacted(part) {
-        return anthropic::fields::redacted(part);
+    let kind = text_in(part, "type").unwrap_or_default();
+    if let Ok(Part::Reasoning { signature, form: SignatureForm::Redacted, .. }) = anthropic::part::read(part, &kind) {
+        return signature.and_then(Value::as_text).map(ReasoningSignature::Redacted);
     }
     if openai_chat::fields::is_sealed_detail(part) {
         return openai_chat::fields::sealed_detail(part);
     }
-    if format == Format::Interactions {
-        return gemini_interactions::fields::signature(part).map(ReasoningSignature::Thought);
-    }
-    if let Some(signature) = anthropic::fields::signature(part) {
-        return match format {
-            Format::Generic => ReasoningSignature::of(signature),
-            _ => Some(ReasoningSignature::Thinking(signature)),
-        };
-    }
-    openai_responses::fields::sealed(part).or_else(|| ai_sdk::fields::signature(part))
-}
-
-/// The form of the vendor blocks in a format.
-fn block_format_of(format: Format) -> Option<BlockFormat> {
-    match format {
-        Format::Anthropic => Some(BlockFormat::Anthropic),
-        Format::Responses => Some(BlockFormat::OpenAiItem),
-        Format::Gemini => Some(BlockFormat::GeminiPart),
-        Format::Interactions => Some(BlockFormat::GeminiStep),
-        _ => None,
-    }
-}
-
-/// Whether a target accepts a signature.
-fn takes(target: Format, signature: &ReasoningSignature<'_>) -> bool {
-    match target {
-        Format::AiSdk | Format::AiSdkUi | Format::Generic => true,
-        Format::LangChain => matches!(signature, ReasoningSignature::Thinking(_) | ReasoningSignature::Redacted(_)),
-        Format::Anthropic => matches!(
-            signature,
-            ReasoningSignature::Thinking(_) | ReasoningSignature::Redacted(_) | ReasoningSignature::Opaque(_)
-        ),
-        Format::Gemini | Format::Interactions => {
-            matches!(signature, ReasoningSignature::Thought(_) | ReasoningSignature::Opaque(_))
-        }
-        Format::Responses => matches!(signature, ReasoningSignature::Sealed(..) | ReasoningSignature::Opaque(_)),
-        Format::Agents => matches!(signature, ReasoningSignature::Sealed(..)),
-        Format::OpenAi => false,
+    match (format, text_in(part, "signature").filter(|signature| !signature.is_empty())) {
+        (Format::Interactions, signature) => signature.map(ReasoningSignature::Thought),
+        (Format::Generic, Some(signature)) => ReasoningSignature::of(signature),
+        (_, Some(signature)) => Some(ReasoningSignature::Thinking(signature)),
+        (_, None) => openai_responses::fields::sealed(part).or_else(|| ai_sdk::fields::signature(part)),
     }
 }
