@@ -30,7 +30,7 @@ impl<'t> ChatInput<'t> {
         let lists = [(contents, ListField::Contents), (messages, ListField::Messages), (input, ListField::Input)];
         let (list, field) =
             lists.into_iter().find_map(|(list, field)| Some((list?, field))).ok_or_else(|| given.mismatch(EXPECTED))?;
-        let instructions = instructions.filter(|it| field == ListField::Input && it.as_text().is_some());
+        let instructions = instructions.filter(|it| field == ListField::Input && it.is_text());
         let system = system.or(instruction).or(snake).or(instructions);
         system.map_or(Ok(()), |system| each_system_part(system, &mut |_| {}))?;
         let list = list.list(EXPECTED)?.collect();

@@ -106,7 +106,8 @@ impl<'t> ChatRequest<'t> {
         let pairs = find_pairs(&self.messages);
         let mut sums = Vec::new();
         Sum::extend(&mut sums, &self.messages);
-        let hashes: Vec<MessageHash> = self.list.iter().map(|&message| MessageHash::of(message)).collect();
+        let read = self.list.iter().zip(&self.messages);
+        let hashes: Vec<MessageHash> = read.map(|(&message, read)| MessageHash::of_read(message, read)).collect();
         let values = self.messages.iter().zip(&self.list).filter(|_| options.max_bytes.is_some());
         let sizes: Vec<MessageSize> = values.map(|(message, &value)| MessageSize::of(message, value)).collect();
         let mut fit = Fit {

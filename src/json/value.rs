@@ -232,7 +232,12 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// The string; `None` if the value is not a string.
+    pub(crate) fn is_text(self) -> bool {
+        self.kind() == Kind::String
+    }
+
+    /// The string; `None` if the value is not a string. A string with escapes is decoded: use [`Self::is_text`] where its
+    /// text is not needed.
     pub(crate) fn as_text(self) -> Option<Cow<'t, str>> {
         let (raw, is_escaped) = self.document.tape.string(self.at)?;
         Some(if is_escaped { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) })

@@ -260,7 +260,7 @@ pub(super) fn answer(value: Value<'_>) -> Result<MemoryAnswer> {
     let answer = value.object("an object with `context` and `matches`, the answer of the memory system")?;
     let pair = |value: Value<'_>| {
         const EXPECTED: &str = "a match, a path or a list of a path and its metadata";
-        if value.as_text().is_some() {
+        if value.is_text() {
             return Ok((value.string()?, serde_json::Value::Null));
         }
         let mut parts = value.list(EXPECTED)?;

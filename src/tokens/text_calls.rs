@@ -29,8 +29,7 @@ fn with_codec<T>(
     run: impl FnOnce(&dyn Codec) -> Result<T>,
 ) -> Result<T> {
     let counter = counter(options, host)?;
-    let is_own =
-        options.is_some_and(|options| options.last("tokenizer").is_some_and(|given| given.as_text().is_none()));
+    let is_own = options.is_some_and(|options| options.last("tokenizer").is_some_and(|given| !given.is_text()));
     match counter.codec().filter(|_| !is_own) {
         Some(codec) => run(codec),
         None => {

@@ -131,7 +131,7 @@ fn formats_of(message: Object<'_>) -> Result<Formats> {
     let Some(role) = role else {
         return Ok(kind.map_or(0, |kind| formats_of_item(kind, content.or(data).is_some(), message)));
     };
-    if role.as_text().is_none() {
+    if !role.is_text() {
         return Ok(0);
     }
     if provider_data.is_some() || call_id.is_some() {
@@ -163,7 +163,7 @@ fn formats_of(message: Object<'_>) -> Result<Formats> {
                 set &= formats_of_part(part);
             }
         }
-        Some(content) if content.as_text().is_none() => return Ok(0),
+        Some(content) if !content.is_text() => return Ok(0),
         Some(_) => {}
         // Only OpenAI's assistant messages may have none.
         None => set &= OPENAI | if message.get_or_null("content")?.is_some() { 0 } else { LANGCHAIN },

@@ -163,7 +163,7 @@ fn text_of<'t>(part: Object<'t>, kind: &str) -> Option<Medium<'t>> {
     }
     let tagged = || ["data", "resource"].iter().find_map(|name| inner(name)?.last("text"));
     let text = tagged().or_else(|| part.last("text").filter(|_| matches!(kind, "file" | "text-plain")));
-    text.filter(|text| text.as_text().is_some()).map(Medium::Text)
+    text.filter(|text| text.is_text()).map(Medium::Text)
 }
 
 /// The media type, if stated, and the data (base64, a `data:` URL or bytes outside the module) or the URL.

@@ -5,6 +5,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::hashing::Hasher;
 use crate::json::{Kind, Object, Value};
+use crate::vendors::pieces::message::{Message, Step, Text};
 
 /// The hashes of a message: of everything except its parts, and with each further part.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +16,19 @@ pub(crate) struct MessageHash {
 }
 
 impl MessageHash {
+    /// The hashes of a message as it was read, whose text need not be decoded again.
+    pub(crate) fn of_read(message: Value<'_>, read: &Message<'_>) -> Self {
+        let is_content = |text: &&Text<'_>| matches!(text.path.as_slice(), [Step::Key("content")]);
+        let content = read.pieces.iter().flat_map(|piece| &piece.texts).find(is_content);
+        Self::new(message, content.map(|content| &*content.text))
+    }
+
     pub(crate) fn of(message: Value<'_>) -> Self {
+        Self::new(message, None)
+    }
+
+    /// `content` is the message's content, if that is a text and known.
+    fn new(message: Value<'_>, content: Option<&str>) -> Self {
         let Some(object) = message.as_object() else {
             return Self { head: value_hash(message).unwrap_or_default(), parts: smallvec![] };
         };
@@ -23,11 +36,12 @@ impl MessageHash {
         hash_fields(object, &mut head, &is_parts);
         let head = head.finish();
         let mut parts: SmallVec<[u64; 2]> = smallvec![];
-        for (_, content) in object.entries().filter(|(key, _)| key.as_text().is_some_and(|name| is_parts(&name))) {
+        for (key, value) in object.entries().filter(|(key, _)| key.as_text().is_some_and(|name| is_parts(&name))) {
             let last = |parts: &[u64]| parts.last().copied().unwrap_or(head);
-            match content.as_list() {
-                Some(list) => list.for_each(|part| parts.push(with_part(last(&parts), part))),
-                None => parts.push(with_part(last(&parts), content)),
+            match (value.as_list(), content.filter(|_| key.is_string("content"))) {
+                (Some(list), _) => list.for_each(|part| parts.push(with_part(last(&parts), part))),
+                (None, Some(text)) => parts.push(with_text(last(&parts), text)),
+                (None, None) => parts.push(with_part(last(&parts), value)),
             }
         }
         Self { head, parts }
@@ -84,13 +98,15 @@ fn with_part(before: u64, part: Value<'_>) -> u64 {
     };
     let is_plain = part.as_object().is_none_or(|object| object.entries().all(|(key, _)| is_plain_text_key(key)));
     match text.filter(|_| is_plain) {
-        Some(text) => {
-            let mut hasher = Hasher::default();
-            hasher.text(&text);
-            hash_of([before, hasher.finish()])
-        }
+        Some(text) => with_text(before, &text),
         None => hash_of([before, value_hash(part).unwrap_or_default()]),
     }
+}
+
+fn with_text(before: u64, text: &str) -> u64 {
+    let mut hasher = Hasher::default();
+    hasher.text(text);
+    hash_of([before, hasher.finish()])
 }
 
 fn is_plain_text_key(key: Value<'_>) -> bool {

@@ -99,7 +99,7 @@ impl Prices<'_> {
     /// Tokens of a part, or of a text in its place.
     pub(crate) fn part(&self, part: Value<'_>) -> u64 {
         let object = part.object("a part").ok();
-        let text = object.and_then(|part| part.last("text")).filter(|text| text.as_text().is_some());
+        let text = object.and_then(|part| part.last("text")).filter(|text| text.is_text());
         match object.and_then(medium_of) {
             Some(medium) => self.medium(medium),
             None => self.value(text.unwrap_or(part)),

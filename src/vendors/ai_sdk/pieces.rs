@@ -44,7 +44,7 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
                 .map(|output| output.fields(["type", "value", "reason"]));
             match fields.transpose()? {
                 // The model reads JSON as text, regardless of its content.
-                Some([Some(kind), Some(value), _]) if is_json(kind) && value.as_text().is_none() => {
+                Some([Some(kind), Some(value), _]) if is_json(kind) && !value.is_text() => {
                     reader.json(Some(value));
                 }
                 Some([_, Some(value), _]) => {

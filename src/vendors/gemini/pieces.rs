@@ -154,7 +154,7 @@ fn texts_of<'t>(reader: &mut Reader<'_, 't>, at: &[Step], body: Option<Value<'t>
     let texts = object.map(|object| object.fields(["output", "result", "error"])).transpose()?.unwrap_or_default();
     let mut rest = object.map_or(0, Object::len);
     for (key, value) in ["output", "result", "error"].into_iter().zip(texts) {
-        if let Some(value) = value.filter(|value| value.as_text().is_some()) {
+        if let Some(value) = value.filter(|value| value.is_text()) {
             reader.text(path(at, &[Key(key)]), value)?;
             rest -= 1;
         }

@@ -102,7 +102,7 @@ fn count_message(message: Value<'_>, overhead: ChatOverhead, model: &str, counte
     let parts = message.get("content")?;
     let calls = [message.get("function_call")?, message.get("tool_calls")?];
     match parts {
-        Some(content) if content.as_text().is_none() => {
+        Some(content) if !content.is_text() => {
             for part in content.list("a string or a list of parts")? {
                 let part = part.object("a part, an object with a `type`")?;
                 let kind = part.need("type")?;

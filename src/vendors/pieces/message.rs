@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use crate::content::Role;
 use crate::error::Result;
+use crate::hashing::Hasher;
 use crate::json::{Value, object};
 use crate::vendors::anthropic::images::is_large;
 use crate::vendors::media::{Medium, medium_of};
@@ -568,14 +569,19 @@ impl<'r, 't> Reader<'r, 't> {
 
     /// Sets the arguments of the last piece, a call, which may be cleared.
     pub(crate) fn input(&mut self, at: Path, value: Option<Value<'t>>) -> &mut Self {
-        let before = self.pieces.last().map_or(0, |piece| piece.tokens);
-        self.json(value);
-        let (Some(value), Some(piece)) = (value, self.pieces.last_mut()) else { return self };
-        let shape = if value.as_text().is_some() { TextShape::String } else { TextShape::NoArguments };
-        let (tokens, hash) = (piece.tokens.saturating_sub(before), fnv1a(value.json().as_bytes()));
-        let shown = shown(&value.as_text().unwrap_or_else(|| value.json()));
-        piece.input = Some(CallInput { path: at, shape, tokens, hash, shown });
-        self
+        let Some(value) = value else { return self };
+        let json = value.json();
+        let text = value.as_text();
+        let shape = if text.is_some() { TextShape::String } else { TextShape::NoArguments };
+        let written: &str = text.as_deref().unwrap_or(&json);
+        let tokens = self.count(written);
+        let mut hasher = Hasher::default();
+        hasher.text(&json);
+        let input = CallInput { path: at, shape, tokens, hash: hasher.finish(), shown: shown(written) };
+        if let Some(piece) = self.last() {
+            piece.input = Some(input);
+        }
+        self.tokens(tokens)
     }
 
     /// Adds encrypted reasoning to the last piece.
@@ -657,9 +663,4 @@ impl<'r, 't> Reader<'r, 't> {
         let name = name.and_then(Value::as_text).map_or(0, |name| per_name + self.count(&name));
         Ok((known, tokens + name))
     }
-}
-
-/// The hash FNV-1a.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -18,13 +18,13 @@ pub(crate) fn content<'r, 't>(
     part: &mut dyn FnMut(&mut Reader<'r, 't>, Path, Object<'t>, &str) -> Result<()>,
 ) -> Result<()> {
     let Some(content) = content else { return Ok(()) };
-    if content.as_text().is_some() {
+    if content.is_text() {
         reader.piece(Kind::Text, None).text(at, content)?;
         return Ok(());
     }
     for (index, value) in content.list("a string or a list of parts")?.enumerate() {
         let place = path(&at, &[At(index)]);
-        if value.as_text().is_some() {
+        if value.is_text() {
             reader.piece(Kind::Text, Some(place.clone())).text(place, value)?;
             continue;
         }
@@ -37,7 +37,7 @@ pub(crate) fn content<'r, 't>(
 
 /// Whether a value is a text that is not empty.
 pub(crate) fn is_given(value: Option<Value<'_>>) -> bool {
-    value.and_then(Value::as_text).is_some_and(|text| !text.is_empty())
+    value.is_some_and(|value| value.is_text() && !value.raw().is_empty())
 }
 
 /// A field of an object within an object, if present.
@@ -137,7 +137,7 @@ pub(crate) fn result_content<'t>(
 ) -> Result<()> {
     reader.body(at.clone(), shape);
     let Some(content) = content else { return Ok(()) };
-    if content.as_text().is_some() {
+    if content.is_text() {
         reader.text(at, content)?;
         return Ok(());
     }
