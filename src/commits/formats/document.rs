@@ -239,7 +239,7 @@ pub(crate) fn of_lines(format: Format, lines: &[u8], is_list: bool) -> Vec<u8> {
 pub(super) struct DocumentJoin(Vec<SessionDocument>);
 
 impl DocumentJoin {
-    /// Adds a delta, and returns it if it is the first: it is the result so far.
+    /// Adds a delta. The first one is the result so far.
     pub(super) fn push(
         &mut self,
         format: Format,
