@@ -90,8 +90,8 @@ function failed(thrown: unknown): number {
 
 /** The arguments that show the help of the typed command, or that of the program. */
 function helpOf(): string {
-  const words = [args.slice(0, 2).join(" "), args[0]];
-  const command = commands.find(({ name }) => words.includes(name));
+  const named = (words: string | undefined) => commands.find(({ name }) => name === words);
+  const command = named(args.slice(0, 2).join(" ")) ?? named(args[0]);
   return command ? `${command.name} --help` : "--help";
 }
 
