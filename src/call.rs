@@ -33,7 +33,7 @@ impl CallContext {
 }
 
 /// The result of a call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Response {
     /// The result as JSON. Empty if the result is `small` or is the bytes; see [`Self::to_json`].
     pub json: Vec<u8>,
@@ -70,7 +70,7 @@ impl Response {
 }
 
 /// A result of a few fields, for which no JSON text is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum SmallResult {
     /// `null`
     Null,
@@ -78,6 +78,8 @@ pub enum SmallResult {
     Bool(bool),
     /// A whole number below 2^53.
     Number(u64),
+    /// A finite number.
+    Decimal(f64),
     /// A text.
     Text(String),
     /// An object. Fields without a value are omitted.
@@ -90,6 +92,7 @@ impl Serialize for SmallResult {
             Self::Null => serializer.serialize_unit(),
             Self::Bool(value) => serializer.serialize_bool(*value),
             Self::Number(number) => serializer.serialize_u64(*number),
+            Self::Decimal(number) => serializer.serialize_f64(*number),
             Self::Text(text) => serializer.serialize_str(text),
             Self::Object(fields) => {
                 serializer.collect_map(fields.iter().filter_map(|(name, value)| Some((name, value.as_ref()?))))

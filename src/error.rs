@@ -98,7 +98,7 @@ codes! {
         StopNotInChain = "stop_not_in_chain", "The commit to stop at is not in the chain of the commit to materialize. `details`: `commitId`, `stop`.";
         StoreBusy = "store_busy", "Garbage collection is deleting the keys to write; try again after it. `details`: `keys`, and `head` if a head is concerned.";
         StoreFailed = "store_failed", "A call of a store failed on every attempt; `cause` is the last error it threw. `details`: `operation`, `key`.";
-        SystemContextTooLong = "system_context_too_long", "The system context alone is over the limit; it is never truncated. `details`: `limit`, `required`, `overBy`.";
+        SystemContextTooLong = "system_context_too_long", "The system context and the tool definitions alone are over the limit; they are never truncated. `details`: `limit`, `required`, `overBy`.";
         TokenizerFailed = "tokenizer_failed", "A custom tokenizer threw, or returned something other than a whole number of 0 or more.";
         UnknownValue = "unknown_value", "A field has an unknown value. `details`: `value`, `expected`, and the id of the node or edge.";
         UnsupportedFormat = "unsupported_format", "A file has no supported format, or does not match the format that was named. `details`: `expected`; `format` if one was named.";

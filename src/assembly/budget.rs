@@ -13,11 +13,16 @@ pub(crate) fn limit(window: u64, token_buffer: u64) -> Result<u64> {
 
 /// Fails if the system context with its overhead exceeds the limit.
 pub(crate) fn check_system(system: &str, required: u64, limit: u64) -> Result<()> {
-    if required <= limit || system.is_empty() {
+    if system.is_empty() { Ok(()) } else { check_lead("the system context costs", required, limit) }
+}
+
+/// Fails if what precedes all messages exceeds the limit. `part` names it, with its verb.
+pub(crate) fn check_lead(part: &str, required: u64, limit: u64) -> Result<()> {
+    if required <= limit {
         return Ok(());
     }
     let message = format!(
-        "the system context costs {required} tokens with its overhead, over the limit of {limit}; shorten it or use a larger context window"
+        "{part} {required} tokens with overhead, over the limit of {limit}; shorten or remove some, or use a larger context window"
     );
     Err(over(Code::SystemContextTooLong, message, limit, required))
 }

@@ -94,7 +94,13 @@ impl Fit<'_> {
             .map(Message::now)
             .fold(self.request_overhead.tokens(), u64::saturating_add);
         if lead > limit && lead > PER_REQUEST {
-            budget::check_system("the system context", lead, limit)?;
+            let tools = self.request_overhead.tools;
+            let part = match (tools, tools.saturating_add(PER_REQUEST) == lead) {
+                (0, _) => "the system context costs",
+                (_, true) => "the tool definitions cost",
+                (_, false) => "the system context and the tool definitions cost",
+            };
+            budget::check_lead(part, lead, limit)?;
         }
         if fixed > limit {
             let is_empty = fixed == PER_REQUEST;

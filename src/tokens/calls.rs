@@ -97,5 +97,17 @@ fn model_info(request: Value<'_>) -> Result<Response> {
         ("outputLimit", model.output_limit.map(number)),
         ("preservedThinking", Some(SmallResult::Bool(model.preserved_thinking))),
         ("countsAs", model.counts_as.map(|name| SmallResult::Text(name.to_owned()))),
+        ("price", model.price.map(price)),
     ])))
+}
+
+fn price(price: models::Price) -> SmallResult {
+    SmallResult::Object(vec![
+        ("input", Some(SmallResult::Decimal(price.input))),
+        ("output", price.output.map(SmallResult::Decimal)),
+        ("cacheRead", price.cache_read.map(SmallResult::Decimal)),
+        ("cacheWrite", price.cache_write.map(SmallResult::Decimal)),
+        ("source", Some(SmallResult::Text(price.source.to_owned()))),
+        ("date", Some(SmallResult::Text(price.date.to_owned()))),
+    ])
 }

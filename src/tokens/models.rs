@@ -2,7 +2,7 @@
 //!
 //! The table is `models.txt`, whose first line names its source and date. A line `=family tokenizer` applies to the
 //! lines below it. These have the window, `-` and the input limit if it is lower, `/` and the output limit if known,
-//! and the names. An unknown member of a known line, such as a version that is newer than the table, counts as the
+//! `$` and the price if known, and the names. An unknown member of a known line, such as a version that is newer than the table, counts as the
 //! newest of its line.
 
 use serde::Serialize;
@@ -12,7 +12,7 @@ use crate::json::Value;
 use crate::text::{replace, split_once, whole_number};
 
 /// The properties of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Model {
     /// The vendor: `openai`, `claude`, `gemini`, `llama`, `qwen`, `deepseek`, `mistral`, `xai`, `zai`, `moonshot`,
@@ -34,6 +34,31 @@ pub struct Model {
     /// The model of the table that stands for it, if the name is an unknown member of a known line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts_as: Option<&'static str>,
+    /// The list price, if known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+}
+
+/// A list price in US dollars per million tokens, at the standard tier and below the vendor's threshold for long
+/// requests.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Price {
+    /// Tokens of the request.
+    pub input: f64,
+    /// Tokens of the answer. `None` for models that write none, such as embeddings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<f64>,
+    /// Tokens read from the cache. `None` if the vendor gives no discount.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_read: Option<f64>,
+    /// Tokens written to the cache. `None` if they cost what `input` costs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_write: Option<f64>,
+    /// The registry and its release.
+    pub source: &'static str,
+    /// The day on which the registry was read, as `YYYY-MM-DD`.
+    pub date: &'static str,
 }
 
 const MODELS: &str = include_str!("models.txt");
@@ -209,13 +234,14 @@ fn find(name: &str) -> Option<Model> {
     Some(last(&mut |known| known == name)?.1)
 }
 
-/// The newest model of a line; the first one if several have the same version.
+/// The newest model of a line; the first by name if several have the same version.
 fn newest(line: &str) -> Option<Model> {
     let mut latest = None;
     let (name, model) = last(&mut |known| {
         let version = known.strip_prefix(line).and_then(|rest| version(rest.strip_prefix('-').unwrap_or(rest)));
-        let is_newer = version > latest;
-        latest = latest.max(version);
+        let Some(version) = version else { return false };
+        let is_newer = latest.is_none_or(|(last, name)| version > last || version == last && known < name);
+        latest = if is_newer { Some((version, known)) } else { latest };
         is_newer
     })?;
     Some(Model { counts_as: Some(name), ..model })
@@ -237,13 +263,45 @@ fn last(accepts: &mut dyn FnMut(&'static str) -> bool) -> Option<(&'static str, 
         }
     }
     let (name, family, tokenizer, sizes) = found?;
+    let (sizes, price) = split_once(sizes, "$").map_or((sizes, None), |(sizes, price)| (sizes, self::price(price)));
     let (sizes, output) = split_once(sizes, "/").unwrap_or((sizes, ""));
     let (window, input) = split_once(sizes, "-").unwrap_or((sizes, ""));
     let (input_limit, output_limit) = (whole_number(input), whole_number(output));
     let context_window = whole_number(window)?;
-    let (preserved_thinking, counts_as) = (false, None);
-    let model = Model { family, tokenizer, context_window, input_limit, output_limit, preserved_thinking, counts_as };
-    Some((name, model))
+    let limits = Model {
+        family,
+        tokenizer,
+        context_window,
+        input_limit,
+        output_limit,
+        preserved_thinking: false,
+        counts_as: None,
+        price,
+    };
+    Some((name, limits))
+}
+
+/// The price in a line: input, output, cache read and cache write, each empty if unknown.
+fn price(text: &str) -> Option<Price> {
+    let heading = MODELS.lines().next()?.strip_prefix("# ")?;
+    let (source, rest) = split_once(heading, ", ")?;
+    let (date, _) = split_once(rest, ";")?;
+    let mut numbers = text.split(',').map(dollars);
+    let mut next = || numbers.next().flatten();
+    let (input, output, cache_read, cache_write) = (next()?, next(), next(), next());
+    Some(Price { input, output, cache_read, cache_write, source, date })
+}
+
+/// Digits after the point of a price, at most.
+const PRICE_DIGITS: usize = 6;
+
+/// A decimal number such as `0.125`. Division of whole numbers rounds as correctly as parsing would, in less code.
+fn dollars(text: &str) -> Option<f64> {
+    let (whole, fraction) = split_once(text, ".").unwrap_or((text, ""));
+    let missing = PRICE_DIGITS.checked_sub(fraction.len())?;
+    let zeros = "000000".get(..missing)?;
+    let millionths = whole_number(&crate::text::concat(&[whole, fraction, zeros]))?;
+    Some(f64::from(millionths) / 1e6)
 }
 
 /// The prefix of a line's names, up to the version: `gpt-`, `o`, `claude-opus` of `claude-opus-latest`.

@@ -86,6 +86,7 @@ impl Serialize for Small<'_> {
             SmallResult::Bool(value) => serializer.serialize_bool(*value),
             // `serialize_u64` would import the code of its error for large numbers.
             SmallResult::Number(number) => serializer.serialize_f64(*number as f64),
+            SmallResult::Decimal(number) => serializer.serialize_f64(*number),
             SmallResult::Object(fields) => {
                 let given = fields.iter().filter_map(|(name, value)| Some((name, Small(value.as_ref()?))));
                 serializer.collect_map(given)

@@ -1,6 +1,6 @@
 //! What is known of models.
 
-use ctxweave::tokens::models::{Model, model, preserves_thinking};
+use ctxweave::tokens::models::{Model, Price, model, preserves_thinking};
 use tiktoken_rs::tokenizer::{Tokenizer, get_tokenizer};
 
 const MODELS: &str = include_str!("../../src/tokens/models.txt");
@@ -21,12 +21,13 @@ fn the_table_is_whole() {
             "qwen", "xai", "xiaomi", "zai"
         ]
     );
-    assert!(names().count() > 200);
-    for (name, model) in names() {
+    let all: Vec<_> = names().collect();
+    assert!(all.len() > 200);
+    for (name, model) in &all {
         assert!(model.context_window >= 2048, "{name}: {model:?}");
         assert!(model.input_limit.unwrap_or(model.context_window) <= model.context_window, "{name}: {model:?}");
         assert!(model.output_limit.is_none_or(|output| output <= model.context_window), "{name}: {model:?}");
-        assert_eq!(names().filter(|(other, _)| *other == name).count(), 1, "{name} is there once");
+        assert_eq!(all.iter().filter(|(other, _)| other == name).count(), 1, "{name} is there once");
     }
 }
 
@@ -111,6 +112,39 @@ fn names_are_known_as_people_write_them() {
         "200000",
     ] {
         assert_eq!(model(name), None, "{name}");
+    }
+}
+
+/// Prices of the table, also of snapshots, names with a provider and unknown members of a known line (docs/tokens.md).
+#[test]
+fn prices_are_those_of_the_table() {
+    for (name, input, output, cache_read, cache_write) in [
+        ("gpt-4o", 2.5, 10.0, Some(1.25), None),
+        ("gpt-4o-2024-08-06", 2.5, 10.0, Some(1.25), None),
+        ("openai/gpt-4o", 2.5, 10.0, Some(1.25), None),
+        ("gpt-4-0613", 30.0, 60.0, None, None),
+        ("claude-haiku-4-5-20251001", 1.0, 5.0, Some(0.1), Some(1.25)),
+        ("us.anthropic.claude-haiku-4-5-20251001-v1:0", 1.0, 5.0, Some(0.1), Some(1.25)),
+        ("anthropic/claude-sonnet-4.5", 3.0, 15.0, Some(0.3), Some(3.75)),
+        ("claude-haiku-5-5", 0.1, 0.5, Some(0.01), Some(0.125)),
+        ("claude-opus-9", 4.0, 20.0, Some(0.2), Some(5.0)),
+    ] {
+        let price = model(name).unwrap().price.unwrap_or_else(|| panic!("{name} has a price"));
+        let Price { source, date, .. } = price;
+        assert_eq!(price, Price { input, output: Some(output), cache_read, cache_write, source, date }, "{name}");
+        assert!(source.starts_with("LiteLLM ") && date.len() == 10, "{source}, {date}");
+    }
+    assert_eq!(model("claude-2.1").unwrap().price, None);
+    let priced = names().filter(|(_, model)| model.price.is_some()).count();
+    assert!(priced * 10 > names().count() * 8, "{priced} of {} have a price", names().count());
+    // Every price in the text was read, and is one of a request.
+    let written =
+        MODELS.lines().filter(|line| line.contains('$')).map(|line| line.split(' ').count() - 1).sum::<usize>();
+    assert_eq!(priced, written);
+    for (name, model) in names() {
+        let Some(Price { input, cache_read, cache_write, .. }) = model.price else { continue };
+        assert!(input > 0.0 && cache_read.is_none_or(|read| read <= input), "{name}: {model:?}");
+        assert!(cache_write.is_none_or(|write| write > 0.0), "{name}: {model:?}");
     }
 }
 

@@ -228,12 +228,15 @@ test("models are found by name, and a chat is counted with its overhead", async 
     const [hello, named] = [{ role: "user", content: "Hello, world!" }, { role: "user", content: "", name: "a" }];
     say([count([]), count([hello]), count([hello, named]), count([hello, named], { perMessage: 0, perName: 0, perRequest: 0 })]);`,
   );
+  const { source, date } = known.price;
+  assert.match(`${source}, ${date}`, /^LiteLLM [\d.]+, \d{4}-\d\d-\d\d$/);
   assert.deepEqual(known, {
     family: "openai",
     tokenizer: "o200k_base",
     contextWindow: 128_000,
     outputLimit: 16_384,
     preservedThinking: false,
+    price: { input: 2.5, output: 10, cacheRead: 1.25, source, date },
   });
   assert.equal(unknown, undefined);
   assert.deepEqual(counts, [3, 3 + 3 + 1 + 4, 11 + 3 + 1 + 1 + 1, 7]);

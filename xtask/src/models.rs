@@ -73,7 +73,15 @@ struct Model {
     window: u64,
     input: u64,
     output: u64,
+    price: Price,
 }
+
+/// Millionths of a US dollar per million tokens: input, output, cache read, cache write. 0 where the registry has none.
+type Price = [u64; 4];
+
+/// The registry's fields of a price: US dollars per token.
+const PRICES: [&str; 4] =
+    ["input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost", "cache_creation_input_token_cost"];
 
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     let given = args.value("--registry")?;
@@ -96,6 +104,9 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
             }
             let Some(model) = read(family, entry) else { continue };
             let before = models.entry(name).or_insert(model);
+            if before.price == Price::default() {
+                before.price = model.price;
+            }
             // Of two vendors of one window, one may leave out that the answer is part of it.
             if before.window == model.window && family == "openai" {
                 before.input = before.input.min(model.input);
@@ -103,7 +114,7 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
         }
     }
     for &(family, name, window, output) in OLDER {
-        let model = Model { window, input: window, output };
+        let model = Model { window, input: window, output, price: Price::default() };
         families.entry(family).or_default().entry(name.to_owned()).or_insert(model);
     }
     let path = project.path("src/tokens/models.txt");
@@ -153,7 +164,20 @@ fn read(family: &str, entry: &Value) -> Option<Model> {
     let both = input + output;
     let window = if family == "openai" && [400_000, 1_050_000].contains(&both) { both } else { input };
     // What writes more than it reads writes speech.
-    (output <= window).then_some(Model { window, input, output })
+    (output <= window).then_some(Model { window, input, output, price: price(entry) })
+}
+
+/// The price of short requests at the standard tier.
+fn price(entry: &Value) -> Price {
+    PRICES.map(|field| (entry[field].as_f64().unwrap_or(0.0) * 1e12).round() as u64)
+}
+
+/// `$2.5,10,1.25`, without what is missing at the end; nothing for a model without a price.
+fn written_price(price: Price) -> String {
+    let numbers = price.map(|micros| if micros == 0 { String::new() } else { (micros as f64 / 1e6).to_string() });
+    let text = numbers.join(",");
+    let text = text.trim_end_matches(',');
+    if text.is_empty() { String::new() } else { format!("${text}") }
 }
 
 /// A name without the date of a snapshot.
@@ -187,9 +211,17 @@ fn written(families: BTreeMap<&str, BTreeMap<String, Model>>, source: &str, date
             }
         }
     }
+    // By name within one size, so that the order does not depend on prices.
+    let mut lines: Vec<_> = lines.into_iter().collect();
+    lines.sort_by(|((family, tokenizer, model), names), ((other_family, other_tokenizer, other), other_names)| {
+        let sizes = |model: &Model| (model.window, model.input, model.output);
+        let (one, another) =
+            ((family, tokenizer, sizes(model), names), (other_family, other_tokenizer, sizes(other), other_names));
+        one.cmp(&another)
+    });
     let mut text = format!("# {source}, {}; written by `cargo xtask models`.\n", date.trim());
     let mut above = String::new();
-    for ((family, tokenizer, Model { window, input, output }), names) in lines {
+    for ((family, tokenizer, Model { window, input, output, price }), names) in lines {
         let heading = format!("={family} {tokenizer}\n");
         if above != heading {
             text += &heading;
@@ -198,7 +230,7 @@ fn written(families: BTreeMap<&str, BTreeMap<String, Model>>, source: &str, date
         let input = if input < window { format!("-{input}") } else { String::new() };
         let output = if output > 0 { format!("/{output}") } else { String::new() };
         let names: Vec<String> = names.into_iter().collect();
-        text += &format!("{window}{input}{output} {}\n", names.join(" "));
+        text += &format!("{window}{input}{output}{} {}\n", written_price(price), names.join(" "));
     }
     text
 }

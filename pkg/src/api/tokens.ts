@@ -152,6 +152,26 @@ export interface ModelInfo {
   preservedThinking: boolean;
   /** The known model whose properties these are, if the name is an unknown member of a known line. */
   countsAs?: string;
+  /** The list price, if known. */
+  price?: ModelPrice;
+}
+
+/**
+ * A list price in US dollars per million tokens, at the standard tier and below the vendor's threshold for long requests.
+ */
+export interface ModelPrice {
+  /** Tokens of the request. */
+  input: number;
+  /** Tokens of the answer; absent for models that write none, such as embeddings. */
+  output?: number;
+  /** Tokens read from the cache; absent if the vendor gives no discount. */
+  cacheRead?: number;
+  /** Tokens written to the cache; absent if they cost what `input` costs. */
+  cacheWrite?: number;
+  /** The registry and its release. */
+  source: string;
+  /** The day on which the registry was read, as `YYYY-MM-DD`. */
+  date: string;
 }
 
 /**

@@ -556,6 +556,15 @@ fn the_limit_is_over_by_what_stays() {
     let chat = json!([{ "role": "system", "content": long(1) }, { "role": "user", "content": long(2) }, { "role": "user", "content": "c" }]);
     let error = |more: Value| fit(&chat, &options(more)).unwrap_err();
     assert_eq!(error(json!({ "maxTokens": 40 })).code(), Code::SystemContextTooLong);
+    let tools = json!([{ "name": "read", "description": long(1), "input_schema": { "type": "object" } }]);
+    let message = |chat: &Value| {
+        let error = fit(chat, &options(json!({ "maxTokens": 40, "tools": tools }))).unwrap_err();
+        assert_eq!(error.code(), Code::SystemContextTooLong);
+        error.message().to_owned()
+    };
+    assert!(message(&chat).starts_with("the system context and the tool definitions cost "), "{}", message(&chat));
+    let alone = json!([{ "role": "user", "content": "c" }]);
+    assert!(message(&alone).starts_with("the tool definitions cost "), "{}", message(&alone));
     assert_eq!(error(json!({ "maxTokens": 110, "pinned": [1] })).code(), Code::ContextTooLong);
     let stop = error(json!({ "maxTokens": 110, "truncationStrategy": "stopAtLimit" }));
     assert_eq!(stop.code(), Code::ContextTooLong);
