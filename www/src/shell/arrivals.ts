@@ -124,7 +124,8 @@ async function importTree(
   const tree = trees[place];
   if (!tree) throw new Error("it contains no tree");
   const titles = trees.map(({ title, id }, at) => title || id || `Tree ${at + 1}`);
-  const json = JSON.stringify({ tree: tree.tree, ...(tree.media ? { media: tree.media } : {}) });
+  const { media, tip } = tree;
+  const json = JSON.stringify({ tree: tree.tree, ...(media ? { media } : {}), ...(tip === undefined ? {} : { tip }) });
   const file = new File([json], trees.length > 1 ? (titles[place] ?? name) : name);
   return {
     file: { path: file.name, file: async () => file },

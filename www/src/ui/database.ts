@@ -13,6 +13,13 @@ function done<T>(request: IDBRequest<T>): Promise<T> {
 
 let opened: Promise<IDBDatabase> | undefined;
 
+const lost = new Set<() => void>();
+
+/** Calls back when the database is deleted or replaced by another tab. */
+export function onDatabaseLost(listener: () => void): void {
+  lost.add(listener);
+}
+
 function database(): Promise<IDBDatabase> {
   opened ??= (async () => {
     const request = indexedDB.open(NAME, 2);
@@ -25,9 +32,14 @@ function database(): Promise<IDBDatabase> {
     };
     const found = await done(request);
     // A newer page in another tab must not wait for this one.
-    found.onversionchange = () => found.close();
+    found.onversionchange = () => {
+      found.close();
+      opened = undefined;
+      for (const listener of lost) listener();
+    };
     return found;
   })();
+  opened.catch(() => (opened = undefined));
   return opened;
 }
 

@@ -58,6 +58,16 @@ export function OwnTools<T>(props: {
       ) : null}
       <CopyLink view={view} own={own.isOwn.value} content={props.content} />
       {own.isKept.value ? <span class="quiet-text kept">Kept in this browser</span> : null}
+      {own.isElsewhere.value ? (
+        <span class="quiet-text elsewhere" role="status">
+          Also open in another tab. Each tab keeps its own document.
+        </span>
+      ) : null}
+      {own.left.value > 0 ? (
+        <button type="button" class="quiet" onClick={() => void own.openLeft().then(props.onUndo)}>
+          Open the document of a closed tab ({own.left.value})
+        </button>
+      ) : null}
       {own.problem.value ? (
         <span class="own-problem" role="alert">
           <MessageText text={own.problem.value} sentence />

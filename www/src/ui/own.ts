@@ -1,14 +1,9 @@
 import { batch, computed, signal, type Signal } from "@preact/signals";
 import { ask } from "./ask.js";
 import { linkParams, writeAddress } from "../shell/route.js";
-import { read, write } from "./database.js";
+import { onDatabaseLost } from "./database.js";
 import { unpack } from "./share.js";
-
-interface State<T> {
-  value: T;
-  /** Whether the user made or opened it; false for a sample. */
-  own: boolean;
-}
+import { StoredDocuments, type State } from "./stored.js";
 
 /** Maximum number of undo steps. */
 const MAX_UNDO_STEPS = 100;
@@ -16,8 +11,8 @@ const MAX_UNDO_STEPS = 100;
 const ONE_STEP = 1000;
 
 /**
- * The open document of a view. A document of the user's is stored in the browser's database, is replaced only after
- * confirmation, and has undo.
+ * The open document of a view. A document of the user's is stored in the browser's database with its undo steps, and is
+ * replaced only after confirmation. Each tab has its own.
  */
 export class PersistedDocument<T> {
   readonly #view: string;
@@ -26,7 +21,10 @@ export class PersistedDocument<T> {
   readonly #future = signal<readonly State<T>[]>([]);
   #typed = 0;
   #saving: Promise<void> | undefined;
-  #stored = false;
+  readonly #stored: StoredDocuments<T>;
+  #lastStep = 0;
+  /** Whether the document was changed here, since it was restored. */
+  #isChanged = false;
 
   readonly value = computed(() => this.#now.value?.value);
   readonly isOwn = computed(() => this.#now.value?.own ?? false);
@@ -34,11 +32,17 @@ export class PersistedDocument<T> {
   readonly isKept = signal(false);
   readonly canUndo = computed(() => this.#past.value.length > 0);
   readonly canRedo = computed(() => this.#future.value.length > 0);
+  /** Whether another open tab has a document of this view. */
+  readonly isElsewhere = signal(false);
+  /** Number of documents that closed tabs left. */
+  readonly left = signal(0);
   /** Why the document could not be stored, or a link not read. */
   readonly problem = signal<string | undefined>(undefined);
 
   constructor(view: string) {
     this.#view = view;
+    this.#stored = new StoredDocuments(view);
+    onDatabaseLost(() => (this.isKept.value = false));
   }
 
   /**
@@ -64,11 +68,40 @@ export class PersistedDocument<T> {
 
   async #restore(): Promise<void> {
     try {
-      const found = (await read("views", (store) => store.get(this.#view))) as State<T> | undefined;
-      this.#stored = found !== undefined;
-      if (!found || this.#now.peek() !== undefined) return;
-      this.#now.value = found;
-      this.isKept.value = true;
+      const found = await this.#stored.restore();
+      if (found && this.#now.peek() === undefined) {
+        const { past, now, future } = found.history;
+        this.#lastStep = Math.max(...[...past, now, ...future].map(({ step }) => step));
+        batch(() => {
+          this.#past.value = past;
+          this.#future.value = future;
+          this.#now.value = now;
+        });
+        this.#isChanged = !found.isShared;
+        // Also a document continued from another tab, so that this tab keeps it.
+        this.#save();
+      }
+      await this.#look();
+    } catch (error) {
+      this.problem.value = `the stored document cannot be read: ${(error as Error).message}`;
+    }
+  }
+
+  /** Looks for the documents of other tabs. */
+  async #look(): Promise<void> {
+    const { isElsewhere, closed } = await this.#stored.others();
+    batch(() => {
+      this.isElsewhere.value = isElsewhere;
+      this.left.value = closed.length;
+    });
+  }
+
+  /** Opens the last document that a closed tab left. */
+  async openLeft(): Promise<void> {
+    try {
+      const found = await this.#stored.take();
+      if (found) this.show(found.value, true);
+      await this.#look();
     } catch (error) {
       this.problem.value = `the stored document cannot be read: ${(error as Error).message}`;
     }
@@ -77,14 +110,14 @@ export class PersistedDocument<T> {
   /** Changes the document, which makes it the user's. */
   edit(value: T): void {
     const now = Date.now();
-    this.#step({ value, own: true }, now - this.#typed < ONE_STEP);
+    this.#step(value, true, now - this.#typed < ONE_STEP);
     this.#typed = now;
   }
 
   /** Replaces the document. A user's document can be restored by undo. */
   show(value: T, own: boolean): void {
     this.#typed = 0;
-    this.#step({ value, own }, false);
+    this.#step(value, own, false);
   }
 
   /** The same, after confirmation if a user's document would be replaced. */
@@ -126,8 +159,10 @@ export class PersistedDocument<T> {
     this.#save();
   }
 
-  #step(next: State<T>, joined: boolean): void {
+  #step(value: T, own: boolean, joined: boolean): void {
     const before = this.#now.peek();
+    this.#lastStep += 1;
+    const next = { value, own, step: this.#lastStep };
     batch(() => {
       this.#now.value = next;
       this.#future.value = [];
@@ -135,7 +170,10 @@ export class PersistedDocument<T> {
         this.#past.value = [...this.#past.peek(), before].slice(-MAX_UNDO_STEPS);
       }
     });
+    const isFirst = own && !this.#isChanged;
+    this.#isChanged ||= own;
     this.#save();
+    if (isFirst) void this.#look().catch(() => undefined);
   }
 
   /** Stores the newest state; changes made meanwhile are stored afterwards. */
@@ -146,17 +184,11 @@ export class PersistedDocument<T> {
       let written: State<T> | undefined;
       while (written !== this.#now.peek()) {
         written = this.#now.peek();
-        // A sample is not stored: it can be fetched again.
-        if (!written?.own && !this.#stored) continue;
-        const kept = written;
-        await write(["views"], (store) => {
-          if (kept?.own) store.put(kept, this.#view);
-          else store.delete(this.#view);
-        });
-        this.#stored = kept?.own ?? false;
+        if (!written) break;
+        await this.#keep(written);
       }
       this.problem.value = undefined;
-      this.isKept.value = this.#stored;
+      this.isKept.value = written?.own ?? false;
     })()
       .catch((error: unknown) => {
         this.problem.value = `not stored in this browser: ${(error as Error).message}`;
@@ -164,5 +196,16 @@ export class PersistedDocument<T> {
       .finally(() => {
         this.#saving = undefined;
       });
+  }
+
+  async #keep(now: State<T>): Promise<void> {
+    const [past, future] = [this.#past.peek(), this.#future.peek()];
+    try {
+      await this.#stored.keep({ past, now, future }, this.#isChanged);
+    } catch (error) {
+      if (past.length + future.length === 0) throw error;
+      // The steps may be too large for the database; the document comes first.
+      await this.#stored.keep({ past: [], now, future: [] }, this.#isChanged);
+    }
   }
 }

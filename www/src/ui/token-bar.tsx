@@ -3,18 +3,18 @@ import { count } from "./format.js";
 
 /** The shares of a chat's tokens, as in its report. */
 export const CHAT_SHARES = [
-  { id: "system", name: "System", tone: 3 },
-  { id: "messages", name: "Messages", tone: 1 },
-  { id: "tools", name: "Tools", tone: 4 },
-  { id: "overhead", name: "Overhead", tone: 2 },
+  { id: "system", name: "System", tone: "system" },
+  { id: "messages", name: "Messages", tone: "messages" },
+  { id: "tools", name: "Tools", tone: "tools" },
+  { id: "overhead", name: "Overhead", tone: "overhead" },
 ] as const;
 
-/** A part of a whole, in tokens. `tone` 0 is the free part. */
+/** A part of a whole, in tokens. Its tone is that of its kind, or a number for parts without one; 0 is the free part. */
 export interface Share {
   id: string;
   name: string;
   tokens: number;
-  tone: number;
+  tone: number | "system" | "messages" | "tools" | "overhead" | "free";
 }
 
 /** Number of tones; further parts start over. */
@@ -25,29 +25,34 @@ export function toneAt(place: number): number {
   return (place % TONES) + 1;
 }
 
-/** The distribution of tokens: a bar, and the same in numbers. */
-export function TokenBar({ shares, children }: { shares: readonly Share[]; children?: ComponentChildren }) {
+const classOf = (tone: Share["tone"]): string => (typeof tone === "number" ? `tone-${tone}` : tone);
+
+/** The distribution of tokens: a bar, and the same in numbers. Without a limit they are no parts of it, and have no bar. */
+export function TokenBar(props: { shares: readonly Share[]; isPartOf?: boolean; children?: ComponentChildren }) {
+  const { shares, isPartOf = true, children } = props;
   const shown = shares.filter(({ tokens }) => tokens > 0);
   const inNumbers = shown.map(({ name, tokens }) => `${name} ${count(tokens)}`).join(", ");
   return (
     <section class="budget" aria-label="Tokens">
-      <div class="bar" role="img" aria-label={inNumbers || "No tokens"}>
-        <div class="bar-window" style={{ flexGrow: "1" }}>
-          {shown.map(({ id, name, tokens, tone }) => (
-            <div
-              key={id}
-              class={`piece tone-${tone}`}
-              title={`${name}: ${count(tokens)}`}
-              style={{ flexGrow: String(tokens) }}
-            />
-          ))}
+      {isPartOf ? (
+        <div class="bar" role="img" aria-label={inNumbers || "No tokens"}>
+          <div class="bar-window" style={{ flexGrow: "1" }}>
+            {shown.map(({ id, name, tokens, tone }) => (
+              <div
+                key={id}
+                class={`piece ${classOf(tone)}`}
+                title={`${name}: ${count(tokens)}`}
+                style={{ flexGrow: String(tokens) }}
+              />
+            ))}
+          </div>
         </div>
-      </div>
+      ) : null}
       <dl class="bar-legend">
         {shares.map(({ id, name, tokens, tone }) => (
           <div key={id} class="legend-item">
             <dt>
-              <span class={`swatch tone-${tone}`} aria-hidden="true" />
+              <span class={`swatch ${classOf(tone)}`} aria-hidden="true" />
               {name}
             </dt>
             <dd data-tokens={id}>{count(tokens)}</dd>

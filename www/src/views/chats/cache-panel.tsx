@@ -3,8 +3,9 @@ import { Field, NumberInput } from "../../ui/fields.js";
 import { count, plural, tokens } from "../../ui/format.js";
 import { MessageText } from "../../ui/message.js";
 import { behind, SHORTEST, sums, turns, type Turn } from "./cache.js";
+import { MissingPrice } from "./price-table.js";
 import { dollars, money, priceOf, type Price } from "./prices.js";
-import { change, model, settings, whole, type Fitted } from "./state.js";
+import { change, modelName, settings, whole, type Fitted } from "./state.js";
 import "../../styles/cache.css";
 
 /** The part of the prompt that stays the same from turn to turn, and its value. */
@@ -17,7 +18,7 @@ export function CachePanel({ now }: { now: Fitted }) {
       </p>
     );
   }
-  const price = priceOf(model.value?.name);
+  const price = priceOf(modelName.value);
   return (
     <div class="cache">
       <Sums price={price} many={found.list.length} />
@@ -62,7 +63,7 @@ function Sums({ price, many }: { price: Price | undefined; many: number }) {
             {money(paid)} with a cache, {money(dollars(total, price.input))} without
           </span>
         ) : (
-          <span class="quiet-text">Choose a model to see the price.</span>
+          <MissingPrice />
         )}
         {moved > 0 ? (
           <span class="warn" data-moved={moved}>

@@ -4,7 +4,7 @@ import type { FitReport } from "ctxweave/chat";
 import { plural, tokens } from "../../ui/format.js";
 import { roleOf, textOf } from "./parts.js";
 import { chatOf, messagesOf, systemOf, toolsOf } from "./request.js";
-import { given, marks, model, outcome, sent, settings } from "./state.js";
+import { given, marks, modelName, outcome, sent, settings } from "./state.js";
 import { STRATEGIES } from "./words.js";
 
 type Diff = typeof import("diff");
@@ -29,7 +29,7 @@ const NOW = "now";
 export const candidates = computed<readonly Snapshot[]>(() => {
   const all = given.value;
   const result = outcome.value;
-  const forModel = model.value?.name;
+  const forModel = modelName.value;
   return [
     ...(all.kind === "chat"
       ? [{ id: GIVEN, name: "As given", request: all.request, report: all.report, model: forModel }]
@@ -55,7 +55,7 @@ const setting = computed(() => {
   const done = Object.keys(marks.value.edits).length + marks.value.pinned.length;
   const { strategy, results, as } = settings.value;
   return [
-    model.value?.name,
+    modelName.value,
     result.kind === "fitted" ? tokens(result.report.limit) : undefined,
     STRATEGIES[strategy],
     results === "all" ? undefined : `old results cleared except ${results}`,
@@ -83,7 +83,7 @@ const found = (id: string | undefined): Snapshot | undefined => candidates.value
 
 /** The left side: the chosen result, otherwise the last pinned one, otherwise the original request. */
 export const left = computed(() => found(chosenLeft.value) ?? pins.value.at(-1) ?? found(GIVEN));
-export const right = computed(() => found(chosenRight.value) ?? found(NOW));
+export const right = computed(() => found(chosenRight.value) ?? found(NOW) ?? found(GIVEN));
 
 export function choose(side: "left" | "right", id: string): void {
   if (side === "left") chosenLeft.value = id;

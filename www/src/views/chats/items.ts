@@ -3,7 +3,7 @@ import type { ChatFormat, CountMessagesOptions, FitReport } from "ctxweave/chat"
 import { at, readParts, textOf, type Kind, type Read } from "./parts.js";
 import { chatOf, messagesOf, systemOf, toolsOf } from "./request.js";
 
-/** Something that occupies the window: a part of a message, the system context, or a tool definition. */
+/** Something that occupies the window: a part of a message, the system context, a tool definition, or the overhead. */
 export interface Item {
   id: string;
   kind: Kind;
@@ -16,6 +16,7 @@ export interface Item {
 }
 
 export const SYSTEM = "system";
+export const OVERHEAD = "overhead";
 export const toolId = (place: number): string => `tool-${place}`;
 export const partId = (message: number, part: number): string => `${message}.${part}`;
 
@@ -29,8 +30,8 @@ export function readMessages(request: unknown, options: Counting): Read[] {
 }
 
 /**
- * Everything in a request that costs tokens, with its cost. Costs shared by the parts of a message, such as its role,
- * are overhead.
+ * Everything in a request that costs tokens, with its cost; the sum is the cost of the request. Costs of a message
+ * besides its parts, such as its role, are overhead.
  */
 export function itemsOf(request: unknown, messages: readonly Read[], report: FitReport, options: Counting): Item[] {
   const items: Item[] = [];
@@ -44,18 +45,22 @@ export function itemsOf(request: unknown, messages: readonly Read[], report: Fit
   const alone = tools.map((tool) => toolCost(tool.alone, options));
   const sum = alone.reduce((all, tokens) => all + tokens, 0) || 1;
   for (const [place, { name, value }] of tools.entries()) {
-    // The vendor's fixed cost for tools is divided among them.
-    const tokens = Math.round(((alone[place] ?? 0) / sum) * report.tokens.tools);
+    // The vendor's fixed cost for tools is divided among them. Rounded sums add up to the whole.
+    const upTo = (end: number): number =>
+      Math.round((alone.slice(0, end).reduce((all, tokens) => all + tokens, 0) / sum) * report.tokens.tools);
+    const tokens = upTo(place + 1) - upTo(place);
     items.push({ id: toolId(place), kind: "tool", name, tokens, text: JSON.stringify(value, null, 1) });
   }
-  for (const [message, { message: value, tokens: whole, parts }] of messages.entries()) {
+  for (const [message, { message: value, parts }] of messages.entries()) {
     for (const [place, { kind, name, tokens, path }] of parts.entries()) {
       if (tokens === 0) continue;
       const id = partId(message, place);
       const text = kind === "image" ? "" : textOf(at(value, path));
-      items.push({ id, kind, name, tokens: parts.length === 1 ? whole : tokens, text, message });
+      items.push({ id, kind, name, tokens, text, message });
     }
   }
+  const overhead = report.tokens.total - items.reduce((sum, { tokens }) => sum + tokens, 0);
+  if (overhead > 0) items.push({ id: OVERHEAD, kind: "overhead", name: "overhead", tokens: overhead, text: "" });
   return items;
 }
 

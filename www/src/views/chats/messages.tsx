@@ -9,11 +9,15 @@ import { FATES, REASONS } from "./words.js";
 const MAX_SHOWN_ROWS = 300;
 
 /** Each message with its fate. */
-export function Messages({ now }: { now: Fitted }) {
+export function Messages({ now, fits }: { now: Fitted; fits: boolean }) {
   const system = textOf(systemOf(now.given));
   const { shown, more } = useFirstOf(now.rows, MAX_SHOWN_ROWS);
   return (
     <>
+      <p class="hint">
+        {fits ? "" : "Nothing is cut yet, because the rest would not fit. "}
+        Each cost includes the overhead of the message: its role and separators.
+      </p>
       <ol class="prompt dialogue">
         {system ? (
           <li class="message role-system" data-system>

@@ -1,7 +1,7 @@
 import { Icon } from "../../ui/icons.js";
 import { choices } from "./models.js";
-import { LIST_PRICES, ownPrices, priceOf, PRICES_OF, resetPrice, setPrice, type Price } from "./prices.js";
-import { model } from "./state.js";
+import { listPrice, ownPrices, priceOf, resetPrice, setPrice, type Price } from "./prices.js";
+import { modelName } from "./state.js";
 
 const COLUMNS: readonly { field: keyof Price; name: string }[] = [
   { field: "input", name: "Input" },
@@ -13,11 +13,12 @@ const COLUMNS: readonly { field: keyof Price; name: string }[] = [
 export function PriceTable() {
   const own = ownPrices.value.value ?? {};
   const listed = choices.value.flatMap(({ models }) => models.map(({ name }) => name));
-  const chosen = model.value?.name;
+  const chosen = modelName.value;
+  const { source, date } = listPrice(listed[0] ?? "") ?? {};
   const names = chosen === undefined || listed.includes(chosen) ? listed : [chosen, ...listed];
   return (
     <details class="prices">
-      <summary>Prices: US dollars for a million tokens, list prices of {PRICES_OF}</summary>
+      <summary>Prices: US dollars for a million tokens, list prices of {date}</summary>
       <div class="table-scroll" tabIndex={0} role="region" aria-label="Prices">
         <table>
           <thead>
@@ -56,7 +57,7 @@ export function PriceTable() {
                       type="button"
                       class="reset"
                       aria-label={`Reset: ${name}`}
-                      title={name in LIST_PRICES ? "Restore the list price" : "Remove the price"}
+                      title={listPrice(name) ? "Restore the list price" : "Remove the price"}
                       onClick={() => resetPrice(name)}
                     >
                       <Icon name="reset" />
@@ -69,9 +70,30 @@ export function PriceTable() {
         </table>
       </div>
       <p class="hint">
-        From LiteLLM's table. Your changes stay in this browser. Prices for long prompts, batches and priority can
+        From the table of {source}. Your changes stay in this browser. Prices for long prompts, batches and priority can
         differ.
       </p>
     </details>
+  );
+}
+
+/** Shown instead of a cost: asks for the model, or for the price of a model that has none in the table. */
+export function MissingPrice() {
+  const name = modelName.value;
+  if (name === undefined) return <span class="quiet-text">Choose a model to see the price.</span>;
+  return (
+    <label class="missing-price">
+      No price is known for <code>{name}</code>. US dollars for a million tokens:
+      <input
+        type="number"
+        min={0}
+        step="any"
+        aria-label={`Price of a million tokens, ${name}`}
+        onChange={(event) => {
+          const value = event.currentTarget.valueAsNumber;
+          if (value >= 0) setPrice(name, { input: value });
+        }}
+      />
+    </label>
   );
 }

@@ -131,6 +131,11 @@ export function togglePin(message: number): void {
   own.show({ text: text.peek(), marks: { edits, pinned: next } }, true);
 }
 
+/** Unpins all messages. */
+export function clearPins(): void {
+  own.show({ text: text.peek(), marks: { ...marks.peek(), pinned: [] } }, true);
+}
+
 export function clearMarks(): void {
   own.show({ text: text.peek(), marks: NO_MARKS }, true);
 }
@@ -154,11 +159,14 @@ const parsed = computed<{ kind: "request"; request: unknown } | Problem>(() => {
   }
 });
 
-/** The model that determines the window, counts and prices. */
-export const model = computed(() => {
+/** The name of the model: the chosen one, otherwise that of the request. */
+export const modelName = computed(() => {
   const now = parsed.value;
-  return knownModel(settings.value.model ?? (now.kind === "request" ? modelOf(now.request) : undefined));
+  return (settings.value.model ?? (now.kind === "request" ? modelOf(now.request) : undefined)) || undefined;
 });
+
+/** The model that determines the window and counts, if the package knows it. */
+export const model = computed(() => knownModel(modelName.value));
 
 /** How tokens are counted: by the model's tokenizer, if it needs no vocabulary or that is loaded. */
 export const counting = computed<Pick<FitOptions, "model" | "tokenizer">>(() => {
@@ -188,6 +196,12 @@ export const items = computed(() => {
 });
 
 export const whole = computed(() => (given.value.kind === "chat" ? given.value.report.tokens.total : undefined));
+
+/** Whether there is a limit: a chosen one, that of the model, or that of a sample. */
+export const isLimited = computed(
+  () =>
+    settings.value.limit !== undefined || model.value !== undefined || sample.value !== undefined || !own.isOwn.value,
+);
 
 export const limit = computed(() => {
   const all = whole.value ?? 0;
@@ -233,14 +247,15 @@ export const marked = computed(() => {
   return applyMarks(now.request, now.read, marks.value, { ...counting.value, format: now.report.format });
 });
 
-/** The arguments of `fitMessages`. */
-export const fitCall = computed<{ chat: unknown[]; options: FitOptions } | undefined>(() => {
+/** The arguments of `fitMessages`, and the request with the chat. */
+export const fitCall = computed<{ request: unknown; chat: unknown[]; options: FitOptions } | undefined>(() => {
   const now = given.value;
   if (now.kind === "error") return undefined;
   const { request, places } = marked.value ?? { request: now.request, places: [] };
   const pinned = marks.value.pinned.map((place) => places.indexOf(place)).filter((place) => place >= 0);
   const { chat, others } = chatOf(request);
   return {
+    request,
     chat: chat as unknown[],
     options: {
       ...options.value,
@@ -270,6 +285,31 @@ export const outcome = computed<Outcome>(() => {
     };
   } catch (error) {
     return problemOf(error);
+  }
+});
+
+/** What the view shows: the result, or, if nothing fits, the request with the user's edits and the reason. */
+export const shown = computed<{ now: Fitted; problem?: Problem } | Problem>(() => {
+  const all = given.value;
+  const result = outcome.value;
+  if (all.kind === "error") return all;
+  if (result.kind === "fitted") return { now: result };
+  const { request, places, firstChanged } = marked.value ?? { request: all.request, places: [] };
+  try {
+    const counted = countRequest(request, { ...counting.value, format: all.report.format });
+    const report = { ...counted, limit: limit.value };
+    const now: Fitted = {
+      kind: "fitted",
+      given: all.request,
+      fitted: request,
+      report,
+      rows: rowsOf(all.read, places, request, report, all.report),
+      ...(firstChanged === undefined ? {} : { firstChanged }),
+    };
+    return { now, problem: result };
+  } catch {
+    // Only the request with the edits cannot be counted; without them it was.
+    return result;
   }
 });
 

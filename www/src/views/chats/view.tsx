@@ -7,12 +7,13 @@ import { count, plural, tokens } from "../../ui/format.js";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { useOpener } from "../../ui/drop.js";
 import { JsonView } from "../../ui/json-view.js";
+import { MessageText } from "../../ui/message.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
 import { ResultPane } from "../../ui/result-pane.js";
 import { Tabs } from "../../ui/tabs.js";
-import { CHAT_SHARES, TokenBar } from "../../ui/token-bar.js";
+import { CHAT_SHARES, TokenBar, type Share } from "../../ui/token-bar.js";
 import { loadVocabulary } from "../../ui/vocabularies.js";
 import { useAddress } from "../../ui/use-address.js";
 import { CachePanel } from "./cache-panel.js";
@@ -22,7 +23,24 @@ import { Messages } from "./messages.js";
 import { ownPrices } from "./prices.js";
 import { SAMPLES } from "./samples.js";
 import { FormatPicker, Settings } from "./settings.js";
-import { begin, edit, follow, model, open, outcome, own, sample, sent, text } from "./state.js";
+import {
+  begin,
+  change,
+  clearPins,
+  edit,
+  follow,
+  isLimited,
+  limit,
+  marks,
+  model,
+  open,
+  own,
+  sample,
+  sent,
+  shown,
+  text,
+  type Fitted,
+} from "./state.js";
 import { WindowPanel } from "./window.js";
 import "../../styles/prompt.css";
 import "../../styles/files.css";
@@ -93,10 +111,10 @@ type Shown = "window" | "messages" | "compare" | "cache" | "json";
 
 function Result() {
   const tab = useSignal<Shown>("window");
-  const now = outcome.value;
-  if (now.kind === "error") {
+  const at = shown.value;
+  if ("kind" in at) {
     return (
-      <Failed label="Fitted chat" code={now.code} message={now.message}>
+      <Failed label="Fitted chat" code={at.code} message={at.message}>
         <p class="hint">
           A chat is a JSON array of the messages of one provider or library, or an object that has it:{" "}
           <code>{"{ system, messages }"}</code>, <code>{"{ systemInstruction, contents }"}</code>,{" "}
@@ -105,35 +123,15 @@ function Result() {
       </Failed>
     );
   }
+  const { now, problem } = at;
   const { report } = now;
-  const { tokens: cost, diagnostics, edits = [] } = report;
-  const shares = CHAT_SHARES.map((share) => ({ ...share, tokens: cost[share.id] }));
-  const rows = now.rows.flatMap((row) => (row.kind === "message" ? [row.row] : []));
-  const fates = (["kept", "changed", "cut"] as const).map(
-    (fate) => [fate, rows.filter((row) => row.fate === fate).length] as const,
-  );
+  const { diagnostics } = report;
   return (
     <ResultPane label="Fitted chat">
-      <TokenBar shares={[...shares, { id: "free", name: "Free", tokens: report.limit - cost.total, tone: 0 }]}>
-        <p class="summary" role="status">
-          <span>
-            Format <code data-format>{report.format}</code>
-          </span>
-          <span data-total>
-            {count(cost.total)} of {tokens(report.limit)}
-          </span>
-          {fates.map(([fate, many]) => (
-            <span key={fate} data-many={fate} class={fate === "cut" && many > 0 ? "warn" : undefined}>
-              {count(many)} {fate}
-            </span>
-          ))}
-          {edits.map(({ edit: name, count: many, tokens: freed }) => (
-            <span key={name} data-edit={name}>
-              {plural(many, "edit")} freed {tokens(freed)}
-            </span>
-          ))}
-        </p>
-      </TokenBar>
+      <div>
+        {problem ? <NothingFits problem={problem} now={now} /> : null}
+        <Budget now={now} fits={!problem} />
+      </div>
       <Tabs<Shown>
         scrolls
         label="Result"
@@ -151,22 +149,90 @@ function Result() {
         {tab.value === "messages" ? (
           <>
             <Findings list={diagnostics} />
-            <Messages now={now} />
+            <Messages now={now} fits={!problem} />
           </>
         ) : null}
         {tab.value === "compare" ? <ComparePanel /> : null}
         {tab.value === "cache" ? <CachePanel now={now} /> : null}
         {tab.value === "json" ? (
-          <>
-            <div class="json-format">
-              <FormatPicker />
-            </div>
-            <Findings list={sent.value?.diagnostics ?? []} />
-            <JsonView name="messages" label="Copy fitted chat" value={sent.value?.request} />
-            <JsonView name="report" label="Copy report" value={report} />
-          </>
+          problem ? (
+            <p class="empty">No request is sent: it does not fit.</p>
+          ) : (
+            <>
+              <div class="json-format">
+                <FormatPicker />
+              </div>
+              <Findings list={sent.value?.diagnostics ?? []} />
+              <JsonView name="messages" label="Copy fitted chat" value={sent.value?.request} />
+              <JsonView name="report" label="Copy report" value={report} />
+            </>
+          )
         ) : null}
       </Tabs>
     </ResultPane>
+  );
+}
+
+/** Why nothing fits, with the ways out. The tools stay below it. */
+function NothingFits({ problem, now }: { problem: { code: string; message: string }; now: Fitted }) {
+  const { total } = now.report.tokens;
+  return (
+    <div class="notice problem nothing-fits" role="alert">
+      <p>
+        <MessageText text={problem.message} sentence /> <code data-error-code>{problem.code}</code>
+      </p>
+      {marks.value.pinned.length > 0 ? (
+        <button type="button" class="quiet" onClick={clearPins}>
+          Unpin all
+        </button>
+      ) : null}
+      {total > limit.value ? (
+        <button type="button" class="quiet" onClick={() => change({ limit: total })}>
+          Raise the limit to {count(total)}
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+/** The use of the limit, and what happened to the messages. */
+function Budget({ now, fits }: { now: Fitted; fits: boolean }) {
+  const { report } = now;
+  const { tokens: cost, edits = [] } = report;
+  const shares: Share[] = CHAT_SHARES.map((share) => ({ ...share, tokens: cost[share.id] }));
+  const free = report.limit - cost.total;
+  if (free >= 0 && isLimited.value) shares.push({ id: "free", name: "Free", tokens: free, tone: "free" });
+  const rows = now.rows.flatMap((row) => (row.kind === "message" ? [row.row] : []));
+  const fates = (["kept", "changed", "cut"] as const).map(
+    (fate) => [fate, rows.filter((row) => row.fate === fate).length] as const,
+  );
+  return (
+    <TokenBar shares={shares} isPartOf={isLimited.value}>
+      <p class="summary" role="status">
+        <span>
+          Format <code data-format>{report.format}</code>
+        </span>
+        <span data-total>
+          {isLimited.value ? `${count(cost.total)} of ${tokens(report.limit)}` : `${tokens(cost.total)}, no limit`}
+        </span>
+        {free < 0 ? (
+          <span class="warn" data-over>
+            {count(-free)} over
+          </span>
+        ) : null}
+        {fits
+          ? fates.map(([fate, many]) => (
+              <span key={fate} data-many={fate} class={fate === "cut" && many > 0 ? "warn" : undefined}>
+                {count(many)} {fate}
+              </span>
+            ))
+          : null}
+        {edits.map(({ edit: name, count: many, tokens: freed }) => (
+          <span key={name} data-edit={name}>
+            {plural(many, "edit")} freed {tokens(freed)}
+          </span>
+        ))}
+      </p>
+    </TokenBar>
   );
 }

@@ -6,9 +6,9 @@ import { Icon } from "../../ui/icons.js";
 import type { Item } from "./items.js";
 import type { Edit } from "./marks.js";
 import type { Kind } from "./parts.js";
-import { PriceTable } from "./price-table.js";
+import { MissingPrice, PriceTable } from "./price-table.js";
 import { dollars, money, priceOf } from "./prices.js";
-import { clearMarks, items, mark, marks, model, togglePin, whole, type Fitted } from "./state.js";
+import { clearMarks, items, mark, marks, modelName, togglePin, whole, type Fitted } from "./state.js";
 import { Treemap } from "./treemap.js";
 import { FATES } from "./words.js";
 
@@ -22,6 +22,7 @@ export const KINDS: Record<Kind, string> = {
   tool: "Tool definitions",
   image: "Images",
   file: "Files",
+  overhead: "Overhead",
 };
 
 const ONE: Record<Kind, string> = {
@@ -34,6 +35,7 @@ const ONE: Record<Kind, string> = {
   tool: "Definition of",
   image: "Image of",
   file: "File",
+  overhead: "",
 };
 
 /** Number of rows shown at first, and added each time. */
@@ -92,7 +94,7 @@ export function WindowPanel({ now }: { now: Fitted }) {
         onChoose={choose}
       />
       <div class="window-items-head">
-        <p class="quiet-text">{plural(found.length, "part")} of the request</p>
+        <p class="quiet-text">{plural(found.filter((item) => item.kind !== "overhead").length, "part")} of the request</p>
         <label for="items-order">Order</label>
         <Select
           id="items-order"
@@ -135,7 +137,7 @@ const isGone = ({ id }: Item): boolean => marks.value.edits[id] === "exclude";
 function Saved({ now }: { now: Fitted }) {
   const before = whole.value ?? 0;
   const after = now.report.tokens.total;
-  const price = priceOf(model.value?.name);
+  const price = priceOf(modelName.value);
   const done = Object.keys(marks.value.edits).length + marks.value.pinned.length;
   const cost = (value: number): string => (price ? ` (${money(dollars(value, price.input))})` : "");
   return (
@@ -152,7 +154,7 @@ function Saved({ now }: { now: Fitted }) {
         {before === after ? "" : `saves ${tokens(before - after)}`}
         {price && before !== after ? ` and ${money(dollars(before - after, price.input))} a request` : ""}
       </strong>
-      {price ? null : <span class="quiet-text">Choose a model to see the price.</span>}
+      {price ? null : <MissingPrice />}
       {done > 0 ? (
         <button type="button" class="small" onClick={clearMarks}>
           Reset {plural(done, "change")}
@@ -204,7 +206,11 @@ function ItemRow(props: { item: Item; fate: string | undefined; chosen: boolean;
       <span class="window-item-tokens">
         {count(item.tokens)} <span class="quiet-text">{percent(share)}</span>
       </span>
-      <Actions item={item} label={label} edit={edit} isPinned={isPinned} />
+      {item.kind === "overhead" ? (
+        <span class="window-item-actions quiet-text">Roles and separators of all messages, and the request</span>
+      ) : (
+        <Actions item={item} label={label} edit={edit} isPinned={isPinned} />
+      )}
       {shows && item.text !== "" ? (
         <pre class="window-item-text" tabIndex={0} aria-label={`Text of ${label}`}>
           {item.text.length > 4000 ? `${item.text.slice(0, 4000)}…` : item.text}

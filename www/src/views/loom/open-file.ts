@@ -1,8 +1,8 @@
 import { assembleDialogue, type CtxweaveError, type LoomTreeData, type Media } from "ctxweave/loom";
 
-/** A tree read from a file, or the reason for failure. */
+/** A tree read from a file, with the current node if the file has one, or the reason for failure. */
 export type Opened =
-  { ok: true; tree: LoomTreeData; media: Record<string, Media> } | { ok: false; message: string; hint: string };
+  { ok: true; tree: LoomTreeData; media: Record<string, Media>; tip?: string } | { ok: false; message: string; hint: string };
 
 /** Errors of the request rather than the tree: the tree can be opened, and the page shows them. */
 const NOT_THE_TREE = new Set([
@@ -16,7 +16,7 @@ const NOT_THE_TREE = new Set([
 ]);
 
 const SHAPE =
-  "A tree is a JSON object with the arrays `nodes` and `edges`. The file may also be { tree, media }, with the media of each ref.";
+  "A tree is a JSON object with the arrays `nodes` and `edges`. The file may also be { tree, media, tip }, with the media of each ref and the current node.";
 
 export function openText(text: string): Opened {
   let value: unknown;
@@ -42,7 +42,10 @@ export function openText(text: string): Opened {
       message: `${problem.message} (${problem.code})`,
       hint: "Nothing was changed: the previous tree is still open.",
     };
-  return { ok: true, tree: tree as unknown as LoomTreeData, media };
+  const opened = { ok: true as const, tree: tree as unknown as LoomTreeData, media };
+  const { tip } = value;
+  const isNode = typeof tip === "string" && opened.tree.nodes.some(({ id }) => id === tip);
+  return isNode ? { ...opened, tip } : opened;
 }
 
 /** Validates the tree with the library, which knows every rule. An empty tree is valid. */

@@ -289,14 +289,18 @@ export async function openFile(name: string, text: string): Promise<void> {
   }
 }
 
-function fileOf(name: string, { tree, media }: { tree: LoomTreeData; media: Record<string, Media> }): OpenTree {
-  return { source: "file", name, tree, media, start: freshSettings(OWN_WINDOW, tree.mode ?? "dialogue") };
+function fileOf(
+  name: string,
+  { tree, media, tip: firstTip }: { tree: LoomTreeData; media: Record<string, Media>; tip?: string },
+): OpenTree {
+  const start = freshSettings(OWN_WINDOW, tree.mode ?? "dialogue");
+  return { source: "file", name, tree, media, start, ...(firstTip === undefined ? {} : { firstTip }) };
 }
 
 /** The part of a user's tree that a link carries. */
 export function content(): unknown {
-  const { name, tree, media } = open.value ?? {};
-  return { name, tree, media };
+  const { name, tree, media, firstTip: tip } = open.value ?? {};
+  return { name, tree, media, tip };
 }
 
 /** The tree in a link. */

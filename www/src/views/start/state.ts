@@ -9,14 +9,17 @@ export const SAMPLE = "agent";
 
 const chat = JSON.parse(SAMPLES.find(({ id }) => id === SAMPLE)?.json ?? "[]") as { messages: unknown[] };
 
+/** The model that counts, and whose list price is shown. */
+export const MODEL = "claude-sonnet-5-5";
+
 /** Tokens of the window. The conversation has more. */
 export const window = signal(6000);
 /** Whether old tool results are cleared before messages are cut. */
 export const clears = signal(false);
 
-const kinds = computed(() => measureMessages(chat).messages.map(({ parts }) => parts[0]?.kind));
+const kinds = computed(() => measureMessages(chat, { model: MODEL }).messages.map(({ parts }) => parts[0]?.kind));
 
-export const whole = computed(() => fitMessages(chat, { maxTokens: 1e9 }).report);
+export const whole = computed(() => fitMessages(chat, { model: MODEL, maxTokens: 1e9 }).report);
 
 export interface Row {
   role: string;
@@ -28,7 +31,7 @@ export interface Row {
 
 export const fitted = computed(() => {
   const edits = clears.value ? { edits: { toolResults: { keepLast: 2 } } } : { edits: false as const };
-  const { report } = fitMessages(chat, { maxTokens: window.value, ...edits });
+  const { report } = fitMessages(chat, { model: MODEL, maxTokens: window.value, ...edits });
   const rows = report.messages.map((row): Row => {
     const message = chat.messages[row.index];
     return { role: roleOf(message), text: textOf(message), kind: kinds.value[row.index] ?? "text", row };

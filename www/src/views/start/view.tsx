@@ -4,10 +4,10 @@ import { CopyButton } from "../../ui/copy-button.js";
 import { count, tokens } from "../../ui/format.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OpenFolder, type OpenedFolder } from "../../ui/open-folder.js";
-import { CHAT_SHARES, TokenBar } from "../../ui/token-bar.js";
-import { dollars, LIST_PRICES, money } from "../chats/prices.js";
+import { CHAT_SHARES, TokenBar, type Share } from "../../ui/token-bar.js";
+import { dollars, listPrice, money } from "../chats/prices.js";
 import { FATES } from "../chats/words.js";
-import { clears, fitted, SAMPLE, whole, window, type Row } from "./state.js";
+import { clears, fitted, MODEL, SAMPLE, whole, window, type Row } from "./state.js";
 import "../../styles/start.css";
 
 /** An introduction with a conversation that is over its window, and a field for the user's input. */
@@ -96,17 +96,14 @@ function Bring() {
   );
 }
 
-/** The model whose list price is shown. */
-const PRICED = "claude-sonnet-5-5";
-
 function Shown() {
   const { report, rows } = fitted.value;
   const { tokens: cost, limit } = report;
   const all = whole.value.tokens.total;
-  const price = LIST_PRICES[PRICED]?.input ?? 0;
+  const price = listPrice(MODEL)?.input ?? 0;
   const changed = rows.filter(({ row }) => row.fate === "changed").length;
   const cut = rows.filter(({ row }) => row.fate === "cut").length;
-  const free = { id: "free", name: "Free", tokens: limit - cost.total, tone: 0 };
+  const free: Share = { id: "free", name: "Free", tokens: limit - cost.total, tone: "free" };
   return (
     <section class="pane result-pane start-shown" id="result" tabIndex={-1} aria-labelledby="shown-title">
       <div class="start-head">
@@ -143,7 +140,7 @@ function Shown() {
           </span>
           <span data-many="changed">{count(changed)} changed</span>
           <span data-money>
-            {money(dollars(cost.total, price))} instead of {money(dollars(all, price))} a request ({PRICED})
+            {money(dollars(cost.total, price))} instead of {money(dollars(all, price))} a request ({MODEL})
           </span>
         </p>
       </TokenBar>
@@ -153,7 +150,7 @@ function Shown() {
         ))}
       </ol>
       <p class="start-more">
-        <a href={`#/chats?sample=${SAMPLE}&limit=${window.value}`}>Inspect and change it</a>
+        <a href={`#/chats?sample=${SAMPLE}&limit=${window.value}&model=${MODEL}${clears.value ? "&results=2" : ""}`}>Inspect and change it</a>
       </p>
     </section>
   );

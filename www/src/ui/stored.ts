@@ -1,0 +1,136 @@
+/** Documents in the browser's database: each tab keeps its document of a view, with its undo steps. */
+
+import { read, write } from "./database.js";
+import { openTabs, tabId } from "./tab.js";
+
+export interface State<T> {
+  value: T;
+  /** Whether the user made or opened it; false for a sample. */
+  own: boolean;
+  /** The number under which it is stored. */
+  step: number;
+}
+
+export interface History<T> {
+  past: readonly State<T>[];
+  now: State<T>;
+  future: readonly State<T>[];
+}
+
+/** What a tab has stored for a view. The states are separate records, so that a step writes only what is new. */
+interface Head {
+  tab: string;
+  /** Milliseconds since 1970 of the last change. */
+  time: number;
+  past: number[];
+  now: number;
+  future: number[];
+  own: boolean;
+  /** Whether it was changed in its tab; false for a copy of another tab's document. */
+  isChanged: boolean;
+}
+
+/** Maximum number of stored steps before and after the document. */
+const MAX_STORED_STEPS = 20;
+
+const headKey = (view: string, tab: string): string => `head/${view}/${tab}`;
+const stateKey = (view: string, tab: string, step: number): string => `state/${view}/${tab}/${step}`;
+const stepsOf = ({ past, now, future }: Head): number[] => [...past, now, ...future];
+
+/** All stored documents of a view, the last changed first. */
+async function headsOf(view: string): Promise<Head[]> {
+  const start = `head/${view}/`;
+  const range = IDBKeyRange.bound(start, `${start}\uffff`);
+  const found = await read("views", (store) => store.getAll(range) as IDBRequest<Head[]>);
+  return found.toSorted((one, other) => other.time - one.time);
+}
+
+async function historyOf<T>(view: string, { tab, past, now, future }: Head): Promise<History<T> | undefined> {
+  const get = (step: number): Promise<State<T> | undefined> =>
+    read("views", (store) => store.get(stateKey(view, tab, step)) as IDBRequest<State<T> | undefined>);
+  const all = async (steps: number[]): Promise<State<T>[]> =>
+    (await Promise.all(steps.map(get))).filter((state) => state !== undefined);
+  const state = await get(now);
+  return state && { past: await all(past), now: state, future: await all(future) };
+}
+
+function remove(store: IDBObjectStore, view: string, head: Head): void {
+  store.delete(headKey(view, head.tab));
+  for (const step of stepsOf(head)) store.delete(stateKey(view, head.tab, step));
+}
+
+/** The stored documents of a view, as one tab sees them. */
+export class StoredDocuments<T> {
+  readonly #view: string;
+  /** The states that the database has, by number. */
+  #stored = new Map<number, State<T>>();
+  /** The document of a closed tab, which this tab continues. */
+  #continued: Head | undefined;
+
+  constructor(view: string) {
+    this.#view = view;
+  }
+
+  /** The document of this tab before a reload, otherwise the last one, with whether an open tab has it. */
+  async restore(): Promise<{ history: History<T>; isShared: boolean } | undefined> {
+    const [heads, tab, open] = [await headsOf(this.#view), await tabId(), await openTabs()];
+    const found = heads.find((head) => head.tab === tab) ?? heads[0];
+    const history = found && (await historyOf<T>(this.#view, found));
+    if (!history) return undefined;
+    if (found.tab === tab) {
+      for (const state of [...history.past, history.now, ...history.future]) this.#stored.set(state.step, state);
+    } else if (!open.has(found.tab)) {
+      this.#continued = found;
+    }
+    return { history, isShared: found.tab !== tab && open.has(found.tab) };
+  }
+
+  /** Stores the document with the steps next to it. Without a document of the user's among them, nothing is stored. */
+  async keep({ past, now, future }: History<T>, isChanged: boolean): Promise<void> {
+    const tab = await tabId();
+    const view = this.#view;
+    const [before, after] = [past.slice(-MAX_STORED_STEPS), future.slice(-MAX_STORED_STEPS)];
+    const states = [...before, now, ...after];
+    const kept = new Map(states.some(({ own }) => own) ? states.map((state) => [state.step, state]) : []);
+    const steps = (some: readonly State<T>[]): number[] => some.map(({ step }) => step);
+    const head: Head = {
+      tab,
+      time: Date.now(),
+      past: steps(before),
+      now: now.step,
+      future: steps(after),
+      own: now.own,
+      isChanged,
+    };
+    await write(["views"], (store) => {
+      for (const step of this.#stored.keys()) if (!kept.has(step)) store.delete(stateKey(view, tab, step));
+      for (const [step, state] of kept)
+        if (this.#stored.get(step) !== state) store.put(state, stateKey(view, tab, step));
+      if (kept.size > 0) store.put(head, headKey(view, tab));
+      else store.delete(headKey(view, tab));
+      if (this.#continued) remove(store, view, this.#continued);
+    });
+    this.#stored = kept;
+    this.#continued = undefined;
+  }
+
+  /** Whether another open tab has a document, and the documents of closed tabs, the last changed first. */
+  async others(): Promise<{ isElsewhere: boolean; closed: readonly Head[] }> {
+    const [heads, tab, open] = [await headsOf(this.#view), await tabId(), await openTabs()];
+    const others = heads.filter((head) => head.tab !== tab && head.tab !== this.#continued?.tab && head.own);
+    const closed = others.filter((head) => !open.has(head.tab));
+    const copies = closed.filter(({ isChanged }) => !isChanged);
+    if (copies.length > 0)
+      await write(["views"], (store) => copies.forEach((head) => remove(store, this.#view, head)));
+    return { isElsewhere: others.length > closed.length, closed: closed.filter(({ isChanged }) => isChanged) };
+  }
+
+  /** Takes the last document of a closed tab out of the database. */
+  async take(): Promise<State<T> | undefined> {
+    const [head] = (await this.others()).closed;
+    const history = head && (await historyOf<T>(this.#view, head));
+    if (!history) return undefined;
+    await write(["views"], (store) => remove(store, this.#view, head));
+    return history.now;
+  }
+}
