@@ -45,7 +45,7 @@ async function save() {
 function draw() {
   const { view } = loom;
   const changes = loom.news();
-  const read = attemptNow(() => readPath(loom, page.draft.value)) ?? { parts: [], fates: new Map(), path: [] };
+  const read = attemptNow(() => readPath(loom, page.draft.value)) ?? { parts: [], fates: new Map(), notes: new Map(), path: [] };
   outline.draw(changes, read.path);
   drawPath(page.path, read);
   if (replying) page.path.lastElementChild?.scrollIntoView({ block: "nearest" });
@@ -201,7 +201,7 @@ async function openFile() {
   const { trees, format, diagnostics } = await readFile(file);
   const chosen = trees.length > 1 ? await choose(trees) : trees[0];
   if (!chosen) return;
-  loom.edit(replacement(chosen.tree), { tip: chosen.tip, hoist: undefined, versions: {} });
+  loom.edit(replacement(chosen), { tip: chosen.tip, hoist: undefined, versions: {} });
   tell(`${format}: ${counted(chosen.tree.nodes.length, "node")}, ${counted(diagnostics.length, "remark")}`);
   for (const { message } of diagnostics) console.debug(message);
   say("");

@@ -3,17 +3,25 @@
 /** Larger than any path, so that nothing is cut. */
 const WHOLE = 1e9;
 
-/** The texts of the path, and its cost: `{ parts, fates, path, tokens, limit }`. */
+/** The texts of the path, and its cost: `{ parts, fates, notes, path, tokens, limit }`. */
 export function readPath({ tree, view, mode }, draft) {
   const { tip } = view;
-  if (tip === undefined) return { parts: [], fates: new Map(), path: [] };
+  if (tip === undefined) return { parts: [], fates: new Map(), notes: new Map(), path: [] };
   const read = mode === "buffer" ? readDocument(tree, tip, draft) : readDialogue(tree, tip, draft);
   const fates = new Map(read.left);
   for (const { nodeId, as, fate, reason } of read.report.nodes) {
     // An empty reply is blank, which needs no mark.
     if (as === "path" && fate === "excluded" && reason !== "blank") fates.set(nodeId, reason);
   }
-  return { ...read, fates, path: read.report.path };
+  const { path } = read.report;
+  return { ...read, fates, notes: notesOn(tree, path), path };
+}
+
+/** The annotations of each node of the path. They are no part of the prompt. */
+function notesOn(tree, path) {
+  const isNote = ({ id, annotation, pruned }) => annotation && !pruned && !path.includes(id);
+  const found = tree.children(path).map((children) => children.filter(isNote).map(({ id }) => tree.node(id)));
+  return new Map(path.map((id, at) => [id, found[at]]));
 }
 
 function readDialogue(tree, tip, draft) {
@@ -59,18 +67,26 @@ function readDocument(tree, tip, draft) {
   return { parts, left, report, total: report.tokens.total, limit: sent.report.limit };
 }
 
+/** The text of a node, or its kind. */
+function textIn({ content }) {
+  return typeof content === "string" ? content : (content.text ?? `[${content.type}]`);
+}
+
 /** Draws it into `list`; elements of unchanged parts are kept, so that a reply streams in place. */
-export function drawPath(list, { parts, fates, path }) {
+export function drawPath(list, { parts, fates, notes, path }) {
   const texts = new Map(parts.map((part) => [part.nodeId ?? part.author, []]));
   for (const part of parts) texts.get(part.nodeId ?? part.author).push(part);
   const order = [...parts.filter(({ nodeId }) => nodeId === undefined).map(({ author }) => author), ...path];
+  const noteOf = new Map([...notes.values()].flat().map((note) => [note.id, note]));
+  const all = order.flatMap((id) => [id, ...(notes.get(id) ?? []).map((note) => note.id)]);
   const old = new Map(Array.from(list.children, (item) => [item.dataset.id, item]));
-  const items = order.map((id) => {
+  const items = all.map((id) => {
     const item = old.get(id) ?? document.createElement("li");
     const said = texts.get(id) ?? [];
-    const text = said.map((part) => part.text).join("\n");
+    const note = noteOf.get(id);
+    const text = note ? textIn(note) : said.map((part) => part.text).join("\n");
     item.dataset.id = id;
-    item.dataset.author = said[0]?.author ?? "model";
+    item.dataset.author = note ? "remark" : (said[0]?.author ?? "model");
     item.dataset.fate = fates.get(id) ?? "";
     if (item.textContent !== text) item.textContent = text;
     return item;

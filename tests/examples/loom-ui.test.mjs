@@ -59,7 +59,7 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
   };
   /** The page's tree in Node, with the page's settings. */
   const inNode = async (contextWindow = 2000) => {
-    const data = JSON.parse(await exported("json"));
+    const { tip: _, ...data } = JSON.parse(await exported("json"));
     const tree = new LoomTree(data);
     tree.configure({ contextWindow, appPreferences: { tokenBuffer: 256 } });
     return { tree, data, idOf: (text) => data.nodes.find(({ content }) => content.trim() === text).id };
@@ -282,6 +282,40 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
   await page.reload();
   await row("The long rope").waitFor();
   assert.deepEqual((await inNode()).data, kept[3]);
+
+  // The page opens its own file at the node that was selected, which is not the newest.
+  await row("First night").click();
+  const mine = Buffer.from(await exported("json"));
+  assert.equal(JSON.parse(mine).tip, "first");
+  await row("The long rope").click();
+  await eventually(async () => /The long rope/.test((await path()).at(-1)), true);
+  await page.getByLabel("File of a loom").setInputFiles({ ...upload, name: "mine.json", buffer: mine });
+  await said("ctxweave:");
+  await eventually(async () => /^First night/.test((await path()).at(-1)), true);
+  assert.deepEqual((await inNode()).data, kept[3]);
+
+  // Title, selected node and annotations of an imported file.
+  const noted = {
+    title: "Noted",
+    tip: "b",
+    nodes: [
+      { id: "a", content: "A question", authorType: "human" },
+      { id: "b", content: "An answer", authorType: "model" },
+      { id: "c", content: "A note in the margin", authorType: "human" },
+      { id: "d", content: "Further", authorType: "human" },
+    ],
+    edges: [
+      edge("a", "b"),
+      { ...edge("b", "c"), edgeType: "annotation" },
+      edge("b", "d"),
+    ],
+  };
+  await page.getByLabel("File of a loom").setInputFiles({ ...upload, buffer: Buffer.from(JSON.stringify(noted)) });
+  await eventually(() => path(), ["A question", "An answer", "A note in the margin"]);
+  assert.equal(await page.locator("#title").textContent(), "Noted");
+  assert.equal(await page.locator('#path li[data-author="remark"]').count(), 1);
+  const short = (await inNode()).tree.measurePath({ tip: "b" });
+  assert.equal((await tokens()).total, short.tokens.total, "a note costs nothing");
 }
 
 function edge(from, to) {

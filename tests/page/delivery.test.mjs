@@ -104,7 +104,7 @@ describe("a first visit", () => {
     let held = true;
     await page.route(/\.js$/u, (route) => (held ? waiting.push(route) : route.continue()));
     await page.goto(`${site.url}#/loom`, { waitUntil: "commit" });
-    const link = page.getByRole("link", { name: "Operators" });
+    const link = page.getByRole("link", { name: "Task templates" });
     const before = await link.boundingBox();
     held = false;
     for (const route of waiting) await route.continue();
@@ -216,7 +216,7 @@ describe("a link to a view", () => {
 
   it("opens that view and sets the title of the window", async () => {
     const { page, close } = await openPage(site, "folders.html");
-    await page.getByRole("link", { name: "Folders" }).and(page.locator('[aria-current="page"]')).waitFor();
+    await page.getByRole("link", { name: "Agent files" }).and(page.locator('[aria-current="page"]')).waitFor();
     await eventually(async () => assert.equal(await page.title(), "Folders with AGENTS.md files · ctxweave"));
     await page.getByRole("link", { name: "Chats" }).click();
     await page.waitForFunction(() => document.title === "Chats · ctxweave");

@@ -453,7 +453,7 @@ describe("keyboard", () => {
     const order = [
       /Skip to/,
       /ctxweave/,
-      /Loom/,
+      /Branching/,
       /Theme/,
       /Agent/,
       /Open a file/,

@@ -764,7 +764,7 @@ describe("links", () => {
   it("the link to the view keeps the open tree, and an unknown sample is reported", async () => {
     await on("#/loom?tree=agent&tip=agent-12&window=6000", async (page) => {
       const address = page.url();
-      await page.getByRole("link", { name: "Loom" }).click();
+      await page.getByRole("link", { name: "Branching conversations" }).click();
       await eventually(() => assert.equal(page.url(), address));
       await page.evaluate(() => (location.hash = "#/loom?tree=nonesuch&tip=x"));
       await eventually(async () =>

@@ -151,17 +151,33 @@ describe("addresses", () => {
         await page.locator(".result-pane").waitFor();
       };
       await page.locator('[data-node="agent-36"]').first().waitFor();
-      for (const name of ["Folders", "Operators", "Commits", "Tokens", "Chats", "Workspace", "Loom"]) {
+      for (const name of [
+        "Agent files",
+        "Task templates",
+        "Sessions",
+        "Tokens",
+        "Chats",
+        "Workspace",
+        "Branching conversations",
+      ]) {
         await to(name);
         await page.locator("[aria-current=page]").getByText(name).waitFor();
-        const own = { Folders: ["select", "file"], Loom: ["tree", "tip"] }[name] ?? [];
+        const own = { "Agent files": ["select", "file"], "Branching conversations": ["tree", "tip"] }[name] ?? [];
         await new Promise((resolve) => setTimeout(resolve, 200));
         await eventually(() => {
           const [, query = ""] = page.url().split("?");
           assert.deepEqual([...new Set(new URLSearchParams(query).keys())], own, name);
         });
       }
-      for (const name of ["Workspace", "Chats", "Tokens", "Commits", "Operators", "Folders", "Loom"]) {
+      for (const name of [
+        "Workspace",
+        "Chats",
+        "Tokens",
+        "Sessions",
+        "Task templates",
+        "Agent files",
+        "Branching conversations",
+      ]) {
         await page.goBack();
         await page.locator("[aria-current=page]").getByText(name).waitFor();
       }

@@ -27,13 +27,6 @@ export function LazyView({ view }: { view: View }) {
   useEffect(load, [view]);
   useEffect(() => {
     document.title = `${view.title} · ctxweave`;
-    // On a narrow screen the navigation scrolls; the current view must be visible in it.
-    const names = document.querySelector(".top nav") as HTMLElement;
-    const observer = new ResizeObserver(() =>
-      names.querySelector("[aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" }),
-    );
-    observer.observe(names);
-    return () => observer.disconnect();
   }, [view]);
   if (problem !== undefined) {
     return (

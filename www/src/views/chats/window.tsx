@@ -207,7 +207,7 @@ function ItemRow(props: { item: Item; fate: string | undefined; chosen: boolean;
         {count(item.tokens)} <span class="quiet-text">{percent(share)}</span>
       </span>
       {item.kind === "overhead" ? (
-        <span class="window-item-actions quiet-text">Roles and separators of all messages, and the request</span>
+        <span class="window-item-actions quiet-text overhead-note">Roles and separators of all messages, and the request</span>
       ) : (
         <Actions item={item} label={label} edit={edit} isPinned={isPinned} />
       )}

@@ -1,5 +1,6 @@
 import { useRef } from "preact/hooks";
 import { arrive, arriveText } from "../../shell/arrivals.js";
+import { VIEW_LIST } from "../../shell/view-list.js";
 import { CopyButton } from "../../ui/copy-button.js";
 import { count, tokens } from "../../ui/format.js";
 import { OpenFile } from "../../ui/open-file.js";
@@ -21,6 +22,7 @@ export function StartView() {
           become requests that fit. This page runs it in your browser. Your files never leave it.
         </p>
         <Bring />
+        <ViewList />
         <div class="install">
           <code>npm install ctxweave</code>
           <CopyButton label="Copy" text={() => "npm install ctxweave"} />
@@ -38,6 +40,19 @@ export function StartView() {
       </section>
       <Shown />
     </div>
+  );
+}
+
+/** What the other views are for. */
+function ViewList() {
+  return (
+    <ul class="start-views" aria-label="What each view is for">
+      {VIEW_LIST.filter(({ id }) => id !== "start").map(({ id, name, purpose }) => (
+        <li key={id}>
+          <a href={`#/${id}`}>{name}</a> <span>{purpose}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
