@@ -70,7 +70,7 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
   };
 
   // The tree of a first visit, with its costs as counted by Node.
-  await row("Eleven barrels").waitFor();
+  await row("Second night. Eleven").waitFor();
   const begun = await rows();
   assert.equal(begun.length, 7);
   assert.match(begun[0], /^Write the log/);
@@ -206,7 +206,7 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
 
   // Versions: an edit is next to its original, in every path through it.
   const edited = "Second night. Ten barrels, and a wet footprint.";
-  await row("Eleven barrels").click();
+  await row("Second night. Eleven").click();
   await button("Edit…").click();
   await page.getByLabel("Text of the version").fill(edited);
   await button("Save version").click();
@@ -216,7 +216,7 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
   await eventually(async () => (await path()).includes(edited), true);
   await row(edited).click();
   await button("Previous version").click();
-  await row("Eleven barrels").waitFor();
+  await row("Second night. Eleven").waitFor();
   await eventually(async () => (await path()).some((text) => text.includes("Eleven barrels")), true);
   await button("Next version").click();
   await row(edited).waitFor();

@@ -207,7 +207,9 @@ function ItemRow(props: { item: Item; fate: string | undefined; chosen: boolean;
         {count(item.tokens)} <span class="quiet-text">{percent(share)}</span>
       </span>
       {item.kind === "overhead" ? (
-        <span class="window-item-actions quiet-text overhead-note">Roles and separators of all messages, and the request</span>
+        <span class="window-item-actions quiet-text overhead-note">
+          3 tokens and the role of each message, 3 of the request
+        </span>
       ) : (
         <Actions item={item} label={label} edit={edit} isPinned={isPinned} />
       )}

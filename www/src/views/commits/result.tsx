@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
-import type { Materialized, MaterializationPlan, TranscriptMessage } from "ctxweave/commits";
+import type { Materialized, MaterializationPlan } from "ctxweave/commits";
 import { CopyButton } from "../../ui/copy-button.js";
 import { Field, Select } from "../../ui/fields.js";
-import { plural, tokens } from "../../ui/format.js";
+import { count, plural, tokens } from "../../ui/format.js";
 import { Icon } from "../../ui/icons.js";
 import { MessageText } from "../../ui/message.js";
 import { saveFile } from "../../ui/save.js";
@@ -110,11 +110,12 @@ function Resume({ made }: { made: Materialized }) {
   const { name, where } = resumeFile(made, chosen.value ?? "session");
   const notes = made.diagnostics;
   const said = conversation.value;
-  const messages = said?.ok ? said.value.length : made.messageCount;
+  const messages = said?.ok ? said.value.messages.length : made.messageCount;
   return (
     <>
       <p class="quiet-text" role="status" data-tier={made.tier}>
-        {plural(messages, "message")}, about {tokens(made.tokenCount)}, {plural(made.bytes.length, "byte")}, {made.tier}
+        {plural(messages, "message")}, about {tokens(made.tokenCount)} of content without the
+        overhead of a request, {plural(made.bytes.length, "byte")}, {made.tier}
       </p>
       <div class="result-tools">
         <button type="button" class="quiet" onClick={() => saveFile(name, made.bytes)} title={`Save as ${name}`}>
@@ -240,13 +241,28 @@ function Why({ plan: { steps } }: { plan: MaterializationPlan }) {
   );
 }
 
-/** The result, read as messages. */
+/** Maximum letters of a text until it is unfolded. */
+const MAX_FOLDED_LETTERS = 800;
+
+/** The result, read as messages. Long ones are folded. */
 function Conversation({ made }: { made: Materialized }) {
+  const open = useSignal<ReadonlySet<number>>(new Set());
   const said = conversation.value;
   if (!said) return null;
   if (!said.ok) return <p class="empty">{said.message}</p>;
-  const read = said.value;
+  const { system, messages } = said.value;
+  const read = [
+    ...(system === undefined ? [] : [{ role: "system", content: system }]),
+    ...messages.map(({ role, content }) => ({ role, content })),
+  ];
   if (read.length === 0) return <p class="empty">No messages.</p>;
+  const toggle = (at: number): void => {
+    const next = new Set(open.value);
+    if (!next.delete(at)) next.add(at);
+    open.value = next;
+  };
+  // Read here, because the rows are rendered by a component of their own.
+  const unfolded = open.value;
   return (
     <Windowed
       key={made.artifactRef}
@@ -257,11 +273,22 @@ function Conversation({ made }: { made: Materialized }) {
       estimate={() => 90}
       itemProps={(at) => ({ role: "listitem", "data-role": read[at]?.role }) as object}
       item={(at) => {
-        const { role, content } = read[at] as TranscriptMessage;
+        const { role, content } = read[at] as (typeof read)[number];
+        const whole = texts(content).join("\n\n");
+        const isLong = whole.length > MAX_FOLDED_LETTERS;
+        const isFolded = isLong && !unfolded.has(at);
         return (
           <div class="said-one">
-            <h3>{role}</h3>
-            {texts(content).map((text, part) => (
+            <div class="said-head">
+              <h3>{role}</h3>
+              {isLong ? (
+                <button type="button" class="small" aria-expanded={!isFolded} onClick={() => toggle(at)}>
+                  {isFolded ? `Show all ${count(whole.length)} characters` : "Fold"}
+                </button>
+              ) : null}
+              <CopyButton label="Copy message" text={() => whole} />
+            </div>
+            {(isFolded ? [`${whole.slice(0, MAX_FOLDED_LETTERS)}…`] : texts(content)).map((text, part) => (
               <p key={part}>{text}</p>
             ))}
           </div>

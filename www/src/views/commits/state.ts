@@ -89,13 +89,13 @@ export const result = computed<Attempt<Materialized> | undefined>(() => {
   return attempt(() => open.graph.materialize(planned.value, open.blobs));
 });
 
-/** The result, read as messages. */
+/** The result, read as a system context and messages. */
 export const conversation = computed(() => {
   const made = result.value;
   if (!made?.ok) return undefined;
   const { format, bytes } = made.value;
   const throughCompactions = stop.value === "root";
-  return attempt(() => transcriptToMessages(format as TranscriptFormat, bytes, { throughCompactions }).messages);
+  return attempt(() => transcriptToMessages(format as TranscriptFormat, bytes, { throughCompactions }));
 });
 
 export function choose(id: string): void {

@@ -17,6 +17,7 @@ import type {
 import { keepAddress, linkParams } from "../../shell/route.js";
 import type { OpenedFolder } from "../../ui/open-folder.js";
 import { PersistedDocument } from "../../ui/own.js";
+import { isAgentFile, isContextFile } from "./names.js";
 import { fetchSample } from "./samples.js";
 
 export interface OpenVault {
@@ -57,7 +58,10 @@ export interface TreeFolder {
   children: TreeFolder[];
 }
 
-/** The context files of folders, by path. */
+/** The files of the chain; agents load others as well. */
+export const contextFiles = computed(() => open.value?.files.filter(({ path }) => isContextFile(path)) ?? []);
+
+/** The files of the folder, by path. */
 const byPath = computed(() => new Map(open.value?.files.map((one) => [one.path, one]) ?? []));
 
 export const tree = computed<TreeFolder | undefined>(() => {
@@ -74,7 +78,7 @@ export const tree = computed<TreeFolder | undefined>(() => {
     folderAt(cut < 0 ? "" : path.slice(0, cut)).children.push(made);
     return made;
   };
-  const found = discoverContextFolders(at.files.map(({ path }) => path)).folders;
+  const found = discoverContextFolders(contextFiles.value.map(({ path }) => path)).folders;
   const parsed = found.map((one) => parseContextFile(one.file, byPath.value.get(one.file)?.content ?? ""));
   const tokens = countTokensBatch(parsed.map(({ body }) => body.trim()));
   for (const [place, one] of found.entries()) {
@@ -96,7 +100,7 @@ export const outcome = computed<Outcome | undefined>(() => {
   if (!at) return undefined;
   const { maxTokens, ...rest } = settings.value;
   const request: ChainRequest = {
-    files: at.files,
+    files: contextFiles.value,
     selected: selected.value,
     ...rest,
     ...(maxTokens > 0 ? { maxTokens } : {}),
@@ -114,7 +118,7 @@ export const outcome = computed<Outcome | undefined>(() => {
 export const told = computed<{ changed: boolean; list: Notified[] } | undefined>(() => {
   const at = open.value;
   if (!at || file.value === undefined) return undefined;
-  return { changed: file.value in at.before, list: bubble([file.value], at.files) };
+  return { changed: file.value in at.before, list: bubble([file.value], contextFiles.value) };
 });
 
 export function textOf(path: string): string {
@@ -154,13 +158,11 @@ export function change(fields: Partial<Settings>): void {
 }
 
 /** Which files of a folder to read. */
-export function wants(path: string): boolean {
-  return /(^|\/)(AGENTS|CLAUDE)\.md$/.test(path);
-}
+export const wants = isAgentFile;
 
 export async function use(folder: OpenedFolder): Promise<void> {
   if (folder.files.length === 0) {
-    problem.value = `no folder in \`${folder.name}\` has an \`AGENTS.md\` or a \`CLAUDE.md\``;
+    problem.value = `no folder in \`${folder.name}\` has an \`AGENTS.md\`, a \`CLAUDE.md\` or another file that agents load`;
     return;
   }
   const files = folder.files.map(({ path, bytes }) => ({ path, content: bytes }));
@@ -174,7 +176,7 @@ export async function use(folder: OpenedFolder): Promise<void> {
 export async function openSample(): Promise<void> {
   try {
     if (!(await own.mayReplace())) return;
-    const files = (await fetchSample()).filter(({ path }) => wants(path));
+    const files = (await fetchSample()).filter(({ path }) => isContextFile(path));
     const name = "Sample vault";
     own.show(
       { name, sample: true, files: files.map(({ path, bytes }) => ({ path, content: bytes })), before: {} },
@@ -206,7 +208,7 @@ function look(link: URLSearchParams): void {
   const at = open.peek();
   if (!at) return;
   const include = link.get("watched");
-  const first = discoverContextFolders(at.files.map(({ path }) => path)).folders[0];
+  const first = discoverContextFolders(contextFiles.peek().map(({ path }) => path)).folders[0];
   const start = at.sample ? START_SELECTED : first ? [first.path] : [];
   const linkedFile = link.get("file");
   batch(() => {

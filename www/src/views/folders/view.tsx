@@ -13,9 +13,10 @@ import { ResultPane } from "../../ui/result-pane.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar, toneAt, type Share } from "../../ui/token-bar.js";
 import { useAddress } from "../../ui/use-address.js";
+import { AgentsPanel } from "./agents-panel.js";
 import { codeOfFolders } from "./code.js";
 import { SidePane } from "./editor.js";
-import { begin, keepLink, open, openSample, outcome, own, problem, settings, use, wants } from "./state.js";
+import { begin, contextFiles, keepLink, open, openSample, outcome, own, problem, settings, use, wants } from "./state.js";
 import { FolderTree } from "./tree.js";
 import "../../styles/files.css";
 
@@ -47,7 +48,7 @@ export function FoldersView() {
       >
         {at ? (
           <>
-            <strong>{at.name}</strong> {plural(at.files.length, "context file")}. Nothing leaves this page.
+            <strong>{at.name}</strong> {plural(contextFiles.value.length, "context file")}. Nothing leaves this page.
           </>
         ) : undefined}
       </FolderSource>
@@ -62,7 +63,7 @@ export function FoldersView() {
   );
 }
 
-type Shown = "prompt" | "chain" | "json";
+type Shown = "prompt" | "chain" | "agents" | "json";
 
 function Result() {
   const tab = useSignal<Shown>("prompt");
@@ -90,12 +91,15 @@ function Result() {
         tabs={[
           { id: "prompt", name: "Prompt" },
           { id: "chain", name: "Chain", ...(diagnostics.length > 0 ? { count: diagnostics.length } : {}) },
+          { id: "agents", name: "Agents" },
           { id: "json", name: "JSON" },
         ]}
         chosen={tab.value}
         onChoose={(id) => (tab.value = id)}
       >
-        {tab.value === "json" ? (
+        {tab.value === "agents" ? (
+          <AgentsPanel />
+        ) : tab.value === "json" ? (
           <JsonView name="chain" label="Copy chain" value={chain} />
         ) : tab.value === "chain" ? (
           <>

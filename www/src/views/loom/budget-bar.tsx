@@ -151,6 +151,9 @@ function Summary() {
         </>
       )}
       <Unloaded />
+      {made.kind === "dialogue" ? (
+        <span title="The Chats view counts 3 and the role for each message">overhead: 4 a message, 3 a request</span>
+      ) : null}
       <span>
         {report.cut
           ? `${plural(report.cut.nodeIds.length, "node")} cut${report.cut.partialNodeIds.length > 0 ? `, ${count(report.cut.partialNodeIds.length)} shortened` : ""}`

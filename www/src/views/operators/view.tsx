@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { writeTask } from "ctxweave/operators";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { CopyButton } from "../../ui/copy-button.js";
@@ -11,6 +12,7 @@ import { useAddress } from "../../ui/use-address.js";
 import { Assembly } from "./assembly.js";
 import { codeOfOperators } from "./code.js";
 import { Editor, Findings } from "./editor.js";
+import { RunPanel } from "./run-panel.js";
 import { SAMPLES } from "./samples.js";
 import { begin, exclusive, open, own, parsed, strict, xml } from "./state.js";
 import { OperatorTree } from "./tree.js";
@@ -28,6 +30,7 @@ export function OperatorsView() {
   useAddress("operators", begin);
   const tree = useReachable<HTMLElement>();
   const assembly = useReachable<HTMLElement>();
+  const shown = useSignal<"step" | "run">("step");
   useOpener({ hint: "Drop the template to open it", ready: own.value.value !== undefined, onFile: read });
   return (
     <div class="operators">
@@ -42,7 +45,16 @@ export function OperatorsView() {
           <OperatorTree />
         </section>
         <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Assembly" ref={assembly}>
-          <Assembly />
+          <Segmented
+            label="Assembly of"
+            options={[
+              { value: "step", name: "One step" },
+              { value: "run", name: "Whole task" },
+            ]}
+            value={shown.value}
+            onValue={(value) => (shown.value = value)}
+          />
+          {shown.value === "step" ? <Assembly /> : <RunPanel />}
         </section>
       </Panes>
     </div>
