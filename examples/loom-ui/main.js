@@ -45,7 +45,12 @@ async function save() {
 function draw() {
   const { view } = loom;
   const changes = loom.news();
-  const read = attemptNow(() => readPath(loom, page.draft.value)) ?? { parts: [], fates: new Map(), notes: new Map(), path: [] };
+  const read = attemptNow(() => readPath(loom, page.draft.value)) ?? {
+    parts: [],
+    fates: new Map(),
+    notes: new Map(),
+    path: [],
+  };
   outline.draw(changes, read.path);
   drawPath(page.path, read);
   if (replying) page.path.lastElementChild?.scrollIntoView({ block: "nearest" });

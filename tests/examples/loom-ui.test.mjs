@@ -304,11 +304,7 @@ async function use(page, { LoomTree, importLoom, replyTo }) {
       { id: "c", content: "A note in the margin", authorType: "human" },
       { id: "d", content: "Further", authorType: "human" },
     ],
-    edges: [
-      edge("a", "b"),
-      { ...edge("b", "c"), edgeType: "annotation" },
-      edge("b", "d"),
-    ],
+    edges: [edge("a", "b"), { ...edge("b", "c"), edgeType: "annotation" }, edge("b", "d")],
   };
   await page.getByLabel("File of a loom").setInputFiles({ ...upload, buffer: Buffer.from(JSON.stringify(noted)) });
   await eventually(() => path(), ["A question", "An answer", "A note in the margin"]);

@@ -79,7 +79,13 @@ async function agrees(page, chat, options, isLimited = true) {
     );
     const { system, messages: cost, tools, overhead, total } = report.tokens;
     const free = report.limit - total;
-    assert.deepEqual(await shownTotals(page), { system, messages: cost, tools, overhead, ...(isLimited ? { free } : {}) });
+    assert.deepEqual(await shownTotals(page), {
+      system,
+      messages: cost,
+      tools,
+      overhead,
+      ...(isLimited ? { free } : {}),
+    });
   });
   return { messages, report };
 }

@@ -187,21 +187,21 @@ describe("agent files", () => {
         if (file !== undefined) return file;
         const under = `${path}/`.replace("//", "/");
         const all = [...Object.keys(FILES).map((name) => `/r/${name}`), "/r/.git/HEAD"];
-        const entries = all.filter((name) => name.startsWith(under)).map((name) => name.slice(under.length).split("/")[0]);
+        const entries = all
+          .filter((name) => name.startsWith(under))
+          .map((name) => name.slice(under.length).split("/")[0]);
         return entries.length > 0 ? { entries: [...new Set(entries)] } : null;
       };
       for (const agent of ["claude-code", "codex", "gemini-cli", "opencode", "copilot-cli"]) {
         const chain = await loadAgentFiles({ agent, cwd: "/r/api" }, look);
         const expected = chain.pieces.map(({ path }) => path.slice("/r/".length));
         await eventually(async () => {
-          const shown = await page
-            .locator(`td[data-agent="${agent}"][data-place]`)
-            .evaluateAll((all) =>
-              all
-                .map((cell) => [Number(cell.dataset.place), cell.closest("tr").dataset.agentFile])
-                .sort(([one], [other]) => one - other)
-                .map(([, path]) => path),
-            );
+          const shown = await page.locator(`td[data-agent="${agent}"][data-place]`).evaluateAll((all) =>
+            all
+              .map((cell) => [Number(cell.dataset.place), cell.closest("tr").dataset.agentFile])
+              .sort(([one], [other]) => one - other)
+              .map(([, path]) => path),
+          );
           assert.deepEqual(shown, expected, agent);
         });
         await page.getByRole("button", { name: agent, exact: true }).click();
@@ -253,7 +253,7 @@ describe("a session", () => {
   });
 
   looks("session", "#/commits", async (page) => {
-    await showPane(page, "Resume");
+    await showPane(page, "Result");
     await drop(page, "session.jsonl", jsonl);
     await page.locator(".said").getByText("You keep the tide table.").waitFor();
   });
@@ -278,7 +278,10 @@ describe("copy as code", () => {
           await dialog.getByRole("button", { name: "Close" }).click();
           const { stdout } = await promisify(execFile)(process.execPath, ["main.mjs"], { cwd: folder });
           await eventually(async () =>
-            assert.deepEqual(JSON.parse(stdout), JSON.parse(await page.locator('[data-json="messages"]').textContent())),
+            assert.deepEqual(
+              JSON.parse(stdout),
+              JSON.parse(await page.locator('[data-json="messages"]').textContent()),
+            ),
           );
         });
       });

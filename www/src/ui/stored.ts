@@ -120,8 +120,7 @@ export class StoredDocuments<T> {
     const others = heads.filter((head) => head.tab !== tab && head.tab !== this.#continued?.tab && head.own);
     const closed = others.filter((head) => !open.has(head.tab));
     const copies = closed.filter(({ isChanged }) => !isChanged);
-    if (copies.length > 0)
-      await write(["views"], (store) => copies.forEach((head) => remove(store, this.#view, head)));
+    if (copies.length > 0) await write(["views"], (store) => copies.forEach((head) => remove(store, this.#view, head)));
     return { isElsewhere: others.length > closed.length, closed: closed.filter(({ isChanged }) => isChanged) };
   }
 

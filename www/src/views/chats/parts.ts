@@ -2,7 +2,8 @@ import type { MeasuredMessage, MeasuredMessages, MeasuredPart } from "ctxweave/c
 import { fieldsOf } from "./request.js";
 
 /** Kinds of content in a window. */
-export type Kind = "system" | "user" | "assistant" | "reasoning" | "call" | "result" | "image" | "file" | "tool" | "overhead";
+export type Kind =
+  "system" | "user" | "assistant" | "reasoning" | "call" | "result" | "image" | "file" | "tool" | "overhead";
 
 type Path = readonly (string | number)[];
 

@@ -94,7 +94,9 @@ export function WindowPanel({ now }: { now: Fitted }) {
         onChoose={choose}
       />
       <div class="window-items-head">
-        <p class="quiet-text">{plural(found.filter((item) => item.kind !== "overhead").length, "part")} of the request</p>
+        <p class="quiet-text">
+          {plural(found.filter((item) => item.kind !== "overhead").length, "part")} of the request
+        </p>
         <label for="items-order">Order</label>
         <Select
           id="items-order"

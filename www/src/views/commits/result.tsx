@@ -114,8 +114,9 @@ function Resume({ made }: { made: Materialized }) {
   return (
     <>
       <p class="quiet-text" role="status" data-tier={made.tier}>
-        {plural(messages, "message")}, about {tokens(made.tokenCount)} of content without the
-        overhead of a request, {plural(made.bytes.length, "byte")}, {made.tier}
+        {plural(messages, "message")}
+        {said?.ok && said.value.system !== undefined ? " and a system context" : ""}, about {tokens(made.tokenCount)} of
+        content without the overhead of a request, {plural(made.bytes.length, "byte")}, {made.tier}
       </p>
       <div class="result-tools">
         <button type="button" class="quiet" onClick={() => saveFile(name, made.bytes)} title={`Save as ${name}`}>

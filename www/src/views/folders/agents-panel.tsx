@@ -80,46 +80,54 @@ function Table({ loads }: { loads: readonly Loaded[] }) {
   const files = filesOf(loads);
   if (files.length === 0) return <p class="empty">No agent loads a file from this folder.</p>;
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label="Files of each agent">
-      <table class="agents-table">
-        <thead>
-          <tr>
-            <th scope="col">File, with its place in the prompt</th>
-            {loads.map(({ preset: { name, verified }, chain }) => (
-              <th key={name} scope="col" data-agent={name} data-total={chain.totalTokens}>
-                <button
-                  type="button"
-                  class="small"
-                  aria-pressed={name === chosenAgent.value}
-                  title={verified ? "Reproduces recorded runs" : "From the agent's documentation"}
-                  onClick={() => (chosenAgent.value = name)}
-                >
-                  {name}
-                </button>
-                <span class="quiet-text">{tokens(chain.totalTokens)}</span>
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {files.map((path) => (
-            <tr key={path} data-agent-file={inRepository(path)}>
-              <th scope="row">
-                <code>{inRepository(path)}</code>
-              </th>
-              {loads.map(({ preset: { name }, chain }) => {
-                const { place, word } = fateOf(chain, path);
-                return (
-                  <td key={name} data-agent={name} data-place={place} class={place ? "is-loaded" : "quiet-text"}>
-                    {place ? <strong>{count(place)}</strong> : null} {word}
-                  </td>
-                );
-              })}
+    <>
+      <p class="hint">Numbers are places in the agent's prompt. Choose an agent to see its texts.</p>
+      <div
+        class="table-scroll"
+        tabIndex={0}
+        role="region"
+        aria-label="Files of each agent, with their place in its prompt"
+      >
+        <table class="agents-table">
+          <thead>
+            <tr>
+              <th scope="col">File</th>
+              {loads.map(({ preset: { name, verified }, chain }) => (
+                <th key={name} scope="col" data-agent={name} data-total={chain.totalTokens}>
+                  <button
+                    type="button"
+                    class="small"
+                    aria-pressed={name === chosenAgent.value}
+                    title={verified ? "Reproduces recorded runs" : "From the agent's documentation"}
+                    onClick={() => (chosenAgent.value = name)}
+                  >
+                    {name}
+                  </button>
+                  <span class="quiet-text">{tokens(chain.totalTokens)}</span>
+                </th>
+              ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+          </thead>
+          <tbody>
+            {files.map((path) => (
+              <tr key={path} data-agent-file={inRepository(path)}>
+                <th scope="row">
+                  <code>{inRepository(path)}</code>
+                </th>
+                {loads.map(({ preset: { name }, chain }) => {
+                  const { place, word } = fateOf(chain, path);
+                  return (
+                    <td key={name} data-agent={name} data-place={place} class={place ? "is-loaded" : "quiet-text"}>
+                      {place ? <strong>{count(place)}</strong> : null} {word}
+                    </td>
+                  );
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
   );
 }
 

@@ -16,7 +16,19 @@ import { useAddress } from "../../ui/use-address.js";
 import { AgentsPanel } from "./agents-panel.js";
 import { codeOfFolders } from "./code.js";
 import { SidePane } from "./editor.js";
-import { begin, contextFiles, keepLink, open, openSample, outcome, own, problem, settings, use, wants } from "./state.js";
+import {
+  begin,
+  contextFiles,
+  keepLink,
+  open,
+  openSample,
+  outcome,
+  own,
+  problem,
+  settings,
+  use,
+  wants,
+} from "./state.js";
 import { FolderTree } from "./tree.js";
 import "../../styles/files.css";
 

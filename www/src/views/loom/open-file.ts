@@ -2,7 +2,8 @@ import { assembleDialogue, type CtxweaveError, type LoomTreeData, type Media } f
 
 /** A tree read from a file, with the current node if the file has one, or the reason for failure. */
 export type Opened =
-  { ok: true; tree: LoomTreeData; media: Record<string, Media>; tip?: string } | { ok: false; message: string; hint: string };
+  | { ok: true; tree: LoomTreeData; media: Record<string, Media>; tip?: string }
+  | { ok: false; message: string; hint: string };
 
 /** Errors of the request rather than the tree: the tree can be opened, and the page shows them. */
 const NOT_THE_TREE = new Set([

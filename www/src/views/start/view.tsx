@@ -165,7 +165,9 @@ function Shown() {
         ))}
       </ol>
       <p class="start-more">
-        <a href={`#/chats?sample=${SAMPLE}&limit=${window.value}&model=${MODEL}${clears.value ? "&results=2" : ""}`}>Inspect and change it</a>
+        <a href={`#/chats?sample=${SAMPLE}&limit=${window.value}&model=${MODEL}${clears.value ? "&results=2" : ""}`}>
+          Inspect and change it
+        </a>
       </p>
     </section>
   );
