@@ -455,7 +455,7 @@ describe("keyboard", () => {
       /ctxweave/,
       /Branching/,
       /Theme/,
-      /Agent/,
+      /^Agent$/,
       /Open a file/,
       /^Drawing/,
       /^Tree:/,

@@ -236,6 +236,18 @@ describe("a session", () => {
     await page.locator(".said").getByText("You keep the tide table.").waitFor();
   };
 
+  it("and a tree say which overhead their numbers include, because other views count it differently", async () => {
+    await visit(site, "#/commits", async (page) => {
+      await open(page);
+      assert.match(await page.locator("[data-tier]").textContent(), /of content without the overhead of a request/);
+    });
+    await visit(site, "#/loom?tree=agent", (page) => page.getByText("overhead: 4 a message, 3 a request").waitFor());
+    await visit(site, "#/chats", async (page) => {
+      const row = page.locator('[data-item="overhead"]');
+      assert.match(await row.textContent(), /3 tokens and the role of each message, 3 of the request/);
+    });
+  });
+
   it("shows its system message; long messages fold, and each can be copied", async () => {
     await visit(site, "#/commits", async (page) => {
       await open(page);
