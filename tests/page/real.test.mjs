@@ -13,7 +13,7 @@ import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
-import { countChatTokens, init, measureMessages } from "ctxweave/chat";
+import { countChatTokens, init, measureMessages, modelInfo } from "ctxweave/chat";
 import { CommitGraph, importTranscript, init as initCommits } from "ctxweave/commits";
 import { importLoom, init as initImport } from "ctxweave/import";
 import { explainTask, init as initOperators, parseTask } from "ctxweave/operators";
@@ -152,10 +152,19 @@ describe("recorded request bodies", () => {
           assert.equal(Number(await page.locator("[data-before]").getAttribute("data-before")), total),
         );
         assert.ok(total > 20 + list.length, `${total} tokens`);
+        // With the model that the body names, it has a cost.
+        const { model } = JSON.parse(text);
+        if (model !== undefined && modelInfo(model)?.price) {
+          await page.getByLabel("Model", { exact: true }).selectOption(model);
+          await eventually(async () => assert.match(await page.locator("[data-before]").textContent(), /\$\d/));
+          await page.getByLabel("Model", { exact: true }).selectOption("");
+        }
         const parts = measureMessages(list, options).messages.flatMap(({ parts }) =>
           parts.filter(({ tokens }) => tokens),
         );
-        const ofMessages = page.locator('[data-item]:not([data-item^="tool-"]):not([data-item="system"])');
+        const ofMessages = page.locator(
+          '[data-item]:not([data-item^="tool-"], [data-item="system"], [data-item="overhead"])',
+        );
         await eventually(async () => assert.equal(await ofMessages.count(), parts.length));
         await chooseTab(page, "Messages");
         await eventually(async () => assert.equal(await page.locator("[data-message]").count(), list.length));
