@@ -7,6 +7,7 @@ import {
   asFile,
   asModule,
   fromFileOrPacked,
+  isA,
   isAddress,
   looksLikeHtml,
   type ReadFile,
@@ -54,7 +55,18 @@ function checkHost(): void {
 
 async function load(source: InitSource | undefined): Promise<void> {
   checkHost();
-  await instantiate(await (source === undefined ? compileStandard() : compile(await source, here.standard?.readFile)));
+  await instantiate(await (source === undefined ? compileStandard() : compileGiven(source)));
+}
+
+async function compileGiven(source: InitSource): Promise<WebAssembly.Module> {
+  let given: AsyncSource;
+  try {
+    given = await source;
+  } catch (cause) {
+    const message = `the source of the WebAssembly module failed: ${reasonOf(cause)}; see that the promise passed to \`init\` resolves`;
+    throw new CtxweaveError("wasm_load_failed", message, { reason: "no_source" }, { cause });
+  }
+  return compile(given, here.standard?.readFile);
 }
 
 async function compileStandard(): Promise<WebAssembly.Module> {
@@ -106,7 +118,7 @@ async function compile(source: AsyncSource | undefined, readFile: ReadFile | und
     const file = readFile ? asFile(source) : undefined;
     return file ? compileFile(readFile as ReadFile, file) : compileResponse(await get(source));
   }
-  if (typeof Response === "function" && source instanceof Response) return compileResponse(source);
+  if (isA(source, () => Response)) return compileResponse(source);
   throw nothingToLoad();
 }
 

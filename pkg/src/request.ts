@@ -2,7 +2,7 @@
 
 import { utf8 } from "./coders.js";
 import { type CustomCounter, observed } from "./counter.js";
-import { CtxweaveError } from "./error.js";
+import { MAX_LIST_ITEMS, tooLarge } from "./sizes.js";
 import { asBytes, guarded } from "./source.js";
 
 /** A request as it crosses into the module. */
@@ -25,9 +25,6 @@ export type Binary = "base64" | "sizes";
 
 /** Above the depth limits of the module, which rejects such requests. */
 const MAX_DEPTH = 300;
-
-/** Above the size of any valid list. A `length` costs nothing to claim, and visiting each item may take minutes. */
-export const MAX_LIST_ITEMS = 2 ** 24;
 
 /** Texts of at least this length cross unescaped: escaping them and reading the escapes would dominate the call. */
 const MIN_RAW_TEXT_UNITS = 64;
@@ -250,11 +247,6 @@ function allInherit(): boolean {
   return false;
 }
 
-export function tooLarge(place: string, value: number, max: number, options?: ErrorOptions): CtxweaveError {
-  const message = `${place} is too large; make it smaller`;
-  return new CtxweaveError("limit_exceeded", message, { limit: "inputBytes", value, max }, options);
-}
-
 /** Returns a copy that `JSON.stringify` keeps completely. */
 function marked(value: unknown, path: string, within: object[], bytes: ByteFields | Binary): unknown {
   const mark = (what: string): object => ({ "\0": what });
@@ -326,7 +318,7 @@ function marked(value: unknown, path: string, within: object[], bytes: ByteField
  * The fields of an object: its own, and the accessors of its class, with which some database libraries define their
  * columns. Accessors whose name begins with `_` or `$` are the library's.
  */
-function fieldsOf(value: object): Iterable<string> {
+export function fieldsOf(value: object): Iterable<string> {
   const names = new Set(Object.keys(value));
   const next = (object: object): object | null => Object.getPrototypeOf(object) as object | null;
   for (let from = next(value); from !== null && next(from) !== null; from = next(from)) {

@@ -125,7 +125,7 @@ function restoreVocabularies(): void {
  * it is instantiated: the glue keeps its first instance forever.
  */
 function checkVersion(module: WasmModule): void {
-  const section = WebAssembly.Module.customSections(module, "ctxweave")[0];
+  const section = sectionOf(module);
   if (section === undefined) {
     throw new CtxweaveError(
       "wasm_load_failed",
@@ -140,6 +140,15 @@ function checkVersion(module: WasmModule): void {
       `the WebAssembly module is of version ${found} and the package of version ${version}; serve the \`ctxweave.wasm\` of the installed package`,
       { reason: "version_mismatch", found, expected: version },
     );
+  }
+}
+
+/** The section with the version; missing in a `Proxy` of a module as well. */
+function sectionOf(module: WasmModule): ArrayBuffer | undefined {
+  try {
+    return WebAssembly.Module.customSections(module, "ctxweave")[0];
+  } catch {
+    return undefined;
   }
 }
 

@@ -86,12 +86,31 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
  * dominates the load time: callers rule out other kinds first.
  */
 export function isAddress(source: unknown): source is string | PlatformUrl | PlatformRequest {
-  return typeof source === "string" || isUrl(source) || (typeof Request === "function" && source instanceof Request);
+  return typeof source === "string" || isUrl(source) || isA(source, () => Request);
 }
 
 /** Not `instanceof`: in Jest's jsdom a Node URL belongs to another realm. */
 function isUrl(source: unknown): source is PlatformUrl {
-  return Object.prototype.toString.call(source) === "[object URL]";
+  return tagOf(source) === "[object URL]";
+}
+
+/** Whether `source` is an instance of a class that this runtime may lack; false if reading it throws. */
+export function isA<T>(source: unknown, classOf: () => abstract new (...args: never) => T): source is T {
+  try {
+    return source instanceof classOf();
+  } catch {
+    // The class is missing, or the caller's `Proxy` threw.
+    return false;
+  }
+}
+
+/** The tag of a value; empty if reading it throws. */
+function tagOf(value: unknown): string {
+  try {
+    return Object.prototype.toString.call(value);
+  } catch {
+    return "";
+  }
 }
 
 /** The URL, if it has the `file:` scheme. */
@@ -163,7 +182,7 @@ export function asUint32(source: unknown, path: string): Uint32Array<ArrayBuffer
 function isBuffer(source: object): source is ArrayBuffer {
   try {
     // Not `instanceof` alone: the buffer may come from another realm (an iframe, a test runner's sandbox).
-    const tag = source instanceof ArrayBuffer ? "[object ArrayBuffer]" : Object.prototype.toString.call(source);
+    const tag = source instanceof ArrayBuffer ? "[object ArrayBuffer]" : tagOf(source);
     if (tag === "[object ArrayBuffer]") return sizeOfBuffer(source) !== undefined;
     return tag === "[object SharedArrayBuffer]" && isShared(source);
   } catch {
@@ -210,9 +229,9 @@ function unreadable(path: string, what: string): CtxweaveError {
  * of this realm.
  */
 export function asModule(source: unknown): WasmModule | undefined {
-  if (source instanceof WebAssembly.Module) return source;
-  if (Object.prototype.toString.call(source) !== "[object WebAssembly.Module]") return undefined;
-  return Object.setPrototypeOf(source, WebAssembly.Module.prototype) as WasmModule;
+  if (isA(source, () => WebAssembly.Module)) return source;
+  if (tagOf(source) !== "[object WebAssembly.Module]") return undefined;
+  return guarded("source", () => Object.setPrototypeOf(source, WebAssembly.Module.prototype) as WasmModule);
 }
 
 /** The most common mistake: a web server that answers every unknown request with its page. */
@@ -239,5 +258,10 @@ export function guarded<T>(path: string, read: () => T): T {
 
 /** The reason in an error message. */
 export function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
+  try {
+    return cause instanceof Error ? String(cause.message) : String(cause);
+  } catch {
+    // The caller's code threw something that has no text.
+    return "a value without a text";
+  }
 }

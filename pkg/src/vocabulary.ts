@@ -1,6 +1,6 @@
 /** The vocabulary assets: fetched from their source, and loaded once. */
 
-import { checkedOptions, invalid } from "./api/checked.js";
+import { checkedFunction, checkedOptions, invalid } from "./api/checked.js";
 import { type Instance, initsUnderWay, instances, notInitialized } from "./areas.js";
 import { CtxweaveError } from "./error.js";
 import {
@@ -8,6 +8,8 @@ import {
   asFile,
   asModule,
   fromFileOrPacked,
+  guarded,
+  isA,
   isAddress,
   looksLikeHtml,
   type ReadFile,
@@ -87,20 +89,21 @@ export function createVocabulary(name: Encoding, standard: Standard<VocabularySo
 
   async function bytes(options: VocabularyOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     const { source, onProgress } = checkedOptions(options, OPTIONS);
-    return brought(source, onProgress ?? (() => undefined));
+    const progress = checkedFunction(onProgress, "options.onProgress") ?? (() => undefined);
+    return brought(await givenBy(name, source), progress);
   }
 
   /** Fetches the bytes from the caller's source or the package's file. */
-  async function brought(source: VocabularySource | undefined, progress: Progress): Promise<Uint8Array<ArrayBuffer>> {
+  async function brought(source: AsyncSource | undefined, progress: Progress): Promise<Uint8Array<ArrayBuffer>> {
     const { file, packed, readFile } = standard;
-    if (source !== undefined) return bring(name, await source, progress, readFile);
+    if (source !== undefined) return bring(name, source, progress, readFile);
     const fromFile = async (): ReturnType<typeof bring> => bring(name, await addressOf(name, file), progress, readFile);
     return fromFileOrPacked(fromFile, packed, (bytes) => whole(bytes, progress));
   }
 
   async function loadNow(source: VocabularySource | undefined): Promise<void> {
     const progress: Progress = (loaded, total) => watching.forEach((watch) => watch(loaded, total));
-    const from = await source;
+    const from = await givenBy(name, source);
     const asset = await brought(from, progress);
     await Promise.allSettled(initsUnderWay());
     if (instances().length === 0) throw notInitialized();
@@ -123,6 +126,7 @@ export function createVocabulary(name: Encoding, standard: Standard<VocabularySo
 
   async function load(options: VocabularyOptions = {}): Promise<void> {
     const { source, onProgress } = checkedOptions(options, OPTIONS);
+    checkedFunction(onProgress, "options.onProgress");
     if (initsUnderWay().length === 0 && isDone()) return;
     if (onProgress) watching.add(onProgress);
     // Concurrent calls share one load.
@@ -134,6 +138,15 @@ export function createVocabulary(name: Encoding, standard: Standard<VocabularySo
   }
 
   return { load, bytes };
+}
+
+async function givenBy(name: Encoding, source: VocabularySource | undefined): Promise<AsyncSource | undefined> {
+  try {
+    return await source;
+  } catch (cause) {
+    const message = `the source of the vocabulary \`${name}\` failed: ${reasonOf(cause)}; see that the promise passed as \`source\` resolves`;
+    throw new CtxweaveError("vocabulary_not_loaded", message, { tokenizer: name, reason: "no_source" }, { cause });
+  }
 }
 
 function addressOf(name: Encoding, file: () => VocabularySource): VocabularySource {
@@ -162,7 +175,7 @@ async function bring(
   if (bytes) return whole(bytes, progress);
   const module = asModule(source);
   if (module) {
-    const section = WebAssembly.Module.customSections(module, SECTION)[0];
+    const section = guarded("options.source", () => WebAssembly.Module.customSections(module, SECTION)[0]);
     return whole(new Uint8Array(section ?? new ArrayBuffer()), progress);
   }
   if (isAddress(source)) {
@@ -170,7 +183,7 @@ async function bring(
     if (!file) return body(name, await get(name, source), progress);
     return whole(await read(name, readFile as ReadFile, file), progress);
   }
-  if (typeof Response === "function" && source instanceof Response) return body(name, source, progress);
+  if (isA(source, () => Response)) return body(name, source, progress);
   throw new CtxweaveError(
     "vocabulary_not_loaded",
     `no source for the vocabulary \`${name}\`; pass the address of its asset, its bytes or a \`Response\``,

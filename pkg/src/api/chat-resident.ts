@@ -5,7 +5,7 @@ import { callJson } from "../call.js";
 import { utf8 } from "../coders.js";
 import { CtxweaveError } from "../error.js";
 import type * as glue from "../glue.js";
-import { writeRequest } from "../request.js";
+import { fieldsOf, writeRequest } from "../request.js";
 import { call } from "../runtime.js";
 import type { Target } from "../types/bodies.js";
 import type {
@@ -225,7 +225,15 @@ const handles = new Handles<Handle>("chat", "messages");
 /** Copies the options, reading each once. */
 function copied(options: ChatOptions): ChatOptions {
   checkedObject(options, "options");
-  return guarded("options", () => ({ ...options }));
+  const given = guarded("options", () => ({ ...options }));
+  const { target } = given;
+  if (typeof target !== "object" || target === null) return given;
+  const read = (name: string): unknown => guarded(`target.${name}`, () => (target as Record<string, unknown>)[name]);
+  const fields = Array.from(
+    guarded("target", () => fieldsOf(target)),
+    (name) => [name, read(name)],
+  );
+  return { ...given, target: Object.fromEntries(fields) as Target };
 }
 
 function callMethod({ raw }: Handle, name: string, request: unknown): unknown {
@@ -421,7 +429,8 @@ function fit(handle: Handle, given: ChatOptions | undefined): ChatFit {
   const { target, ...rest } = { ...given };
   const own = Object.entries(rest).filter(([, value]) => value !== undefined);
   const rules = rulesOf(target ?? handle.target);
-  const isOwnTarget = JSON.stringify(rules) === JSON.stringify(rulesOf(handle.target));
+  const textOf = (of: typeof rules): string => (of ? jsonOf(of, "target") : "");
+  const isOwnTarget = textOf(rules) === textOf(rulesOf(handle.target));
   if (own.length === 0 && isOwnTarget) return resultOf(handle, callMethod(handle, "fit", grown(handle)) as FitResponse);
   const options: Record<string, unknown> = { ...handle.options, ...Object.fromEntries(own) };
   // The limit of this fit overrides the chat's.
@@ -505,7 +514,9 @@ interface Takes {
  * The formats that a provider accepts unchanged, and its names for the list of messages, the system context and the
  * limit of the answer.
  */
-const TAKES: Record<string, Takes> = {
+const TAKES: Record<string, Takes | undefined> = {
+  // The provider is the caller's text, such as `constructor`.
+  __proto__: null as never,
   anthropic: { list: "messages", system: "system", limit: "max_tokens", formats: ["anthropic"] },
   openai: { list: "messages", system: "messages", formats: ["openai", "generic"] },
   "openai-responses": {
@@ -538,14 +549,16 @@ function rulesOf(target: Target | undefined): Record<string, unknown> | undefine
   if (typeof target !== "object" || target === null) return undefined;
   const { provider, model, reasoning, tool_choice, temperature, top_p, top_k, ...fields } = target as Target &
     Record<string, unknown>;
-  const names = RULE_FIELDS[provider] ?? [];
+  const names = (typeof provider === "string" ? RULE_FIELDS[provider] : undefined) ?? [];
   return {
     ...{ model, reasoning, tool_choice, temperature, top_p, top_k },
     ...Object.fromEntries(names.map((name) => [name, fields[name]])),
   };
 }
 
-const RULE_FIELDS: Record<string, readonly string[]> = {
+const RULE_FIELDS: Record<string, readonly string[] | undefined> = {
+  // The provider is the caller's text, such as `constructor`.
+  __proto__: null as never,
   anthropic: ["thinking"],
   "openai-responses": ["previous_response_id", "conversation"],
   "gemini-interactions": ["previous_interaction_id"],
@@ -565,7 +578,7 @@ function isPlain(messages: readonly unknown[]): boolean {
 function bodyOf(target: Target, handle: Handle, given: ChatOptions, fitted: unknown[]): [body: object, Diagnostic[]] {
   const { provider, model, maxTokens, temperature, stream, tools, ...others } = target as Target &
     Record<string, unknown>;
-  const takes = TAKES[provider];
+  const takes = typeof provider === "string" ? TAKES[provider] : undefined;
   if (!takes) throw invalid("target.provider", `one of \`${Object.keys(TAKES).join("`, `")}\``);
   const { list, formats, config: configName } = takes;
   const isOwn = formats.includes(handle.format) && (handle.format !== "generic" || isPlain(fitted));

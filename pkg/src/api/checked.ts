@@ -1,6 +1,7 @@
 /** Validation of arguments that are passed into the wasm directly. */
 
 import { CtxweaveError } from "../error.js";
+import { MAX_LIST_ITEMS, tooLarge } from "../sizes.js";
 import { guarded } from "../source.js";
 
 /** Returns the value, which must be a string; `path` is its name in the error. */
@@ -12,6 +13,20 @@ export function checkedText(value: unknown, path: string): string {
 /** Returns the value, which must be an object; `path` is its name in the error. */
 export function checkedObject<T extends object>(value: T, path: string): T {
   if (typeof value !== "object" || value === null) throw invalid(path, "an object");
+  return value;
+}
+
+/** Returns the value, which must be a function or missing; `path` is its name in the error. */
+export function checkedFunction<T>(value: T, path: string): T {
+  if (value !== undefined && typeof value !== "function") throw invalid(path, "a function");
+  return value;
+}
+
+/** Returns the value, which must be a list of a valid size; `path` is its name in the error. */
+export function checkedList<T>(value: readonly T[], path: string): readonly T[] {
+  if (!guarded(path, () => Array.isArray(value))) throw invalid(path, "a list");
+  const length = guarded(path, () => value.length);
+  if (!(length <= MAX_LIST_ITEMS)) throw tooLarge(`\`${path}\``, length, MAX_LIST_ITEMS);
   return value;
 }
 
@@ -51,6 +66,7 @@ export function jsonOf(value: object, path: string): string {
       const place = holder === undefined ? path : Array.isArray(this) ? `${holder}[${key}]` : `${holder}.${key}`;
       const lost = lostInJson(item);
       if (lost) throw invalid(place, `a value that JSON can represent, not ${lost}`);
+      if (Array.isArray(item)) checkedList(item, place);
       if (typeof item === "object" && item !== null) paths.set(item, place);
       return item;
     }),

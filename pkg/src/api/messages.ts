@@ -1,9 +1,10 @@
 /** Messages of a chat, converted on their way in and out. */
 
 import { CtxweaveError } from "../error.js";
-import { MAX_LIST_ITEMS, tooLarge } from "../request.js";
-import { guarded, reasonOf } from "../source.js";
+import { MAX_LIST_ITEMS } from "../sizes.js";
+import { reasonOf } from "../source.js";
 import type { ChatContainer } from "../types/chat.js";
+import { checkedList } from "./checked.js";
 
 /** A chat as input. */
 export type AnyChat = readonly unknown[] | ChatContainer;
@@ -64,8 +65,7 @@ export type Pinned = (message: unknown, index: number) => unknown;
 
 /** The indices of the messages for which the caller's function returns true; the first message has the index `from`. */
 export function pinnedBy(pinned: Pinned, messages: readonly unknown[], from = 0): number[] {
-  const length = guarded("messages", () => messages.length);
-  if (length > MAX_LIST_ITEMS) throw tooLarge("`messages`", length, MAX_LIST_ITEMS);
+  checkedList(messages, "messages");
   const indices = Array.from(messages.keys(), (at) => from + at);
   return indices.filter((index) => {
     try {

@@ -20,7 +20,7 @@ import type {
   TaskSubject,
 } from "../types/operators.js";
 import { checkedSignal, raceAbort } from "./abort.js";
-import { checkedObject, checkedOptions, invalid } from "./checked.js";
+import { checkedFunction, checkedObject, checkedOptions, invalid } from "./checked.js";
 import { assembleContextForTask, nextRequests, recordResult, startRun } from "./operators.js";
 
 const OPTIONS = [
@@ -64,6 +64,7 @@ export async function runTask(input: ReadonlyData<RunInput> | TaskRun, options: 
   for (const name of ["memory", "model"] as const) {
     if (typeof checked[name] !== "function") throw invalid(`options.${name}`, "a function");
   }
+  for (const name of ["onEvent", "inputs"] as const) checkedFunction(checked[name], `options.${name}`);
   const { concurrency = 1 } = checked;
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw invalid("options.concurrency", "a whole number of 1 or more");

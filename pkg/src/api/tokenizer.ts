@@ -4,11 +4,11 @@
 import { callJson, numbersOf } from "../call.js";
 import { decoderOf } from "../coders.js";
 import type * as glue from "../glue.js";
-import { MAX_LIST_ITEMS, tooLarge, writeRequest } from "../request.js";
+import { writeRequest } from "../request.js";
 import { call } from "../runtime.js";
 import { asUint32, guarded } from "../source.js";
 import type { CalibratedTokenizer, ExactTokenizer, OwnTokenizer, ReadonlyData, Tokenizer } from "../types/common.js";
-import { checkedText, invalid, onlyTokenizer } from "./checked.js";
+import { checkedList, checkedText, invalid, onlyTokenizer } from "./checked.js";
 import { type Handle, Handles } from "./handles.js";
 import { type CountOptions, countTokensUpTo } from "./tokens.js";
 
@@ -113,8 +113,7 @@ function tokensOf(ids: Uint32Array | readonly number[]): Uint32Array {
   const numbers = asUint32(ids, "ids");
   if (numbers) return numbers;
   if (!guarded("ids", () => Array.isArray(ids))) throw invalid("ids", "a Uint32Array or a list of tokens");
-  const length = guarded("ids", () => ids.length);
-  if (length > MAX_LIST_ITEMS) throw tooLarge("`ids`", length, MAX_LIST_ITEMS);
+  checkedList(ids as readonly number[], "ids");
   const tokens = guarded("ids", () => Uint32Array.from(ids as number[]));
   const wrong = guarded("ids", () => (ids as unknown[]).findIndex((id, at) => id !== tokens[at]));
   if (wrong >= 0) throw invalid(`ids[${wrong}]`, "a token, a whole number from 0 to 4294967295");

@@ -4,7 +4,7 @@ import { callJson } from "../call.js";
 import { call, keepVocabulary } from "../runtime.js";
 import { asBytes, guarded } from "../source.js";
 import type { ExactTokenizer, OwnTokenizer, Tokenizer } from "../types/common.js";
-import { checkedText, invalid, onlyTokenizer } from "./checked.js";
+import { checkedList, checkedText, invalid, onlyTokenizer } from "./checked.js";
 
 /** How to count tokens. */
 export interface CountOptions {
@@ -23,7 +23,7 @@ export function countTokens(text: string, options?: CountOptions): number {
 /** Counts the tokens of each text, in one crossing into the wasm. */
 export function countTokensBatch(texts: readonly string[], options?: CountOptions): Uint32Array {
   const tokenizer = tokenizerOf(options);
-  if (!guarded("texts", () => Array.isArray(texts))) throw invalid("texts", "a list of strings");
+  checkedList(texts, "texts");
   // Not `map`, which skips holes.
   const checked = guarded("texts", () => Array.from(texts, (text, at) => checkedText(text, `texts[${at}]`)));
   if (isCustom(options)) return Uint32Array.from(checked, (text) => countTokens(text, options));

@@ -1,6 +1,6 @@
 /** `ctxweave/ai-sdk`: fits messages of the AI SDK, directly or in hooks. Imports nothing from the SDK. */
 
-import { checkedObject, checkedOptions, invalid } from "../api/checked.js";
+import { checkedList, checkedObject, checkedOptions, invalid } from "../api/checked.js";
 import { type FitEdits, type FitOptions, type FitResult, fitMessages } from "../entries/chat.js";
 import { guarded } from "../source.js";
 import { fitter, given, type HookOptions, modelName } from "./hook.js";
@@ -61,7 +61,7 @@ export function pruneMessages<Message>(options: PruneOptions<Message>): Message[
     emptyMessages = "remove",
   } = checkedOptions(options, known, "");
   if (emptyMessages !== "remove") throw invalid("emptyMessages", "`remove`");
-  if (!guarded("messages", () => Array.isArray(messages))) throw invalid("messages", "a list of messages");
+  checkedList(messages, "messages");
   let list = guarded("messages", () => [...messages]);
   // Index of each remaining message in the input: the last N messages include those already removed.
   let indices = Array.from(list.keys());
@@ -74,9 +74,11 @@ export function pruneMessages<Message>(options: PruneOptions<Message>): Message[
   };
   if (reasoning !== "none") prune(keptBy("reasoning", reasoning), { reasoning: { remove: "all" } });
   const calls = typeof toolCalls === "string" ? (toolCalls === "none" ? [] : [{ type: toolCalls }]) : toolCalls;
+  checkedList(calls, "toolCalls");
   for (const [index, rule] of (calls as readonly { type: PrunedCalls; tools?: readonly string[] }[]).entries()) {
     const { type, tools } = checkedOptions(rule, ["type", "tools"], `toolCalls[${index}]`);
-    const exclude = tools && namesOfTools(list).filter((name) => !tools.includes(name));
+    if (tools !== undefined) checkedList(tools, `toolCalls[${index}].tools`);
+    const exclude = tools && guarded("messages", () => namesOfTools(list)).filter((name) => !tools.includes(name));
     prune(keptBy("toolCalls", type), { toolCalls: { keepLast: 0, ...given({ exclude }) } });
   }
   return list;
@@ -116,9 +118,11 @@ export function fitMiddleware(options: HookOptions = {}): FitMiddleware {
   const fit = fitter(options);
   return {
     specificationVersion: "v4",
-    transformParams: async ({ params, model }) => {
-      const host = given({ model: modelName(model), tools: params.tools });
-      const prompt = await fit(params.prompt, { format: "ai-sdk", ...host });
+    transformParams: async (call) => {
+      const { params, model } = guarded("call", () => ({ ...checkedObject(call, "call") }));
+      const { prompt: asked, tools } = guarded("call.params", () => ({ ...checkedObject(params, "call.params") }));
+      const host = given({ model: modelName(model), tools });
+      const prompt = await fit(asked, { format: "ai-sdk", ...host });
       return { ...params, prompt: prompt.map(asPromptMessage) };
     },
   };
@@ -145,7 +149,8 @@ export type FitPrepareStep = <Message>(step: {
  */
 export function fitPrepareStep(options: HookOptions = {}): FitPrepareStep {
   const fit = fitter(options);
-  return async ({ messages, model, instructions }) => {
+  return async (step) => {
+    const { messages, model, instructions } = guarded("step", () => ({ ...checkedObject(step, "step") }));
     const system = [instructions]
       .flat()
       .flatMap((it) => (it as { content?: unknown } | undefined)?.content ?? it ?? []);

@@ -2,6 +2,7 @@
 
 import { plainMessage } from "../api/messages.js";
 import type { Chat } from "../entries/chat.js";
+import { guarded } from "../source.js";
 import type { FitState } from "../types/chat.js";
 
 /** Stores the states of conversations. A key is a hash of messages; without a state the fit starts fresh. */
@@ -105,10 +106,11 @@ const hashes = new WeakMap<object, string>();
 /** One key for each prefix of the messages. */
 export function conversationKeys(messages: readonly unknown[]): string[] {
   let key = "";
-  return messages.map((message) => {
-    key = hashOf(key + messageHash(message));
+  const next = (message: unknown, at: number): string => {
+    key = hashOf(key + guarded(`messages[${at}]`, () => messageHash(message)));
     return key;
-  });
+  };
+  return guarded("messages", () => Array.from(messages, next));
 }
 
 function messageHash(message: unknown): string {

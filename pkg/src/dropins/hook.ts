@@ -1,6 +1,6 @@
 /** Common code of the hooks for all hosts. */
 
-import { checkedObject } from "../api/checked.js";
+import { checkedFunction, checkedList, checkedObject, invalid } from "../api/checked.js";
 import { CtxweaveError } from "../error.js";
 import { guarded } from "../source.js";
 import {
@@ -44,9 +44,18 @@ export type Fitter<Message> = (messages: readonly Message[], host: HostFields) =
 export function fitter<Message>(options: HookOptions<Message>): Fitter<Message> {
   checkedObject(options, "options");
   const { onReport, summarize, onTooLong, states, ...settings } = guarded("options", () => ({ ...options }));
+  for (const [name, value] of Object.entries({ onReport, summarize, onTooLong })) {
+    checkedFunction(value, `options.${name}`);
+  }
+  for (const name of states === undefined ? [] : (["get", "set"] as const)) {
+    const isFunction =
+      typeof guarded("options.states", () => (states as Partial<FitStates> | null)?.[name]) === "function";
+    if (!isFunction) throw invalid("options.states", `an object with a function \`${name}\``);
+  }
   const conversations = new Conversations(states);
   return async (messages, { model, ...host }) => {
     await init();
+    checkedList(messages, "messages");
     // In addition to a limit, the host's model selects the vendor's rules.
     const all = { ...host, ...(model === undefined ? {} : { model }), ...settings } as FitSettings;
     try {
@@ -83,7 +92,8 @@ async function continued(
   conversations: Conversations,
 ): Promise<Omit<FitResult<unknown[]>, "state">> {
   const keys = conversationKeys(messages);
-  const options = JSON.stringify([settings.model, settings.system, settings.tools]);
+  const { model, system, tools } = settings;
+  const options = guarded("options", () => JSON.stringify([model, system, tools]));
   const known = conversations.takeChat(keys, options);
   const previous = known ? undefined : ((await conversations.state(keys)) ?? null);
   const chat = known?.chat ?? new Chat({ ...settings, previous } as FitSettings);

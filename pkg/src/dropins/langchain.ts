@@ -8,9 +8,10 @@ import { type BaseMessage, HumanMessage, type MessageContent, type TrimMessagesF
 import { type Runnable, RunnableLambda } from "@langchain/core/runnables";
 import { convertToOpenAITool, isLangChainTool } from "@langchain/core/utils/function_calling";
 import { CtxweaveError, fitMessages, type FitRow, type FitSettings, init } from "../entries/chat.js";
-import { checkedOptions, invalid } from "../api/checked.js";
+import { checkedList, checkedObject, checkedOptions, invalid } from "../api/checked.js";
 import { copyWith, isLangChain } from "../api/messages.js";
-import { type Fitter, fitter, given, type HookOptions, type HostFields, modelName } from "./hook.js";
+import { guarded } from "../source.js";
+import { type Fitter, fitter, given as valued, type HookOptions, type HostFields, modelName } from "./hook.js";
 
 export { CtxweaveError, fitMessages, fitMessagesWith, init, loadVocabulary } from "../entries/chat.js";
 export type * from "../types/chat.js";
@@ -32,8 +33,8 @@ export function trimMessages(
   given: BaseMessage[] | TrimMessagesFields,
   fields?: TrimMessagesFields,
 ): Runnable<BaseMessage[], BaseMessage[]> | Promise<BaseMessage[]> {
-  if (Array.isArray(given)) return trimmed(given, checked(fields));
-  const own = checked(given);
+  if (guarded("messages", () => Array.isArray(given))) return trimmed(given as BaseMessage[], checked(fields));
+  const own = checked(given as TrimMessagesFields);
   return RunnableLambda.from((messages: BaseMessage[]) => trimmed(messages, own)).withConfig({
     runName: "trim_messages",
   }) as unknown as Runnable<BaseMessage[], BaseMessage[]>;
@@ -71,16 +72,19 @@ function checked(fields: TrimMessagesFields | undefined): TrimMessagesFields {
 
 type Count = (messages: readonly BaseMessage[]) => Promise<number>;
 
-async function trimmed(messages: BaseMessage[], fields: TrimMessagesFields): Promise<BaseMessage[]> {
+async function trimmed(given: BaseMessage[], fields: TrimMessagesFields): Promise<BaseMessage[]> {
   await init();
+  const messages = guarded("messages", () => [...checkedList(given, "messages")]);
+  const other = guarded("messages", () => messages.findIndex((message) => !isLangChain(message)));
+  if (other >= 0) throw invalid(`messages[${other}]`, "a message of LangChain");
   const { maxTokens, tokenCounter, strategy = "last", allowPartial = false, includeSystem = false } = fields;
   if (messages.length === 0) return [];
   const count: Count =
     typeof tokenCounter === "function"
       ? async (list) => tokenCounter([...list])
       : async (list) => sum(await Promise.all(list.map(({ content }) => contentTokens(tokenCounter, content))));
-  const startOn = given({ startOn: types(fields.startOn) });
-  const endOn = given({ endOn: types(fields.endOn) });
+  const startOn = valued({ startOn: types(fields.startOn) });
+  const endOn = valued({ endOn: types(fields.endOn) });
   // Messages after the last of these are always removed.
   const ended = strategy === "last" && endOn.endOn ? fitted(messages, undefined, endOn) : messages;
   const all = await count(ended);
@@ -243,9 +247,11 @@ function contentTokens(model: BaseLanguageModel, content: MessageContent): Promi
 /** Type names from names or classes. */
 function types(given: TrimMessagesFields["startOn"]): string[] | undefined {
   if (given === undefined) return undefined;
-  return [given]
-    .flat()
-    .map((type) => (typeof type === "string" ? type : new (type as new (fields: object) => BaseMessage)({}).getType()));
+  return [given].flat().map((type) => {
+    if (typeof type === "string") return type;
+    const Class = type as new (fields: object) => BaseMessage;
+    return guarded("fields.startOn", () => new Class({}).getType());
+  });
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -270,14 +276,18 @@ export function fitMiddleware(options: HookOptions<BaseMessage> = {}): FitMiddle
   return {
     name: "fit",
     async wrapModelCall(request, handler) {
-      const { model, systemMessage, systemPrompt, tools } = request as Partial<Record<string, unknown>>;
+      checkedObject(request, "request");
+      if (typeof handler !== "function") throw invalid("handler", "a function");
+      const { messages, model, systemMessage, systemPrompt, tools } = guarded("request", () => ({ ...request })) as {
+        messages: BaseMessage[];
+      } & Partial<Record<string, unknown>>;
       const { content } = (systemMessage ?? {}) as { content?: unknown };
-      const host = given({
+      const host = valued({
         model: modelName(model),
         system: content ?? systemPrompt,
         tools: definitions(tools),
       });
-      return handler({ ...request, messages: await fitInstances(request.messages, fit, host) });
+      return handler({ ...request, messages: await fitInstances(messages, fit, host) });
     },
   };
 }
@@ -287,7 +297,10 @@ export function preModelHook(
   options: HookOptions<BaseMessage>,
 ): (state: { messages: BaseMessage[] }) => Promise<{ llmInputMessages: BaseMessage[] }> {
   const fit = fitter(options);
-  return async ({ messages }) => ({ llmInputMessages: await fitInstances(messages, fit, {}) });
+  return async (state) => {
+    const messages = guarded("state", () => checkedObject(state, "state").messages);
+    return { llmInputMessages: await fitInstances(messages, fit, {}) };
+  };
 }
 
 /** Converts markers and summaries into instances as well. */

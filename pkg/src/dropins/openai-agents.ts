@@ -1,5 +1,7 @@
 /** `ctxweave/openai-agents`: fits the input of each model call of an agent. Imports nothing from the SDK. */
 
+import { checkedObject } from "../api/checked.js";
+import { guarded } from "../source.js";
 import { fitter, given, type HookOptions, modelName } from "./hook.js";
 
 export { CtxweaveError, fitMessages, fitMessagesWith, init, loadVocabulary } from "../entries/chat.js";
@@ -25,14 +27,18 @@ export function fitModelInput(options: HookOptions = {}): FitModelInput {
     modelData: Data;
     agent?: unknown;
   }): Promise<Data> => {
-    const { modelData } = call;
-    const agent = (call.agent ?? {}) as { model?: unknown; tools?: unknown };
+    const modelData = guarded("call", () => checkedObject(checkedObject(call, "call").modelData, "call.modelData"));
+    const { input, instructions } = guarded("call.modelData", () => ({ ...modelData }));
+    const agent = guarded("call.agent", () => {
+      const { model, tools } = (call.agent ?? {}) as { model?: unknown; tools?: unknown };
+      return { model, tools };
+    });
     const host = given({
       model: modelName(agent.model),
-      system: modelData.instructions,
+      system: instructions,
       tools: definitions(agent.tools),
     });
-    return { ...modelData, input: await fit(modelData.input, { format: "openai-agents", ...host }) };
+    return { ...modelData, input: await fit(input, { format: "openai-agents", ...host }) };
   };
   return Object.assign(filter, { preserveInputIdentity: true as const });
 }

@@ -1,5 +1,8 @@
 /** IndexedDB: one object store, with the store's keys. */
 
+import { checkedText } from "../api/checked.js";
+import { CtxweaveError } from "../error.js";
+import { reasonOf } from "../source.js";
 import type { DeletingStore } from "../types/stores.js";
 import { page } from "./memory.js";
 
@@ -7,11 +10,17 @@ const STORE = "ctxweave";
 
 const encoder = new TextEncoder();
 
-/** A store in a browser's IndexedDB, in a separate database. */
+/**
+ * A store in a browser's IndexedDB, in a separate database.
+ *
+ * @throws {CtxweaveError} `store_failed` if the database cannot be opened
+ */
 export async function indexedDbStore(name = "ctxweave"): Promise<DeletingStore & { close(): void }> {
-  const opening = indexedDB.open(name, 1);
-  opening.onupgradeneeded = () => opening.result.createObjectStore(STORE);
-  const database = await answer(opening);
+  checkedText(name, "name");
+  const database = await open(name).catch((cause: unknown) => {
+    const message = `the database \`${name}\` cannot be opened: ${reasonOf(cause)}; use a browser that has IndexedDB, and a page that may store data`;
+    throw new CtxweaveError("store_failed", message, { operation: "open", key: name }, { cause });
+  });
   // Another page wants to delete or upgrade it.
   database.onversionchange = () => database.close();
   const write = async (work: (store: IDBObjectStore) => void): Promise<void> => {
@@ -46,6 +55,12 @@ export async function indexedDbStore(name = "ctxweave"): Promise<DeletingStore &
     delete: (key) => write((store) => void store.delete(key)),
     close: () => database.close(),
   };
+}
+
+async function open(name: string): Promise<IDBDatabase> {
+  const opening = indexedDB.open(name, 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore(STORE);
+  return answer(opening);
 }
 
 function answer<T>(request: IDBRequest<T>): Promise<T> {
