@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { before, test } from "node:test";
@@ -234,6 +234,51 @@ test("the command names files that are not UTF-8", () => {
   );
 });
 
+test("estimates are named, exact counts are not", () => {
+  writeFileSync(join(dir, "a.md"), "hello");
+  for (const [options, told] of [
+    ["", /^estimated: heuristic\n$/],
+    ["--tokenizer claude", /^estimated: claude\n$/],
+    ["--model claude-sonnet-4-5", /^estimated: /],
+    ["--tokenizer o200k_base", /^$/],
+    ["--model gpt-4o", /^$/],
+    ["--truncate 1", /\(estimated\)/],
+    ["--split 1", /estimated/],
+    ["--split 1 --tokenizer o200k_base", /^1 piece\n$/],
+  ]) {
+    assert.match(shell(`ctxweave tokens a.md ${options}`).stderr, told, options);
+  }
+});
+
+test("diagnostics have the names of the command's options", () => {
+  writeFileSync(join(dir, "chat.json"), JSON.stringify([message]));
+  const { status, stderr } = shell("ctxweave chat chat.json --max-tokens 99 --model nope-1");
+  assert.deepEqual([status, /\(--model\)/.test(stderr), stderr.includes("options.")], [0, true, false], stderr);
+});
+
+test("control characters of files are escaped on a terminal, and kept in a pipe", (t) => {
+  if (!existsSync("/usr/bin/script")) return t.skip("needs `script`");
+  writeFileSync(join(dir, "red.jsonl"), `${JSON.stringify({ role: "user", content: "\u001b[31mred\r\nand" })}\n`);
+  const line = "ctxweave session show red.jsonl";
+  assert.ok(shell(line).stdout.includes("\u001b[31mred"));
+  const command = `"${process.execPath}" "${join(dir, "../../node_modules/ctxweave/dist/cli/main.js")}"`;
+  const shown = spawnSync("script", ["-qec", line.replace("ctxweave", () => command), "/dev/null"], {
+    cwd: dir,
+    encoding: "utf8",
+  });
+  assert.ok(shown.stdout.includes("\\x1b[31mred\r"), JSON.stringify(shown.stdout));
+  assert.ok(!shown.stdout.includes("\u001b[31m") && !shown.stdout.includes("\\x0d"), JSON.stringify(shown.stdout));
+});
+
+test("help fits in 80 columns", () => {
+  const { stdout } = shell("ctxweave --help");
+  const names = [...stdout.matchAll(/^ {2}(\w+(?: \w+)?) {2,}\w/gm)].map(([, name]) => name);
+  assert.ok(names.length >= 12, names.join());
+  for (const name of names.filter((name) => !/^\d$/.test(name))) {
+    for (const line of shell(`ctxweave ${name} --help`).stdout.split("\n")) assert.ok(line.length <= 80, line);
+  }
+});
+
 test("help and failures of the command", () => {
   assert.deepEqual(shell("ctxweave help tokens"), shell("ctxweave tokens --help"));
   assert.match(shell("ctxweave tokens --nonsense").stderr, /see `npx ctxweave tokens --help`/);
@@ -249,4 +294,11 @@ test("help and failures of the command", () => {
     assert.equal(status, line.includes("tokens") ? 3 : status, stderr);
     assert.ok(!stderr.includes("    at "), stderr);
   }
+  // Longer than a string of the engine may be; the file takes no space.
+  writeFileSync(join(dir, "huge.md"), "");
+  truncateSync(join(dir, "huge.md"), 600_000_000);
+  const huge = shell("ctxweave tokens huge.md");
+  assert.deepEqual([huge.status, huge.stderr], [1, "error: huge.md is too large: 600000000 bytes; split it\n"]);
+  writeFileSync(join(dir, "crlf.md"), "a\r\nb\r\n");
+  assert.equal(shell("ctxweave tokens crlf.md --truncate 3").stdout, "a\r\n");
 });

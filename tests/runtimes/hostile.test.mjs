@@ -92,7 +92,10 @@ function assertNone() {
 /** Errors of the caller's own code that the docs promise to pass on: of their functions, and the reason of a signal. */
 function isCallers(error, what) {
   if (error instanceof Boom) return /abort|function that throws/.test(what + error.message);
-  return /: a class /.test(what) && /Class constructor A/.test(error?.message);
+  return (
+    (/: a class /.test(what) && /Class constructor A/.test(error?.message)) ||
+    (/: a revoked function /.test(what) && /Cannot perform 'apply'/.test(error?.message))
+  );
 }
 
 async function settled(run, what) {

@@ -89,10 +89,11 @@ export function finishFit<Chat extends AnyChat>(
   const [chat, args] = planned.get(plan) ?? [];
   if (chat === undefined || args === undefined) throw invalid("plan", "the `plan` that `planFit` returned");
   const isText = typeof summary === "string";
-  if (!isText && !("error" in Object(summary))) throw invalid("summary", "a text or an object with an `error`");
+  const isError = !isText && guarded("summary", () => "error" in Object(summary));
+  if (!isText && !isError) throw invalid("summary", "a text or an object with an `error`");
   const response = fit(chat, { ...args, phase: "finish", ...(isText && { summaryText: summary }) });
   const failed = response.report.diagnostics.find(({ code }) => code === "summary_failed");
-  if (failed && !isText) failed.message += `: ${reasonOf(summary.error)}`;
+  if (failed && !isText) failed.message += `: ${reasonOf(guarded("summary.error", () => summary.error))}`;
   return resultOf(chat as Chat, response);
 }
 
@@ -223,7 +224,10 @@ function resultOf<Chat extends AnyChat>(
   chat: Chat,
   { messages: entries, report, state }: FitResponse,
 ): FitResult<Fitted<Chat>> {
-  const messages = messagesOf(chat);
-  const fitted = entries?.map((entry) => messageAt(entry, messages)) ?? messages.slice();
-  return { messages: withMessages(chat, fitted) as Fitted<Chat>, report, state };
+  const applied = guarded("messages", () => {
+    const messages = messagesOf(chat);
+    const fitted = entries?.map((entry) => messageAt(entry, messages)) ?? messages.slice();
+    return withMessages(chat, fitted) as Fitted<Chat>;
+  });
+  return { messages: applied, report, state };
 }

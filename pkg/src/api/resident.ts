@@ -6,7 +6,7 @@ import { CtxweaveError } from "../error.js";
 import type * as glue from "../glue.js";
 import { writeRequest } from "../request.js";
 import { call } from "../runtime.js";
-import { asBytes, reasonOf } from "../source.js";
+import { asBytes, guarded, reasonOf } from "../source.js";
 import type { Diagnostic, ReadonlyData } from "../types/common.js";
 import type { BufferAssembly, Cut, DialogueAssembly, LoomNode, LoomTreeData } from "../types/loom.js";
 import type {
@@ -445,15 +445,15 @@ function compared(
 /** The target that requests `n` answers, if one body can. */
 function askingFor(n: number, target: unknown): [together: boolean, target: unknown] {
   if (typeof target !== "object" || target === null) return [false, target];
-  const fields = target as { provider?: unknown; generationConfig?: object };
+  const fields = guarded("options.target", () => ({ ...target })) as { provider?: unknown; generationConfig?: object };
   switch (fields.provider) {
     case "openai":
     case "completion":
-      return [true, n === 1 ? target : { ...target, n }];
+      return [true, n === 1 ? target : { ...fields, n }];
     case "gemini":
       return [
         true,
-        n === 1 ? target : { ...target, generationConfig: { ...fields.generationConfig, candidateCount: n } },
+        n === 1 ? target : { ...fields, generationConfig: { ...fields.generationConfig, candidateCount: n } },
       ];
     default:
       return [false, target];

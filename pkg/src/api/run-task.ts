@@ -1,7 +1,7 @@
 /** Runs a whole task: its contexts by the memory system, its steps by the model. */
 
 import { CtxweaveError } from "../error.js";
-import { reasonOf } from "../source.js";
+import { guarded, reasonOf } from "../source.js";
 import type { ReadonlyData } from "../types/common.js";
 import type {
   ContextAssembly,
@@ -69,7 +69,10 @@ export async function runTask(input: ReadonlyData<RunInput> | TaskRun, options: 
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw invalid("options.concurrency", "a whole number of 1 or more");
   checkedObject(input, "input");
-  const root = "run" in input ? restored(input) : nodeOf(startRun(input), {});
+  const isContinued = guarded("input", () => "run" in input);
+  const root = isContinued
+    ? guarded("input", () => restored(input as TaskRun))
+    : nodeOf(startRun(input as RunInput), {});
   const driver = new TaskDriver(root, { ...checked, concurrency });
   try {
     return await driver.drive();

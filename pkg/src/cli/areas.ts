@@ -32,6 +32,11 @@ const everywhere = ["o200k_base", "cl100k_base"];
 /** The estimated tokenizers. */
 const families = ["heuristic", "characters", "claude", "claude-3", "gemini", "gpt-4"];
 
+/** Whether the counts of a tokenizer are estimates. */
+export function isEstimate(tokenizer: string | undefined): boolean {
+  return tokenizer === undefined || families.includes(tokenizer) || tokenizer.startsWith("calibrated:");
+}
+
 /** The option that selects the tokenizer. */
 export const tokenizerOption = text(
   "NAME",

@@ -5,7 +5,7 @@ import { misused } from "./failure.js";
 
 /** An option. Its name is the key of its declaration, as typed: `max-tokens`. */
 export interface Option {
-  kind: "flag" | "text" | "number" | "list";
+  kind: "flag" | "text" | "number" | "count" | "list";
   /** Placeholder of the value in the help: `N`, `FILE`. Absent for a flag. */
   value?: string;
   /** The allowed values. */
@@ -18,7 +18,7 @@ export type Options = Readonly<Record<string, Option>>;
 /** The type of an option's value. */
 type ValueOf<Of extends Option> = Of["kind"] extends "flag"
   ? boolean
-  : Of["kind"] extends "number"
+  : Of["kind"] extends "number" | "count"
     ? number | undefined
     : Of["kind"] extends "list"
       ? readonly string[]
@@ -28,7 +28,10 @@ type ValueOf<Of extends Option> = Of["kind"] extends "flag"
 export type Values<Of extends Options> = { readonly [Name in keyof Of]: ValueOf<Of[Name]> };
 
 export const flag = (help: string) => ({ kind: "flag", help }) as const;
+/** Any number. */
 export const number = (value: string, help: string) => ({ kind: "number", value, help }) as const;
+/** A whole number, 0 or more. */
+export const count = (value: string, help: string) => ({ kind: "count", value, help }) as const;
 export const text = (value: string, help: string) => ({ kind: "text", value, help }) as const;
 /** A repeatable option. */
 export const list = (value: string, help: string) => ({ kind: "list", value, help }) as const;
@@ -87,9 +90,12 @@ function valueOf(
   // `--out --json` is a forgotten value; `--title=--json` and `--offset -5` are not.
   const isForgotten = value === undefined || (!inline && /^--?[a-z]/i.test(value));
   if (isForgotten) throw misused(`missing value of \`${name}\`; write \`${name} ${placeholder ?? "VALUE"}\``);
-  if (kind === "number") {
+  if (kind === "number" || kind === "count") {
     const number = Number(value);
     if (value.trim() === "" || !Number.isFinite(number)) throw misused(`\`${name}\` takes a number, not \`${value}\``);
+    if (kind === "count" && !(Number.isSafeInteger(number) && number >= 0)) {
+      throw misused(`\`${name}\` takes a whole number, 0 or more, not \`${value}\``);
+    }
     return number;
   }
   if (choices && !choices.includes(value)) {

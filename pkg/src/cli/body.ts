@@ -3,7 +3,7 @@
 import type { Target, TargetProvider } from "../types/bodies.js";
 import type { FitReport, FitSettings } from "../types/chat.js";
 import type { AssemblyReport } from "../types/loom.js";
-import { choice, flag, number, text } from "./arguments.js";
+import { choice, count, flag, number, text } from "./arguments.js";
 import { openArea, tokenizerOf } from "./areas.js";
 import { command, type Outcome } from "./command.js";
 import { misused } from "./failure.js";
@@ -32,7 +32,7 @@ export const body = command({
     provider: choice(providers, "provider of the request"),
     ...loomOptions,
     ...shorteningOptions,
-    "answer-tokens": number("N", "limit on the answer"),
+    "answer-tokens": count("N", "limit on the answer"),
     temperature: number("N", "sampling temperature"),
     stream: flag("request a stream"),
     tools: text("FILE", "tool definitions, as JSON"),

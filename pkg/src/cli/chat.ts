@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import type { ChatFormat, FitOptions, FitReport, FitSettings, FitState } from "../types/chat.js";
 import { CtxweaveError } from "../error.js";
-import { choice, flag, list, number, text } from "./arguments.js";
+import { choice, count, flag, list, number, text } from "./arguments.js";
 import { openArea, tokenizerOf, tokenizerOption } from "./areas.js";
 import { command, type Outcome } from "./command.js";
 import { misused, unusable } from "./failure.js";
@@ -28,9 +28,9 @@ export const formats = [
 /** The options that set the limit. */
 export const limitOptions = {
   model: text("NAME", "use the limit and tokenizer of this model"),
-  "max-tokens": number("N", "the limit"),
-  "context-window": number("N", "context window; the limit is this less `--token-buffer`"),
-  "token-buffer": number("N", "tokens reserved for the answer; default: the model's output limit, else 1024"),
+  "max-tokens": count("N", "the limit"),
+  "context-window": count("N", "context window; the limit is this less `--token-buffer`"),
+  "token-buffer": count("N", "tokens reserved for the answer; default: the model's output limit, else 1024"),
   tokenizer: tokenizerOption,
 };
 
@@ -49,8 +49,8 @@ export const chat = command({
       ["truncateMiddle", "rollingWindow", "keepStart", "stopAtLimit"],
       "truncation strategy (default `truncateMiddle`)",
     ),
-    "keep-first": number("N", "messages to keep at the beginning"),
-    "keep-last": number("N", "messages or nodes protected at the end; default 4"),
+    "keep-first": count("N", "messages to keep at the beginning"),
+    "keep-last": count("N", "messages or nodes protected at the end; default 4"),
     "start-on": list("ROLE", "role of the first message after a cut"),
     "end-on": list("ROLE", "role of the last message"),
     marker: text("TEXT", "text at the gap, with `{count}` for the number removed; empty: no text"),
@@ -59,11 +59,11 @@ export const chat = command({
     ...shorteningOptions,
     state: text("FILE", "continue the last fit: read its state from FILE, then write the new one"),
     "cut-to": number("PART", "over the limit, cut to this part of it; default 0.75 with `--state`"),
-    "keep-tool-results": number("N", "clear older tool results first, all but N; default 3"),
+    "keep-tool-results": count("N", "clear older tool results first, all but N; default 3"),
     "no-edits": flag("never clear tool results"),
-    "keep-images": number("N", "remove older images first, all but N"),
-    "max-images": number("N", "replace the oldest images by a text, down to N"),
-    "max-bytes": number("N", "limit on the messages as JSON, met by replacing the oldest images"),
+    "keep-images": count("N", "remove older images first, all but N"),
+    "max-images": count("N", "replace the oldest images by a text, down to N"),
+    "max-bytes": count("N", "limit on the messages as JSON, met by replacing the oldest images"),
     "drop-reasoning": flag("remove reasoning first"),
   },
   examples: [

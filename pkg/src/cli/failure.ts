@@ -3,7 +3,7 @@
 /** The exit codes, as listed in docs/command.md and `ctxweave --help`. */
 export const exits = {
   done: 0,
-  /** Invalid input, or a failed check. */
+  /** Invalid input. */
   input: 1,
   /** An unknown command or option, or an invalid value. */
   usage: 2,
@@ -11,6 +11,8 @@ export const exits = {
   file: 3,
   /** An internal error. */
   bug: 4,
+  /** A file has more tokens than `--limit`. */
+  limit: 5,
 } as const;
 
 /** An error that ends a command with an exit code. */

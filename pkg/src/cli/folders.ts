@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { ChainRequest, ContextChain, ContextFile } from "../types/folders.js";
 import { agentFiles } from "./agent-files.js";
 import { openArea, tokenizerOption } from "./areas.js";
-import { choice, flag, list, number, text } from "./arguments.js";
+import { choice, count, flag, list, text } from "./arguments.js";
 import { command, type Host, type Outcome } from "./command.js";
 import { misused, unusable } from "./failure.js";
 import { below, filesBelow, filesIn, folderOf, rootOf, upwards } from "./files.js";
@@ -24,7 +24,7 @@ export const folders = command({
     root: text("FOLDER", "root of the chain; default: the nearest folder with `.git`, else the current one"),
     agent: text("NAME", "with `--for`: load what this agent reads when it accesses PATH; `all` compares the agents"),
     explain: flag("with `--agent`: list every file that the agent looks at, and why it reads it or not"),
-    "max-tokens": number("N", "budget for the contents of all files together"),
+    "max-tokens": count("N", "budget for the contents of all files together"),
     tokenizer: tokenizerOption,
     watched: choice(["ancestors", "all", "none"], "watched files to load as well (default `ancestors`)"),
     list: flag("list the folders with a context file"),

@@ -8,10 +8,11 @@ import { painted } from "./output.js";
 const HELP_WIDTH = 80;
 
 const exitCodes = `  0  success
-  1  invalid input, or a failed check
+  1  invalid input
   2  unknown command or option, or an invalid value
   3  a file cannot be read or written
-  4  internal error: please report it`;
+  4  internal error: please report it
+  5  a file has more tokens than \`--limit\``;
 
 /** The help of the program. */
 export function programHelp(commands: readonly Command[]): string {

@@ -10,7 +10,7 @@ import type {
   TruncationStrategy,
 } from "../types/loom.js";
 import { openArea, tokenizerOf, tokenizerOption } from "./areas.js";
-import { choice, number, text, type Values } from "./arguments.js";
+import { choice, count, text, type Values } from "./arguments.js";
 import { misused, unusable } from "./failure.js";
 import { shorteningSettings, type shorteningOptions } from "./fit-options.js";
 import { given, isObject, jsonFile, textOption } from "./input.js";
@@ -20,14 +20,14 @@ import { counted, diagnosticLines, grouped, shortened, tokensLine } from "./repo
 export const loomOptions = {
   tip: text("ID", "last node of the path; optional if the tree has one leaf"),
   model: text("NAME", "use the limit and tokenizer of this model"),
-  "context-window": number("N", "context window; the limit is this less `--token-buffer`"),
-  "token-buffer": number("N", "tokens reserved for the answer; default: the model's output limit, else 1024"),
+  "context-window": count("N", "context window; the limit is this less `--token-buffer`"),
+  "token-buffer": count("N", "tokens reserved for the answer; default: the model's output limit, else 1024"),
   tokenizer: tokenizerOption,
   strategy: choice(
     ["truncateMiddle", "rollingWindow", "stopAtLimit"],
     "truncation strategy (default `truncateMiddle`)",
   ),
-  "keep-last": number("N", "messages or nodes protected at the end; default 4"),
+  "keep-last": count("N", "messages or nodes protected at the end; default 4"),
   marker: text("TEXT", "text at the gap, with `{count}` for the number removed; empty: no text"),
   media: text("FILE", "media of the tree, as JSON: `{ ref: { data | url } }`"),
 };

@@ -8,7 +8,7 @@ import { type Command, common, type Outcome } from "./command.js";
 import { commands } from "./commands.js";
 import { exits, Failure, misused } from "./failure.js";
 import { commandHelp, groupHelp, programHelp } from "./help.js";
-import { escaped, painted, progressOn, reason, report, write, writeFile, writeFolder } from "./output.js";
+import { escaped, type Line, painted, progressOn, reason, report, write, writeFile, writeFolder } from "./output.js";
 import { json } from "./report.js";
 
 const typed = process.argv.slice(2);
@@ -62,18 +62,25 @@ async function run(command: Command, args: readonly string[]): Promise<number> {
   }
   const { result, named, report: about, lines, folder, files = [], exit = exits.done } = outcome;
   if (folder !== undefined && out !== undefined && out !== "-") writeFolder(out, folder);
-  else if (result !== undefined && (out !== undefined || !isJson)) await write(result, out);
+  else if (result !== undefined && (out !== undefined || !isJson)) await write(shownResult(result, out), out);
   for (const { path, content } of files) writeFile(path, content);
   if (isJson) await write(json(out === undefined ? { ...named, ...about } : about), undefined);
-  else if (!quiet) report(lines);
+  else if (!quiet) report(typedLines(lines));
   return exit;
+}
+
+/** A result as it is written: on a terminal without control characters from files. */
+function shownResult(result: string | Uint8Array, out: string | undefined): string | Uint8Array {
+  const isShown = (out === undefined || out === "-") && process.stdout.isTTY === true;
+  return isShown && typeof result === "string" ? escaped(process.stdout, result) : result;
 }
 
 /** Reports an error and returns the exit code. */
 function failed(thrown: unknown): number {
   const isOurs = thrown instanceof CtxweaveError;
   const isBug = isOurs ? thrown.code === "internal_error" : !(thrown instanceof Failure);
-  const exit = isBug ? exits.bug : thrown instanceof Failure ? thrown.exit : exits.input;
+  const ofInput = isOurs && isAboutOption(thrown) ? exits.usage : exits.input;
+  const exit = isBug ? exits.bug : thrown instanceof Failure ? thrown.exit : ofInput;
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const message = isOurs ? asTyped(error.message) : error.message;
   if (args.includes("--json")) {
@@ -92,19 +99,44 @@ function failed(thrown: unknown): number {
 function helpOf(): string {
   const named = (words: string | undefined) => commands.find(({ name }) => name === words);
   const command = named(args.slice(0, 2).join(" ")) ?? named(args[0]);
-  return command ? `${command.name} --help` : "--help";
+  const isGroup = commands.some(({ name }) => name.startsWith(`${args[0]} `));
+  return command ? `${command.name} --help` : isGroup ? `${args[0]} --help` : "--help";
 }
 
 /** A message of the library with command-line names: `options.contextWindow` becomes `--context-window`. */
 function asTyped(message: string): string {
   const options = commands.flatMap(({ options }) => Object.keys(options));
   return message.replaceAll(
-    /`(?:options\.([a-zA-Z]+)|([a-z]+(?:[A-Z][a-z]+)+))`/g,
-    (whole, option?: string, word?: string) => {
-      const name = option ?? word ?? "";
-      const typed = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-      return options.includes(typed) ? `\`--${typed}\`` : whole;
+    /([`(])(?:options\.([a-zA-Z]+)|([a-z]+(?:[A-Z][a-z]+)+))(?=[`)])/g,
+    (whole, mark: string, option?: string, word?: string) => {
+      const typed = typedName(option ?? word ?? "");
+      return options.includes(typed) ? `${mark}--${typed}` : whole;
     },
+  );
+}
+
+/** The name of an option as typed: `contextWindow` becomes `context-window`. */
+function typedName(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** Whether the value of an option that was typed is invalid. */
+function isAboutOption({ code, details }: CtxweaveError): boolean {
+  // Limits come from options alone.
+  if (code === "invalid_budget") return true;
+  if (code !== "unknown_value" && code !== "invalid_input") return false;
+  const { path } = details as { path?: unknown };
+  const [, name] = (typeof path === "string" && /^(?:options\.)?([a-zA-Z]+)$/.exec(path)) || [];
+  const option = `--${typedName(name ?? "")}`;
+  return name !== undefined && args.some((arg) => arg === option || arg.startsWith(`${option}=`));
+}
+
+/** The lines of a report with command-line names. */
+function typedLines(lines: readonly Line[]): Line[] {
+  return lines.map((line) =>
+    typeof line === "string"
+      ? asTyped(line)
+      : line.map((part) => (typeof part === "string" ? asTyped(part) : ([part[0], asTyped(part[1])] as const))),
   );
 }
 

@@ -38,7 +38,7 @@ export function painted(stream: Stream, tone: Tone, text: string): string {
 export function escaped(stream: Stream, text: string): string {
   if (stream.isTTY !== true) return text;
   // eslint-disable-next-line no-control-regex
-  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (character) => {
+  return text.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|\r(?!\n)/g, (character) => {
     return `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
   });
 }

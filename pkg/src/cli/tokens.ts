@@ -1,8 +1,8 @@
 /** `ctxweave tokens`: counts texts and chats, and cuts or splits a text. */
 
 import type { CountMessagesOptions } from "../types/chat.js";
-import { flag, number, text } from "./arguments.js";
-import { openArea, tokenizerOf, tokenizerOption } from "./areas.js";
+import { count, flag, text } from "./arguments.js";
+import { isEstimate, openArea, tokenizerOf, tokenizerOption } from "./areas.js";
 import { command, type Outcome } from "./command.js";
 import { exits, Failure, misused } from "./failure.js";
 import { given, type Input, input, jsonOf, otherEncodingOf, textOf } from "./input.js";
@@ -19,9 +19,9 @@ export const tokens = command({
     tokenizer: tokenizerOption,
     model: text("NAME", "count with the tokenizer of this model"),
     chat: flag("count chats in any provider's format, with roles, calls and overhead"),
-    limit: number("N", "exit code 1 if a file has more tokens"),
-    truncate: number("N", "write the beginning of the text, at most N tokens"),
-    split: number("N", "write pieces of at most N tokens, as JSON"),
+    limit: count("N", "exit code 5 if a file has more tokens"),
+    truncate: count("N", "write the beginning of the text, at most N tokens"),
+    split: count("N", "write pieces of at most N tokens, as JSON"),
     ids: flag("write the token ids, as JSON; default tokenizer `o200k_base`"),
   },
   examples: [
@@ -46,14 +46,14 @@ export const tokens = command({
     if (jobs === 1) return ofOne(await input(files[0] ?? "-"), { truncate, split }, tokenizer);
 
     const rows: { file: string; tokens: number }[] = [];
-    const count = chat ? await chatCounter(tokenizer, model) : await textCounter(tokenizer);
+    const counter = chat ? await chatCounter(tokenizer, model) : await textCounter(tokenizer);
     const lines: Line[] = [];
     let failure: Failure | undefined;
     for (const file of files) {
       progress(`${rows.length} of ${files.length}: ${file}`);
       try {
         const read = await input(file);
-        rows.push({ file: read.name, tokens: count(read) });
+        rows.push({ file: read.name, tokens: counter(read) });
         const encoding = otherEncodingOf(read);
         if (encoding) lines.push([["warning", `${read.name} is ${encoding}`], "; convert it to UTF-8 and count again"]);
       } catch (error) {
@@ -64,20 +64,22 @@ export const tokens = command({
       }
     }
     if (failure && rows.length === 0) throw failure;
+    const isEstimated = isEstimate(tokenizer);
     const total = rows.reduce((sum, row) => sum + row.tokens, 0);
     const over = limit === undefined ? [] : rows.filter((row) => row.tokens > limit);
     return {
       result: table(rows, total, files.length === 1),
       named: { files: rows, total },
-      report: { tokenizer: tokenizer ?? "heuristic" },
+      report: { tokenizer: tokenizer ?? "heuristic", estimated: isEstimated },
       lines: [
         ...lines,
+        ...(isEstimated ? [estimateLine(tokenizer)] : []),
         ...over.map(({ file, tokens }): Line => [
-          ["error", `${file} has ${counted(tokens, "token")}`],
+          ["error", `${file} has ${counted(tokens, "token")}${isEstimated ? " (estimated)" : ""}`],
           `, ${grouped(tokens - (limit ?? 0))} more than ${grouped(limit ?? 0)}`,
         ]),
       ],
-      exit: failure?.exit ?? (over.length > 0 ? exits.input : exits.done),
+      exit: failure?.exit ?? (over.length > 0 ? exits.limit : exits.done),
     };
   },
 });
@@ -97,6 +99,11 @@ async function chatCounter(wanted: string | undefined, model?: string): Promise<
   const { area, tokenizer } = await openArea("chat", wanted);
   const options = given({ tokenizer, model }) satisfies CountMessagesOptions;
   return (input) => area.countChatTokens(jsonOf(input) as object[], options);
+}
+
+/** How the numbers were found, if they are not exact. */
+function estimateLine(tokenizer: string | undefined): Line {
+  return [["faint", `estimated: ${tokenizer ?? "heuristic"}`]];
 }
 
 /** One number if a single file was asked for, else a column like that of `wc`. */
@@ -120,13 +127,18 @@ async function ofOne(
   }
   // What cuts texts is among all areas alone.
   const { area, tokenizer } = await openArea("all", wanted);
+  const about = isEstimate(wanted) ? " (estimated)" : "";
   if (truncate !== undefined) {
     const cut = area.truncateText(text, truncate, given({ tokenizer }));
-    return outcome(cut.text, cut, `${counted(cut.tokens, "token")}${cut.truncated ? ", truncated" : ", complete"}`);
+    return outcome(
+      cut.text,
+      cut,
+      `${counted(cut.tokens, "token")}${about}${cut.truncated ? ", truncated" : ", complete"}`,
+    );
   }
   const markdown = read.name.endsWith(".md");
   const pieces = area.splitText(text, { maxTokens: split ?? 0, markdown, ...given({ tokenizer }) });
-  return outcome(json(pieces), { pieces }, counted(pieces.length, "piece"));
+  return outcome(json(pieces), { pieces }, `${counted(pieces.length, "piece")}${about && ", token counts estimated"}`);
 }
 
 function outcome(result: string, named: object, line: string): Outcome {

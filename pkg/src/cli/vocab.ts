@@ -3,7 +3,7 @@
 import { encodings, isJson, openArea, vocabularyAsset } from "./areas.js";
 import { unknownName } from "./arguments.js";
 import { command, type Outcome } from "./command.js";
-import { unusable } from "./failure.js";
+import { misused, unusable } from "./failure.js";
 import { input } from "./input.js";
 import { grouped } from "./report.js";
 
@@ -35,7 +35,7 @@ export const vocab = command({
       return asset(given, await vocabulary.bytes());
     }
     if (!/[./\\]|^-$/.test(given)) {
-      throw unusable(unknownName(`unknown encoding \`${given}\``, given, Object.keys(encodings)));
+      throw misused(unknownName(`unknown encoding \`${given}\``, given, Object.keys(encodings)));
     }
     const { name, bytes } = await input(given);
     if (!isJson(bytes)) throw unusable(`${name} is not a \`tokenizer.json\``);

@@ -2,13 +2,24 @@
 
 import { readFile } from "node:fs/promises";
 import { openArea, tokenizerOption } from "./areas.js";
-import { number, text } from "./arguments.js";
+import { count, text } from "./arguments.js";
 import { command } from "./command.js";
 import { exits, Failure, misused } from "./failure.js";
 import { given } from "./input.js";
 import { statSync } from "node:fs";
 import { reason } from "./output.js";
 import { diagnosticLines, grouped, json, tokensLine } from "./report.js";
+
+function checkFolder(folder: string): void {
+  let isFolder: boolean;
+  try {
+    isFolder = statSync(folder).isDirectory();
+  } catch (error) {
+    throw new Failure(exits.file, `cannot read \`${folder}\`: ${reason(error)}`, { cause: error });
+  }
+  if (!isFolder)
+    throw new Failure(exits.file, `cannot read \`${folder}\`: it is not a folder; give the folder of the workspace`);
+}
 
 export const workspace = command({
   name: "workspace",
@@ -19,10 +30,10 @@ export const workspace = command({
   options: {
     tastes: text("FOLDER", "folder of the taste files; default `tastes` in FOLDER"),
     tokenizer: tokenizerOption,
-    "notes-head": number("N", "first lines to keep of long notes; default 10"),
-    "notes-tail": number("N", "last lines to keep of long notes; default 30"),
-    "log-entries": number("N", "log entries; default 10"),
-    "gap-records": number("N", "gap records; default 10"),
+    "notes-head": count("N", "first lines to keep of long notes; default 10"),
+    "notes-tail": count("N", "last lines to keep of long notes; default 30"),
+    "log-entries": count("N", "log entries; default 10"),
+    "gap-records": count("N", "gap records; default 10"),
   },
   examples: [
     { description: "a workspace and its tastes", line: "npx ctxweave workspace manta --tastes tastes" },
@@ -30,11 +41,7 @@ export const workspace = command({
   ],
   async run(values, [folder, ...others]) {
     if (folder === undefined || others.length > 0) throw misused("give one folder (examples: `--help`)");
-    try {
-      statSync(folder);
-    } catch (error) {
-      throw new Failure(exits.file, `cannot read \`${folder}\`: ${reason(error)}`, { cause: error });
-    }
+    checkFolder(folder);
     const { area, tokenizer } = await openArea("workspace", values.tokenizer);
     const { context, tokens, diagnostics } = await area.loadContext((path) => readFile(path), {
       workspaceDir: folder,

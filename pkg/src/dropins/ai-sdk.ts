@@ -1,6 +1,6 @@
 /** `ctxweave/ai-sdk`: fits messages of the AI SDK, directly or in hooks. Imports nothing from the SDK. */
 
-import { checkedList, checkedObject, checkedOptions, invalid } from "../api/checked.js";
+import { checkedList, checkedObject, checkedOptions, checkedText, invalid } from "../api/checked.js";
 import { type FitEdits, type FitOptions, type FitResult, fitMessages } from "../entries/chat.js";
 import { guarded } from "../source.js";
 import { fitter, given, type HookOptions, modelName } from "./hook.js";
@@ -74,8 +74,8 @@ export function pruneMessages<Message>(options: PruneOptions<Message>): Message[
   };
   if (reasoning !== "none") prune(keptBy("reasoning", reasoning), { reasoning: { remove: "all" } });
   const calls = typeof toolCalls === "string" ? (toolCalls === "none" ? [] : [{ type: toolCalls }]) : toolCalls;
-  checkedList(calls, "toolCalls");
-  for (const [index, rule] of (calls as readonly { type: PrunedCalls; tools?: readonly string[] }[]).entries()) {
+  const rules = guarded("toolCalls", () => [...checkedList<unknown>(calls, "toolCalls")]);
+  for (const [index, rule] of (rules as readonly { type: PrunedCalls; tools?: readonly string[] }[]).entries()) {
     const { type, tools } = checkedOptions(rule, ["type", "tools"], `toolCalls[${index}]`);
     if (tools !== undefined) checkedList(tools, `toolCalls[${index}].tools`);
     const exclude = tools && guarded("messages", () => namesOfTools(list)).filter((name) => !tools.includes(name));
@@ -86,6 +86,7 @@ export function pruneMessages<Message>(options: PruneOptions<Message>): Message[
 
 /** Number of messages at the end that are kept. */
 function keptBy(option: string, type: string): number {
+  checkedText(type, option);
   const [, count] = /^before-last-(\d+)-messages$/.exec(type) ?? [];
   const kept = { all: 0, "before-last-message": 1 }[type] ?? Number(count);
   if (Number.isNaN(kept)) {
@@ -120,10 +121,10 @@ export function fitMiddleware(options: HookOptions = {}): FitMiddleware {
     specificationVersion: "v4",
     transformParams: async (call) => {
       const { params, model } = guarded("call", () => ({ ...checkedObject(call, "call") }));
-      const { prompt: asked, tools } = guarded("call.params", () => ({ ...checkedObject(params, "call.params") }));
-      const host = given({ model: modelName(model), tools });
-      const prompt = await fit(asked, { format: "ai-sdk", ...host });
-      return { ...params, prompt: prompt.map(asPromptMessage) };
+      const asked = guarded("call.params", () => ({ ...checkedObject(params, "call.params") }));
+      const host = given({ model: modelName(model), tools: asked.tools });
+      const prompt = await fit(asked.prompt, { format: "ai-sdk", ...host });
+      return { ...asked, prompt: prompt.map(asPromptMessage) };
     },
   };
 }

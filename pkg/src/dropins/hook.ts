@@ -128,8 +128,11 @@ async function keep(
 /** The name of a model, if the host has it. */
 export function modelName(model: unknown): string | undefined {
   if (typeof model === "string") return model;
-  const { modelId, model: name, modelName } = (model ?? {}) as Partial<Record<string, unknown>>;
-  return [modelId, name, modelName].find((name) => typeof name === "string") as string | undefined;
+  const names = guarded("model", () => {
+    const { modelId, model: name, modelName } = (model ?? {}) as Partial<Record<string, unknown>>;
+    return [modelId, name, modelName];
+  });
+  return names.find((name) => typeof name === "string") as string | undefined;
 }
 
 /** Fields that have a value. */

@@ -189,8 +189,10 @@ async function withPartial(
   const found = beside === undefined ? (isLast ? list.length : -1) : list.indexOf(beside);
   const edge = list[isLast ? found - 1 : found + 1];
   if ((found < 0 && beside) || !edge || kept.includes(edge)) return kept;
-  const { tool_calls: calls = [] } = edge as { tool_calls?: unknown[] };
-  const type = edge.getType();
+  const { type, calls, content } = guarded("messages", () => {
+    const { tool_calls: calls = [] } = edge as { tool_calls?: unknown[] };
+    return { type: edge.getType(), calls, content: edge.content };
+  });
   if (calls.length > 0 || type === "tool" || type === "function") return kept;
   if (isLast && startOn && !startOn.includes(type)) return kept;
 
@@ -220,7 +222,6 @@ async function withPartial(
     const isOnly = kept.every((message) => message.getType() === "system");
     return some ?? (isOnly && !textSplitter ? most(text.match(/\s*\S+/g) ?? [], joined) : undefined);
   };
-  const { content } = edge;
   if (Array.isArray(content)) {
     const blocks = await most<unknown>(content, (some) => some);
     const block = content.at(isLast ? -1 : 0) as { text?: unknown } | undefined;
@@ -247,7 +248,7 @@ function contentTokens(model: BaseLanguageModel, content: MessageContent): Promi
 /** Type names from names or classes. */
 function types(given: TrimMessagesFields["startOn"]): string[] | undefined {
   if (given === undefined) return undefined;
-  return [given].flat().map((type) => {
+  return guarded("fields", () => [given].flat()).map((type) => {
     if (typeof type === "string") return type;
     const Class = type as new (fields: object) => BaseMessage;
     return guarded("fields.startOn", () => new Class({}).getType());
@@ -285,7 +286,7 @@ export function fitMiddleware(options: HookOptions<BaseMessage> = {}): FitMiddle
       const host = valued({
         model: modelName(model),
         system: content ?? systemPrompt,
-        tools: definitions(tools),
+        tools: guarded("request.tools", () => definitions(tools)),
       });
       return handler({ ...request, messages: await fitInstances(messages, fit, host) });
     },

@@ -36,7 +36,7 @@ export function fitModelInput(options: HookOptions = {}): FitModelInput {
     const host = given({
       model: modelName(agent.model),
       system: instructions,
-      tools: definitions(agent.tools),
+      tools: guarded("call.agent.tools", () => definitions(agent.tools)),
     });
     return { ...modelData, input: await fit(input, { format: "openai-agents", ...host }) };
   };

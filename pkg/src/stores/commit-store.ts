@@ -103,7 +103,8 @@ export class CommitStore {
     const key = headKey(head);
     // A copy: it is stored later, and the caller may change the buffer.
     const bytes = checkedBytes(blob, "blob").slice();
-    const asked = { ...request, artifact_ref: refOf(bytes, request.artifact_ref) } as CheckpointRequest;
+    const fields = guarded("request", () => ({ ...request }));
+    const asked = { ...fields, artifact_ref: refOf(bytes, fields.artifact_ref) } as CheckpointRequest;
     let first: { parent: string | undefined; id: string } | undefined;
     let sealed: Sealed | undefined;
     // The parent of the last attempt: a commit that it stored comes after this one.

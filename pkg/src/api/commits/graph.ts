@@ -170,7 +170,7 @@ export class CommitGraph {
       // The caller's `get` may reuse or transfer its buffer.
       const isMap = get === Map.prototype.get;
       for (const ref of call(() => work.order() as string[])) {
-        const blob = blobs.get(ref);
+        const blob = guarded(`blobs[${ref}]`, () => blobs.get(ref));
         if (blob === undefined)
           return call(() => {
             throw work.missing();

@@ -3,7 +3,7 @@
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openArea } from "../areas.js";
-import { number, text } from "../arguments.js";
+import { count, text } from "../arguments.js";
 import { command } from "../command.js";
 import { exits, Failure } from "../failure.js";
 import { given } from "../input.js";
@@ -23,7 +23,7 @@ export const importSession = command({
     blobs: text("FOLDER", "write each blob into this folder, named `blake3-HASH`"),
     "created-at": text("TIME", "time of lines without one (RFC 3339); default: time of the file"),
     principal: text("NAME", "principal of the commits"),
-    "every-turns": number("N", "answers per commit; default 1"),
+    "every-turns": count("N", "answers per commit; default 1"),
   },
   examples: [
     {
