@@ -61,7 +61,10 @@ function checked(fields: TrimMessagesFields | undefined): TrimMessagesFields {
     includeSystem,
   } = checkedOptions(fields, FIELDS, "fields");
   if (!(typeof maxTokens === "number" && maxTokens > 0)) throw invalid("maxTokens", "a number above 0");
-  if (typeof tokenCounter !== "function" && typeof Object(tokenCounter).getNumTokens !== "function") {
+  if (
+    typeof tokenCounter !== "function" &&
+    typeof guarded("fields.tokenCounter", () => Object(tokenCounter).getNumTokens as unknown) !== "function"
+  ) {
     throw invalid("tokenCounter", "a function of a list of messages, or a model");
   }
   if (strategy !== "first" && strategy !== "last") throw invalid("strategy", "`first` or `last`");
@@ -279,7 +282,8 @@ export function fitMiddleware(options: HookOptions<BaseMessage> = {}): FitMiddle
     async wrapModelCall(request, handler) {
       checkedObject(request, "request");
       if (typeof handler !== "function") throw invalid("handler", "a function");
-      const { messages, model, systemMessage, systemPrompt, tools } = guarded("request", () => ({ ...request })) as {
+      const asked = guarded("request", () => ({ ...request }));
+      const { messages, model, systemMessage, systemPrompt, tools } = asked as {
         messages: BaseMessage[];
       } & Partial<Record<string, unknown>>;
       const { content } = (systemMessage ?? {}) as { content?: unknown };
@@ -288,7 +292,7 @@ export function fitMiddleware(options: HookOptions<BaseMessage> = {}): FitMiddle
         system: content ?? systemPrompt,
         tools: guarded("request.tools", () => definitions(tools)),
       });
-      return handler({ ...request, messages: await fitInstances(messages, fit, host) });
+      return handler({ ...asked, messages: await fitInstances(messages, fit, host) });
     },
   };
 }

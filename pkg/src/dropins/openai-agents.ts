@@ -28,17 +28,17 @@ export function fitModelInput(options: HookOptions = {}): FitModelInput {
     agent?: unknown;
   }): Promise<Data> => {
     const modelData = guarded("call", () => checkedObject(checkedObject(call, "call").modelData, "call.modelData"));
-    const { input, instructions } = guarded("call.modelData", () => ({ ...modelData }));
+    const asked = guarded("call.modelData", () => ({ ...modelData }));
     const agent = guarded("call.agent", () => {
       const { model, tools } = (call.agent ?? {}) as { model?: unknown; tools?: unknown };
       return { model, tools };
     });
     const host = given({
       model: modelName(agent.model),
-      system: instructions,
+      system: asked.instructions,
       tools: guarded("call.agent.tools", () => definitions(agent.tools)),
     });
-    return { ...modelData, input: await fit(input, { format: "openai-agents", ...host }) };
+    return { ...asked, input: await fit(asked.input, { format: "openai-agents", ...host }) };
   };
   return Object.assign(filter, { preserveInputIdentity: true as const });
 }
